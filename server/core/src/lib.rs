@@ -1,0 +1,41 @@
+//! The decisions of Offbeat.
+//!
+//! Everything here is a pure function of its arguments: no clock, no
+//! randomness, no I/O, no networking. Integers decide; floats only estimate
+//! (the expected load of [`load`]) or are what the caller stored (the
+//! `FRACTION` placement).
+//!
+//! A question is put in three steps: gather what a caller said into an
+//! unchecked value ([`ScheduleSpec`]), turn it into one that cannot be wrong
+//! ([`Schedule::try_new`]) or into a [`Rejection`], and ask that.
+//!
+//! ```
+//! use offbeat_core::{Id, Moment, Schedule, ScheduleSpec, Span};
+//!
+//! let schedule = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(8 * 3600)))?;
+//! let place = schedule.place(&Id::Text("acme-corp"))?;
+//! let run = schedule.next_run(&place, Moment::UNIX_EPOCH)?;
+//! assert_eq!(run.cycle_index, 0);
+//! assert!(u64::from(place.slot) < 128);
+//! # Ok::<(), offbeat_core::Rejection>(())
+//! ```
+
+pub mod id;
+pub mod limits;
+pub mod load;
+pub mod placement;
+pub mod reciprocal;
+pub mod rejection;
+pub mod schedule;
+pub mod time;
+pub mod timetable;
+pub mod twister;
+pub mod window;
+
+pub use id::{Id, Integer};
+pub use placement::{Place, Placement, PlacementKind, Why};
+pub use rejection::{Reason, Rejection};
+pub use schedule::{Schedule, ScheduleSpec};
+pub use time::{Moment, Span};
+pub use timetable::{Run, Slot};
+pub use twister::Profile;

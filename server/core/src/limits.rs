@@ -1,0 +1,161 @@
+//! The table of limits: refusals, documentation and tests read it here.
+
+use core::fmt;
+
+/// A range that a field, a count or a resource must stay in, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// What is limited, as the documentation calls it.
+    pub name: &'static str,
+    /// The smallest value allowed.
+    pub minimum: i64,
+    /// The largest value allowed.
+    pub maximum: i64,
+    /// The unit of both.
+    pub unit: &'static str,
+    /// Why it is limited, or what to do beyond it.
+    pub note: &'static str,
+}
+
+impl Limit {
+    /// Whether `value` is allowed.
+    #[must_use]
+    pub const fn allows(&self, value: i128) -> bool {
+        self.minimum as i128 <= value && value <= self.maximum as i128
+    }
+
+    /// The largest value as a size.
+    #[must_use]
+    #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "no maximum is negative")]
+    pub const fn max_size(&self) -> usize {
+        self.maximum as usize
+    }
+}
+
+/// The range in words: `1 to 1000 kinds`.
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.minimum == self.maximum {
+            write!(f, "{} {}", self.minimum, self.unit)
+        } else {
+            write!(f, "{} to {} {}", self.minimum, self.maximum, self.unit)
+        }
+    }
+}
+
+/// Milliseconds in a second.
+pub(crate) const MILLIS_PER_SECOND: u64 = 1_000;
+
+/// Length of a cycle.
+pub const PERIOD: Limit = Limit {
+    name: "period of a schedule",
+    minimum: 1,
+    maximum: 3_660 * 86_400 * 1_000,
+    unit: "ms",
+    note: "3660 days at most; a whole number of ticks of the resolution",
+};
+
+/// Length of a tick.
+pub const RESOLUTION: Limit = Limit {
+    name: "resolution of a schedule",
+    minimum: 1,
+    maximum: 1_000,
+    unit: "ms",
+    note: "must divide one second, so that every whole second is a tick",
+};
+
+/// Slots in a cycle.
+pub const SLOT_COUNT: Limit = Limit {
+    name: "slots in a cycle",
+    minimum: 1,
+    maximum: 1 << 20,
+    unit: "slots",
+    note: "must divide the period in ticks; TWISTER: at most the bucket count",
+};
+
+/// Text IDs.
+pub const TEXT_ID: Limit = Limit {
+    name: "text ID",
+    minimum: 0,
+    maximum: 1_024,
+    unit: "bytes of UTF-8",
+    note: "hash longer keys yourself",
+};
+
+/// Salts.
+pub const SALT: Limit = Limit {
+    name: "salt of a schedule",
+    minimum: 0,
+    maximum: 256,
+    unit: "bytes of UTF-8",
+    note: "it is hashed with every ID",
+};
+
+/// Names of kinds of job.
+pub const KIND_NAME: Limit = Limit {
+    name: "name of a kind",
+    minimum: 1,
+    maximum: 64,
+    unit: "characters (A-Z, a-z, 0-9, '.', '_' or '-')",
+    note: "part of every run key; '/' separates its parts",
+};
+
+/// IDs in one batch.
+pub const BATCH_IDS: Limit = Limit {
+    name: "IDs in a batch",
+    minimum: 1,
+    maximum: 65_536,
+    unit: "IDs",
+    note: "one AssignSlots call, or one message of StreamSlotAssignments; the clients split for you",
+};
+
+/// Next runs in one answer.
+pub const NEXT_RUNS: Limit = Limit {
+    name: "next runs in an answer",
+    minimum: 0,
+    maximum: 1_000,
+    unit: "runs",
+    note: "ask again from the last one for more",
+};
+
+/// Slots in one answer.
+pub const LISTED_SLOTS: Limit = Limit {
+    name: "slots in an answer",
+    minimum: 0,
+    maximum: 4_096,
+    unit: "slots",
+    note: "ListSlots: ask for a shorter window",
+};
+
+/// Kinds on one cycle.
+pub const KIND_COUNT: Limit = Limit {
+    name: "kinds that must not meet",
+    minimum: 1,
+    maximum: 1_000,
+    unit: "kinds",
+    note: "GetReciprocalSlots",
+};
+
+/// Population of a load estimate.
+pub const POPULATION: Limit = Limit {
+    name: "population of a load estimate",
+    minimum: 1,
+    maximum: 1_000_000_000,
+    unit: "IDs",
+    note: "DescribeSchedule",
+};
+
+/// Every limit of a decision, in the order of the documentation.
+pub const DECISION_LIMITS: &[Limit] = &[
+    PERIOD,
+    RESOLUTION,
+    SLOT_COUNT,
+    SALT,
+    TEXT_ID,
+    KIND_NAME,
+    BATCH_IDS,
+    NEXT_RUNS,
+    LISTED_SLOTS,
+    KIND_COUNT,
+    POPULATION,
+];

@@ -1,0 +1,117 @@
+//! Refusals: what was wrong, where, and what would be right.
+
+use core::fmt;
+
+/// The kind of a refusal; `error_reason.proto` documents the same list for clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// A field without which there is no answer is not set.
+    FieldMissing,
+    /// A number, span, instant, length or enum value outside its range.
+    OutOfRange,
+    /// Text or bytes that cannot be read as what the field holds.
+    Malformed,
+    /// Fields that do not go together.
+    Contradictory,
+    /// The slot count does not divide the period in ticks.
+    SlotCountDoesNotDivide,
+    /// The placement does not take IDs of this type.
+    IdTypeUnsuitable,
+    /// The kinds leave no gap between one another on so few slots.
+    KindsDoNotFit,
+}
+
+/// A refusal of a question, naming the field, its value and what is allowed.
+///
+/// Its text is one line without a full stop:
+/// `schedule.spec.slot_count: 7 is refused: must divide 28800 ticks of 1s (nearest: 6 and 8 slots)`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejection {
+    /// The kind of refusal.
+    pub reason: Reason,
+    /// The path of the field, `schedule.spec.slot_count`.
+    pub field: String,
+    /// The value as it was understood, shortened if long.
+    pub value: String,
+    /// What is allowed, with its unit; follows the words "must be" or stands alone.
+    pub allowed: String,
+}
+
+/// Longer values are cut: a refusal must not echo a whole payload.
+const MAX_VALUE_CHARS: usize = 80;
+
+impl Rejection {
+    /// A refusal of `field`, which held `value`, where `allowed` says what would be right.
+    #[must_use]
+    pub fn new(
+        reason: Reason,
+        field: impl Into<String>,
+        value: impl fmt::Display,
+        allowed: impl Into<String>,
+    ) -> Self {
+        Self {
+            reason,
+            field: field.into(),
+            value: shorten(&value.to_string()),
+            allowed: allowed.into(),
+        }
+    }
+
+    /// The same refusal, seen from the message that holds the field as `parent`.
+    #[must_use]
+    pub fn under(mut self, parent: &str) -> Self {
+        self.field = if self.field.is_empty() {
+            parent.to_owned()
+        } else if self.field.starts_with('[') {
+            format!("{parent}{}", self.field)
+        } else {
+            format!("{parent}.{}", self.field)
+        };
+        self
+    }
+}
+
+/// `value`, cut to what a refusal may show; control characters are escaped.
+#[must_use]
+pub fn shorten(value: &str) -> String {
+    let mut shown: String = value.chars().take(MAX_VALUE_CHARS).flat_map(escape_control).collect();
+    if value.chars().nth(MAX_VALUE_CHARS).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+fn escape_control(c: char) -> impl Iterator<Item = char> {
+    let escaped = c.is_control();
+    let kept = (!escaped).then_some(c);
+    c.escape_default().filter(move |_| escaped).chain(kept)
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.reason == Reason::FieldMissing {
+            return write!(f, "{}: is missing: {}", self.field, self.allowed);
+        }
+        write!(f, "{}: {} is refused: {}", self.field, self.value, self.allowed)
+    }
+}
+
+impl core::error::Error for Rejection {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_grow_from_the_inside() {
+        let rejection = Rejection::new(Reason::OutOfRange, "[3]", 7, "must be 1 to 2 slots");
+        assert_eq!(rejection.under("texts").under("ids").field, "ids.texts[3]");
+    }
+
+    #[test]
+    fn long_values_are_cut_and_control_characters_shown() {
+        assert_eq!(shorten("a\nb"), "a\\nb");
+        assert_eq!(shorten(&"x".repeat(81)), format!("{}…", "x".repeat(80)));
+        assert_eq!(shorten(&"x".repeat(80)), "x".repeat(80));
+    }
+}

@@ -1,0 +1,197 @@
+//! Instants and spans, exact to the nanosecond.
+
+use core::fmt;
+
+use jiff::SignedDuration;
+use jiff::civil::{self, DateTime};
+
+use crate::rejection::{Reason, Rejection};
+
+const NANOS_PER_SECOND: i128 = 1_000_000_000;
+const NANOS_PER_MILLI: i128 = 1_000_000;
+
+/// A length of time in nanoseconds; may be negative until it is checked.
+///
+/// Prints as canonical proto JSON does: `28800s`, `0.250s`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span(i128);
+
+impl Span {
+    /// A span of whole seconds.
+    #[must_use]
+    pub const fn from_seconds(seconds: i64) -> Self {
+        Self(seconds as i128 * NANOS_PER_SECOND)
+    }
+
+    /// A span of whole milliseconds.
+    #[must_use]
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis as i128 * NANOS_PER_MILLI)
+    }
+
+    /// A span as a protobuf `Duration` writes it.
+    ///
+    /// # Errors
+    /// When the two signs differ or `nanos` is a second or more.
+    pub fn try_new(seconds: i64, nanos: i32) -> Result<Self, Rejection> {
+        let same_sign = (seconds <= 0 || nanos >= 0) && (seconds >= 0 || nanos <= 0);
+        if !same_sign || i128::from(nanos).abs() >= NANOS_PER_SECOND {
+            return Err(Rejection::new(
+                Reason::Malformed,
+                "nanos",
+                nanos,
+                "must be -999999999 to 999999999 ns, with the sign of the seconds",
+            ));
+        }
+        Ok(Self(i128::from(seconds) * NANOS_PER_SECOND + i128::from(nanos)))
+    }
+
+    /// The span in milliseconds, if it is whole and not negative.
+    #[must_use]
+    pub fn whole_millis(self) -> Option<u64> {
+        (self.0 % NANOS_PER_MILLI == 0).then(|| u64::try_from(self.0 / NANOS_PER_MILLI).ok())?
+    }
+
+    /// Seconds and nanoseconds, both with the sign of the span.
+    #[must_use]
+    pub fn parts(self) -> (i64, i32) {
+        let seconds = i64::try_from(self.0 / NANOS_PER_SECOND).unwrap_or(i64::MAX);
+        let nanos = i32::try_from(self.0 % NANOS_PER_SECOND).unwrap_or_default();
+        (seconds, nanos)
+    }
+
+    /// The span in nanoseconds.
+    #[must_use]
+    pub const fn nanos(self) -> i128 {
+        self.0
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let (seconds, nanos) = (self.0.abs() / NANOS_PER_SECOND, self.0.abs() % NANOS_PER_SECOND);
+        match nanos {
+            0 => write!(f, "{sign}{seconds}s"),
+            n if n % 1_000_000 == 0 => write!(f, "{sign}{seconds}.{:03}s", n / 1_000_000),
+            n if n % 1_000 == 0 => write!(f, "{sign}{seconds}.{:06}s", n / 1_000),
+            n => write!(f, "{sign}{seconds}.{n:09}s"),
+        }
+    }
+}
+
+/// An instant of the years 1 to 9999 (what a protobuf `Timestamp` and RFC 3339 can say).
+///
+/// Prints as RFC 3339 in UTC: `2026-01-01T00:00:00Z`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment(i128);
+
+impl Moment {
+    /// 1970-01-01T00:00:00Z.
+    pub const UNIX_EPOCH: Self = Self(0);
+    /// 0001-01-01T00:00:00Z.
+    pub const MIN: Self = Self(-62_135_596_800 * NANOS_PER_SECOND);
+    /// 9999-12-31T23:59:59.999999999Z.
+    pub const MAX: Self = Self(253_402_300_800 * NANOS_PER_SECOND - 1);
+
+    /// An instant as a protobuf `Timestamp` writes it.
+    ///
+    /// # Errors
+    /// When it lies outside the years 1 to 9999, or `nanos` outside a second.
+    pub fn try_new(seconds: i64, nanos: i32) -> Result<Self, Rejection> {
+        if !(0..1_000_000_000).contains(&nanos) {
+            let allowed = "must be 0 to 999999999 ns";
+            return Err(Rejection::new(Reason::Malformed, "nanos", nanos, allowed));
+        }
+        let moment = i128::from(seconds) * NANOS_PER_SECOND + i128::from(nanos);
+        if !(Self::MIN.0..=Self::MAX.0).contains(&moment) {
+            return Err(Rejection::new(
+                Reason::OutOfRange,
+                "",
+                format_args!("{seconds}s since the Unix epoch"),
+                format!("must be {} to {}", Self::MIN, Self::MAX),
+            ));
+        }
+        Ok(Self(moment))
+    }
+
+    /// The instant `millis` after the Unix epoch, if it lies in the years 1 to 9999.
+    #[must_use]
+    pub fn from_unix_millis(millis: i64) -> Option<Self> {
+        let moment = i128::from(millis) * NANOS_PER_MILLI;
+        (Self::MIN.0..=Self::MAX.0).contains(&moment).then_some(Self(moment))
+    }
+
+    /// The last whole millisecond since the Unix epoch at or before the instant.
+    #[must_use]
+    pub fn unix_millis_floor(self) -> i64 {
+        i64::try_from(self.0.div_euclid(NANOS_PER_MILLI)).unwrap_or(i64::MAX)
+    }
+
+    /// The first whole millisecond since the Unix epoch at or after the instant.
+    #[must_use]
+    pub fn unix_millis_ceil(self) -> i64 {
+        let more = i64::from(self.0.rem_euclid(NANOS_PER_MILLI) != 0);
+        self.unix_millis_floor() + more
+    }
+
+    /// Seconds since the Unix epoch, rounded down, and the nanoseconds after them.
+    #[must_use]
+    pub fn parts(self) -> (i64, i32) {
+        let seconds = i64::try_from(self.0.div_euclid(NANOS_PER_SECOND)).unwrap_or(i64::MAX);
+        let nanos = i32::try_from(self.0.rem_euclid(NANOS_PER_SECOND)).unwrap_or_default();
+        (seconds, nanos)
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const EPOCH: DateTime = civil::date(1970, 1, 1).at(0, 0, 0, 0);
+        let (seconds, nanos) = self.parts();
+        match EPOCH.checked_add(SignedDuration::new(seconds, nanos)) {
+            Ok(civil) => write!(f, "{civil}Z"),
+            Err(_) => write!(f, "{seconds}s since the Unix epoch"), // no Moment reaches this
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_time_print() {
+        assert_eq!(Moment::MIN.to_string(), "0001-01-01T00:00:00Z");
+        assert_eq!(Moment::MAX.to_string(), "9999-12-31T23:59:59.999999999Z");
+        assert_eq!(Moment::UNIX_EPOCH.to_string(), "1970-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn rounding_to_milliseconds_goes_the_way_its_name_says() {
+        let before_epoch = Moment::try_new(-1, 999_999_999).unwrap();
+        assert_eq!((before_epoch.unix_millis_floor(), before_epoch.unix_millis_ceil()), (-1, 0));
+        let exact = Moment::try_new(1, 2_000_000).unwrap();
+        assert_eq!((exact.unix_millis_floor(), exact.unix_millis_ceil()), (1_002, 1_002));
+        assert_eq!(Moment::MAX.unix_millis_ceil(), 253_402_300_800_000);
+    }
+
+    #[test]
+    fn spans_print_like_proto_json() {
+        for (span, text) in [
+            (Span::from_seconds(28_800), "28800s"),
+            (Span::from_millis(250), "0.250s"),
+            (Span::try_new(-1, -500_000_000).unwrap(), "-1.500s"),
+            (Span::try_new(0, 1).unwrap(), "0.000000001s"),
+        ] {
+            assert_eq!(span.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn signs_of_a_span_must_agree() {
+        assert!(Span::try_new(1, -1).is_err());
+        assert!(Span::try_new(-1, 1).is_err());
+        assert!(Span::try_new(0, 1_000_000_000).is_err());
+        assert_eq!(Span::try_new(0, -5).unwrap().whole_millis(), None);
+    }
+}
