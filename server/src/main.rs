@@ -1,1 +1,7 @@
-fn main(){}
+//! The `offbeat` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    offbeat::cli::main()
+}

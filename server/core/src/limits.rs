@@ -26,7 +26,11 @@ impl Limit {
 
     /// The largest value as a size.
     #[must_use]
-    #[expect(clippy::cast_sign_loss, clippy::cast_possible_truncation, reason = "no maximum is negative")]
+    #[expect(
+        clippy::cast_sign_loss,
+        clippy::cast_possible_truncation,
+        reason = "no maximum is negative"
+    )]
     pub const fn max_size(&self) -> usize {
         self.maximum as usize
     }
@@ -44,7 +48,7 @@ impl fmt::Display for Limit {
 }
 
 /// Milliseconds in a second.
-pub(crate) const MILLIS_PER_SECOND: u64 = 1_000;
+pub const MILLIS_PER_SECOND: u64 = 1_000;
 
 /// Length of a cycle.
 pub const PERIOD: Limit = Limit {

@@ -100,7 +100,10 @@ pub(crate) struct Grid {
 
 impl Grid {
     pub(crate) const fn new(slot_count: u32, slot_ticks: NonZeroU64) -> Self {
-        Self { slot_count, slot_ticks }
+        Self {
+            slot_count,
+            slot_ticks,
+        }
     }
 
     pub(crate) const fn slot_count(self) -> u32 {
@@ -116,10 +119,18 @@ impl Grid {
     }
 
     /// The place at an offset from the cycle's start.
-    #[expect(clippy::cast_possible_truncation, reason = "the offset is less than the period")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the offset is less than the period"
+    )]
     fn at_offset(self, cycle_offset: u64, why: Why) -> Place {
         let slot = (cycle_offset / self.slot_ticks) as u32;
-        Place { slot, slot_offset: cycle_offset % self.slot_ticks, cycle_offset, why }
+        Place {
+            slot,
+            slot_offset: cycle_offset % self.slot_ticks,
+            cycle_offset,
+            why,
+        }
     }
 
     /// The place of a hash. As n divides T, ⌊offset / slot length⌋ is (h·n) >> 64.
@@ -143,18 +154,29 @@ impl Grid {
             (Placement::Hash { salt }, Id::Uuid(_) | Id::Integer(_) | Id::Text(_)) => {
                 Ok(self.at_hash(hash(salt, id)))
             }
-            (&Placement::Twister { bucket_count, profile }, Id::Uuid(seed)) => {
-                Ok(self.draw(seed.into(), bucket_count, profile))
-            }
-            (&Placement::Twister { bucket_count, profile }, Id::Integer(seed)) => {
-                Ok(self.draw(seed, bucket_count, profile))
-            }
+            (
+                &Placement::Twister {
+                    bucket_count,
+                    profile,
+                },
+                Id::Uuid(seed),
+            ) => Ok(self.draw(seed.into(), bucket_count, profile)),
+            (
+                &Placement::Twister {
+                    bucket_count,
+                    profile,
+                },
+                Id::Integer(seed),
+            ) => Ok(self.draw(seed, bucket_count, profile)),
             (Placement::Fraction, Id::Fraction(fraction)) => Ok(self.at_fraction(fraction)),
             _ => Err(unsuitable(placement.kind(), id)),
         }
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "less than the bucket count, a u32")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "less than the bucket count, a u32"
+    )]
     fn draw(self, seed: Integer, bucket_count: u32, profile: Profile) -> Place {
         let slot_offset = Twister::new(profile, seed).below(self.slot_ticks);
         let bucket = seed.rem_euclid(u64::from(bucket_count)) as u32;
@@ -164,7 +186,9 @@ impl Grid {
 
 fn unsuitable(placement: PlacementKind, id: &Id<'_>) -> Rejection {
     let allowed = match placement {
-        PlacementKind::Hash => "HASH takes UUIDs, integers and text; a stored fraction needs FRACTION",
+        PlacementKind::Hash => {
+            "HASH takes UUIDs, integers and text; a stored fraction needs FRACTION"
+        }
         PlacementKind::Twister => {
             "TWISTER takes UUIDs and integers; text has no meaning as a seed: use HASH"
         }
@@ -175,7 +199,6 @@ fn unsuitable(placement: PlacementKind, id: &Id<'_>) -> Rejection {
 }
 
 /// ⌊hash·whole / 2^64⌋.
-#[expect(clippy::cast_possible_truncation, reason = "the quotient is less than `whole`")]
 pub(crate) const fn scale(hash: u64, whole: u64) -> u64 {
     ((hash as u128 * whole as u128) >> 64) as u64
 }
@@ -201,16 +224,15 @@ pub fn hash(salt: &str, id: &Id<'_>) -> u64 {
         Id::Text(text) => md5.update(text),
         Id::Uuid(uuid) => {
             let mut buffer = uuid::Uuid::encode_buffer();
-            let text = uuid::Uuid::from_u128(*uuid).as_hyphenated().encode_lower(&mut buffer);
+            let text = uuid::Uuid::from_u128(*uuid)
+                .as_hyphenated()
+                .encode_lower(&mut buffer);
             md5.update(text);
         }
         Id::Integer(_) | Id::Fraction(_) => md5.update(id.to_string()),
     }
     let digest: [u8; 16] = md5.finalize().into();
-    #[expect(clippy::cast_possible_truncation, reason = "the upper half, shifted down")]
-    {
-        (u128::from_be_bytes(digest) >> 64) as u64
-    }
+    (u128::from_be_bytes(digest) >> 64) as u64
 }
 
 /// The hash at which piece `piece` of a weighted ID stands: h plus the bits of

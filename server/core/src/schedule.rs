@@ -76,9 +76,14 @@ impl Schedule {
         let placement = check_placement(spec)?;
         let slot_count = check_slot_count(spec.slot_count, period_ticks, tick_millis, &placement)?;
         let anchor_millis = check_anchor(spec.anchor_time, tick_millis)?;
-        let slot_ticks = NonZeroU64::new(period_ticks / u64::from(slot_count))
-            .unwrap_or(NonZeroU64::MIN); // a divisor of a positive period leaves at least 1
-        Ok(Self { grid: Grid::new(slot_count, slot_ticks), tick_millis, anchor_millis, placement })
+        let slot_ticks =
+            NonZeroU64::new(period_ticks / u64::from(slot_count)).unwrap_or(NonZeroU64::MIN); // a divisor of a positive period leaves at least 1
+        Ok(Self {
+            grid: Grid::new(slot_count, slot_ticks),
+            tick_millis,
+            anchor_millis,
+            placement,
+        })
     }
 
     /// Where `id` stands.
@@ -137,6 +142,20 @@ impl Schedule {
         Span::from_millis(ticks * self.tick_millis)
     }
 
+    /// Slots that a job needs which runs so long: rounded up, and at least one.
+    ///
+    /// # Errors
+    /// When the run time is negative or longer than a cycle.
+    pub fn slots_needed(&self, run_time: Span) -> Result<u64, Rejection> {
+        if run_time < Span::from_seconds(0) || run_time > self.period() {
+            let allowed = format!("must be 0s to {}, one period", self.period());
+            return Err(Rejection::new(Reason::OutOfRange, "", run_time, allowed));
+        }
+        let slot = self.slot_duration().nanos();
+        let needed = (run_time.nanos() + slot - 1) / slot;
+        Ok(u64::try_from(needed).unwrap_or(u64::MAX).max(1))
+    }
+
     /// Start of cycle 0.
     #[must_use]
     pub fn anchor_time(&self) -> Moment {
@@ -183,8 +202,15 @@ impl Schedule {
         // Writing to a String cannot fail.
         let _ = match &self.placement {
             Placement::Hash { salt } => write!(text, "\nsalt={salt}"),
-            Placement::Twister { bucket_count, profile } => {
-                write!(text, "\nbucket_count={bucket_count}\nprofile={}", profile.name())
+            Placement::Twister {
+                bucket_count,
+                profile,
+            } => {
+                write!(
+                    text,
+                    "\nbucket_count={bucket_count}\nprofile={}",
+                    profile.name()
+                )
             }
             Placement::Fraction => Ok(()),
         };
@@ -194,27 +220,35 @@ impl Schedule {
     /// SHA-256 of the canonical text, in hexadecimal: equal for callers who mean the same.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        Sha256::digest(self.canonical_text()).iter().fold(String::with_capacity(64), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+        Sha256::digest(self.canonical_text()).iter().fold(
+            String::with_capacity(64),
+            |mut hex, byte| {
+                let _ = write!(hex, "{byte:02x}");
+                hex
+            },
+        )
     }
 
     /// Buckets in the smallest and in the largest slot (`TWISTER` only); they
     /// differ by at most one, and are equal if the slot count divides the bucket count.
     #[must_use]
     pub fn buckets_per_slot(&self) -> Option<(u32, u32)> {
-        let Placement::Twister { bucket_count, .. } = self.placement else { return None };
+        let Placement::Twister { bucket_count, .. } = self.placement else {
+            return None;
+        };
         let slots = self.slot_count();
         Some((bucket_count / slots, bucket_count.div_ceil(slots)))
     }
 }
 
 fn check_resolution(resolution: Option<Span>) -> Result<u64, Rejection> {
-    let Some(resolution) = resolution else { return Ok(MILLIS_PER_SECOND) };
+    let Some(resolution) = resolution else {
+        return Ok(MILLIS_PER_SECOND);
+    };
     let divides = |millis: &u64| *millis > 0 && MILLIS_PER_SECOND.is_multiple_of(*millis);
     resolution.whole_millis().filter(divides).ok_or_else(|| {
-        let allowed = format!("must be {RESOLUTION}, and divide one second (1000, 500, 250, … 1 ms)");
+        let allowed =
+            format!("must be {RESOLUTION}, and divide one second (1000, 500, 250, … 1 ms)");
         Rejection::new(Reason::OutOfRange, "resolution", resolution, allowed)
     })
 }
@@ -244,7 +278,12 @@ fn check_anchor(anchor: Option<Moment>, tick_millis: u64) -> Result<i64, Rejecti
             "must be a whole number of ticks of {} since the Unix epoch",
             Span::from_millis(tick_millis)
         );
-        return Err(Rejection::new(Reason::OutOfRange, "anchor_time", anchor, allowed));
+        return Err(Rejection::new(
+            Reason::OutOfRange,
+            "anchor_time",
+            anchor,
+            allowed,
+        ));
     }
     Ok(millis)
 }
@@ -259,7 +298,11 @@ fn check_placement(spec: &ScheduleSpec) -> Result<Placement, Rejection> {
         Err(Rejection::new(Reason::Contradictory, field, value, allowed))
     };
     if spec.placement != PlacementKind::Hash && !spec.salt.is_empty() {
-        return contradiction("salt", &format_args!("{:?}", spec.salt), PlacementKind::Hash);
+        return contradiction(
+            "salt",
+            &format_args!("{:?}", spec.salt),
+            PlacementKind::Hash,
+        );
     }
     if spec.placement != PlacementKind::Twister {
         if let Some(bucket_count) = spec.bucket_count {
@@ -270,7 +313,9 @@ fn check_placement(spec: &ScheduleSpec) -> Result<Placement, Rejection> {
         }
     }
     Ok(match spec.placement {
-        PlacementKind::Hash => Placement::Hash { salt: check_salt(&spec.salt)?.to_owned() },
+        PlacementKind::Hash => Placement::Hash {
+            salt: check_salt(&spec.salt)?.to_owned(),
+        },
         PlacementKind::Twister => Placement::Twister {
             bucket_count: check_bucket_count(spec.bucket_count)?,
             profile: spec.profile.unwrap_or_default(),
@@ -308,11 +353,20 @@ fn check_slot_count(
     tick_millis: u64,
     placement: &Placement,
 ) -> Result<u32, Rejection> {
-    let Some(asked) = slot_count else { return default_slot_count(period_ticks, tick_millis) };
-    let count = u32::try_from(asked).ok().filter(|_| SLOT_COUNT.allows(i128::from(asked)));
+    let Some(asked) = slot_count else {
+        return default_slot_count(period_ticks, tick_millis);
+    };
+    let count = u32::try_from(asked)
+        .ok()
+        .filter(|_| SLOT_COUNT.allows(i128::from(asked)));
     let Some(count) = count else {
         let allowed = format!("must be {SLOT_COUNT}");
-        return Err(Rejection::new(Reason::OutOfRange, "slot_count", asked, allowed));
+        return Err(Rejection::new(
+            Reason::OutOfRange,
+            "slot_count",
+            asked,
+            allowed,
+        ));
     };
     if let Placement::Twister { bucket_count, .. } = placement
         && count > *bucket_count
@@ -321,7 +375,12 @@ fn check_slot_count(
             "must be 1 to {bucket_count} slots with {bucket_count} buckets: beyond, slots stay empty \
              (bucket_count 65536, or placement HASH, take more)"
         );
-        return Err(Rejection::new(Reason::OutOfRange, "slot_count", asked, allowed));
+        return Err(Rejection::new(
+            Reason::OutOfRange,
+            "slot_count",
+            asked,
+            allowed,
+        ));
     }
     if !period_ticks.is_multiple_of(u64::from(count)) {
         let allowed = format!(
@@ -345,11 +404,15 @@ fn default_slot_count(period_ticks: u64, tick_millis: u64) -> Result<u32, Reject
             Reason::FieldMissing,
             "slot_count",
             "nothing",
-            format!("the period {period} is no whole number of seconds, so the slot count must be given"),
+            format!(
+                "the period {period} is no whole number of seconds, so the slot count must be given"
+            ),
         ));
     }
     let seconds = millis / MILLIS_PER_SECOND;
-    Ok(1 << seconds.trailing_zeros().min(DEFAULT_BUCKET_COUNT.trailing_zeros()))
+    Ok(1 << seconds
+        .trailing_zeros()
+        .min(DEFAULT_BUCKET_COUNT.trailing_zeros()))
 }
 
 /// The divisors of `period` next to `count`, which is none, in words.

@@ -1,5 +1,7 @@
 //! When things happen: cycles and slots on the clock, and the runs of an ID.
 
+use core::ops::Range;
+
 use crate::limits::{LISTED_SLOTS, NEXT_RUNS};
 use crate::placement::Place;
 use crate::rejection::{Reason, Rejection};
@@ -33,10 +35,13 @@ pub struct Slot {
 /// # Errors
 /// When not, naming `next_run_count`.
 pub fn check_run_count(count: i64) -> Result<usize, Rejection> {
-    usize::try_from(count).ok().filter(|_| NEXT_RUNS.allows(i128::from(count))).ok_or_else(|| {
-        let allowed = format!("must be {NEXT_RUNS}");
-        Rejection::new(Reason::OutOfRange, "next_run_count", count, allowed)
-    })
+    usize::try_from(count)
+        .ok()
+        .filter(|_| NEXT_RUNS.allows(i128::from(count)))
+        .ok_or_else(|| {
+            let allowed = format!("must be {NEXT_RUNS}");
+            Rejection::new(Reason::OutOfRange, "next_run_count", count, allowed)
+        })
 }
 
 impl Schedule {
@@ -61,17 +66,32 @@ impl Schedule {
         let latest = i128::from(Moment::MAX.unix_millis_ceil()) - cycles.saturating_mul(period);
         if !(earliest..=latest).contains(&millis) {
             let at = |millis: i128| {
-                i64::try_from(millis).ok().and_then(Moment::from_unix_millis)
+                i64::try_from(millis)
+                    .ok()
+                    .and_then(Moment::from_unix_millis)
             };
             let allowed = match (at(earliest), at(latest)) {
                 (Some(earliest), Some(latest)) if earliest <= latest => {
-                    format!("must be {earliest} to {latest}, so that every run is in the years 1 to 9999")
+                    format!(
+                        "must be {earliest} to {latest}, so that every run is in the years 1 to 9999"
+                    )
                 }
-                _ => format!("{cycles} cycles of {} do not fit into the years 1 to 9999", self.period()),
+                _ => format!(
+                    "{cycles} cycles of {} do not fit into the years 1 to 9999",
+                    self.period()
+                ),
             };
-            return Err(Rejection::new(Reason::OutOfRange, "from_time", from, allowed));
+            return Err(Rejection::new(
+                Reason::OutOfRange,
+                "from_time",
+                from,
+                allowed,
+            ));
         }
-        Ok(Runs { schedule: self, from_millis: from.unix_millis_ceil() })
+        Ok(Runs {
+            schedule: self,
+            from_millis: from.unix_millis_ceil(),
+        })
     }
 
     /// The slot that runs at `at`.
@@ -80,7 +100,8 @@ impl Schedule {
     /// When it starts or ends outside the years 1 to 9999, naming `at_time`.
     pub fn slot_at(&self, at: Moment) -> Result<Slot, Rejection> {
         let number = self.slots_before(at.unix_millis_floor() + 1) - 1;
-        self.slot_numbered(number).ok_or_else(|| outside_time("at_time", at))
+        self.slot_numbered(number)
+            .ok_or_else(|| outside_time("at_time", &at))
     }
 
     /// When a cycle starts.
@@ -97,18 +118,50 @@ impl Schedule {
     pub fn slots_starting_in(&self, start: Moment, end: Moment) -> Result<Vec<Slot>, Rejection> {
         if end < start {
             let allowed = format!("must not be before start_time, {start}");
-            return Err(Rejection::new(Reason::Contradictory, "end_time", end, allowed));
+            return Err(Rejection::new(
+                Reason::Contradictory,
+                "end_time",
+                end,
+                allowed,
+            ));
         }
         let first = self.slots_before(start.unix_millis_ceil());
         let behind = self.slots_before(end.unix_millis_ceil());
-        if !LISTED_SLOTS.allows(behind - first) {
-            let value = format_args!("{end}, {} slots after start_time", behind - first);
-            let allowed = format!("must leave {LISTED_SLOTS}: ask for a shorter window");
-            return Err(Rejection::new(Reason::OutOfRange, "end_time", value, allowed));
+        self.slots_numbered(first..behind, &end)
+    }
+
+    fn slots_numbered(
+        &self,
+        numbers: Range<i128>,
+        end: &dyn core::fmt::Display,
+    ) -> Result<Vec<Slot>, Rejection> {
+        let count = numbers.end - numbers.start;
+        if !LISTED_SLOTS.allows(count) {
+            let value = format_args!("{end}, which means {count} slots");
+            let allowed = format!("must mean {LISTED_SLOTS}: ask for a shorter window");
+            return Err(Rejection::new(
+                Reason::OutOfRange,
+                "end_time",
+                value,
+                allowed,
+            ));
         }
-        (first..behind)
-            .map(|number| self.slot_numbered(number).ok_or_else(|| outside_time("end_time", end)))
+        numbers
+            .map(|number| {
+                self.slot_numbered(number)
+                    .ok_or_else(|| outside_time("end_time", end))
+            })
             .collect()
+    }
+
+    /// The slots that start in the period from `start` on: `slot_count` of them.
+    ///
+    /// # Errors
+    /// As [`slots_starting_in`](Self::slots_starting_in).
+    pub fn slots_of_a_period_from(&self, start: Moment) -> Result<Vec<Slot>, Rejection> {
+        let first = self.slots_before(start.unix_millis_ceil());
+        let behind = first + i128::from(self.slot_count());
+        self.slots_numbered(first..behind, &format_args!("one period after {start}"))
     }
 
     pub(crate) fn period_millis(&self) -> u64 {
@@ -139,8 +192,12 @@ impl Schedule {
     }
 }
 
-fn outside_time(field: &str, value: Moment) -> Rejection {
-    let allowed = format!("its slots must start and end within {} to {}", Moment::MIN, Moment::MAX);
+fn outside_time(field: &str, value: &dyn core::fmt::Display) -> Rejection {
+    let allowed = format!(
+        "must mean slots that start and end in {} to {}",
+        Moment::MIN,
+        Moment::MAX
+    );
     Rejection::new(Reason::OutOfRange, field, value, allowed)
 }
 
@@ -170,11 +227,15 @@ impl Runs<'_> {
     }
 
     fn run(&self, place: &Place, later: i64) -> Run {
-        let millis = |ticks: u64| i64::try_from(ticks * self.schedule.tick_millis()).unwrap_or(i64::MAX);
+        let millis =
+            |ticks: u64| i64::try_from(ticks * self.schedule.tick_millis()).unwrap_or(i64::MAX);
         let period = millis(self.schedule.period_ticks());
         let first = self.schedule.anchor_millis() + millis(place.cycle_offset);
         // The smallest cycle whose run is not before the instant: a division rounded up.
         let cycle_index = -(first - self.from_millis).div_euclid(period) + later;
-        Run { cycle_index, unix_millis: first + cycle_index * period }
+        Run {
+            cycle_index,
+            unix_millis: first + cycle_index * period,
+        }
     }
 }

@@ -11,7 +11,8 @@ impl Schedule {
     /// ends at 2^64, hence the `u128`.
     #[must_use]
     pub fn hash_window(&self, ticks: Range<u64>) -> Range<u128> {
-        let bound = |offset: u64| (u128::from(offset) << 64).div_ceil(u128::from(self.period_ticks()));
+        let bound =
+            |offset: u64| (u128::from(offset) << 64).div_ceil(u128::from(self.period_ticks()));
         bound(ticks.start)..bound(ticks.end)
     }
 

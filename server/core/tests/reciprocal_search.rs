@@ -27,15 +27,21 @@ fn circular_distance(a: u32, b: u32, slots: u32) -> u32 {
 
 /// The smallest distance of any two kinds.
 fn smallest_distance(positions: &[u32], slots: u32) -> u32 {
-    let pairs = positions
-        .iter()
-        .enumerate()
-        .flat_map(|(i, a)| positions[..i].iter().map(move |b| circular_distance(*a, *b, slots)));
+    let pairs = positions.iter().enumerate().flat_map(|(i, a)| {
+        positions[..i]
+            .iter()
+            .map(move |b| circular_distance(*a, *b, slots))
+    });
     pairs.min().unwrap_or(slots)
 }
 
 fn offsets(placed: &Reciprocals) -> Vec<u32> {
-    placed.seen_from(0).unwrap().iter().map(|kind| kind.offset).collect()
+    placed
+        .seen_from(0)
+        .unwrap()
+        .iter()
+        .map(|kind| kind.offset)
+        .collect()
 }
 
 #[test]
@@ -67,9 +73,11 @@ fn even_spacing_reaches_the_best_gap_there_is() {
 fn the_gap_of_stable_spacing_is_what_it_says() {
     for slots in 1..=64i64 {
         for kinds in 2..=16i64 {
-            let reversed = |kind: i64| (0..8).fold(0, |sum, bit| sum + ((kind >> bit & 1) << (7 - bit)));
-            let expected: Vec<u32> =
-                (0..kinds).map(|kind| u32::try_from(slots * reversed(kind) / 256).unwrap()).collect();
+            let reversed =
+                |kind: i64| (0..8).fold(0, |sum, bit| sum + ((kind >> bit & 1) << (7 - bit)));
+            let expected: Vec<u32> = (0..kinds)
+                .map(|kind| u32::try_from(slots * reversed(kind) / 256).unwrap())
+                .collect();
             let gap = smallest_distance(&expected, u32::try_from(slots).unwrap());
             match Reciprocals::try_new(slots, kinds, Spacing::Stable) {
                 Ok(placed) => {
@@ -102,24 +110,33 @@ fn run_times_leave_the_best_slack_there_is() {
     for slots in 1..=8u32 {
         for kinds in 1..=4usize {
             for shape in 0..3u64.pow(u32::try_from(kinds).unwrap()) {
-                let needs: Vec<u64> =
-                    (0..kinds).map(|kind| 1 + shape / 3u64.pow(u32::try_from(kind).unwrap()) % 3).collect();
+                let needs: Vec<u64> = (0..kinds)
+                    .map(|kind| 1 + shape / 3u64.pow(u32::try_from(kind).unwrap()) % 3)
+                    .collect();
                 let best = all_positions(slots, kinds)
                     .iter()
                     .filter_map(|positions| {
                         // a kind alone in its slot: two at one place leave no room
                         let distinct = kinds == 1 || smallest_distance(positions, slots) > 0;
-                        distinct.then(|| smallest_slack(positions, &needs, slots)).flatten()
+                        distinct
+                            .then(|| smallest_slack(positions, &needs, slots))
+                            .flatten()
                     })
                     .max();
                 let placed = Reciprocals::try_with_needs(slots.into(), &needs);
                 match (placed, best) {
                     (Ok(placed), Some(best)) => {
                         let offsets = offsets(&placed);
-                        assert_eq!(smallest_slack(&offsets, &needs, slots), Some(best), "{needs:?} on {slots}");
+                        assert_eq!(
+                            smallest_slack(&offsets, &needs, slots),
+                            Some(best),
+                            "{needs:?} on {slots}"
+                        );
                     }
                     (Err(rejection), None) => assert_eq!(rejection.reason, Reason::KindsDoNotFit),
-                    (placed, best) => panic!("{needs:?} on {slots}: {placed:?}, search finds {best:?}"),
+                    (placed, best) => {
+                        panic!("{needs:?} on {slots}: {placed:?}, search finds {best:?}")
+                    }
                 }
             }
         }
@@ -142,7 +159,13 @@ fn needs_of_one_give_the_even_spacing() {
 fn the_worked_example_shows_both_views() {
     let placed = Reciprocals::try_new(8, 3, Spacing::Even).unwrap();
     let seen = placed.seen_from(0).unwrap();
-    assert_eq!(seen.iter().map(|kind| kind.user_slot).collect::<Vec<_>>(), [0, 2, 5]);
-    assert_eq!(seen.iter().map(|kind| kind.time_slot).collect::<Vec<_>>(), [0, 6, 3]);
+    assert_eq!(
+        seen.iter().map(|kind| kind.user_slot).collect::<Vec<_>>(),
+        [0, 2, 5]
+    );
+    assert_eq!(
+        seen.iter().map(|kind| kind.time_slot).collect::<Vec<_>>(),
+        [0, 6, 3]
+    );
     assert_eq!(placed.gap(), 2);
 }

@@ -1,0 +1,134 @@
+//! `offbeat slots assign`
+
+use std::io::{self, BufWriter, Write as _};
+use std::process::ExitCode;
+
+use clap::Args;
+use offbeat_core::timetable::Runs;
+use offbeat_core::{Moment, Rejection, Schedule};
+use serde::Serialize;
+
+use super::Failure;
+use super::input::{IdType, Line, for_each_line};
+use super::output::{Row, RowFormat, RowWriter};
+use super::schedule::{ScheduleArgs, parse_moment};
+use crate::clock;
+
+#[derive(Debug, Args)]
+pub(super) struct AssignArgs {
+    #[command(flatten)]
+    schedule: ScheduleArgs,
+
+    /// The IDs; without any, they are read from standard input, one a line
+    #[arg(value_name = "ID", allow_negative_numbers = true)]
+    ids: Vec<String>,
+
+    /// What the IDs are
+    #[arg(long, value_enum, default_value_t = IdType::Auto)]
+    id_type: IdType,
+
+    /// Runs at or after this instant are next, as RFC 3339 [default: now]
+    #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
+    from: Option<Moment>,
+
+    /// How to write the assignments
+    #[arg(long, value_enum, default_value_t = RowFormat::Table)]
+    format: RowFormat,
+}
+
+/// Offsets are in ticks: whole seconds, unless the resolution is finer.
+#[derive(Debug, Serialize)]
+struct Assignment<'a> {
+    id: &'a str,
+    slot_index: u32,
+    slot_offset: u64,
+    cycle_offset: u64,
+    cycle_index: i64,
+    next_run_time: String,
+}
+
+impl Row for Assignment<'_> {
+    const COLUMNS: &'static [(&'static str, isize)] = &[
+        ("ID", 36),
+        ("SLOT", -7),
+        ("SLOT OFFSET", -12),
+        ("CYCLE OFFSET", -12),
+        ("NEXT RUN", 20),
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.id.to_owned(),
+            self.slot_index.to_string(),
+            self.slot_offset.to_string(),
+            self.cycle_offset.to_string(),
+            self.next_run_time.clone(),
+        ]
+    }
+}
+
+pub(super) fn run(args: &AssignArgs) -> Result<ExitCode, Failure> {
+    let schedule = args.schedule.schedule()?;
+    let runs = schedule.runs_from(args.from.unwrap_or_else(clock::now), 1)?;
+    let assigner = Assigner {
+        schedule: &schedule,
+        runs,
+        id_type: args.id_type,
+    };
+    let mut rows = RowWriter::new(args.format, BufWriter::new(io::stdout().lock()));
+    let mut bad = 0u64;
+    let mut visit = |place: &str, number: u64, line: Line<'_>| -> Result<(), Failure> {
+        let refused = match line {
+            Line::Text(text) => match assigner.assign(text) {
+                Ok(assignment) => return rows.write(&assignment),
+                Err(rejection) => rejection,
+            },
+            Line::Bad(rejection) => rejection,
+        };
+        bad += 1;
+        let Rejection { value, allowed, .. } = refused;
+        let _ = writeln!(
+            io::stderr(),
+            "offbeat: {place} {number}: {value} is refused: {allowed}"
+        );
+        Ok(())
+    };
+    if args.ids.is_empty() {
+        for_each_line(io::stdin().lock(), |number, line| {
+            visit("line", number, line)
+        })?;
+    } else {
+        for (number, id) in (1..).zip(&args.ids) {
+            visit("argument", number, Line::Text(id))?;
+        }
+    }
+    rows.flush()?;
+    Ok(if bad == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+struct Assigner<'a> {
+    schedule: &'a Schedule,
+    runs: Runs<'a>,
+    id_type: IdType,
+}
+
+impl Assigner<'_> {
+    fn assign<'t>(&self, text: &'t str) -> Result<Assignment<'t>, Rejection> {
+        let id = self.id_type.read(text, self.schedule.placement().kind())?;
+        let place = self.schedule.place(&id)?;
+        let next = self.runs.next_run(&place);
+        Ok(Assignment {
+            id: text,
+            slot_index: place.slot,
+            slot_offset: place.slot_offset,
+            cycle_offset: place.cycle_offset,
+            cycle_index: next.cycle_index,
+            next_run_time: Moment::from_unix_millis(next.unix_millis)
+                .map_or_else(String::new, |time| time.to_string()),
+        })
+    }
+}

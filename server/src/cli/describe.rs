@@ -1,0 +1,186 @@
+//! `offbeat slots describe`
+
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use clap::Args;
+use offbeat_core::limits::POPULATION;
+use offbeat_core::load::ExpectedLoad;
+use offbeat_core::{Moment, Placement, Schedule};
+use serde::Serialize;
+
+use super::Failure;
+use super::output::{AnswerFormat, write_json_line};
+use super::schedule::{ScheduleArgs, parse_moment};
+use crate::clock;
+
+#[derive(Debug, Args)]
+pub(super) struct DescribeArgs {
+    #[command(flatten)]
+    schedule: ScheduleArgs,
+
+    /// The instant whose slot to name, as RFC 3339 [default: now]
+    #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
+    at: Option<Moment>,
+
+    /// Estimate the load for so many IDs
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=POPULATION.maximum.unsigned_abs()))]
+    population: Option<u64>,
+
+    /// How to write the description
+    #[arg(long, value_enum, default_value_t = AnswerFormat::Table)]
+    format: AnswerFormat,
+}
+
+#[derive(Debug, Serialize)]
+struct Description {
+    fingerprint: String,
+    period: String,
+    resolution: String,
+    anchor_time: String,
+    slot_count: u32,
+    slot_duration: String,
+    placement: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    buckets: Option<Buckets>,
+    slot_index: u32,
+    cycle_index: i64,
+    slot_start_time: String,
+    slot_end_time: String,
+    cycle_start_time: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slot_load: Option<Load>,
+    canonical_text: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Buckets {
+    bucket_count: u32,
+    profile: &'static str,
+    min_per_slot: u32,
+    max_per_slot: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct Load {
+    mean: f64,
+    fullest_median: u64,
+    fullest_p99: u64,
+}
+
+impl From<ExpectedLoad> for Load {
+    fn from(load: ExpectedLoad) -> Self {
+        let ExpectedLoad {
+            mean,
+            fullest_median,
+            fullest_p99,
+        } = load;
+        Self {
+            mean,
+            fullest_median,
+            fullest_p99,
+        }
+    }
+}
+
+pub(super) fn run(args: &DescribeArgs) -> Result<ExitCode, Failure> {
+    let schedule = args.schedule.schedule()?;
+    let description = describe(
+        &schedule,
+        args.at.unwrap_or_else(clock::now),
+        args.population,
+    )?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    match args.format {
+        AnswerFormat::Json => write_json_line(&mut out, &description)?,
+        AnswerFormat::Table => write_lines(&mut out, &description)?,
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(
+    schedule: &Schedule,
+    at: Moment,
+    population: Option<u64>,
+) -> Result<Description, Failure> {
+    let slot = schedule.slot_at(at)?;
+    let load = population.map(|ids| ExpectedLoad::new(ids, schedule.slot_count().into()));
+    Ok(Description {
+        fingerprint: schedule.fingerprint(),
+        period: schedule.period().to_string(),
+        resolution: schedule.resolution().to_string(),
+        anchor_time: schedule.anchor_time().to_string(),
+        slot_count: schedule.slot_count(),
+        slot_duration: schedule.slot_duration().to_string(),
+        placement: schedule.placement().kind().name(),
+        buckets: buckets(schedule),
+        slot_index: slot.index,
+        cycle_index: slot.cycle_index,
+        slot_start_time: slot.start.to_string(),
+        slot_end_time: slot.end.to_string(),
+        cycle_start_time: schedule
+            .cycle_start(slot.cycle_index)
+            .map_or_else(String::new, |start| start.to_string()),
+        slot_load: load.map(Load::from),
+        canonical_text: schedule.canonical_text(),
+    })
+}
+
+fn buckets(schedule: &Schedule) -> Option<Buckets> {
+    let &Placement::Twister {
+        bucket_count,
+        profile,
+    } = schedule.placement()
+    else {
+        return None;
+    };
+    let (min_per_slot, max_per_slot) = schedule.buckets_per_slot()?;
+    Some(Buckets {
+        bucket_count,
+        profile: profile.name(),
+        min_per_slot,
+        max_per_slot,
+    })
+}
+
+fn write_lines(out: &mut impl Write, description: &Description) -> io::Result<()> {
+    let Description {
+        period,
+        resolution,
+        anchor_time,
+        slot_count,
+        slot_duration,
+        placement,
+        ..
+    } = description;
+    writeln!(out, "cycle        {period}, from {anchor_time} on")?;
+    writeln!(
+        out,
+        "slots        {slot_count} of {slot_duration}, in ticks of {resolution}"
+    )?;
+    match &description.buckets {
+        Some(buckets) => writeln!(
+            out,
+            "placement    {placement}, {} buckets, {} to {} in a slot, profile {}",
+            buckets.bucket_count, buckets.min_per_slot, buckets.max_per_slot, buckets.profile
+        )?,
+        None => writeln!(out, "placement    {placement}")?,
+    }
+    writeln!(
+        out,
+        "running      slot {} of cycle {}, {} to {}",
+        description.slot_index,
+        description.cycle_index,
+        description.slot_start_time,
+        description.slot_end_time
+    )?;
+    if let Some(load) = &description.slot_load {
+        writeln!(
+            out,
+            "load         {:.1} IDs in a slot on average; in the fullest {} (median), {} (99th percentile)",
+            load.mean, load.fullest_median, load.fullest_p99
+        )?;
+    }
+    writeln!(out, "fingerprint  {}", description.fingerprint)
+}

@@ -1,0 +1,180 @@
+//! The command line: for people, and for pipes.
+
+mod assign;
+mod describe;
+mod health;
+mod input;
+mod list;
+mod output;
+mod reciprocal;
+mod schedule;
+mod serve;
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+use clap_complete::Shell;
+use offbeat_core::Rejection;
+
+use crate::config::ServeArgs;
+use crate::limits;
+
+/// Wrong usage, as `sysexits.h` numbers it.
+const EXIT_USAGE: u8 = 64;
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "offbeat",
+    version,
+    about = "Says when, in which order, in which lane and with how many workers jobs run"
+)]
+#[command(infer_subcommands = false, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve decisions over gRPC and HTTP/JSON
+    Serve(ServeArgs),
+    /// Decide here, without a server: slots and offsets for IDs
+    #[command(subcommand)]
+    Slots(SlotsCommand),
+    /// Ask a server whether it serves: exit status 0 if so (for probes)
+    Health(health::HealthArgs),
+    /// Print the table of limits
+    Limits,
+    /// Print the completions of a shell, to be sourced
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum SlotsCommand {
+    /// Assign IDs: their slots, offsets and next runs
+    Assign(assign::AssignArgs),
+    /// Describe a schedule: its defaults, fingerprint, current slot and expected load
+    Describe(describe::DescribeArgs),
+    /// List the slots that start in a window of time
+    List(list::ListArgs),
+    /// Place kinds of job that must not meet on the same user
+    Reciprocal(reciprocal::ReciprocalArgs),
+}
+
+/// Runs the command that the process was started as.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print(); // a closed standard error changes nothing
+            return if error.use_stderr() {
+                EXIT_USAGE.into()
+            } else {
+                ExitCode::SUCCESS
+            };
+        }
+    };
+    match run(cli.command) {
+        Ok(code) => code,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(command: Command) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Serve(args) => serve::run(&args),
+        Command::Health(args) => health::run(&args),
+        Command::Slots(SlotsCommand::Assign(args)) => assign::run(&args),
+        Command::Slots(SlotsCommand::Describe(args)) => describe::run(&args),
+        Command::Slots(SlotsCommand::List(args)) => list::run(&args),
+        Command::Slots(SlotsCommand::Reciprocal(args)) => reciprocal::run(&args),
+        Command::Limits => {
+            io::stdout().write_all(limits::markdown_table().as_bytes())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "offbeat", &mut script);
+            io::stdout().write_all(&script)?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// Why a command could not do its work.
+#[derive(Debug)]
+enum Failure {
+    /// The flags are wrong: exit status 64.
+    Usage(String),
+    /// The world is: exit status 1.
+    Other(String),
+    /// Nobody reads the output any more, as in `offbeat … | head`: a quiet end.
+    OutputClosed,
+}
+
+impl Failure {
+    fn report(self) -> ExitCode {
+        let (message, code) = match self {
+            Self::Usage(message) => (message, EXIT_USAGE.into()),
+            Self::Other(message) => (message, ExitCode::FAILURE),
+            Self::OutputClosed => return ExitCode::SUCCESS,
+        };
+        let _ = writeln!(io::stderr(), "offbeat: {message}");
+        code
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::OutputClosed,
+            _ => Self::Other(error.to_string()),
+        }
+    }
+}
+
+impl From<csv::Error> for Failure {
+    fn from(error: csv::Error) -> Self {
+        match error.into_kind() {
+            csv::ErrorKind::Io(error) => error.into(),
+            kind => Self::Other(format!("{kind:?}")),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        io::Error::from(error).into()
+    }
+}
+
+/// A refusal names the field of the question; on the command line it has a flag.
+impl From<Rejection> for Failure {
+    fn from(mut rejection: Rejection) -> Self {
+        let flag = match rejection.field.as_str() {
+            "period" => "--cycle",
+            "resolution" => "--resolution",
+            "anchor_time" => "--anchor",
+            "slot_count" => "--slots",
+            "bucket_count" => "--buckets",
+            "profile" => "--profile",
+            "salt" => "--salt",
+            "from_time" => "--from",
+            "at_time" => "--at",
+            "start_time" => "--start",
+            "end_time" => "--end",
+            "slot_index" => "--slot",
+            "kind_count" => "--kinds",
+            "run_times" => "--run-time",
+            "population" => "--population",
+            _ => return Self::Usage(rejection.to_string()),
+        };
+        flag.clone_into(&mut rejection.field);
+        Self::Usage(rejection.to_string())
+    }
+}

@@ -1,0 +1,232 @@
+//! `offbeat slots reciprocal`
+
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use offbeat_core::reciprocal::{KindSlot, Reciprocals, Spacing};
+use offbeat_core::{Rejection, Schedule, Span};
+use serde::Serialize;
+
+use super::Failure;
+use super::output::{AnswerFormat, Row, RowFormat, RowWriter, write_json_line};
+use super::schedule::{MoreScheduleArgs, parse_span};
+
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("cycle_or_slots").required(true).multiple(true).args(["cycle", "slots"])))]
+pub(super) struct ReciprocalArgs {
+    /// Length of the cycle; without it, --slots alone, and no times
+    #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
+    cycle: Option<Span>,
+
+    #[command(flatten)]
+    schedule: MoreScheduleArgs,
+
+    /// The slot to look from
+    #[arg(
+        long,
+        value_name = "INDEX",
+        default_value_t = 0,
+        allow_hyphen_values = true
+    )]
+    slot: i64,
+
+    /// How many kinds must not meet [default: one for each --run-time]
+    #[arg(
+        long,
+        value_name = "COUNT",
+        required_unless_present = "run_times",
+        conflicts_with = "run_times",
+        allow_hyphen_values = true
+    )]
+    kinds: Option<i64>,
+
+    /// How to space the kinds
+    #[arg(long, value_enum, default_value_t = SpacingArg::Even)]
+    spacing: SpacingArg,
+
+    /// How long a run of a kind takes; once for each kind, with --cycle
+    #[arg(long = "run-time", value_name = "SPAN", value_parser = parse_span, requires = "cycle", allow_hyphen_values = true)]
+    run_times: Vec<Span>,
+
+    /// How to write the kinds
+    #[arg(long, value_enum, default_value_t = AnswerFormat::Table)]
+    format: AnswerFormat,
+}
+
+/// How to space the kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SpacingArg {
+    /// As far apart as can be
+    Even,
+    /// So that adding a kind moves none
+    Stable,
+}
+
+#[derive(Debug, Serialize)]
+struct Answer {
+    slot_count: u32,
+    slot_index: i64,
+    gap_slot_count: u32,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    times: Option<Times>,
+    kinds: Vec<KindRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct Times {
+    gap: String,
+    run_budget: String,
+    independent_run_budget: String,
+}
+
+#[derive(Debug, Serialize)]
+struct KindRow {
+    kind_index: u32,
+    offset_slot_count: u32,
+    user_slot_index: u32,
+    time_slot_index: u32,
+    gap_slot_count: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_budget: Option<String>,
+}
+
+impl Row for KindRow {
+    const COLUMNS: &'static [(&'static str, isize)] = &[
+        ("KIND", -5),
+        ("USER'S SLOT", -11),
+        ("TIME'S SLOT", -11),
+        ("GAP", -7),
+        ("RUN BUDGET", -10),
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.kind_index.to_string(),
+            self.user_slot_index.to_string(),
+            self.time_slot_index.to_string(),
+            self.gap_slot_count.to_string(),
+            self.run_budget.clone().unwrap_or_default(),
+        ]
+    }
+}
+
+pub(super) fn run(args: &ReciprocalArgs) -> Result<ExitCode, Failure> {
+    let schedule = args
+        .cycle
+        .map(|cycle| args.schedule.schedule(cycle))
+        .transpose()?;
+    let answer = answer(args, schedule.as_ref())?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    match args.format {
+        AnswerFormat::Json => write_json_line(&mut out, &answer)?,
+        AnswerFormat::Table => write_table(&mut out, &answer)?,
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn answer(args: &ReciprocalArgs, schedule: Option<&Schedule>) -> Result<Answer, Failure> {
+    let slots = schedule.map(|schedule| i64::from(schedule.slot_count()));
+    let slot_count = slots.or(args.schedule.slots).unwrap_or_default();
+    let placed = place(args, schedule, slot_count)?;
+    let span = |slots: u32| {
+        schedule.map(|schedule| {
+            schedule
+                .span(u64::from(slots) * schedule.slot_ticks())
+                .to_string()
+        })
+    };
+    let row = |kind: &KindSlot| KindRow {
+        kind_index: kind.kind_index,
+        offset_slot_count: kind.offset,
+        user_slot_index: kind.user_slot,
+        time_slot_index: kind.time_slot,
+        gap_slot_count: kind.gap,
+        run_budget: span(kind.gap),
+    };
+    let gap = placed.gap();
+    let times = span(gap).zip(span(gap.saturating_sub(1)));
+    Ok(Answer {
+        slot_count: placed.slot_count(),
+        slot_index: args.slot,
+        gap_slot_count: gap,
+        times: times.map(|(gap, less)| Times {
+            run_budget: gap.clone(),
+            gap,
+            independent_run_budget: less,
+        }),
+        kinds: placed.seen_from(args.slot)?.iter().map(row).collect(),
+    })
+}
+
+fn place(
+    args: &ReciprocalArgs,
+    schedule: Option<&Schedule>,
+    slot_count: i64,
+) -> Result<Reciprocals, Failure> {
+    let spacing = match args.spacing {
+        SpacingArg::Even => Spacing::Even,
+        SpacingArg::Stable => Spacing::Stable,
+    };
+    let (Some(schedule), false) = (schedule, args.run_times.is_empty()) else {
+        return Ok(Reciprocals::try_new(
+            slot_count,
+            args.kinds.unwrap_or_default(),
+            spacing,
+        )?);
+    };
+    if spacing == Spacing::Stable {
+        let message =
+            "--run-time: must not be set with --spacing stable, which makes no room for it";
+        return Err(Failure::Usage(message.to_owned()));
+    }
+    let needs: Vec<u64> = args
+        .run_times
+        .iter()
+        .map(|time| {
+            schedule
+                .slots_needed(*time)
+                .map_err(|refused| refused.under("--run-time"))
+        })
+        .collect::<Result<_, Rejection>>()?;
+    Ok(Reciprocals::try_with_needs(slot_count, &needs)?)
+}
+
+fn write_table(out: &mut impl Write, answer: &Answer) -> Result<(), Failure> {
+    let Answer {
+        slot_count,
+        slot_index,
+        gap_slot_count,
+        times,
+        kinds,
+    } = answer;
+    let mut rows = RowWriter::new(RowFormat::Table, &mut *out);
+    for kind in kinds {
+        rows.write(kind)?;
+    }
+    drop(rows);
+    writeln!(
+        out,
+        "\nUsers of slot {slot_index} (of {slot_count}) get kind K at the user's slot; while slot"
+    )?;
+    writeln!(
+        out,
+        "{slot_index} runs, kind K handles the users of the time's slot."
+    )?;
+    write!(out, "Smallest gap: {gap_slot_count} slots")?;
+    if let Some(Times {
+        run_budget,
+        independent_run_budget,
+        ..
+    }) = times
+    {
+        write!(
+            out,
+            "; queue wait plus run time must stay within {run_budget}\n\
+             (within {independent_run_budget} for kinds of different placement or salt)"
+        )?;
+    }
+    writeln!(out, ".")?;
+    Ok(())
+}

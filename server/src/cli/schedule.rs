@@ -1,0 +1,168 @@
+//! The flags that describe a schedule, and the texts of spans and instants.
+
+use clap::{Args, ValueEnum};
+use jiff::{SpanRelativeTo, Timestamp};
+use offbeat_core::{Moment, PlacementKind, Profile, Rejection, Schedule, ScheduleSpec, Span};
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Schedule")]
+pub(super) struct ScheduleArgs {
+    /// Length of the cycle: 8h, 90m, 1d, "1h 30m", 1500ms (a day is 24 hours)
+    #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
+    pub(super) cycle: Span,
+
+    #[command(flatten)]
+    pub(super) more: MoreScheduleArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Schedule")]
+pub(super) struct MoreScheduleArgs {
+    /// Slots in a cycle; must divide it [default: gcd of its seconds and 256]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true)]
+    pub(super) slots: Option<i64>,
+
+    /// How an ID becomes a place
+    #[arg(long, value_enum, default_value_t = PlacementArg::Hash)]
+    pub(super) placement: PlacementArg,
+
+    /// Whose Mersenne twister, with --placement twister [default: ruby]
+    #[arg(long, value_enum)]
+    pub(super) profile: Option<ProfileArg>,
+
+    /// Buckets, with --placement twister: 256 or 65536 [default: 256]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true)]
+    pub(super) buckets: Option<i64>,
+
+    /// Namespace, with --placement hash
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
+    pub(super) salt: String,
+
+    /// Length of a tick, the unit of offsets: 1s, or a whole fraction of it such as 1ms
+    #[arg(long, value_name = "SPAN", default_value = "1s", value_parser = parse_span, allow_hyphen_values = true)]
+    pub(super) resolution: Span,
+
+    /// When cycle 0 starts, as RFC 3339
+    #[arg(long, value_name = "INSTANT", default_value = "1970-01-01T00:00:00Z", value_parser = parse_moment)]
+    pub(super) anchor: Moment,
+}
+
+/// How an ID becomes a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum PlacementArg {
+    /// By hash: any ID, any slot count
+    Hash,
+    /// By Mersenne twister, as Ruby, Python or PHP draw it: UUIDs and integers
+    Twister,
+    /// By a stored fraction in [0, 1)
+    Fraction,
+}
+
+/// Whose Mersenne twister.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ProfileArg {
+    /// Ruby 3.2 and later, 2.7 and earlier
+    Ruby,
+    /// Ruby 3.0 and 3.1
+    #[value(name = "ruby-3.0-3.1")]
+    Ruby30To31,
+    /// Python 3
+    Python,
+    /// PHP 7.1 and later
+    Php,
+}
+
+impl ScheduleArgs {
+    pub(super) fn schedule(&self) -> Result<Schedule, Rejection> {
+        self.more.schedule(self.cycle)
+    }
+}
+
+impl MoreScheduleArgs {
+    pub(super) fn schedule(&self, cycle: Span) -> Result<Schedule, Rejection> {
+        Schedule::try_new(&ScheduleSpec {
+            period: cycle,
+            resolution: Some(self.resolution),
+            anchor_time: Some(self.anchor),
+            slot_count: self.slots,
+            placement: match self.placement {
+                PlacementArg::Hash => PlacementKind::Hash,
+                PlacementArg::Twister => PlacementKind::Twister,
+                PlacementArg::Fraction => PlacementKind::Fraction,
+            },
+            bucket_count: self.buckets,
+            profile: self.profile.map(|profile| match profile {
+                ProfileArg::Ruby => Profile::Ruby,
+                ProfileArg::Ruby30To31 => Profile::Ruby30To31,
+                ProfileArg::Python => Profile::Python,
+                ProfileArg::Php => Profile::Php,
+            }),
+            salt: self.salt.clone(),
+        })
+    }
+}
+
+/// Reads a span as people write it; months and years have no fixed length.
+pub(super) fn parse_span(text: &str) -> Result<Span, String> {
+    let allowed = "must be a span with units, such as 8h, 90m, 1d or 1500ms";
+    let span: jiff::Span = text.parse().map_err(|_| allowed)?;
+    let relative = SpanRelativeTo::days_are_24_hours();
+    let duration = span
+        .to_duration(relative)
+        .map_err(|_| format!("{allowed} (no months or years)"))?;
+    Span::try_new(duration.as_secs(), duration.subsec_nanos()).map_err(|error| error.to_string())
+}
+
+/// Reads an instant as RFC 3339.
+pub(super) fn parse_moment(text: &str) -> Result<Moment, String> {
+    let allowed = "must be an instant as RFC 3339, such as 2026-01-01T00:00:00Z";
+    let instant: Timestamp = text.parse().map_err(|_| allowed)?;
+    let nanos = instant.as_nanosecond();
+    let seconds = i64::try_from(nanos.div_euclid(1_000_000_000)).map_err(|_| allowed)?;
+    let nanos = i32::try_from(nanos.rem_euclid(1_000_000_000)).map_err(|_| allowed)?;
+    Moment::try_new(seconds, nanos).map_err(|rejection| rejection.allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_read_as_people_write_them() {
+        for (text, seconds) in [
+            ("8h", 28_800),
+            ("90m", 5_400),
+            ("1d", 86_400),
+            ("1w", 604_800),
+            ("1h 30m", 5_400),
+            ("1h30m", 5_400),
+            ("28800s", 28_800),
+            ("PT8H", 28_800),
+            ("0s", 0),
+            ("-8h", -28_800),
+            ("3661d", 3_661 * 86_400),
+        ] {
+            assert_eq!(parse_span(text), Ok(Span::from_seconds(seconds)), "{text}");
+        }
+        assert_eq!(parse_span("1500ms"), Ok(Span::from_millis(1_500)));
+        for bad in ["", "8", "h", "8 parsecs", "1month", "1y"] {
+            assert!(parse_span(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn instants_before_the_epoch_keep_their_fraction() {
+        let moment = parse_moment("1969-12-31T23:59:59.5Z").unwrap();
+        assert_eq!(moment.parts(), (-1, 500_000_000));
+        assert_eq!(
+            parse_moment("2026-01-01T01:00:00+01:00"),
+            parse_moment("2026-01-01T00:00:00Z")
+        );
+        assert!(parse_moment("2026-01-01").is_err());
+    }
+}

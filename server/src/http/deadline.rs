@@ -1,0 +1,211 @@
+//! Deadlines, for the whole answer: stock tonic bounds only its head.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue};
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use offbeat_core::{Reason, Rejection};
+use tokio::sync::watch;
+use tokio::time::{Instant, Sleep};
+use tonic::Status;
+use tonic::body::Body;
+
+use super::admission::Permit;
+use crate::rpc::methods::Method;
+use crate::rpc::status;
+
+/// The header that carries a caller's deadline.
+pub(super) const GRPC_TIMEOUT: &str = "grpc-timeout";
+
+/// When an answer must be complete; `None` is never.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Deadline(Option<Instant>);
+
+impl Deadline {
+    /// The caller's deadline, or that of unary calls, whichever is earlier.
+    pub(super) fn of(
+        headers: &HeaderMap,
+        method: Method,
+        unary_time: Duration,
+    ) -> Result<Self, Status> {
+        let asked = headers.get(GRPC_TIMEOUT).map(parse_timeout).transpose()?;
+        let ours = (!method.streaming).then_some(unary_time);
+        let shorter = asked.into_iter().chain(ours).min();
+        Ok(Self(
+            shorter.and_then(|time| Instant::now().checked_add(time)),
+        ))
+    }
+
+    /// The output of `future`, if it comes in time.
+    pub(super) async fn bound<F: Future>(self, future: F) -> Option<F::Output> {
+        match self.0 {
+            Some(instant) => tokio::time::timeout_at(instant, future).await.ok(),
+            None => Some(future.await),
+        }
+    }
+
+    /// `body`, ended with DEADLINE_EXCEEDED if it is not complete in time, or
+    /// with UNAVAILABLE once `closing` says so; holds `permit` until then.
+    pub(super) fn bound_body(self, body: Body, permit: Permit, closing: Option<Closing>) -> Body {
+        let late = self
+            .0
+            .map(|instant| Box::pin(tokio::time::sleep_until(instant)));
+        let closed = closing.map(|mut closing| {
+            let closed: Closed = Box::pin(async move {
+                if closing.wait_for(|closed| *closed).await.is_err() {
+                    std::future::pending::<()>().await; // nobody is left who could close
+                }
+            });
+            closed
+        });
+        Body::new(BoundBody {
+            state: State::Open {
+                body,
+                late,
+                closed,
+                _permit: permit,
+            },
+        })
+    }
+}
+
+/// Becomes true when answers that are still open must end.
+pub(super) type Closing = watch::Receiver<bool>;
+type Closed = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Reads a timeout as gRPC writes it: up to eight digits and a unit.
+fn parse_timeout(value: &HeaderValue) -> Result<Duration, Status> {
+    let parsed = value.to_str().ok().and_then(|text| {
+        let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+        if !(1..=8).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let amount: u64 = digits.parse().ok()?;
+        match unit {
+            "H" => Some(Duration::from_secs(amount * 3_600)),
+            "M" => Some(Duration::from_secs(amount * 60)),
+            "S" => Some(Duration::from_secs(amount)),
+            "m" => Some(Duration::from_millis(amount)),
+            "u" => Some(Duration::from_micros(amount)),
+            "n" => Some(Duration::from_nanos(amount)),
+            _ => None,
+        }
+    });
+    parsed.ok_or_else(|| {
+        let shown = String::from_utf8_lossy(value.as_bytes());
+        let allowed = "must be 1 to 8 digits and a unit of H, M, S, m, u or n";
+        status::refused(&Rejection::new(
+            Reason::Malformed,
+            GRPC_TIMEOUT,
+            shown,
+            allowed,
+        ))
+    })
+}
+
+fn is_ready<F: Future + ?Sized>(future: &mut Option<Pin<Box<F>>>, cx: &mut Context<'_>) -> bool {
+    future
+        .as_mut()
+        .is_some_and(|future| future.as_mut().poll(cx).is_ready())
+}
+
+struct BoundBody {
+    state: State,
+}
+
+enum State {
+    Open {
+        body: Body,
+        late: Option<Pin<Box<Sleep>>>,
+        closed: Option<Closed>,
+        _permit: Permit,
+    },
+    Ended,
+}
+
+impl HttpBody for BoundBody {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let State::Open {
+            body, late, closed, ..
+        } = &mut self.state
+        else {
+            return Poll::Ready(None);
+        };
+        if let Poll::Ready(frame) = Pin::new(body).poll_frame(cx) {
+            if frame.is_none() {
+                self.state = State::Ended;
+            }
+            return Poll::Ready(frame);
+        }
+        let end = if is_ready(late, cx) {
+            status::deadline_exceeded()
+        } else if is_ready(closed, cx) {
+            status::shutting_down()
+        } else {
+            return Poll::Pending;
+        };
+        self.state = State::Ended; // drops the handler's stream, and the place
+        let mut trailers = HeaderMap::new();
+        let written = end.add_header(&mut trailers);
+        Poll::Ready(Some(written.map(|()| Frame::trailers(trailers))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.state {
+            State::Open { body, .. } => body.is_end_stream(),
+            State::Ended => true,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.state {
+            State::Open { body, .. } => body.size_hint(),
+            State::Ended => SizeHint::with_exact(0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timeouts_are_read_as_grpc_writes_them() {
+        for (text, millis) in [
+            ("2H", 7_200_000),
+            ("3M", 180_000),
+            ("4S", 4_000),
+            ("00000005m", 5),
+        ] {
+            let timeout = parse_timeout(&HeaderValue::from_static(text)).unwrap();
+            assert_eq!(timeout, Duration::from_millis(millis), "{text}");
+        }
+        assert_eq!(
+            parse_timeout(&HeaderValue::from_static("7u"))
+                .unwrap()
+                .as_nanos(),
+            7_000
+        );
+        assert_eq!(
+            parse_timeout(&HeaderValue::from_static("8n"))
+                .unwrap()
+                .as_nanos(),
+            8
+        );
+        for bad in ["", "S", "5", "5s", "-5S", "123456789S", "1.5S", " 1S", "1µ"] {
+            let value = HeaderValue::from_bytes(bad.as_bytes()).unwrap();
+            let status = parse_timeout(&value).unwrap_err();
+            assert_eq!(status.code(), tonic::Code::InvalidArgument, "{bad}");
+        }
+    }
+}

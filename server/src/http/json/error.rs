@@ -1,0 +1,152 @@
+//! Errors as JSON: `{"code": …, "message": …, "details": […]}`.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use http::header::CONTENT_TYPE;
+use http::{HeaderName, HeaderValue, Response, StatusCode};
+use http_body_util::Full;
+use offbeat_core::{Reason, Rejection};
+use prost::Message as _;
+use serde::Serialize;
+use tonic::body::Body;
+use tonic::{Code, Status};
+
+use super::descriptors::Descriptors;
+use super::{JSON, http_status, response};
+use crate::rpc::status;
+
+/// A status on its way to a JSON caller.
+#[derive(Debug)]
+pub(super) struct JsonError {
+    status: Status,
+    http_status: StatusCode,
+    header: Option<(HeaderName, HeaderValue)>,
+}
+
+impl From<Status> for JsonError {
+    fn from(status: Status) -> Self {
+        Self {
+            http_status: http_status(status.code()),
+            status,
+            header: None,
+        }
+    }
+}
+
+impl JsonError {
+    pub(super) fn with_http_status(self, http_status: StatusCode) -> Self {
+        Self {
+            http_status,
+            ..self
+        }
+    }
+
+    pub(super) fn with_header(self, name: HeaderName, value: HeaderValue) -> Self {
+        Self {
+            header: Some((name, value)),
+            ..self
+        }
+    }
+
+    pub(super) fn into_response(self) -> Response<Body> {
+        let body = ErrorBody {
+            code: code_name(self.status.code()),
+            message: self.status.message(),
+            details: details(&self.status),
+        };
+        let mut text = serde_json::to_vec(&body).unwrap_or_default();
+        text.push(b'\n');
+        let mut response = Response::new(Body::new(Full::<bytes::Bytes>::from(text)));
+        *response.status_mut() = self.http_status;
+        response.headers_mut().insert(CONTENT_TYPE, JSON);
+        if let Some((name, value)) = self.header {
+            response.headers_mut().insert(name, value);
+        }
+        response
+    }
+}
+
+#[derive(Serialize)]
+struct ErrorBody<'a> {
+    code: &'static str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    details: Vec<Detail>,
+}
+
+/// A detail as bytes for programs, and readable for people.
+#[derive(Serialize)]
+struct Detail {
+    r#type: String,
+    value: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    debug: Option<serde_json::Value>,
+}
+
+fn details(status: &Status) -> Vec<Detail> {
+    let carried = tonic_types::Status::decode(status.details()).unwrap_or_default();
+    carried
+        .details
+        .into_iter()
+        .map(|any| {
+            let name = any.type_url.rsplit('/').next().unwrap_or_default();
+            let descriptor = Descriptors::get().message(name);
+            Detail {
+                r#type: name.to_owned(),
+                value: STANDARD_NO_PAD.encode(&any.value),
+                debug: descriptor.and_then(|descriptor| response::to_value(descriptor, &any.value)),
+            }
+        })
+        .collect()
+}
+
+/// A code's name in the Connect protocol.
+const fn code_name(code: Code) -> &'static str {
+    match code {
+        Code::Ok => "ok",
+        Code::Cancelled => "canceled",
+        Code::Unknown => "unknown",
+        Code::InvalidArgument => "invalid_argument",
+        Code::DeadlineExceeded => "deadline_exceeded",
+        Code::NotFound => "not_found",
+        Code::AlreadyExists => "already_exists",
+        Code::PermissionDenied => "permission_denied",
+        Code::ResourceExhausted => "resource_exhausted",
+        Code::FailedPrecondition => "failed_precondition",
+        Code::Aborted => "aborted",
+        Code::OutOfRange => "out_of_range",
+        Code::Unimplemented => "unimplemented",
+        Code::Internal => "internal",
+        Code::Unavailable => "unavailable",
+        Code::DataLoss => "data_loss",
+        Code::Unauthenticated => "unauthenticated",
+    }
+}
+
+/// The caller's deadline, from Connect's header to gRPC's.
+pub(super) fn connect_timeout(header: Option<&HeaderValue>) -> Result<Option<HeaderValue>, Status> {
+    let Some(value) = header else { return Ok(None) };
+    let digits = value.to_str().ok().filter(|text| {
+        (1..=10).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    let millis = digits.and_then(|digits| digits.parse::<u64>().ok());
+    // gRPC takes eight digits: beyond them, whole seconds are exact enough.
+    let timeout = millis.and_then(|millis| {
+        let text = if millis < 100_000_000 {
+            format!("{millis}m")
+        } else {
+            format!("{}S", millis / 1_000)
+        };
+        HeaderValue::try_from(text).ok()
+    });
+    timeout.map(Some).ok_or_else(|| {
+        let shown = String::from_utf8_lossy(value.as_bytes());
+        let allowed = "must be 1 to 10 digits, milliseconds";
+        status::refused(&Rejection::new(
+            Reason::Malformed,
+            "connect-timeout-ms",
+            shown,
+            allowed,
+        ))
+    })
+}

@@ -1,0 +1,174 @@
+//! Plain HTTP/JSON on the same port: the Connect protocol's unary form.
+//!
+//! `POST /package.Service/Method` with `content-type: application/json`, the
+//! message as canonical proto JSON both ways, errors as JSON with code, message
+//! and details. One bridge over the descriptors for all methods: the request
+//! becomes a gRPC request to the same handler.
+//! Specification: <https://connectrpc.com/docs/protocol>.
+
+mod blame;
+mod descriptors;
+mod error;
+mod request;
+mod response;
+
+use http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method as HttpMethod, Request, Response, StatusCode,
+};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use tonic::body::Body;
+use tonic::{Code, Status};
+
+use self::descriptors::Descriptors;
+use self::error::JsonError;
+use super::Stack;
+use super::deadline::GRPC_TIMEOUT;
+use crate::rpc::methods::Method;
+use crate::rpc::status;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
+const ACCEPT_POST: HeaderName = HeaderName::from_static("accept-post");
+const CONNECT_TIMEOUT_MS: &str = "connect-timeout-ms";
+
+/// Conversions of longer texts leave the event loop.
+const INLINE_BYTES: usize = 16 << 10;
+
+/// Answers a request that is not gRPC.
+pub(super) async fn answer(stack: &Stack, request: Request<Body>) -> Response<Body> {
+    call(stack, request)
+        .await
+        .unwrap_or_else(JsonError::into_response)
+}
+
+async fn call(stack: &Stack, request: Request<Body>) -> Result<Response<Body>, JsonError> {
+    let (mut head, body) = request.into_parts();
+    let descriptors = Descriptors::get();
+    let method = descriptors.method(head.uri.path()).ok_or_else(|| {
+        let path = head.uri.path();
+        let unknown = status::unknown_method(format!("there is no method {path}"));
+        JsonError::from(unknown).with_http_status(StatusCode::NOT_FOUND)
+    })?;
+    check_head(&head)?;
+    if method.is_client_streaming() || method.is_server_streaming() {
+        let message =
+            "streaming methods take gRPC alone: use the unary bulk method, or a gRPC client";
+        let unsupported = JsonError::from(status::unknown_method(message.to_owned()));
+        return Err(unsupported
+            .with_http_status(StatusCode::UNSUPPORTED_MEDIA_TYPE)
+            .with_header(ACCEPT_POST, GRPC));
+    }
+    let deadline = error::connect_timeout(head.headers.get(CONNECT_TIMEOUT_MS))?;
+    let json = read_json(stack, Method::at(head.uri.path()), body).await?;
+    let input = method.input();
+    let grpc_body = convert(json.len(), move || request::to_grpc(&input, &json)).await??;
+    strip_entity_headers(&mut head.headers);
+    head.headers.insert(CONTENT_TYPE, GRPC);
+    if let Some(timeout) = deadline {
+        head.headers.insert(GRPC_TIMEOUT, timeout);
+    }
+    let response = stack.grpc(Request::from_parts(head, grpc_body)).await;
+    let (head, message) = response::unary_message(response).await?;
+    let output = method.output();
+    let json = convert(message.len(), move || response::to_json(output, &message)).await??;
+    let mut response = Response::new(Body::new(http_body_util::Full::from(json)));
+    *response.headers_mut() = head;
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    Ok(response)
+}
+
+/// Runs a conversion, off the event loop if it is long.
+async fn convert<T: Send + 'static>(
+    length: usize,
+    conversion: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Status> {
+    if length <= INLINE_BYTES {
+        return Ok(conversion());
+    }
+    let converted = tokio::task::spawn_blocking(conversion).await;
+    converted.map_err(|_| status::internal("a message was not converted"))
+}
+
+fn check_head(head: &http::request::Parts) -> Result<(), JsonError> {
+    if head.method != HttpMethod::POST {
+        let message = format!("{} is not allowed: POST a JSON message", head.method);
+        return Err(JsonError::from(status::unknown_method(message))
+            .with_http_status(StatusCode::METHOD_NOT_ALLOWED)
+            .with_header(ALLOW, HeaderValue::from_static("POST")));
+    }
+    let content_type = head
+        .headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    if !content_type.is_some_and(is_json) {
+        let shown = content_type.unwrap_or("nothing");
+        let message = format!(
+            "content-type: {shown} is refused: must be application/json or application/grpc"
+        );
+        return Err(JsonError::from(status::unknown_method(message))
+            .with_http_status(StatusCode::UNSUPPORTED_MEDIA_TYPE)
+            .with_header(
+                ACCEPT_POST,
+                HeaderValue::from_static("application/json, application/grpc"),
+            ));
+    }
+    let encoding = head.headers.get(http::header::CONTENT_ENCODING);
+    if encoding.is_some_and(|encoding| encoding.as_bytes() != b"identity") {
+        let message = "content-encoding is refused: must be identity".to_owned();
+        return Err(JsonError::from(status::unknown_method(message)));
+    }
+    Ok(())
+}
+
+/// Whether a content type is JSON in UTF-8.
+fn is_json(content_type: &str) -> bool {
+    let (essence, parameters) = content_type.split_once(';').unwrap_or((content_type, ""));
+    let parameters = parameters.trim();
+    essence.trim().eq_ignore_ascii_case("application/json")
+        && (parameters.is_empty() || parameters.eq_ignore_ascii_case("charset=utf-8"))
+}
+
+async fn read_json(stack: &Stack, method: Method, body: Body) -> Result<bytes::Bytes, JsonError> {
+    let limit = method.message_bytes;
+    let read = Limited::new(body, limit.max_size()).collect();
+    match tokio::time::timeout(stack.unary_time, read).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            Err(status::message_too_large(limit.max_size() + 1, limit).into())
+        }
+        Ok(Err(error)) => Err(Status::from_error(error).into()),
+        Err(_) => Err(status::deadline_exceeded().into()),
+    }
+}
+
+/// Removes the headers that describe the JSON entity, not the call.
+fn strip_entity_headers(headers: &mut HeaderMap) {
+    for name in [CONTENT_TYPE, CONTENT_LENGTH, TRANSFER_ENCODING] {
+        headers.remove(name);
+    }
+    headers.remove(CONNECT_TIMEOUT_MS);
+}
+
+/// The HTTP status of a gRPC code, as Connect maps them.
+const fn http_status(code: Code) -> StatusCode {
+    match code {
+        Code::Ok => StatusCode::OK,
+        Code::Cancelled => match StatusCode::from_u16(499) {
+            Ok(status) => status,
+            Err(_) => StatusCode::BAD_REQUEST,
+        },
+        Code::InvalidArgument | Code::FailedPrecondition | Code::OutOfRange => {
+            StatusCode::BAD_REQUEST
+        }
+        Code::DeadlineExceeded => StatusCode::GATEWAY_TIMEOUT,
+        Code::NotFound => StatusCode::NOT_FOUND,
+        Code::AlreadyExists | Code::Aborted => StatusCode::CONFLICT,
+        Code::PermissionDenied => StatusCode::FORBIDDEN,
+        Code::ResourceExhausted => StatusCode::TOO_MANY_REQUESTS,
+        Code::Unimplemented => StatusCode::NOT_IMPLEMENTED,
+        Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        Code::Unauthenticated => StatusCode::UNAUTHORIZED,
+        Code::Unknown | Code::Internal | Code::DataLoss => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}

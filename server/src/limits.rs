@@ -1,0 +1,175 @@
+//! The limits of the server; with those of the decisions they are the one
+//! table of limits, which `offbeat limits` prints and `docs/limits.md` shows.
+
+use offbeat_core::limits::{DECISION_LIMITS, Limit};
+
+/// Connections at once; further ones wait to be accepted.
+pub const CONNECTIONS: Limit = Limit {
+    name: "connections",
+    minimum: 1,
+    maximum: 65_536,
+    unit: "connections",
+    note: "settable, 1024 by default; further ones wait in the listen queue",
+};
+
+/// Requests under way at once, streams included.
+pub const REQUESTS: Limit = Limit {
+    name: "requests under way",
+    minimum: 1,
+    maximum: 65_536,
+    unit: "requests",
+    note: "settable, 512 by default; beyond it RESOURCE_EXHAUSTED with a retry delay; health is exempt",
+};
+
+/// Time that a unary call may take.
+pub const UNARY_SECONDS: Limit = Limit {
+    name: "time for a unary call",
+    minimum: 1,
+    maximum: 3_600,
+    unit: "s",
+    note: "settable, 30 s by default; the caller's own deadline holds if it is shorter, in streams too",
+};
+
+/// Time between the signal to stop and the end.
+pub const GRACE_SECONDS: Limit = Limit {
+    name: "grace period",
+    minimum: 0,
+    maximum: 3_600,
+    unit: "s",
+    note: "settable, 10 s by default; requests still under way after it are cut",
+};
+
+/// Size of a request message, but for the bulk methods.
+pub const MESSAGE_BYTES: Limit = Limit {
+    name: "request message",
+    minimum: 0,
+    maximum: 256 << 10,
+    unit: "bytes",
+    note: "protobuf or JSON; beyond it RESOURCE_EXHAUSTED",
+};
+
+/// Size of a request message of the bulk methods.
+pub const BULK_MESSAGE_BYTES: Limit = Limit {
+    name: "request message of AssignSlots, StreamSlotAssignments",
+    minimum: 0,
+    maximum: 4 << 20,
+    unit: "bytes",
+    note: "protobuf or JSON; beyond it RESOURCE_EXHAUSTED",
+};
+
+/// HTTP/2 streams of one connection.
+pub const STREAMS_PER_CONNECTION: Limit = Limit {
+    name: "streams of one connection",
+    minimum: 0,
+    maximum: 128,
+    unit: "streams",
+    note: "announced; well-behaved clients wait",
+};
+
+/// Resets that the server itself causes on one connection.
+pub const LOCAL_ERROR_RESETS: Limit = Limit {
+    name: "resets caused by errors on one connection",
+    minimum: 0,
+    maximum: 1_024,
+    unit: "resets",
+    note: "then the connection is closed",
+};
+
+/// Bytes a peer may send on one stream before the server has read them.
+pub const STREAM_WINDOW_BYTES: Limit = Limit {
+    name: "window of a stream",
+    minimum: 0,
+    maximum: 256 << 10,
+    unit: "bytes",
+    note: "HTTP/2 flow control",
+};
+
+/// Bytes a peer may send on one connection before the server has read them.
+pub const CONNECTION_WINDOW_BYTES: Limit = Limit {
+    name: "window of a connection",
+    minimum: 0,
+    maximum: 1 << 20,
+    unit: "bytes",
+    note: "HTTP/2 flow control",
+};
+
+/// Bytes of answers that wait for a slow reader, on one stream.
+pub const SEND_BUFFER_BYTES: Limit = Limit {
+    name: "send buffer of a stream",
+    minimum: 0,
+    maximum: 64 << 10,
+    unit: "bytes",
+    note: "beyond it the handler waits",
+};
+
+/// Time for a new connection to send its first byte, and an HTTP/1.1 peer its headers.
+pub const FIRST_BYTE_SECONDS: Limit = Limit {
+    name: "time to the first byte of a connection, or to the end of HTTP/1.1 headers",
+    minimum: 0,
+    maximum: 3,
+    unit: "s",
+    note: "then the connection is closed",
+};
+
+/// Silence of an HTTP/2 peer until it is pinged.
+pub const KEEPALIVE_SECONDS: Limit = Limit {
+    name: "silence of an HTTP/2 peer before it is pinged",
+    minimum: 0,
+    maximum: 20,
+    unit: "s",
+    note: "no answer within 10 s closes the connection",
+};
+
+/// Listeners.
+pub const LISTENERS: Limit = Limit {
+    name: "listeners",
+    minimum: 1,
+    maximum: 16,
+    unit: "listeners",
+    note: "settable, one by default",
+};
+
+/// Length of a line that the command line reads an ID from.
+pub const INPUT_LINE_BYTES: Limit = Limit {
+    name: "line of input on the command line",
+    minimum: 0,
+    maximum: 4_096,
+    unit: "bytes",
+    note: "a longer one is a bad ID",
+};
+
+/// Every limit of the server, in the order of the documentation.
+pub const SERVER_LIMITS: &[Limit] = &[
+    LISTENERS,
+    CONNECTIONS,
+    STREAMS_PER_CONNECTION,
+    REQUESTS,
+    UNARY_SECONDS,
+    GRACE_SECONDS,
+    MESSAGE_BYTES,
+    BULK_MESSAGE_BYTES,
+    STREAM_WINDOW_BYTES,
+    CONNECTION_WINDOW_BYTES,
+    SEND_BUFFER_BYTES,
+    FIRST_BYTE_SECONDS,
+    KEEPALIVE_SECONDS,
+    LOCAL_ERROR_RESETS,
+    INPUT_LINE_BYTES,
+];
+
+/// The one table of limits, as Markdown.
+#[must_use]
+pub fn markdown_table() -> String {
+    let rows = DECISION_LIMITS.iter().chain(SERVER_LIMITS).map(|limit| {
+        let Limit {
+            name,
+            minimum,
+            maximum,
+            unit,
+            note,
+        } = limit;
+        format!("| {name} | {minimum} | {maximum} | {unit} | {note} |\n")
+    });
+    let head = "| what | minimum | maximum | unit | note |\n|---|---|---|---|---|\n".to_owned();
+    std::iter::once(head).chain(rows).collect()
+}

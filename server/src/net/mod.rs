@@ -1,0 +1,98 @@
+//! Listeners, connections, and an end to both.
+
+mod connection;
+mod listener;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+use tonic::service::Routes;
+use tonic_health::ServingStatus;
+use tonic_health::server::HealthReporter;
+
+use crate::clock;
+use crate::config::Config;
+use crate::http::Stack;
+use crate::proto::FILE_DESCRIPTOR_SET;
+use crate::proto::slot_service_server::SlotServiceServer;
+use crate::rpc::SlotHandlers;
+use connection::Connections;
+pub use listener::Listener;
+
+/// The service as the health check names it.
+pub const SLOT_SERVICE: &str = "offbeat.v1.SlotService";
+
+/// How long streams may take to say that they end.
+const LAST_FLUSH: Duration = Duration::from_millis(100);
+
+/// Serves until `shutdown` is ready, then ends within the grace period:
+/// health says NOT_SERVING, nothing new is accepted, connections without
+/// requests close at once, requests under way may go on, and what is left at
+/// the end is cut.
+pub async fn run(listeners: Vec<Listener>, config: &Config, shutdown: impl Future<Output = ()>) {
+    let (health, routes) = routes().await;
+    let (close, closing) = watch::channel(false);
+    let stack = Stack::new(routes, config.max_requests, config.unary_timeout, closing);
+    let (stop, stopping) = watch::channel(false);
+    let free = Arc::new(Semaphore::new(config.max_connections));
+    let connections = Arc::new(Connections::new(stack, stopping));
+    let mut accepting = JoinSet::new();
+    for listener in listeners {
+        accepting.spawn(listener::accept(
+            listener,
+            Arc::clone(&connections),
+            Arc::clone(&free),
+        ));
+    }
+
+    shutdown.await;
+    tracing::info!(grace = ?config.grace_period, "stopping");
+    for service in ["", SLOT_SERVICE] {
+        health
+            .set_service_status(service, ServingStatus::NotServing)
+            .await;
+    }
+    accepting.shutdown().await; // closes the listeners, and removes their sockets
+    let _ = stop.send(true); // no connection listens: then there is none
+    let all = u32::try_from(config.max_connections).unwrap_or(u32::MAX);
+    let drained = tokio::time::timeout(config.grace_period, free.acquire_many(all)).await;
+    if drained.is_err() {
+        let left = config.max_connections - free.available_permits();
+        tracing::warn!(
+            connections = left,
+            "grace period over: requests under way are cut"
+        );
+        let _ = close.send(true); // streams end with UNAVAILABLE, if their readers read
+        let _ = tokio::time::timeout(LAST_FLUSH, free.acquire_many(all)).await;
+        connections.cut();
+    }
+    tracing::info!("stopped");
+}
+
+/// All services of the port.
+async fn routes() -> (HealthReporter, Routes) {
+    let (health, health_service) = tonic_health::server::health_reporter();
+    health
+        .set_service_status(SLOT_SERVICE, ServingStatus::Serving)
+        .await;
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    let mut routes = Routes::builder();
+    routes.add_service(health_service).add_service(
+        // Message sizes are refused before they reach tonic, per method.
+        SlotServiceServer::new(SlotHandlers::new(clock::now)).max_decoding_message_size(usize::MAX),
+    );
+    match (reflection().build_v1(), reflection().build_v1alpha()) {
+        (Ok(v1), Ok(v1alpha)) => {
+            routes.add_service(v1).add_service(v1alpha);
+        }
+        (Err(error), _) | (_, Err(error)) => tracing::error!(%error, "reflection is off"),
+    }
+    (health, routes.routes())
+}

@@ -1,0 +1,55 @@
+//! The codec of the services: prost's, but bytes that are no message are the
+//! caller's mistake (stock tonic says INTERNAL).
+
+use std::marker::PhantomData;
+
+use prost::Message;
+use tonic::Status;
+use tonic::codec::{self, DecodeBuf};
+use tonic_prost::ProstEncoder;
+
+use super::status;
+
+/// Encodes `T` and decodes `U`.
+#[derive(Debug)]
+pub struct Codec<T, U>(PhantomData<(T, U)>);
+
+impl<T, U> Default for Codec<T, U> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<T, U> codec::Codec for Codec<T, U>
+where
+    T: Message + Send + 'static,
+    U: Message + Default + Send + 'static,
+{
+    type Encode = T;
+    type Decode = U;
+    type Encoder = ProstEncoder<T>;
+    type Decoder = Decoder<U>;
+
+    fn encoder(&mut self) -> Self::Encoder {
+        ProstEncoder::default()
+    }
+
+    fn decoder(&mut self) -> Self::Decoder {
+        Decoder(PhantomData)
+    }
+}
+
+/// Decodes `U`.
+#[derive(Debug)]
+pub struct Decoder<U>(PhantomData<U>);
+
+impl<U: Message + Default> codec::Decoder for Decoder<U> {
+    type Item = U;
+    type Error = Status;
+
+    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<U>, Status> {
+        U::decode(buffer)
+            .map(Some)
+            .map_err(|error| status::malformed_message(&error))
+    }
+}

@@ -1,0 +1,50 @@
+//! What the transport must know of a method before it reads the message.
+
+use offbeat_core::limits::Limit;
+
+use crate::limits::{BULK_MESSAGE_BYTES, MESSAGE_BYTES};
+
+/// How the transport treats a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Method {
+    /// The largest request message.
+    pub message_bytes: Limit,
+    /// Whether it may stay open as long as its caller likes.
+    pub streaming: bool,
+    /// Whether it is answered even when the server is full.
+    pub exempt: bool,
+}
+
+impl Method {
+    /// The treatment of the method at `path`, also of one that does not exist.
+    #[must_use]
+    pub fn at(path: &str) -> Self {
+        let unary = Self {
+            message_bytes: MESSAGE_BYTES,
+            streaming: false,
+            exempt: false,
+        };
+        match path {
+            "/offbeat.v1.SlotService/AssignSlots" => Self {
+                message_bytes: BULK_MESSAGE_BYTES,
+                ..unary
+            },
+            "/offbeat.v1.SlotService/StreamSlotAssignments" => Self {
+                message_bytes: BULK_MESSAGE_BYTES,
+                streaming: true,
+                ..unary
+            },
+            "/grpc.health.v1.Health/Check" => Self {
+                exempt: true,
+                ..unary
+            },
+            "/grpc.health.v1.Health/Watch"
+            | "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+            | "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo" => Self {
+                streaming: true,
+                ..unary
+            },
+            _ => unary,
+        }
+    }
+}

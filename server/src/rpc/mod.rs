@@ -1,0 +1,11 @@
+//! The gRPC services: handlers, conversion in and out, and statuses.
+
+pub mod codec;
+mod columns;
+mod convert;
+pub mod methods;
+mod slots;
+pub mod status;
+mod stream;
+
+pub use slots::SlotHandlers;

@@ -1,0 +1,124 @@
+//! The one place where a refusal becomes a gRPC status; nobody else names a code.
+
+use std::time::Duration;
+
+use offbeat_core::limits::Limit;
+use offbeat_core::{Reason, Rejection};
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt as _};
+
+use crate::proto::ErrorReason;
+
+/// The domain of every `ErrorInfo`.
+pub const ERROR_DOMAIN: &str = "offbeat.v1";
+
+/// When to try again at a full server.
+const OVERLOADED_RETRY: Duration = Duration::from_millis(50);
+/// When to try again at a server that shuts down: its successor must start.
+const SHUTDOWN_RETRY: Duration = Duration::from_secs(1);
+
+impl From<Reason> for ErrorReason {
+    fn from(reason: Reason) -> Self {
+        match reason {
+            Reason::FieldMissing => Self::FieldMissing,
+            Reason::OutOfRange => Self::OutOfRange,
+            Reason::Malformed => Self::Malformed,
+            Reason::Contradictory => Self::Contradictory,
+            Reason::SlotCountDoesNotDivide => Self::SlotCountDoesNotDivide,
+            Reason::IdTypeUnsuitable => Self::IdTypeUnsuitable,
+            Reason::KindsDoNotFit => Self::KindsDoNotFit,
+        }
+    }
+}
+
+/// INVALID_ARGUMENT, with the field's path, its value and what is allowed.
+#[must_use]
+pub fn refused(rejection: &Rejection) -> Status {
+    let message = rejection.to_string();
+    let Rejection {
+        reason,
+        field,
+        value,
+        allowed,
+    } = rejection;
+    let mut details = reason_of(
+        ErrorReason::from(*reason),
+        [
+            ("field", field.as_str()),
+            ("value", value),
+            ("allowed", allowed),
+        ],
+    );
+    details.add_bad_request_violation(field, format!("{value}: {allowed}"));
+    Status::with_error_details(Code::InvalidArgument, message, details)
+}
+
+/// INVALID_ARGUMENT: bytes that are no message of the method.
+#[must_use]
+pub fn malformed_message(error: &prost::DecodeError) -> Status {
+    refused(&Rejection::new(
+        Reason::Malformed,
+        "message",
+        error,
+        "must be a message of the method",
+    ))
+}
+
+/// RESOURCE_EXHAUSTED: a message of `length` bytes, above its limit.
+#[must_use]
+pub fn message_too_large(length: usize, limit: Limit) -> Status {
+    let (value, allowed) = (format!("{length} bytes"), format!("must be {limit}"));
+    let message = format!("message: {value} is refused: {allowed}");
+    let fields = [
+        ("field", "message"),
+        ("value", value.as_str()),
+        ("allowed", &allowed),
+    ];
+    let details = reason_of(ErrorReason::MessageTooLarge, fields);
+    Status::with_error_details(Code::ResourceExhausted, message, details)
+}
+
+/// RESOURCE_EXHAUSTED: as many requests under way as the server takes.
+#[must_use]
+pub fn overloaded(limit: usize) -> Status {
+    let message = format!("{limit} requests are under way, as many as the server takes");
+    let mut details = reason_of(ErrorReason::Overloaded, []);
+    details.add_quota_failure_violation("requests under way", &message);
+    details.set_retry_info(Some(OVERLOADED_RETRY));
+    Status::with_error_details(Code::ResourceExhausted, message, details)
+}
+
+/// DEADLINE_EXCEEDED.
+#[must_use]
+pub fn deadline_exceeded() -> Status {
+    let details = reason_of(ErrorReason::DeadlineExceeded, []);
+    let message = "the deadline passed before the answer was complete";
+    Status::with_error_details(Code::DeadlineExceeded, message, details)
+}
+
+/// UNAVAILABLE: the server is about to end.
+#[must_use]
+pub fn shutting_down() -> Status {
+    let mut details = reason_of(ErrorReason::ShuttingDown, []);
+    details.set_retry_info(Some(SHUTDOWN_RETRY));
+    Status::with_error_details(Code::Unavailable, "the server is shutting down", details)
+}
+
+/// UNIMPLEMENTED: no such method, or not to be called this way.
+#[must_use]
+pub fn unknown_method(message: String) -> Status {
+    let details = reason_of(ErrorReason::UnknownMethod, []);
+    Status::with_error_details(Code::Unimplemented, message, details)
+}
+
+/// INTERNAL: a bug of ours.
+#[must_use]
+pub fn internal(message: &str) -> Status {
+    Status::internal(message)
+}
+
+fn reason_of<const N: usize>(reason: ErrorReason, metadata: [(&str, &str); N]) -> ErrorDetails {
+    let metadata = metadata.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    // The order of a map on the wire means nothing.
+    ErrorDetails::with_error_info(reason.as_str_name(), ERROR_DOMAIN, metadata)
+}

@@ -1,0 +1,95 @@
+//! `StreamSlotAssignments`: a batch in, its assignments out, again and again.
+
+use futures_util::Stream;
+use futures_util::stream;
+use offbeat_core::{Moment, Reason, Rejection};
+use tonic::{Status, Streaming};
+
+use super::slots::Batch;
+use super::status;
+use crate::proto;
+
+/// What a stream remembers: it does not grow.
+struct Conversation {
+    requests: Streaming<proto::StreamSlotAssignmentsRequest>,
+    now: fn() -> Moment,
+    batch: Option<Batch>,
+    answered: bool,
+    next_index: i64,
+}
+
+/// Answers each message that carries IDs; ends with the requests, or with the first refusal.
+pub(super) fn assignments(
+    requests: Streaming<proto::StreamSlotAssignmentsRequest>,
+    now: fn() -> Moment,
+) -> impl Stream<Item = Result<proto::StreamSlotAssignmentsResponse, Status>> {
+    let start = Conversation {
+        requests,
+        now,
+        batch: None,
+        answered: false,
+        next_index: 0,
+    };
+    stream::try_unfold(start, async |mut conversation| {
+        let response = conversation.next().await?;
+        Ok(response.map(|response| (response, conversation)))
+    })
+}
+
+impl Conversation {
+    async fn next(&mut self) -> Result<Option<proto::StreamSlotAssignmentsResponse>, Status> {
+        while let Some(request) = self.requests.message().await? {
+            let first = self.batch.is_none();
+            let ids = self
+                .open_or_go_on(request)
+                .map_err(|rejection| status::refused(&rejection))?;
+            let Some(batch) = &self.batch else { continue };
+            if first && ids.is_none() {
+                continue; // the schedule alone
+            }
+            let assignments = batch.assign(ids, self.next_index).await?;
+            let identity = (!self.answered).then(|| batch.identity());
+            self.answered = true;
+            let first_id_index = self.next_index;
+            self.next_index += i64::try_from(assignments.slot_indexes.len()).unwrap_or_default();
+            return Ok(Some(proto::StreamSlotAssignmentsResponse {
+                identity,
+                first_id_index,
+                assignments: Some(assignments),
+            }));
+        }
+        Ok(None)
+    }
+
+    /// Takes what the first message says of all, or refuses it in a later one.
+    fn open_or_go_on(
+        &mut self,
+        request: proto::StreamSlotAssignmentsRequest,
+    ) -> Result<Option<proto::IdColumn>, Rejection> {
+        let proto::StreamSlotAssignmentsRequest {
+            schedule,
+            from_time,
+            kind,
+            ids,
+        } = request;
+        if self.batch.is_none() {
+            self.batch = Some(Batch::try_new(schedule, from_time, kind, self.now)?);
+            return Ok(ids);
+        }
+        let named = [
+            ("schedule", schedule.is_some()),
+            ("from_time", from_time.is_some()),
+            ("kind", !kind.is_empty()),
+        ];
+        if let Some((field, _)) = named.iter().find(|(_, is_set)| *is_set) {
+            let allowed = "must be set in the first message alone";
+            return Err(Rejection::new(
+                Reason::Contradictory,
+                *field,
+                "a later message's",
+                allowed,
+            ));
+        }
+        Ok(ids)
+    }
+}
