@@ -17,6 +17,8 @@ pub enum Id<'a> {
     /// Text of at most 1 KiB of UTF-8; as it is.
     Text(&'a str),
     /// A fraction in [0, 1) that the caller stored; only for the `FRACTION` placement.
+    /// Canonical: the 16 hexadecimal digits of its IEEE 754 bits, which every
+    /// language writes alike (and none its decimals).
     Fraction(f64),
 }
 
@@ -86,7 +88,7 @@ impl<'a> Id<'a> {
             let allowed = "must be a fraction of the cycle in [0, 1)";
             return Err(Rejection::new(Reason::OutOfRange, "", fraction, allowed));
         }
-        Ok(Self::Fraction(fraction))
+        Ok(Self::Fraction(fraction + 0.0)) // -0.0 is 0.0
     }
 
     /// The name of the type, for refusals.
@@ -107,7 +109,7 @@ impl fmt::Display for Id<'_> {
             Self::Uuid(uuid) => uuid::Uuid::from_u128(*uuid).as_hyphenated().fmt(f),
             Self::Integer(integer) => integer.fmt(f),
             Self::Text(text) => f.write_str(text),
-            Self::Fraction(fraction) => write!(f, "{fraction:?}"),
+            Self::Fraction(fraction) => write!(f, "{:016x}", fraction.to_bits()),
         }
     }
 }
@@ -275,6 +277,8 @@ mod tests {
         for good in [0.0, -0.0, f64::from_bits(1), 1.0f64.next_down()] {
             assert!(Id::fraction(good).is_ok(), "{good}");
         }
+        assert_eq!(Id::fraction(0.5).unwrap().to_string(), "3fe0000000000000");
+        assert_eq!(Id::fraction(-0.0).unwrap().to_string(), "0000000000000000");
         for bad in [
             1.0,
             -f64::from_bits(1),

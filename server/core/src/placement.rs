@@ -194,7 +194,12 @@ fn unsuitable(placement: PlacementKind, id: &Id<'_>) -> Rejection {
         }
         PlacementKind::Fraction => "FRACTION takes the fraction in [0, 1) that the caller stored",
     };
-    let value = format_args!("the {} {:?}", id.type_name(), id.to_string());
+    let shown = match id {
+        Id::Fraction(fraction) => fraction.to_string(),
+        Id::Text(text) => format!("{text:?}"),
+        Id::Uuid(_) | Id::Integer(_) => id.to_string(),
+    };
+    let value = format_args!("the {} {shown}", id.type_name());
     Rejection::new(Reason::IdTypeUnsuitable, "", value, allowed)
 }
 

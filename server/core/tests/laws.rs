@@ -1,4 +1,13 @@
 //! Laws that hold for every schedule and every ID.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss
+)]
 
 use offbeat_core::reciprocal::{Reciprocals, Spacing};
 use offbeat_core::{Id, Moment, PlacementKind, Profile, Schedule, ScheduleSpec, Span};

@@ -1,4 +1,13 @@
 //! Reciprocal slots against exhaustive search on small cycles.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss
+)]
 
 use offbeat_core::Reason;
 use offbeat_core::reciprocal::{Reciprocals, Spacing};

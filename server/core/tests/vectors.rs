@@ -1,6 +1,15 @@
 //! Answers made by real interpreters, from `tests/vectors/` or from the folder
 //! that `OFFBEAT_VECTORS` names (fresh ones, made by the test command; files
 //! that are not there are then passed over).
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss
+)]
 
 use std::num::NonZeroU64;
 use std::path::Path;

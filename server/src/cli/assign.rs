@@ -16,9 +16,6 @@ use crate::clock;
 
 #[derive(Debug, Args)]
 pub(super) struct AssignArgs {
-    #[command(flatten)]
-    schedule: ScheduleArgs,
-
     /// The IDs; without any, they are read from standard input, one a line
     #[arg(value_name = "ID", allow_negative_numbers = true)]
     ids: Vec<String>,
@@ -34,6 +31,9 @@ pub(super) struct AssignArgs {
     /// How to write the assignments
     #[arg(long, value_enum, default_value_t = RowFormat::Table)]
     format: RowFormat,
+
+    #[command(flatten)]
+    schedule: ScheduleArgs,
 }
 
 /// Offsets are in ticks: whole seconds, unless the resolution is finer.

@@ -16,9 +16,6 @@ use crate::clock;
 
 #[derive(Debug, Args)]
 pub(super) struct DescribeArgs {
-    #[command(flatten)]
-    schedule: ScheduleArgs,
-
     /// The instant whose slot to name, as RFC 3339 [default: now]
     #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
     at: Option<Moment>,
@@ -30,6 +27,9 @@ pub(super) struct DescribeArgs {
     /// How to write the description
     #[arg(long, value_enum, default_value_t = AnswerFormat::Table)]
     format: AnswerFormat,
+
+    #[command(flatten)]
+    schedule: ScheduleArgs,
 }
 
 #[derive(Debug, Serialize)]

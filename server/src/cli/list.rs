@@ -14,9 +14,6 @@ use crate::clock;
 
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
-    #[command(flatten)]
-    schedule: ScheduleArgs,
-
     /// List slots that start here or later, as RFC 3339 [default: now]
     #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
     start: Option<Moment>,
@@ -28,6 +25,9 @@ pub(super) struct ListArgs {
     /// How to write the slots
     #[arg(long, value_enum, default_value_t = RowFormat::Table)]
     format: RowFormat,
+
+    #[command(flatten)]
+    schedule: ScheduleArgs,
 }
 
 #[derive(Debug, Serialize)]

@@ -27,9 +27,9 @@ const EXIT_USAGE: u8 = 64;
 #[command(
     name = "offbeat",
     version,
-    about = "Says when, in which order, in which lane and with how many workers jobs run"
+    about = "Says when jobs run: slots and offsets for IDs, and slots that never meet"
 )]
-#[command(infer_subcommands = false, arg_required_else_help = true)]
+#[command(arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

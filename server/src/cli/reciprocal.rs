@@ -19,9 +19,6 @@ pub(super) struct ReciprocalArgs {
     #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     cycle: Option<Span>,
 
-    #[command(flatten)]
-    schedule: MoreScheduleArgs,
-
     /// The slot to look from
     #[arg(
         long,
@@ -52,6 +49,9 @@ pub(super) struct ReciprocalArgs {
     /// How to write the kinds
     #[arg(long, value_enum, default_value_t = AnswerFormat::Table)]
     format: AnswerFormat,
+
+    #[command(flatten)]
+    schedule: MoreScheduleArgs,
 }
 
 /// How to space the kinds.

@@ -1,5 +1,6 @@
 //! `offbeat serve`
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -50,6 +51,7 @@ fn start_logging(args: &ServeArgs) -> Result<(), Failure> {
         .map_err(|error| Failure::Usage(format!("--log: {:?} is refused: {error}", args.log)))?;
     let logs = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
     match args.log_format {
         LogFormat::Text => logs.init(),

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Generates src/offbeat/v1 from the protos. With a folder as argument, there instead.
+#
+# The generators are pinned to the oldest whose output runs on Debian 12's
+# protobuf and grpc; it runs on the newest as well, and the tests try that.
+set -euo pipefail
+cd "$(dirname "$0")"
+out=${1:-src}
+venv=../../target/python-generate
+if [ ! -x "$venv/bin/python" ]; then
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check \
+        grpcio-tools==1.51.3 protobuf==4.21.12 setuptools==68.2.2
+fi
+rm -rf "$out/offbeat/v1"
+"$venv/bin/python" -W ignore -m grpc_tools.protoc -I ../../proto \
+    --python_out="$out" --pyi_out="$out" --grpc_python_out="$out" \
+    offbeat/v1/error_reason.proto offbeat/v1/slots.proto
+rm "$out/offbeat/v1/error_reason_pb2_grpc.py" # there is no service in it
+touch "$out/offbeat/v1/__init__.py"

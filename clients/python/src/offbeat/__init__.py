@@ -1,0 +1,61 @@
+"""Client of Offbeat, the scheduling sidecar: it says when jobs run.
+
+A schedule cuts a repeating cycle into slots and gives each ID one slot and one
+offset in it. The decision is made by the sidecar and is a pure function of the
+question: every producer, in every language, gets the same answer.
+"""
+
+from .answers import (
+    Assignment,
+    BucketShare,
+    Description,
+    ExpectedLoad,
+    IdError,
+    KindSlot,
+    Reciprocals,
+    Row,
+    Run,
+    Slot,
+    SlotAssignments,
+)
+from .client import Client
+from .errors import (
+    BadIds,
+    DeadlineExceeded,
+    FailedPrecondition,
+    InvalidArgument,
+    NotFound,
+    OffbeatError,
+    ResourceExhausted,
+    Unavailable,
+)
+from .ids import IdType
+from .schedule import KindSpacing, Placement, Schedule, TwisterProfile
+
+__all__ = [
+    "Assignment",
+    "BadIds",
+    "BucketShare",
+    "Client",
+    "DeadlineExceeded",
+    "Description",
+    "ExpectedLoad",
+    "FailedPrecondition",
+    "IdError",
+    "IdType",
+    "InvalidArgument",
+    "KindSlot",
+    "KindSpacing",
+    "NotFound",
+    "OffbeatError",
+    "Placement",
+    "Reciprocals",
+    "ResourceExhausted",
+    "Row",
+    "Run",
+    "Schedule",
+    "Slot",
+    "SlotAssignments",
+    "TwisterProfile",
+    "Unavailable",
+]

@@ -1,0 +1,90 @@
+"""The connection: made at the first call, kept, and made anew after a fork."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from typing import Any
+
+_SERVICE = "offbeat.v1.SlotService"
+
+#: Small and quick: a sidecar is beside its caller, or about to be.
+_RETRIES = {
+    "methodConfig": [
+        {
+            "name": [{"service": _SERVICE}],
+            "retryPolicy": {
+                "maxAttempts": 4,
+                "initialBackoff": "0.05s",
+                "maxBackoff": "0.4s",
+                "backoffMultiplier": 2,
+                "retryableStatusCodes": ["UNAVAILABLE"],
+            },
+        }
+    ]
+}
+
+#: A batch of 65,536 IDs that are all refused, with what is wrong about each.
+_MAX_ANSWER_BYTES = 64 << 20
+
+
+class LazyChannel:
+    """Holds one channel for each process that uses it.
+
+    Nothing connects before the first call. A forked child makes a channel of
+    its own; that of its parent stays the parent's, and is never closed here.
+    """
+
+    def __init__(self, address: str) -> None:
+        """Remember the address."""
+        self.address = address
+        self._lock = threading.Lock()
+        self._pid = 0
+        self._channel: Any = None
+        self._stub: Any = None
+        self._inherited: list[Any] = []
+        os.register_at_fork(after_in_child=self._forget_lock)
+
+    def stub(self) -> Any:
+        """Return the stub of this process."""
+        if self._pid != os.getpid():
+            with self._lock:
+                if self._pid != os.getpid():
+                    self._connect()
+        return self._stub
+
+    def close(self) -> None:
+        """Close the channel of this process; the next call makes a new one."""
+        with self._lock:
+            if self._channel is not None and self._pid == os.getpid():
+                self._channel.close()
+            self._pid, self._channel, self._stub = 0, None, None
+
+    def _connect(self) -> None:
+        import grpc
+
+        from .v1.slots_pb2_grpc import SlotServiceStub
+
+        if self._channel is not None:
+            self._inherited.append(self._channel)  # collecting it would close the parent's
+        self._channel = grpc.insecure_channel(self.address, options=self._options())
+        self._stub = SlotServiceStub(self._channel)
+        self._pid = os.getpid()
+
+    def _options(self) -> list[tuple[str, Any]]:
+        options: list[tuple[str, Any]] = [
+            ("grpc.service_config", json.dumps(_RETRIES)),
+            ("grpc.initial_reconnect_backoff_ms", 50),
+            ("grpc.min_reconnect_backoff_ms", 50),
+            ("grpc.max_reconnect_backoff_ms", 1_000),
+            ("grpc.max_receive_message_length", _MAX_ANSWER_BYTES),
+            ("grpc.enable_http_proxy", 0),
+        ]
+        if self.address.startswith("unix:"):
+            # grpc would send the socket's path as the authority, which HTTP/2 servers refuse.
+            options.append(("grpc.default_authority", "localhost"))
+        return options
+
+    def _forget_lock(self) -> None:
+        self._lock = threading.Lock()  # another thread may have held it at the fork

@@ -1,0 +1,137 @@
+"""One tree of exceptions.
+
+Each carries the reason, the field and the details of the refusal. Match on the
+class, or on ``reason``; never on the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .answers import IdError, SlotAssignments
+
+
+class OffbeatError(Exception):
+    """Whatever the client raises; itself, for answers that are nobody's fault but ours."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: str = "",
+        field: str = "",
+        value: str = "",
+        allowed: str = "",
+        retry_delay: timedelta | None = None,
+        code: str = "",
+        details: tuple[Any, ...] = (),
+    ) -> None:
+        """Keep what the sidecar said."""
+        super().__init__(message)
+        self.message = message
+        #: A name of ``offbeat.v1.ErrorReason``, such as ``ERROR_REASON_OUT_OF_RANGE``.
+        self.reason = reason
+        #: The path of the field that was refused, such as ``schedule.spec.slot_count``.
+        self.field = field
+        #: What the field held, shortened.
+        self.value = value
+        #: What is allowed, with range and unit.
+        self.allowed = allowed
+        #: When to try again, if the sidecar said so.
+        self.retry_delay = retry_delay
+        #: The gRPC status code, such as ``INVALID_ARGUMENT``; empty for refusals by the client.
+        self.code = code
+        #: The ``google.rpc`` messages that came with the status.
+        self.details = details
+
+
+class InvalidArgument(OffbeatError, ValueError):
+    """A field is out of range, unparsable or contradictory; asking again does not help."""
+
+
+class BadIds(InvalidArgument):
+    """Some IDs of a batch were refused; the others are answered, in ``assignments``."""
+
+    def __init__(self, assignments: SlotAssignments) -> None:
+        """Speak for the first refused ID, and count the others."""
+        first = assignments.errors[0]
+        more = len(assignments.errors) - 1
+        message = f"{first.field}: {first.value} is refused: {first.allowed}"
+        super().__init__(
+            message + (f" (and {more} more)" if more else ""),
+            reason=first.reason,
+            field=first.field,
+            value=first.value,
+            allowed=first.allowed,
+        )
+        #: The whole answer; refused rows hold -1.
+        self.assignments = assignments
+        #: The refused IDs, by index.
+        self.errors: tuple[IdError, ...] = assignments.errors
+
+
+class NotFound(OffbeatError):
+    """What was asked for is not there."""
+
+
+class FailedPrecondition(OffbeatError):
+    """Asked in the wrong state."""
+
+
+class ResourceExhausted(OffbeatError):
+    """A limit is reached: try again after ``retry_delay``, or with a smaller message."""
+
+
+class Unavailable(OffbeatError):
+    """The sidecar cannot be reached, or shuts down; retries have been made."""
+
+
+class DeadlineExceeded(OffbeatError, TimeoutError):
+    """The answer was not complete in time."""
+
+
+_BY_CODE: Mapping[str, type[OffbeatError]] = {
+    "INVALID_ARGUMENT": InvalidArgument,
+    "NOT_FOUND": NotFound,
+    "FAILED_PRECONDITION": FailedPrecondition,
+    "RESOURCE_EXHAUSTED": ResourceExhausted,
+    "UNAVAILABLE": Unavailable,
+    "DEADLINE_EXCEEDED": DeadlineExceeded,
+}
+
+_STATUS_DETAILS = "grpc-status-details-bin"
+
+
+def from_rpc_error(error: Any) -> OffbeatError:
+    """Turn an error of grpc into one of ours, with its details."""
+    from google.rpc import error_details_pb2, status_pb2
+
+    code = error.code().name
+    known: dict[str, Any] = {"code": code}
+    details: list[Any] = []
+    for key, value in error.trailing_metadata() or ():
+        if key != _STATUS_DETAILS:
+            continue
+        for packed in status_pb2.Status.FromString(value).details:
+            for kind in (
+                error_details_pb2.ErrorInfo,
+                error_details_pb2.BadRequest,
+                error_details_pb2.RetryInfo,
+                error_details_pb2.QuotaFailure,
+            ):
+                if packed.Is(kind.DESCRIPTOR):
+                    detail = kind()
+                    packed.Unpack(detail)
+                    details.append(detail)
+    for detail in details:
+        if isinstance(detail, error_details_pb2.ErrorInfo):
+            known["reason"] = detail.reason
+            for name in ("field", "value", "allowed"):
+                known[name] = detail.metadata.get(name, "")
+        elif isinstance(detail, error_details_pb2.RetryInfo):
+            known["retry_delay"] = detail.retry_delay.ToTimedelta()
+    kind_of_error = _BY_CODE.get(code, OffbeatError)
+    return kind_of_error(error.details() or code, details=tuple(details), **known)

@@ -1,0 +1,53 @@
+"""Instants and spans: Python's to protobuf's and back, exactly."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from .errors import InvalidArgument
+
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_SECOND = timedelta(seconds=1)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def to_duration(span: timedelta) -> Duration:
+    """Turn a span into its message, without rounding."""
+    # Truncated towards zero: seconds and nanoseconds of a message have one sign.
+    micros = span // _MICROSECOND
+    sign = -1 if micros < 0 else 1
+    seconds, rest = divmod(abs(micros), 1_000_000)
+    return Duration(seconds=sign * seconds, nanos=sign * rest * 1_000)
+
+
+def from_duration(message: Duration) -> timedelta:
+    """Turn a message into a span; sidecar spans are whole milliseconds."""
+    return timedelta(seconds=message.seconds, microseconds=message.nanos // 1_000)
+
+
+def to_timestamp(field: str, instant: datetime) -> Timestamp:
+    """Turn an instant into its message; one without a time zone is refused."""
+    if instant.tzinfo is None or instant.utcoffset() is None:
+        raise InvalidArgument(
+            f"{field}: {instant!r} is refused: must have a time zone",
+            reason="ERROR_REASON_MALFORMED",
+            field=field,
+            value=repr(instant),
+            allowed="must have a time zone",
+        )
+    since_epoch = instant - EPOCH
+    seconds, rest = divmod(since_epoch, _SECOND)
+    return Timestamp(seconds=seconds, nanos=rest // _MICROSECOND * 1_000)
+
+
+def from_timestamp(message: Timestamp) -> datetime:
+    """Turn a message into an instant in UTC."""
+    return EPOCH + timedelta(seconds=message.seconds, microseconds=message.nanos // 1_000)
+
+
+def from_unix_millis(millis: int) -> datetime:
+    """Turn milliseconds since the Unix epoch into an instant in UTC."""
+    return EPOCH + timedelta(milliseconds=millis)

@@ -1,0 +1,58 @@
+"""A real sidecar for the tests and for the examples of the documentation."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+VECTORS = ROOT / "tests" / "vectors"
+BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "debug" / "offbeat"))
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+    return port
+
+
+class Sidecar:
+    """A server process that answers health checks."""
+
+    def __init__(self, listen: str, *flags: str) -> None:
+        self.address = listen.split(",")[0]
+        self.process = subprocess.Popen(
+            [BINARY, "serve", "--listen", listen, *flags], stderr=subprocess.PIPE, text=True
+        )
+        assert self.process.stderr is not None
+        line = self.process.stderr.readline()
+        assert "listening" in line, line
+
+    def stop(self) -> int:
+        self.process.terminate()
+        _, logs = self.process.communicate(timeout=20)
+        assert "panic" not in logs, logs
+        return self.process.returncode
+
+
+@pytest.fixture(scope="session")
+def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sidecar]:
+    running = Sidecar(f"127.0.0.1:{free_port()}")
+    yield running
+    assert running.stop() == 0
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _address(sidecar: Sidecar) -> Iterator[None]:
+    before = os.environ.get("OFFBEAT_ADDRESS")
+    os.environ["OFFBEAT_ADDRESS"] = sidecar.address
+    yield
+    if before is None:
+        del os.environ["OFFBEAT_ADDRESS"]
+    else:
+        os.environ["OFFBEAT_ADDRESS"] = before

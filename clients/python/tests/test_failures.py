@@ -1,0 +1,264 @@
+"""What goes wrong, and how the client says so."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from conftest import Sidecar, free_port
+
+import offbeat
+from offbeat import IdType, Placement, Schedule
+
+EIGHT_HOURS = Schedule(timedelta(hours=8))
+
+
+@pytest.fixture(scope="module")
+def client():
+    with offbeat.Client() as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("schedule", "reason", "field"),
+    [
+        (Schedule(timedelta(0)), "OUT_OF_RANGE", "schedule.spec.period"),
+        (Schedule(timedelta(days=-1)), "OUT_OF_RANGE", "schedule.spec.period"),
+        (Schedule(timedelta(days=3_661)), "OUT_OF_RANGE", "schedule.spec.period"),
+        (Schedule(timedelta(milliseconds=1)), "OUT_OF_RANGE", "schedule.spec.period"),
+        (Schedule(timedelta(hours=8), slot_count=0), "OUT_OF_RANGE", "schedule.spec.slot_count"),
+        (Schedule(timedelta(hours=8), slot_count=2**40), "OUT_OF_RANGE", "schedule.spec.slot_count"),
+        (
+            Schedule(timedelta(hours=8), slot_count=11),
+            "SLOT_COUNT_DOES_NOT_DIVIDE",
+            "schedule.spec.slot_count",
+        ),
+        (
+            Schedule(timedelta(hours=8), salt="x", placement=Placement.TWISTER),
+            "CONTRADICTORY",
+            "schedule.spec.salt",
+        ),
+        (
+            Schedule(timedelta(hours=8), anchor_time=datetime(2026, 1, 1)),
+            "MALFORMED",
+            "schedule.spec.anchor_time",
+        ),
+        (Schedule(timedelta(hours=8), placement=77), "OUT_OF_RANGE", "schedule.spec.placement"),
+    ],
+)
+def test_refusals_name_reason_and_field(client, schedule, reason, field):
+    with pytest.raises(offbeat.InvalidArgument) as caught:
+        client.describe_schedule(schedule)
+    assert caught.value.reason == f"ERROR_REASON_{reason}"
+    assert caught.value.field == field
+    assert caught.value.allowed
+    assert isinstance(caught.value, ValueError)
+
+
+def test_details_of_a_refusal_are_carried(client):
+    with pytest.raises(offbeat.InvalidArgument) as caught:
+        client.describe_schedule(Schedule(timedelta(hours=8), slot_count=7))
+    error = caught.value
+    assert error.code == "INVALID_ARGUMENT"
+    assert (error.field, error.value) == ("schedule.spec.slot_count", "7")
+    info, bad_request = error.details
+    assert info.domain == "offbeat.v1"
+    assert bad_request.field_violations[0].field == "schedule.spec.slot_count"
+
+
+@pytest.mark.parametrize(
+    "ids", [[1, "a"], ["a", 1], [None], [True], [b"bytes"], ["\ud800"], [1, 2, 0.5]]
+)
+def test_ids_that_are_none_are_refused_by_index(client, ids):
+    with pytest.raises(offbeat.InvalidArgument) as caught:
+        client.assign_slots(EIGHT_HOURS, ids)
+    assert caught.value.field.startswith("ids[")
+    with pytest.raises(offbeat.InvalidArgument):
+        list(client.stream_slot_assignments(EIGHT_HOURS, ids))
+
+
+def test_bad_ids_do_not_cost_the_others_their_answer(client):
+    good = "0190d7a2-1111-7abc-8def-0123456789ab"
+    ids = [good] * 65_540 + ["oops", good]
+    with pytest.raises(offbeat.BadIds) as caught:
+        client.assign_slots(EIGHT_HOURS, ids, id_type=IdType.UUID)
+    (error,) = caught.value.errors
+    assert (error.id_index, error.field, error.reason) == (
+        65_540,
+        "ids[65540]",
+        "ERROR_REASON_MALFORMED",
+    )
+    rows = caught.value.assignments
+    assert (len(rows), rows.slot_indexes[65_540], rows.slot_indexes[65_541]) == (65_542, -1, 75)
+    with pytest.raises(LookupError):
+        rows[65_540]
+    returned = client.assign_slots(EIGHT_HOURS, ids, id_type=IdType.UUID, return_errors=True)
+    assert returned.errors == caught.value.errors
+
+
+def test_integers_beyond_128_bits_are_refused_one_by_one(client):
+    with pytest.raises(offbeat.BadIds) as caught:
+        client.assign_slots(EIGHT_HOURS, [2**128 - 1, 2**128, -(2**128)])
+    assert [error.id_index for error in caught.value.errors] == [1, 2]
+    assert caught.value.errors[0].reason == "ERROR_REASON_OUT_OF_RANGE"
+
+
+def test_a_whole_batch_of_bad_ids_is_answered(client):
+    rows = client.assign_slots(
+        EIGHT_HOURS, ["x" * 36] * 65_536, id_type=IdType.UUID, return_errors=True
+    )
+    assert len(rows.errors) == 65_536
+
+
+def test_the_ends_of_time_are_refused(client):
+    with pytest.raises(offbeat.InvalidArgument) as caught:
+        client.assign_slot(
+            EIGHT_HOURS, 1, from_time=datetime(9999, 12, 31, 23, tzinfo=timezone.utc)
+        )
+    assert caught.value.field == "from_time"
+    assert "9999" in caught.value.allowed
+
+
+def test_nobody_there_is_unavailable_soon():
+    client = offbeat.Client(f"127.0.0.1:{free_port()}")
+    started = time.monotonic()
+    with pytest.raises(offbeat.Unavailable):
+        client.describe_schedule(EIGHT_HOURS)
+    assert time.monotonic() - started < 5
+
+
+def test_a_sidecar_that_comes_late_is_found_by_retries():
+    port = free_port()
+    client = offbeat.Client(f"127.0.0.1:{port}")
+    late: list[Sidecar] = []
+    starter = threading.Timer(0.1, lambda: late.append(Sidecar(f"127.0.0.1:{port}")))
+    starter.start()
+    try:
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                client.describe_schedule(EIGHT_HOURS)
+                break
+            except offbeat.Unavailable:
+                assert time.monotonic() < deadline
+    finally:
+        starter.join()
+        late[0].stop()
+
+
+def test_a_restarted_sidecar_is_found_again():
+    address = f"127.0.0.1:{free_port()}"
+    client = offbeat.Client(address)
+    for _ in range(3):
+        sidecar = Sidecar(address)
+        try:
+            assert client.assign_slot(EIGHT_HOURS, 7).slot_index >= 0
+        finally:
+            sidecar.process.send_signal(signal.SIGKILL)
+            sidecar.process.communicate()
+
+
+def test_silence_ends_with_the_deadline():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        client = offbeat.Client(f"127.0.0.1:{silent.getsockname()[1]}", timeout=0.3)
+        with pytest.raises((offbeat.DeadlineExceeded, offbeat.Unavailable)) as caught:
+            client.describe_schedule(EIGHT_HOURS)
+        assert isinstance(caught.value, offbeat.OffbeatError)
+
+
+def test_a_stream_has_a_deadline_if_asked(client):
+    def slow():
+        for number in range(10**9):
+            yield number
+            time.sleep(0.001)
+
+    with pytest.raises(offbeat.DeadlineExceeded):
+        list(client.stream_slot_assignments(EIGHT_HOURS, slow(), timeout=0.3))
+
+
+def test_what_making_ids_raises_reaches_the_caller(client):
+    def broken():
+        yield 1
+        raise KeyError("the database is gone")
+
+    with pytest.raises(KeyError, match="database"):
+        list(client.stream_slot_assignments(EIGHT_HOURS, broken()))
+
+
+def test_unix_sockets_work(tmp_path):
+    sidecar = Sidecar(f"unix:{tmp_path}/offbeat.sock")
+    try:
+        with offbeat.Client(f"unix:{tmp_path}/offbeat.sock") as client:
+            assert client.assign_slot(EIGHT_HOURS, "acme").slot_index >= 0
+    finally:
+        assert sidecar.stop() == 0
+    assert not (tmp_path / "offbeat.sock").exists()
+
+
+def test_threads_share_a_client(client):
+    expected = client.assign_slot(EIGHT_HOURS, 5).slot_index
+    seen: list[int] = []
+
+    def ask() -> None:
+        seen.extend(client.assign_slot(EIGHT_HOURS, 5).slot_index for _ in range(20))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [expected] * 160
+
+
+def run_python(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error::ResourceWarning", "-c", textwrap.dedent(code)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_importing_loads_no_grpc_and_connects_to_nothing():
+    assert run_python("""
+        import sys, offbeat
+        client = offbeat.Client("127.0.0.1:1")
+        print("grpc" in sys.modules)
+    """) == "False\n"
+
+
+@pytest.mark.parametrize("used_before", [True, False])
+def test_both_sides_of_a_fork_may_ask(used_before):
+    output = run_python(
+        f"""
+        import os, sys
+        from datetime import timedelta
+        import offbeat
+        client = offbeat.Client()
+        schedule = offbeat.Schedule(timedelta(hours=8))
+        ask = lambda: client.assign_slot(schedule, 42, timeout=10).slot_index
+        if {used_before}:
+            ask()
+        children = []
+        for _ in range(3):
+            pid = os.fork()
+            if pid == 0:
+                os._exit(ask())
+            children.append(pid)
+        answers = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children]
+        print(answers == [ask()] * 3)
+        """,
+        GRPC_ENABLE_FORK_SUPPORT="1",
+    )
+    assert output == "True\n"
