@@ -72,22 +72,29 @@ impl Span {
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };
-        let (seconds, nanos) = (
-            self.0.abs() / NANOS_PER_SECOND,
-            self.0.abs() % NANOS_PER_SECOND,
-        );
-        match nanos {
-            0 => write!(f, "{sign}{seconds}s"),
-            n if n % 1_000_000 == 0 => write!(f, "{sign}{seconds}.{:03}s", n / 1_000_000),
-            n if n % 1_000 == 0 => write!(f, "{sign}{seconds}.{:06}s", n / 1_000),
-            n => write!(f, "{sign}{seconds}.{n:09}s"),
+        let (seconds, nanos) = (self.0.abs() / NANOS_PER_SECOND, self.0.abs() % NANOS_PER_SECOND);
+        write!(f, "{sign}{seconds}{}s", Fraction(nanos))
+    }
+}
+
+/// Nanoseconds behind the seconds, as proto JSON has them: nothing, or a point
+/// and 3, 6 or 9 digits.
+struct Fraction(i128);
+
+impl fmt::Display for Fraction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => Ok(()),
+            nanos if nanos % 1_000_000 == 0 => write!(f, ".{:03}", nanos / 1_000_000),
+            nanos if nanos % 1_000 == 0 => write!(f, ".{:06}", nanos / 1_000),
+            nanos => write!(f, ".{nanos:09}"),
         }
     }
 }
 
 /// An instant of the years 1 to 9999 (what a protobuf `Timestamp` and RFC 3339 can say).
 ///
-/// Prints as RFC 3339 in UTC: `2026-01-01T00:00:00Z`.
+/// Prints as canonical proto JSON does, in UTC: `2026-01-01T00:00:00Z`, `2026-01-01T00:00:00.500Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(i128);
 
@@ -155,8 +162,8 @@ impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const EPOCH: DateTime = civil::date(1970, 1, 1).at(0, 0, 0, 0);
         let (seconds, nanos) = self.parts();
-        match EPOCH.checked_add(SignedDuration::new(seconds, nanos)) {
-            Ok(civil) => write!(f, "{civil}Z"),
+        match EPOCH.checked_add(SignedDuration::from_secs(seconds)) {
+            Ok(civil) => write!(f, "{civil}{}Z", Fraction(nanos.into())),
             Err(_) => write!(f, "{seconds}s since the Unix epoch"), // no Moment reaches this
         }
     }
@@ -171,6 +178,8 @@ mod tests {
         assert_eq!(Moment::MIN.to_string(), "0001-01-01T00:00:00Z");
         assert_eq!(Moment::MAX.to_string(), "9999-12-31T23:59:59.999999999Z");
         assert_eq!(Moment::UNIX_EPOCH.to_string(), "1970-01-01T00:00:00Z");
+        let half_before = Moment::from_unix_millis(-500).unwrap();
+        assert_eq!(half_before.to_string(), "1969-12-31T23:59:59.500Z");
     }
 
     #[test]

@@ -1,0 +1,262 @@
+//! A server in a thread of its own, and a client that can say anything to it.
+#![allow(dead_code, unreachable_pub, missing_docs)]
+
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+use http::{HeaderMap, Request, StatusCode};
+use http_body_util::{BodyExt as _, Full};
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use offbeat::config::{Config, ListenAddress};
+use offbeat::net::{self, Listener};
+use prost::Message as _;
+use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::sync::oneshot;
+use tonic::{Code, Status};
+
+pub trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
+impl<T: AsyncRead + AsyncWrite + Unpin + Send + 'static> Socket for T {}
+
+pub fn config() -> Config {
+    Config {
+        listen: vec!["127.0.0.1:0".parse().unwrap()],
+        grace_period: Duration::from_secs(5),
+        max_connections: 64,
+        max_requests: 64,
+        unary_timeout: Duration::from_secs(20),
+    }
+}
+
+/// A server that stops when it is dropped.
+pub struct Server {
+    pub address: ListenAddress,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Server {
+    pub fn start(config: &Config) -> Self {
+        let (bound, address) = std::sync::mpsc::channel();
+        let (stop, stopped) = oneshot::channel();
+        let config = config.clone();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            runtime.block_on(async {
+                let mut listeners = Vec::new();
+                for address in &config.listen {
+                    listeners.push(Listener::bind(address).await.unwrap());
+                }
+                bound.send(listeners[0].address().unwrap()).unwrap();
+                net::run(listeners, &config, async {
+                    let _ = stopped.await;
+                })
+                .await;
+            });
+            runtime.shutdown_background();
+        });
+        Self {
+            address: address.recv().unwrap(),
+            stop: Some(stop),
+            thread: Some(thread),
+        }
+    }
+
+    /// Tells the server to stop; does not wait.
+    pub fn signal(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+    }
+
+    /// Waits until it has stopped.
+    pub fn join(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+
+    pub async fn tcp(&self) -> TcpStream {
+        match &self.address {
+            ListenAddress::Tcp(address) => {
+                let socket = TcpStream::connect(address).await.unwrap();
+                socket.set_nodelay(true).unwrap(); // or small frames wait 40 ms for an ACK
+                socket
+            }
+            ListenAddress::Unix(_) => panic!("listens on a Unix socket"),
+        }
+    }
+
+    pub async fn unix(&self) -> UnixStream {
+        match &self.address {
+            ListenAddress::Unix(path) => UnixStream::connect(path).await.unwrap(),
+            ListenAddress::Tcp(_) => panic!("listens on TCP"),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.signal();
+        self.join();
+    }
+}
+
+/// A whole answer.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub trailers: HeaderMap,
+    pub body: Bytes,
+}
+
+impl Answer {
+    pub async fn of<B>(response: http::Response<B>) -> Self
+    where
+        B: http_body::Body<Data = Bytes>,
+        B::Error: std::fmt::Debug,
+    {
+        let (head, body) = response.into_parts();
+        let collected = body.collect().await.unwrap();
+        let trailers = collected.trailers().cloned().unwrap_or_default();
+        Self {
+            status: head.status,
+            headers: head.headers,
+            trailers,
+            body: collected.to_bytes(),
+        }
+    }
+
+    /// The gRPC status, from trailers or, without them, headers.
+    pub fn grpc_status(&self) -> Status {
+        Status::from_header_map(&self.trailers)
+            .or_else(|| Status::from_header_map(&self.headers))
+            .unwrap_or_else(|| panic!("no gRPC status in {self:?}"))
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("{e}: {:?}", self.body))
+    }
+}
+
+pub type Http2 = http2::SendRequest<Full<Bytes>>;
+
+pub async fn http2(socket: impl Socket) -> Http2 {
+    let (sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(socket))
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    sender
+}
+
+pub async fn post1(socket: impl Socket, request: Request<Full<Bytes>>) -> Answer {
+    let (mut sender, connection) = http1::handshake(TokioIo::new(socket)).await.unwrap();
+    tokio::spawn(connection);
+    Answer::of(sender.send_request(request).await.unwrap()).await
+}
+
+pub async fn post2(sender: &mut Http2, request: Request<Full<Bytes>>) -> Answer {
+    sender.ready().await.unwrap();
+    Answer::of(sender.send_request(request).await.unwrap()).await
+}
+
+pub fn request(
+    path: &str,
+    headers: &[(&str, &str)],
+    body: impl Into<Bytes>,
+) -> Request<Full<Bytes>> {
+    let mut request = Request::post(format!("http://localhost{path}")).header("host", "localhost");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    request.body(Full::from(body.into())).unwrap()
+}
+
+pub fn json_request(path: &str, json: &str) -> Request<Full<Bytes>> {
+    request(
+        path,
+        &[("content-type", "application/json")],
+        json.to_owned(),
+    )
+}
+
+pub fn grpc_request(path: &str, body: impl Into<Bytes>) -> Request<Full<Bytes>> {
+    request(
+        path,
+        &[("content-type", "application/grpc"), ("te", "trailers")],
+        body,
+    )
+}
+
+/// A message behind its gRPC prefix.
+pub fn frame(message: &[u8]) -> Bytes {
+    let mut frame = BytesMut::new();
+    frame.put_u8(0);
+    frame.put_u32(u32::try_from(message.len()).unwrap());
+    frame.extend_from_slice(message);
+    frame.freeze()
+}
+
+pub fn pool() -> &'static DescriptorPool {
+    static POOL: OnceLock<DescriptorPool> = OnceLock::new();
+    POOL.get_or_init(|| DescriptorPool::decode(offbeat::proto::FILE_DESCRIPTOR_SET).unwrap())
+}
+
+pub fn slot_method(name: &str) -> MethodDescriptor {
+    let service = pool()
+        .get_service_by_name("offbeat.v1.SlotService")
+        .unwrap();
+    service
+        .methods()
+        .find(|method| method.name() == name)
+        .unwrap()
+}
+
+pub fn path_of(method: &str) -> String {
+    format!("/offbeat.v1.SlotService/{method}")
+}
+
+pub fn message(
+    descriptor: prost_reflect::MessageDescriptor,
+    json: &serde_json::Value,
+) -> DynamicMessage {
+    DynamicMessage::deserialize(descriptor, json).unwrap_or_else(|e| panic!("{e}: {json}"))
+}
+
+/// Asks by gRPC; the answer's message, or its status.
+pub async fn grpc(
+    sender: &mut Http2,
+    method: &str,
+    json: &serde_json::Value,
+) -> Result<DynamicMessage, Status> {
+    let descriptor = slot_method(method);
+    let body = frame(&message(descriptor.input(), json).encode_to_vec());
+    let answer = post2(sender, grpc_request(&path_of(method), body)).await;
+    let status = answer.grpc_status();
+    match status.code() {
+        Code::Ok => Ok(DynamicMessage::decode(descriptor.output(), &answer.body[5..]).unwrap()),
+        _ => Err(status),
+    }
+}
+
+/// A file of `tests/`, as JSON.
+pub fn test_data(file: &str) -> serde_json::Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../tests")
+        .join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The schedule that tests use where it does not matter which.
+pub fn any_schedule() -> serde_json::Value {
+    serde_json::json!({"spec": {"period": "28800s"}})
+}
