@@ -72,7 +72,10 @@ impl Span {
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };
-        let (seconds, nanos) = (self.0.abs() / NANOS_PER_SECOND, self.0.abs() % NANOS_PER_SECOND);
+        let (seconds, nanos) = (
+            self.0.abs() / NANOS_PER_SECOND,
+            self.0.abs() % NANOS_PER_SECOND,
+        );
         write!(f, "{sign}{seconds}{}s", Fraction(nanos))
     }
 }

@@ -1,20 +1,25 @@
 //! One connection: HTTP/1.1 or HTTP/2, from its first byte to its last.
 
 use std::convert::Infallible;
-use std::sync::{Mutex, PoisonError};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use bytes::Bytes;
+use http_body::{Body as HttpBody, Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use offbeat_core::limits::Limit;
-use tokio::io::{AsyncRead, AsyncWrite, Interest};
-use tokio::net::{TcpStream, UnixStream};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::task::JoinSet;
+use tonic::Status;
 use tonic::body::Body;
 
+use super::first_bytes::FirstBytes;
 use crate::http::Stack;
 use crate::limits::{
     CONNECTION_WINDOW_BYTES, FIRST_BYTE_SECONDS, KEEPALIVE_SECONDS, LOCAL_ERROR_RESETS,
@@ -23,6 +28,9 @@ use crate::limits::{
 
 /// No answer to a ping within this closes the connection.
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A connection that is told to end, and has no request under way for so long, is dropped.
+const DRAIN_PATIENCE: Duration = Duration::from_millis(500);
 
 /// Serves connections; knows those that are open.
 #[derive(Debug)]
@@ -33,22 +41,9 @@ pub(super) struct Connections {
     open: Mutex<JoinSet<()>>,
 }
 
-/// A stream that can wait for its first byte without taking it.
-pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {
-    fn first_byte(&self) -> impl Future<Output = std::io::Result<tokio::io::Ready>> + Send;
-}
-
-impl Socket for TcpStream {
-    fn first_byte(&self) -> impl Future<Output = std::io::Result<tokio::io::Ready>> + Send {
-        self.ready(Interest::READABLE)
-    }
-}
-
-impl Socket for UnixStream {
-    fn first_byte(&self) -> impl Future<Output = std::io::Result<tokio::io::Ready>> + Send {
-        self.ready(Interest::READABLE)
-    }
-}
+/// What a listener accepts.
+pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Socket for S {}
 
 impl Connections {
     pub(super) fn new(stack: Stack, stopping: watch::Receiver<bool>) -> Self {
@@ -88,18 +83,18 @@ async fn serve(
     stack: Stack,
     mut stopping: watch::Receiver<bool>,
 ) {
-    let patience = seconds(FIRST_BYTE_SECONDS);
-    tokio::select! {
-        first = tokio::time::timeout(patience, socket.first_byte()) => {
-            if !matches!(first, Ok(Ok(_))) {
-                return; // silent, or gone
-            }
-        }
-        _ = stopping.wait_for(|stop| *stop) => return,
-    }
-    let service = service_fn(move |request: http::Request<Incoming>| {
+    let socket = FirstBytes::within(seconds(FIRST_BYTE_SECONDS), socket);
+    let requests = Requests::default();
+    let service = service_fn(|request: http::Request<Incoming>| {
         let stack = stack.clone();
-        async move { Ok::<_, Infallible>(stack.answer(request.map(Body::new)).await) }
+        let under_way = requests.under_way();
+        async move {
+            let response = stack.answer(request.map(Body::new)).await;
+            Ok::<_, Infallible>(response.map(|body| CountedBody {
+                body,
+                _under_way: under_way,
+            }))
+        }
     });
     let connection = builder.serve_connection(TokioIo::new(socket), service);
     tokio::pin!(connection);
@@ -111,11 +106,62 @@ async fn serve(
         Some(ended) => ended,
         None => {
             connection.as_mut().graceful_shutdown();
-            connection.await
+            tokio::select! {
+                ended = connection.as_mut() => ended,
+                () = requests.none_for(DRAIN_PATIENCE) => return, // it does not say goodbye
+            }
         }
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended badly");
+    }
+}
+
+/// Counts the requests of a connection, until the last byte of their answers is taken.
+#[derive(Debug, Default)]
+struct Requests(Arc<()>);
+
+impl Requests {
+    fn under_way(&self) -> Arc<()> {
+        Arc::clone(&self.0)
+    }
+
+    /// Ready when there has been none for `patience`.
+    async fn none_for(&self, patience: Duration) {
+        let mut quiet = false;
+        loop {
+            let none = Arc::strong_count(&self.0) == 1;
+            if none && quiet {
+                return;
+            }
+            quiet = none;
+            tokio::time::sleep(patience).await;
+        }
+    }
+}
+
+struct CountedBody {
+    body: Body,
+    _under_way: Arc<()>,
+}
+
+impl HttpBody for CountedBody {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 

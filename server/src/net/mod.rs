@@ -1,6 +1,7 @@
 //! Listeners, connections, and an end to both.
 
 mod connection;
+mod first_bytes;
 mod listener;
 
 use std::future::Future;

@@ -1,13 +1,16 @@
 //! A server in a thread of its own, and a client that can say anything to it.
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use http::{HeaderMap, Request, StatusCode};
-use http_body_util::{BodyExt as _, Full};
+use http_body::Frame;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full, StreamBody};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use offbeat::config::{Config, ListenAddress};
@@ -16,7 +19,7 @@ use prost::Message as _;
 use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tonic::{Code, Status};
 
 pub trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
@@ -147,7 +150,8 @@ impl Answer {
     }
 }
 
-pub type Http2 = http2::SendRequest<Full<Bytes>>;
+pub type Body = BoxBody<Bytes, Infallible>;
+pub type Http2 = http2::SendRequest<Body>;
 
 pub async fn http2(socket: impl Socket) -> Http2 {
     let (sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(socket))
@@ -157,30 +161,26 @@ pub async fn http2(socket: impl Socket) -> Http2 {
     sender
 }
 
-pub async fn post1(socket: impl Socket, request: Request<Full<Bytes>>) -> Answer {
+pub async fn post1(socket: impl Socket, request: Request<Body>) -> Answer {
     let (mut sender, connection) = http1::handshake(TokioIo::new(socket)).await.unwrap();
     tokio::spawn(connection);
     Answer::of(sender.send_request(request).await.unwrap()).await
 }
 
-pub async fn post2(sender: &mut Http2, request: Request<Full<Bytes>>) -> Answer {
+pub async fn post2(sender: &mut Http2, request: Request<Body>) -> Answer {
     sender.ready().await.unwrap();
     Answer::of(sender.send_request(request).await.unwrap()).await
 }
 
-pub fn request(
-    path: &str,
-    headers: &[(&str, &str)],
-    body: impl Into<Bytes>,
-) -> Request<Full<Bytes>> {
+pub fn request(path: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Request<Body> {
     let mut request = Request::post(format!("http://localhost{path}")).header("host", "localhost");
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    request.body(Full::from(body.into())).unwrap()
+    request.body(Full::from(body.into()).boxed()).unwrap()
 }
 
-pub fn json_request(path: &str, json: &str) -> Request<Full<Bytes>> {
+pub fn json_request(path: &str, json: &str) -> Request<Body> {
     request(
         path,
         &[("content-type", "application/json")],
@@ -188,12 +188,20 @@ pub fn json_request(path: &str, json: &str) -> Request<Full<Bytes>> {
     )
 }
 
-pub fn grpc_request(path: &str, body: impl Into<Bytes>) -> Request<Full<Bytes>> {
+pub fn grpc_request(path: &str, body: impl Into<Bytes>) -> Request<Body> {
     request(
         path,
         &[("content-type", "application/grpc"), ("te", "trailers")],
         body,
     )
+}
+
+/// A body whose parts are sent through the sender, and which ends when it is dropped.
+pub fn open_body() -> (mpsc::UnboundedSender<Bytes>, Body) {
+    let (sender, mut receiver) = mpsc::unbounded_channel::<Bytes>();
+    let parts = futures_util::stream::poll_fn(move |cx| receiver.poll_recv(cx));
+    let frames = futures_util::StreamExt::map(parts, |part| Ok(Frame::data(part)));
+    (sender, StreamBody::new(frames).boxed())
 }
 
 /// A message behind its gRPC prefix.
@@ -259,4 +267,10 @@ pub fn test_data(file: &str) -> serde_json::Value {
 /// The schedule that tests use where it does not matter which.
 pub fn any_schedule() -> serde_json::Value {
     serde_json::json!({"spec": {"period": "28800s"}})
+}
+
+/// A channel of tonic's own client.
+pub async fn channel(server: &Server) -> tonic::transport::Channel {
+    let endpoint = tonic::transport::Endpoint::try_from(format!("http://{}", server.address));
+    endpoint.unwrap().connect().await.unwrap()
 }

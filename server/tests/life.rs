@@ -1,0 +1,209 @@
+//! Starting, listening, and a clean end.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods
+)]
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use offbeat::config::Config;
+use offbeat::net::Listener;
+use prost::Message as _;
+use serde_json::json;
+use support::{
+    Answer, Server, any_schedule, channel, config, frame, grpc, grpc_request, http2, json_request,
+    message, open_body, path_of, post1, slot_method,
+};
+use tokio::io::AsyncReadExt as _;
+use tonic::Code;
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_client::HealthClient;
+
+fn question() -> serde_json::Value {
+    json!({"schedule": any_schedule(), "id": {"text": "acme"}})
+}
+
+#[tokio::test]
+async fn idle_connections_do_not_hold_the_end_up() {
+    let mut server = Server::start(&config());
+    let mut silent = server.tcp().await;
+    let mut deaf = server.tcp().await; // speaks once, then answers nothing, not even pings
+    tokio::io::AsyncWriteExt::write_all(
+        &mut deaf,
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0",
+    )
+    .await
+    .unwrap();
+    let mut idle = http2(server.tcp().await).await;
+    grpc(&mut idle, "AssignSlot", &question()).await.unwrap();
+    let keep_alive = server.tcp().await;
+    post1(
+        keep_alive,
+        json_request(&path_of("AssignSlot"), &question().to_string()),
+    )
+    .await;
+    let started = Instant::now();
+    server.signal();
+    tokio::task::spawn_blocking(move || server.join())
+        .await
+        .unwrap();
+    assert!(
+        started.elapsed() < Duration::from_secs(3),
+        "{:?}",
+        started.elapsed()
+    );
+    assert_eq!(silent.read(&mut [0; 1]).await.unwrap_or(0), 0);
+}
+
+#[tokio::test]
+async fn a_request_under_way_is_answered_within_the_grace_period() {
+    let mut server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    let (sender, body) = open_body();
+    let call = grpc_request(&path_of("AssignSlot"), Bytes::new()).map(|_| body);
+    channel.ready().await.unwrap();
+    let response = channel.send_request(call);
+    let answer = tokio::spawn(async move { Answer::of(response.await.unwrap()).await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    server.signal();
+    tokio::time::sleep(Duration::from_millis(1_200)).await; // longer than idle connections get
+    let bytes = message(slot_method("AssignSlot").input(), &question()).encode_to_vec();
+    sender.send(frame(&bytes)).unwrap();
+    drop(sender);
+    let answer = answer.await.unwrap();
+    assert_eq!(answer.grpc_status().code(), Code::Ok);
+    let started = Instant::now();
+    tokio::task::spawn_blocking(move || server.join())
+        .await
+        .unwrap();
+    assert!(
+        started.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        started.elapsed()
+    );
+}
+
+#[tokio::test]
+async fn an_endless_stream_is_ended_after_the_grace_period() {
+    let mut server = Server::start(&Config {
+        grace_period: Duration::from_secs(1),
+        ..config()
+    });
+    let mut channel = http2(server.tcp().await).await;
+    let (_sender, body) = open_body();
+    let call = grpc_request(&path_of("StreamSlotAssignments"), Bytes::new()).map(|_| body);
+    channel.ready().await.unwrap();
+    let response = channel.send_request(call);
+    let answer = tokio::spawn(async move { Answer::of(response.await.unwrap()).await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let started = Instant::now();
+    server.signal();
+    tokio::task::spawn_blocking(move || server.join())
+        .await
+        .unwrap();
+    let took = started.elapsed();
+    assert!(
+        took >= Duration::from_secs(1) && took < Duration::from_secs(3),
+        "{took:?}"
+    );
+    assert_eq!(
+        answer.await.unwrap().grpc_status().code(),
+        Code::Unavailable
+    );
+}
+
+#[tokio::test]
+async fn health_says_so_before_the_end() {
+    let mut server = Server::start(&config());
+    let mut health = HealthClient::new(channel(&server).await);
+    for service in ["", "offbeat.v1.SlotService"] {
+        let request = HealthCheckRequest {
+            service: service.to_owned(),
+        };
+        assert_eq!(health.check(request).await.unwrap().into_inner().status, 1);
+    }
+    let unknown = HealthCheckRequest {
+        service: "nobody".to_owned(),
+    };
+    assert_eq!(
+        health.check(unknown).await.unwrap_err().code(),
+        Code::NotFound
+    );
+    let watch = HealthCheckRequest {
+        service: String::new(),
+    };
+    let mut states = health.watch(watch).await.unwrap().into_inner();
+    assert_eq!(states.message().await.unwrap().unwrap().status, 1);
+    server.signal();
+    assert_eq!(
+        states.message().await.unwrap().unwrap().status,
+        2,
+        "NOT_SERVING"
+    );
+    drop(states);
+}
+
+#[tokio::test]
+async fn unix_sockets_are_served_and_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("offbeat.sock");
+    let listen = vec![format!("unix:{}", path.display()).parse().unwrap()];
+    let config = Config { listen, ..config() };
+    let server = Server::start(&config);
+    let mut channel = http2(server.unix().await).await;
+    assert!(grpc(&mut channel, "AssignSlot", &question()).await.is_ok());
+    let json = json_request(&path_of("AssignSlot"), &question().to_string());
+    assert_eq!(post1(server.unix().await, json).await.status, 200);
+    let taken = Listener::bind(&config.listen[0]).await.unwrap_err();
+    assert_eq!(taken.kind(), std::io::ErrorKind::AddrInUse);
+    drop(channel);
+    drop(server);
+    assert!(!path.exists());
+
+    // A socket that a killed server left behind is replaced; another file is not.
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    assert!(path.exists());
+    drop(Server::start(&config));
+    std::fs::write(&path, "precious").unwrap();
+    assert!(Listener::bind(&config.listen[0]).await.is_err());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
+}
+
+#[tokio::test]
+async fn several_listeners_serve_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("second.sock");
+    let unix = format!("unix:{}", path.display()).parse().unwrap();
+    let server = Server::start(&Config {
+        listen: vec!["127.0.0.1:0".parse().unwrap(), unix],
+        ..config()
+    });
+    let json = || json_request(&path_of("AssignSlot"), &question().to_string());
+    assert_eq!(post1(server.tcp().await, json()).await.status, 200);
+    let unix = tokio::net::UnixStream::connect(&path).await.unwrap();
+    assert_eq!(post1(unix, json()).await.status, 200);
+}
+
+#[tokio::test]
+async fn connections_beyond_the_limit_wait_their_turn() {
+    let server = Server::start(&Config {
+        max_connections: 1,
+        ..config()
+    });
+    let mut first = http2(server.tcp().await).await;
+    grpc(&mut first, "AssignSlot", &question()).await.unwrap();
+    let waiting = server.tcp().await;
+    let second = tokio::spawn(async move {
+        let mut channel = http2(waiting).await;
+        grpc(&mut channel, "AssignSlot", &question()).await.is_ok()
+    });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(!second.is_finished());
+    drop(first);
+    assert!(second.await.unwrap());
+}

@@ -1,0 +1,545 @@
+//! What may arrive on the wire: broken, too large, too late, too many.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods
+)]
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use offbeat::config::Config;
+use offbeat::limits::{BULK_MESSAGE_BYTES, MESSAGE_BYTES};
+use offbeat::rpc::methods::Method;
+use prost::Message as _;
+use prost_reflect::DynamicMessage;
+use serde_json::{Value, json};
+use support::{
+    Answer, Http2, Server, any_schedule, channel, config, frame, grpc, grpc_request, http2,
+    json_request, message, open_body, path_of, post1, post2, request, slot_method,
+};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::mpsc::UnboundedSender;
+use tonic::{Code, Status};
+use tonic_types::StatusExt as _;
+
+fn reason(status: &Status) -> String {
+    let details = status.get_error_details();
+    details
+        .error_info()
+        .map(|info| info.reason.clone())
+        .unwrap_or_default()
+}
+
+fn good_request() -> Value {
+    json!({"schedule": any_schedule(), "id": {"text": "acme"}})
+}
+
+fn encoded(method: &str, json: &Value) -> Vec<u8> {
+    message(slot_method(method).input(), json).encode_to_vec()
+}
+
+async fn raw(channel: &mut Http2, method: &str, body: impl Into<Bytes>) -> Status {
+    post2(channel, grpc_request(&path_of(method), body))
+        .await
+        .grpc_status()
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_message_are_the_callers_mistake() {
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    let broken_utf8 = [0x12, 3, 0x2a, 1, 0xff]; // id { text: "\xff" }
+    for bytes in [&b"\xff\xff\xff\xff"[..], b"\x0a\x05ab", &broken_utf8] {
+        let status = raw(&mut channel, "AssignSlot", frame(bytes)).await;
+        assert_eq!(status.code(), Code::InvalidArgument, "{status:?}");
+        assert_eq!(reason(&status), "ERROR_REASON_MALFORMED");
+    }
+    assert!(
+        grpc(&mut channel, "AssignSlot", &good_request())
+            .await
+            .is_ok()
+    );
+}
+
+#[tokio::test]
+async fn messages_are_refused_by_their_length_alone() {
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    for (method, limit) in [
+        ("AssignSlot", MESSAGE_BYTES.max_size()),
+        ("AssignSlots", BULK_MESSAGE_BYTES.max_size()),
+    ] {
+        // Only the prefix is sent: nothing waits for, or makes room for, the rest.
+        for length in [limit + 1, u32::MAX as usize] {
+            let prefix = [&[0][..], &u32::try_from(length).unwrap().to_be_bytes()].concat();
+            let status = raw(&mut channel, method, prefix).await;
+            assert_eq!(
+                status.code(),
+                Code::ResourceExhausted,
+                "{method} {length}: {status:?}"
+            );
+            assert_eq!(reason(&status), "ERROR_REASON_MESSAGE_TOO_LARGE");
+            assert!(
+                status.message().contains(&limit.to_string()),
+                "{}",
+                status.message()
+            );
+        }
+        // A message of exactly the limit is read: an unknown field fills it up.
+        let mut largest = encoded(method, &json!({"schedule": any_schedule()}));
+        let filler = limit - largest.len() - 6; // tag of two bytes, length of four
+        prost::encoding::encode_key(
+            999,
+            prost::encoding::WireType::LengthDelimited,
+            &mut largest,
+        );
+        let length = [
+            filler & 0x7f | 0x80,
+            filler >> 7 & 0x7f | 0x80,
+            filler >> 14 & 0x7f | 0x80,
+            filler >> 21,
+        ];
+        largest.extend(length.map(|byte| u8::try_from(byte).unwrap()));
+        largest.resize(limit, 0);
+        let status = raw(&mut channel, method, frame(&largest)).await;
+        assert_eq!(reason(&status), "ERROR_REASON_FIELD_MISSING", "{status:?}");
+    }
+    let spaces = format!("{}{}", good_request(), " ".repeat(MESSAGE_BYTES.max_size()));
+    let answer = post1(
+        server.tcp().await,
+        json_request(&path_of("AssignSlot"), &spaces),
+    )
+    .await;
+    assert_eq!(
+        (answer.status.as_u16(), &answer.json()["code"]),
+        (429, &json!("resource_exhausted"))
+    );
+}
+
+/// Opens a stream and says its first words.
+async fn open_stream(
+    channel: &mut Http2,
+    headers: &[(&str, &str)],
+) -> (UnboundedSender<Bytes>, tokio::task::JoinHandle<Answer>) {
+    let (sender, body) = open_body();
+    let first = encoded(
+        "StreamSlotAssignments",
+        &json!({"schedule": any_schedule(), "ids": {"texts": ["a"]}}),
+    );
+    sender.send(frame(&first)).unwrap();
+    let mut call = grpc_request(&path_of("StreamSlotAssignments"), Bytes::new()).map(|_| body);
+    for (name, value) in headers {
+        let name = http::HeaderName::try_from(*name).unwrap();
+        call.headers_mut().insert(name, value.parse().unwrap());
+    }
+    channel.ready().await.unwrap();
+    let response = channel.send_request(call).await.unwrap();
+    assert_eq!(response.status(), 200);
+    (sender, tokio::spawn(Answer::of(response)))
+}
+
+#[tokio::test]
+async fn deadlines_hold_in_streams_too() {
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    let started = Instant::now();
+    let (_open, answer) = open_stream(&mut channel, &[("grpc-timeout", "300m")]).await;
+    let answer = answer.await.unwrap();
+    let status = answer.grpc_status();
+    assert_eq!(
+        (status.code(), reason(&status).as_str()),
+        (Code::DeadlineExceeded, "ERROR_REASON_DEADLINE_EXCEEDED")
+    );
+    assert!(
+        started.elapsed() >= Duration::from_millis(300),
+        "{:?}",
+        started.elapsed()
+    );
+    assert!(
+        !answer.body.is_empty(),
+        "the answer before the deadline arrived"
+    );
+    let bad = request(
+        &path_of("AssignSlot"),
+        &[
+            ("content-type", "application/grpc"),
+            ("grpc-timeout", "soon"),
+        ],
+        frame(&encoded("AssignSlot", &good_request())),
+    );
+    let status = post2(&mut channel, bad).await.grpc_status();
+    assert_eq!(status.code(), Code::InvalidArgument);
+}
+
+#[tokio::test]
+async fn a_request_that_never_ends_is_given_up() {
+    let server = Server::start(&Config {
+        unary_timeout: Duration::from_secs(1),
+        ..config()
+    });
+    let mut channel = http2(server.tcp().await).await;
+    let (_open, body) = open_body();
+    let call = grpc_request(&path_of("AssignSlot"), Bytes::new()).map(|_| body);
+    let status = post2(&mut channel, call).await.grpc_status();
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+    let (_open, body) = open_body();
+    let call = json_request(&path_of("AssignSlot"), "").map(|_| body);
+    let answer = post2(&mut channel, call).await;
+    assert_eq!(
+        (answer.status.as_u16(), &answer.json()["code"]),
+        (504, &json!("deadline_exceeded"))
+    );
+}
+
+#[tokio::test]
+async fn a_full_server_says_when_to_try_again_and_stays_healthy() {
+    let server = Server::start(&Config {
+        max_requests: 2,
+        ..config()
+    });
+    let mut channel = http2(server.tcp().await).await;
+    let (first, first_answer) = open_stream(&mut channel, &[]).await;
+    let (_second, _) = open_stream(&mut channel, &[]).await;
+    let status = grpc(&mut channel, "AssignSlot", &good_request())
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (status.code(), reason(&status).as_str()),
+        (Code::ResourceExhausted, "ERROR_REASON_OVERLOADED")
+    );
+    let details = status.get_error_details();
+    assert!(details.retry_info().unwrap().retry_delay.unwrap() > Duration::ZERO);
+    assert!(details.has_quota_failure_violations());
+    let health = json_request("/grpc.health.v1.Health/Check", "{}");
+    assert_eq!(
+        post1(server.tcp().await, health).await.json(),
+        json!({"status": "SERVING"})
+    );
+    drop(first);
+    assert_eq!(first_answer.await.unwrap().grpc_status().code(), Code::Ok);
+    assert!(
+        grpc(&mut channel, "AssignSlot", &good_request())
+            .await
+            .is_ok()
+    );
+}
+
+#[tokio::test]
+async fn a_cancelled_stream_gives_its_place_back() {
+    let server = Server::start(&Config {
+        max_requests: 1,
+        ..config()
+    });
+    for _ in 0..5 {
+        let mut channel = http2(server.tcp().await).await;
+        let (sender, answer) = open_stream(&mut channel, &[]).await;
+        answer.abort();
+        drop((sender, channel));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let mut channel = http2(server.tcp().await).await;
+    assert!(
+        grpc(&mut channel, "AssignSlot", &good_request())
+            .await
+            .is_ok()
+    );
+}
+
+#[tokio::test]
+async fn streams_go_on_with_the_schedule_of_their_first_message() {
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    let method = slot_method("StreamSlotAssignments");
+    let schedule =
+        json!({"schedule": any_schedule(), "fromTime": "2026-01-01T00:00:00Z", "kind": "sync"});
+    let messages = [
+        schedule.clone(),
+        json!({"ids": {"texts": ["a", "b"]}}),
+        json!({"ids": {"uuids": ["bad"]}}),
+        json!({"ids": {"integers": ["7"]}}),
+    ];
+    let body: Vec<u8> = messages
+        .iter()
+        .flat_map(|m| frame(&encoded(method.name(), m)))
+        .collect();
+    let answer = post2(&mut channel, grpc_request(&path_of(method.name()), body)).await;
+    assert_eq!(answer.grpc_status().code(), Code::Ok);
+    let answers = unframed(&answer.body, &method.output());
+    assert_eq!(answers.len(), 3);
+    assert!(answers[0]["identity"]["fingerprint"].is_string());
+    assert!(answers[1].get("identity").is_none());
+    let first: Vec<_> = answers
+        .iter()
+        .map(|answer| answer["firstIdIndex"].clone())
+        .collect();
+    assert_eq!(first, [Value::Null, json!("2"), json!("3")]); // 0 is left out
+    assert_eq!(answers[1]["assignments"]["errors"][0]["idIndex"], "2");
+    assert_eq!(
+        answers[1]["assignments"]["errors"][0]["field"],
+        "ids.uuids[0]"
+    );
+    let mut unary = schedule.clone();
+    unary["ids"] = json!({"integers": ["7"]});
+    let unary =
+        serde_json::to_value(grpc(&mut channel, "AssignSlots", &unary).await.unwrap()).unwrap();
+    assert_eq!(answers[2]["assignments"], unary["assignments"]);
+
+    for (bad, field) in [
+        (vec![json!({"ids": {"texts": ["a"]}})], "schedule"),
+        (vec![schedule.clone(), schedule.clone()], "schedule"),
+        (
+            vec![
+                schedule.clone(),
+                json!({"kind": "b", "ids": {"texts": ["a"]}}),
+            ],
+            "kind",
+        ),
+        (
+            vec![
+                schedule.clone(),
+                json!({"fromTime": "2026-01-01T00:00:00Z"}),
+            ],
+            "from_time",
+        ),
+        (vec![schedule.clone(), json!({})], "ids"),
+    ] {
+        let body: Vec<u8> = bad
+            .iter()
+            .flat_map(|m| frame(&encoded(method.name(), m)))
+            .collect();
+        let status = raw(&mut channel, method.name(), body).await;
+        assert_eq!(status.code(), Code::InvalidArgument);
+        assert_eq!(
+            status.get_error_details().error_info().unwrap().metadata["field"],
+            field
+        );
+    }
+}
+
+fn unframed(mut bytes: &[u8], descriptor: &prost_reflect::MessageDescriptor) -> Vec<Value> {
+    let mut messages = Vec::new();
+    while let [_, a, b, c, d, rest @ ..] = bytes {
+        let length = u32::from_be_bytes([*a, *b, *c, *d]) as usize;
+        let message = DynamicMessage::decode(descriptor.clone(), &rest[..length]).unwrap();
+        messages.push(serde_json::to_value(message).unwrap());
+        bytes = &rest[length..];
+    }
+    messages
+}
+
+#[tokio::test]
+async fn what_is_no_call_is_told_so() {
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    for path in ["/offbeat.v1.SlotService/Nope", "/no.Such/Service", "/"] {
+        let answer = post2(&mut channel, grpc_request(path, frame(b""))).await;
+        assert_eq!(answer.grpc_status().code(), Code::Unimplemented, "{path}");
+        let answer = post1(server.tcp().await, json_request(path, "{}")).await;
+        assert_eq!(
+            (answer.status.as_u16(), &answer.json()["code"]),
+            (404, &json!("unimplemented"))
+        );
+    }
+    let path = path_of("AssignSlot");
+    let json = good_request().to_string();
+    for (headers, status) in [
+        (
+            vec![("content-type", "application/json; charset=utf-8")],
+            200,
+        ),
+        (
+            vec![
+                ("content-type", "application/json"),
+                ("connect-protocol-version", "1"),
+            ],
+            200,
+        ),
+        (
+            vec![
+                ("content-type", "application/json"),
+                ("connect-timeout-ms", "5000"),
+            ],
+            200,
+        ),
+        (
+            vec![
+                ("content-type", "application/json"),
+                ("connect-timeout-ms", "-1"),
+            ],
+            400,
+        ),
+        (
+            vec![("content-type", "application/json; charset=latin-1")],
+            415,
+        ),
+        (vec![("content-type", "text/plain")], 415),
+        (vec![], 415),
+        (
+            vec![
+                ("content-type", "application/json"),
+                ("content-encoding", "gzip"),
+            ],
+            501,
+        ),
+    ] {
+        let answer = post1(server.tcp().await, request(&path, &headers, json.clone())).await;
+        assert_eq!(answer.status.as_u16(), status, "{headers:?}");
+        assert_eq!(
+            answer.json()["code"].is_string(),
+            status != 200,
+            "{headers:?}"
+        );
+    }
+    let mut get = json_request(&path, "");
+    *get.method_mut() = http::Method::GET;
+    let answer = post1(server.tcp().await, get).await;
+    assert_eq!(
+        (answer.status.as_u16(), answer.headers["allow"].as_bytes()),
+        (405, &b"POST"[..])
+    );
+    let stream = json_request(&path_of("StreamSlotAssignments"), "{}");
+    let answer = post1(server.tcp().await, stream).await;
+    assert_eq!(
+        (
+            answer.status.as_u16(),
+            answer.headers["accept-post"].as_bytes()
+        ),
+        (415, &b"application/grpc"[..])
+    );
+}
+
+#[tokio::test]
+async fn json_shows_what_holds_its_default() {
+    let server = Server::start(&config());
+    let request = json!({"schedule": {"spec": {"period": "1s"}}, "id": {"text": "a"}});
+    let answer = post1(
+        server.tcp().await,
+        json_request(&path_of("AssignSlot"), &request.to_string()),
+    )
+    .await;
+    assert_eq!(answer.json()["slotIndex"], json!(0), "slot 0 can be seen");
+}
+
+#[tokio::test]
+async fn reflection_names_the_services() {
+    use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
+    use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
+    use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
+    let server = Server::start(&config());
+    let mut client = ServerReflectionClient::new(channel(&server).await);
+    let question = tonic_reflection::pb::v1::ServerReflectionRequest {
+        host: String::new(),
+        message_request: Some(MessageRequest::ListServices(String::new())),
+    };
+    let answers = client
+        .server_reflection_info(futures_util::stream::iter([question]))
+        .await
+        .unwrap();
+    let answer = answers.into_inner().message().await.unwrap().unwrap();
+    let Some(MessageResponse::ListServicesResponse(list)) = answer.message_response else {
+        panic!("{answer:?}")
+    };
+    let names: Vec<_> = list
+        .service
+        .iter()
+        .map(|service| service.name.as_str())
+        .collect();
+    assert!(names.contains(&"offbeat.v1.SlotService"), "{names:?}");
+    assert!(names.contains(&"grpc.health.v1.Health"), "{names:?}");
+}
+
+#[test]
+fn the_transport_knows_which_methods_stream() {
+    for service in support::pool().services() {
+        for method in service.methods() {
+            let streaming = method.is_client_streaming() || method.is_server_streaming();
+            let path = format!("/{}/{}", service.full_name(), method.name());
+            assert_eq!(Method::at(&path).streaming, streaming, "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn peers_that_do_not_say_what_they_want_are_cut_off() {
+    let server = Server::start(&config());
+    let started = Instant::now();
+    let openings: [&[u8]; 5] = [
+        b"",
+        b"P",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r",
+        b"POST",
+        b"POST /x HTTP/1.1\r\nhos",
+    ];
+    for opening in openings {
+        let mut socket = server.tcp().await;
+        socket.write_all(opening).await.unwrap();
+        let mut rest = Vec::new();
+        tokio::time::timeout(Duration::from_secs(10), socket.read_to_end(&mut rest))
+            .await
+            .unwrap()
+            .unwrap();
+    }
+    assert!(
+        started.elapsed() > Duration::from_secs(2),
+        "{:?}",
+        started.elapsed()
+    );
+}
+
+/// Mutated messages, on both doors: refused or answered, never a bug of ours.
+#[tokio::test]
+async fn no_mutation_finds_a_bug() {
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    let mut state = 0x2328_2328_2328_2328_u64;
+    let mut random = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state >> 33).unwrap() % below.max(1)
+    };
+    let cases = support::test_data("decisions/answers.json");
+    let cases = cases.as_array().unwrap();
+    for round in 0..3_000 {
+        let case = &cases[random(cases.len())];
+        let method = case["method"].as_str().unwrap();
+        let as_json = round % 3 == 0;
+        let mut bytes = if as_json {
+            case["request"].to_string().into_bytes()
+        } else {
+            encoded(method, &case["request"])
+        };
+        for _ in 0..=random(4) {
+            let at = random(bytes.len());
+            match random(4) {
+                0 => bytes[at] = u8::try_from(random(256)).unwrap(),
+                1 => bytes[at] ^= 1 << random(8),
+                2 => drop(bytes.remove(at)),
+                _ => bytes.insert(at, u8::try_from(random(256)).unwrap()),
+            }
+        }
+        let shown = String::from_utf8_lossy(&bytes).into_owned();
+        if as_json {
+            let json = request(
+                &path_of(method),
+                &[("content-type", "application/json")],
+                bytes,
+            );
+            let answer = post2(&mut channel, json).await;
+            assert!(
+                matches!(answer.status.as_u16(), 200 | 400),
+                "{method} {shown}: {answer:?}"
+            );
+        } else {
+            let status = raw(&mut channel, method, frame(&bytes)).await;
+            assert!(
+                matches!(status.code(), Code::Ok | Code::InvalidArgument),
+                "{method} {bytes:?}: {status:?}"
+            );
+        }
+    }
+}
