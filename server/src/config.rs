@@ -26,19 +26,19 @@ pub struct ServeArgs {
     pub allow_plaintext: bool,
 
     /// How long requests under way may go on after SIGTERM or SIGINT, in seconds
-    #[arg(long, env = "OFFBEAT_GRACE_PERIOD", default_value_t = 10, value_name = "SECONDS", value_parser = within(GRACE_SECONDS))]
+    #[arg(long, env = "OFFBEAT_GRACE_PERIOD", default_value_t = 10, value_name = "SECONDS", allow_negative_numbers = true, value_parser = within(GRACE_SECONDS))]
     pub grace_period: i64,
 
     /// Connections at once
-    #[arg(long, env = "OFFBEAT_MAX_CONNECTIONS", default_value_t = 1024, value_name = "COUNT", value_parser = within(CONNECTIONS))]
+    #[arg(long, env = "OFFBEAT_MAX_CONNECTIONS", default_value_t = 1024, value_name = "COUNT", allow_negative_numbers = true, value_parser = within(CONNECTIONS))]
     pub max_connections: i64,
 
     /// Requests under way at once, streams included
-    #[arg(long, env = "OFFBEAT_MAX_REQUESTS", default_value_t = 512, value_name = "COUNT", value_parser = within(REQUESTS))]
+    #[arg(long, env = "OFFBEAT_MAX_REQUESTS", default_value_t = 512, value_name = "COUNT", allow_negative_numbers = true, value_parser = within(REQUESTS))]
     pub max_requests: i64,
 
     /// How long a unary call may take, in seconds
-    #[arg(long, env = "OFFBEAT_UNARY_TIMEOUT", default_value_t = 30, value_name = "SECONDS", value_parser = within(UNARY_SECONDS))]
+    #[arg(long, env = "OFFBEAT_UNARY_TIMEOUT", default_value_t = 30, value_name = "SECONDS", allow_negative_numbers = true, value_parser = within(UNARY_SECONDS))]
     pub unary_timeout: i64,
 
     /// How to write logs, on standard error

@@ -21,7 +21,7 @@ pub(super) struct DescribeArgs {
     at: Option<Moment>,
 
     /// Estimate the load for so many IDs
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=POPULATION.maximum.unsigned_abs()))]
+    #[arg(long, value_name = "COUNT", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=POPULATION.maximum.unsigned_abs()))]
     population: Option<u64>,
 
     /// How to write the description

@@ -1,0 +1,728 @@
+//! The command line, as a process: what it prints, what it refuses, how it ends.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_offbeat");
+const USAGE: i32 = 64;
+
+fn offbeat(arguments: &[&str]) -> Output {
+    offbeat_with(arguments, b"", &[])
+}
+
+fn offbeat_with(arguments: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Output {
+    let mut child = Command::new(BINARY)
+        .args(arguments)
+        .envs(variables.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+fn assign(arguments: &[&str], input: &str) -> (Vec<Value>, String, Option<i32>) {
+    let all = [&["slots", "assign", "--format", "json"], arguments].concat();
+    let output = offbeat_with(&all, input.as_bytes(), &[]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    (
+        rows,
+        String::from_utf8(output.stderr).unwrap(),
+        output.status.code(),
+    )
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn vectors(file: &str) -> Value {
+    let text = std::fs::read_to_string(repository().join("tests/vectors").join(file)).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn uuids_are_assigned_as_ruby_does() {
+    let cases = vectors("uuid_ids.json")["cases"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let lines: String = cases
+        .iter()
+        .map(|case| format!("{}\n", case["uuid"].as_str().unwrap()))
+        .collect();
+    for number in 0..cases[0]["placements"].as_array().unwrap().len() {
+        let (cycle, slots) = (
+            &cases[0]["placements"][number]["cycle"],
+            &cases[0]["placements"][number]["slots"],
+        );
+        let (rows, errors, code) = assign(
+            &[
+                "--cycle",
+                &format!("{cycle}s"),
+                "--slots",
+                &slots.to_string(),
+                "--placement",
+                "twister",
+            ],
+            &lines,
+        );
+        assert_eq!((errors.as_str(), code), ("", Some(0)));
+        for (row, case) in rows.iter().zip(&cases) {
+            assert_eq!(row["id"], case["uuid"]);
+            assert_eq!(row["slot_index"], case["placements"][number]["slot"]);
+            assert_eq!(row["slot_offset"], case["placements"][number]["offset"]);
+        }
+        assert_eq!(rows.len(), cases.len());
+    }
+}
+
+#[test]
+fn profiles_draw_as_their_languages_do() {
+    for (file, profile) in [
+        ("ruby_3_4_random.json", "ruby"),
+        ("ruby_3_1_random.json", "ruby-3.0-3.1"),
+        ("python_random.json", "python"),
+        ("php_random.json", "php"),
+    ] {
+        let cases = vectors(file)["cases"].clone();
+        // One slot: the draw is below the period, the offset from the cycle.
+        for limit in ["225", "28800", "86400"] {
+            let cases: Vec<&Value> = cases
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|case| case["limit"] == limit)
+                .collect();
+            if cases.is_empty() {
+                continue;
+            }
+            let lines: String = cases
+                .iter()
+                .map(|case| format!("{}\n", case["seed"].as_str().unwrap()))
+                .collect();
+            let (rows, errors, _) = assign(
+                &[
+                    "--cycle",
+                    &format!("{limit}s"),
+                    "--slots",
+                    "1",
+                    "--placement",
+                    "twister",
+                    "--profile",
+                    profile,
+                ],
+                &lines,
+            );
+            assert_eq!(errors, "");
+            assert_eq!(rows.len(), cases.len());
+            for (row, case) in rows.iter().zip(cases) {
+                assert_eq!(
+                    row["cycle_offset"].to_string(),
+                    case["first"].as_str().unwrap(),
+                    "{profile} {case}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn any_text_is_hashed_as_hashlib_does() {
+    let cases = vectors("hash_placement.json")["hash"]
+        .as_array()
+        .unwrap()
+        .clone();
+    for case in cases.iter().step_by(3) {
+        let millis = case["ticks"] == 86_400_000;
+        let cycle = if millis {
+            format!("{}ms", case["ticks"])
+        } else {
+            format!("{}s", case["ticks"])
+        };
+        let (rows, errors, code) = assign(
+            &[
+                "--cycle",
+                &cycle,
+                "--slots",
+                &case["slots"].to_string(),
+                "--salt",
+                case["salt"].as_str().unwrap(),
+                "--resolution",
+                if millis { "1ms" } else { "1s" },
+            ],
+            &format!("{}\n", case["id"].as_str().unwrap()),
+        );
+        assert_eq!((errors.as_str(), code), ("", Some(0)));
+        assert_eq!(rows[0]["slot_index"], case["slot"], "{case}");
+        assert_eq!(rows[0]["cycle_offset"], case["offset"], "{case}");
+    }
+}
+
+#[test]
+fn fractions_are_read_as_doubles() {
+    let cases = vectors("hash_placement.json")["fraction"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let day: Vec<&Value> = cases
+        .iter()
+        .filter(|case| case["ticks"] == 86_400)
+        .collect();
+    let lines: String = day
+        .iter()
+        .map(|case| format!("{}\n", case["fraction"].as_str().unwrap()))
+        .collect();
+    let (rows, errors, _) = assign(&["--cycle", "1d", "--placement", "fraction"], &lines);
+    assert_eq!(errors, "");
+    for (row, case) in rows.iter().zip(&day) {
+        assert_eq!(
+            (&row["id"], &row["cycle_offset"]),
+            (&case["fraction"], &case["offset"])
+        );
+    }
+    let (rows, errors, code) = assign(
+        &["--cycle", "1d", "--placement", "fraction"],
+        "5e-324\nNaN\n1\n-0.5\nx\n0.5\n",
+    );
+    assert_eq!((rows.len(), errors.lines().count(), code), (2, 4, Some(1)));
+}
+
+#[test]
+fn bad_ids_are_named_by_line_and_the_good_ones_answered() {
+    let input =
+        "0190d7a2-1111-7abc-8def-0123456789ab\nnonsense\n0190D7A211117ABC8DEF0123456789AB\r\n\n";
+    let (rows, errors, code) = assign(&["--cycle", "8h", "--id-type", "uuid"], input);
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[0]["slot_index"], 75);
+    assert_eq!(
+        (&rows[1]["id"], &rows[1]["slot_index"]),
+        (&json!("0190D7A211117ABC8DEF0123456789AB"), &json!(75))
+    );
+    assert_eq!(code, Some(1));
+    let errors: Vec<&str> = errors.lines().collect();
+    assert_eq!(errors.len(), 2);
+    assert!(
+        errors[0].contains("line 2") && errors[0].contains("nonsense"),
+        "{}",
+        errors[0]
+    );
+    assert!(errors[1].contains("line 4"), "{}", errors[1]);
+    let (rows, errors, code) = assign(
+        &[
+            "--cycle",
+            "8h",
+            "--placement",
+            "twister",
+            "7",
+            "seven",
+            "-7",
+        ],
+        "",
+    );
+    assert_eq!((rows.len(), code), (2, Some(1)));
+    assert!(
+        errors.contains("argument 2") && errors.contains("HASH"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn ids_that_are_no_utf8_are_named_by_line() {
+    let output = offbeat_with(
+        &["slots", "assign", "--cycle", "8h", "--format", "json"],
+        b"a\n\xff\nb\n",
+        &[],
+    );
+    assert_eq!(
+        output.stdout.iter().filter(|byte| **byte == b'\n').count(),
+        2
+    );
+    assert!(String::from_utf8(output.stderr).unwrap().contains("line 2"));
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn rows_have_the_same_cells_in_every_format() {
+    let base = [
+        "slots",
+        "assign",
+        "--cycle",
+        "8h",
+        "--from",
+        "2026-01-01T00:00:00Z",
+        "acme",
+        "a,b \"c\"",
+    ];
+    let run = |format: &str| {
+        let output = offbeat(&[&base[..], &["--format", format]].concat());
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let first: Value = serde_json::from_str(run("json").lines().next().unwrap()).unwrap();
+    assert_eq!(
+        first,
+        json!({"id": "acme", "slot_index": 41, "slot_offset": 195, "cycle_offset": 9_420,
+               "cycle_index": 61_362, "next_run_time": "2026-01-01T02:37:00Z"})
+    );
+    let csv = run("csv");
+    assert_eq!(
+        csv.lines().next(),
+        Some("id,slot_index,slot_offset,cycle_offset,cycle_index,next_run_time")
+    );
+    assert_eq!(
+        csv.lines().nth(1),
+        Some("acme,41,195,9420,61362,2026-01-01T02:37:00Z")
+    );
+    assert!(
+        csv.lines()
+            .nth(2)
+            .unwrap()
+            .starts_with("\"a,b \"\"c\"\"\",")
+    );
+    assert!(run("table").lines().nth(1).unwrap().split_whitespace().eq([
+        "acme",
+        "41",
+        "195",
+        "9420",
+        "2026-01-01T02:37:00Z"
+    ]));
+}
+
+#[test]
+fn wrong_usage_names_flag_value_and_range_and_exits_64() {
+    for (arguments, words) in [
+        (
+            &["slots", "assign", "--cycle", "0s", "a"][..],
+            &["--cycle", "0s", "316224000s"][..],
+        ),
+        (
+            &["slots", "assign", "--cycle", "-8h", "a"],
+            &["--cycle", "-28800s"],
+        ),
+        (
+            &["slots", "assign", "--cycle", "3661d", "a"],
+            &["--cycle", "3660 days"],
+        ),
+        (
+            &["slots", "assign", "--cycle", "8", "a"],
+            &["--cycle", "8h"],
+        ),
+        (&["slots", "assign", "a"], &["--cycle"]),
+        (
+            &["slots", "assign", "--cycle", "8h", "--slots", "7", "a"],
+            &["--slots", "7", "6 and 8"],
+        ),
+        (
+            &["slots", "assign", "--cycle", "8h", "--slots", "0", "a"],
+            &["--slots", "1 to 1048576"],
+        ),
+        (
+            &["slots", "assign", "--cycle", "8h", "--slots", "-1", "a"],
+            &["--slots", "1 to 1048576"],
+        ),
+        (
+            &[
+                "slots",
+                "assign",
+                "--cycle",
+                "8h",
+                "--slots",
+                "288",
+                "--placement",
+                "twister",
+                "1",
+            ],
+            &["--slots", "256"],
+        ),
+        (
+            &["slots", "assign", "--cycle", "8h", "--profile", "php", "1"],
+            &["--profile", "PHP", "TWISTER"],
+        ),
+        (
+            &[
+                "slots",
+                "assign",
+                "--cycle",
+                "8h",
+                "--salt",
+                "s",
+                "--placement",
+                "twister",
+                "1",
+            ],
+            &["--salt", "HASH"],
+        ),
+        (
+            &[
+                "slots",
+                "assign",
+                "--cycle",
+                "8h",
+                "--buckets",
+                "300",
+                "--placement",
+                "twister",
+                "1",
+            ],
+            &["--buckets", "65536"],
+        ),
+        (
+            &[
+                "slots",
+                "assign",
+                "--cycle",
+                "8h",
+                "--resolution",
+                "3ms",
+                "1",
+            ],
+            &["--resolution", "ms"],
+        ),
+        (
+            &[
+                "slots",
+                "assign",
+                "--cycle",
+                "8h",
+                "--placement",
+                "sideways",
+                "1",
+            ],
+            &["sideways", "twister"],
+        ),
+        (
+            &["slots", "assign", "--cycle", "8h", "--from", "noon", "1"],
+            &["--from", "RFC 3339"],
+        ),
+        (
+            &[
+                "slots",
+                "list",
+                "--cycle",
+                "8h",
+                "--start",
+                "2026-01-02T00:00:00Z",
+                "--end",
+                "2026-01-01T00:00:00Z",
+            ],
+            &["--end"],
+        ),
+        (
+            &["slots", "reciprocal", "--slots", "8", "--kinds", "9"],
+            &["--kinds", "1 to 8"],
+        ),
+        (
+            &[
+                "slots",
+                "reciprocal",
+                "--slots",
+                "8",
+                "--kinds",
+                "2",
+                "--slot",
+                "8",
+            ],
+            &["--slot", "0 to 7"],
+        ),
+        (&["slots", "reciprocal", "--kinds", "2"], &["--slots"]),
+        (
+            &[
+                "slots",
+                "reciprocal",
+                "--slots",
+                "8",
+                "--cycle",
+                "8h",
+                "--run-time",
+                "9h",
+            ],
+            &["--run-time", "28800s"],
+        ),
+        (
+            &["slots", "describe", "--cycle", "8h", "--population", "0"],
+            &["--population"],
+        ),
+        (
+            &["serve", "--listen", "0.0.0.0:2328"],
+            &["--listen", "0.0.0.0:2328", "--allow-plaintext"],
+        ),
+        (&["serve", "--listen", "[::]:2328"], &["--allow-plaintext"]),
+        (
+            &["serve", "--listen", "nowhere"],
+            &["--listen", "ADDRESS:PORT"],
+        ),
+        (
+            &["serve", "--max-requests", "0"],
+            &["--max-requests", "1..=65536"],
+        ),
+        (&["serve", "--log", "offbeat=loud"], &["--log"]),
+        (&["serve", "--grace-period", "-1"], &["--grace-period"]),
+        (&["nonsense"], &["nonsense"]),
+        (&[], &["Usage"]),
+    ] {
+        let output = offbeat(arguments);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(USAGE), "{arguments:?}: {errors}");
+        for word in words {
+            assert!(
+                errors.contains(word),
+                "{arguments:?} should name {word}: {errors}"
+            );
+        }
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn variables_are_parsed_before_anything_is_bound() {
+    for (name, value) in [
+        ("OFFBEAT_LISTEN", "0.0.0.0:0"),
+        ("OFFBEAT_LISTEN", "127.0.0.1:0,nonsense"),
+        ("OFFBEAT_GRACE_PERIOD", "soon"),
+        ("OFFBEAT_MAX_CONNECTIONS", "0"),
+        ("OFFBEAT_MAX_REQUESTS", "-5"),
+        ("OFFBEAT_UNARY_TIMEOUT", "0"),
+        ("OFFBEAT_LOG_FORMAT", "xml"),
+        ("OFFBEAT_LOG", "offbeat=loud"),
+    ] {
+        let output = offbeat_with(&["serve"], b"", &[(name, value)]);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(USAGE),
+            "{name}={value}: {errors}"
+        );
+        assert!(!errors.contains("listening"), "{errors}");
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_ends_it_quietly() {
+    let ids: String = (0..200_000).map(|number| format!("{number}\n")).collect();
+    let output = Command::new("bash")
+        .args([
+            "-c",
+            "set -o pipefail; \"$0\" slots assign --cycle 8h < \"$1\" | head -n 2",
+            BINARY,
+        ])
+        .arg({
+            let path = std::env::temp_dir().join(format!("offbeat-ids-{}", std::process::id()));
+            std::fs::write(&path, ids).unwrap();
+            path
+        })
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(
+        output.stdout.iter().filter(|byte| **byte == b'\n').count(),
+        2
+    );
+    assert!(output.stderr.is_empty());
+    let _ = std::fs::remove_file(
+        std::env::temp_dir().join(format!("offbeat-ids-{}", std::process::id())),
+    );
+}
+
+#[test]
+fn reciprocals_of_the_worked_example() {
+    let output = offbeat(&[
+        "slots",
+        "reciprocal",
+        "--slots",
+        "8",
+        "--slot",
+        "0",
+        "--kinds",
+        "3",
+        "--format",
+        "json",
+    ]);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let column = |name: &str| -> Vec<u64> {
+        answer["kinds"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|kind| kind[name].as_u64().unwrap())
+            .collect()
+    };
+    assert_eq!(column("user_slot_index"), [0, 2, 5]);
+    assert_eq!(column("time_slot_index"), [0, 6, 3]);
+    assert_eq!(answer["gap_slot_count"], 2);
+    assert!(answer.get("gap").is_none(), "no times without a cycle");
+    let timed = offbeat(&[
+        "slots",
+        "reciprocal",
+        "--cycle",
+        "8h",
+        "--slots",
+        "8",
+        "--kinds",
+        "3",
+        "--format",
+        "json",
+    ]);
+    let answer: Value = serde_json::from_slice(&timed.stdout).unwrap();
+    assert_eq!(
+        (&answer["gap"], &answer["independent_run_budget"]),
+        (&json!("7200s"), &json!("3600s"))
+    );
+    let table = offbeat(&["slots", "reciprocal", "--slots", "8", "--kinds", "3"]);
+    assert!(
+        String::from_utf8(table.stdout)
+            .unwrap()
+            .contains("Smallest gap: 2 slots")
+    );
+}
+
+#[test]
+fn descriptions_and_lists_speak_of_the_same_slot() {
+    let at = "2026-01-01T01:30:00Z";
+    let output = offbeat(&[
+        "slots",
+        "describe",
+        "--cycle",
+        "8h",
+        "--slots",
+        "8",
+        "--at",
+        at,
+        "--population",
+        "1000",
+        "--format",
+        "json",
+    ]);
+    let described: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&described["slot_index"], &described["slot_start_time"]),
+        (&json!(1), &json!("2026-01-01T01:00:00Z"))
+    );
+    assert_eq!(described["slot_load"]["mean"], 125.0);
+    let output = offbeat(&[
+        "slots",
+        "list",
+        "--cycle",
+        "8h",
+        "--slots",
+        "8",
+        "--start",
+        "2026-01-01T01:00:00Z",
+        "--format",
+        "json",
+    ]);
+    let listed: Vec<Value> = String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(listed.len(), 8);
+    for name in ["slot_index", "cycle_index"] {
+        assert_eq!(listed[0][name], described[name]);
+    }
+    assert_eq!(
+        (&listed[0]["start_time"], &listed[0]["end_time"]),
+        (&described["slot_start_time"], &described["slot_end_time"])
+    );
+}
+
+#[test]
+fn health_of_nobody_is_a_failure() {
+    let output = offbeat(&["health", "--address", "127.0.0.1:1"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("127.0.0.1:1")
+    );
+    let output = offbeat_with(
+        &["health"],
+        b"",
+        &[("OFFBEAT_LISTEN", "unix:/nowhere/at.all")],
+    );
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("unix:/nowhere/at.all")
+    );
+}
+
+#[test]
+fn completions_and_help_are_printed() {
+    for shell in ["bash", "zsh", "fish"] {
+        let output = offbeat(&["completions", shell]);
+        assert!(output.status.success());
+        assert!(
+            String::from_utf8(output.stdout)
+                .unwrap()
+                .contains("reciprocal"),
+            "{shell}"
+        );
+    }
+    for arguments in [
+        &["--help"][..],
+        &["slots", "assign", "--help"],
+        &["serve", "--help"],
+        &["--version"],
+    ] {
+        let output = offbeat(arguments);
+        assert!(
+            output.status.success() && !output.stdout.is_empty(),
+            "{arguments:?}"
+        );
+    }
+}
+
+#[test]
+fn the_documented_limits_are_the_limits() {
+    let documented = std::fs::read_to_string(repository().join("docs/limits.md")).unwrap();
+    let printed = String::from_utf8(offbeat(&["limits"]).stdout).unwrap();
+    assert!(
+        documented.ends_with(&printed),
+        "docs/limits.md should end with what `offbeat limits` prints"
+    );
+}
+
+#[test]
+fn a_server_obeys_signals_and_health_sees_it() {
+    use std::io::{BufRead as _, BufReader};
+    for signal in ["TERM", "INT"] {
+        let mut server = Command::new(BINARY)
+            .args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"])
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut logs = BufReader::new(server.stderr.take().unwrap());
+        let mut line = String::new();
+        logs.read_line(&mut line).unwrap();
+        let log: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(log["message"], "listening");
+        let address = log["address"].as_str().unwrap();
+        assert!(offbeat(&["health", "--address", address]).status.success());
+        assert!(
+            !offbeat(&["health", "--address", address, "--service", "nobody"])
+                .status
+                .success()
+        );
+        Command::new("kill")
+            .args([&format!("-{signal}"), &server.id().to_string()])
+            .status()
+            .unwrap();
+        assert_eq!(server.wait().unwrap().code(), Some(0));
+        assert!(logs.lines().any(|line| line.unwrap().contains("stopped")));
+    }
+}
