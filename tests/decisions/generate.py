@@ -36,7 +36,17 @@ def duration(millis: int) -> str:
 class Spec:
     """A schedule, and what follows from it, in milliseconds."""
 
-    def __init__(self, period, slots, placement="HASH", tick=1_000, anchor=EPOCH, salt="", profile=None, buckets=None):
+    def __init__(
+        self,
+        period,
+        slots,
+        placement="HASH",
+        tick=1_000,
+        anchor=EPOCH,
+        salt="",
+        profile=None,
+        buckets=None,
+    ):
         self.period, self.slots, self.placement, self.tick = period, slots, placement, tick
         self.anchor, self.salt, self.profile, self.buckets = anchor, salt, profile, buckets
         self.slot = period // slots
@@ -101,7 +111,11 @@ def assignment(spec, id_json, canonical, placed, at, kind=None, count=None):
         start = spec.instant(offset + cycle * spec.period)
         return {"startTime": rfc3339(start), "cycleIndex": str(cycle), "runKey": key}
 
-    request = {"schedule": spec.json(), "id": id_json, "fromTime": at.isoformat().replace("+00:00", "Z")}
+    request = {
+        "schedule": spec.json(),
+        "id": id_json,
+        "fromTime": at.isoformat().replace("+00:00", "Z"),
+    }
     if kind is not None:
         request["kind"] = kind
     if count is not None:
@@ -124,7 +138,12 @@ def hash_cases():
         Spec(28_800_000, 15, salt="sync-v1"),
         Spec(86_400_000, 1_440, tick=1, salt="é"),
         Spec(604_800_000, 7, anchor=datetime(2026, 1, 5, tzinfo=timezone.utc)),
-        Spec(1_500, 3, tick=500, anchor=datetime(1969, 12, 31, 23, 59, 59, 500_000, tzinfo=timezone.utc)),
+        Spec(
+            1_500,
+            3,
+            tick=500,
+            anchor=datetime(1969, 12, 31, 23, 59, 59, 500_000, tzinfo=timezone.utc),
+        ),
         Spec(3_660 * 86_400_000, 3_660),
     ]
     ids = [
@@ -144,7 +163,15 @@ def hash_cases():
         for more, (id_json, canonical) in enumerate(ids):
             at = instants[(number + more) % 3]
             placed = spec.place_hash(canonical)
-            yield assignment(spec, id_json, canonical, placed, at, kind=[None, "sync"][more % 2], count=[None, 3, 0][number % 3])
+            yield assignment(
+                spec,
+                id_json,
+                canonical,
+                placed,
+                at,
+                kind=[None, "sync"][more % 2],
+                count=[None, 3, 0][number % 3],
+            )
     # A run exactly at the instant is the next one; a microsecond later it is the last one.
     spec = specs[0]
     ticks, _ = placed = spec.place_hash("acme")
@@ -189,13 +216,21 @@ def batch_case():
     spec = Spec(28_800_000, 128, salt="batch")
     at = datetime(2026, 1, 1, tzinfo=timezone.utc)
     good = [f"{number:032x}" for number in range(5)]
-    rows = {"slotIndexes": [], "slotOffsets": [], "cycleOffsets": [], "cycleIndexes": [], "nextRunTimes": []}
+    rows = {
+        "slotIndexes": [],
+        "slotOffsets": [],
+        "cycleOffsets": [],
+        "cycleIndexes": [],
+        "nextRunTimes": [],
+    }
     for text in [*good[:2], None, *good[2:]]:
         if text is None:
             for column in rows:
                 rows[column].append(-1 if column == "slotIndexes" else "-1")
             continue
-        single = assignment(spec, {}, str(UUID(text)), spec.place_hash(str(UUID(text))), at)["response"]
+        single = assignment(spec, {}, str(UUID(text)), spec.place_hash(str(UUID(text))), at)[
+            "response"
+        ]
         run = single["nextRuns"][0]
         start = datetime.fromisoformat(run["startTime"].replace("Z", "+00:00"))
         rows["slotIndexes"].append(single["slotIndex"])
@@ -247,20 +282,37 @@ def list_cases():
             window = [instant - timedelta(milliseconds=early) for instant in (first, behind)]
             yield {
                 "method": "ListSlots",
-                "request": {"schedule": spec.json(), "startTime": rfc3339(window[0]), "endTime": rfc3339(window[1])},
-                "response": {"identity": spec.identity, "slots": [slot(spec, number) for number in range(start, end)]},
+                "request": {
+                    "schedule": spec.json(),
+                    "startTime": rfc3339(window[0]),
+                    "endTime": rfc3339(window[1]),
+                },
+                "response": {
+                    "identity": spec.identity,
+                    "slots": [slot(spec, number) for number in range(start, end)],
+                },
             }
     late = spec.instant(2 * spec.slot) + timedelta(milliseconds=1)
     yield {
         "method": "ListSlots",
         "request": {"schedule": spec.json(), "startTime": rfc3339(late)},
-        "response": {"identity": spec.identity, "slots": [slot(spec, number) for number in range(3, 8)]},
+        "response": {
+            "identity": spec.identity,
+            "slots": [slot(spec, number) for number in range(3, 8)],
+        },
     }
 
 
 def describe_cases():
     # Given defaults: what they resolve to.
-    for period, slots in [(28_800_000, 128), (86_400_000, 128), (60_000, 4), (1_000, 1), (256_000, 256), (7_000, 1)]:
+    for period, slots in [
+        (28_800_000, 128),
+        (86_400_000, 128),
+        (60_000, 4),
+        (1_000, 1),
+        (256_000, 256),
+        (7_000, 1),
+    ]:
         spec = Spec(period, slots)
         at = spec.instant(5 * spec.slot - 1)
         request = {"schedule": {"spec": {"period": duration(period)}}, "atTime": rfc3339(at)}
@@ -285,7 +337,14 @@ def describe_cases():
 
 
 def reciprocal_cases():
-    for slots, kinds, index in [(8, 3, 0), (8, 2, 3), (15, 4, 14), (128, 5, 77), (6, 6, 5), (9, 1, 4)]:
+    for slots, kinds, index in [
+        (8, 3, 0),
+        (8, 2, 3),
+        (15, 4, 14),
+        (128, 5, 77),
+        (6, 6, 5),
+        (9, 1, 4),
+    ]:
         offsets = [kind * slots // kinds for kind in range(kinds)]
         yield reciprocals(slots, index, offsets, {"kindCount": kinds})
     for slots, kinds in [(8, 4), (128, 5), (100, 9)]:

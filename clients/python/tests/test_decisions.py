@@ -49,7 +49,10 @@ def test_twister_equals_this_very_interpreter(client):
         profile=TwisterProfile.PYTHON,
     )
     rng = random.Random("seeds")
-    seeds = [rng.choice([-1, 1]) * rng.getrandbits(rng.choice([8, 31, 33, 64, 128])) for _ in range(3_000)]
+    seeds = [
+        rng.choice([-1, 1]) * rng.getrandbits(rng.choice([8, 31, 33, 64, 128]))
+        for _ in range(3_000)
+    ]
     for row in client.assign_slots(schedule, seeds, from_time=NOON):
         assert row.slot_index == (row.id % 256) * 15 // 256
         assert row.slot_offset == timedelta(seconds=random.Random(row.id).randrange(1_920))
@@ -85,7 +88,9 @@ def test_fractions_equal_ieee_doubles(client):
         assert list(rows.cycle_offsets) == [case["offset"] for case in mine]
 
 
-@pytest.mark.parametrize("id_value", [uuid.UUID(int=7), 42, -42, 2**127, -(2**128 - 1), "acme", "", "Ünïcødé ✓"])
+@pytest.mark.parametrize(
+    "id_value", [uuid.UUID(int=7), 42, -42, 2**127, -(2**128 - 1), "acme", "", "Ünïcødé ✓"]
+)
 def test_one_id_is_assigned_as_in_a_batch(client, id_value):
     schedule = Schedule(timedelta(hours=8), resolution=timedelta(milliseconds=10), anchor_time=NOON)
     one = client.assign_slot(schedule, id_value, from_time=NOON, next_run_count=3, kind="sync")

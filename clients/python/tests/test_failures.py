@@ -35,7 +35,11 @@ def client():
         (Schedule(timedelta(days=3_661)), "OUT_OF_RANGE", "schedule.spec.period"),
         (Schedule(timedelta(milliseconds=1)), "OUT_OF_RANGE", "schedule.spec.period"),
         (Schedule(timedelta(hours=8), slot_count=0), "OUT_OF_RANGE", "schedule.spec.slot_count"),
-        (Schedule(timedelta(hours=8), slot_count=2**40), "OUT_OF_RANGE", "schedule.spec.slot_count"),
+        (
+            Schedule(timedelta(hours=8), slot_count=2**40),
+            "OUT_OF_RANGE",
+            "schedule.spec.slot_count",
+        ),
         (
             Schedule(timedelta(hours=8), slot_count=11),
             "SLOT_COUNT_DOES_NOT_DIVIDE",
@@ -231,11 +235,14 @@ def run_python(code: str, **environment: str) -> str:
 
 
 def test_importing_loads_no_grpc_and_connects_to_nothing():
-    assert run_python("""
+    assert (
+        run_python("""
         import sys, offbeat
         client = offbeat.Client("127.0.0.1:1")
         print("grpc" in sys.modules)
-    """) == "False\n"
+    """)
+        == "False\n"
+    )
 
 
 @pytest.mark.parametrize("used_before", [True, False])

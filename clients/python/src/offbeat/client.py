@@ -35,9 +35,7 @@ class Client:
     used on both sides of a fork.
     """
 
-    def __init__(
-        self, address: str | None = None, *, timeout: float | timedelta = 10.0
-    ) -> None:
+    def __init__(self, address: str | None = None, *, timeout: float | timedelta = 10.0) -> None:
         """Remember whom to ask; nothing connects yet."""
         self.address = address or os.environ.get("OFFBEAT_ADDRESS") or DEFAULT_ADDRESS
         self.timeout = _seconds(timeout)

@@ -1,0 +1,32 @@
+# The recipes that developers and CI share. `make` lists them.
+.DEFAULT_GOAL := help
+.PHONY: help test lint format rust python demo generate proto-baseline
+
+help: ## list the recipes
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
+
+test: ## set up, lint and test everything, as CI does
+	./tests/run.sh
+
+lint: ## run the linters alone
+	./tests/run.sh lint
+
+rust: ## run the Rust tests alone
+	./tests/run.sh rust
+
+python: ## run the Python tests, the README and the examples alone
+	./tests/run.sh python
+
+demo: ## run the main job
+	./examples/bank_sync/run.sh
+
+format: ## format everything
+	cargo fmt --all
+	target/tools/node_modules/.bin/buf format --write proto
+	target/venv/bin/ruff format clients/python/src/offbeat clients/python/tests tests examples
+
+generate: ## regenerate the clients' code from the protos
+	clients/python/generate.sh
+
+proto-baseline: ## accept today's protos as what later ones must not break (when they land)
+	target/tools/node_modules/.bin/buf build proto --exclude-source-info --output proto/baseline.binpb

@@ -1,0 +1,118 @@
+"""README and examples: what they show is what the tests run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
+DEFAULT = "127.0.0.1:2328"
+
+
+def run(*command: str | Path, timeout: int = 600, **variables: str) -> str:
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+    assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+    # The README's own command, on a port of its own.
+    command = "target/release/offbeat serve"
+    assert f"\n{command}\n" in README
+    arguments = [BINARY, *shlex.split(command)[1:]]
+    sidecar = subprocess.Popen(arguments, env={**os.environ, "OFFBEAT_LISTEN": address})
+    deadline = time.monotonic() + 10
+    while subprocess.run(
+        [BINARY, "health", "--address", address], stderr=subprocess.DEVNULL
+    ).returncode:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    yield address
+    sidecar.terminate()
+    assert sidecar.wait(timeout=20) == 0
+
+
+def first_call(name: str, address: str) -> str:
+    """Return an example as the README shows it, aimed at a server of the tests."""
+    path = f"examples/first_calls/{name}"
+    text = (ROOT / path).read_text()
+    fence = re.search(rf"<!-- {re.escape(path)} -->\n```\w+\n(.*?)```", README, re.DOTALL)
+    assert fence, f"the README does not show {path}"
+    assert fence.group(1) == text, f"the README's {path} is another one"
+    return text.replace(DEFAULT, address)
+
+
+def test_curl(address):
+    answer = json.loads(run("bash", "-c", first_call("curl.sh", address)))
+    assert answer["slotIndex"] == 75
+    assert answer["slotOffset"] == "8s"
+    assert answer["nextRuns"][0]["startTime"] == "2026-01-01T04:41:23Z"
+
+
+def test_curl_over_http_2(address):
+    call = first_call("curl.sh", address).replace("curl ", "curl --http2-prior-knowledge ")
+    assert json.loads(run("bash", "-c", call))["slotIndex"] == 75
+
+
+def test_command_line(address):
+    call = first_call("command_line.sh", address).replace("target/release/offbeat", str(BINARY))
+    lines = run("bash", "-c", call).splitlines()
+    assert [line.split()[1] for line in lines[1:]] == ["75", "80", "62"]
+
+
+def test_python(address):
+    lines = run(sys.executable, "-c", first_call("python.py", address)).splitlines()
+    assert lines[0] == "75 2026-01-01 04:41:23+00:00"
+    assert len(lines) == 4
+
+
+def test_the_main_job():
+    command = "./examples/bank_sync/run.sh"
+    assert f"```sh\n{command}\n```" in README
+    output = run(command)
+    assert "rows with exactly one slot: 100,000 of 100,000" in output
+    loads = [
+        int(load.replace(",", "")) for load in re.findall(r"slot +\d+ .*?  +([\d,]+)  █", output)
+    ]
+    assert len(loads) == 32
+    assert sum(loads) == 100_000
+    fullest, expected = re.search(r"fullest slot: ([\d,]+) .*at most ([\d,]+)", output).groups()
+    assert int(fullest.replace(",", "")) == max(loads) <= int(expected.replace(",", "")) * 1.02
+
+
+def test_the_test_command_is_the_one_that_ci_runs():
+    assert "```sh\n./tests/run.sh\n```" in README
+    assert "./tests/run.sh" in (ROOT / ".ci" / "run").read_text()
+
+
+def test_links_lead_somewhere():
+    pages = [
+        page for page in ROOT.rglob("*.md") if not {"target", "node_modules"} & set(page.parts)
+    ]
+    assert len(pages) > 5
+    for page in pages:
+        for link in re.findall(r"\]\(([^)#]+)", page.read_text()):
+            if "://" not in link:
+                assert (page.parent / link).exists(), f"{page.name}: {link}"

@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# Sets up, lints and tests everything; `run.sh lint|rust|python` does a part.
+#
+# Runs on a bare Debian machine with a Rust toolchain: what it needs besides
+# comes from Debian's packages, PyPI, npm and crates.io, by name.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+part=${1:-all}
+tools=target/tools
+venv=target/venv
+oldest=target/venv-oldest
+
+say() { printf '\n== %s\n' "$*"; }
+
+# The value of a key in the file of a stamp: what was installed there, if anything.
+stamped() { [ -f "$1/.stamp" ] && [ "$(cat "$1/.stamp")" = "$2" ]; }
+
+setup() {
+    say "set up"
+    local missing=()
+    for tool in cc:build-essential curl:curl git:git node:nodejs npm:npm php:php-cli \
+        python3:python3 ruby:ruby; do
+        command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
+    done
+    python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+    if [ ${#missing[@]} -gt 0 ]; then
+        local sudo=
+        [ "$(id -u)" -eq 0 ] || sudo=sudo
+        $sudo apt-get update -qq
+        DEBIAN_FRONTEND=noninteractive $sudo apt-get install -qq -y --no-install-recommends \
+            "${missing[@]}" >/dev/null
+    fi
+    if ! command -v cargo >/dev/null; then
+        echo "run.sh: there is no cargo: install Rust 1.88 or later (https://rustup.rs)" >&2
+        exit 1
+    fi
+    cargo fmt --version >/dev/null && cargo clippy --version >/dev/null
+
+    if ! stamped "$tools" buf-1.75.0; then
+        npm install --silent --no-fund --no-audit --prefix "$tools" @bufbuild/buf@1.75.0
+        echo buf-1.75.0 >"$tools/.stamp"
+    fi
+    if ! stamped "$tools/cargo" cargo-deny-0.20.2; then
+        cargo install --quiet --locked --root "$tools/cargo" cargo-deny@0.20.2
+        echo cargo-deny-0.20.2 >"$tools/cargo/.stamp"
+    fi
+    # The client with the newest runtime, and with the oldest one that it supports.
+    local wanted
+    wanted=$(cat tests/requirements.txt clients/python/pyproject.toml | sha256sum)
+    make_venv "$venv" "$wanted" --upgrade -r tests/requirements.txt -e clients/python
+    make_venv "$oldest" "$wanted" pytest grpcio==1.51.3 protobuf==3.20.2 \
+        'googleapis-common-protos<1.60' -e clients/python
+}
+
+make_venv() {
+    local folder=$1 wanted=$2
+    shift 2
+    stamped "$folder" "$wanted" && return
+    rm -rf "$folder"
+    python3 -m venv "$folder"
+    "$folder/bin/pip" install --quiet --disable-pip-version-check "$@"
+    echo "$wanted" >"$folder/.stamp"
+}
+
+lint() {
+    say "format and lints"
+    cargo fmt --all --check
+    cargo clippy --quiet --locked --workspace --all-targets -- --deny warnings
+    RUSTDOCFLAGS="--deny warnings" cargo doc --quiet --locked --workspace --no-deps
+    "$tools/node_modules/.bin/buf" lint proto
+    "$tools/node_modules/.bin/buf" format --diff --exit-code proto
+    "$tools/node_modules/.bin/buf" breaking proto --against proto/baseline.binpb
+    "$venv/bin/ruff" check --quiet clients/python tests examples
+    "$venv/bin/ruff" format --quiet --check clients/python tests examples
+    (cd clients/python && "../../$venv/bin/mypy" --no-error-summary)
+
+    "$tools/cargo/bin/cargo-deny" --offline check --hide-inclusion-graph bans licenses sources
+
+    say "the core names no transport, runtime or wire format"
+    local tree
+    tree=$(cargo tree --locked --package offbeat-core --edges normal --prefix none)
+    if grep -E '^(tonic|prost|tokio|hyper|http)' <<<"$tree"; then
+        echo "run.sh: offbeat-core depends on the crates above" >&2
+        exit 1
+    fi
+
+    say "generated code is what the protos generate"
+    local fresh
+    fresh=$(mktemp -d)
+    clients/python/generate.sh "$fresh"
+    diff --recursive --exclude=__pycache__ "$fresh/offbeat/v1" clients/python/src/offbeat/v1
+    rm -rf "$fresh"
+    echo "lint passed"
+}
+
+rust() {
+    say "Rust tests"
+    cargo test --quiet --locked --workspace
+
+    say "fresh answers of the interpreters of this machine"
+    # Another salt than that of the committed vectors: the day, so that a failure can be repeated.
+    local fresh=target/fresh_vectors salt
+    salt=${OFFBEAT_SALT:-$(date +%F)}
+    rm -rf "$fresh"
+    mkdir -p "$fresh"
+    echo "salt: $salt"
+    # Which of its two ways of seeding this Ruby has depends on its version.
+    local ruby_file=ruby_3_4_random.json
+    case $(ruby -e 'print RUBY_VERSION') in 3.0.* | 3.1.*) ruby_file=ruby_3_1_random.json ;; esac
+    ruby tests/vectors/generate/ruby_random.rb "$salt" >"$fresh/$ruby_file"
+    ruby tests/vectors/generate/uuid_ids.rb "$salt" >"$fresh/uuid_ids.json"
+    php tests/vectors/generate/php_random.php "$salt" >"$fresh/php_random.json"
+    python3 tests/vectors/generate/python_random.py "$salt" >"$fresh/python_random.json"
+    python3 tests/vectors/generate/hash_placement.py "$salt" >"$fresh/hash_placement.json"
+    OFFBEAT_VECTORS="$PWD/$fresh" cargo test --quiet --locked --package offbeat-core --test vectors
+    python3 tests/decisions/generate.py | cmp - tests/decisions/answers.json
+}
+
+python() {
+    say "the sidecar as users build it"
+    cargo build --release --locked --quiet --package offbeat
+    export OFFBEAT_BIN="$PWD/target/release/offbeat"
+
+    say "Python client, newest runtime"
+    (cd clients/python && "../../$venv/bin/pytest" --quiet)
+    say "Python client, oldest runtime"
+    (cd clients/python && "../../$oldest/bin/pytest" --quiet)
+    say "README and examples"
+    "$venv/bin/pytest" --quiet tests/documents
+}
+
+case $part in
+all)
+    setup
+    lint
+    rust
+    python
+    ;;
+lint | rust | python)
+    setup
+    "$part"
+    ;;
+*)
+    echo "usage: run.sh [lint|rust|python]" >&2
+    exit 64
+    ;;
+esac
