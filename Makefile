@@ -23,7 +23,7 @@ demo: ## run the main job
 format: ## format everything
 	cargo fmt --all
 	target/tools/node_modules/.bin/buf format --write proto
-	target/venv/bin/ruff format clients/python/src/offbeat clients/python/tests tests examples
+	target/venv/bin/ruff format clients/python tests examples
 
 generate: ## regenerate the clients' code from the protos
 	clients/python/generate.sh

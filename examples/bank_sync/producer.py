@@ -37,7 +37,7 @@ def schedule(database: sqlite3.Connection, client: offbeat.Client) -> offbeat.Sl
     assignments = client.assign_slots(EVERY_8_HOURS, ids, kind="bank-sync")
     database.executemany(
         "UPDATE account SET slot_index = ?, next_sync_at = ? WHERE id = ?",
-        zip(assignments.slot_indexes, assignments.next_run_times, map(str, assignments.ids)),
+        zip(assignments.slot_indexes, assignments.next_run_unix_millis, map(str, assignments.ids)),
     )
     return assignments
 

@@ -22,7 +22,7 @@ pub struct ServeArgs {
     pub listen: Vec<ListenAddress>,
 
     /// Listen without TLS on addresses that other machines can reach
-    #[arg(long, env = "OFFBEAT_ALLOW_PLAINTEXT")]
+    #[arg(long, env = "OFFBEAT_ALLOW_PLAINTEXT", value_parser = clap::builder::BoolishValueParser::new())]
     pub allow_plaintext: bool,
 
     /// How long requests under way may go on after SIGTERM or SIGINT, in seconds
@@ -42,21 +42,11 @@ pub struct ServeArgs {
     pub unary_timeout: i64,
 
     /// How to write logs, on standard error
-    #[arg(
-        long,
-        env = "OFFBEAT_LOG_FORMAT",
-        default_value = "text",
-        value_name = "FORMAT"
-    )]
+    #[arg(long, env = "OFFBEAT_LOG_FORMAT", default_value = "text", value_name = "FORMAT")]
     pub log_format: LogFormat,
 
     /// What to log: error, warn, info, debug or trace, or a filter such as offbeat=debug
-    #[arg(
-        long,
-        env = "OFFBEAT_LOG",
-        default_value = "info",
-        value_name = "FILTER"
-    )]
+    #[arg(long, env = "OFFBEAT_LOG", default_value = "info", value_name = "FILTER")]
     pub log: String,
 }
 
@@ -202,28 +192,13 @@ mod tests {
             ("10.0.0.1:2328", false),
         ] {
             let address: ListenAddress = text.parse().unwrap();
-            assert_eq!(
-                (address.to_string().as_str(), address.is_local()),
-                (text, local)
-            );
+            assert_eq!((address.to_string().as_str(), address.is_local()), (text, local));
         }
-        assert_eq!(
-            "localhost:1".parse::<ListenAddress>().unwrap().to_string(),
-            "127.0.0.1:1"
-        );
-        assert_eq!(
-            "unix:///a".parse::<ListenAddress>().unwrap().to_string(),
-            "unix:/a"
-        );
-        for bad in [
-            "",
-            "2328",
-            "unix:",
-            "unix://",
-            "example.org:80",
-            "127.0.0.1",
-            "127.0.0.1:65536",
-        ] {
+        assert_eq!("localhost:1".parse::<ListenAddress>().unwrap().to_string(), "127.0.0.1:1");
+        assert_eq!("unix:///a".parse::<ListenAddress>().unwrap().to_string(), "unix:/a");
+        for bad in
+            ["", "2328", "unix:", "unix://", "example.org:80", "127.0.0.1", "127.0.0.1:65536"]
+        {
             assert!(bad.parse::<ListenAddress>().is_err(), "{bad}");
         }
     }

@@ -161,13 +161,7 @@ pub const SERVER_LIMITS: &[Limit] = &[
 #[must_use]
 pub fn markdown_table() -> String {
     let rows = DECISION_LIMITS.iter().chain(SERVER_LIMITS).map(|limit| {
-        let Limit {
-            name,
-            minimum,
-            maximum,
-            unit,
-            note,
-        } = limit;
+        let Limit { name, minimum, maximum, unit, note } = limit;
         format!("| {name} | {minimum} | {maximum} | {unit} | {note} |\n")
     });
     let head = "| what | minimum | maximum | unit | note |\n|---|---|---|---|---|\n".to_owned();

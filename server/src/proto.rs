@@ -1,10 +1,6 @@
 //! Generated from `proto/offbeat/v1` by the build script.
 #![allow(missing_docs, unreachable_pub, clippy::all)]
-#![allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_possible_wrap
-)]
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_possible_wrap)]
 #![allow(clippy::disallowed_types, rustdoc::all)]
 
 include!(concat!(env!("OUT_DIR"), "/offbeat.v1.rs"));

@@ -35,15 +35,8 @@ fn assign(arguments: &[&str], input: &str) -> (Vec<Value>, String, Option<i32>) 
     let all = [&["slots", "assign", "--format", "json"], arguments].concat();
     let output = offbeat_with(&all, input.as_bytes(), &[]);
     let text = String::from_utf8(output.stdout).unwrap();
-    let rows = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    (
-        rows,
-        String::from_utf8(output.stderr).unwrap(),
-        output.status.code(),
-    )
+    let rows = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    (rows, String::from_utf8(output.stderr).unwrap(), output.status.code())
 }
 
 fn repository() -> PathBuf {
@@ -57,19 +50,12 @@ fn vectors(file: &str) -> Value {
 
 #[test]
 fn uuids_are_assigned_as_ruby_does() {
-    let cases = vectors("uuid_ids.json")["cases"]
-        .as_array()
-        .unwrap()
-        .clone();
-    let lines: String = cases
-        .iter()
-        .map(|case| format!("{}\n", case["uuid"].as_str().unwrap()))
-        .collect();
+    let cases = vectors("uuid_ids.json")["cases"].as_array().unwrap().clone();
+    let lines: String =
+        cases.iter().map(|case| format!("{}\n", case["uuid"].as_str().unwrap())).collect();
     for number in 0..cases[0]["placements"].as_array().unwrap().len() {
-        let (cycle, slots) = (
-            &cases[0]["placements"][number]["cycle"],
-            &cases[0]["placements"][number]["slots"],
-        );
+        let (cycle, slots) =
+            (&cases[0]["placements"][number]["cycle"], &cases[0]["placements"][number]["slots"]);
         let (rows, errors, code) = assign(
             &[
                 "--cycle",
@@ -102,19 +88,13 @@ fn profiles_draw_as_their_languages_do() {
         let cases = vectors(file)["cases"].clone();
         // One slot: the draw is below the period, the offset from the cycle.
         for limit in ["225", "28800", "86400"] {
-            let cases: Vec<&Value> = cases
-                .as_array()
-                .unwrap()
-                .iter()
-                .filter(|case| case["limit"] == limit)
-                .collect();
+            let cases: Vec<&Value> =
+                cases.as_array().unwrap().iter().filter(|case| case["limit"] == limit).collect();
             if cases.is_empty() {
                 continue;
             }
-            let lines: String = cases
-                .iter()
-                .map(|case| format!("{}\n", case["seed"].as_str().unwrap()))
-                .collect();
+            let lines: String =
+                cases.iter().map(|case| format!("{}\n", case["seed"].as_str().unwrap())).collect();
             let (rows, errors, _) = assign(
                 &[
                     "--cycle",
@@ -143,17 +123,11 @@ fn profiles_draw_as_their_languages_do() {
 
 #[test]
 fn any_text_is_hashed_as_hashlib_does() {
-    let cases = vectors("hash_placement.json")["hash"]
-        .as_array()
-        .unwrap()
-        .clone();
+    let cases = vectors("hash_placement.json")["hash"].as_array().unwrap().clone();
     for case in cases.iter().step_by(3) {
         let millis = case["ticks"] == 86_400_000;
-        let cycle = if millis {
-            format!("{}ms", case["ticks"])
-        } else {
-            format!("{}s", case["ticks"])
-        };
+        let cycle =
+            if millis { format!("{}ms", case["ticks"]) } else { format!("{}s", case["ticks"]) };
         let (rows, errors, code) = assign(
             &[
                 "--cycle",
@@ -175,30 +149,17 @@ fn any_text_is_hashed_as_hashlib_does() {
 
 #[test]
 fn fractions_are_read_as_doubles() {
-    let cases = vectors("hash_placement.json")["fraction"]
-        .as_array()
-        .unwrap()
-        .clone();
-    let day: Vec<&Value> = cases
-        .iter()
-        .filter(|case| case["ticks"] == 86_400)
-        .collect();
-    let lines: String = day
-        .iter()
-        .map(|case| format!("{}\n", case["fraction"].as_str().unwrap()))
-        .collect();
+    let cases = vectors("hash_placement.json")["fraction"].as_array().unwrap().clone();
+    let day: Vec<&Value> = cases.iter().filter(|case| case["ticks"] == 86_400).collect();
+    let lines: String =
+        day.iter().map(|case| format!("{}\n", case["fraction"].as_str().unwrap())).collect();
     let (rows, errors, _) = assign(&["--cycle", "1d", "--placement", "fraction"], &lines);
     assert_eq!(errors, "");
     for (row, case) in rows.iter().zip(&day) {
-        assert_eq!(
-            (&row["id"], &row["cycle_offset"]),
-            (&case["fraction"], &case["offset"])
-        );
+        assert_eq!((&row["id"], &row["cycle_offset"]), (&case["fraction"], &case["offset"]));
     }
-    let (rows, errors, code) = assign(
-        &["--cycle", "1d", "--placement", "fraction"],
-        "5e-324\nNaN\n1\n-0.5\nx\n0.5\n",
-    );
+    let (rows, errors, code) =
+        assign(&["--cycle", "1d", "--placement", "fraction"], "5e-324\nNaN\n1\n-0.5\nx\n0.5\n");
     assert_eq!((rows.len(), errors.lines().count(), code), (2, 4, Some(1)));
 }
 
@@ -216,29 +177,12 @@ fn bad_ids_are_named_by_line_and_the_good_ones_answered() {
     assert_eq!(code, Some(1));
     let errors: Vec<&str> = errors.lines().collect();
     assert_eq!(errors.len(), 2);
-    assert!(
-        errors[0].contains("line 2") && errors[0].contains("nonsense"),
-        "{}",
-        errors[0]
-    );
+    assert!(errors[0].contains("line 2") && errors[0].contains("nonsense"), "{}", errors[0]);
     assert!(errors[1].contains("line 4"), "{}", errors[1]);
-    let (rows, errors, code) = assign(
-        &[
-            "--cycle",
-            "8h",
-            "--placement",
-            "twister",
-            "7",
-            "seven",
-            "-7",
-        ],
-        "",
-    );
+    let (rows, errors, code) =
+        assign(&["--cycle", "8h", "--placement", "twister", "7", "seven", "-7"], "");
     assert_eq!((rows.len(), code), (2, Some(1)));
-    assert!(
-        errors.contains("argument 2") && errors.contains("HASH"),
-        "{errors}"
-    );
+    assert!(errors.contains("argument 2") && errors.contains("HASH"), "{errors}");
 }
 
 #[test]
@@ -248,26 +192,15 @@ fn ids_that_are_no_utf8_are_named_by_line() {
         b"a\n\xff\nb\n",
         &[],
     );
-    assert_eq!(
-        output.stdout.iter().filter(|byte| **byte == b'\n').count(),
-        2
-    );
+    assert_eq!(output.stdout.iter().filter(|byte| **byte == b'\n').count(), 2);
     assert!(String::from_utf8(output.stderr).unwrap().contains("line 2"));
     assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]
 fn rows_have_the_same_cells_in_every_format() {
-    let base = [
-        "slots",
-        "assign",
-        "--cycle",
-        "8h",
-        "--from",
-        "2026-01-01T00:00:00Z",
-        "acme",
-        "a,b \"c\"",
-    ];
+    let base =
+        ["slots", "assign", "--cycle", "8h", "--from", "2026-01-01T00:00:00Z", "acme", "a,b \"c\""];
     let run = |format: &str| {
         let output = offbeat(&[&base[..], &["--format", format]].concat());
         assert!(output.status.success());
@@ -284,16 +217,8 @@ fn rows_have_the_same_cells_in_every_format() {
         csv.lines().next(),
         Some("id,slot_index,slot_offset,cycle_offset,cycle_index,next_run_time")
     );
-    assert_eq!(
-        csv.lines().nth(1),
-        Some("acme,41,195,9420,61362,2026-01-01T02:37:00Z")
-    );
-    assert!(
-        csv.lines()
-            .nth(2)
-            .unwrap()
-            .starts_with("\"a,b \"\"c\"\"\",")
-    );
+    assert_eq!(csv.lines().nth(1), Some("acme,41,195,9420,61362,2026-01-01T02:37:00Z"));
+    assert!(csv.lines().nth(2).unwrap().starts_with("\"a,b \"\"c\"\"\","));
     assert!(run("table").lines().nth(1).unwrap().split_whitespace().eq([
         "acme",
         "41",
@@ -306,47 +231,16 @@ fn rows_have_the_same_cells_in_every_format() {
 #[test]
 fn wrong_usage_names_flag_value_and_range_and_exits_64() {
     for (arguments, words) in [
-        (
-            &["slots", "assign", "--cycle", "0s", "a"][..],
-            &["--cycle", "0s", "316224000s"][..],
-        ),
-        (
-            &["slots", "assign", "--cycle", "-8h", "a"],
-            &["--cycle", "-28800s"],
-        ),
-        (
-            &["slots", "assign", "--cycle", "3661d", "a"],
-            &["--cycle", "3660 days"],
-        ),
-        (
-            &["slots", "assign", "--cycle", "8", "a"],
-            &["--cycle", "8h"],
-        ),
+        (&["slots", "assign", "--cycle", "0s", "a"][..], &["--cycle", "0s", "316224000s"][..]),
+        (&["slots", "assign", "--cycle", "-8h", "a"], &["--cycle", "-28800s"]),
+        (&["slots", "assign", "--cycle", "3661d", "a"], &["--cycle", "3660 days"]),
+        (&["slots", "assign", "--cycle", "8", "a"], &["--cycle", "8h"]),
         (&["slots", "assign", "a"], &["--cycle"]),
+        (&["slots", "assign", "--cycle", "8h", "--slots", "7", "a"], &["--slots", "7", "6 and 8"]),
+        (&["slots", "assign", "--cycle", "8h", "--slots", "0", "a"], &["--slots", "1 to 1048576"]),
+        (&["slots", "assign", "--cycle", "8h", "--slots", "-1", "a"], &["--slots", "1 to 1048576"]),
         (
-            &["slots", "assign", "--cycle", "8h", "--slots", "7", "a"],
-            &["--slots", "7", "6 and 8"],
-        ),
-        (
-            &["slots", "assign", "--cycle", "8h", "--slots", "0", "a"],
-            &["--slots", "1 to 1048576"],
-        ),
-        (
-            &["slots", "assign", "--cycle", "8h", "--slots", "-1", "a"],
-            &["--slots", "1 to 1048576"],
-        ),
-        (
-            &[
-                "slots",
-                "assign",
-                "--cycle",
-                "8h",
-                "--slots",
-                "288",
-                "--placement",
-                "twister",
-                "1",
-            ],
+            &["slots", "assign", "--cycle", "8h", "--slots", "288", "--placement", "twister", "1"],
             &["--slots", "256"],
         ),
         (
@@ -354,17 +248,7 @@ fn wrong_usage_names_flag_value_and_range_and_exits_64() {
             &["--profile", "PHP", "TWISTER"],
         ),
         (
-            &[
-                "slots",
-                "assign",
-                "--cycle",
-                "8h",
-                "--salt",
-                "s",
-                "--placement",
-                "twister",
-                "1",
-            ],
+            &["slots", "assign", "--cycle", "8h", "--salt", "s", "--placement", "twister", "1"],
             &["--salt", "HASH"],
         ),
         (
@@ -382,33 +266,14 @@ fn wrong_usage_names_flag_value_and_range_and_exits_64() {
             &["--buckets", "65536"],
         ),
         (
-            &[
-                "slots",
-                "assign",
-                "--cycle",
-                "8h",
-                "--resolution",
-                "3ms",
-                "1",
-            ],
+            &["slots", "assign", "--cycle", "8h", "--resolution", "3ms", "1"],
             &["--resolution", "ms"],
         ),
         (
-            &[
-                "slots",
-                "assign",
-                "--cycle",
-                "8h",
-                "--placement",
-                "sideways",
-                "1",
-            ],
+            &["slots", "assign", "--cycle", "8h", "--placement", "sideways", "1"],
             &["sideways", "twister"],
         ),
-        (
-            &["slots", "assign", "--cycle", "8h", "--from", "noon", "1"],
-            &["--from", "RFC 3339"],
-        ),
+        (&["slots", "assign", "--cycle", "8h", "--from", "noon", "1"], &["--from", "RFC 3339"]),
         (
             &[
                 "slots",
@@ -422,54 +287,24 @@ fn wrong_usage_names_flag_value_and_range_and_exits_64() {
             ],
             &["--end"],
         ),
+        (&["slots", "reciprocal", "--slots", "8", "--kinds", "9"], &["--kinds", "1 to 8"]),
         (
-            &["slots", "reciprocal", "--slots", "8", "--kinds", "9"],
-            &["--kinds", "1 to 8"],
-        ),
-        (
-            &[
-                "slots",
-                "reciprocal",
-                "--slots",
-                "8",
-                "--kinds",
-                "2",
-                "--slot",
-                "8",
-            ],
+            &["slots", "reciprocal", "--slots", "8", "--kinds", "2", "--slot", "8"],
             &["--slot", "0 to 7"],
         ),
         (&["slots", "reciprocal", "--kinds", "2"], &["--slots"]),
         (
-            &[
-                "slots",
-                "reciprocal",
-                "--slots",
-                "8",
-                "--cycle",
-                "8h",
-                "--run-time",
-                "9h",
-            ],
+            &["slots", "reciprocal", "--slots", "8", "--cycle", "8h", "--run-time", "9h"],
             &["--run-time", "28800s"],
         ),
-        (
-            &["slots", "describe", "--cycle", "8h", "--population", "0"],
-            &["--population"],
-        ),
+        (&["slots", "describe", "--cycle", "8h", "--population", "0"], &["--population"]),
         (
             &["serve", "--listen", "0.0.0.0:2328"],
             &["--listen", "0.0.0.0:2328", "--allow-plaintext"],
         ),
         (&["serve", "--listen", "[::]:2328"], &["--allow-plaintext"]),
-        (
-            &["serve", "--listen", "nowhere"],
-            &["--listen", "ADDRESS:PORT"],
-        ),
-        (
-            &["serve", "--max-requests", "0"],
-            &["--max-requests", "1..=65536"],
-        ),
+        (&["serve", "--listen", "nowhere"], &["--listen", "ADDRESS:PORT"]),
+        (&["serve", "--max-requests", "0"], &["--max-requests", "1..=65536"]),
         (&["serve", "--log", "offbeat=loud"], &["--log"]),
         (&["serve", "--grace-period", "-1"], &["--grace-period"]),
         (&["nonsense"], &["nonsense"]),
@@ -479,10 +314,7 @@ fn wrong_usage_names_flag_value_and_range_and_exits_64() {
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(USAGE), "{arguments:?}: {errors}");
         for word in words {
-            assert!(
-                errors.contains(word),
-                "{arguments:?} should name {word}: {errors}"
-            );
+            assert!(errors.contains(word), "{arguments:?} should name {word}: {errors}");
         }
         assert!(output.stdout.is_empty(), "{arguments:?}");
     }
@@ -502,11 +334,7 @@ fn variables_are_parsed_before_anything_is_bound() {
     ] {
         let output = offbeat_with(&["serve"], b"", &[(name, value)]);
         let errors = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(
-            output.status.code(),
-            Some(USAGE),
-            "{name}={value}: {errors}"
-        );
+        assert_eq!(output.status.code(), Some(USAGE), "{name}={value}: {errors}");
         assert!(!errors.contains("listening"), "{errors}");
     }
 }
@@ -528,10 +356,7 @@ fn a_reader_that_leaves_ends_it_quietly() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert_eq!(
-        output.stdout.iter().filter(|byte| **byte == b'\n').count(),
-        2
-    );
+    assert_eq!(output.stdout.iter().filter(|byte| **byte == b'\n').count(), 2);
     assert!(output.stderr.is_empty());
     let _ = std::fs::remove_file(
         std::env::temp_dir().join(format!("offbeat-ids-{}", std::process::id())),
@@ -583,11 +408,7 @@ fn reciprocals_of_the_worked_example() {
         (&json!("7200s"), &json!("3600s"))
     );
     let table = offbeat(&["slots", "reciprocal", "--slots", "8", "--kinds", "3"]);
-    assert!(
-        String::from_utf8(table.stdout)
-            .unwrap()
-            .contains("Smallest gap: 2 slots")
-    );
+    assert!(String::from_utf8(table.stdout).unwrap().contains("Smallest gap: 2 slots"));
 }
 
 #[test]
@@ -644,21 +465,9 @@ fn descriptions_and_lists_speak_of_the_same_slot() {
 fn health_of_nobody_is_a_failure() {
     let output = offbeat(&["health", "--address", "127.0.0.1:1"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(
-        String::from_utf8(output.stderr)
-            .unwrap()
-            .contains("127.0.0.1:1")
-    );
-    let output = offbeat_with(
-        &["health"],
-        b"",
-        &[("OFFBEAT_LISTEN", "unix:/nowhere/at.all")],
-    );
-    assert!(
-        String::from_utf8(output.stderr)
-            .unwrap()
-            .contains("unix:/nowhere/at.all")
-    );
+    assert!(String::from_utf8(output.stderr).unwrap().contains("127.0.0.1:1"));
+    let output = offbeat_with(&["health"], b"", &[("OFFBEAT_LISTEN", "unix:/nowhere/at.all")]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("unix:/nowhere/at.all"));
 }
 
 #[test]
@@ -666,24 +475,13 @@ fn completions_and_help_are_printed() {
     for shell in ["bash", "zsh", "fish"] {
         let output = offbeat(&["completions", shell]);
         assert!(output.status.success());
-        assert!(
-            String::from_utf8(output.stdout)
-                .unwrap()
-                .contains("reciprocal"),
-            "{shell}"
-        );
+        assert!(String::from_utf8(output.stdout).unwrap().contains("reciprocal"), "{shell}");
     }
-    for arguments in [
-        &["--help"][..],
-        &["slots", "assign", "--help"],
-        &["serve", "--help"],
-        &["--version"],
-    ] {
+    for arguments in
+        [&["--help"][..], &["slots", "assign", "--help"], &["serve", "--help"], &["--version"]]
+    {
         let output = offbeat(arguments);
-        assert!(
-            output.status.success() && !output.stdout.is_empty(),
-            "{arguments:?}"
-        );
+        assert!(output.status.success() && !output.stdout.is_empty(), "{arguments:?}");
     }
 }
 
@@ -714,9 +512,7 @@ fn a_server_obeys_signals_and_health_sees_it() {
         let address = log["address"].as_str().unwrap();
         assert!(offbeat(&["health", "--address", address]).status.success());
         assert!(
-            !offbeat(&["health", "--address", address, "--service", "nobody"])
-                .status
-                .success()
+            !offbeat(&["health", "--address", address, "--service", "nobody"]).status.success()
         );
         Command::new("kill")
             .args([&format!("-{signal}"), &server.id().to_string()])

@@ -1,10 +1,5 @@
 //! Starting, listening, and a clean end.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods
-)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod support;
 
@@ -42,21 +37,11 @@ async fn idle_connections_do_not_hold_the_end_up() {
     let mut idle = http2(server.tcp().await).await;
     grpc(&mut idle, "AssignSlot", &question()).await.unwrap();
     let keep_alive = server.tcp().await;
-    post1(
-        keep_alive,
-        json_request(&path_of("AssignSlot"), &question().to_string()),
-    )
-    .await;
+    post1(keep_alive, json_request(&path_of("AssignSlot"), &question().to_string())).await;
     let started = Instant::now();
     server.signal();
-    tokio::task::spawn_blocking(move || server.join())
-        .await
-        .unwrap();
-    assert!(
-        started.elapsed() < Duration::from_secs(3),
-        "{:?}",
-        started.elapsed()
-    );
+    tokio::task::spawn_blocking(move || server.join()).await.unwrap();
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
     assert_eq!(silent.read(&mut [0; 1]).await.unwrap_or(0), 0);
 }
 
@@ -78,22 +63,13 @@ async fn a_request_under_way_is_answered_within_the_grace_period() {
     let answer = answer.await.unwrap();
     assert_eq!(answer.grpc_status().code(), Code::Ok);
     let started = Instant::now();
-    tokio::task::spawn_blocking(move || server.join())
-        .await
-        .unwrap();
-    assert!(
-        started.elapsed() < Duration::from_secs(2),
-        "{:?}",
-        started.elapsed()
-    );
+    tokio::task::spawn_blocking(move || server.join()).await.unwrap();
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
 }
 
 #[tokio::test]
 async fn an_endless_stream_is_ended_after_the_grace_period() {
-    let mut server = Server::start(&Config {
-        grace_period: Duration::from_secs(1),
-        ..config()
-    });
+    let mut server = Server::start(&Config { grace_period: Duration::from_secs(1), ..config() });
     let mut channel = http2(server.tcp().await).await;
     let (_sender, body) = open_body();
     let call = grpc_request(&path_of("StreamSlotAssignments"), Bytes::new()).map(|_| body);
@@ -103,18 +79,10 @@ async fn an_endless_stream_is_ended_after_the_grace_period() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     let started = Instant::now();
     server.signal();
-    tokio::task::spawn_blocking(move || server.join())
-        .await
-        .unwrap();
+    tokio::task::spawn_blocking(move || server.join()).await.unwrap();
     let took = started.elapsed();
-    assert!(
-        took >= Duration::from_secs(1) && took < Duration::from_secs(3),
-        "{took:?}"
-    );
-    assert_eq!(
-        answer.await.unwrap().grpc_status().code(),
-        Code::Unavailable
-    );
+    assert!(took >= Duration::from_secs(1) && took < Duration::from_secs(3), "{took:?}");
+    assert_eq!(answer.await.unwrap().grpc_status().code(), Code::Unavailable);
 }
 
 #[tokio::test]
@@ -122,29 +90,16 @@ async fn health_says_so_before_the_end() {
     let mut server = Server::start(&config());
     let mut health = HealthClient::new(channel(&server).await);
     for service in ["", "offbeat.v1.SlotService"] {
-        let request = HealthCheckRequest {
-            service: service.to_owned(),
-        };
+        let request = HealthCheckRequest { service: service.to_owned() };
         assert_eq!(health.check(request).await.unwrap().into_inner().status, 1);
     }
-    let unknown = HealthCheckRequest {
-        service: "nobody".to_owned(),
-    };
-    assert_eq!(
-        health.check(unknown).await.unwrap_err().code(),
-        Code::NotFound
-    );
-    let watch = HealthCheckRequest {
-        service: String::new(),
-    };
+    let unknown = HealthCheckRequest { service: "nobody".to_owned() };
+    assert_eq!(health.check(unknown).await.unwrap_err().code(), Code::NotFound);
+    let watch = HealthCheckRequest { service: String::new() };
     let mut states = health.watch(watch).await.unwrap().into_inner();
     assert_eq!(states.message().await.unwrap().unwrap().status, 1);
     server.signal();
-    assert_eq!(
-        states.message().await.unwrap().unwrap().status,
-        2,
-        "NOT_SERVING"
-    );
+    assert_eq!(states.message().await.unwrap().unwrap().status, 2, "NOT_SERVING");
     drop(states);
 }
 
@@ -179,10 +134,8 @@ async fn several_listeners_serve_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("second.sock");
     let unix = format!("unix:{}", path.display()).parse().unwrap();
-    let server = Server::start(&Config {
-        listen: vec!["127.0.0.1:0".parse().unwrap(), unix],
-        ..config()
-    });
+    let server =
+        Server::start(&Config { listen: vec!["127.0.0.1:0".parse().unwrap(), unix], ..config() });
     let json = || json_request(&path_of("AssignSlot"), &question().to_string());
     assert_eq!(post1(server.tcp().await, json()).await.status, 200);
     let unix = tokio::net::UnixStream::connect(&path).await.unwrap();
@@ -191,10 +144,7 @@ async fn several_listeners_serve_the_same() {
 
 #[tokio::test]
 async fn connections_beyond_the_limit_wait_their_turn() {
-    let server = Server::start(&Config {
-        max_connections: 1,
-        ..config()
-    });
+    let server = Server::start(&Config { max_connections: 1, ..config() });
     let mut first = http2(server.tcp().await).await;
     grpc(&mut first, "AssignSlot", &question()).await.unwrap();
     let waiting = server.tcp().await;

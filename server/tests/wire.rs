@@ -1,10 +1,5 @@
 //! What may arrive on the wire: broken, too large, too late, too many.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods
-)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod support;
 
@@ -28,10 +23,7 @@ use tonic_types::StatusExt as _;
 
 fn reason(status: &Status) -> String {
     let details = status.get_error_details();
-    details
-        .error_info()
-        .map(|info| info.reason.clone())
-        .unwrap_or_default()
+    details.error_info().map(|info| info.reason.clone()).unwrap_or_default()
 }
 
 fn good_request() -> Value {
@@ -43,9 +35,7 @@ fn encoded(method: &str, json: &Value) -> Vec<u8> {
 }
 
 async fn raw(channel: &mut Http2, method: &str, body: impl Into<Bytes>) -> Status {
-    post2(channel, grpc_request(&path_of(method), body))
-        .await
-        .grpc_status()
+    post2(channel, grpc_request(&path_of(method), body)).await.grpc_status()
 }
 
 #[tokio::test]
@@ -58,45 +48,28 @@ async fn bytes_that_are_no_message_are_the_callers_mistake() {
         assert_eq!(status.code(), Code::InvalidArgument, "{status:?}");
         assert_eq!(reason(&status), "ERROR_REASON_MALFORMED");
     }
-    assert!(
-        grpc(&mut channel, "AssignSlot", &good_request())
-            .await
-            .is_ok()
-    );
+    assert!(grpc(&mut channel, "AssignSlot", &good_request()).await.is_ok());
 }
 
 #[tokio::test]
 async fn messages_are_refused_by_their_length_alone() {
     let server = Server::start(&config());
     let mut channel = http2(server.tcp().await).await;
-    for (method, limit) in [
-        ("AssignSlot", MESSAGE_BYTES.max_size()),
-        ("AssignSlots", BULK_MESSAGE_BYTES.max_size()),
-    ] {
+    for (method, limit) in
+        [("AssignSlot", MESSAGE_BYTES.max_size()), ("AssignSlots", BULK_MESSAGE_BYTES.max_size())]
+    {
         // Only the prefix is sent: nothing waits for, or makes room for, the rest.
         for length in [limit + 1, u32::MAX as usize] {
             let prefix = [&[0][..], &u32::try_from(length).unwrap().to_be_bytes()].concat();
             let status = raw(&mut channel, method, prefix).await;
-            assert_eq!(
-                status.code(),
-                Code::ResourceExhausted,
-                "{method} {length}: {status:?}"
-            );
+            assert_eq!(status.code(), Code::ResourceExhausted, "{method} {length}: {status:?}");
             assert_eq!(reason(&status), "ERROR_REASON_MESSAGE_TOO_LARGE");
-            assert!(
-                status.message().contains(&limit.to_string()),
-                "{}",
-                status.message()
-            );
+            assert!(status.message().contains(&limit.to_string()), "{}", status.message());
         }
         // A message of exactly the limit is read: an unknown field fills it up.
         let mut largest = encoded(method, &json!({"schedule": any_schedule()}));
         let filler = limit - largest.len() - 6; // tag of two bytes, length of four
-        prost::encoding::encode_key(
-            999,
-            prost::encoding::WireType::LengthDelimited,
-            &mut largest,
-        );
+        prost::encoding::encode_key(999, prost::encoding::WireType::LengthDelimited, &mut largest);
         let length = [
             filler & 0x7f | 0x80,
             filler >> 7 & 0x7f | 0x80,
@@ -109,11 +82,7 @@ async fn messages_are_refused_by_their_length_alone() {
         assert_eq!(reason(&status), "ERROR_REASON_FIELD_MISSING", "{status:?}");
     }
     let spaces = format!("{}{}", good_request(), " ".repeat(MESSAGE_BYTES.max_size()));
-    let answer = post1(
-        server.tcp().await,
-        json_request(&path_of("AssignSlot"), &spaces),
-    )
-    .await;
+    let answer = post1(server.tcp().await, json_request(&path_of("AssignSlot"), &spaces)).await;
     assert_eq!(
         (answer.status.as_u16(), &answer.json()["code"]),
         (429, &json!("resource_exhausted"))
@@ -154,21 +123,11 @@ async fn deadlines_hold_in_streams_too() {
         (status.code(), reason(&status).as_str()),
         (Code::DeadlineExceeded, "ERROR_REASON_DEADLINE_EXCEEDED")
     );
-    assert!(
-        started.elapsed() >= Duration::from_millis(300),
-        "{:?}",
-        started.elapsed()
-    );
-    assert!(
-        !answer.body.is_empty(),
-        "the answer before the deadline arrived"
-    );
+    assert!(started.elapsed() >= Duration::from_millis(300), "{:?}", started.elapsed());
+    assert!(!answer.body.is_empty(), "the answer before the deadline arrived");
     let bad = request(
         &path_of("AssignSlot"),
-        &[
-            ("content-type", "application/grpc"),
-            ("grpc-timeout", "soon"),
-        ],
+        &[("content-type", "application/grpc"), ("grpc-timeout", "soon")],
         frame(&encoded("AssignSlot", &good_request())),
     );
     let status = post2(&mut channel, bad).await.grpc_status();
@@ -177,10 +136,7 @@ async fn deadlines_hold_in_streams_too() {
 
 #[tokio::test]
 async fn a_request_that_never_ends_is_given_up() {
-    let server = Server::start(&Config {
-        unary_timeout: Duration::from_secs(1),
-        ..config()
-    });
+    let server = Server::start(&Config { unary_timeout: Duration::from_secs(1), ..config() });
     let mut channel = http2(server.tcp().await).await;
     let (_open, body) = open_body();
     let call = grpc_request(&path_of("AssignSlot"), Bytes::new()).map(|_| body);
@@ -197,16 +153,11 @@ async fn a_request_that_never_ends_is_given_up() {
 
 #[tokio::test]
 async fn a_full_server_says_when_to_try_again_and_stays_healthy() {
-    let server = Server::start(&Config {
-        max_requests: 2,
-        ..config()
-    });
+    let server = Server::start(&Config { max_requests: 2, ..config() });
     let mut channel = http2(server.tcp().await).await;
     let (first, first_answer) = open_stream(&mut channel, &[]).await;
     let (_second, _) = open_stream(&mut channel, &[]).await;
-    let status = grpc(&mut channel, "AssignSlot", &good_request())
-        .await
-        .unwrap_err();
+    let status = grpc(&mut channel, "AssignSlot", &good_request()).await.unwrap_err();
     assert_eq!(
         (status.code(), reason(&status).as_str()),
         (Code::ResourceExhausted, "ERROR_REASON_OVERLOADED")
@@ -215,25 +166,15 @@ async fn a_full_server_says_when_to_try_again_and_stays_healthy() {
     assert!(details.retry_info().unwrap().retry_delay.unwrap() > Duration::ZERO);
     assert!(details.has_quota_failure_violations());
     let health = json_request("/grpc.health.v1.Health/Check", "{}");
-    assert_eq!(
-        post1(server.tcp().await, health).await.json(),
-        json!({"status": "SERVING"})
-    );
+    assert_eq!(post1(server.tcp().await, health).await.json(), json!({"status": "SERVING"}));
     drop(first);
     assert_eq!(first_answer.await.unwrap().grpc_status().code(), Code::Ok);
-    assert!(
-        grpc(&mut channel, "AssignSlot", &good_request())
-            .await
-            .is_ok()
-    );
+    assert!(grpc(&mut channel, "AssignSlot", &good_request()).await.is_ok());
 }
 
 #[tokio::test]
 async fn a_cancelled_stream_gives_its_place_back() {
-    let server = Server::start(&Config {
-        max_requests: 1,
-        ..config()
-    });
+    let server = Server::start(&Config { max_requests: 1, ..config() });
     for _ in 0..5 {
         let mut channel = http2(server.tcp().await).await;
         let (sender, answer) = open_stream(&mut channel, &[]).await;
@@ -242,11 +183,7 @@ async fn a_cancelled_stream_gives_its_place_back() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let mut channel = http2(server.tcp().await).await;
-    assert!(
-        grpc(&mut channel, "AssignSlot", &good_request())
-            .await
-            .is_ok()
-    );
+    assert!(grpc(&mut channel, "AssignSlot", &good_request()).await.is_ok());
 }
 
 #[tokio::test]
@@ -262,26 +199,17 @@ async fn streams_go_on_with_the_schedule_of_their_first_message() {
         json!({"ids": {"uuids": ["bad"]}}),
         json!({"ids": {"integers": ["7"]}}),
     ];
-    let body: Vec<u8> = messages
-        .iter()
-        .flat_map(|m| frame(&encoded(method.name(), m)))
-        .collect();
+    let body: Vec<u8> = messages.iter().flat_map(|m| frame(&encoded(method.name(), m))).collect();
     let answer = post2(&mut channel, grpc_request(&path_of(method.name()), body)).await;
     assert_eq!(answer.grpc_status().code(), Code::Ok);
     let answers = unframed(&answer.body, &method.output());
     assert_eq!(answers.len(), 3);
     assert!(answers[0]["identity"]["fingerprint"].is_string());
     assert!(answers[1].get("identity").is_none());
-    let first: Vec<_> = answers
-        .iter()
-        .map(|answer| answer["firstIdIndex"].clone())
-        .collect();
+    let first: Vec<_> = answers.iter().map(|answer| answer["firstIdIndex"].clone()).collect();
     assert_eq!(first, [Value::Null, json!("2"), json!("3")]); // 0 is left out
     assert_eq!(answers[1]["assignments"]["errors"][0]["idIndex"], "2");
-    assert_eq!(
-        answers[1]["assignments"]["errors"][0]["field"],
-        "ids.uuids[0]"
-    );
+    assert_eq!(answers[1]["assignments"]["errors"][0]["field"], "ids.uuids[0]");
     let mut unary = schedule.clone();
     unary["ids"] = json!({"integers": ["7"]});
     let unary =
@@ -291,32 +219,14 @@ async fn streams_go_on_with_the_schedule_of_their_first_message() {
     for (bad, field) in [
         (vec![json!({"ids": {"texts": ["a"]}})], "schedule"),
         (vec![schedule.clone(), schedule.clone()], "schedule"),
-        (
-            vec![
-                schedule.clone(),
-                json!({"kind": "b", "ids": {"texts": ["a"]}}),
-            ],
-            "kind",
-        ),
-        (
-            vec![
-                schedule.clone(),
-                json!({"fromTime": "2026-01-01T00:00:00Z"}),
-            ],
-            "from_time",
-        ),
+        (vec![schedule.clone(), json!({"kind": "b", "ids": {"texts": ["a"]}})], "kind"),
+        (vec![schedule.clone(), json!({"fromTime": "2026-01-01T00:00:00Z"})], "from_time"),
         (vec![schedule.clone(), json!({})], "ids"),
     ] {
-        let body: Vec<u8> = bad
-            .iter()
-            .flat_map(|m| frame(&encoded(method.name(), m)))
-            .collect();
+        let body: Vec<u8> = bad.iter().flat_map(|m| frame(&encoded(method.name(), m))).collect();
         let status = raw(&mut channel, method.name(), body).await;
         assert_eq!(status.code(), Code::InvalidArgument);
-        assert_eq!(
-            status.get_error_details().error_info().unwrap().metadata["field"],
-            field
-        );
+        assert_eq!(status.get_error_details().error_info().unwrap().metadata["field"], field);
     }
 }
 
@@ -347,67 +257,27 @@ async fn what_is_no_call_is_told_so() {
     let path = path_of("AssignSlot");
     let json = good_request().to_string();
     for (headers, status) in [
-        (
-            vec![("content-type", "application/json; charset=utf-8")],
-            200,
-        ),
-        (
-            vec![
-                ("content-type", "application/json"),
-                ("connect-protocol-version", "1"),
-            ],
-            200,
-        ),
-        (
-            vec![
-                ("content-type", "application/json"),
-                ("connect-timeout-ms", "5000"),
-            ],
-            200,
-        ),
-        (
-            vec![
-                ("content-type", "application/json"),
-                ("connect-timeout-ms", "-1"),
-            ],
-            400,
-        ),
-        (
-            vec![("content-type", "application/json; charset=latin-1")],
-            415,
-        ),
+        (vec![("content-type", "application/json; charset=utf-8")], 200),
+        (vec![("content-type", "application/json"), ("connect-protocol-version", "1")], 200),
+        (vec![("content-type", "application/json"), ("connect-timeout-ms", "5000")], 200),
+        (vec![("content-type", "application/json"), ("connect-timeout-ms", "-1")], 400),
+        (vec![("content-type", "application/json; charset=latin-1")], 415),
         (vec![("content-type", "text/plain")], 415),
         (vec![], 415),
-        (
-            vec![
-                ("content-type", "application/json"),
-                ("content-encoding", "gzip"),
-            ],
-            501,
-        ),
+        (vec![("content-type", "application/json"), ("content-encoding", "gzip")], 501),
     ] {
         let answer = post1(server.tcp().await, request(&path, &headers, json.clone())).await;
         assert_eq!(answer.status.as_u16(), status, "{headers:?}");
-        assert_eq!(
-            answer.json()["code"].is_string(),
-            status != 200,
-            "{headers:?}"
-        );
+        assert_eq!(answer.json()["code"].is_string(), status != 200, "{headers:?}");
     }
     let mut get = json_request(&path, "");
     *get.method_mut() = http::Method::GET;
     let answer = post1(server.tcp().await, get).await;
-    assert_eq!(
-        (answer.status.as_u16(), answer.headers["allow"].as_bytes()),
-        (405, &b"POST"[..])
-    );
+    assert_eq!((answer.status.as_u16(), answer.headers["allow"].as_bytes()), (405, &b"POST"[..]));
     let stream = json_request(&path_of("StreamSlotAssignments"), "{}");
     let answer = post1(server.tcp().await, stream).await;
     assert_eq!(
-        (
-            answer.status.as_u16(),
-            answer.headers["accept-post"].as_bytes()
-        ),
+        (answer.status.as_u16(), answer.headers["accept-post"].as_bytes()),
         (415, &b"application/grpc"[..])
     );
 }
@@ -416,11 +286,8 @@ async fn what_is_no_call_is_told_so() {
 async fn json_shows_what_holds_its_default() {
     let server = Server::start(&config());
     let request = json!({"schedule": {"spec": {"period": "1s"}}, "id": {"text": "a"}});
-    let answer = post1(
-        server.tcp().await,
-        json_request(&path_of("AssignSlot"), &request.to_string()),
-    )
-    .await;
+    let answer =
+        post1(server.tcp().await, json_request(&path_of("AssignSlot"), &request.to_string())).await;
     assert_eq!(answer.json()["slotIndex"], json!(0), "slot 0 can be seen");
 }
 
@@ -435,19 +302,13 @@ async fn reflection_names_the_services() {
         host: String::new(),
         message_request: Some(MessageRequest::ListServices(String::new())),
     };
-    let answers = client
-        .server_reflection_info(futures_util::stream::iter([question]))
-        .await
-        .unwrap();
+    let answers =
+        client.server_reflection_info(futures_util::stream::iter([question])).await.unwrap();
     let answer = answers.into_inner().message().await.unwrap().unwrap();
     let Some(MessageResponse::ListServicesResponse(list)) = answer.message_response else {
         panic!("{answer:?}")
     };
-    let names: Vec<_> = list
-        .service
-        .iter()
-        .map(|service| service.name.as_str())
-        .collect();
+    let names: Vec<_> = list.service.iter().map(|service| service.name.as_str()).collect();
     assert!(names.contains(&"offbeat.v1.SlotService"), "{names:?}");
     assert!(names.contains(&"grpc.health.v1.Health"), "{names:?}");
 }
@@ -467,13 +328,8 @@ fn the_transport_knows_which_methods_stream() {
 async fn peers_that_do_not_say_what_they_want_are_cut_off() {
     let server = Server::start(&config());
     let started = Instant::now();
-    let openings: [&[u8]; 5] = [
-        b"",
-        b"P",
-        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r",
-        b"POST",
-        b"POST /x HTTP/1.1\r\nhos",
-    ];
+    let openings: [&[u8]; 5] =
+        [b"", b"P", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r", b"POST", b"POST /x HTTP/1.1\r\nhos"];
     let mut sockets = Vec::new();
     for opening in openings {
         let mut socket = server.tcp().await;
@@ -485,11 +341,7 @@ async fn peers_that_do_not_say_what_they_want_are_cut_off() {
         let closed = tokio::time::timeout(Duration::from_secs(10), socket.read_to_end(&mut rest));
         assert!(matches!(closed.await, Ok(Ok(_))), "{opening:?}");
     }
-    assert!(
-        started.elapsed() > Duration::from_secs(2),
-        "{:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() > Duration::from_secs(2), "{:?}", started.elapsed());
 }
 
 /// Mutated messages, on both doors: refused or answered, never a bug of ours.
@@ -526,16 +378,9 @@ async fn no_mutation_finds_a_bug() {
         }
         let shown = String::from_utf8_lossy(&bytes).into_owned();
         if as_json {
-            let json = request(
-                &path_of(method),
-                &[("content-type", "application/json")],
-                bytes,
-            );
+            let json = request(&path_of(method), &[("content-type", "application/json")], bytes);
             let answer = post2(&mut channel, json).await;
-            assert!(
-                matches!(answer.status.as_u16(), 200 | 400),
-                "{method} {shown}: {answer:?}"
-            );
+            assert!(matches!(answer.status.as_u16(), 200 | 400), "{method} {shown}: {answer:?}");
         } else {
             let status = raw(&mut channel, method, frame(&bytes)).await;
             assert!(

@@ -218,10 +218,10 @@ def batch_case():
     good = [f"{number:032x}" for number in range(5)]
     rows = {
         "slotIndexes": [],
-        "slotOffsets": [],
-        "cycleOffsets": [],
+        "slotOffsetTicks": [],
+        "cycleOffsetTicks": [],
         "cycleIndexes": [],
-        "nextRunTimes": [],
+        "nextRunUnixMillis": [],
     }
     for text in [*good[:2], None, *good[2:]]:
         if text is None:
@@ -234,10 +234,10 @@ def batch_case():
         run = single["nextRuns"][0]
         start = datetime.fromisoformat(run["startTime"].replace("Z", "+00:00"))
         rows["slotIndexes"].append(single["slotIndex"])
-        rows["slotOffsets"].append(single["slotOffset"].rstrip("s"))
-        rows["cycleOffsets"].append(single["cycleOffset"].rstrip("s"))
+        rows["slotOffsetTicks"].append(single["slotOffset"].rstrip("s"))
+        rows["cycleOffsetTicks"].append(single["cycleOffset"].rstrip("s"))
         rows["cycleIndexes"].append(run["cycleIndex"])
-        rows["nextRunTimes"].append(str((start - EPOCH) // timedelta(milliseconds=1)))
+        rows["nextRunUnixMillis"].append(str((start - EPOCH) // timedelta(milliseconds=1)))
     error = {
         "idIndex": "2",
         "reason": "ERROR_REASON_MALFORMED",

@@ -85,7 +85,7 @@ def test_fractions_equal_ieee_doubles(client):
         )
         mine = [case for case in cases if case["ticks"] == ticks]
         rows = client.assign_slots(schedule, [float(case["fraction"]) for case in mine])
-        assert list(rows.cycle_offsets) == [case["offset"] for case in mine]
+        assert list(rows.cycle_offset_ticks) == [case["offset"] for case in mine]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_any_number_of_ids_of_any_length(client):
     assert len(rows) == 70_000
     for index in (0, 1, 65_535, 65_536, 69_999):
         digest = hashlib.md5(ids[index].encode()).digest()
-        assert rows.cycle_offsets[index] == int.from_bytes(digest[:8], "big") * 28_800 >> 64
+        assert rows.cycle_offset_ticks[index] == int.from_bytes(digest[:8], "big") * 28_800 >> 64
     assert len(client.assign_slots(schedule, [])) == 0
 
 

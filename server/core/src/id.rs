@@ -140,10 +140,7 @@ impl Integer {
             let allowed = "must be -(2^128 - 1) to 2^128 - 1";
             Rejection::new(Reason::OutOfRange, "", text, allowed)
         })?;
-        Ok(Self {
-            negative,
-            magnitude,
-        })
+        Ok(Self { negative, magnitude })
     }
 
     /// The bits without the sign.
@@ -156,15 +153,8 @@ impl Integer {
     pub(crate) const fn rem_euclid(self, modulus: u64) -> u64 {
         let modulus = modulus as u128;
         let rest = self.magnitude % modulus;
-        let rest = if self.negative && rest != 0 {
-            modulus - rest
-        } else {
-            rest
-        };
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "less than the modulus, a u64"
-        )]
+        let rest = if self.negative && rest != 0 { modulus - rest } else { rest };
+        #[expect(clippy::cast_possible_truncation, reason = "less than the modulus, a u64")]
         {
             rest as u64
         }
@@ -185,30 +175,19 @@ pub fn is_canonical_decimal(text: &str) -> bool {
 
 impl From<i64> for Integer {
     fn from(value: i64) -> Self {
-        Self {
-            negative: value < 0,
-            magnitude: u128::from(value.unsigned_abs()),
-        }
+        Self { negative: value < 0, magnitude: u128::from(value.unsigned_abs()) }
     }
 }
 
 impl From<u128> for Integer {
     fn from(magnitude: u128) -> Self {
-        Self {
-            negative: false,
-            magnitude,
-        }
+        Self { negative: false, magnitude }
     }
 }
 
 impl fmt::Display for Integer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}{}",
-            if self.negative { "-" } else { "" },
-            self.magnitude
-        )
+        write!(f, "{}{}", if self.negative { "-" } else { "" }, self.magnitude)
     }
 }
 
@@ -219,14 +198,8 @@ mod tests {
     #[test]
     fn a_uuid_has_one_canonical_text() {
         let hyphenated = Id::uuid("0190D7A2-1111-7ABC-8DEF-0123456789AB").unwrap();
-        assert_eq!(
-            hyphenated,
-            Id::uuid("0190d7a211117abc8def0123456789ab").unwrap()
-        );
-        assert_eq!(
-            hyphenated.to_string(),
-            "0190d7a2-1111-7abc-8def-0123456789ab"
-        );
+        assert_eq!(hyphenated, Id::uuid("0190d7a211117abc8def0123456789ab").unwrap());
+        assert_eq!(hyphenated.to_string(), "0190d7a2-1111-7abc-8def-0123456789ab");
         for bad in [
             "",
             "0190d7a2-1111-7abc-8def-0123456789a",
@@ -236,11 +209,7 @@ mod tests {
             "0190d7a2-1111-7abc-8def0123456789-ab",
             "0190d7a2-1111-7abc8def-0123456789abcd",
         ] {
-            assert_eq!(
-                Id::uuid(bad).unwrap_err().reason,
-                Reason::Malformed,
-                "{bad}"
-            );
+            assert_eq!(Id::uuid(bad).unwrap_err().reason, Reason::Malformed, "{bad}");
         }
     }
 
@@ -250,16 +219,9 @@ mod tests {
             assert_eq!(Id::decimal(good).unwrap().to_string(), good);
         }
         for bad in ["", "-", "-0", "007", "+5", " 1", "1 ", "1e3", "0x1", "٣"] {
-            assert_eq!(
-                Id::decimal(bad).unwrap_err().reason,
-                Reason::Malformed,
-                "{bad}"
-            );
+            assert_eq!(Id::decimal(bad).unwrap_err().reason, Reason::Malformed, "{bad}");
         }
-        for large in [
-            "340282366920938463463374607431768211456",
-            &"9".repeat(1_000),
-        ] {
+        for large in ["340282366920938463463374607431768211456", &"9".repeat(1_000)] {
             assert_eq!(Id::decimal(large).unwrap_err().reason, Reason::OutOfRange);
         }
     }
@@ -279,18 +241,8 @@ mod tests {
         }
         assert_eq!(Id::fraction(0.5).unwrap().to_string(), "3fe0000000000000");
         assert_eq!(Id::fraction(-0.0).unwrap().to_string(), "0000000000000000");
-        for bad in [
-            1.0,
-            -f64::from_bits(1),
-            f64::NAN,
-            f64::INFINITY,
-            f64::NEG_INFINITY,
-        ] {
-            assert_eq!(
-                Id::fraction(bad).unwrap_err().reason,
-                Reason::OutOfRange,
-                "{bad}"
-            );
+        for bad in [1.0, -f64::from_bits(1), f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(Id::fraction(bad).unwrap_err().reason, Reason::OutOfRange, "{bad}");
         }
     }
 }

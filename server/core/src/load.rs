@@ -21,18 +21,10 @@ impl ExpectedLoad {
     pub fn new(population: u64, places: u64) -> Self {
         let mean = population as f64 / places as f64;
         if places <= 1 {
-            return Self {
-                mean,
-                fullest_median: population,
-                fullest_p99: population,
-            };
+            return Self { mean, fullest_median: population, fullest_p99: population };
         }
         let [fullest_p99, fullest_median] = fullest(population, places, mean, [0.99, 0.5]);
-        Self {
-            mean,
-            fullest_median,
-            fullest_p99,
-        }
+        Self { mean, fullest_median, fullest_p99 }
     }
 }
 
@@ -97,14 +89,9 @@ mod tests {
 
     #[test]
     fn the_walk_agrees_with_summing_from_zero() {
-        for (population, places) in [
-            (1, 2),
-            (10, 2),
-            (100, 7),
-            (1_000, 128),
-            (5_000, 15),
-            (700, 5_000),
-        ] {
+        for (population, places) in
+            [(1, 2), (10, 2), (100, 7), (1_000, 128), (5_000, 15), (700, 5_000)]
+        {
             let load = ExpectedLoad::new(population, places);
             assert_eq!(
                 load.fullest_median,
@@ -134,10 +121,7 @@ mod tests {
             let found = load.fullest_median as f64 / load.mean;
             // a count is whole: allow one more or less besides 1.5 %
             let slack = 0.015 * ratio + 1.0 / load.mean;
-            assert!(
-                (found - ratio).abs() <= slack,
-                "{population}/{places}: {found} for {ratio}"
-            );
+            assert!((found - ratio).abs() <= slack, "{population}/{places}: {found} for {ratio}");
         }
     }
 

@@ -100,10 +100,7 @@ pub(crate) struct Grid {
 
 impl Grid {
     pub(crate) const fn new(slot_count: u32, slot_ticks: NonZeroU64) -> Self {
-        Self {
-            slot_count,
-            slot_ticks,
-        }
+        Self { slot_count, slot_ticks }
     }
 
     pub(crate) const fn slot_count(self) -> u32 {
@@ -119,18 +116,10 @@ impl Grid {
     }
 
     /// The place at an offset from the cycle's start.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the offset is less than the period"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "the offset is less than the period")]
     fn at_offset(self, cycle_offset: u64, why: Why) -> Place {
         let slot = (cycle_offset / self.slot_ticks) as u32;
-        Place {
-            slot,
-            slot_offset: cycle_offset % self.slot_ticks,
-            cycle_offset,
-            why,
-        }
+        Place { slot, slot_offset: cycle_offset % self.slot_ticks, cycle_offset, why }
     }
 
     /// The place of a hash. As n divides T, ⌊offset / slot length⌋ is (h·n) >> 64.
@@ -154,29 +143,18 @@ impl Grid {
             (Placement::Hash { salt }, Id::Uuid(_) | Id::Integer(_) | Id::Text(_)) => {
                 Ok(self.at_hash(hash(salt, id)))
             }
-            (
-                &Placement::Twister {
-                    bucket_count,
-                    profile,
-                },
-                Id::Uuid(seed),
-            ) => Ok(self.draw(seed.into(), bucket_count, profile)),
-            (
-                &Placement::Twister {
-                    bucket_count,
-                    profile,
-                },
-                Id::Integer(seed),
-            ) => Ok(self.draw(seed, bucket_count, profile)),
+            (&Placement::Twister { bucket_count, profile }, Id::Uuid(seed)) => {
+                Ok(self.draw(seed.into(), bucket_count, profile))
+            }
+            (&Placement::Twister { bucket_count, profile }, Id::Integer(seed)) => {
+                Ok(self.draw(seed, bucket_count, profile))
+            }
             (Placement::Fraction, Id::Fraction(fraction)) => Ok(self.at_fraction(fraction)),
             _ => Err(unsuitable(placement.kind(), id)),
         }
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "less than the bucket count, a u32"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "less than the bucket count, a u32")]
     fn draw(self, seed: Integer, bucket_count: u32, profile: Profile) -> Place {
         let slot_offset = Twister::new(profile, seed).below(self.slot_ticks);
         let bucket = seed.rem_euclid(u64::from(bucket_count)) as u32;
@@ -229,9 +207,7 @@ pub fn hash(salt: &str, id: &Id<'_>) -> u64 {
         Id::Text(text) => md5.update(text),
         Id::Uuid(uuid) => {
             let mut buffer = uuid::Uuid::encode_buffer();
-            let text = uuid::Uuid::from_u128(*uuid)
-                .as_hyphenated()
-                .encode_lower(&mut buffer);
+            let text = uuid::Uuid::from_u128(*uuid).as_hyphenated().encode_lower(&mut buffer);
             md5.update(text);
         }
         Id::Integer(_) | Id::Fraction(_) => md5.update(id.to_string()),

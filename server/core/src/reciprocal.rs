@@ -51,13 +51,9 @@ impl Reciprocals {
             Spacing::Even => u64::from(kind) * u64::from(slots) / u64::from(kinds),
             Spacing::Stable => (u64::from(kind.reverse_bits()) * u64::from(slots)) >> 32,
         };
-        let positions: Vec<u32> = (0..kinds)
-            .map(|kind| u32::try_from(position(kind)).unwrap_or(u32::MAX))
-            .collect();
-        let placed = Self {
-            slot_count: slots,
-            positions,
-        };
+        let positions: Vec<u32> =
+            (0..kinds).map(|kind| u32::try_from(position(kind)).unwrap_or(u32::MAX)).collect();
+        let placed = Self { slot_count: slots, positions };
         if placed.gap() == 0 {
             let allowed = match spacing {
                 Spacing::Even => {
@@ -68,12 +64,7 @@ impl Reciprocals {
                      take fewer kinds, more slots or EVEN"
                 ),
             };
-            return Err(Rejection::new(
-                Reason::KindsDoNotFit,
-                "kind_count",
-                kind_count,
-                allowed,
-            ));
+            return Err(Rejection::new(Reason::KindsDoNotFit, "kind_count", kind_count, allowed));
         }
         Ok(placed)
     }
@@ -87,9 +78,7 @@ impl Reciprocals {
     pub fn try_with_needs(slot_count: i64, needs: &[u64]) -> Result<Self, Rejection> {
         let slots = check_slots(slot_count)?;
         let kinds = check_kinds(i64::try_from(needs.len()).unwrap_or(i64::MAX))?;
-        let total = needs
-            .iter()
-            .fold(0u64, |sum, need| sum.saturating_add((*need).max(1)));
+        let total = needs.iter().fold(0u64, |sum, need| sum.saturating_add((*need).max(1)));
         let Some(slack) = u64::from(slots).checked_sub(total) else {
             return Err(Rejection::new(
                 Reason::KindsDoNotFit,
@@ -107,10 +96,7 @@ impl Reciprocals {
             positions.push(u32::try_from(position).unwrap_or(u32::MAX));
             before += (*need).max(1);
         }
-        Ok(Self {
-            slot_count: slots,
-            positions,
-        })
+        Ok(Self { slot_count: slots, positions })
     }
 
     /// Slots in the cycle.
@@ -152,10 +138,8 @@ impl Reciprocals {
     /// When there is no such slot.
     pub fn seen_from(&self, slot_index: i64) -> Result<Vec<KindSlot>, Rejection> {
         let slots = self.slot_count;
-        let slot = u32::try_from(slot_index)
-            .ok()
-            .filter(|slot| *slot < slots)
-            .ok_or_else(|| {
+        let slot =
+            u32::try_from(slot_index).ok().filter(|slot| *slot < slots).ok_or_else(|| {
                 let allowed = format!("must be 0 to {} (a slot of {slots})", slots - 1);
                 Rejection::new(Reason::OutOfRange, "slot_index", slot_index, allowed)
             })?;
@@ -173,9 +157,7 @@ impl Reciprocals {
 }
 
 fn check_slots(slot_count: i64) -> Result<u32, Rejection> {
-    let count = u32::try_from(slot_count)
-        .ok()
-        .filter(|_| SLOT_COUNT.allows(slot_count.into()));
+    let count = u32::try_from(slot_count).ok().filter(|_| SLOT_COUNT.allows(slot_count.into()));
     count.ok_or_else(|| {
         let allowed = format!("must be {SLOT_COUNT}");
         Rejection::new(Reason::OutOfRange, "slot_count", slot_count, allowed)
@@ -183,9 +165,7 @@ fn check_slots(slot_count: i64) -> Result<u32, Rejection> {
 }
 
 fn check_kinds(kind_count: i64) -> Result<u32, Rejection> {
-    let count = u32::try_from(kind_count)
-        .ok()
-        .filter(|_| KIND_COUNT.allows(kind_count.into()));
+    let count = u32::try_from(kind_count).ok().filter(|_| KIND_COUNT.allows(kind_count.into()));
     count.ok_or_else(|| {
         let allowed = format!("must be {KIND_COUNT}");
         Rejection::new(Reason::OutOfRange, "kind_count", kind_count, allowed)

@@ -74,11 +74,7 @@ impl Rejection {
 /// `value`, cut to what a refusal may show; control characters are escaped.
 #[must_use]
 pub fn shorten(value: &str) -> String {
-    let mut shown: String = value
-        .chars()
-        .take(MAX_VALUE_CHARS)
-        .flat_map(escape_control)
-        .collect();
+    let mut shown: String = value.chars().take(MAX_VALUE_CHARS).flat_map(escape_control).collect();
     if value.chars().nth(MAX_VALUE_CHARS).is_some() {
         shown.push('…');
     }
@@ -96,11 +92,7 @@ impl fmt::Display for Rejection {
         if self.reason == Reason::FieldMissing {
             return write!(f, "{}: is missing: {}", self.field, self.allowed);
         }
-        write!(
-            f,
-            "{}: {} is refused: {}",
-            self.field, self.value, self.allowed
-        )
+        write!(f, "{}: {} is refused: {}", self.field, self.value, self.allowed)
     }
 }
 

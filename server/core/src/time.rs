@@ -43,9 +43,7 @@ impl Span {
                 "must be -999999999 to 999999999 ns, with the sign of the seconds",
             ));
         }
-        Ok(Self(
-            i128::from(seconds) * NANOS_PER_SECOND + i128::from(nanos),
-        ))
+        Ok(Self(i128::from(seconds) * NANOS_PER_SECOND + i128::from(nanos)))
     }
 
     /// The span in milliseconds, if it is whole and not negative.
@@ -72,10 +70,7 @@ impl Span {
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };
-        let (seconds, nanos) = (
-            self.0.abs() / NANOS_PER_SECOND,
-            self.0.abs() % NANOS_PER_SECOND,
-        );
+        let (seconds, nanos) = (self.0.abs() / NANOS_PER_SECOND, self.0.abs() % NANOS_PER_SECOND);
         write!(f, "{sign}{seconds}{}s", Fraction(nanos))
     }
 }
@@ -134,9 +129,7 @@ impl Moment {
     #[must_use]
     pub fn from_unix_millis(millis: i64) -> Option<Self> {
         let moment = i128::from(millis) * NANOS_PER_MILLI;
-        (Self::MIN.0..=Self::MAX.0)
-            .contains(&moment)
-            .then_some(Self(moment))
+        (Self::MIN.0..=Self::MAX.0).contains(&moment).then_some(Self(moment))
     }
 
     /// The last whole millisecond since the Unix epoch at or before the instant.
@@ -188,18 +181,9 @@ mod tests {
     #[test]
     fn rounding_to_milliseconds_goes_the_way_its_name_says() {
         let before_epoch = Moment::try_new(-1, 999_999_999).unwrap();
-        assert_eq!(
-            (
-                before_epoch.unix_millis_floor(),
-                before_epoch.unix_millis_ceil()
-            ),
-            (-1, 0)
-        );
+        assert_eq!((before_epoch.unix_millis_floor(), before_epoch.unix_millis_ceil()), (-1, 0));
         let exact = Moment::try_new(1, 2_000_000).unwrap();
-        assert_eq!(
-            (exact.unix_millis_floor(), exact.unix_millis_ceil()),
-            (1_002, 1_002)
-        );
+        assert_eq!((exact.unix_millis_floor(), exact.unix_millis_ceil()), (1_002, 1_002));
         assert_eq!(Moment::MAX.unix_millis_ceil(), 253_402_300_800_000);
     }
 

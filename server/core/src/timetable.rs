@@ -35,13 +35,10 @@ pub struct Slot {
 /// # Errors
 /// When not, naming `next_run_count`.
 pub fn check_run_count(count: i64) -> Result<usize, Rejection> {
-    usize::try_from(count)
-        .ok()
-        .filter(|_| NEXT_RUNS.allows(i128::from(count)))
-        .ok_or_else(|| {
-            let allowed = format!("must be {NEXT_RUNS}");
-            Rejection::new(Reason::OutOfRange, "next_run_count", count, allowed)
-        })
+    usize::try_from(count).ok().filter(|_| NEXT_RUNS.allows(i128::from(count))).ok_or_else(|| {
+        let allowed = format!("must be {NEXT_RUNS}");
+        Rejection::new(Reason::OutOfRange, "next_run_count", count, allowed)
+    })
 }
 
 impl Schedule {
@@ -65,11 +62,7 @@ impl Schedule {
         let earliest = i128::from(Moment::MIN.unix_millis_floor()) + period;
         let latest = i128::from(Moment::MAX.unix_millis_ceil()) - cycles.saturating_mul(period);
         if !(earliest..=latest).contains(&millis) {
-            let at = |millis: i128| {
-                i64::try_from(millis)
-                    .ok()
-                    .and_then(Moment::from_unix_millis)
-            };
+            let at = |millis: i128| i64::try_from(millis).ok().and_then(Moment::from_unix_millis);
             let allowed = match (at(earliest), at(latest)) {
                 (Some(earliest), Some(latest)) if earliest <= latest => {
                     format!(
@@ -81,17 +74,9 @@ impl Schedule {
                     self.period()
                 ),
             };
-            return Err(Rejection::new(
-                Reason::OutOfRange,
-                "from_time",
-                from,
-                allowed,
-            ));
+            return Err(Rejection::new(Reason::OutOfRange, "from_time", from, allowed));
         }
-        Ok(Runs {
-            schedule: self,
-            from_millis: from.unix_millis_ceil(),
-        })
+        Ok(Runs { schedule: self, from_millis: from.unix_millis_ceil() })
     }
 
     /// The slot that runs at `at`.
@@ -100,8 +85,7 @@ impl Schedule {
     /// When it starts or ends outside the years 1 to 9999, naming `at_time`.
     pub fn slot_at(&self, at: Moment) -> Result<Slot, Rejection> {
         let number = self.slots_before(at.unix_millis_floor() + 1) - 1;
-        self.slot_numbered(number)
-            .ok_or_else(|| outside_time("at_time", &at))
+        self.slot_numbered(number).ok_or_else(|| outside_time("at_time", &at))
     }
 
     /// When a cycle starts.
@@ -118,12 +102,7 @@ impl Schedule {
     pub fn slots_starting_in(&self, start: Moment, end: Moment) -> Result<Vec<Slot>, Rejection> {
         if end < start {
             let allowed = format!("must not be before start_time, {start}");
-            return Err(Rejection::new(
-                Reason::Contradictory,
-                "end_time",
-                end,
-                allowed,
-            ));
+            return Err(Rejection::new(Reason::Contradictory, "end_time", end, allowed));
         }
         let first = self.slots_before(start.unix_millis_ceil());
         let behind = self.slots_before(end.unix_millis_ceil());
@@ -139,18 +118,10 @@ impl Schedule {
         if !LISTED_SLOTS.allows(count) {
             let value = format_args!("{end}, which means {count} slots");
             let allowed = format!("must mean {LISTED_SLOTS}: ask for a shorter window");
-            return Err(Rejection::new(
-                Reason::OutOfRange,
-                "end_time",
-                value,
-                allowed,
-            ));
+            return Err(Rejection::new(Reason::OutOfRange, "end_time", value, allowed));
         }
         numbers
-            .map(|number| {
-                self.slot_numbered(number)
-                    .ok_or_else(|| outside_time("end_time", end))
-            })
+            .map(|number| self.slot_numbered(number).ok_or_else(|| outside_time("end_time", end)))
             .collect()
     }
 
@@ -193,11 +164,8 @@ impl Schedule {
 }
 
 fn outside_time(field: &str, value: &dyn core::fmt::Display) -> Rejection {
-    let allowed = format!(
-        "must mean slots that start and end in {} to {}",
-        Moment::MIN,
-        Moment::MAX
-    );
+    let allowed =
+        format!("must mean slots that start and end in {} to {}", Moment::MIN, Moment::MAX);
     Rejection::new(Reason::OutOfRange, field, value, allowed)
 }
 
@@ -233,9 +201,6 @@ impl Runs<'_> {
         let first = self.schedule.anchor_millis() + millis(place.cycle_offset);
         // The smallest cycle whose run is not before the instant: a division rounded up.
         let cycle_index = -(first - self.from_millis).div_euclid(period) + later;
-        Run {
-            cycle_index,
-            unix_millis: first + cycle_index * period,
-        }
+        Run { cycle_index, unix_millis: first + cycle_index * period }
     }
 }

@@ -65,11 +65,7 @@ impl Twister {
             }
             Profile::Ruby30To31 => {
                 let words = Words::of(seed).guarded();
-                if words.len == 1 {
-                    Mt::new(words.first())
-                } else {
-                    Mt::new_with_key(words)
-                }
+                if words.len == 1 { Mt::new(words.first()) } else { Mt::new_with_key(words) }
             }
         };
         Self { mt, profile }
@@ -136,11 +132,7 @@ impl Twister {
         let wide = limit > 1 << 32;
         let mut draw = || {
             let low = u64::from(self.mt.next_u32());
-            if wide {
-                u64::from(self.mt.next_u32()) << 32 | low
-            } else {
-                low
-            }
+            if wide { u64::from(self.mt.next_u32()) << 32 | low } else { low }
         };
         if limit.is_power_of_two() {
             return draw() & (limit - 1);
@@ -175,14 +167,7 @@ impl Words {
     /// Ruby drops a top word of 1, which it uses itself to keep leading zeros.
     fn guarded(self) -> Self {
         let top = self.rest >> (32 * (self.len - 1));
-        if self.len > 1 && top == 1 {
-            Self {
-                len: self.len - 1,
-                ..self
-            }
-        } else {
-            self
-        }
+        if self.len > 1 && top == 1 { Self { len: self.len - 1, ..self } } else { self }
     }
 
     const fn first(self) -> u32 {
@@ -201,10 +186,7 @@ impl Iterator for Words {
     }
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the low word is what is asked for"
-)]
+#[expect(clippy::cast_possible_truncation, reason = "the low word is what is asked for")]
 const fn low_word(value: u128) -> u32 {
     value as u32
 }

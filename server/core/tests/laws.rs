@@ -25,34 +25,22 @@ fn schedules() -> impl Strategy<Value = Schedule> {
     ];
     let tick = prop::sample::select(vec![1u64, 10, 250, 1_000]);
     let anchor = -4_000_000_000i64..4_000_000_000;
-    (
-        1i64..=256,
-        1u64..100_000,
-        tick,
-        anchor,
-        placement,
-        "[a-z]{0,3}",
+    (1i64..=256, 1u64..100_000, tick, anchor, placement, "[a-z]{0,3}").prop_map(
+        |(slots, slot_ticks, tick, anchor, (placement, bucket_count, profile), salt)| {
+            let period = Span::from_millis(slots.unsigned_abs() * slot_ticks * tick);
+            Schedule::try_new(&ScheduleSpec {
+                resolution: Some(Span::from_millis(tick)),
+                anchor_time: Some(Moment::try_new(anchor, 0).unwrap()),
+                slot_count: Some(slots),
+                placement,
+                bucket_count,
+                profile,
+                salt: if placement == PlacementKind::Hash { salt } else { String::new() },
+                ..ScheduleSpec::every(period)
+            })
+            .unwrap()
+        },
     )
-        .prop_map(
-            |(slots, slot_ticks, tick, anchor, (placement, bucket_count, profile), salt)| {
-                let period = Span::from_millis(slots.unsigned_abs() * slot_ticks * tick);
-                Schedule::try_new(&ScheduleSpec {
-                    resolution: Some(Span::from_millis(tick)),
-                    anchor_time: Some(Moment::try_new(anchor, 0).unwrap()),
-                    slot_count: Some(slots),
-                    placement,
-                    bucket_count,
-                    profile,
-                    salt: if placement == PlacementKind::Hash {
-                        salt
-                    } else {
-                        String::new()
-                    },
-                    ..ScheduleSpec::every(period)
-                })
-                .unwrap()
-            },
-        )
 }
 
 /// An ID that the placement of `schedule` takes, made from raw bits.

@@ -36,21 +36,15 @@ fn circular_distance(a: u32, b: u32, slots: u32) -> u32 {
 
 /// The smallest distance of any two kinds.
 fn smallest_distance(positions: &[u32], slots: u32) -> u32 {
-    let pairs = positions.iter().enumerate().flat_map(|(i, a)| {
-        positions[..i]
-            .iter()
-            .map(move |b| circular_distance(*a, *b, slots))
-    });
+    let pairs = positions
+        .iter()
+        .enumerate()
+        .flat_map(|(i, a)| positions[..i].iter().map(move |b| circular_distance(*a, *b, slots)));
     pairs.min().unwrap_or(slots)
 }
 
 fn offsets(placed: &Reciprocals) -> Vec<u32> {
-    placed
-        .seen_from(0)
-        .unwrap()
-        .iter()
-        .map(|kind| kind.offset)
-        .collect()
+    placed.seen_from(0).unwrap().iter().map(|kind| kind.offset).collect()
 }
 
 #[test]
@@ -127,9 +121,7 @@ fn run_times_leave_the_best_slack_there_is() {
                     .filter_map(|positions| {
                         // a kind alone in its slot: two at one place leave no room
                         let distinct = kinds == 1 || smallest_distance(positions, slots) > 0;
-                        distinct
-                            .then(|| smallest_slack(positions, &needs, slots))
-                            .flatten()
+                        distinct.then(|| smallest_slack(positions, &needs, slots)).flatten()
                     })
                     .max();
                 let placed = Reciprocals::try_with_needs(slots.into(), &needs);
@@ -168,13 +160,7 @@ fn needs_of_one_give_the_even_spacing() {
 fn the_worked_example_shows_both_views() {
     let placed = Reciprocals::try_new(8, 3, Spacing::Even).unwrap();
     let seen = placed.seen_from(0).unwrap();
-    assert_eq!(
-        seen.iter().map(|kind| kind.user_slot).collect::<Vec<_>>(),
-        [0, 2, 5]
-    );
-    assert_eq!(
-        seen.iter().map(|kind| kind.time_slot).collect::<Vec<_>>(),
-        [0, 6, 3]
-    );
+    assert_eq!(seen.iter().map(|kind| kind.user_slot).collect::<Vec<_>>(), [0, 2, 5]);
+    assert_eq!(seen.iter().map(|kind| kind.time_slot).collect::<Vec<_>>(), [0, 6, 3]);
     assert_eq!(placed.gap(), 2);
 }

@@ -22,9 +22,8 @@ use serde::de::DeserializeOwned;
 
 fn vectors<T: DeserializeOwned>(file: &str) -> Option<T> {
     let fresh = std::env::var("OFFBEAT_VECTORS").ok();
-    let folder = fresh
-        .as_deref()
-        .unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors"));
+    let folder =
+        fresh.as_deref().unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors"));
     let path = Path::new(folder).join(file);
     if fresh.is_some() && !path.exists() {
         return None;
@@ -58,33 +57,17 @@ fn check_draws(file: &str, profile: Profile) {
     let Some(draws) = vectors::<Draws>(file) else {
         return;
     };
-    assert!(
-        draws.cases.len() > 100,
-        "{file} has only {} cases",
-        draws.cases.len()
-    );
+    assert!(draws.cases.len() > 100, "{file} has only {} cases", draws.cases.len());
     for case in draws.cases {
         let label = format!("{file}: seed {} limit {}", case.seed, case.limit);
         let seed = integer(&case.seed);
         let limit: NonZeroU64 = case.limit.parse().unwrap();
         let mut twister = Twister::new(profile, seed);
-        assert_eq!(
-            twister.below(limit).to_string(),
-            case.first,
-            "{label}, first draw"
-        );
-        assert_eq!(
-            twister.below(limit).to_string(),
-            case.second,
-            "{label}, second draw"
-        );
+        assert_eq!(twister.below(limit).to_string(), case.first, "{label}, first draw");
+        assert_eq!(twister.below(limit).to_string(), case.second, "{label}, second draw");
         if let Some(float) = case.float {
             let float: f64 = float.parse().unwrap();
-            assert_eq!(
-                Twister::new(profile, seed).unit().to_bits(),
-                float.to_bits(),
-                "{label}"
-            );
+            assert_eq!(Twister::new(profile, seed).unit().to_bits(), float.to_bits(), "{label}");
         }
     }
 }
@@ -142,18 +125,8 @@ fn twister_places_uuids_as_the_recipe_in_ruby_does() {
         let Id::Uuid(seed) = id else { panic!("{id:?}") };
         assert_eq!(seed.to_string(), case.seed);
         let twister = || Twister::new(Profile::Ruby, seed.into());
-        assert_eq!(
-            twister().unit(),
-            case.rand_float.parse::<f64>().unwrap(),
-            "{}",
-            case.uuid
-        );
-        assert_eq!(
-            twister().below(21_600.try_into().unwrap()),
-            case.rand_6h,
-            "{}",
-            case.uuid
-        );
+        assert_eq!(twister().unit(), case.rand_float.parse::<f64>().unwrap(), "{}", case.uuid);
+        assert_eq!(twister().below(21_600.try_into().unwrap()), case.rand_6h, "{}", case.uuid);
         for wanted in case.placements {
             let schedule = Schedule::try_new(&ScheduleSpec {
                 slot_count: Some(wanted.slots),
@@ -206,11 +179,7 @@ struct FractionCase {
 /// A schedule of so many ticks: of a second, or of a millisecond where the
 /// period would otherwise be too long.
 fn ticks(ticks: u64, slots: Option<i64>) -> ScheduleSpec {
-    let tick = if ticks > 3_660 * 86_400 || ticks == 86_400_000 {
-        1
-    } else {
-        1_000
-    };
+    let tick = if ticks > 3_660 * 86_400 || ticks == 86_400_000 { 1 } else { 1_000 };
     ScheduleSpec {
         resolution: Some(Span::from_millis(tick)),
         slot_count: slots,
@@ -220,10 +189,7 @@ fn ticks(ticks: u64, slots: Option<i64>) -> ScheduleSpec {
 
 /// The IDs an ID's text may stand for: they all hash alike.
 fn readings(text: &str) -> Vec<Id<'_>> {
-    [Id::text(text), Id::uuid(text), Id::decimal(text)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [Id::text(text), Id::uuid(text), Id::decimal(text)].into_iter().flatten().collect()
 }
 
 #[test]
@@ -233,20 +199,13 @@ fn hash_places_and_pieces_equal_hashlib() {
     };
     assert!(cases.len() > 100);
     for case in cases {
-        let spec = ScheduleSpec {
-            salt: case.salt.clone(),
-            ..ticks(case.ticks, Some(case.slots))
-        };
+        let spec = ScheduleSpec { salt: case.salt.clone(), ..ticks(case.ticks, Some(case.slots)) };
         let schedule = Schedule::try_new(&spec).unwrap();
         for id in readings(&case.id) {
             let hash = placement::hash(&case.salt, &id);
             assert_eq!(format!("{hash:016x}"), case.hash, "{id:?}");
             let place = schedule.place(&id).unwrap();
-            assert_eq!(
-                (place.slot, place.cycle_offset),
-                (case.slot, case.offset),
-                "{id:?}"
-            );
+            assert_eq!((place.slot, place.cycle_offset), (case.slot, case.offset), "{id:?}");
             for (number, piece) in (0..).zip(&case.pieces) {
                 let place = schedule.place_of_hash(placement::piece_hash(hash, number));
                 assert_eq!(
@@ -261,25 +220,15 @@ fn hash_places_and_pieces_equal_hashlib() {
 
 #[test]
 fn fraction_places_equal_ieee_doubles() {
-    let Some(HashPlacements {
-        fraction: cases, ..
-    }) = vectors("hash_placement.json")
-    else {
+    let Some(HashPlacements { fraction: cases, .. }) = vectors("hash_placement.json") else {
         return;
     };
     assert!(cases.len() > 100);
     for case in cases {
-        let spec = ScheduleSpec {
-            placement: PlacementKind::Fraction,
-            ..ticks(case.ticks, None)
-        };
+        let spec = ScheduleSpec { placement: PlacementKind::Fraction, ..ticks(case.ticks, None) };
         let id = Id::fraction(case.fraction.parse().unwrap()).unwrap();
         let place = Schedule::try_new(&spec).unwrap().place(&id).unwrap();
-        assert_eq!(
-            place.cycle_offset, case.offset,
-            "{} of {}",
-            case.fraction, case.ticks
-        );
+        assert_eq!(place.cycle_offset, case.offset, "{} of {}", case.fraction, case.ticks);
     }
 }
 
@@ -291,18 +240,7 @@ fn fraction_places_equal_the_source_document() {
         ..ScheduleSpec::every(Span::from_seconds(86_400))
     };
     let schedule = Schedule::try_new(&spec).unwrap();
-    for (fraction, offset) in [
-        (0.2, 17_280),
-        (0.45, 38_880),
-        (0.77, 66_528),
-        (0.84, 72_576),
-    ] {
-        assert_eq!(
-            schedule
-                .place(&Id::Fraction(fraction))
-                .unwrap()
-                .cycle_offset,
-            offset
-        );
+    for (fraction, offset) in [(0.2, 17_280), (0.45, 38_880), (0.77, 66_528), (0.84, 72_576)] {
+        assert_eq!(schedule.place(&Id::Fraction(fraction)).unwrap().cycle_offset, offset);
     }
 }

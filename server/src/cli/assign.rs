@@ -48,13 +48,8 @@ struct Assignment<'a> {
 }
 
 impl Row for Assignment<'_> {
-    const COLUMNS: &'static [(&'static str, isize)] = &[
-        ("ID", 36),
-        ("SLOT", -7),
-        ("SLOT OFFSET", -12),
-        ("CYCLE OFFSET", -12),
-        ("NEXT RUN", 20),
-    ];
+    const COLUMNS: &'static [(&'static str, isize)] =
+        &[("ID", 36), ("SLOT", -7), ("SLOT OFFSET", -12), ("CYCLE OFFSET", -12), ("NEXT RUN", 20)];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -70,11 +65,7 @@ impl Row for Assignment<'_> {
 pub(super) fn run(args: &AssignArgs) -> Result<ExitCode, Failure> {
     let schedule = args.schedule.schedule()?;
     let runs = schedule.runs_from(args.from.unwrap_or_else(clock::now), 1)?;
-    let assigner = Assigner {
-        schedule: &schedule,
-        runs,
-        id_type: args.id_type,
-    };
+    let assigner = Assigner { schedule: &schedule, runs, id_type: args.id_type };
     let mut rows = RowWriter::new(args.format, BufWriter::new(io::stdout().lock()));
     let mut bad = 0u64;
     let mut visit = |place: &str, number: u64, line: Line<'_>| -> Result<(), Failure> {
@@ -87,27 +78,18 @@ pub(super) fn run(args: &AssignArgs) -> Result<ExitCode, Failure> {
         };
         bad += 1;
         let Rejection { value, allowed, .. } = refused;
-        let _ = writeln!(
-            io::stderr(),
-            "offbeat: {place} {number}: {value} is refused: {allowed}"
-        );
+        let _ = writeln!(io::stderr(), "offbeat: {place} {number}: {value} is refused: {allowed}");
         Ok(())
     };
     if args.ids.is_empty() {
-        for_each_line(io::stdin().lock(), |number, line| {
-            visit("line", number, line)
-        })?;
+        for_each_line(io::stdin().lock(), |number, line| visit("line", number, line))?;
     } else {
         for (number, id) in (1..).zip(&args.ids) {
             visit("argument", number, Line::Text(id))?;
         }
     }
     rows.flush()?;
-    Ok(if bad == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if bad == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 struct Assigner<'a> {

@@ -70,26 +70,14 @@ struct Load {
 
 impl From<ExpectedLoad> for Load {
     fn from(load: ExpectedLoad) -> Self {
-        let ExpectedLoad {
-            mean,
-            fullest_median,
-            fullest_p99,
-        } = load;
-        Self {
-            mean,
-            fullest_median,
-            fullest_p99,
-        }
+        let ExpectedLoad { mean, fullest_median, fullest_p99 } = load;
+        Self { mean, fullest_median, fullest_p99 }
     }
 }
 
 pub(super) fn run(args: &DescribeArgs) -> Result<ExitCode, Failure> {
     let schedule = args.schedule.schedule()?;
-    let description = describe(
-        &schedule,
-        args.at.unwrap_or_else(clock::now),
-        args.population,
-    )?;
+    let description = describe(&schedule, args.at.unwrap_or_else(clock::now), args.population)?;
     let mut out = BufWriter::new(io::stdout().lock());
     match args.format {
         AnswerFormat::Json => write_json_line(&mut out, &description)?,
@@ -128,37 +116,19 @@ fn describe(
 }
 
 fn buckets(schedule: &Schedule) -> Option<Buckets> {
-    let &Placement::Twister {
-        bucket_count,
-        profile,
-    } = schedule.placement()
-    else {
+    let &Placement::Twister { bucket_count, profile } = schedule.placement() else {
         return None;
     };
     let (min_per_slot, max_per_slot) = schedule.buckets_per_slot()?;
-    Some(Buckets {
-        bucket_count,
-        profile: profile.name(),
-        min_per_slot,
-        max_per_slot,
-    })
+    Some(Buckets { bucket_count, profile: profile.name(), min_per_slot, max_per_slot })
 }
 
 fn write_lines(out: &mut impl Write, description: &Description) -> io::Result<()> {
     let Description {
-        period,
-        resolution,
-        anchor_time,
-        slot_count,
-        slot_duration,
-        placement,
-        ..
+        period, resolution, anchor_time, slot_count, slot_duration, placement, ..
     } = description;
     writeln!(out, "cycle        {period}, from {anchor_time} on")?;
-    writeln!(
-        out,
-        "slots        {slot_count} of {slot_duration}, in ticks of {resolution}"
-    )?;
+    writeln!(out, "slots        {slot_count} of {slot_duration}, in ticks of {resolution}")?;
     match &description.buckets {
         Some(buckets) => writeln!(
             out,

@@ -23,12 +23,7 @@ pub(super) struct HealthArgs {
     address: Option<ListenAddress>,
 
     /// The service to ask about [default: all]
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "",
-        hide_default_value = true
-    )]
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     service: String,
 
     /// How long to wait for the answer, in seconds
@@ -41,9 +36,7 @@ pub(super) fn run(args: &HealthArgs) -> Result<ExitCode, Failure> {
         Some(address) => address.clone(),
         None => address_of_the_server()?,
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let patience = Duration::from_secs(args.timeout);
     let asked = runtime
         .block_on(async { tokio::time::timeout(patience, ask(&address, &args.service)).await });
@@ -51,9 +44,7 @@ pub(super) fn run(args: &HealthArgs) -> Result<ExitCode, Failure> {
         Ok(Ok(status)) if status == ServingStatus::Serving as i32 => Ok(ExitCode::SUCCESS),
         Ok(Ok(_)) => Err(Failure::Other(format!("{address} is not serving"))),
         Ok(Err(why)) => Err(Failure::Other(format!("{address} does not answer: {why}"))),
-        Err(_) => Err(Failure::Other(format!(
-            "{address} did not answer within {patience:?}"
-        ))),
+        Err(_) => Err(Failure::Other(format!("{address} did not answer within {patience:?}"))),
     }
 }
 
@@ -61,9 +52,7 @@ pub(super) fn run(args: &HealthArgs) -> Result<ExitCode, Failure> {
 fn address_of_the_server() -> Result<ListenAddress, Failure> {
     let listen = std::env::var("OFFBEAT_LISTEN").unwrap_or_else(|_| DEFAULT_ADDRESS.to_owned());
     let first = listen.split(',').next().unwrap_or_default();
-    first
-        .parse()
-        .map_err(|invalid| Failure::Usage(format!("OFFBEAT_LISTEN: {invalid}")))
+    first.parse().map_err(|invalid| Failure::Usage(format!("OFFBEAT_LISTEN: {invalid}")))
 }
 
 async fn ask(address: &ListenAddress, service: &str) -> Result<i32, String> {
@@ -72,21 +61,15 @@ async fn ask(address: &ListenAddress, service: &str) -> Result<i32, String> {
         let cause = std::error::Error::source(&error).map(ToString::to_string);
         cause.unwrap_or_else(|| error.to_string())
     })?;
-    let request = HealthCheckRequest {
-        service: service.to_owned(),
-    };
+    let request = HealthCheckRequest { service: service.to_owned() };
     let answer = HealthClient::new(channel).check(request).await;
-    answer
-        .map(|answer| answer.into_inner().status)
-        .map_err(|status| status.message().to_owned())
+    answer.map(|answer| answer.into_inner().status).map_err(|status| status.message().to_owned())
 }
 
 async fn connect(address: &ListenAddress) -> Result<Channel, tonic::transport::Error> {
     match address {
         ListenAddress::Tcp(address) => {
-            Endpoint::try_from(format!("http://{}", reachable(*address)))?
-                .connect()
-                .await
+            Endpoint::try_from(format!("http://{}", reachable(*address)))?.connect().await
         }
         ListenAddress::Unix(path) => {
             let path: PathBuf = path.clone();
@@ -94,9 +77,7 @@ async fn connect(address: &ListenAddress) -> Result<Channel, tonic::transport::E
                 let path = path.clone();
                 async move { UnixStream::connect(path).await.map(TokioIo::new) }
             });
-            Endpoint::from_static("http://localhost")
-                .connect_with_connector(connector)
-                .await
+            Endpoint::from_static("http://localhost").connect_with_connector(connector).await
         }
     }
 }

@@ -43,11 +43,7 @@ fn read_any(text: &str) -> Result<Id<'_>, Rejection> {
     {
         return Ok(uuid);
     }
-    if is_canonical_decimal(text) {
-        Id::decimal(text)
-    } else {
-        Id::text(text)
-    }
+    if is_canonical_decimal(text) { Id::decimal(text) } else { Id::text(text) }
 }
 
 fn read_fraction(text: &str) -> Result<Id<'_>, Rejection> {
@@ -128,13 +124,7 @@ mod tests {
         let ok = |text: &str| Ok(text.to_owned());
         assert_eq!(
             lines(b" a \n\nb\r\nc\r\r\nd"),
-            [
-                (1, ok(" a ")),
-                (2, ok("")),
-                (3, ok("b")),
-                (4, ok("c\r")),
-                (5, ok("d"))
-            ]
+            [(1, ok(" a ")), (2, ok("")), (3, ok("b")), (4, ok("c\r")), (5, ok("d"))]
         );
         assert_eq!(lines(b""), []);
         assert_eq!(lines(b"\n"), [(1, ok(""))]);
@@ -147,15 +137,9 @@ mod tests {
             let input = format!("{}\r\n{}\nz", "x".repeat(limit), "y".repeat(limit + extra));
             let seen = lines(input.as_bytes());
             assert_eq!(seen[0].1.as_ref().unwrap().len(), limit);
-            assert_eq!(
-                seen[1..],
-                [(2, Err(Reason::OutOfRange)), (3, Ok("z".to_owned()))]
-            );
+            assert_eq!(seen[1..], [(2, Err(Reason::OutOfRange)), (3, Ok("z".to_owned()))]);
         }
-        assert_eq!(
-            lines(b"\xff\nz"),
-            [(1, Err(Reason::Malformed)), (2, Ok("z".to_owned()))]
-        );
+        assert_eq!(lines(b"\xff\nz"), [(1, Err(Reason::Malformed)), (2, Ok("z".to_owned()))]);
     }
 
     #[test]

@@ -54,18 +54,8 @@ impl Row for SlotRow {
         &[("SLOT", -7), ("CYCLE", -12), ("START", 24), ("END", 24)];
 
     fn cells(&self) -> Vec<String> {
-        let Self {
-            slot_index,
-            cycle_index,
-            start_time,
-            end_time,
-        } = self;
-        vec![
-            slot_index.to_string(),
-            cycle_index.to_string(),
-            start_time.clone(),
-            end_time.clone(),
-        ]
+        let Self { slot_index, cycle_index, start_time, end_time } = self;
+        vec![slot_index.to_string(), cycle_index.to_string(), start_time.clone(), end_time.clone()]
     }
 }
 

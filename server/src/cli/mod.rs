@@ -72,11 +72,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print(); // a closed standard error changes nothing
-            return if error.use_stderr() {
-                EXIT_USAGE.into()
-            } else {
-                ExitCode::SUCCESS
-            };
+            return if error.use_stderr() { EXIT_USAGE.into() } else { ExitCode::SUCCESS };
         }
     };
     match run(cli.command) {

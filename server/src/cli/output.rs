@@ -48,9 +48,7 @@ impl<W: Write> RowWriter<W> {
         match format {
             RowFormat::Table => Self::Table { out, titled: false },
             RowFormat::Json => Self::Json { out },
-            RowFormat::Csv => Self::Csv {
-                out: Box::new(csv::Writer::from_writer(out)),
-            },
+            RowFormat::Csv => Self::Csv { out: Box::new(csv::Writer::from_writer(out)) },
         }
     }
 
@@ -85,11 +83,7 @@ fn write_cells<R: Row, W: Write>(
 ) -> Result<(), Failure> {
     let padded = cells.zip(R::COLUMNS).map(|(cell, (_, width))| {
         let columns = width.unsigned_abs();
-        if *width < 0 {
-            format!("{cell:>columns$}")
-        } else {
-            format!("{cell:<columns$}")
-        }
+        if *width < 0 { format!("{cell:>columns$}") } else { format!("{cell:<columns$}") }
     });
     let line = padded.collect::<Vec<_>>().join("  ");
     writeln!(out, "{}", line.trim_end())?;

@@ -20,12 +20,7 @@ pub(super) struct ReciprocalArgs {
     cycle: Option<Span>,
 
     /// The slot to look from
-    #[arg(
-        long,
-        value_name = "INDEX",
-        default_value_t = 0,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "INDEX", default_value_t = 0, allow_hyphen_values = true)]
     slot: i64,
 
     /// How many kinds must not meet [default: one for each --run-time]
@@ -112,10 +107,7 @@ impl Row for KindRow {
 }
 
 pub(super) fn run(args: &ReciprocalArgs) -> Result<ExitCode, Failure> {
-    let schedule = args
-        .cycle
-        .map(|cycle| args.schedule.schedule(cycle))
-        .transpose()?;
+    let schedule = args.cycle.map(|cycle| args.schedule.schedule(cycle)).transpose()?;
     let answer = answer(args, schedule.as_ref())?;
     let mut out = BufWriter::new(io::stdout().lock());
     match args.format {
@@ -131,11 +123,7 @@ fn answer(args: &ReciprocalArgs, schedule: Option<&Schedule>) -> Result<Answer, 
     let slot_count = slots.or(args.schedule.slots).unwrap_or_default();
     let placed = place(args, schedule, slot_count)?;
     let span = |slots: u32| {
-        schedule.map(|schedule| {
-            schedule
-                .span(u64::from(slots) * schedule.slot_ticks())
-                .to_string()
-        })
+        schedule.map(|schedule| schedule.span(u64::from(slots) * schedule.slot_ticks()).to_string())
     };
     let row = |kind: &KindSlot| KindRow {
         kind_index: kind.kind_index,
@@ -170,11 +158,7 @@ fn place(
         SpacingArg::Stable => Spacing::Stable,
     };
     let (Some(schedule), false) = (schedule, args.run_times.is_empty()) else {
-        return Ok(Reciprocals::try_new(
-            slot_count,
-            args.kinds.unwrap_or_default(),
-            spacing,
-        )?);
+        return Ok(Reciprocals::try_new(slot_count, args.kinds.unwrap_or_default(), spacing)?);
     };
     if spacing == Spacing::Stable {
         let message =
@@ -184,23 +168,13 @@ fn place(
     let needs: Vec<u64> = args
         .run_times
         .iter()
-        .map(|time| {
-            schedule
-                .slots_needed(*time)
-                .map_err(|refused| refused.under("--run-time"))
-        })
+        .map(|time| schedule.slots_needed(*time).map_err(|refused| refused.under("--run-time")))
         .collect::<Result<_, Rejection>>()?;
     Ok(Reciprocals::try_with_needs(slot_count, &needs)?)
 }
 
 fn write_table(out: &mut impl Write, answer: &Answer) -> Result<(), Failure> {
-    let Answer {
-        slot_count,
-        slot_index,
-        gap_slot_count,
-        times,
-        kinds,
-    } = answer;
+    let Answer { slot_count, slot_index, gap_slot_count, times, kinds } = answer;
     let mut rows = RowWriter::new(RowFormat::Table, &mut *out);
     for kind in kinds {
         rows.write(kind)?;
@@ -210,17 +184,9 @@ fn write_table(out: &mut impl Write, answer: &Answer) -> Result<(), Failure> {
         out,
         "\nUsers of slot {slot_index} (of {slot_count}) get kind K at the user's slot; while slot"
     )?;
-    writeln!(
-        out,
-        "{slot_index} runs, kind K handles the users of the time's slot."
-    )?;
+    writeln!(out, "{slot_index} runs, kind K handles the users of the time's slot.")?;
     write!(out, "Smallest gap: {gap_slot_count} slots")?;
-    if let Some(Times {
-        run_budget,
-        independent_run_budget,
-        ..
-    }) = times
-    {
+    if let Some(Times { run_budget, independent_run_budget, .. }) = times {
         write!(
             out,
             "; queue wait plus run time must stay within {run_budget}\n\

@@ -35,12 +35,7 @@ pub(super) struct MoreScheduleArgs {
     pub(super) buckets: Option<i64>,
 
     /// Namespace, with --placement hash
-    #[arg(
-        long,
-        value_name = "TEXT",
-        default_value = "",
-        hide_default_value = true
-    )]
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub(super) salt: String,
 
     /// Length of a tick, the unit of offsets: 1s, or a whole fraction of it such as 1ms
@@ -112,9 +107,8 @@ pub(super) fn parse_span(text: &str) -> Result<Span, String> {
     let allowed = "must be a span with units, such as 8h, 90m, 1d or 1500ms";
     let span: jiff::Span = text.parse().map_err(|_| allowed)?;
     let relative = SpanRelativeTo::days_are_24_hours();
-    let duration = span
-        .to_duration(relative)
-        .map_err(|_| format!("{allowed} (no months or years)"))?;
+    let duration =
+        span.to_duration(relative).map_err(|_| format!("{allowed} (no months or years)"))?;
     Span::try_new(duration.as_secs(), duration.subsec_nanos()).map_err(|error| error.to_string())
 }
 
@@ -159,10 +153,7 @@ mod tests {
     fn instants_before_the_epoch_keep_their_fraction() {
         let moment = parse_moment("1969-12-31T23:59:59.5Z").unwrap();
         assert_eq!(moment.parts(), (-1, 500_000_000));
-        assert_eq!(
-            parse_moment("2026-01-01T01:00:00+01:00"),
-            parse_moment("2026-01-01T00:00:00Z")
-        );
+        assert_eq!(parse_moment("2026-01-01T01:00:00+01:00"), parse_moment("2026-01-01T00:00:00Z"));
         assert!(parse_moment("2026-01-01").is_err());
     }
 }

@@ -23,10 +23,7 @@ pub(super) struct Permit(
 
 impl Admission {
     pub(super) fn new(limit: usize) -> Self {
-        Self {
-            free: Arc::new(Semaphore::new(limit)),
-            limit,
-        }
+        Self { free: Arc::new(Semaphore::new(limit)), limit }
     }
 
     /// A place for a request of `method`, or the refusal of a full server.
@@ -35,8 +32,6 @@ impl Admission {
             return Ok(Permit(None));
         }
         let permit = Arc::clone(&self.free).try_acquire_owned();
-        permit
-            .map(|permit| Permit(Some(permit)))
-            .map_err(|_| status::overloaded(self.limit))
+        permit.map(|permit| Permit(Some(permit))).map_err(|_| status::overloaded(self.limit))
     }
 }

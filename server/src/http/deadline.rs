@@ -35,9 +35,7 @@ impl Deadline {
         let asked = headers.get(GRPC_TIMEOUT).map(parse_timeout).transpose()?;
         let ours = (!method.streaming).then_some(unary_time);
         let shorter = asked.into_iter().chain(ours).min();
-        Ok(Self(
-            shorter.and_then(|time| Instant::now().checked_add(time)),
-        ))
+        Ok(Self(shorter.and_then(|time| Instant::now().checked_add(time))))
     }
 
     /// The output of `future`, if it comes in time.
@@ -51,9 +49,7 @@ impl Deadline {
     /// `body`, ended with DEADLINE_EXCEEDED if it is not complete in time, or
     /// with UNAVAILABLE once `closing` says so; holds `permit` until then.
     pub(super) fn bound_body(self, body: Body, permit: Permit, closing: Option<Closing>) -> Body {
-        let late = self
-            .0
-            .map(|instant| Box::pin(tokio::time::sleep_until(instant)));
+        let late = self.0.map(|instant| Box::pin(tokio::time::sleep_until(instant)));
         let closed = closing.map(|mut closing| {
             let closed: Closed = Box::pin(async move {
                 if closing.wait_for(|closed| *closed).await.is_err() {
@@ -62,14 +58,7 @@ impl Deadline {
             });
             closed
         });
-        Body::new(BoundBody {
-            state: State::Open {
-                body,
-                late,
-                closed,
-                _permit: permit,
-            },
-        })
+        Body::new(BoundBody { state: State::Open { body, late, closed, _permit: permit } })
     }
 }
 
@@ -98,19 +87,12 @@ fn parse_timeout(value: &HeaderValue) -> Result<Duration, Status> {
     parsed.ok_or_else(|| {
         let shown = String::from_utf8_lossy(value.as_bytes());
         let allowed = "must be 1 to 8 digits and a unit of H, M, S, m, u or n";
-        status::refused(&Rejection::new(
-            Reason::Malformed,
-            GRPC_TIMEOUT,
-            shown,
-            allowed,
-        ))
+        status::refused(&Rejection::new(Reason::Malformed, GRPC_TIMEOUT, shown, allowed))
     })
 }
 
 fn is_ready<F: Future + ?Sized>(future: &mut Option<Pin<Box<F>>>, cx: &mut Context<'_>) -> bool {
-    future
-        .as_mut()
-        .is_some_and(|future| future.as_mut().poll(cx).is_ready())
+    future.as_mut().is_some_and(|future| future.as_mut().poll(cx).is_ready())
 }
 
 struct BoundBody {
@@ -118,12 +100,7 @@ struct BoundBody {
 }
 
 enum State {
-    Open {
-        body: Body,
-        late: Option<Pin<Box<Sleep>>>,
-        closed: Option<Closed>,
-        _permit: Permit,
-    },
+    Open { body: Body, late: Option<Pin<Box<Sleep>>>, closed: Option<Closed>, _permit: Permit },
     Ended,
 }
 
@@ -135,10 +112,7 @@ impl HttpBody for BoundBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let State::Open {
-            body, late, closed, ..
-        } = &mut self.state
-        else {
+        let State::Open { body, late, closed, .. } = &mut self.state else {
             return Poll::Ready(None);
         };
         if let Poll::Ready(frame) = Pin::new(body).poll_frame(cx) {
@@ -181,27 +155,13 @@ mod tests {
 
     #[test]
     fn timeouts_are_read_as_grpc_writes_them() {
-        for (text, millis) in [
-            ("2H", 7_200_000),
-            ("3M", 180_000),
-            ("4S", 4_000),
-            ("00000005m", 5),
-        ] {
+        for (text, millis) in [("2H", 7_200_000), ("3M", 180_000), ("4S", 4_000), ("00000005m", 5)]
+        {
             let timeout = parse_timeout(&HeaderValue::from_static(text)).unwrap();
             assert_eq!(timeout, Duration::from_millis(millis), "{text}");
         }
-        assert_eq!(
-            parse_timeout(&HeaderValue::from_static("7u"))
-                .unwrap()
-                .as_nanos(),
-            7_000
-        );
-        assert_eq!(
-            parse_timeout(&HeaderValue::from_static("8n"))
-                .unwrap()
-                .as_nanos(),
-            8
-        );
+        assert_eq!(parse_timeout(&HeaderValue::from_static("7u")).unwrap().as_nanos(), 7_000);
+        assert_eq!(parse_timeout(&HeaderValue::from_static("8n")).unwrap().as_nanos(), 8);
         for bad in ["", "S", "5", "5s", "-5S", "123456789S", "1.5S", " 1S", "1µ"] {
             let value = HeaderValue::from_bytes(bad.as_bytes()).unwrap();
             let status = parse_timeout(&value).unwrap_err();

@@ -20,15 +20,7 @@ pub(super) struct MeasuredBody {
 
 impl MeasuredBody {
     pub(super) fn new(body: Body, limit: Limit) -> Self {
-        Self {
-            body,
-            meter: Meter {
-                limit,
-                prefix: [0; PREFIX],
-                prefix_read: 0,
-                message_left: 0,
-            },
-        }
+        Self { body, meter: Meter { limit, prefix: [0; PREFIX], prefix_read: 0, message_left: 0 } }
     }
 }
 
@@ -126,10 +118,7 @@ mod tests {
         let bytes: Vec<u8> = [0, 1, 7, largest, 0, 3].map(message).concat();
         for cut in [1, 2, 3, 4, 5, 6, 1_000, bytes.len()] {
             let mut meter = meter();
-            assert!(
-                bytes.chunks(cut).all(|chunk| meter.pass(chunk).is_ok()),
-                "cut at {cut}"
-            );
+            assert!(bytes.chunks(cut).all(|chunk| meter.pass(chunk).is_ok()), "cut at {cut}");
             let too_large = &message(largest + 1)[..PREFIX];
             assert!(meter.pass(&too_large[..4]).is_ok());
             let status = meter.pass(&too_large[4..]).unwrap_err();

@@ -44,21 +44,12 @@ impl Stack {
         closing: watch::Receiver<bool>,
     ) -> Self {
         let admission = Admission::new(max_requests);
-        Self {
-            routes: routes.prepare(),
-            admission,
-            unary_time,
-            closing,
-        }
+        Self { routes: routes.prepare(), admission, unary_time, closing }
     }
 
     /// Answers any HTTP request.
     pub async fn answer(&self, request: Request<Body>) -> Response<Body> {
-        if is_grpc(&request) {
-            self.grpc(request).await
-        } else {
-            json::answer(self, request).await
-        }
+        if is_grpc(&request) { self.grpc(request).await } else { json::answer(self, request).await }
     }
 
     /// Answers a gRPC request.

@@ -47,12 +47,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Socket for S {}
 
 impl Connections {
     pub(super) fn new(stack: Stack, stopping: watch::Receiver<bool>) -> Self {
-        Self {
-            stack,
-            builder: builder(),
-            stopping,
-            open: Mutex::default(),
-        }
+        Self { stack, builder: builder(), stopping, open: Mutex::default() }
     }
 
     /// Serves `socket` until it ends; holds `place` as long.
@@ -70,10 +65,7 @@ impl Connections {
 
     /// Drops every open connection.
     pub(super) fn cut(&self) {
-        self.open
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .abort_all();
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
     }
 }
 
@@ -90,10 +82,7 @@ async fn serve(
         let under_way = requests.under_way();
         async move {
             let response = stack.answer(request.map(Body::new)).await;
-            Ok::<_, Infallible>(response.map(|body| CountedBody {
-                body,
-                _under_way: under_way,
-            }))
+            Ok::<_, Infallible>(response.map(|body| CountedBody { body, _under_way: under_way }))
         }
     });
     let connection = builder.serve_connection(TokioIo::new(socket), service);

@@ -22,11 +22,7 @@ pub(super) struct FirstBytes<S> {
 impl<S> FirstBytes<S> {
     pub(super) fn within(patience: Duration, socket: S) -> Self {
         let late = Some(Box::pin(tokio::time::sleep(patience)));
-        Self {
-            socket,
-            missing: PREFACE_BYTES,
-            late,
-        }
+        Self { socket, missing: PREFACE_BYTES, late }
     }
 }
 

@@ -73,18 +73,12 @@ fn remove_stale_socket(path: &Path) -> io::Result<()> {
         return Ok(());
     };
     if !metadata.file_type().is_socket() {
-        return Err(io::Error::new(
-            io::ErrorKind::AlreadyExists,
-            "the path is no socket",
-        ));
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "the path is no socket"));
     }
     match StdUnixStream::connect(path) {
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path),
         Err(error) => Err(error),
-        Ok(_) => Err(io::Error::new(
-            io::ErrorKind::AddrInUse,
-            "somebody listens on the socket",
-        )),
+        Ok(_) => Err(io::Error::new(io::ErrorKind::AddrInUse, "somebody listens on the socket")),
     }
 }
 

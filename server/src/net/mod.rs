@@ -42,19 +42,13 @@ pub async fn run(listeners: Vec<Listener>, config: &Config, shutdown: impl Futur
     let connections = Arc::new(Connections::new(stack, stopping));
     let mut accepting = JoinSet::new();
     for listener in listeners {
-        accepting.spawn(listener::accept(
-            listener,
-            Arc::clone(&connections),
-            Arc::clone(&free),
-        ));
+        accepting.spawn(listener::accept(listener, Arc::clone(&connections), Arc::clone(&free)));
     }
 
     shutdown.await;
     tracing::info!(grace = ?config.grace_period, "stopping");
     for service in ["", SLOT_SERVICE] {
-        health
-            .set_service_status(service, ServingStatus::NotServing)
-            .await;
+        health.set_service_status(service, ServingStatus::NotServing).await;
     }
     accepting.shutdown().await; // closes the listeners, and removes their sockets
     let _ = stop.send(true); // no connection listens: then there is none
@@ -62,10 +56,7 @@ pub async fn run(listeners: Vec<Listener>, config: &Config, shutdown: impl Futur
     let drained = tokio::time::timeout(config.grace_period, free.acquire_many(all)).await;
     if drained.is_err() {
         let left = config.max_connections - free.available_permits();
-        tracing::warn!(
-            connections = left,
-            "grace period over: requests under way are cut"
-        );
+        tracing::warn!(connections = left, "grace period over: requests under way are cut");
         let _ = close.send(true); // streams end with UNAVAILABLE, if their readers read
         let _ = tokio::time::timeout(LAST_FLUSH, free.acquire_many(all)).await;
         connections.cut();
@@ -76,9 +67,7 @@ pub async fn run(listeners: Vec<Listener>, config: &Config, shutdown: impl Futur
 /// All services of the port.
 async fn routes() -> (HealthReporter, Routes) {
     let (health, health_service) = tonic_health::server::health_reporter();
-    health
-        .set_service_status(SLOT_SERVICE, ServingStatus::Serving)
-        .await;
+    health.set_service_status(SLOT_SERVICE, ServingStatus::Serving).await;
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)

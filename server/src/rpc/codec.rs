@@ -48,8 +48,6 @@ impl<U: Message + Default> codec::Decoder for Decoder<U> {
     type Error = Status;
 
     fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<U>, Status> {
-        U::decode(buffer)
-            .map(Some)
-            .map_err(|error| status::malformed_message(&error))
+        U::decode(buffer).map(Some).map_err(|error| status::malformed_message(&error))
     }
 }

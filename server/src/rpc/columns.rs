@@ -58,11 +58,9 @@ impl Column {
         match self {
             Self::UuidBytes(bytes) => Box::new(bytes.chunks(UUID_BYTES).map(Id::uuid_bytes)),
             Self::Uuids(texts) => Box::new(texts.iter().map(|text| Id::uuid(text))),
-            Self::Integers(integers) => Box::new(
-                integers
-                    .iter()
-                    .map(|integer| Ok(Id::Integer((*integer).into()))),
-            ),
+            Self::Integers(integers) => {
+                Box::new(integers.iter().map(|integer| Ok(Id::Integer((*integer).into()))))
+            }
             Self::Decimals(texts) => Box::new(texts.iter().map(|text| Id::decimal(text))),
             Self::Texts(texts) => Box::new(texts.iter().map(|text| Id::text(text))),
             Self::Fractions(fractions) => {
@@ -84,10 +82,10 @@ pub(super) fn assign(
     let mut columns = proto::SlotAssignments {
         resolution: Some(convert::duration(schedule.resolution())),
         slot_indexes: Vec::with_capacity(rows),
-        slot_offsets: Vec::with_capacity(rows),
-        cycle_offsets: Vec::with_capacity(rows),
+        slot_offset_ticks: Vec::with_capacity(rows),
+        cycle_offset_ticks: Vec::with_capacity(rows),
         cycle_indexes: Vec::with_capacity(rows),
-        next_run_times: Vec::with_capacity(rows),
+        next_run_unix_millis: Vec::with_capacity(rows),
         run_key_prefix,
         errors: Vec::new(),
     };
@@ -96,22 +94,18 @@ pub(super) fn assign(
             Ok(place) => {
                 let next = runs.next_run(&place);
                 columns.slot_indexes.push(convert::count(place.slot));
-                columns.slot_offsets.push(convert::wide(place.slot_offset));
-                columns
-                    .cycle_offsets
-                    .push(convert::wide(place.cycle_offset));
+                columns.slot_offset_ticks.push(convert::wide(place.slot_offset));
+                columns.cycle_offset_ticks.push(convert::wide(place.cycle_offset));
                 columns.cycle_indexes.push(next.cycle_index);
-                columns.next_run_times.push(next.unix_millis);
+                columns.next_run_unix_millis.push(next.unix_millis);
             }
             Err(rejection) => {
                 columns.slot_indexes.push(-1);
-                columns.slot_offsets.push(REFUSED);
-                columns.cycle_offsets.push(REFUSED);
+                columns.slot_offset_ticks.push(REFUSED);
+                columns.cycle_offset_ticks.push(REFUSED);
                 columns.cycle_indexes.push(REFUSED);
-                columns.next_run_times.push(REFUSED);
-                columns
-                    .errors
-                    .push(id_error(column.name(), row, first_index, rejection));
+                columns.next_run_unix_millis.push(REFUSED);
+                columns.errors.push(id_error(column.name(), row, first_index, rejection));
             }
         }
     }
@@ -120,12 +114,7 @@ pub(super) fn assign(
 
 fn id_error(column: &str, row: i64, first_index: i64, rejection: Rejection) -> proto::IdError {
     let rejection = rejection.under(&format!("ids.{column}[{row}]"));
-    let Rejection {
-        reason,
-        field,
-        value,
-        allowed,
-    } = rejection;
+    let Rejection { reason, field, value, allowed } = rejection;
     proto::IdError {
         id_index: first_index + row,
         reason: proto::ErrorReason::from(reason).into(),

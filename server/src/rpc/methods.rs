@@ -19,31 +19,20 @@ impl Method {
     /// The treatment of the method at `path`, also of one that does not exist.
     #[must_use]
     pub fn at(path: &str) -> Self {
-        let unary = Self {
-            message_bytes: MESSAGE_BYTES,
-            streaming: false,
-            exempt: false,
-        };
+        let unary = Self { message_bytes: MESSAGE_BYTES, streaming: false, exempt: false };
         match path {
-            "/offbeat.v1.SlotService/AssignSlots" => Self {
-                message_bytes: BULK_MESSAGE_BYTES,
-                ..unary
-            },
-            "/offbeat.v1.SlotService/StreamSlotAssignments" => Self {
-                message_bytes: BULK_MESSAGE_BYTES,
-                streaming: true,
-                ..unary
-            },
-            "/grpc.health.v1.Health/Check" => Self {
-                exempt: true,
-                ..unary
-            },
+            "/offbeat.v1.SlotService/AssignSlots" => {
+                Self { message_bytes: BULK_MESSAGE_BYTES, ..unary }
+            }
+            "/offbeat.v1.SlotService/StreamSlotAssignments" => {
+                Self { message_bytes: BULK_MESSAGE_BYTES, streaming: true, ..unary }
+            }
+            "/grpc.health.v1.Health/Check" => Self { exempt: true, ..unary },
             "/grpc.health.v1.Health/Watch"
             | "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
-            | "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo" => Self {
-                streaming: true,
-                ..unary
-            },
+            | "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo" => {
+                Self { streaming: true, ..unary }
+            }
             _ => unary,
         }
     }

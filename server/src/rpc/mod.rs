@@ -1,5 +1,6 @@
 //! The gRPC services: handlers, conversion in and out, and statuses.
 
+mod batch;
 pub mod codec;
 mod columns;
 mod convert;

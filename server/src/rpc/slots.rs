@@ -6,18 +6,15 @@ use futures_util::Stream;
 use offbeat_core::limits::MILLIS_PER_SECOND;
 use offbeat_core::load::ExpectedLoad;
 use offbeat_core::timetable::check_run_count;
-use offbeat_core::{Moment, Rejection, Schedule};
+use offbeat_core::{Moment, Rejection};
 use tonic::{Request, Response, Status, Streaming};
 
-use super::columns;
-use super::convert::{self, Column};
+use super::batch::Batch;
+use super::convert;
 use super::status;
 use super::stream;
 use crate::proto;
 use crate::proto::slot_service_server::SlotService;
-
-/// Batches of more IDs are decided off the event loop.
-const INLINE_IDS: usize = 256;
 
 /// Answers `SlotService`. Without state but for the clock, which requests that
 /// name no time ask.
@@ -37,9 +34,7 @@ impl SlotHandlers {
 type Answer<T> = Result<Response<T>, Status>;
 
 fn answer<T>(decision: Result<T, Rejection>) -> Answer<T> {
-    decision
-        .map(Response::new)
-        .map_err(|rejection| status::refused(&rejection))
+    decision.map(Response::new).map_err(|rejection| status::refused(&rejection))
 }
 
 #[tonic::async_trait]
@@ -69,20 +64,12 @@ impl SlotService for SlotHandlers {
         &self,
         request: Request<proto::AssignSlotsRequest>,
     ) -> Answer<proto::AssignSlotsResponse> {
-        let proto::AssignSlotsRequest {
-            schedule,
-            ids,
-            from_time,
-            kind,
-        } = request.into_inner();
+        let proto::AssignSlotsRequest { schedule, ids, from_time, kind } = request.into_inner();
         let batch = Batch::try_new(schedule, from_time, kind, self.now)
             .map_err(|rejection| status::refused(&rejection))?;
         let identity = Some(batch.identity());
         let assignments = batch.assign(ids, 0).await?;
-        Ok(Response::new(proto::AssignSlotsResponse {
-            identity,
-            assignments: Some(assignments),
-        }))
+        Ok(Response::new(proto::AssignSlotsResponse { identity, assignments: Some(assignments) }))
     }
 
     type StreamSlotAssignmentsStream =
@@ -92,10 +79,7 @@ impl SlotService for SlotHandlers {
         &self,
         request: Request<Streaming<proto::StreamSlotAssignmentsRequest>>,
     ) -> Answer<Self::StreamSlotAssignmentsStream> {
-        Ok(Response::new(Box::pin(stream::assignments(
-            request.into_inner(),
-            self.now,
-        ))))
+        Ok(Response::new(Box::pin(stream::assignments(request.into_inner(), self.now))))
     }
 
     async fn get_reciprocal_slots(
@@ -110,11 +94,7 @@ fn describe(
     request: proto::DescribeScheduleRequest,
     now: fn() -> Moment,
 ) -> Result<proto::DescribeScheduleResponse, Rejection> {
-    let proto::DescribeScheduleRequest {
-        schedule,
-        at_time,
-        population,
-    } = request;
+    let proto::DescribeScheduleRequest { schedule, at_time, population } = request;
     let schedule = convert::schedule(schedule)?;
     let slot = schedule.slot_at(convert::moment_or_now("at_time", at_time, now)?)?;
     let population = convert::population(population)?;
@@ -131,9 +111,7 @@ fn describe(
         canonical_text: schedule.canonical_text(),
         slot_duration: Some(convert::duration(schedule.slot_duration())),
         slot: Some(convert::slot(&slot)),
-        cycle_start_time: schedule
-            .cycle_start(slot.cycle_index)
-            .map(convert::timestamp),
+        cycle_start_time: schedule.cycle_start(slot.cycle_index).map(convert::timestamp),
         bucket_share: convert::bucket_share(&schedule),
         slot_load: load(schedule.slot_count().into()),
         second_load: seconds.and_then(load),
@@ -144,11 +122,7 @@ fn list(
     request: proto::ListSlotsRequest,
     now: fn() -> Moment,
 ) -> Result<proto::ListSlotsResponse, Rejection> {
-    let proto::ListSlotsRequest {
-        schedule,
-        start_time,
-        end_time,
-    } = request;
+    let proto::ListSlotsRequest { schedule, start_time, end_time } = request;
     let schedule = convert::schedule(schedule)?;
     let start = convert::moment_or_now("start_time", start_time, now)?;
     let slots = match end_time {
@@ -165,25 +139,15 @@ fn assign(
     request: proto::AssignSlotRequest,
     now: fn() -> Moment,
 ) -> Result<proto::AssignSlotResponse, Rejection> {
-    let proto::AssignSlotRequest {
-        schedule,
-        id,
-        from_time,
-        next_run_count,
-        kind,
-    } = request;
+    let proto::AssignSlotRequest { schedule, id, from_time, next_run_count, kind } = request;
     let schedule = convert::schedule(schedule)?;
     let id = convert::required("id", id, "it must be set")?;
     let id = convert::id(&id)?;
     let run_count = check_run_count(next_run_count.unwrap_or(1).into())?;
-    let runs = schedule.runs_from(
-        convert::moment_or_now("from_time", from_time, now)?,
-        run_count,
-    )?;
+    let runs =
+        schedule.runs_from(convert::moment_or_now("from_time", from_time, now)?, run_count)?;
     let prefix = format!("{}/{}", schedule.fingerprint(), convert::kind(kind)?);
-    let place = schedule
-        .place(&id)
-        .map_err(|rejection| rejection.under("id"))?;
+    let place = schedule.place(&id).map_err(|rejection| rejection.under("id"))?;
     let canonical_id = id.to_string();
     Ok(proto::AssignSlotResponse {
         identity: Some(convert::identity(&schedule)),
@@ -203,81 +167,9 @@ fn assign(
 fn reciprocals(
     request: proto::GetReciprocalSlotsRequest,
 ) -> Result<proto::GetReciprocalSlotsResponse, Rejection> {
-    let proto::GetReciprocalSlotsRequest {
-        schedule,
-        slot_index,
-        kind_count,
-        spacing,
-        run_times,
-    } = request;
+    let proto::GetReciprocalSlotsRequest { schedule, slot_index, kind_count, spacing, run_times } =
+        request;
     let schedule = convert::schedule(schedule)?;
     let placed = convert::reciprocals(&schedule, kind_count, spacing, &run_times)?;
     convert::reciprocal_slots(&schedule, &placed, slot_index)
-}
-
-/// What all IDs of a batch, or of a stream of batches, share.
-#[derive(Debug, Clone)]
-pub(super) struct Batch {
-    schedule: Schedule,
-    from: Moment,
-    run_key_prefix: String,
-}
-
-impl Batch {
-    pub(super) fn try_new(
-        schedule: Option<proto::Schedule>,
-        from_time: Option<prost_types::Timestamp>,
-        kind: String,
-        now: fn() -> Moment,
-    ) -> Result<Self, Rejection> {
-        let schedule = convert::schedule(schedule)?;
-        let from = convert::moment_or_now("from_time", from_time, now)?;
-        schedule.runs_from(from, 1)?;
-        let run_key_prefix = format!("{}/{}", schedule.fingerprint(), convert::kind(kind)?);
-        Ok(Self {
-            schedule,
-            from,
-            run_key_prefix,
-        })
-    }
-
-    pub(super) fn identity(&self) -> proto::ScheduleIdentity {
-        convert::identity(&self.schedule)
-    }
-
-    /// Assigns a column; a long one on another thread, so that the event loop goes on.
-    pub(super) async fn assign(
-        &self,
-        ids: Option<proto::IdColumn>,
-        first_index: i64,
-    ) -> Result<proto::SlotAssignments, Status> {
-        let column = convert::column(ids)
-            .and_then(|column| column.check().map(|()| column))
-            .map_err(|rejection| status::refused(&rejection))?;
-        let decided = if column.len() <= INLINE_IDS {
-            self.decide(&column, first_index)
-        } else {
-            let batch = self.clone();
-            tokio::task::spawn_blocking(move || batch.decide(&column, first_index))
-                .await
-                .map_err(|_| status::internal("a batch was not decided"))?
-        };
-        decided.map_err(|rejection| status::refused(&rejection))
-    }
-
-    fn decide(
-        &self,
-        column: &Column,
-        first_index: i64,
-    ) -> Result<proto::SlotAssignments, Rejection> {
-        let runs = self.schedule.runs_from(self.from, 1)?;
-        let prefix = self.run_key_prefix.clone();
-        Ok(columns::assign(
-            &self.schedule,
-            &runs,
-            prefix,
-            column,
-            first_index,
-        ))
-    }
 }

@@ -35,19 +35,10 @@ impl From<Reason> for ErrorReason {
 #[must_use]
 pub fn refused(rejection: &Rejection) -> Status {
     let message = rejection.to_string();
-    let Rejection {
-        reason,
-        field,
-        value,
-        allowed,
-    } = rejection;
+    let Rejection { reason, field, value, allowed } = rejection;
     let mut details = reason_of(
         ErrorReason::from(*reason),
-        [
-            ("field", field.as_str()),
-            ("value", value),
-            ("allowed", allowed),
-        ],
+        [("field", field.as_str()), ("value", value), ("allowed", allowed)],
     );
     details.add_bad_request_violation(field, format!("{value}: {allowed}"));
     Status::with_error_details(Code::InvalidArgument, message, details)
@@ -56,12 +47,7 @@ pub fn refused(rejection: &Rejection) -> Status {
 /// INVALID_ARGUMENT: bytes that are no message of the method.
 #[must_use]
 pub fn malformed_message(error: &prost::DecodeError) -> Status {
-    refused(&Rejection::new(
-        Reason::Malformed,
-        "message",
-        error,
-        "must be a message of the method",
-    ))
+    refused(&Rejection::new(Reason::Malformed, "message", error, "must be a message of the method"))
 }
 
 /// RESOURCE_EXHAUSTED: a message of `length` bytes, above its limit.
@@ -69,11 +55,7 @@ pub fn malformed_message(error: &prost::DecodeError) -> Status {
 pub fn message_too_large(length: usize, limit: Limit) -> Status {
     let (value, allowed) = (format!("{length} bytes"), format!("must be {limit}"));
     let message = format!("message: {value} is refused: {allowed}");
-    let fields = [
-        ("field", "message"),
-        ("value", value.as_str()),
-        ("allowed", &allowed),
-    ];
+    let fields = [("field", "message"), ("value", value.as_str()), ("allowed", &allowed)];
     let details = reason_of(ErrorReason::MessageTooLarge, fields);
     Status::with_error_details(Code::ResourceExhausted, message, details)
 }

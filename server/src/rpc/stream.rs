@@ -5,7 +5,7 @@ use futures_util::stream;
 use offbeat_core::{Moment, Reason, Rejection};
 use tonic::{Status, Streaming};
 
-use super::slots::Batch;
+use super::batch::Batch;
 use super::status;
 use crate::proto;
 
@@ -23,13 +23,7 @@ pub(super) fn assignments(
     requests: Streaming<proto::StreamSlotAssignmentsRequest>,
     now: fn() -> Moment,
 ) -> impl Stream<Item = Result<proto::StreamSlotAssignmentsResponse, Status>> {
-    let start = Conversation {
-        requests,
-        now,
-        batch: None,
-        answered: false,
-        next_index: 0,
-    };
+    let start = Conversation { requests, now, batch: None, answered: false, next_index: 0 };
     stream::try_unfold(start, async |mut conversation| {
         let response = conversation.next().await?;
         Ok(response.map(|response| (response, conversation)))
@@ -40,9 +34,8 @@ impl Conversation {
     async fn next(&mut self) -> Result<Option<proto::StreamSlotAssignmentsResponse>, Status> {
         while let Some(request) = self.requests.message().await? {
             let first = self.batch.is_none();
-            let ids = self
-                .open_or_go_on(request)
-                .map_err(|rejection| status::refused(&rejection))?;
+            let ids =
+                self.open_or_go_on(request).map_err(|rejection| status::refused(&rejection))?;
             let Some(batch) = &self.batch else { continue };
             if first && ids.is_none() {
                 continue; // the schedule alone
@@ -66,12 +59,7 @@ impl Conversation {
         &mut self,
         request: proto::StreamSlotAssignmentsRequest,
     ) -> Result<Option<proto::IdColumn>, Rejection> {
-        let proto::StreamSlotAssignmentsRequest {
-            schedule,
-            from_time,
-            kind,
-            ids,
-        } = request;
+        let proto::StreamSlotAssignmentsRequest { schedule, from_time, kind, ids } = request;
         if self.batch.is_none() {
             self.batch = Some(Batch::try_new(schedule, from_time, kind, self.now)?);
             return Ok(ids);

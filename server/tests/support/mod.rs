@@ -48,10 +48,8 @@ impl Server {
         let (stop, stopped) = oneshot::channel();
         let config = config.clone();
         let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .unwrap();
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let mut listeners = Vec::new();
                 for address in &config.listen {
@@ -65,11 +63,7 @@ impl Server {
             });
             runtime.shutdown_background();
         });
-        Self {
-            address: address.recv().unwrap(),
-            stop: Some(stop),
-            thread: Some(thread),
-        }
+        Self { address: address.recv().unwrap(), stop: Some(stop), thread: Some(thread) }
     }
 
     /// Tells the server to stop; does not wait.
@@ -130,12 +124,7 @@ impl Answer {
         let (head, body) = response.into_parts();
         let collected = body.collect().await.unwrap();
         let trailers = collected.trailers().cloned().unwrap_or_default();
-        Self {
-            status: head.status,
-            headers: head.headers,
-            trailers,
-            body: collected.to_bytes(),
-        }
+        Self { status: head.status, headers: head.headers, trailers, body: collected.to_bytes() }
     }
 
     /// The gRPC status, from trailers or, without them, headers.
@@ -154,9 +143,8 @@ pub type Body = BoxBody<Bytes, Infallible>;
 pub type Http2 = http2::SendRequest<Body>;
 
 pub async fn http2(socket: impl Socket) -> Http2 {
-    let (sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(socket))
-        .await
-        .unwrap();
+    let (sender, connection) =
+        http2::handshake(TokioExecutor::new(), TokioIo::new(socket)).await.unwrap();
     tokio::spawn(connection);
     sender
 }
@@ -181,19 +169,11 @@ pub fn request(path: &str, headers: &[(&str, &str)], body: impl Into<Bytes>) -> 
 }
 
 pub fn json_request(path: &str, json: &str) -> Request<Body> {
-    request(
-        path,
-        &[("content-type", "application/json")],
-        json.to_owned(),
-    )
+    request(path, &[("content-type", "application/json")], json.to_owned())
 }
 
 pub fn grpc_request(path: &str, body: impl Into<Bytes>) -> Request<Body> {
-    request(
-        path,
-        &[("content-type", "application/grpc"), ("te", "trailers")],
-        body,
-    )
+    request(path, &[("content-type", "application/grpc"), ("te", "trailers")], body)
 }
 
 /// A body whose parts are sent through the sender, and which ends when it is dropped.
@@ -219,13 +199,8 @@ pub fn pool() -> &'static DescriptorPool {
 }
 
 pub fn slot_method(name: &str) -> MethodDescriptor {
-    let service = pool()
-        .get_service_by_name("offbeat.v1.SlotService")
-        .unwrap();
-    service
-        .methods()
-        .find(|method| method.name() == name)
-        .unwrap()
+    let service = pool().get_service_by_name("offbeat.v1.SlotService").unwrap();
+    service.methods().find(|method| method.name() == name).unwrap()
 }
 
 pub fn path_of(method: &str) -> String {
@@ -257,9 +232,7 @@ pub async fn grpc(
 
 /// A file of `tests/`, as JSON.
 pub fn test_data(file: &str) -> serde_json::Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../tests")
-        .join(file);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests").join(file);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     serde_json::from_str(&text).unwrap()
 }

@@ -7,6 +7,7 @@ question: every producer, in every language, gets the same answer.
 
 from .answers import (
     Assignment,
+    BadIds,
     BucketShare,
     Description,
     ExpectedLoad,
@@ -20,7 +21,6 @@ from .answers import (
 )
 from .client import Client
 from .errors import (
-    BadIds,
     DeadlineExceeded,
     FailedPrecondition,
     InvalidArgument,

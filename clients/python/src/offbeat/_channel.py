@@ -62,6 +62,9 @@ class LazyChannel:
             self._pid, self._channel, self._stub = 0, None, None
 
     def _connect(self) -> None:
+        # Without it, grpc aborts or hangs in a child that was forked after a call. It is
+        # read when grpc is first imported, which is why that happens here and not above.
+        os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "1")
         import grpc
 
         from .v1.slots_pb2_grpc import SlotServiceStub

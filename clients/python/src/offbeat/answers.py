@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from .errors import InvalidArgument
 from .ids import IdType, IdValue
 from .schedule import Schedule
 from .times import from_duration, from_timestamp, from_unix_millis
@@ -108,13 +109,13 @@ class SlotAssignments(Sequence[Row]):
     #: The slots.
     slot_indexes: array[int] = field(default_factory=lambda: array("i"), repr=False)
     #: Ticks from the start of the slot to the run.
-    slot_offsets: array[int] = field(default_factory=lambda: array("q"), repr=False)
+    slot_offset_ticks: array[int] = field(default_factory=lambda: array("q"), repr=False)
     #: Ticks from the start of the cycle to the run.
-    cycle_offsets: array[int] = field(default_factory=lambda: array("q"), repr=False)
+    cycle_offset_ticks: array[int] = field(default_factory=lambda: array("q"), repr=False)
     #: Cycles of the next runs.
     cycle_indexes: array[int] = field(default_factory=lambda: array("q"), repr=False)
     #: Next runs, in milliseconds since the Unix epoch.
-    next_run_times: array[int] = field(default_factory=lambda: array("q"), repr=False)
+    next_run_unix_millis: array[int] = field(default_factory=lambda: array("q"), repr=False)
     #: The refused IDs.
     errors: tuple[IdError, ...] = ()
     #: Length of a tick.
@@ -152,10 +153,10 @@ class SlotAssignments(Sequence[Row]):
         return Row(
             id=self.ids[index],
             slot_index=self.slot_indexes[index],
-            slot_offset=self.slot_offsets[index] * self.resolution,
-            cycle_offset=self.cycle_offsets[index] * self.resolution,
+            slot_offset=self.slot_offset_ticks[index] * self.resolution,
+            cycle_offset=self.cycle_offset_ticks[index] * self.resolution,
             cycle_index=self.cycle_indexes[index],
-            next_run_time=from_unix_millis(self.next_run_times[index]),
+            next_run_time=from_unix_millis(self.next_run_unix_millis[index]),
             run_key=self.run_key(index),
         )
 
@@ -163,10 +164,10 @@ class SlotAssignments(Sequence[Row]):
         """Append the answer of one message, whose first ID has index ``first``."""
         self.ids.extend(ids)
         self.slot_indexes.extend(columns.slot_indexes)
-        self.slot_offsets.extend(columns.slot_offsets)
-        self.cycle_offsets.extend(columns.cycle_offsets)
+        self.slot_offset_ticks.extend(columns.slot_offset_ticks)
+        self.cycle_offset_ticks.extend(columns.cycle_offset_ticks)
         self.cycle_indexes.extend(columns.cycle_indexes)
-        self.next_run_times.extend(columns.next_run_times)
+        self.next_run_unix_millis.extend(columns.next_run_unix_millis)
         self.resolution = from_duration(columns.resolution)
         self.run_key_prefix = columns.run_key_prefix
         self.errors += tuple(
@@ -188,6 +189,27 @@ def _canonical(value: IdValue, id_type: IdType | None) -> str:
     if isinstance(value, float):
         return struct.pack(">d", value + 0.0).hex()
     return str(value)
+
+
+class BadIds(InvalidArgument):
+    """Some IDs of a batch were refused; the others are answered, in ``assignments``."""
+
+    def __init__(self, assignments: SlotAssignments) -> None:
+        """Speak for the first refused ID, and count the others."""
+        first = assignments.errors[0]
+        more = len(assignments.errors) - 1
+        message = f"{first.field}: {first.value} is refused: {first.allowed}"
+        super().__init__(
+            message + (f" (and {more} more)" if more else ""),
+            reason=first.reason,
+            field=first.field,
+            value=first.value,
+            allowed=first.allowed,
+        )
+        #: The whole answer; refused rows hold -1.
+        self.assignments = assignments
+        #: The refused IDs, by index.
+        self.errors: tuple[IdError, ...] = assignments.errors
 
 
 @dataclass(frozen=True)

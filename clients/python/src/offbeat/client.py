@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Any, Callable
 
 from ._channel import LazyChannel
-from .answers import Assignment, Description, Reciprocals, Slot, SlotAssignments
-from .errors import BadIds, OffbeatError, from_rpc_error
+from .answers import Assignment, BadIds, Description, Reciprocals, Slot, SlotAssignments
+from .errors import from_rpc_error
 from .ids import BATCH_IDS, IdType, IdValue, batches, to_column, to_id
 from .schedule import KindSpacing, Schedule, set_enum, set_int32
 from .times import to_duration, to_timestamp
@@ -254,6 +254,3 @@ def _translated(call: Any, failures: list[BaseException]) -> Iterator[Any]:
         if failures:
             raise failures[0] from None
         raise from_rpc_error(error) from error
-
-
-__all__ = ["DEFAULT_ADDRESS", "Client", "OffbeatError"]

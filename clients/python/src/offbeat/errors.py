@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from .answers import IdError, SlotAssignments
+from typing import Any
 
 
 class OffbeatError(Exception):
@@ -50,27 +47,6 @@ class OffbeatError(Exception):
 
 class InvalidArgument(OffbeatError, ValueError):
     """A field is out of range, unparsable or contradictory; asking again does not help."""
-
-
-class BadIds(InvalidArgument):
-    """Some IDs of a batch were refused; the others are answered, in ``assignments``."""
-
-    def __init__(self, assignments: SlotAssignments) -> None:
-        """Speak for the first refused ID, and count the others."""
-        first = assignments.errors[0]
-        more = len(assignments.errors) - 1
-        message = f"{first.field}: {first.value} is refused: {first.allowed}"
-        super().__init__(
-            message + (f" (and {more} more)" if more else ""),
-            reason=first.reason,
-            field=first.field,
-            value=first.value,
-            allowed=first.allowed,
-        )
-        #: The whole answer; refused rows hold -1.
-        self.assignments = assignments
-        #: The refused IDs, by index.
-        self.errors: tuple[IdError, ...] = assignments.errors
 
 
 class NotFound(OffbeatError):

@@ -13,21 +13,15 @@ pub(super) fn field(
     value: &Value,
     error: &serde_json::Error,
 ) -> Rejection {
-    let mut place = Place {
-        name: String::new(),
-        kind: Kind::Message(message.clone()),
-        field: None,
-        value,
-    };
+    let mut place =
+        Place { name: String::new(), kind: Kind::Message(message.clone()), field: None, value };
     for segment in path {
         match place.inside(segment) {
             Some(inner) => place = inner,
             None => break,
         }
     }
-    place
-        .unknown_field()
-        .unwrap_or_else(|| place.wrong_value(error))
+    place.unknown_field().unwrap_or_else(|| place.wrong_value(error))
 }
 
 /// A place in a message, beside the value that stands there.
@@ -49,22 +43,12 @@ impl<'a> Place<'a> {
                     "" => field.name().to_owned(),
                     parent => format!("{parent}.{}", field.name()),
                 };
-                Some(Self {
-                    name,
-                    kind: field.kind(),
-                    field: Some(field),
-                    value,
-                })
+                Some(Self { name, kind: field.kind(), field: Some(field), value })
             }
             Segment::Seq { index } => {
                 let value = self.value.get(index)?;
                 let name = format!("{}[{index}]", self.name);
-                Some(Self {
-                    name,
-                    kind: self.kind.clone(),
-                    field: None,
-                    value,
-                })
+                Some(Self { name, kind: self.kind.clone(), field: None, value })
             }
             Segment::Enum { .. } | Segment::Unknown => None,
         }
@@ -72,26 +56,12 @@ impl<'a> Place<'a> {
 
     /// If the value is an object with a field that the message does not have.
     fn unknown_field(&self) -> Option<Rejection> {
-        let message = self
-            .kind
-            .as_message()
-            .filter(|message| !is_well_known(message))?;
-        let (key, value) = self
-            .value
-            .as_object()?
-            .iter()
-            .find(|(key, _)| find_field(message, key).is_none())?;
-        let allowed = format!(
-            "must be a field of {}: {}",
-            message.name(),
-            field_names(message)
-        );
+        let message = self.kind.as_message().filter(|message| !is_well_known(message))?;
+        let (key, value) =
+            self.value.as_object()?.iter().find(|(key, _)| find_field(message, key).is_none())?;
+        let allowed = format!("must be a field of {}: {}", message.name(), field_names(message));
         let rejection = Rejection::new(Reason::Malformed, key, value, allowed);
-        Some(if self.name.is_empty() {
-            rejection
-        } else {
-            rejection.under(&self.name)
-        })
+        Some(if self.name.is_empty() { rejection } else { rejection.under(&self.name) })
     }
 
     fn wrong_value(&self, error: &serde_json::Error) -> Rejection {
@@ -106,25 +76,15 @@ impl<'a> Place<'a> {
             Kind::Message(_) => false,
             _ => self.value.is_number(),
         };
-        let reason = if of_right_type {
-            Reason::OutOfRange
-        } else {
-            Reason::Malformed
-        };
-        let name = if self.name.is_empty() {
-            "message"
-        } else {
-            &self.name
-        };
+        let reason = if of_right_type { Reason::OutOfRange } else { Reason::Malformed };
+        let name = if self.name.is_empty() { "message" } else { &self.name };
         Rejection::new(reason, name, self.value, allowed)
     }
 }
 
 /// A field by its JSON name or by its name in the proto: both are canonical input.
 fn find_field(message: &MessageDescriptor, key: &str) -> Option<FieldDescriptor> {
-    message
-        .get_field_by_json_name(key)
-        .or_else(|| message.get_field_by_name(key))
+    message.get_field_by_json_name(key).or_else(|| message.get_field_by_name(key))
 }
 
 fn is_well_known(message: &MessageDescriptor) -> bool {
@@ -132,10 +92,7 @@ fn is_well_known(message: &MessageDescriptor) -> bool {
 }
 
 fn field_names(message: &MessageDescriptor) -> String {
-    let names: Vec<_> = message
-        .fields()
-        .map(|field| field.json_name().to_owned())
-        .collect();
+    let names: Vec<_> = message.fields().map(|field| field.json_name().to_owned()).collect();
     names.join(", ")
 }
 
@@ -153,10 +110,7 @@ fn describe(kind: &Kind) -> Option<String> {
         Kind::String => "a string",
         Kind::Bytes => "a string of base64",
         Kind::Enum(values) => {
-            let names: Vec<_> = values
-                .values()
-                .map(|value| value.name().to_owned())
-                .collect();
+            let names: Vec<_> = values.values().map(|value| value.name().to_owned()).collect();
             return Some(format!("one of {}", names.join(", ")));
         }
         Kind::Message(message) => match message.full_name() {

@@ -36,9 +36,7 @@ impl Descriptors {
     pub(super) fn method(&self, path: &str) -> Option<MethodDescriptor> {
         let (service, method) = path.strip_prefix('/')?.split_once('/')?;
         let service = self.pool.get_service_by_name(service)?;
-        service
-            .methods()
-            .find(|candidate| candidate.name() == method)
+        service.methods().find(|candidate| candidate.name() == method)
     }
 
     /// The message of a name, `package.Message`.
@@ -54,20 +52,12 @@ mod tests {
     #[test]
     fn every_set_is_whole() {
         let descriptors = Descriptors::get();
-        assert!(
-            descriptors
-                .method("/offbeat.v1.SlotService/AssignSlot")
-                .is_some()
-        );
+        assert!(descriptors.method("/offbeat.v1.SlotService/AssignSlot").is_some());
         assert!(descriptors.method("/grpc.health.v1.Health/Check").is_some());
         assert!(descriptors.message("google.rpc.BadRequest").is_some());
-        for missing in [
-            "",
-            "/",
-            "/x",
-            "/offbeat.v1.SlotService/",
-            "offbeat.v1.SlotService/AssignSlot",
-        ] {
+        for missing in
+            ["", "/", "/x", "/offbeat.v1.SlotService/", "offbeat.v1.SlotService/AssignSlot"]
+        {
             assert!(descriptors.method(missing).is_none(), "{missing}");
         }
     }

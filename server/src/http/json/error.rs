@@ -25,27 +25,17 @@ pub(super) struct JsonError {
 
 impl From<Status> for JsonError {
     fn from(status: Status) -> Self {
-        Self {
-            http_status: http_status(status.code()),
-            status,
-            header: None,
-        }
+        Self { http_status: http_status(status.code()), status, header: None }
     }
 }
 
 impl JsonError {
     pub(super) fn with_http_status(self, http_status: StatusCode) -> Self {
-        Self {
-            http_status,
-            ..self
-        }
+        Self { http_status, ..self }
     }
 
     pub(super) fn with_header(self, name: HeaderName, value: HeaderValue) -> Self {
-        Self {
-            header: Some((name, value)),
-            ..self
-        }
+        Self { header: Some((name, value)), ..self }
     }
 
     pub(super) fn into_response(self) -> Response<Body> {
@@ -142,11 +132,6 @@ pub(super) fn connect_timeout(header: Option<&HeaderValue>) -> Result<Option<Hea
     timeout.map(Some).ok_or_else(|| {
         let shown = String::from_utf8_lossy(value.as_bytes());
         let allowed = "must be 1 to 10 digits, milliseconds";
-        status::refused(&Rejection::new(
-            Reason::Malformed,
-            "connect-timeout-ms",
-            shown,
-            allowed,
-        ))
+        status::refused(&Rejection::new(Reason::Malformed, "connect-timeout-ms", shown, allowed))
     })
 }

@@ -37,9 +37,7 @@ const INLINE_BYTES: usize = 16 << 10;
 
 /// Answers a request that is not gRPC.
 pub(super) async fn answer(stack: &Stack, request: Request<Body>) -> Response<Body> {
-    call(stack, request)
-        .await
-        .unwrap_or_else(JsonError::into_response)
+    call(stack, request).await.unwrap_or_else(JsonError::into_response)
 }
 
 async fn call(stack: &Stack, request: Request<Body>) -> Result<Response<Body>, JsonError> {
@@ -97,10 +95,7 @@ fn check_head(head: &http::request::Parts) -> Result<(), JsonError> {
             .with_http_status(StatusCode::METHOD_NOT_ALLOWED)
             .with_header(ALLOW, HeaderValue::from_static("POST")));
     }
-    let content_type = head
-        .headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
+    let content_type = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     if !content_type.is_some_and(is_json) {
         let shown = content_type.unwrap_or("nothing");
         let message = format!(

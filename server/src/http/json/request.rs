@@ -20,9 +20,7 @@ pub(super) fn to_grpc(input: &MessageDescriptor, json: &[u8]) -> Result<Body, St
     let mut frame = BytesMut::with_capacity(message.encoded_len() + 5);
     frame.put_u8(0); // not compressed
     frame.put_u32(length);
-    message
-        .encode(&mut frame)
-        .map_err(|_| status::internal("a message outgrew its buffer"))?;
+    message.encode(&mut frame).map_err(|_| status::internal("a message outgrew its buffer"))?;
     Ok(Body::new(Full::<Bytes>::from(frame.freeze())))
 }
 
@@ -34,10 +32,7 @@ fn read(input: &MessageDescriptor, json: &[u8]) -> Result<DynamicMessage, Reject
     let options = DeserializeOptions::new().deny_unknown_fields(true);
     let read = DynamicMessage::deserialize_with_options(input.clone(), tracked, &options);
     match read {
-        Ok(message) => text
-            .end()
-            .map(|()| message)
-            .map_err(|error| not_json(&error)),
+        Ok(message) => text.end().map(|()| message).map_err(|error| not_json(&error)),
         Err(error) => match serde_json::from_slice(json) {
             Ok(value) => Err(blame::field(input, &track.path(), &value, &error)),
             Err(error) => Err(not_json(&error)),
@@ -46,10 +41,5 @@ fn read(input: &MessageDescriptor, json: &[u8]) -> Result<DynamicMessage, Reject
 }
 
 fn not_json(error: &serde_json::Error) -> Rejection {
-    Rejection::new(
-        Reason::Malformed,
-        "message",
-        error,
-        "must be one JSON object",
-    )
+    Rejection::new(Reason::Malformed, "message", error, "must be one JSON object")
 }

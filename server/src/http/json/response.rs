@@ -8,7 +8,6 @@ use serde::Serialize as _;
 use tonic::body::Body;
 use tonic::{Code, Status};
 
-use super::error::JsonError;
 use super::strip_entity_headers;
 use crate::rpc::status;
 
@@ -16,18 +15,16 @@ use crate::rpc::status;
 const PREFIX: usize = 5;
 
 /// The headers to send on, and the bytes of the message, of a gRPC answer; or its status.
-pub(super) async fn unary_message(
-    response: Response<Body>,
-) -> Result<(HeaderMap, Bytes), JsonError> {
+pub(super) async fn unary_message(response: Response<Body>) -> Result<(HeaderMap, Bytes), Status> {
     let (head, body) = response.into_parts();
     let mut headers = head.headers;
     if let Some(status) = failure(&headers) {
-        return Err(status.into()); // an answer of trailers alone
+        return Err(status); // an answer of trailers alone
     }
     let collected = body.collect().await?;
     if let Some(trailers) = collected.trailers() {
         if let Some(status) = failure(trailers) {
-            return Err(status.into());
+            return Err(status);
         }
         for (name, value) in trailers {
             let renamed = HeaderName::try_from(format!("trailer-{name}"));
@@ -38,7 +35,7 @@ pub(super) async fn unary_message(
     }
     let mut message = collected.to_bytes();
     if message.len() < PREFIX {
-        return Err(status::internal("an answer has no message").into());
+        return Err(status::internal("an answer has no message"));
     }
     message.advance(PREFIX);
     strip_entity_headers(&mut headers);
@@ -67,8 +64,5 @@ pub(super) fn to_json(output: MessageDescriptor, message: &[u8]) -> Result<Bytes
 
 /// The canonical proto JSON of a message as a value, if it is known and whole.
 pub(super) fn to_value(descriptor: MessageDescriptor, message: &[u8]) -> Option<serde_json::Value> {
-    DynamicMessage::decode(descriptor, message)
-        .ok()?
-        .serialize(serde_json::value::Serializer)
-        .ok()
+    DynamicMessage::decode(descriptor, message).ok()?.serialize(serde_json::value::Serializer).ok()
 }

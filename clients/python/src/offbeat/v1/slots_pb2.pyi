@@ -304,24 +304,24 @@ class Slot(_message.Message):
     def __init__(self, slot_index: _Optional[int] = ..., cycle_index: _Optional[int] = ..., start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class SlotAssignments(_message.Message):
-    __slots__ = ["cycle_indexes", "cycle_offsets", "errors", "next_run_times", "resolution", "run_key_prefix", "slot_indexes", "slot_offsets"]
+    __slots__ = ["cycle_indexes", "cycle_offset_ticks", "errors", "next_run_unix_millis", "resolution", "run_key_prefix", "slot_indexes", "slot_offset_ticks"]
     CYCLE_INDEXES_FIELD_NUMBER: _ClassVar[int]
-    CYCLE_OFFSETS_FIELD_NUMBER: _ClassVar[int]
+    CYCLE_OFFSET_TICKS_FIELD_NUMBER: _ClassVar[int]
     ERRORS_FIELD_NUMBER: _ClassVar[int]
-    NEXT_RUN_TIMES_FIELD_NUMBER: _ClassVar[int]
+    NEXT_RUN_UNIX_MILLIS_FIELD_NUMBER: _ClassVar[int]
     RESOLUTION_FIELD_NUMBER: _ClassVar[int]
     RUN_KEY_PREFIX_FIELD_NUMBER: _ClassVar[int]
     SLOT_INDEXES_FIELD_NUMBER: _ClassVar[int]
-    SLOT_OFFSETS_FIELD_NUMBER: _ClassVar[int]
+    SLOT_OFFSET_TICKS_FIELD_NUMBER: _ClassVar[int]
     cycle_indexes: _containers.RepeatedScalarFieldContainer[int]
-    cycle_offsets: _containers.RepeatedScalarFieldContainer[int]
+    cycle_offset_ticks: _containers.RepeatedScalarFieldContainer[int]
     errors: _containers.RepeatedCompositeFieldContainer[IdError]
-    next_run_times: _containers.RepeatedScalarFieldContainer[int]
+    next_run_unix_millis: _containers.RepeatedScalarFieldContainer[int]
     resolution: _duration_pb2.Duration
     run_key_prefix: str
     slot_indexes: _containers.RepeatedScalarFieldContainer[int]
-    slot_offsets: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, resolution: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., slot_indexes: _Optional[_Iterable[int]] = ..., slot_offsets: _Optional[_Iterable[int]] = ..., cycle_offsets: _Optional[_Iterable[int]] = ..., cycle_indexes: _Optional[_Iterable[int]] = ..., next_run_times: _Optional[_Iterable[int]] = ..., run_key_prefix: _Optional[str] = ..., errors: _Optional[_Iterable[_Union[IdError, _Mapping]]] = ...) -> None: ...
+    slot_offset_ticks: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, resolution: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., slot_indexes: _Optional[_Iterable[int]] = ..., slot_offset_ticks: _Optional[_Iterable[int]] = ..., cycle_offset_ticks: _Optional[_Iterable[int]] = ..., cycle_indexes: _Optional[_Iterable[int]] = ..., next_run_unix_millis: _Optional[_Iterable[int]] = ..., run_key_prefix: _Optional[str] = ..., errors: _Optional[_Iterable[_Union[IdError, _Mapping]]] = ...) -> None: ...
 
 class StreamSlotAssignmentsRequest(_message.Message):
     __slots__ = ["from_time", "ids", "kind", "schedule"]

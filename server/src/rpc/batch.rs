@@ -1,0 +1,69 @@
+//! Batches of IDs that share a schedule, an instant and a kind.
+
+use offbeat_core::{Moment, Rejection, Schedule};
+use tonic::Status;
+
+use super::columns;
+use super::convert::{self, Column};
+use super::status;
+use crate::proto;
+
+/// Batches of more IDs are decided off the event loop.
+const INLINE_IDS: usize = 256;
+
+/// What all IDs of a batch, or of a stream of batches, share.
+#[derive(Debug, Clone)]
+pub(super) struct Batch {
+    schedule: Schedule,
+    from: Moment,
+    run_key_prefix: String,
+}
+
+impl Batch {
+    pub(super) fn try_new(
+        schedule: Option<proto::Schedule>,
+        from_time: Option<prost_types::Timestamp>,
+        kind: String,
+        now: fn() -> Moment,
+    ) -> Result<Self, Rejection> {
+        let schedule = convert::schedule(schedule)?;
+        let from = convert::moment_or_now("from_time", from_time, now)?;
+        schedule.runs_from(from, 1)?;
+        let run_key_prefix = format!("{}/{}", schedule.fingerprint(), convert::kind(kind)?);
+        Ok(Self { schedule, from, run_key_prefix })
+    }
+
+    pub(super) fn identity(&self) -> proto::ScheduleIdentity {
+        convert::identity(&self.schedule)
+    }
+
+    /// Assigns a column; a long one on another thread, so that the event loop goes on.
+    pub(super) async fn assign(
+        &self,
+        ids: Option<proto::IdColumn>,
+        first_index: i64,
+    ) -> Result<proto::SlotAssignments, Status> {
+        let column = convert::column(ids)
+            .and_then(|column| column.check().map(|()| column))
+            .map_err(|rejection| status::refused(&rejection))?;
+        let decided = if column.len() <= INLINE_IDS {
+            self.decide(&column, first_index)
+        } else {
+            let batch = self.clone();
+            tokio::task::spawn_blocking(move || batch.decide(&column, first_index))
+                .await
+                .map_err(|_| status::internal("a batch was not decided"))?
+        };
+        decided.map_err(|rejection| status::refused(&rejection))
+    }
+
+    fn decide(
+        &self,
+        column: &Column,
+        first_index: i64,
+    ) -> Result<proto::SlotAssignments, Rejection> {
+        let runs = self.schedule.runs_from(self.from, 1)?;
+        let prefix = self.run_key_prefix.clone();
+        Ok(columns::assign(&self.schedule, &runs, prefix, column, first_index))
+    }
+}

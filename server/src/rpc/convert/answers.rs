@@ -1,0 +1,140 @@
+//! Decisions, as callers get them.
+
+use offbeat_core::load::ExpectedLoad;
+use offbeat_core::reciprocal::Reciprocals;
+use offbeat_core::{Moment, Place, Placement, Profile, Rejection, Run, Schedule, Slot, Span, Why};
+
+use crate::proto;
+
+pub(in crate::rpc) fn identity(schedule: &Schedule) -> proto::ScheduleIdentity {
+    let fingerprint = schedule.fingerprint();
+    proto::ScheduleIdentity { run_key_schedule: fingerprint.clone(), fingerprint }
+}
+
+/// The schedule with every default filled in.
+pub(in crate::rpc) fn resolved_spec(schedule: &Schedule) -> proto::ScheduleSpec {
+    let (placement, bucket_count, profile, salt) = match schedule.placement() {
+        Placement::Hash { salt } => (proto::Placement::Hash, None, None, salt.clone()),
+        Placement::Twister { bucket_count, profile } => {
+            let profile = match profile {
+                Profile::Ruby => proto::TwisterProfile::Ruby,
+                Profile::Ruby30To31 => proto::TwisterProfile::Ruby30To31,
+                Profile::Python => proto::TwisterProfile::Python,
+                Profile::Php => proto::TwisterProfile::Php,
+            };
+            (proto::Placement::Twister, Some(count(*bucket_count)), Some(profile), String::new())
+        }
+        Placement::Fraction => (proto::Placement::Fraction, None, None, String::new()),
+    };
+    proto::ScheduleSpec {
+        cycle: Some(proto::schedule_spec::Cycle::Period(duration(schedule.period()))),
+        resolution: Some(duration(schedule.resolution())),
+        anchor_time: Some(timestamp(schedule.anchor_time())),
+        slot_count: Some(count(schedule.slot_count())),
+        placement: placement.into(),
+        bucket_count,
+        profile: profile.unwrap_or_default().into(),
+        salt,
+    }
+}
+
+pub(in crate::rpc) fn duration(span: Span) -> prost_types::Duration {
+    let (seconds, nanos) = span.parts();
+    prost_types::Duration { seconds, nanos }
+}
+
+pub(in crate::rpc) fn timestamp(moment: Moment) -> prost_types::Timestamp {
+    let (seconds, nanos) = moment.parts();
+    prost_types::Timestamp { seconds, nanos }
+}
+
+/// A count or index as the wire has it; all are far below 2^31.
+pub(in crate::rpc) fn count(count: u32) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}
+
+/// A number of ticks, or of IDs, as the wire has it; all are far below 2^63.
+pub(in crate::rpc) fn wide(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+pub(in crate::rpc) fn slot(slot: &Slot) -> proto::Slot {
+    proto::Slot {
+        slot_index: count(slot.index),
+        cycle_index: slot.cycle_index,
+        start_time: Some(timestamp(slot.start)),
+        end_time: Some(timestamp(slot.end)),
+    }
+}
+
+pub(in crate::rpc) fn run(run: Run, run_key_prefix: &str, canonical_id: &str) -> proto::Run {
+    let Run { cycle_index, unix_millis } = run;
+    proto::Run {
+        start_time: Moment::from_unix_millis(unix_millis).map(timestamp),
+        cycle_index,
+        run_key: format!("{run_key_prefix}/{cycle_index}/0/{canonical_id}"),
+    }
+}
+
+pub(in crate::rpc) fn placement_reason(
+    place: &Place,
+    canonical_id: String,
+) -> proto::PlacementReason {
+    use proto::placement_reason::Rule;
+    let rule = match place.why {
+        Why::Hash(hash) => Rule::Hash(format!("{hash:016x}")),
+        Why::Bucket(bucket) => Rule::Bucket(count(bucket)),
+        Why::Fraction(fraction) => Rule::Fraction(fraction),
+    };
+    proto::PlacementReason { canonical_id, rule: Some(rule) }
+}
+
+pub(in crate::rpc) fn bucket_share(schedule: &Schedule) -> Option<proto::BucketShare> {
+    let (smallest, largest) = schedule.buckets_per_slot()?;
+    let Placement::Twister { bucket_count, .. } = schedule.placement() else {
+        return None;
+    };
+    let mean = f64::from(*bucket_count) / f64::from(schedule.slot_count());
+    Some(proto::BucketShare {
+        min_bucket_count: count(smallest),
+        max_bucket_count: count(largest),
+        imbalance: f64::from(largest) / mean - 1.0,
+    })
+}
+
+pub(in crate::rpc) fn expected_load(load: ExpectedLoad) -> proto::ExpectedLoad {
+    let ExpectedLoad { mean, fullest_median, fullest_p99 } = load;
+    proto::ExpectedLoad {
+        mean,
+        fullest_median: wide(fullest_median),
+        fullest_p99: wide(fullest_p99),
+    }
+}
+
+/// Both views of kinds, with their gaps as time and their run budgets.
+pub(in crate::rpc) fn reciprocal_slots(
+    schedule: &Schedule,
+    placed: &Reciprocals,
+    slot_index: i32,
+) -> Result<proto::GetReciprocalSlotsResponse, Rejection> {
+    let slots = |slots: u32| duration(schedule.span(u64::from(slots) * schedule.slot_ticks()));
+    let kinds = placed.seen_from(slot_index.into())?;
+    Ok(proto::GetReciprocalSlotsResponse {
+        identity: Some(identity(schedule)),
+        gap_slot_count: count(placed.gap()),
+        gap: Some(slots(placed.gap())),
+        run_budget: Some(slots(placed.gap())),
+        independent_run_budget: Some(slots(placed.gap().saturating_sub(1))),
+        kinds: kinds
+            .iter()
+            .map(|kind| proto::KindSlot {
+                kind_index: count(kind.kind_index),
+                offset_slot_count: count(kind.offset),
+                user_slot_index: count(kind.user_slot),
+                time_slot_index: count(kind.time_slot),
+                gap_slot_count: count(kind.gap),
+                run_budget: Some(slots(kind.gap)),
+            })
+            .collect(),
+    })
+}

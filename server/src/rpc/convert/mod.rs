@@ -1,0 +1,10 @@
+//! Wire messages to checked questions, and answers to wire messages.
+//!
+//! Every message is destructured in full, so that a new field does not compile
+//! until somebody decides about it.
+
+mod answers;
+mod questions;
+
+pub(super) use answers::*;
+pub(super) use questions::*;

@@ -1,0 +1,221 @@
+//! What callers sent, as checked questions.
+
+use bytes::Bytes;
+use offbeat_core::limits::{KIND_NAME, POPULATION};
+use offbeat_core::reciprocal::{Reciprocals, Spacing};
+use offbeat_core::{
+    Id, Moment, PlacementKind, Profile, Reason, Rejection, Schedule, ScheduleSpec, Span,
+};
+
+use crate::proto;
+
+/// The name of the kind of job of those who name none.
+const DEFAULT_KIND: &str = "default";
+
+pub(in crate::rpc) fn required<T>(
+    field: &str,
+    value: Option<T>,
+    allowed: &str,
+) -> Result<T, Rejection> {
+    value.ok_or_else(|| Rejection::new(Reason::FieldMissing, field, "nothing", allowed))
+}
+
+pub(in crate::rpc) fn schedule(message: Option<proto::Schedule>) -> Result<Schedule, Rejection> {
+    let proto::Schedule { schedule } = required("schedule", message, "it must be set")?;
+    let one_of = required("schedule", schedule, "spec must be set")?;
+    let proto::schedule::Schedule::Spec(spec) = one_of;
+    schedule_spec(spec)
+        .and_then(|spec| Schedule::try_new(&spec))
+        .map_err(|rejection| rejection.under("schedule.spec"))
+}
+
+fn schedule_spec(message: proto::ScheduleSpec) -> Result<ScheduleSpec, Rejection> {
+    let proto::ScheduleSpec {
+        cycle,
+        resolution,
+        anchor_time,
+        slot_count,
+        placement,
+        bucket_count,
+        profile,
+        salt,
+    } = message;
+    let cycle = required("period", cycle, "must be 1 ms to 316224000 s (3660 days)")?;
+    let proto::schedule_spec::Cycle::Period(period) = cycle;
+    Ok(ScheduleSpec {
+        period: span("period", period)?,
+        resolution: resolution.map(|span_| span("resolution", span_)).transpose()?,
+        anchor_time: anchor_time.map(|time| moment("anchor_time", time)).transpose()?,
+        slot_count: slot_count.map(i64::from),
+        placement: placement_kind(placement)?,
+        bucket_count: bucket_count.map(i64::from),
+        profile: profile_of(profile)?,
+        salt,
+    })
+}
+
+fn placement_kind(number: i32) -> Result<PlacementKind, Rejection> {
+    match proto::Placement::try_from(number) {
+        Ok(proto::Placement::Unspecified) => Ok(PlacementKind::default()),
+        Ok(proto::Placement::Hash) => Ok(PlacementKind::Hash),
+        Ok(proto::Placement::Twister) => Ok(PlacementKind::Twister),
+        Ok(proto::Placement::Fraction) => Ok(PlacementKind::Fraction),
+        Err(_) => Err(unknown_enum_value("placement", number, "0 to 3, a value of Placement")),
+    }
+}
+
+fn profile_of(number: i32) -> Result<Option<Profile>, Rejection> {
+    match proto::TwisterProfile::try_from(number) {
+        Ok(proto::TwisterProfile::Unspecified) => Ok(None),
+        Ok(proto::TwisterProfile::Ruby) => Ok(Some(Profile::Ruby)),
+        Ok(proto::TwisterProfile::Ruby30To31) => Ok(Some(Profile::Ruby30To31)),
+        Ok(proto::TwisterProfile::Python) => Ok(Some(Profile::Python)),
+        Ok(proto::TwisterProfile::Php) => Ok(Some(Profile::Php)),
+        Err(_) => Err(unknown_enum_value("profile", number, "0 to 4, a value of TwisterProfile")),
+    }
+}
+
+fn spacing(number: i32) -> Result<Spacing, Rejection> {
+    match proto::KindSpacing::try_from(number) {
+        Ok(proto::KindSpacing::Unspecified | proto::KindSpacing::Even) => Ok(Spacing::Even),
+        Ok(proto::KindSpacing::Stable) => Ok(Spacing::Stable),
+        Err(_) => Err(unknown_enum_value("spacing", number, "0 to 2, a value of KindSpacing")),
+    }
+}
+
+fn unknown_enum_value(field: &str, number: i32, allowed: &str) -> Rejection {
+    Rejection::new(Reason::OutOfRange, field, number, format!("must be {allowed}"))
+}
+
+pub(in crate::rpc) fn span(field: &str, message: prost_types::Duration) -> Result<Span, Rejection> {
+    let prost_types::Duration { seconds, nanos } = message;
+    Span::try_new(seconds, nanos).map_err(|rejection| rejection.under(field))
+}
+
+pub(in crate::rpc) fn moment(
+    field: &str,
+    message: prost_types::Timestamp,
+) -> Result<Moment, Rejection> {
+    let prost_types::Timestamp { seconds, nanos } = message;
+    Moment::try_new(seconds, nanos).map_err(|rejection| rejection.under(field))
+}
+
+/// The instant of an optional field; the default, now, is read here and once.
+pub(in crate::rpc) fn moment_or_now(
+    field: &str,
+    message: Option<prost_types::Timestamp>,
+    now: fn() -> Moment,
+) -> Result<Moment, Rejection> {
+    message.map_or_else(|| Ok(now()), |time| moment(field, time))
+}
+
+/// The name of a kind, which becomes part of run keys.
+pub(in crate::rpc) fn kind(name: String) -> Result<String, Rejection> {
+    if name.is_empty() {
+        return Ok(DEFAULT_KIND.to_owned());
+    }
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    if name.len() > KIND_NAME.max_size() || !name.bytes().all(is_plain) {
+        let allowed = format!("must be {KIND_NAME}");
+        return Err(Rejection::new(Reason::OutOfRange, "kind", format_args!("{name:?}"), allowed));
+    }
+    Ok(name)
+}
+
+pub(in crate::rpc) fn population(population: Option<i64>) -> Result<Option<u64>, Rejection> {
+    let Some(population) = population else {
+        return Ok(None);
+    };
+    if !POPULATION.allows(population.into()) {
+        let allowed = format!("must be {POPULATION}");
+        return Err(Rejection::new(Reason::OutOfRange, "population", population, allowed));
+    }
+    Ok(u64::try_from(population).ok())
+}
+
+/// An ID of the wire; text is borrowed from the message.
+pub(in crate::rpc) fn id(message: &proto::Id) -> Result<Id<'_>, Rejection> {
+    use proto::id::Id as Wire;
+    let proto::Id { id } = message;
+    let rejected_at = |field: &'static str| move |rejection: Rejection| rejection.under(field);
+    match required("id", id.as_ref(), "one of its fields must be set")? {
+        Wire::Uuid(text) => Id::uuid(text).map_err(rejected_at("id.uuid")),
+        Wire::UuidBytes(bytes) => Id::uuid_bytes(bytes).map_err(rejected_at("id.uuid_bytes")),
+        Wire::Integer(integer) => Ok(Id::Integer((*integer).into())),
+        Wire::Decimal(text) => Id::decimal(text).map_err(rejected_at("id.decimal")),
+        Wire::Text(text) => Id::text(text).map_err(rejected_at("id.text")),
+        Wire::Fraction(fraction) => Id::fraction(*fraction).map_err(rejected_at("id.fraction")),
+    }
+}
+
+/// Kinds placed as a request asks, and the slot that it looks from.
+pub(in crate::rpc) fn reciprocals(
+    schedule: &Schedule,
+    kind_count: Option<i32>,
+    number: i32,
+    run_times: &[prost_types::Duration],
+) -> Result<Reciprocals, Rejection> {
+    let slot_count = i64::from(schedule.slot_count());
+    let spacing = spacing(number)?;
+    if run_times.is_empty() {
+        let kind_count = required("kind_count", kind_count, "must be 1 to 1000 kinds")?;
+        return Reciprocals::try_new(slot_count, kind_count.into(), spacing);
+    }
+    let times = i64::try_from(run_times.len()).unwrap_or(i64::MAX);
+    if let Some(kind_count) = kind_count
+        && i64::from(kind_count) != times
+    {
+        let value = format_args!("{times} run times for {kind_count} kinds");
+        let allowed = "must be none, or one for each kind";
+        return Err(Rejection::new(Reason::Contradictory, "run_times", value, allowed));
+    }
+    if spacing == Spacing::Stable {
+        let value = format_args!("{times} run times");
+        let allowed = "must not be set with KIND_SPACING_STABLE, which makes no room for them";
+        return Err(Rejection::new(Reason::Contradictory, "run_times", value, allowed));
+    }
+    let needs: Vec<u64> = (0..)
+        .zip(run_times)
+        .map(|(index, time)| {
+            let field = format!("run_times[{index}]");
+            let span = span(&field, *time)?;
+            schedule.slots_needed(span).map_err(|rejection| rejection.under(&field))
+        })
+        .collect::<Result<_, _>>()?;
+    Reciprocals::try_with_needs(slot_count, &needs)
+}
+
+/// The fields of a column, by the name of each that is filled.
+pub(in crate::rpc) enum Column {
+    UuidBytes(Bytes),
+    Uuids(Vec<String>),
+    Integers(Vec<i64>),
+    Decimals(Vec<String>),
+    Texts(Vec<String>),
+    Fractions(Vec<f64>),
+}
+
+/// The one field of a column that is filled.
+pub(in crate::rpc) fn column(message: Option<proto::IdColumn>) -> Result<Column, Rejection> {
+    let proto::IdColumn { uuid_bytes, uuids, integers, decimals, texts, fractions } =
+        message.unwrap_or_default();
+    let mut filled = Vec::new();
+    let mut take = |name: &'static str, is_empty: bool, column: Column| {
+        if !is_empty {
+            filled.push((name, column));
+        }
+    };
+    take("uuid_bytes", uuid_bytes.is_empty(), Column::UuidBytes(uuid_bytes));
+    take("uuids", uuids.is_empty(), Column::Uuids(uuids));
+    take("integers", integers.is_empty(), Column::Integers(integers));
+    take("decimals", decimals.is_empty(), Column::Decimals(decimals));
+    take("texts", texts.is_empty(), Column::Texts(texts));
+    take("fractions", fractions.is_empty(), Column::Fractions(fractions));
+    if filled.len() > 1 {
+        let names: Vec<_> = filled.iter().map(|(name, _)| *name).collect();
+        let allowed = "must be IDs of one type: send one batch for each";
+        return Err(Rejection::new(Reason::Contradictory, "ids", names.join(" and "), allowed));
+    }
+    let filled = filled.pop().map(|(_, column)| column);
+    required("ids", filled, "must be 1 to 65536 IDs in one of its fields")
+}
