@@ -113,7 +113,7 @@ rust() {
     python3 tests/vectors/generate/python_random.py "$salt" >"$fresh/python_random.json"
     python3 tests/vectors/generate/hash_placement.py "$salt" >"$fresh/hash_placement.json"
     OFFBEAT_VECTORS="$PWD/$fresh" cargo test --quiet --locked --package offbeat-core --test vectors
-    python3 tests/decisions/generate.py | cmp - tests/decisions/answers.json
+    python3 tests/vectors/generate/decisions.py | cmp - tests/vectors/decisions/answers.json
 }
 
 python() {

@@ -21,7 +21,7 @@ struct Golden {
 #[tokio::test]
 async fn golden_answers() {
     let cases: Vec<Golden> =
-        serde_json::from_value(support::test_data("decisions/answers.json")).unwrap();
+        serde_json::from_value(support::test_data("vectors/decisions/answers.json")).unwrap();
     assert!(cases.len() > 100);
     let server = Server::start(&config());
     let mut channel = http2(server.tcp().await).await;
@@ -83,7 +83,7 @@ impl Fill {
 #[tokio::test]
 async fn the_table_of_refusals() {
     let cases: Vec<Refusal> =
-        serde_json::from_value(support::test_data("decisions/refusals.json")).unwrap();
+        serde_json::from_value(support::test_data("vectors/decisions/refusals.json")).unwrap();
     assert!(cases.len() > 80);
     let server = Server::start(&config());
     let mut channel = http2(server.tcp().await).await;

@@ -356,7 +356,7 @@ async fn no_mutation_finds_a_bug() {
         state ^= state << 17;
         usize::try_from(state >> 33).unwrap() % below.max(1)
     };
-    let cases = support::test_data("decisions/answers.json");
+    let cases = support::test_data("vectors/decisions/answers.json");
     let cases = cases.as_array().unwrap();
     for round in 0..3_000 {
         let case = &cases[random(cases.len())];

@@ -6,13 +6,13 @@ import json
 
 import grpc
 import pytest
-from conftest import ROOT
+from conftest import VECTORS
 from google.protobuf import json_format
 
 import offbeat
 from offbeat.v1 import slots_pb2, slots_pb2_grpc
 
-DECISIONS = ROOT / "tests" / "decisions"
+DECISIONS = VECTORS / "decisions"
 
 
 @pytest.fixture(scope="module")

@@ -89,7 +89,7 @@ class SlotServiceServicer(object):
     def AssignSlot(self, request, context):
         """Assigns one ID: its slot, its offset, and when it runs.
 
-        A batch costs hardly more than one ID: for more than a few, AssignSlots.
+        For more than a few IDs take AssignSlots, which saves a round trip for each.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -1,8 +1,8 @@
 """Prints golden answers of SlotService, computed without it: hashlib, random, exact integers.
 
-Run: python3 generate.py > answers.json
+Run: python3 decisions.py > ../decisions/answers.json
 Requests and responses are canonical proto JSON. Ruby's and PHP's draws are taken
-from ../vectors, where the languages themselves made them.
+from .., where the languages themselves made them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from uuid import UUID
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 VERSION_7 = "0190d7a2-1111-7abc-8def-8fef01234567"
-VECTORS = Path(__file__).parent.parent / "vectors"
+VECTORS = Path(__file__).parent.parent
 
 
 def rfc3339(instant: datetime) -> str:
