@@ -110,6 +110,7 @@ rust() {
     ruby tests/vectors/generate/ruby_random.rb "$salt" >"$fresh/$ruby_file"
     ruby tests/vectors/generate/uuid_ids.rb "$salt" >"$fresh/uuid_ids.json"
     php tests/vectors/generate/php_random.php "$salt" >"$fresh/php_random.json"
+    php tests/vectors/generate/php_rejection.php "$salt" >"$fresh/php_rejection.json"
     python3 tests/vectors/generate/python_random.py "$salt" >"$fresh/python_random.json"
     python3 tests/vectors/generate/hash_placement.py "$salt" >"$fresh/hash_placement.json"
     OFFBEAT_VECTORS="$PWD/$fresh" cargo test --quiet --locked --package offbeat-core --test vectors

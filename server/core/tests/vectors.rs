@@ -90,6 +90,7 @@ fn draws_equal_python() {
 #[test]
 fn draws_equal_php() {
     check_draws("php_random.json", Profile::Php);
+    check_draws("php_rejection.json", Profile::Php);
 }
 
 #[derive(Deserialize)]
