@@ -106,6 +106,9 @@ def test_one_id_is_assigned_as_in_a_batch(client, id_value):
         one.next_run.run_key,
     )
     assert row.run_key == f"{one.fingerprint}/sync/0/0/{id_value}"
+    assert one.canonical_id == str(id_value)
+    digest = hashlib.md5(str(id_value).encode()).hexdigest()
+    assert one.reason == digest[:16]
     assert row.next_run_time == NOON + row.cycle_offset
     runs = [one.last_run, *one.next_runs]
     assert [run.cycle_index for run in runs] == [-1, 0, 1, 2]
@@ -188,6 +191,20 @@ def test_reciprocals_show_both_views(client):
     assert [kind.gap_slot_count for kind in timed.kinds] == [5, 3]
     stable = client.get_reciprocal_slots(schedule, kind_count=4, spacing=KindSpacing.STABLE)
     assert [kind.offset_slot_count for kind in stable.kinds] == [0, 4, 2, 6]
+
+
+def test_kinds_on_shifted_schedules_never_meet(client):
+    base = Schedule(timedelta(hours=8), slot_count=8, anchor_time=NOON)
+    placed = client.get_reciprocal_slots(base, kind_count=3)
+    ids = list(range(500))
+    answers = [
+        client.assign_slots(base.shifted(kind.offset), ids, from_time=NOON) for kind in placed.kinds
+    ]
+    hours = 8 * 3_600_000
+    for runs in zip(*(answer.next_run_unix_millis for answer in answers)):
+        around = sorted(run % hours for run in runs)
+        gaps = [b - a for a, b in zip(around, [*around[1:], around[0] + hours])]
+        assert min(gaps) == placed.gap // timedelta(milliseconds=1)
 
 
 def test_any_number_of_ids_of_any_length(client):

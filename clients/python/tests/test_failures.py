@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import socket
 import subprocess
@@ -129,6 +130,79 @@ def test_the_ends_of_time_are_refused(client):
         )
     assert caught.value.field == "from_time"
     assert "9999" in caught.value.allowed
+
+
+@pytest.mark.parametrize(
+    ("ask", "field"),
+    [
+        (lambda c: c.assign_slots(EIGHT_HOURS, "tenant-1"), "ids"),
+        (lambda c: c.assign_slots(EIGHT_HOURS, ["x"] * 65_536 + [1]), "ids[65536]"),
+        (lambda c: c.assign_slot(EIGHT_HOURS, "42", id_type="uuid"), "id_type"),
+        (lambda c: c.assign_slot(EIGHT_HOURS, 42, id_type=IdType.UUID), "id"),
+        (lambda c: c.assign_slots(EIGHT_HOURS, [1], id_type=IdType.INTEGER), "ids[0]"),
+        (lambda c: c.assign_slots(EIGHT_HOURS, [1], from_time=0), "from_time"),
+        (lambda c: c.assign_slot(EIGHT_HOURS, 1, from_time="2026-01-01T00:00:00Z"), "from_time"),
+        (lambda c: c.assign_slots(Schedule(28_800), [1]), "schedule.spec.period"),
+        (lambda c: c.assign_slots(Schedule(timedelta(hours=8), slot_count=7), []), None),
+        (lambda c: c.describe_schedule(Schedule(timedelta(hours=8), salt=5)), "schedule.spec.salt"),
+        (
+            lambda c: c.describe_schedule(Schedule(timedelta(hours=8), placement="HASH")),
+            "schedule.spec.placement",
+        ),
+        (lambda c: c.describe_schedule(EIGHT_HOURS, population=10**30), "population"),
+        (lambda c: c.describe_schedule(EIGHT_HOURS, timeout=-1), "timeout"),
+        (lambda c: c.describe_schedule(EIGHT_HOURS, timeout=float("nan")), "timeout"),
+        (lambda c: c.get_reciprocal_slots(EIGHT_HOURS, run_times=[3_600]), "run_times[0]"),
+        (lambda _: offbeat.Client("127.0.0.1"), "address"),
+        (lambda _: offbeat.Client("http://127.0.0.1:2328"), "address"),
+        (lambda _: offbeat.Client("127.0.0.1:99999"), "address"),
+        (lambda _: offbeat.Client(2328), "address"),
+        (lambda _: offbeat.Client("unix:"), "address"),
+    ],
+)
+def test_what_would_be_misunderstood_is_refused(client, ask, field):
+    with pytest.raises(offbeat.InvalidArgument) as caught:
+        ask(client)
+    assert caught.value.field == (field or "schedule.spec.slot_count")
+    assert caught.value.allowed
+    assert caught.value.reason.startswith("ERROR_REASON_")
+
+
+def test_exceptions_survive_a_process_pool(client):
+    for ask in [
+        lambda: client.assign_slots(EIGHT_HOURS, ["x", "y"], id_type=IdType.UUID),
+        lambda: client.describe_schedule(Schedule(timedelta(hours=8), slot_count=7)),
+    ]:
+        with pytest.raises(offbeat.InvalidArgument) as caught:
+            ask()
+        copy = pickle.loads(pickle.dumps(caught.value))
+        assert type(copy) is type(caught.value)
+        assert (str(copy), copy.field) == (str(caught.value), caught.value.field)
+
+
+def test_refused_rows_can_be_passed_over(client):
+    answer = client.assign_slots(
+        EIGHT_HOURS,
+        ["0" * 32, "bad", "1" * 32],
+        id_type=IdType.UUID,
+        return_errors=True,
+    )
+    assert [row.id for row in answer.accepted()] == ["0" * 32, "1" * 32]
+    for look_up in [lambda: answer[1], lambda: answer.run_key(1), lambda: list(answer)]:
+        with pytest.raises(LookupError, match=r"ids\[1\]"):
+            look_up()
+
+
+def test_errors_of_a_stream_are_counted_from_its_start(client):
+    ids = ["0" * 32] * 10_000 + ["bad"]
+    batches = client.stream_slot_assignments(EIGHT_HOURS, ids, id_type=IdType.UUID)
+    for batch in batches:
+        for error in batch.errors:
+            assert (error.id_index, error.field) == (10_000, "ids[10000]")
+            assert batch.ids[error.id_index - batch.first_id_index] == "bad"
+            assert len(batch.errors) == 1
+            return
+    raise AssertionError("the bad ID was not refused")
 
 
 def test_nobody_there_is_unavailable_soon():

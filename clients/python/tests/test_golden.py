@@ -43,7 +43,7 @@ def test_refusals_become_exceptions(stub):
     for case in refused:
         with pytest.raises(grpc.RpcError) as caught:
             ask(stub, case["method"], case["request"])
-        error = offbeat.errors.from_rpc_error(caught.value)
+        error = offbeat.errors.from_rpc_error(caught.value, "address")
         assert isinstance(error, offbeat.InvalidArgument), case["name"]
         assert error.reason == f"ERROR_REASON_{case['reason']}", case["name"]
         assert error.field == case["field"], case["name"]

@@ -185,6 +185,19 @@ proptest! {
     }
 
     #[test]
+    fn windows_hold_their_start_to_the_nanosecond(schedule in schedules(), from in moments()) {
+        let slot = schedule.slot_at(from).unwrap();
+        prop_assert!(slot.start <= from && from < slot.end);
+        let (seconds, nanos) = slot.start.parts();
+        let just_after = Moment::try_new(seconds, nanos + 1).unwrap();
+        let (start, end) = (slot.start, slot.end);
+        prop_assert_eq!(schedule.slots_starting_in(start, just_after).unwrap(), [slot]);
+        prop_assert_eq!(schedule.slots_starting_in(start, end).unwrap(), [slot]);
+        prop_assert_eq!(schedule.slots_starting_in(just_after, end).unwrap(), []);
+        prop_assert_eq!(schedule.slots_starting_in(start, start).unwrap(), []);
+    }
+
+    #[test]
     fn the_opposite_of_the_opposite_is_the_slot_itself(half in 1u32..500, slot in 0u32..1_000) {
         let slot = slot % (2 * half);
         let pair = Reciprocals::try_new(i64::from(2 * half), 2, Spacing::Even).unwrap();

@@ -377,6 +377,7 @@ def reciprocals(slots, index, offsets, more):
                     "timeSlotIndex": (index - offset) % slots,
                     "gapSlotCount": gaps[offset],
                     "runBudget": duration(gaps[offset] * spec.slot),
+                    "offset": duration(offset * spec.slot),
                 }
                 for kind, offset in enumerate(offsets)
             ],

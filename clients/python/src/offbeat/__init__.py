@@ -19,7 +19,7 @@ from .answers import (
     Slot,
     SlotAssignments,
 )
-from .client import Client
+from .client import DEFAULT_ADDRESS, Client
 from .errors import (
     DeadlineExceeded,
     FailedPrecondition,
@@ -29,10 +29,13 @@ from .errors import (
     ResourceExhausted,
     Unavailable,
 )
-from .ids import IdType
+from .ids import IdType, IdValue
 from .schedule import KindSpacing, Placement, Schedule, TwisterProfile
 
+__version__ = "0.1.0"
+
 __all__ = [
+    "DEFAULT_ADDRESS",
     "Assignment",
     "BadIds",
     "BucketShare",
@@ -43,6 +46,7 @@ __all__ = [
     "FailedPrecondition",
     "IdError",
     "IdType",
+    "IdValue",
     "InvalidArgument",
     "KindSlot",
     "KindSpacing",

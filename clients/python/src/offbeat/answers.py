@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import overload
 from uuid import UUID
 
 from .errors import InvalidArgument
@@ -51,10 +52,16 @@ class Assignment:
     next_runs: tuple[Run, ...]
     #: What tells the schedule from others.
     fingerprint: str
+    #: The ID as it was understood: what is hashed, and what ends the run keys.
+    canonical_id: str
+    #: What decided: the hash in hexadecimal, the bucket, or the fraction.
+    reason: str | int | float
 
     @property
     def next_run(self) -> Run:
         """The first of the next runs."""
+        if not self.next_runs:
+            raise LookupError("no next run was asked for")
         return self.next_runs[0]
 
     @classmethod
@@ -68,6 +75,8 @@ class Assignment:
             last_run=Run.from_message(message.last_run),
             next_runs=tuple(Run.from_message(run) for run in message.next_runs),
             fingerprint=message.identity.fingerprint,
+            canonical_id=message.reason.canonical_id,
+            reason=getattr(message.reason, message.reason.WhichOneof("rule") or "hash"),
         )
 
 
@@ -75,7 +84,7 @@ class Assignment:
 class IdError:
     """Why one ID of a batch was refused."""
 
-    #: The ID, from 0.
+    #: The ID, counted from the first of the call, also in a stream.
     id_index: int
     #: A name of ``offbeat.v1.ErrorReason``.
     reason: str
@@ -102,7 +111,8 @@ class SlotAssignments(Sequence[Row]):
     """Assignments of a batch: a sequence of rows, and the columns they come from.
 
     The columns are arrays, cheap to hand to numpy or to a database driver. A
-    refused ID holds -1 in all of them; its row raises ``LookupError``.
+    refused ID holds -1 in all of them and stands in ``errors``; its row raises
+    ``LookupError``, and :meth:`accepted` passes over it.
     """
 
     ids: list[IdValue] = field(default_factory=list, repr=False)
@@ -126,11 +136,19 @@ class SlotAssignments(Sequence[Row]):
     run_key_prefix: str = ""
     #: What strings among the IDs stand for.
     id_type: IdType | None = None
+    #: Index of the first row, counted from the first ID of the call; 0 but in a stream.
+    first_id_index: int = 0
 
     def __len__(self) -> int:
         return len(self.slot_indexes)
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Row]: ...
+
+    def __getitem__(self, index: int | slice) -> Row | list[Row]:
         """Return one row, or a list of them for a slice."""
         if isinstance(index, slice):
             return [self._row(position) for position in range(*index.indices(len(self)))]
@@ -142,14 +160,22 @@ class SlotAssignments(Sequence[Row]):
     def __iter__(self) -> Iterator[Row]:
         return (self._row(position) for position in range(len(self)))
 
+    def accepted(self) -> Iterator[Row]:
+        """Yield the rows of the IDs that were not refused."""
+        return (self._row(position) for position, slot in enumerate(self.slot_indexes) if slot >= 0)
+
     def run_key(self, index: int) -> str:
         """Return the key of a row's next run, equal for two attempts to enqueue it."""
+        self._check(index)
         canonical_id = _canonical(self.ids[index], self.id_type)
         return f"{self.run_key_prefix}/{self.cycle_indexes[index]}/0/{canonical_id}"
 
-    def _row(self, index: int) -> Row:
+    def _check(self, index: int) -> None:
         if self.slot_indexes[index] < 0:
-            raise LookupError(f"ids[{index}] was refused: see errors")
+            raise LookupError(f"ids[{self.first_id_index + index}] was refused: see errors")
+
+    def _row(self, index: int) -> Row:
+        self._check(index)
         return Row(
             id=self.ids[index],
             slot_index=self.slot_indexes[index],
@@ -206,10 +232,14 @@ class BadIds(InvalidArgument):
             value=first.value,
             allowed=first.allowed,
         )
-        #: The whole answer; refused rows hold -1.
+        #: The whole answer; refused rows hold -1, and accepted() has the others.
         self.assignments = assignments
         #: The refused IDs, by index.
         self.errors: tuple[IdError, ...] = assignments.errors
+
+    def __reduce__(self) -> tuple[type[BadIds], tuple[SlotAssignments]]:
+        """Pickle by the answer: an exception of a worker process reaches its parent."""
+        return (BadIds, (self.assignments,))
 
 
 @dataclass(frozen=True)
@@ -305,6 +335,8 @@ class KindSlot:
     kind_index: int
     #: Slots from kind 0 to this kind, for the same user.
     offset_slot_count: int
+    #: The same as time: a schedule for this kind is that of kind 0, ``shifted`` by it.
+    offset: timedelta
     #: The user's view: where this kind runs for users whose kind 0 runs at the slot.
     user_slot_index: int
     #: The time's view: whose users this kind handles while the slot runs.
@@ -335,6 +367,7 @@ class Reciprocals:
                 KindSlot(
                     kind_index=kind.kind_index,
                     offset_slot_count=kind.offset_slot_count,
+                    offset=from_duration(kind.offset),
                     user_slot_index=kind.user_slot_index,
                     time_slot_index=kind.time_slot_index,
                     gap_slot_count=kind.gap_slot_count,

@@ -8,11 +8,13 @@ from datetime import datetime, timedelta, timezone
 from types import TracebackType
 from typing import Any, Callable
 
+from google.protobuf.timestamp_pb2 import Timestamp
+
 from ._channel import LazyChannel
 from .answers import Assignment, BadIds, Description, Reciprocals, Slot, SlotAssignments
-from .errors import from_rpc_error
-from .ids import BATCH_IDS, IdType, IdValue, batches, to_column, to_id
-from .schedule import KindSpacing, Schedule, set_enum, set_int32
+from .errors import from_rpc_error, refused
+from .ids import BATCH_IDS, IdEncoder, IdType, IdValue, batches
+from .schedule import KindSpacing, Schedule, set_enum, set_integer
 from .times import to_duration, to_timestamp
 from .v1 import slots_pb2 as pb
 
@@ -27,9 +29,10 @@ class Client:
     """Asks a sidecar.
 
     ``address`` is ``HOST:PORT`` or ``unix:PATH``; by default the variable
-    ``OFFBEAT_ADDRESS``, else ``127.0.0.1:2328``. ``timeout`` bounds every call,
-    in seconds or as a ``timedelta``; a stream, its whole. Calls that the
-    sidecar could not take are made again, quickly, up to three times.
+    ``OFFBEAT_ADDRESS``, else ``127.0.0.1:2328``. ``timeout`` bounds every call
+    (and each call of a large batch) in seconds or as a ``timedelta``; a stream has
+    only the one that it is given itself. Calls that the sidecar could not take are
+    made again, quickly, up to three times.
 
     A client connects at its first call, may be shared by threads, and may be
     used on both sides of a fork.
@@ -37,7 +40,9 @@ class Client:
 
     def __init__(self, address: str | None = None, *, timeout: float | timedelta = 10.0) -> None:
         """Remember whom to ask; nothing connects yet."""
-        self.address = address or os.environ.get("OFFBEAT_ADDRESS") or DEFAULT_ADDRESS
+        if address is None:
+            address = os.environ.get("OFFBEAT_ADDRESS") or DEFAULT_ADDRESS
+        self.address = _checked_address(address)
         self.timeout = _seconds(timeout)
         self._channel = LazyChannel(self.address)
 
@@ -69,7 +74,7 @@ class Client:
         if at_time is not None:
             request.at_time.CopyFrom(to_timestamp("at_time", at_time))
         if population is not None:
-            set_int32(request, "", "population", population)
+            set_integer(request, "", "population", population)
         return Description.from_message(self._call("DescribeSchedule", request, timeout))
 
     def list_slots(
@@ -80,7 +85,11 @@ class Client:
         end_time: datetime | None = None,
         timeout: float | timedelta | None = None,
     ) -> list[Slot]:
-        """List the slots that start in a window; by default in the period from now on."""
+        """List the slots that start in a window; by default in the period from now on.
+
+        The slot that runs at ``start_time`` is listed only if it starts just then. A
+        window holds 4,096 slots at most.
+        """
         request = pb.ListSlotsRequest(schedule=schedule.to_message())
         if start_time is not None:
             request.start_time.CopyFrom(to_timestamp("start_time", start_time))
@@ -103,15 +112,18 @@ class Client:
         """Assign one ID. For more than a few, :meth:`assign_slots` is far quicker.
 
         A ``str`` is text unless ``id_type`` says otherwise; a ``float`` is a
-        stored fraction, for ``Placement.FRACTION``.
+        stored fraction, for ``Placement.FRACTION``. Runs at or after ``from_time``
+        (default: now) are next: ``next_run_count`` of them (default: 1). ``kind``
+        names the kind of job: it is part of the run keys, and changes neither slot
+        nor time (for that, :meth:`Schedule.shifted`).
         """
         request = pb.AssignSlotRequest(
-            schedule=schedule.to_message(), id=to_id(id, id_type), kind=kind
+            schedule=schedule.to_message(), id=IdEncoder(id_type).one(id), kind=kind
         )
         if from_time is not None:
             request.from_time.CopyFrom(to_timestamp("from_time", from_time))
         if next_run_count is not None:
-            set_int32(request, "", "next_run_count", next_run_count)
+            set_integer(request, "", "next_run_count", next_run_count)
         return Assignment.from_message(id, self._call("AssignSlot", request, timeout))
 
     def assign_slots(
@@ -127,24 +139,28 @@ class Client:
     ) -> SlotAssignments:
         """Assign any number of IDs of one type, in as few calls as that takes.
 
-        If some IDs are refused, raises :class:`~offbeat.BadIds`, which carries
+        ``from_time``, ``kind`` and ``id_type`` are as in :meth:`assign_slot`. If some
+        IDs are refused, raises :class:`~offbeat.BadIds`, which carries
         the answers of the others; with ``return_errors`` returns them all, the
         refused ones in ``errors``. ``timeout`` bounds each call.
         """
         answer = SlotAssignments(id_type=id_type)
-        from_message = to_timestamp("from_time", from_time or datetime.now(timezone.utc))
+        encoder = IdEncoder(id_type)
+        from_message = _timestamp_or_now(from_time)
         schedule_message = schedule.to_message()
         for batch in batches(ids, BATCH_IDS):
             first = len(answer)
             request = pb.AssignSlotsRequest(
                 schedule=schedule_message,
-                ids=to_column(batch, first, id_type),
+                ids=encoder.column(batch),
                 from_time=from_message,
                 kind=kind,
             )
             response: pb.AssignSlotsResponse = self._call("AssignSlots", request, timeout)
             answer.fingerprint = response.identity.fingerprint
             answer.add(batch, response.assignments, first)
+        if not answer.ids:  # nothing was asked: let the schedule be checked all the same
+            answer.fingerprint = self.describe_schedule(schedule, timeout=timeout).fingerprint
         if answer.errors and not return_errors:
             raise BadIds(answer)
         return answer
@@ -161,29 +177,23 @@ class Client:
     ) -> Iterator[SlotAssignments]:
         """Assign IDs as they come, over one stream; yields the answers batch by batch.
 
-        Holds a few batches at a time, however many IDs there are. Refused IDs
-        stand in the ``errors`` of their batch. Without a ``timeout`` the stream
+        Holds a few batches at a time, however many IDs there are. Refused IDs stand
+        in the ``errors`` of their batch, counted from the start of the stream (that
+        of the batch is its ``first_id_index``). Without a ``timeout`` the stream
         may take as long as it needs.
         """
         sent: list[list[IdValue]] = []
-        from_message = to_timestamp("from_time", from_time or datetime.now(timezone.utc))
+        encoder = IdEncoder(id_type)
+        opening = pb.StreamSlotAssignmentsRequest(
+            schedule=schedule.to_message(), from_time=_timestamp_or_now(from_time), kind=kind
+        )
 
         def requests() -> Iterator[pb.StreamSlotAssignmentsRequest]:
-            first = 0
+            yield opening
             for batch in batches(ids, _STREAM_IDS):
-                column = to_column(batch, first, id_type)
-                if first == 0:
-                    request = pb.StreamSlotAssignmentsRequest(
-                        schedule=schedule.to_message(),
-                        from_time=from_message,
-                        kind=kind,
-                        ids=column,
-                    )
-                else:
-                    request = pb.StreamSlotAssignmentsRequest(ids=column)
+                column = encoder.column(batch)
                 sent.append(batch)
-                first += len(batch)
-                yield request
+                yield pb.StreamSlotAssignmentsRequest(ids=column)
 
         failures: list[BaseException] = []
         stub = self._channel.stub().StreamSlotAssignments
@@ -191,9 +201,13 @@ class Client:
         call = stub(_catching(requests(), failures), timeout=seconds)
         fingerprint = ""
         try:
-            for response in _translated(call, failures):
+            for response in _translated(call, failures, self.address):
                 fingerprint = fingerprint or response.identity.fingerprint
-                answer = SlotAssignments(id_type=id_type, fingerprint=fingerprint)
+                answer = SlotAssignments(
+                    id_type=id_type,
+                    fingerprint=fingerprint,
+                    first_id_index=response.first_id_index,
+                )
                 answer.add(sent.pop(0), response.assignments, 0)
                 yield answer
         finally:
@@ -209,16 +223,24 @@ class Client:
         spacing: KindSpacing | None = None,
         timeout: float | timedelta | None = None,
     ) -> Reciprocals:
-        """Say at which slots kinds of job must run so that no two meet on the same user."""
+        """Say at which slots kinds of job must run so that no two meet on the same user.
+
+        Give ``kind_count``, or how long a run of each kind takes in ``run_times``.
+        ``slot_index`` is the slot to look from. A schedule for each kind is
+        ``schedule.shifted(kind.offset)``.
+        """
         request = pb.GetReciprocalSlotsRequest(
             schedule=schedule.to_message(),
-            run_times=[to_duration(run_time) for run_time in run_times],
+            run_times=[
+                to_duration(f"run_times[{index}]", run_time)
+                for index, run_time in enumerate(run_times)
+            ],
         )
-        set_int32(request, "", "slot_index", slot_index)
+        set_integer(request, "", "slot_index", slot_index)
         if kind_count is not None:
-            set_int32(request, "", "kind_count", kind_count)
+            set_integer(request, "", "kind_count", kind_count)
         if spacing is not None:
-            set_enum(request, "", "spacing", spacing)
+            set_enum(request, "", "spacing", spacing, KindSpacing)
         return Reciprocals.from_message(self._call("GetReciprocalSlots", request, timeout))
 
     def _call(self, method: str, request: Any, timeout: float | timedelta | None) -> Any:
@@ -229,11 +251,32 @@ class Client:
         try:
             return call(request, timeout=seconds)
         except grpc.RpcError as error:
-            raise from_rpc_error(error) from error
+            raise from_rpc_error(error, self.address) from error
 
 
 def _seconds(timeout: float | timedelta) -> float:
-    return timeout.total_seconds() if isinstance(timeout, timedelta) else float(timeout)
+    seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
+    if not isinstance(seconds, (int, float)) or not seconds > 0:
+        raise refused("timeout", timeout, "must be a positive number of seconds, or a timedelta")
+    return float(seconds)
+
+
+def _timestamp_or_now(from_time: datetime | None) -> Timestamp:
+    """Take now once, so that all IDs of a call are asked about at one instant."""
+    return to_timestamp("from_time", datetime.now(timezone.utc) if from_time is None else from_time)
+
+
+def _checked_address(address: str) -> str:
+    """Refuse what grpc would take for something else: port 443, a name to look up."""
+    allowed = "must be HOST:PORT with a port of 1 to 65535, or unix:PATH"
+    if not isinstance(address, str):
+        raise refused("address", address, allowed)
+    if address.startswith("unix:") and len(address) > len("unix:"):
+        return address
+    host, _, port = address.rpartition(":")
+    if not host or "/" in host or not port.isdecimal() or not 1 <= int(port) <= 65_535:
+        raise refused("address", address, allowed)
+    return address
 
 
 def _catching(requests: Iterator[Any], failures: list[BaseException]) -> Iterator[Any]:
@@ -245,7 +288,7 @@ def _catching(requests: Iterator[Any], failures: list[BaseException]) -> Iterato
         raise
 
 
-def _translated(call: Any, failures: list[BaseException]) -> Iterator[Any]:
+def _translated(call: Any, failures: list[BaseException], address: str) -> Iterator[Any]:
     import grpc
 
     try:
@@ -253,4 +296,4 @@ def _translated(call: Any, failures: list[BaseException]) -> Iterator[Any]:
     except grpc.RpcError as error:
         if failures:
             raise failures[0] from None
-        raise from_rpc_error(error) from error
+        raise from_rpc_error(error, address) from error

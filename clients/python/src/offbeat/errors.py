@@ -1,7 +1,8 @@
 """One tree of exceptions.
 
-Each carries the reason, the field and the details of the refusal. Match on the
-class, or on ``reason``; never on the text.
+A refusal carries its reason, field, value, what is allowed, and the details as
+messages; an exception about the way to the sidecar has none of them. Match on
+the class, or on ``reason``; never on the text.
 """
 
 from __future__ import annotations
@@ -49,6 +50,20 @@ class InvalidArgument(OffbeatError, ValueError):
     """A field is out of range, unparsable or contradictory; asking again does not help."""
 
 
+def refused(
+    field: str, value: object, allowed: str, reason: str = "ERROR_REASON_MALFORMED"
+) -> InvalidArgument:
+    """Refuse a value before it is sent, in the sidecar's own words."""
+    shown = ascii(value)[:80]
+    return InvalidArgument(
+        f"{field}: {shown} is refused: {allowed}",
+        reason=reason,
+        field=field,
+        value=shown,
+        allowed=allowed,
+    )
+
+
 class NotFound(OffbeatError):
     """What was asked for is not there."""
 
@@ -78,10 +93,15 @@ _BY_CODE: Mapping[str, type[OffbeatError]] = {
     "DEADLINE_EXCEEDED": DeadlineExceeded,
 }
 
+_OWN_WORDS = {
+    "UNAVAILABLE": "the sidecar cannot be reached: is 'offbeat serve' running there?",
+    "DEADLINE_EXCEEDED": "no complete answer in time",
+}
+
 _STATUS_DETAILS = "grpc-status-details-bin"
 
 
-def from_rpc_error(error: Any) -> OffbeatError:
+def from_rpc_error(error: Any, address: str) -> OffbeatError:
     """Turn an error of grpc into one of ours, with its details."""
     from google.rpc import error_details_pb2, status_pb2
 
@@ -110,4 +130,7 @@ def from_rpc_error(error: Any) -> OffbeatError:
         elif isinstance(detail, error_details_pb2.RetryInfo):
             known["retry_delay"] = detail.retry_delay.ToTimedelta()
     kind_of_error = _BY_CODE.get(code, OffbeatError)
-    return kind_of_error(error.details() or code, details=tuple(details), **known)
+    message = error.details() or code
+    if not details:  # grpc's own words, about the way and not about the question
+        message = f"{address}: {_OWN_WORDS.get(code, code)} ({message})"
+    return kind_of_error(message, details=tuple(details), **known)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Union
 
-from .errors import InvalidArgument
+from .errors import refused
 from .v1 import slots_pb2 as pb
 
 #: What an ID may be: ``str`` is text unless :class:`IdType` says otherwise.
@@ -32,47 +32,72 @@ class IdType(enum.Enum):
     INTEGER = "decimals"
 
 
-def to_id(value: IdValue, id_type: IdType | None = None) -> pb.Id:
-    """Turn one ID into its message."""
-    kind = _kind("id", value)
-    if kind is uuid.UUID:
-        return pb.Id(uuid_bytes=value.bytes)  # type: ignore[union-attr]
-    if kind is int:
-        return pb.Id(integer=value) if value in _INT64 else pb.Id(decimal=str(value))  # type: ignore[arg-type]
-    if kind is float:
-        return pb.Id(fraction=value)  # type: ignore[arg-type]
-    text = _text("id", value)  # type: ignore[arg-type]
-    if id_type is IdType.UUID:
-        return pb.Id(uuid=text)
-    if id_type is IdType.INTEGER:
-        return pb.Id(decimal=text)
-    return pb.Id(text=text)
+class IdEncoder:
+    """Turns the IDs of one call into messages; all must be of one type."""
 
+    def __init__(self, id_type: IdType | None) -> None:
+        """Take what strings stand for."""
+        if id_type is not None and not isinstance(id_type, IdType):
+            raise refused("id_type", id_type, "must be an IdType, such as IdType.UUID")
+        self._id_type = id_type
+        self._kind: type | None = None
+        self._next = 0
 
-def to_column(ids: list[IdValue], first: int, id_type: IdType | None = None) -> pb.IdColumn:
-    """Turn IDs of one type into a column; ``first`` is the index of the first, for refusals."""
-    kind = _kind(f"ids[{first}]", ids[0])
-    for offset, value in enumerate(ids):
-        if _kind(f"ids[{first + offset}]", value) is not kind:
-            raise _refused(
-                f"ids[{first + offset}]", value, f"must be {kind.__name__}, as the IDs before it"
-            )
-    if kind is uuid.UUID:
-        return pb.IdColumn(uuid_bytes=b"".join([value.bytes for value in ids]))  # type: ignore[union-attr]
-    if kind is int:
-        if all(value in _INT64 for value in ids):
-            return pb.IdColumn(integers=ids)  # type: ignore[arg-type]
-        return pb.IdColumn(decimals=[str(value) for value in ids])
-    if kind is float:
-        return pb.IdColumn(fractions=ids)  # type: ignore[arg-type]
-    texts = [_text(f"ids[{first + offset}]", value) for offset, value in enumerate(ids)]  # type: ignore[arg-type]
-    column = pb.IdColumn()
-    getattr(column, (id_type or IdType.TEXT).value).extend(texts)
-    return column
+    def one(self, value: IdValue) -> pb.Id:
+        """Turn the only ID of a call into its message."""
+        kind = self._check("id", value)
+        if kind is uuid.UUID:
+            return pb.Id(uuid_bytes=value.bytes)  # type: ignore[union-attr]
+        if kind is int:
+            if value in _INT64:
+                return pb.Id(integer=value)  # type: ignore[arg-type]
+            return pb.Id(decimal=str(value))
+        if kind is float:
+            return pb.Id(fraction=value)  # type: ignore[arg-type]
+        text = _text("id", value)  # type: ignore[arg-type]
+        if self._id_type is IdType.UUID:
+            return pb.Id(uuid=text)
+        if self._id_type is IdType.INTEGER:
+            return pb.Id(decimal=text)
+        return pb.Id(text=text)
+
+    def column(self, ids: list[IdValue]) -> pb.IdColumn:
+        """Turn the next IDs of a call into a column."""
+        first = self._next
+        for offset, value in enumerate(ids):
+            self._check(f"ids[{first + offset}]", value)
+        self._next += len(ids)
+        if self._kind is uuid.UUID:
+            return pb.IdColumn(uuid_bytes=b"".join([value.bytes for value in ids]))  # type: ignore[union-attr]
+        if self._kind is int:
+            if all(value in _INT64 for value in ids):
+                return pb.IdColumn(integers=ids)  # type: ignore[arg-type]
+            return pb.IdColumn(decimals=[str(value) for value in ids])
+        if self._kind is float:
+            return pb.IdColumn(fractions=ids)  # type: ignore[arg-type]
+        texts = [_text(f"ids[{first + offset}]", value) for offset, value in enumerate(ids)]  # type: ignore[arg-type]
+        column = pb.IdColumn()
+        getattr(column, (self._id_type or IdType.TEXT).value).extend(texts)
+        return column
+
+    def _check(self, field: str, value: object) -> type:
+        """Return the type of an ID, which must be that of those before it."""
+        if self._kind is not None and type(value) is self._kind:
+            return self._kind  # the usual case, quickly
+        kind = _kind(field, value)
+        if self._kind not in (None, kind):
+            raise refused(field, value, f"must be {self._kind.__name__}, as the IDs before it")
+        if self._id_type is not None and kind is not str:
+            allowed = f"must be a str with {self._id_type}, which says what strings stand for"
+            raise refused(field, value, allowed)
+        self._kind = kind
+        return kind
 
 
 def batches(ids: Iterable[IdValue], size: int) -> Iterator[list[IdValue]]:
     """Cut IDs into batches of at most so many, each small enough for a message; lazily."""
+    if isinstance(ids, (str, bytes)):  # iterable, letter by letter
+        raise refused("ids", ids, "must be an iterable of IDs: [id], or assign_slot for one")
     iterator = iter(ids)
     for head in iterator:
         batch = list(islice(chain([head], iterator), size))
@@ -97,27 +122,16 @@ def _within_bytes(batch: list[IdValue]) -> Iterator[list[IdValue]]:
 
 def _kind(field: str, value: object) -> type:
     if isinstance(value, bool):  # an int to Python, but hardly an ID
-        raise _refused(field, value, "must be a UUID, int, str or float")
+        raise refused(field, value, "must be a UUID, int, str or float")
     for kind in (str, uuid.UUID, int, float):
         if isinstance(value, kind):
             return kind
-    raise _refused(field, value, "must be a UUID, int, str or float")
+    raise refused(field, value, "must be a UUID, int, str or float")
 
 
 def _text(field: str, value: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise _refused(field, value, "must be text that UTF-8 can hold") from error
+        raise refused(field, value, "must be text that UTF-8 can hold") from error
     return value
-
-
-def _refused(field: str, value: object, allowed: str) -> InvalidArgument:
-    shown = ascii(value)[:80]
-    return InvalidArgument(
-        f"{field}: {shown} is refused: {allowed}",
-        reason="ERROR_REASON_MALFORMED",
-        field=field,
-        value=shown,
-        allowed=allowed,
-    )

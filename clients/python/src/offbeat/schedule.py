@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from .errors import InvalidArgument
-from .times import from_duration, from_timestamp, to_duration, to_timestamp
+from .errors import refused
+from .times import EPOCH, from_duration, from_timestamp, to_duration, to_timestamp
 from .v1 import slots_pb2 as pb
+
+OUT_OF_RANGE = "ERROR_REASON_OUT_OF_RANGE"
 
 
 class Placement(enum.IntEnum):
@@ -48,6 +50,17 @@ class KindSpacing(enum.IntEnum):
 class Schedule:
     """A cycle cut into slots, and a placement. ``None`` means the sidecar's default.
 
+    period: length of the cycle, 1 ms to 3,660 days of elapsed time, a whole number
+        of ticks (a day is 24 hours, whatever the clocks do).
+    slot_count: slots in a cycle; must divide it. Default: gcd of its seconds and 256.
+    placement: how an ID becomes a place. Default: ``Placement.HASH``.
+    salt: HASH only: the namespace.
+    profile: TWISTER only: whose. Default: ``TwisterProfile.RUBY``.
+    bucket_count: TWISTER only: 256 or 65,536. Default: 256.
+    resolution: length of a tick: 1 s or a whole fraction of it, down to 1 ms.
+        Default: 1 s.
+    anchor_time: when cycle 0 starts; with a time zone. Default: the Unix epoch.
+
     >>> from datetime import timedelta
     >>> Schedule(timedelta(hours=8), slot_count=96).period
     datetime.timedelta(seconds=28800)
@@ -56,39 +69,42 @@ class Schedule:
     :class:`~offbeat.InvalidArgument` when it is first used.
     """
 
-    #: Length of the cycle: 1 ms to 3,660 days, a whole number of ticks.
     period: timedelta
-    #: Slots in a cycle; must divide it. Default: gcd of its seconds and 256.
     slot_count: int | None = None
-    #: How an ID becomes a place. Default: HASH.
     placement: Placement | None = None
-    #: HASH only: the namespace.
     salt: str = ""
-    #: TWISTER only: whose. Default: RUBY.
     profile: TwisterProfile | None = None
-    #: TWISTER only: 256 or 65,536. Default: 256.
     bucket_count: int | None = None
-    #: Length of a tick: 1 s or a whole fraction of it, down to 1 ms. Default: 1 s.
     resolution: timedelta | None = None
-    #: When cycle 0 starts; with a time zone. Default: the Unix epoch.
     anchor_time: datetime | None = None
+
+    def shifted(self, offset: timedelta) -> Schedule:
+        """Return the same schedule, later by ``offset``: for kinds of job that must not meet.
+
+        Everybody keeps slot and offset in it; the cycles start later.
+        """
+        return replace(self, anchor_time=(self.anchor_time or EPOCH) + offset)
 
     def to_message(self) -> pb.Schedule:
         """Turn the schedule into its message."""
-        spec = pb.ScheduleSpec(period=to_duration(self.period), salt=self.salt)
+        if not isinstance(self.salt, str):
+            raise refused("schedule.spec.salt", self.salt, "must be a str")
+        period = to_duration("schedule.spec.period", self.period)
+        spec = pb.ScheduleSpec(period=period, salt=self.salt)
         if self.resolution is not None:
-            spec.resolution.CopyFrom(to_duration(self.resolution))
+            resolution = to_duration("schedule.spec.resolution", self.resolution)
+            spec.resolution.CopyFrom(resolution)
         if self.anchor_time is not None:
             anchor_time = to_timestamp("schedule.spec.anchor_time", self.anchor_time)
             spec.anchor_time.CopyFrom(anchor_time)
         for name in ("slot_count", "bucket_count"):
             count = getattr(self, name)
             if count is not None:
-                set_int32(spec, "schedule.spec", name, count)
+                set_integer(spec, "schedule.spec", name, count)
         if self.placement is not None:
-            set_enum(spec, "schedule.spec", "placement", self.placement)
+            set_enum(spec, "schedule.spec", "placement", self.placement, Placement)
         if self.profile is not None:
-            set_enum(spec, "schedule.spec", "profile", self.profile)
+            set_enum(spec, "schedule.spec", "profile", self.profile, TwisterProfile)
         return pb.Schedule(spec=spec)
 
     @classmethod
@@ -106,28 +122,22 @@ class Schedule:
         )
 
 
-def set_int32(message: object, parent: str, name: str, value: int) -> None:
-    """Set an int32 field; a value that does not fit is refused as the sidecar would."""
+def set_integer(message: object, parent: str, name: str, value: int) -> None:
+    """Set an integer field; one that its type cannot hold is refused as the sidecar would."""
     try:
         setattr(message, name, value)
     except (TypeError, ValueError) as error:
-        raise _unfit(parent, name, value, "must be an integer of 32 bits") from error
+        field = f"{parent}.{name}" if parent else name
+        allowed = "must be an integer that the field can hold"
+        raise refused(field, value, allowed, OUT_OF_RANGE) from error
 
 
-def set_enum(message: object, parent: str, name: str, value: int) -> None:
+def set_enum(
+    message: object, parent: str, name: str, value: object, kind: type[enum.IntEnum]
+) -> None:
     """Set an enum field; numbers that no one knows are the sidecar's to refuse."""
-    try:
-        setattr(message, name, int(value))
-    except (TypeError, ValueError) as error:
-        raise _unfit(parent, name, value, "must be a value of its enum") from error
-
-
-def _unfit(parent: str, name: str, value: object, allowed: str) -> InvalidArgument:
-    field = f"{parent}.{name}" if parent else name
-    return InvalidArgument(
-        f"{field}: {value!r} is refused: {allowed}",
-        reason="ERROR_REASON_OUT_OF_RANGE",
-        field=field,
-        value=repr(value),
-        allowed=allowed,
-    )
+    if not isinstance(value, int):
+        field = f"{parent}.{name}" if parent else name
+        names = ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
+        raise refused(field, value, f"must be one of {names}", OUT_OF_RANGE)
+    set_integer(message, parent, name, int(value))

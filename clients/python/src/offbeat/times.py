@@ -7,15 +7,17 @@ from datetime import datetime, timedelta, timezone
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from .errors import InvalidArgument
+from .errors import refused
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _SECOND = timedelta(seconds=1)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def to_duration(span: timedelta) -> Duration:
+def to_duration(field: str, span: timedelta) -> Duration:
     """Turn a span into its message, without rounding."""
+    if not isinstance(span, timedelta):
+        raise refused(field, span, "must be a timedelta, such as timedelta(hours=8)")
     # Truncated towards zero: seconds and nanoseconds of a message have one sign.
     micros = span // _MICROSECOND
     sign = -1 if micros < 0 else 1
@@ -30,14 +32,9 @@ def from_duration(message: Duration) -> timedelta:
 
 def to_timestamp(field: str, instant: datetime) -> Timestamp:
     """Turn an instant into its message; one without a time zone is refused."""
-    if instant.tzinfo is None or instant.utcoffset() is None:
-        raise InvalidArgument(
-            f"{field}: {instant!r} is refused: must have a time zone",
-            reason="ERROR_REASON_MALFORMED",
-            field=field,
-            value=repr(instant),
-            allowed="must have a time zone",
-        )
+    if not isinstance(instant, datetime) or instant.utcoffset() is None:
+        allowed = "must be a datetime with a time zone, such as datetime.now(timezone.utc)"
+        raise refused(field, instant, allowed)
     since_epoch = instant - EPOCH
     seconds, rest = divmod(since_epoch, _SECOND)
     return Timestamp(seconds=seconds, nanos=rest // _MICROSECOND * 1_000)

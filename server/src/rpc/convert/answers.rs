@@ -134,6 +134,7 @@ pub(in crate::rpc) fn reciprocal_slots(
                 time_slot_index: count(kind.time_slot),
                 gap_slot_count: count(kind.gap),
                 run_budget: Some(slots(kind.gap)),
+                offset: Some(slots(kind.offset)),
             })
             .collect(),
     })

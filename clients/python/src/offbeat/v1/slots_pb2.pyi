@@ -202,20 +202,22 @@ class IdError(_message.Message):
     def __init__(self, id_index: _Optional[int] = ..., reason: _Optional[_Union[_error_reason_pb2.ErrorReason, str]] = ..., field: _Optional[str] = ..., value: _Optional[str] = ..., allowed: _Optional[str] = ...) -> None: ...
 
 class KindSlot(_message.Message):
-    __slots__ = ["gap_slot_count", "kind_index", "offset_slot_count", "run_budget", "time_slot_index", "user_slot_index"]
+    __slots__ = ["gap_slot_count", "kind_index", "offset", "offset_slot_count", "run_budget", "time_slot_index", "user_slot_index"]
     GAP_SLOT_COUNT_FIELD_NUMBER: _ClassVar[int]
     KIND_INDEX_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
     OFFSET_SLOT_COUNT_FIELD_NUMBER: _ClassVar[int]
     RUN_BUDGET_FIELD_NUMBER: _ClassVar[int]
     TIME_SLOT_INDEX_FIELD_NUMBER: _ClassVar[int]
     USER_SLOT_INDEX_FIELD_NUMBER: _ClassVar[int]
     gap_slot_count: int
     kind_index: int
+    offset: _duration_pb2.Duration
     offset_slot_count: int
     run_budget: _duration_pb2.Duration
     time_slot_index: int
     user_slot_index: int
-    def __init__(self, kind_index: _Optional[int] = ..., offset_slot_count: _Optional[int] = ..., user_slot_index: _Optional[int] = ..., time_slot_index: _Optional[int] = ..., gap_slot_count: _Optional[int] = ..., run_budget: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    def __init__(self, kind_index: _Optional[int] = ..., offset_slot_count: _Optional[int] = ..., user_slot_index: _Optional[int] = ..., time_slot_index: _Optional[int] = ..., gap_slot_count: _Optional[int] = ..., run_budget: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., offset: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class ListSlotsRequest(_message.Message):
     __slots__ = ["end_time", "schedule", "start_time"]
