@@ -5,6 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
+echo "building the sidecar (some minutes the first time)" >&2
 cargo build --release --locked --quiet --package offbeat
 venv=target/bank_sync
 if ! "$venv/bin/python" -c 'import offbeat' 2>/dev/null; then
@@ -13,6 +14,7 @@ if ! "$venv/bin/python" -c 'import offbeat' 2>/dev/null; then
         echo "run.sh: this Python cannot make virtual environments; on Debian: apt-get install python3-venv" >&2
         exit 1
     }
+    echo "installing the Python client into $venv" >&2
     "$venv/bin/pip" install --quiet --disable-pip-version-check --editable ./clients/python
 fi
 

@@ -45,7 +45,7 @@ pub struct ServeArgs {
     #[arg(long, env = "OFFBEAT_LOG_FORMAT", default_value = "text", value_name = "FORMAT")]
     pub log_format: LogFormat,
 
-    /// What to log: error, warn, info, debug or trace, or a filter such as offbeat=debug
+    /// What to log: off, error, warn, info, debug or trace, or a filter such as info,offbeat=debug
     #[arg(long, env = "OFFBEAT_LOG", default_value = "info", value_name = "FILTER")]
     pub log: String,
 }

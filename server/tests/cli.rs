@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 const BINARY: &str = env!("CARGO_BIN_EXE_offbeat");
 const USAGE: i32 = 64;
 
+/// Of an 8-hour schedule with every default: SHA-256 of its canonical text, by sha256sum.
+const FINGERPRINT: &str = "cd74c91b024ffadfde5872b76247d3b6d7ea6e1c3f405f4687f59acee00b4678";
+
 fn offbeat(arguments: &[&str]) -> Output {
     offbeat_with(arguments, b"", &[])
 }
@@ -210,20 +213,29 @@ fn rows_have_the_same_cells_in_every_format() {
     assert_eq!(
         first,
         json!({"id": "acme", "slot_index": 41, "slot_offset": 195, "cycle_offset": 9_420,
-               "cycle_index": 61_362, "next_run_time": "2026-01-01T02:37:00Z"})
+               "cycle_index": 61_362, "next_run_time": "2026-01-01T02:37:00Z",
+               "run_key": format!("{FINGERPRINT}/default/61362/0/acme")})
     );
     let csv = run("csv");
     assert_eq!(
         csv.lines().next(),
-        Some("id,slot_index,slot_offset,cycle_offset,cycle_index,next_run_time")
+        Some("id,slot_index,slot_offset,cycle_offset,cycle_index,next_run_time,run_key")
     );
-    assert_eq!(csv.lines().nth(1), Some("acme,41,195,9420,61362,2026-01-01T02:37:00Z"));
+    assert_eq!(
+        csv.lines().nth(1),
+        Some(
+            format!(
+                "acme,41,195,9420,61362,2026-01-01T02:37:00Z,{FINGERPRINT}/default/61362/0/acme"
+            )
+            .as_str()
+        )
+    );
     assert!(csv.lines().nth(2).unwrap().starts_with("\"a,b \"\"c\"\"\","));
     assert!(run("table").lines().nth(1).unwrap().split_whitespace().eq([
         "acme",
         "41",
-        "195",
-        "9420",
+        "195s",
+        "9420s",
         "2026-01-01T02:37:00Z"
     ]));
 }
@@ -306,6 +318,15 @@ fn wrong_usage_names_flag_value_and_range_and_exits_64() {
         (&["serve", "--listen", "nowhere"], &["--listen", "ADDRESS:PORT"]),
         (&["serve", "--max-requests", "0"], &["--max-requests", "1..=65536"]),
         (&["serve", "--log", "offbeat=loud"], &["--log"]),
+        (&["serve", "--log", "verbose"], &["--log", "verbose", "debug"]),
+        (
+            &["slots", "assign", "--cycle", "8h", "--kind", "a/b", "1"],
+            &["--kind", "a/b", "1 to 64"],
+        ),
+        (
+            &["slots", "reciprocal", "--slots", "8", "--kinds", "2", "--profile", "php"],
+            &["--cycle"],
+        ),
         (&["serve", "--grace-period", "-1"], &["--grace-period"]),
         (&["nonsense"], &["nonsense"]),
         (&[], &["Usage"]),

@@ -8,6 +8,7 @@ use core::num::NonZeroU64;
 use sha2::{Digest, Sha256};
 
 use crate::id::Id;
+use crate::limits::KIND_NAME;
 use crate::placement::{Grid, Place, Placement, PlacementKind};
 use crate::rejection::{Reason, Rejection};
 use crate::time::{Moment, Span};
@@ -213,6 +214,23 @@ impl Schedule {
                 hex
             },
         )
+    }
+
+    /// What the run keys of a kind of job begin with: `fingerprint/kind`. The key
+    /// of a run is equal for two attempts to enqueue it; see [`Run::key`](crate::Run::key).
+    ///
+    /// # Errors
+    /// When the name is empty, longer than 64 characters, or has others than
+    /// letters, digits, `.`, `_` and `-` (of ASCII).
+    pub fn run_key_prefix(&self, kind: &str) -> Result<String, Rejection> {
+        let is_plain =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+        if !(1..=KIND_NAME.max_size()).contains(&kind.len()) || !kind.bytes().all(is_plain) {
+            let allowed = format!("must be {KIND_NAME}");
+            let value = format_args!("{kind:?}");
+            return Err(Rejection::new(Reason::OutOfRange, "kind", value, allowed));
+        }
+        Ok(format!("{}/{kind}", self.fingerprint()))
     }
 
     /// Buckets in the smallest and in the largest slot (`TWISTER` only); they

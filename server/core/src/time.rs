@@ -46,6 +46,12 @@ impl Span {
         Ok(Self(i128::from(seconds) * NANOS_PER_SECOND + i128::from(nanos)))
     }
 
+    /// The span so many times.
+    #[must_use]
+    pub const fn times(self, count: u64) -> Self {
+        Self(self.0 * count as i128)
+    }
+
     /// The span in milliseconds, if it is whole and not negative.
     #[must_use]
     pub fn whole_millis(self) -> Option<u64> {

@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+use crate::id::Id;
 use crate::limits::{LISTED_SLOTS, NEXT_RUNS};
 use crate::placement::Place;
 use crate::rejection::{Reason, Rejection};
@@ -15,6 +16,16 @@ pub struct Run {
     pub cycle_index: i64,
     /// When it starts, in milliseconds since the Unix epoch.
     pub unix_millis: i64,
+}
+
+impl Run {
+    /// The run's key: `prefix/cycle index/piece/canonical ID`, with the prefix of
+    /// [`Schedule::run_key_prefix`]. The piece is 0 for an ID without weight; the
+    /// ID comes last, since it may hold slashes.
+    #[must_use]
+    pub fn key(&self, prefix: &str, id: &Id<'_>) -> String {
+        format!("{prefix}/{}/0/{id}", self.cycle_index)
+    }
 }
 
 /// One slot of one cycle: the half-open span [start, end).
@@ -116,8 +127,8 @@ impl Schedule {
     ) -> Result<Vec<Slot>, Rejection> {
         let count = numbers.end - numbers.start;
         if !LISTED_SLOTS.allows(count) {
-            let value = format_args!("{end}, which means {count} slots");
-            let allowed = format!("must mean {LISTED_SLOTS}: ask for a shorter window");
+            let value = format_args!("{end} (a window of {count} slots)");
+            let allowed = format!("the window must hold {LISTED_SLOTS}: end it earlier");
             return Err(Rejection::new(Reason::OutOfRange, "end_time", value, allowed));
         }
         numbers
@@ -165,7 +176,7 @@ impl Schedule {
 
 fn outside_time(field: &str, value: &dyn core::fmt::Display) -> Rejection {
     let allowed =
-        format!("must mean slots that start and end in {} to {}", Moment::MIN, Moment::MAX);
+        format!("must be such that its slots start and end in {} to {}", Moment::MIN, Moment::MAX);
     Rejection::new(Reason::OutOfRange, field, value, allowed)
 }
 

@@ -1,11 +1,11 @@
 //! `offbeat slots assign`
 
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::Args;
 use offbeat_core::timetable::Runs;
-use offbeat_core::{Moment, Rejection, Schedule};
+use offbeat_core::{Moment, Rejection, Schedule, Span};
 use serde::Serialize;
 
 use super::Failure;
@@ -16,7 +16,8 @@ use crate::clock;
 
 #[derive(Debug, Args)]
 pub(super) struct AssignArgs {
-    /// The IDs; without any, they are read from standard input, one a line
+    /// The IDs; without any, they are read from standard input, one a line, as they are: blank
+    /// lines and spaces too. IDs that begin with a hyphen and are no integers go after `--`
     #[arg(value_name = "ID", allow_negative_numbers = true)]
     ids: Vec<String>,
 
@@ -28,7 +29,11 @@ pub(super) struct AssignArgs {
     #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
     from: Option<Moment>,
 
-    /// How to write the assignments
+    /// Name of the kind of job, part of the run keys; changes neither slot nor time
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    kind: String,
+
+    /// How to write the assignments; offsets are spans in a table, else numbers of ticks
     #[arg(long, value_enum, default_value_t = RowFormat::Table)]
     format: RowFormat,
 
@@ -45,6 +50,9 @@ struct Assignment<'a> {
     cycle_offset: u64,
     cycle_index: i64,
     next_run_time: String,
+    run_key: String,
+    #[serde(skip)]
+    tick: Span,
 }
 
 impl Row for Assignment<'_> {
@@ -55,8 +63,8 @@ impl Row for Assignment<'_> {
         vec![
             self.id.to_owned(),
             self.slot_index.to_string(),
-            self.slot_offset.to_string(),
-            self.cycle_offset.to_string(),
+            self.tick.times(self.slot_offset).to_string(),
+            self.tick.times(self.cycle_offset).to_string(),
             self.next_run_time.clone(),
         ]
     }
@@ -65,7 +73,15 @@ impl Row for Assignment<'_> {
 pub(super) fn run(args: &AssignArgs) -> Result<ExitCode, Failure> {
     let schedule = args.schedule.schedule()?;
     let runs = schedule.runs_from(args.from.unwrap_or_else(clock::now), 1)?;
-    let assigner = Assigner { schedule: &schedule, runs, id_type: args.id_type };
+    let assigner = Assigner {
+        schedule: &schedule,
+        runs,
+        id_type: args.id_type,
+        run_key_prefix: schedule.run_key_prefix(&args.kind)?,
+    };
+    if args.ids.is_empty() && io::stdin().is_terminal() {
+        let _ = writeln!(io::stderr(), "offbeat: reading IDs, one a line, until Ctrl-D");
+    }
     let mut rows = RowWriter::new(args.format, BufWriter::new(io::stdout().lock()));
     let mut bad = 0u64;
     let mut visit = |place: &str, number: u64, line: Line<'_>| -> Result<(), Failure> {
@@ -96,6 +112,7 @@ struct Assigner<'a> {
     schedule: &'a Schedule,
     runs: Runs<'a>,
     id_type: IdType,
+    run_key_prefix: String,
 }
 
 impl Assigner<'_> {
@@ -111,6 +128,8 @@ impl Assigner<'_> {
             cycle_index: next.cycle_index,
             next_run_time: Moment::from_unix_millis(next.unix_millis)
                 .map_or_else(String::new, |time| time.to_string()),
+            run_key: next.key(&self.run_key_prefix, &id),
+            tick: self.schedule.resolution(),
         })
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use hyper_util::rt::TokioIo;
 use tokio::net::UnixStream;
+use tonic::Code;
 use tonic::transport::{Channel, Endpoint};
 use tonic_health::ServingStatus;
 use tonic_health::pb::HealthCheckRequest;
@@ -43,7 +44,7 @@ pub(super) fn run(args: &HealthArgs) -> Result<ExitCode, Failure> {
     match asked {
         Ok(Ok(status)) if status == ServingStatus::Serving as i32 => Ok(ExitCode::SUCCESS),
         Ok(Ok(_)) => Err(Failure::Other(format!("{address} is not serving"))),
-        Ok(Err(why)) => Err(Failure::Other(format!("{address} does not answer: {why}"))),
+        Ok(Err(why)) => Err(Failure::Other(format!("{address} is not serving: {why}"))),
         Err(_) => Err(Failure::Other(format!("{address} did not answer within {patience:?}"))),
     }
 }
@@ -58,12 +59,18 @@ fn address_of_the_server() -> Result<ListenAddress, Failure> {
 async fn ask(address: &ListenAddress, service: &str) -> Result<i32, String> {
     let channel = connect(address).await.map_err(|error| {
         // tonic's own text is "transport error"; the cause says which.
-        let cause = std::error::Error::source(&error).map(ToString::to_string);
-        cause.unwrap_or_else(|| error.to_string())
+        let mut cause: &dyn std::error::Error = &error;
+        while let Some(deeper) = cause.source() {
+            cause = deeper;
+        }
+        cause.to_string()
     })?;
     let request = HealthCheckRequest { service: service.to_owned() };
     let answer = HealthClient::new(channel).check(request).await;
-    answer.map(|answer| answer.into_inner().status).map_err(|status| status.message().to_owned())
+    answer.map(|answer| answer.into_inner().status).map_err(|status| match status.code() {
+        Code::NotFound => format!("it knows no service {service:?}"),
+        _ => status.message().to_owned(),
+    })
 }
 
 async fn connect(address: &ListenAddress) -> Result<Channel, tonic::transport::Error> {

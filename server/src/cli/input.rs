@@ -11,7 +11,8 @@ use crate::limits::INPUT_LINE_BYTES;
 /// What the IDs are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum IdType {
-    /// Hyphenated UUIDs, canonical decimal integers, and everything else text (fractions with --placement fraction)
+    /// Hyphenated UUIDs, canonical decimal integers, and everything else text, unhyphenated UUIDs
+    /// too (fractions with --placement fraction)
     Auto,
     /// UUIDs, hyphenated or not
     Uuid,

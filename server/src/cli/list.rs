@@ -14,8 +14,9 @@ use crate::clock;
 
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
-    /// List slots that start here or later, as RFC 3339 [default: now]
-    #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
+    /// List slots that start here or later, as RFC 3339; the slot that runs just then is listed only
+    /// if it starts just then [default: now]
+    #[arg(long, alias = "from", value_name = "INSTANT", value_parser = parse_moment)]
     start: Option<Moment>,
 
     /// List slots that start before this, as RFC 3339 [default: one cycle later]

@@ -23,13 +23,16 @@ use crate::limits;
 /// Wrong usage, as `sysexits.h` numbers it.
 const EXIT_USAGE: u8 = 64;
 
+const EXIT_STATUSES: &str = "Exit status: 0 if all went well; 1 if an ID was refused, a server does not serve, \
+or the world is otherwise wrong; 64 if the command line is.";
+
 #[derive(Debug, Parser)]
 #[command(
     name = "offbeat",
     version,
     about = "Says when jobs run: slots and offsets for IDs, and slots that never meet"
 )]
-#[command(arg_required_else_help = true)]
+#[command(arg_required_else_help = true, after_help = EXIT_STATUSES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -160,6 +163,7 @@ impl From<Rejection> for Failure {
             "bucket_count" => "--buckets",
             "profile" => "--profile",
             "salt" => "--salt",
+            "kind" => "--kind",
             "from_time" => "--from",
             "at_time" => "--at",
             "start_time" => "--start",

@@ -15,15 +15,15 @@ use super::schedule::{MoreScheduleArgs, parse_span};
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("cycle_or_slots").required(true).multiple(true).args(["cycle", "slots"])))]
 pub(super) struct ReciprocalArgs {
-    /// Length of the cycle; without it, --slots alone, and no times
-    #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
+    /// Length of the cycle, such as 8h; without it --slots alone, and no times
+    #[arg(long, alias = "period", value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     cycle: Option<Span>,
 
     /// The slot to look from
     #[arg(long, value_name = "INDEX", default_value_t = 0, allow_hyphen_values = true)]
     slot: i64,
 
-    /// How many kinds must not meet [default: one for each --run-time]
+    /// How many kinds must not meet; required unless --run-time is given
     #[arg(
         long,
         value_name = "COUNT",
@@ -37,7 +37,7 @@ pub(super) struct ReciprocalArgs {
     #[arg(long, value_enum, default_value_t = SpacingArg::Even)]
     spacing: SpacingArg,
 
-    /// How long a run of a kind takes; once for each kind, with --cycle
+    /// How long a run of a kind takes; repeat the flag for each kind, and give --cycle
     #[arg(long = "run-time", value_name = "SPAN", value_parser = parse_span, requires = "cycle", allow_hyphen_values = true)]
     run_times: Vec<Span>,
 
@@ -82,6 +82,8 @@ struct KindRow {
     user_slot_index: u32,
     time_slot_index: u32,
     gap_slot_count: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offset: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     run_budget: Option<String>,
 }
@@ -131,6 +133,7 @@ fn answer(args: &ReciprocalArgs, schedule: Option<&Schedule>) -> Result<Answer, 
         user_slot_index: kind.user_slot,
         time_slot_index: kind.time_slot,
         gap_slot_count: kind.gap,
+        offset: span(kind.offset),
         run_budget: span(kind.gap),
     };
     let gap = placed.gap();

@@ -8,7 +8,7 @@ use offbeat_core::{Moment, PlacementKind, Profile, Rejection, Schedule, Schedule
 #[command(next_help_heading = "Schedule")]
 pub(super) struct ScheduleArgs {
     /// Length of the cycle: 8h, 90m, 1d, "1h 30m", 1500ms (a day is 24 hours)
-    #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
+    #[arg(long, alias = "period", value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     pub(super) cycle: Span,
 
     #[command(flatten)]
@@ -23,27 +23,33 @@ pub(super) struct MoreScheduleArgs {
     pub(super) slots: Option<i64>,
 
     /// How an ID becomes a place
-    #[arg(long, value_enum, default_value_t = PlacementArg::Hash)]
+    #[arg(long, requires = "cycle", value_enum, default_value_t = PlacementArg::Hash)]
     pub(super) placement: PlacementArg,
 
     /// Whose Mersenne twister, with --placement twister [default: ruby]
-    #[arg(long, value_enum)]
+    #[arg(long, requires = "cycle", value_enum)]
     pub(super) profile: Option<ProfileArg>,
 
     /// Buckets, with --placement twister: 256 or 65536 [default: 256]
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true)]
+    #[arg(long, requires = "cycle", value_name = "COUNT", allow_hyphen_values = true)]
     pub(super) buckets: Option<i64>,
 
     /// Namespace, with --placement hash
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        requires = "cycle",
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub(super) salt: String,
 
     /// Length of a tick, the unit of offsets: 1s, or a whole fraction of it such as 1ms
-    #[arg(long, value_name = "SPAN", default_value = "1s", value_parser = parse_span, allow_hyphen_values = true)]
+    #[arg(long, requires = "cycle", value_name = "SPAN", default_value = "1s", value_parser = parse_span, allow_hyphen_values = true)]
     pub(super) resolution: Span,
 
     /// When cycle 0 starts, as RFC 3339
-    #[arg(long, value_name = "INSTANT", default_value = "1970-01-01T00:00:00Z", value_parser = parse_moment)]
+    #[arg(long, requires = "cycle", value_name = "INSTANT", default_value = "1970-01-01T00:00:00Z", value_parser = parse_moment)]
     pub(super) anchor: Moment,
 }
 

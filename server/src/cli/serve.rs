@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 
 use super::Failure;
 use crate::config::{Config, LogFormat, ServeArgs};
@@ -47,8 +48,7 @@ async fn serve(config: &Config) -> Result<(), Failure> {
 }
 
 fn start_logging(args: &ServeArgs) -> Result<(), Failure> {
-    let filter = EnvFilter::try_new(&args.log)
-        .map_err(|error| Failure::Usage(format!("--log: {:?} is refused: {error}", args.log)))?;
+    let filter = log_filter(&args.log)?;
     let logs = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())
@@ -58,4 +58,18 @@ fn start_logging(args: &ServeArgs) -> Result<(), Failure> {
         LogFormat::Json => logs.json().flatten_event(true).init(),
     }
     Ok(())
+}
+
+/// Reads a filter; a bare word must be a level, or a typo would silence everything.
+fn log_filter(text: &str) -> Result<EnvFilter, Failure> {
+    let refused = || {
+        let allowed = "must be off, error, warn, info, debug or trace, or a filter such as \
+                       info,offbeat=debug";
+        Failure::Usage(format!("--log: {text:?} is refused: {allowed}"))
+    };
+    let is_known = |part: &str| part.contains(['=', '[']) || part.parse::<LevelFilter>().is_ok();
+    if !text.split(',').all(|part| is_known(part.trim())) {
+        return Err(refused());
+    }
+    EnvFilter::try_new(text).map_err(|_| refused())
 }

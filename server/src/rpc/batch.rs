@@ -23,13 +23,13 @@ impl Batch {
     pub(super) fn try_new(
         schedule: Option<proto::Schedule>,
         from_time: Option<prost_types::Timestamp>,
-        kind: String,
+        kind: &str,
         now: fn() -> Moment,
     ) -> Result<Self, Rejection> {
         let schedule = convert::schedule(schedule)?;
         let from = convert::moment_or_now("from_time", from_time, now)?;
         schedule.runs_from(from, 1)?;
-        let run_key_prefix = format!("{}/{}", schedule.fingerprint(), convert::kind(kind)?);
+        let run_key_prefix = convert::run_key_prefix(&schedule, kind)?;
         Ok(Self { schedule, from, run_key_prefix })
     }
 

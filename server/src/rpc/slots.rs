@@ -65,7 +65,7 @@ impl SlotService for SlotHandlers {
         request: Request<proto::AssignSlotsRequest>,
     ) -> Answer<proto::AssignSlotsResponse> {
         let proto::AssignSlotsRequest { schedule, ids, from_time, kind } = request.into_inner();
-        let batch = Batch::try_new(schedule, from_time, kind, self.now)
+        let batch = Batch::try_new(schedule, from_time, &kind, self.now)
             .map_err(|rejection| status::refused(&rejection))?;
         let identity = Some(batch.identity());
         let assignments = batch.assign(ids, 0).await?;
@@ -146,21 +146,20 @@ fn assign(
     let run_count = check_run_count(next_run_count.unwrap_or(1).into())?;
     let runs =
         schedule.runs_from(convert::moment_or_now("from_time", from_time, now)?, run_count)?;
-    let prefix = format!("{}/{}", schedule.fingerprint(), convert::kind(kind)?);
+    let prefix = convert::run_key_prefix(&schedule, &kind)?;
     let place = schedule.place(&id).map_err(|rejection| rejection.under("id"))?;
-    let canonical_id = id.to_string();
     Ok(proto::AssignSlotResponse {
         identity: Some(convert::identity(&schedule)),
         slot_index: convert::count(place.slot),
         slot_offset: Some(convert::duration(schedule.span(place.slot_offset))),
         cycle_offset: Some(convert::duration(schedule.span(place.cycle_offset))),
-        last_run: Some(convert::run(runs.last_run(&place), &prefix, &canonical_id)),
+        last_run: Some(convert::run(runs.last_run(&place), &prefix, &id)),
         next_runs: runs
             .next_runs(&place)
             .take(run_count)
-            .map(|run| convert::run(run, &prefix, &canonical_id))
+            .map(|run| convert::run(run, &prefix, &id))
             .collect(),
-        reason: Some(convert::placement_reason(&place, canonical_id)),
+        reason: Some(convert::placement_reason(&place, &id)),
     })
 }
 

@@ -61,7 +61,7 @@ impl Conversation {
     ) -> Result<Option<proto::IdColumn>, Rejection> {
         let proto::StreamSlotAssignmentsRequest { schedule, from_time, kind, ids } = request;
         if self.batch.is_none() {
-            self.batch = Some(Batch::try_new(schedule, from_time, kind, self.now)?);
+            self.batch = Some(Batch::try_new(schedule, from_time, &kind, self.now)?);
             return Ok(ids);
         }
         let named = [

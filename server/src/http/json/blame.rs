@@ -67,6 +67,7 @@ impl<'a> Place<'a> {
     fn wrong_value(&self, error: &serde_json::Error) -> Rejection {
         let is_list = self.field.as_ref().is_some_and(FieldDescriptor::is_list);
         let allowed = match (is_list, describe(&self.kind)) {
+            (_, None) if !self.value.is_object() => self.describe_object(),
             (_, None) => error.to_string(),
             (true, Some(element)) => format!("must be a list, each element {element}"),
             (false, Some(one)) => format!("must be {one}"),
@@ -79,6 +80,13 @@ impl<'a> Place<'a> {
         let reason = if of_right_type { Reason::OutOfRange } else { Reason::Malformed };
         let name = if self.name.is_empty() { "message" } else { &self.name };
         Rejection::new(reason, name, self.value, allowed)
+    }
+}
+
+impl Place<'_> {
+    fn describe_object(&self) -> String {
+        let names = self.kind.as_message().map(field_names).unwrap_or_default();
+        format!("must be an object with fields of {names}")
     }
 }
 

@@ -41,5 +41,6 @@ fn read(input: &MessageDescriptor, json: &[u8]) -> Result<DynamicMessage, Reject
 }
 
 fn not_json(error: &serde_json::Error) -> Rejection {
-    Rejection::new(Reason::Malformed, "message", error, "must be one JSON object")
+    let allowed = format!("must be one JSON object ({error})");
+    Rejection::new(Reason::Malformed, "message", "text that is no JSON", allowed)
 }

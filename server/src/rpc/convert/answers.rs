@@ -2,7 +2,9 @@
 
 use offbeat_core::load::ExpectedLoad;
 use offbeat_core::reciprocal::Reciprocals;
-use offbeat_core::{Moment, Place, Placement, Profile, Rejection, Run, Schedule, Slot, Span, Why};
+use offbeat_core::{
+    Id, Moment, Place, Placement, Profile, Rejection, Run, Schedule, Slot, Span, Why,
+};
 
 use crate::proto;
 
@@ -67,26 +69,22 @@ pub(in crate::rpc) fn slot(slot: &Slot) -> proto::Slot {
     }
 }
 
-pub(in crate::rpc) fn run(run: Run, run_key_prefix: &str, canonical_id: &str) -> proto::Run {
-    let Run { cycle_index, unix_millis } = run;
+pub(in crate::rpc) fn run(run: Run, run_key_prefix: &str, id: &Id<'_>) -> proto::Run {
     proto::Run {
-        start_time: Moment::from_unix_millis(unix_millis).map(timestamp),
-        cycle_index,
-        run_key: format!("{run_key_prefix}/{cycle_index}/0/{canonical_id}"),
+        start_time: Moment::from_unix_millis(run.unix_millis).map(timestamp),
+        cycle_index: run.cycle_index,
+        run_key: run.key(run_key_prefix, id),
     }
 }
 
-pub(in crate::rpc) fn placement_reason(
-    place: &Place,
-    canonical_id: String,
-) -> proto::PlacementReason {
+pub(in crate::rpc) fn placement_reason(place: &Place, id: &Id<'_>) -> proto::PlacementReason {
     use proto::placement_reason::Rule;
     let rule = match place.why {
         Why::Hash(hash) => Rule::Hash(format!("{hash:016x}")),
         Why::Bucket(bucket) => Rule::Bucket(count(bucket)),
         Why::Fraction(fraction) => Rule::Fraction(fraction),
     };
-    proto::PlacementReason { canonical_id, rule: Some(rule) }
+    proto::PlacementReason { canonical_id: id.to_string(), rule: Some(rule) }
 }
 
 pub(in crate::rpc) fn bucket_share(schedule: &Schedule) -> Option<proto::BucketShare> {

@@ -1,7 +1,7 @@
 //! What callers sent, as checked questions.
 
 use bytes::Bytes;
-use offbeat_core::limits::{KIND_NAME, POPULATION};
+use offbeat_core::limits::POPULATION;
 use offbeat_core::reciprocal::{Reciprocals, Spacing};
 use offbeat_core::{
     Id, Moment, PlacementKind, Profile, Reason, Rejection, Schedule, ScheduleSpec, Span,
@@ -109,17 +109,9 @@ pub(in crate::rpc) fn moment_or_now(
     message.map_or_else(|| Ok(now()), |time| moment(field, time))
 }
 
-/// The name of a kind, which becomes part of run keys.
-pub(in crate::rpc) fn kind(name: String) -> Result<String, Rejection> {
-    if name.is_empty() {
-        return Ok(DEFAULT_KIND.to_owned());
-    }
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-    if name.len() > KIND_NAME.max_size() || !name.bytes().all(is_plain) {
-        let allowed = format!("must be {KIND_NAME}");
-        return Err(Rejection::new(Reason::OutOfRange, "kind", format_args!("{name:?}"), allowed));
-    }
-    Ok(name)
+/// What the run keys of a kind begin with; the kind of those who name none has a name too.
+pub(in crate::rpc) fn run_key_prefix(schedule: &Schedule, kind: &str) -> Result<String, Rejection> {
+    schedule.run_key_prefix(if kind.is_empty() { DEFAULT_KIND } else { kind })
 }
 
 pub(in crate::rpc) fn population(population: Option<i64>) -> Result<Option<u64>, Rejection> {
