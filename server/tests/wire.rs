@@ -283,6 +283,35 @@ async fn what_is_no_call_is_told_so() {
 }
 
 #[tokio::test]
+async fn messages_may_be_posted_as_bytes() {
+    let server = Server::start(&config());
+    let path = path_of("AssignSlot");
+    let headers = [("content-type", "application/proto")];
+    let message = encoded("AssignSlot", &good_request());
+    let answer = post1(server.tcp().await, request(&path, &headers, message)).await;
+    assert_eq!(
+        (answer.status.as_u16(), &answer.headers["content-type"]),
+        (200, &http::HeaderValue::from_static("application/proto"))
+    );
+    let by_bytes =
+        DynamicMessage::decode(slot_method("AssignSlot").output(), &answer.body[..]).unwrap();
+    let mut channel = http2(server.tcp().await).await;
+    let by_grpc = grpc(&mut channel, "AssignSlot", &good_request()).await.unwrap();
+    assert_eq!(by_bytes.get_field_by_name("slot_index"), by_grpc.get_field_by_name("slot_index"));
+
+    for bad in [&b"\xff\xff"[..], b""] {
+        let answer = post1(server.tcp().await, request(&path, &headers, bad.to_vec())).await;
+        assert_eq!(
+            (answer.status.as_u16(), &answer.json()["code"]),
+            (400, &json!("invalid_argument"))
+        );
+    }
+    let large = vec![0; MESSAGE_BYTES.max_size() + 1];
+    let answer = post1(server.tcp().await, request(&path, &headers, large)).await;
+    assert_eq!(answer.status.as_u16(), 429);
+}
+
+#[tokio::test]
 async fn json_shows_what_holds_its_default() {
     let server = Server::start(&config());
     let request = json!({"schedule": {"spec": {"period": "1s"}}, "id": {"text": "a"}});

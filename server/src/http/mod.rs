@@ -1,12 +1,12 @@
 //! Between the connection and the handlers: what every request passes.
 //!
 //! A gRPC request is admitted, gets its deadline, and has its messages
-//! measured before the handler sees it. A JSON request becomes a gRPC request
-//! ([`json`]) and passes the same way.
+//! measured before the handler sees it. A plain HTTP request becomes a gRPC
+//! request ([`connect`]) and passes the same way.
 
 mod admission;
+pub mod connect;
 mod deadline;
-pub mod json;
 mod message_size;
 
 use std::time::Duration;
@@ -49,7 +49,11 @@ impl Stack {
 
     /// Answers any HTTP request.
     pub async fn answer(&self, request: Request<Body>) -> Response<Body> {
-        if is_grpc(&request) { self.grpc(request).await } else { json::answer(self, request).await }
+        if is_grpc(&request) {
+            self.grpc(request).await
+        } else {
+            connect::answer(self, request).await
+        }
     }
 
     /// Answers a gRPC request.

@@ -1,12 +1,13 @@
-//! Plain HTTP/JSON on the same port: the Connect protocol's unary form.
+//! Plain HTTP on the same port: the Connect protocol's unary form.
 //!
-//! `POST /package.Service/Method` with `content-type: application/json`, the
-//! message as canonical proto JSON both ways, errors as JSON with code, message
-//! and details. One bridge over the descriptors for all methods: the request
-//! becomes a gRPC request to the same handler.
-//! Specification: <https://connectrpc.com/docs/protocol>.
+//! `POST /package.Service/Method` with `content-type: application/json` and the
+//! message as canonical proto JSON both ways, or with `application/proto` and the
+//! message's bytes; errors are JSON with code, message and details. One bridge
+//! over the descriptors for all methods: the request becomes a gRPC request to
+//! the same handler. Specification: <https://connectrpc.com/docs/protocol>.
 
 mod blame;
+mod codec;
 mod descriptors;
 mod error;
 mod request;
@@ -20,6 +21,7 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use tonic::body::Body;
 use tonic::{Code, Status};
 
+use self::codec::Codec;
 use self::descriptors::Descriptors;
 use self::error::JsonError;
 use super::Stack;
@@ -32,7 +34,9 @@ const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 const ACCEPT_POST: HeaderName = HeaderName::from_static("accept-post");
 const CONNECT_TIMEOUT_MS: &str = "connect-timeout-ms";
 
-/// Conversions of longer texts leave the event loop.
+const ACCEPTED: &str = "application/json, application/proto, application/grpc";
+
+/// Conversions of longer messages leave the event loop.
 const INLINE_BYTES: usize = 16 << 10;
 
 /// Answers a request that is not gRPC.
@@ -48,7 +52,7 @@ async fn call(stack: &Stack, request: Request<Body>) -> Result<Response<Body>, J
         let unknown = status::unknown_method(format!("there is no method {path}"));
         JsonError::from(unknown).with_http_status(StatusCode::NOT_FOUND)
     })?;
-    check_head(&head)?;
+    let codec = check_head(&head)?;
     if method.is_client_streaming() || method.is_server_streaming() {
         let message =
             "streaming methods take gRPC alone: use the unary bulk method, or a gRPC client";
@@ -58,9 +62,9 @@ async fn call(stack: &Stack, request: Request<Body>) -> Result<Response<Body>, J
             .with_header(ACCEPT_POST, GRPC));
     }
     let deadline = error::connect_timeout(head.headers.get(CONNECT_TIMEOUT_MS))?;
-    let json = read_json(stack, Method::at(head.uri.path()), body).await?;
+    let message = read_message(stack, Method::at(head.uri.path()), body).await?;
     let input = method.input();
-    let grpc_body = convert(json.len(), move || request::to_grpc(&input, &json)).await??;
+    let grpc_body = convert(message.len(), move || codec.to_grpc(&input, message)).await??;
     strip_entity_headers(&mut head.headers);
     head.headers.insert(CONTENT_TYPE, GRPC);
     if let Some(timeout) = deadline {
@@ -69,10 +73,10 @@ async fn call(stack: &Stack, request: Request<Body>) -> Result<Response<Body>, J
     let response = stack.grpc(Request::from_parts(head, grpc_body)).await;
     let (head, message) = response::unary_message(response).await?;
     let output = method.output();
-    let json = convert(message.len(), move || response::to_json(output, &message)).await??;
-    let mut response = Response::new(Body::new(http_body_util::Full::from(json)));
+    let body = convert(message.len(), move || codec.from_grpc(output, message)).await??;
+    let mut response = Response::new(Body::new(http_body_util::Full::from(body)));
     *response.headers_mut() = head;
-    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response.headers_mut().insert(CONTENT_TYPE, codec.content_type());
     Ok(response)
 }
 
@@ -88,43 +92,36 @@ async fn convert<T: Send + 'static>(
     converted.map_err(|_| status::internal("a message was not converted"))
 }
 
-fn check_head(head: &http::request::Parts) -> Result<(), JsonError> {
+fn check_head(head: &http::request::Parts) -> Result<Codec, JsonError> {
     if head.method != HttpMethod::POST {
-        let message = format!("{} is not allowed: POST a JSON message", head.method);
+        let message = format!("{} is not allowed: POST a message", head.method);
         return Err(JsonError::from(status::unknown_method(message))
             .with_http_status(StatusCode::METHOD_NOT_ALLOWED)
             .with_header(ALLOW, HeaderValue::from_static("POST")));
     }
     let content_type = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    if !content_type.is_some_and(is_json) {
-        let shown = content_type.unwrap_or("nothing");
+    let Some(codec) = content_type.and_then(Codec::of) else {
         let message = format!(
-            "content-type: {shown} is refused: must be application/json or application/grpc"
+            "content-type: {} is refused: must be application/json, application/proto or application/grpc",
+            content_type.unwrap_or("nothing")
         );
         return Err(JsonError::from(status::unknown_method(message))
             .with_http_status(StatusCode::UNSUPPORTED_MEDIA_TYPE)
-            .with_header(
-                ACCEPT_POST,
-                HeaderValue::from_static("application/json, application/grpc"),
-            ));
-    }
+            .with_header(ACCEPT_POST, HeaderValue::from_static(ACCEPTED)));
+    };
     let encoding = head.headers.get(http::header::CONTENT_ENCODING);
     if encoding.is_some_and(|encoding| encoding.as_bytes() != b"identity") {
         let message = "content-encoding is refused: must be identity".to_owned();
         return Err(JsonError::from(status::unknown_method(message)));
     }
-    Ok(())
+    Ok(codec)
 }
 
-/// Whether a content type is JSON in UTF-8.
-fn is_json(content_type: &str) -> bool {
-    let (essence, parameters) = content_type.split_once(';').unwrap_or((content_type, ""));
-    let parameters = parameters.trim();
-    essence.trim().eq_ignore_ascii_case("application/json")
-        && (parameters.is_empty() || parameters.eq_ignore_ascii_case("charset=utf-8"))
-}
-
-async fn read_json(stack: &Stack, method: Method, body: Body) -> Result<bytes::Bytes, JsonError> {
+async fn read_message(
+    stack: &Stack,
+    method: Method,
+    body: Body,
+) -> Result<bytes::Bytes, JsonError> {
     let limit = method.message_bytes;
     let read = Limited::new(body, limit.max_size()).collect();
     match tokio::time::timeout(stack.unary_time, read).await {
@@ -137,7 +134,7 @@ async fn read_json(stack: &Stack, method: Method, body: Body) -> Result<bytes::B
     }
 }
 
-/// Removes the headers that describe the JSON entity, not the call.
+/// Removes the headers that describe the entity, not the call.
 fn strip_entity_headers(headers: &mut HeaderMap) {
     for name in [CONTENT_TYPE, CONTENT_LENGTH, TRANSFER_ENCODING] {
         headers.remove(name);
