@@ -102,11 +102,29 @@ pub const SEND_BUFFER_BYTES: Limit = Limit {
     note: "beyond it the handler waits",
 };
 
-/// Time for a new connection to send its first byte, and an HTTP/1.1 peer its headers.
+/// Time for a new connection to say which protocol it speaks.
 pub const FIRST_BYTE_SECONDS: Limit = Limit {
-    name: "time to the first byte of a connection, or to the end of HTTP/1.1 headers",
+    name: "time to the first bytes of a connection",
     minimum: 0,
     maximum: 3,
+    unit: "s",
+    note: "then the connection is closed",
+};
+
+/// Time between two requests of an HTTP/1.1 connection, the headers included.
+pub const HTTP1_IDLE_SECONDS: Limit = Limit {
+    name: "time to the end of the next headers, on HTTP/1.1",
+    minimum: 0,
+    maximum: 60,
+    unit: "s",
+    note: "then the connection is closed; pools should keep theirs for less",
+};
+
+/// Time for which a peer may take nothing of what is written to it.
+pub const WRITE_STALL_SECONDS: Limit = Limit {
+    name: "time in which a peer takes nothing of its answer",
+    minimum: 0,
+    maximum: 10,
     unit: "s",
     note: "then the connection is closed",
 };
@@ -152,6 +170,8 @@ pub const SERVER_LIMITS: &[Limit] = &[
     CONNECTION_WINDOW_BYTES,
     SEND_BUFFER_BYTES,
     FIRST_BYTE_SECONDS,
+    HTTP1_IDLE_SECONDS,
+    WRITE_STALL_SECONDS,
     KEEPALIVE_SECONDS,
     LOCAL_ERROR_RESETS,
     INPUT_LINE_BYTES,

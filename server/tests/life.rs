@@ -98,9 +98,13 @@ async fn health_says_so_before_the_end() {
     let watch = HealthCheckRequest { service: String::new() };
     let mut states = health.watch(watch).await.unwrap().into_inner();
     assert_eq!(states.message().await.unwrap().unwrap().status, 1);
+    let started = Instant::now();
     server.signal();
     assert_eq!(states.message().await.unwrap().unwrap().status, 2, "NOT_SERVING");
-    drop(states);
+    let end = states.message().await.unwrap_err();
+    assert_eq!(end.code(), Code::Unavailable, "a watcher does not hold the end up");
+    tokio::task::spawn_blocking(move || server.join()).await.unwrap();
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
 }
 
 #[tokio::test]

@@ -187,6 +187,93 @@ async fn a_cancelled_stream_gives_its_place_back() {
 }
 
 #[tokio::test]
+async fn a_reader_that_makes_no_room_loses_its_place() {
+    let server = Server::start(&Config {
+        max_requests: 1,
+        unary_timeout: Duration::from_secs(1),
+        ..config()
+    });
+    let mut starving = support::http2_with_window(server.tcp().await, 0).await;
+    starving.ready().await.unwrap();
+    let body = frame(&encoded("AssignSlot", &good_request()));
+    let response = starving.send_request(grpc_request(&path_of("AssignSlot"), body)).await.unwrap();
+    let mut channel = http2(server.tcp().await).await;
+    let full = grpc(&mut channel, "AssignSlot", &good_request()).await.unwrap_err();
+    assert_eq!(full.code(), Code::ResourceExhausted);
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    assert!(grpc(&mut channel, "AssignSlot", &good_request()).await.is_ok());
+    drop(response);
+}
+
+#[tokio::test]
+async fn plain_http_is_admitted_and_timed_like_grpc() {
+    let server = Server::start(&Config { max_requests: 1, ..config() });
+    let mut channel = http2(server.tcp().await).await;
+    let (_open, body) = open_body();
+    let mut slow = json_request(&path_of("AssignSlot"), "").map(|_| body);
+    slow.headers_mut().insert("connect-timeout-ms", "700".parse().unwrap());
+    channel.ready().await.unwrap();
+    let started = Instant::now();
+    let slow = channel.send_request(slow);
+    let slow = tokio::spawn(async move { Answer::of(slow.await.unwrap()).await });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let json = good_request().to_string();
+    let full = post1(server.tcp().await, json_request(&path_of("AssignSlot"), &json)).await;
+    assert_eq!((full.status.as_u16(), &full.json()["code"]), (429, &json!("resource_exhausted")));
+    let late = slow.await.unwrap();
+    assert_eq!((late.status.as_u16(), &late.json()["code"]), (504, &json!("deadline_exceeded")));
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+    let served = post1(server.tcp().await, json_request(&path_of("AssignSlot"), &json)).await;
+    assert_eq!(served.status, 200);
+}
+
+#[tokio::test]
+async fn abandoned_batches_do_not_pile_up() {
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    let integers: Vec<String> = (0..65_536).map(|number| number.to_string()).collect();
+    let large = json!({
+        "schedule": {"spec": {"period": "28800s", "placement": "PLACEMENT_TWISTER"}},
+        "ids": {"integers": integers},
+    });
+    let large = frame(&encoded("AssignSlots", &large));
+    let started = Instant::now();
+    for _ in 0..30 {
+        let mut call = grpc_request(&path_of("AssignSlots"), large.clone());
+        call.headers_mut().insert("grpc-timeout", "20m".parse().unwrap());
+        let status = post2(&mut channel, call).await.grpc_status();
+        // Those that still run hold their places, so that later ones may find none.
+        assert!(matches!(
+            status.code(),
+            Code::DeadlineExceeded | Code::ResourceExhausted | Code::Ok
+        ));
+    }
+    let abandoned = started.elapsed();
+    let small: Vec<String> = (0..300).map(|number| number.to_string()).collect();
+    let small = json!({"schedule": any_schedule(), "ids": {"integers": small}});
+    let started = Instant::now();
+    grpc(&mut channel, "AssignSlots", &small).await.unwrap();
+    // Only those that had begun are waited for: two or so, not thirty.
+    assert!(started.elapsed() < Duration::from_secs(5), "{abandoned:?} {:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn tonics_bare_refusals_are_explained() {
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    let status = raw(&mut channel, "Nope", frame(b"")).await;
+    assert_eq!(reason(&status), "ERROR_REASON_UNKNOWN_METHOD");
+    assert!(status.message().contains("/offbeat.v1.SlotService/Nope"), "{status:?}");
+    let mut compressed = grpc_request(&path_of("AssignSlot"), frame(b""));
+    compressed.headers_mut().insert("grpc-encoding", "gzip".parse().unwrap());
+    let status = post2(&mut channel, compressed).await.grpc_status();
+    assert_eq!(
+        (status.code(), reason(&status).as_str()),
+        (Code::Unimplemented, "ERROR_REASON_UNKNOWN_METHOD")
+    );
+}
+
+#[tokio::test]
 async fn streams_go_on_with_the_schedule_of_their_first_message() {
     let server = Server::start(&config());
     let mut channel = http2(server.tcp().await).await;

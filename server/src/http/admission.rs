@@ -15,10 +15,10 @@ pub(super) struct Admission {
     limit: usize,
 }
 
-/// A place among the requests under way; given back when dropped.
-#[derive(Debug)]
-pub(super) struct Permit(
-    #[expect(dead_code, reason = "held, never read")] Option<OwnedSemaphorePermit>,
+/// A place among the requests under way; given back when its last copy is dropped.
+#[derive(Debug, Clone)]
+pub struct Permit(
+    #[expect(dead_code, reason = "held, never read")] Option<Arc<OwnedSemaphorePermit>>,
 );
 
 impl Admission {
@@ -32,6 +32,8 @@ impl Admission {
             return Ok(Permit(None));
         }
         let permit = Arc::clone(&self.free).try_acquire_owned();
-        permit.map(|permit| Permit(Some(permit))).map_err(|_| status::overloaded(self.limit))
+        permit
+            .map(|permit| Permit(Some(Arc::new(permit))))
+            .map_err(|_| status::overloaded(self.limit))
     }
 }

@@ -18,12 +18,13 @@ use super::admission::Permit;
 use crate::rpc::methods::Method;
 use crate::rpc::status;
 
-/// The header that carries a caller's deadline.
-pub(super) const GRPC_TIMEOUT: &str = "grpc-timeout";
+/// The headers that carry a caller's deadline: gRPC's, and the Connect protocol's.
+const GRPC_TIMEOUT: &str = "grpc-timeout";
+const CONNECT_TIMEOUT: &str = "connect-timeout-ms";
 
 /// When an answer must be complete; `None` is never.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Deadline(Option<Instant>);
+pub struct Deadline(Option<Instant>);
 
 impl Deadline {
     /// The caller's deadline, or that of unary calls, whichever is earlier.
@@ -32,10 +33,17 @@ impl Deadline {
         method: Method,
         unary_time: Duration,
     ) -> Result<Self, Status> {
-        let asked = headers.get(GRPC_TIMEOUT).map(parse_timeout).transpose()?;
+        let grpc = headers.get(GRPC_TIMEOUT).map(parse_timeout).transpose()?;
+        let connect = headers.get(CONNECT_TIMEOUT).map(parse_millis).transpose()?;
         let ours = (!method.streaming).then_some(unary_time);
-        let shorter = asked.into_iter().chain(ours).min();
+        let shorter = grpc.into_iter().chain(connect).chain(ours).min();
         Ok(Self(shorter.and_then(|time| Instant::now().checked_add(time))))
+    }
+
+    /// Whether it passed so long ago; never for an answer without deadline.
+    #[must_use]
+    pub fn passed_since(self, patience: Duration) -> bool {
+        self.0.is_some_and(|instant| instant.elapsed() > patience)
     }
 
     /// The output of `future`, if it comes in time.
@@ -95,6 +103,19 @@ fn is_ready<F: Future + ?Sized>(future: &mut Option<Pin<Box<F>>>, cx: &mut Conte
     future.as_mut().is_some_and(|future| future.as_mut().poll(cx).is_ready())
 }
 
+/// Reads a timeout as the Connect protocol writes it: up to ten digits, milliseconds.
+fn parse_millis(value: &HeaderValue) -> Result<Duration, Status> {
+    let digits = value.to_str().ok().filter(|text| {
+        (1..=10).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    let millis = digits.and_then(|digits| digits.parse().ok()).map(Duration::from_millis);
+    millis.ok_or_else(|| {
+        let shown = String::from_utf8_lossy(value.as_bytes());
+        let allowed = "must be 1 to 10 digits, milliseconds";
+        status::refused(&Rejection::new(Reason::Malformed, CONNECT_TIMEOUT, shown, allowed))
+    })
+}
+
 struct BoundBody {
     state: State,
 }
@@ -115,14 +136,13 @@ impl HttpBody for BoundBody {
         let State::Open { body, late, closed, .. } = &mut self.state else {
             return Poll::Ready(None);
         };
-        if let Poll::Ready(frame) = Pin::new(body).poll_frame(cx) {
+        let end = if is_ready(late, cx) {
+            status::deadline_exceeded() // also where the handler always has more to say
+        } else if let Poll::Ready(frame) = Pin::new(body).poll_frame(cx) {
             if frame.is_none() {
                 self.state = State::Ended;
             }
             return Poll::Ready(frame);
-        }
-        let end = if is_ready(late, cx) {
-            status::deadline_exceeded()
         } else if is_ready(closed, cx) {
             status::shutting_down()
         } else {

@@ -1,8 +1,8 @@
 //! Between the connection and the handlers: what every request passes.
 //!
-//! A gRPC request is admitted, gets its deadline, and has its messages
-//! measured before the handler sees it. A plain HTTP request becomes a gRPC
-//! request ([`connect`]) and passes the same way.
+//! A request is admitted and gets its deadline before anything of its body is
+//! read. A plain HTTP request then becomes a gRPC request ([`connect`]); the
+//! messages of a gRPC request are measured before the handler sees them.
 
 mod admission;
 pub mod connect;
@@ -16,12 +16,14 @@ use ::http::{Request, Response};
 use tokio::sync::watch;
 use tonic::body::Body;
 use tonic::service::Routes;
+use tonic::{Code, Status};
 use tower::ServiceExt as _;
 
 use crate::rpc::methods::Method;
 use crate::rpc::status;
 use admission::Admission;
-use deadline::Deadline;
+pub use admission::Permit;
+pub use deadline::Deadline;
 use message_size::MeasuredBody;
 
 /// The services behind what every request passes.
@@ -30,54 +32,85 @@ pub struct Stack {
     routes: Routes,
     admission: Admission,
     unary_time: Duration,
-    closing: watch::Receiver<bool>,
+    ends: Ends,
+}
+
+/// When open streams must end; each becomes true once.
+#[derive(Debug, Clone)]
+pub struct Ends {
+    /// For streams that only watch: the server begins to stop.
+    pub stopping: watch::Receiver<bool>,
+    /// For streams that work: the grace period is over.
+    pub closing: watch::Receiver<bool>,
 }
 
 impl Stack {
-    /// Serves `routes`: so many requests at once, unary calls that take so
-    /// long at most, and streams until `closing` becomes true.
+    /// Serves `routes`: so many requests at once, and unary calls that take so
+    /// long at most.
     #[must_use]
-    pub fn new(
-        routes: Routes,
-        max_requests: usize,
-        unary_time: Duration,
-        closing: watch::Receiver<bool>,
-    ) -> Self {
+    pub fn new(routes: Routes, max_requests: usize, unary_time: Duration, ends: Ends) -> Self {
         let admission = Admission::new(max_requests);
-        Self { routes: routes.prepare(), admission, unary_time, closing }
+        Self { routes: routes.prepare(), admission, unary_time, ends }
     }
 
     /// Answers any HTTP request.
-    pub async fn answer(&self, request: Request<Body>) -> Response<Body> {
-        if is_grpc(&request) {
-            self.grpc(request).await
-        } else {
-            connect::answer(self, request).await
-        }
-    }
-
-    /// Answers a gRPC request.
-    async fn grpc(&self, request: Request<Body>) -> Response<Body> {
+    pub async fn answer(&self, mut request: Request<Body>) -> Response<Body> {
+        let is_grpc = is_grpc(&request);
+        let refusal = |status: Status| match is_grpc {
+            true => status.into_http(),
+            false => connect::refusal(status),
+        };
         let method = Method::at(request.uri().path());
         let permit = match self.admission.admit(method) {
             Ok(permit) => permit,
-            Err(refused) => return refused.into_http(),
+            Err(refused) => return refusal(refused),
         };
         let deadline = match Deadline::of(request.headers(), method, self.unary_time) {
             Ok(deadline) => deadline,
-            Err(refused) => return refused.into_http(),
+            Err(refused) => return refusal(refused),
         };
-        let request = request.map(|body| Body::new(MeasuredBody::new(body, method.message_bytes)));
-        let Some(response) = deadline.bound(self.routes.clone().oneshot(request)).await else {
-            return status::deadline_exceeded().into_http();
-        };
-        match response {
-            Ok(response) => {
-                let closing = method.streaming.then(|| self.closing.clone());
-                response.map(|body| deadline.bound_body(Body::new(body), permit, closing))
+        // Work that goes on elsewhere holds its place too.
+        request.extensions_mut().insert(permit.clone());
+        let answered = async {
+            if is_grpc {
+                self.call(request, method).await
+            } else {
+                connect::answer(self, request, method).await
             }
+        };
+        let Some(mut response) = deadline.bound(answered).await else {
+            return refusal(status::deadline_exceeded());
+        };
+        response.extensions_mut().insert(deadline);
+        let end = method.streaming.then(|| match method.observing {
+            true => self.ends.stopping.clone(),
+            false => self.ends.closing.clone(),
+        });
+        response.map(|body| deadline.bound_body(body, permit, end))
+    }
+
+    /// Calls the handler of a gRPC request.
+    async fn call(&self, request: Request<Body>, method: Method) -> Response<Body> {
+        let path = request.uri().path().to_owned();
+        let request = request.map(|body| Body::new(MeasuredBody::new(body, method.message_bytes)));
+        match self.routes.clone().oneshot(request).await {
+            Ok(response) => explained(response.map(Body::new), &path),
             Err(never) => match never {},
         }
+    }
+}
+
+/// tonic refuses unknown methods and compression without saying why in details.
+fn explained(response: Response<Body>, path: &str) -> Response<Body> {
+    match Status::from_header_map(response.headers()) {
+        Some(bare) if bare.code() == Code::Unimplemented && bare.details().is_empty() => {
+            let message = match bare.message() {
+                "" => format!("there is no method {path}"),
+                said => said.to_owned(),
+            };
+            status::unknown_method(message).into_http()
+        }
+        _ => response,
     }
 }
 

@@ -1,8 +1,9 @@
 //! One connection: HTTP/1.1 or HTTP/2, from its first byte to its last.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -19,11 +20,12 @@ use tokio::task::JoinSet;
 use tonic::Status;
 use tonic::body::Body;
 
-use super::first_bytes::FirstBytes;
-use crate::http::Stack;
+use super::patience::PatientSocket;
+use crate::http::{Deadline, Stack};
 use crate::limits::{
-    CONNECTION_WINDOW_BYTES, FIRST_BYTE_SECONDS, KEEPALIVE_SECONDS, LOCAL_ERROR_RESETS,
-    SEND_BUFFER_BYTES, STREAM_WINDOW_BYTES, STREAMS_PER_CONNECTION,
+    CONNECTION_WINDOW_BYTES, FIRST_BYTE_SECONDS, HTTP1_IDLE_SECONDS, KEEPALIVE_SECONDS,
+    LOCAL_ERROR_RESETS, SEND_BUFFER_BYTES, STREAM_WINDOW_BYTES, STREAMS_PER_CONNECTION,
+    WRITE_STALL_SECONDS,
 };
 
 /// No answer to a ping within this closes the connection.
@@ -31,6 +33,9 @@ const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A connection that is told to end, and has no request under way for so long, is dropped.
 const DRAIN_PATIENCE: Duration = Duration::from_millis(500);
+
+/// A connection with an answer that is not taken so long after its deadline is dropped.
+const READER_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Serves connections; knows those that are open.
 #[derive(Debug)]
@@ -75,13 +80,15 @@ async fn serve(
     stack: Stack,
     mut stopping: watch::Receiver<bool>,
 ) {
-    let socket = FirstBytes::within(seconds(FIRST_BYTE_SECONDS), socket);
+    let socket =
+        PatientSocket::new(socket, seconds(FIRST_BYTE_SECONDS), seconds(WRITE_STALL_SECONDS));
     let requests = Requests::default();
     let service = service_fn(|request: http::Request<Incoming>| {
         let stack = stack.clone();
-        let under_way = requests.under_way();
+        let under_way = requests.begin();
         async move {
             let response = stack.answer(request.map(Body::new)).await;
+            under_way.must_end_by(response.extensions().get().copied());
             Ok::<_, Infallible>(response.map(|body| CountedBody { body, _under_way: under_way }))
         }
     });
@@ -90,6 +97,7 @@ async fn serve(
     let ended = tokio::select! {
         ended = connection.as_mut() => Some(ended),
         _ = stopping.wait_for(|stop| *stop) => None,
+        () = requests.overdue() => return,
     };
     let ended = match ended {
         Some(ended) => ended,
@@ -98,6 +106,7 @@ async fn serve(
             tokio::select! {
                 ended = connection.as_mut() => ended,
                 () = requests.none_for(DRAIN_PATIENCE) => return, // it does not say goodbye
+                () = requests.overdue() => return,
             }
         }
     };
@@ -106,20 +115,34 @@ async fn serve(
     }
 }
 
-/// Counts the requests of a connection, until the last byte of their answers is taken.
+/// The requests of a connection, until the last byte of their answers is taken.
+#[derive(Debug, Default, Clone)]
+struct Requests(Arc<Mutex<Ledger>>);
+
 #[derive(Debug, Default)]
-struct Requests(Arc<()>);
+struct Ledger {
+    next: u64,
+    under_way: BTreeMap<u64, Option<Deadline>>,
+}
 
 impl Requests {
-    fn under_way(&self) -> Arc<()> {
-        Arc::clone(&self.0)
+    fn begin(&self) -> UnderWay {
+        let mut ledger = self.ledger();
+        let number = ledger.next;
+        ledger.next += 1;
+        ledger.under_way.insert(number, None);
+        UnderWay { requests: self.clone(), number }
+    }
+
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ready when there has been none for `patience`.
     async fn none_for(&self, patience: Duration) {
         let mut quiet = false;
         loop {
-            let none = Arc::strong_count(&self.0) == 1;
+            let none = self.ledger().under_way.is_empty();
             if none && quiet {
                 return;
             }
@@ -127,11 +150,45 @@ impl Requests {
             tokio::time::sleep(patience).await;
         }
     }
+
+    /// Ready when an answer is still not taken well after its deadline. hyper asks
+    /// an answer for more only when its reader makes room, so a reader who makes
+    /// none would never be told that it is late, and would hold its place for ever.
+    async fn overdue(&self) {
+        let late = |deadline: &Option<Deadline>| {
+            deadline.is_some_and(|deadline| deadline.passed_since(READER_PATIENCE))
+        };
+        loop {
+            tokio::time::sleep(READER_PATIENCE).await;
+            if self.ledger().under_way.values().any(late) {
+                return;
+            }
+        }
+    }
+}
+
+/// An entry of the ledger; struck out when dropped.
+#[derive(Debug)]
+struct UnderWay {
+    requests: Requests,
+    number: u64,
+}
+
+impl UnderWay {
+    fn must_end_by(&self, deadline: Option<Deadline>) {
+        self.requests.ledger().under_way.insert(self.number, deadline);
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.requests.ledger().under_way.remove(&self.number);
+    }
 }
 
 struct CountedBody {
     body: Body,
-    _under_way: Arc<()>,
+    _under_way: UnderWay,
 }
 
 impl HttpBody for CountedBody {
@@ -159,7 +216,7 @@ fn builder() -> auto::Builder<TokioExecutor> {
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(seconds(FIRST_BYTE_SECONDS))
+        .header_read_timeout(seconds(HTTP1_IDLE_SECONDS))
         .http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(bound(STREAMS_PER_CONNECTION))

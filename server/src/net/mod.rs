@@ -1,8 +1,8 @@
 //! Listeners, connections, and an end to both.
 
 mod connection;
-mod first_bytes;
 mod listener;
+mod patience;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use tonic_health::server::HealthReporter;
 
 use crate::clock;
 use crate::config::Config;
-use crate::http::Stack;
+use crate::http::{Ends, Stack};
 use crate::proto::FILE_DESCRIPTOR_SET;
 use crate::proto::slot_service_server::SlotServiceServer;
 use crate::rpc::SlotHandlers;
@@ -36,8 +36,9 @@ const LAST_FLUSH: Duration = Duration::from_millis(100);
 pub async fn run(listeners: Vec<Listener>, config: &Config, shutdown: impl Future<Output = ()>) {
     let (health, routes) = routes().await;
     let (close, closing) = watch::channel(false);
-    let stack = Stack::new(routes, config.max_requests, config.unary_timeout, closing);
     let (stop, stopping) = watch::channel(false);
+    let ends = Ends { stopping: stopping.clone(), closing };
+    let stack = Stack::new(routes, config.max_requests, config.unary_timeout, ends);
     let free = Arc::new(Semaphore::new(config.max_connections));
     let connections = Arc::new(Connections::new(stack, stopping));
     let mut accepting = JoinSet::new();

@@ -5,7 +5,9 @@ use tonic::Status;
 
 use super::columns;
 use super::convert::{self, Column};
+use super::off_loop;
 use super::status;
+use crate::http::Permit;
 use crate::proto;
 
 /// Batches of more IDs are decided off the event loop.
@@ -17,6 +19,7 @@ pub(super) struct Batch {
     schedule: Schedule,
     from: Moment,
     run_key_prefix: String,
+    permit: Option<Permit>,
 }
 
 impl Batch {
@@ -25,12 +28,13 @@ impl Batch {
         from_time: Option<prost_types::Timestamp>,
         kind: &str,
         now: fn() -> Moment,
+        permit: Option<Permit>,
     ) -> Result<Self, Rejection> {
         let schedule = convert::schedule(schedule)?;
         let from = convert::moment_or_now("from_time", from_time, now)?;
         schedule.runs_from(from, 1)?;
         let run_key_prefix = convert::run_key_prefix(&schedule, kind)?;
-        Ok(Self { schedule, from, run_key_prefix })
+        Ok(Self { schedule, from, run_key_prefix, permit })
     }
 
     pub(super) fn identity(&self) -> proto::ScheduleIdentity {
@@ -46,15 +50,10 @@ impl Batch {
         let column = convert::column(ids)
             .and_then(|column| column.check().map(|()| column))
             .map_err(|rejection| status::refused(&rejection))?;
-        let decided = if column.len() <= INLINE_IDS {
-            self.decide(&column, first_index)
-        } else {
-            let batch = self.clone();
-            tokio::task::spawn_blocking(move || batch.decide(&column, first_index))
-                .await
-                .map_err(|_| status::internal("a batch was not decided"))?
-        };
-        decided.map_err(|rejection| status::refused(&rejection))
+        let (batch, long) = (self.clone(), column.len() > INLINE_IDS);
+        let decided =
+            off_loop(long, self.permit.clone(), move || batch.decide(&column, first_index));
+        decided.await?.map_err(|rejection| status::refused(&rejection))
     }
 
     fn decide(

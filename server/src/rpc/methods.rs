@@ -11,6 +11,8 @@ pub struct Method {
     pub message_bytes: Limit,
     /// Whether it may stay open as long as its caller likes.
     pub streaming: bool,
+    /// Whether it only watches, and ends as soon as the server begins to stop.
+    pub observing: bool,
     /// Whether it is answered even when the server is full.
     pub exempt: bool,
 }
@@ -19,7 +21,12 @@ impl Method {
     /// The treatment of the method at `path`, also of one that does not exist.
     #[must_use]
     pub fn at(path: &str) -> Self {
-        let unary = Self { message_bytes: MESSAGE_BYTES, streaming: false, exempt: false };
+        let unary = Self {
+            message_bytes: MESSAGE_BYTES,
+            streaming: false,
+            observing: false,
+            exempt: false,
+        };
         match path {
             "/offbeat.v1.SlotService/AssignSlots" => {
                 Self { message_bytes: BULK_MESSAGE_BYTES, ..unary }
@@ -31,7 +38,7 @@ impl Method {
             "/grpc.health.v1.Health/Watch"
             | "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
             | "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo" => {
-                Self { streaming: true, ..unary }
+                Self { streaming: true, observing: true, ..unary }
             }
             _ => unary,
         }

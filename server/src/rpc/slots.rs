@@ -64,8 +64,9 @@ impl SlotService for SlotHandlers {
         &self,
         request: Request<proto::AssignSlotsRequest>,
     ) -> Answer<proto::AssignSlotsResponse> {
+        let permit = request.extensions().get().cloned();
         let proto::AssignSlotsRequest { schedule, ids, from_time, kind } = request.into_inner();
-        let batch = Batch::try_new(schedule, from_time, &kind, self.now)
+        let batch = Batch::try_new(schedule, from_time, &kind, self.now, permit)
             .map_err(|rejection| status::refused(&rejection))?;
         let identity = Some(batch.identity());
         let assignments = batch.assign(ids, 0).await?;
@@ -79,7 +80,8 @@ impl SlotService for SlotHandlers {
         &self,
         request: Request<Streaming<proto::StreamSlotAssignmentsRequest>>,
     ) -> Answer<Self::StreamSlotAssignmentsStream> {
-        Ok(Response::new(Box::pin(stream::assignments(request.into_inner(), self.now))))
+        let permit = request.extensions().get().cloned();
+        Ok(Response::new(Box::pin(stream::assignments(request.into_inner(), self.now, permit))))
     }
 
     async fn get_reciprocal_slots(

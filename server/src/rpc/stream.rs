@@ -7,12 +7,14 @@ use tonic::{Status, Streaming};
 
 use super::batch::Batch;
 use super::status;
+use crate::http::Permit;
 use crate::proto;
 
 /// What a stream remembers: it does not grow.
 struct Conversation {
     requests: Streaming<proto::StreamSlotAssignmentsRequest>,
     now: fn() -> Moment,
+    permit: Option<Permit>,
     batch: Option<Batch>,
     answered: bool,
     next_index: i64,
@@ -22,8 +24,9 @@ struct Conversation {
 pub(super) fn assignments(
     requests: Streaming<proto::StreamSlotAssignmentsRequest>,
     now: fn() -> Moment,
+    permit: Option<Permit>,
 ) -> impl Stream<Item = Result<proto::StreamSlotAssignmentsResponse, Status>> {
-    let start = Conversation { requests, now, batch: None, answered: false, next_index: 0 };
+    let start = Conversation { requests, now, permit, batch: None, answered: false, next_index: 0 };
     stream::try_unfold(start, async |mut conversation| {
         let response = conversation.next().await?;
         Ok(response.map(|response| (response, conversation)))
@@ -61,7 +64,8 @@ impl Conversation {
     ) -> Result<Option<proto::IdColumn>, Rejection> {
         let proto::StreamSlotAssignmentsRequest { schedule, from_time, kind, ids } = request;
         if self.batch.is_none() {
-            self.batch = Some(Batch::try_new(schedule, from_time, &kind, self.now)?);
+            self.batch =
+                Some(Batch::try_new(schedule, from_time, &kind, self.now, self.permit.clone())?);
             return Ok(ids);
         }
         let named = [

@@ -149,6 +149,17 @@ pub async fn http2(socket: impl Socket) -> Http2 {
     sender
 }
 
+/// A client that grants each answer so many bytes, and no more.
+pub async fn http2_with_window(socket: impl Socket, bytes: u32) -> Http2 {
+    let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+        .initial_stream_window_size(bytes)
+        .handshake(TokioIo::new(socket))
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    sender
+}
+
 pub async fn post1(socket: impl Socket, request: Request<Body>) -> Answer {
     let (mut sender, connection) = http1::handshake(TokioIo::new(socket)).await.unwrap();
     tokio::spawn(connection);

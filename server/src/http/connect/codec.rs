@@ -58,7 +58,7 @@ impl Codec {
     }
 
     /// What the caller gets of the bytes of an answer.
-    pub(super) fn from_grpc(
+    pub(super) fn answer_of(
         self,
         output: MessageDescriptor,
         message: Bytes,

@@ -5,7 +5,6 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use http::header::CONTENT_TYPE;
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use http_body_util::Full;
-use offbeat_core::{Reason, Rejection};
 use prost::Message as _;
 use serde::Serialize;
 use tonic::body::Body;
@@ -13,7 +12,6 @@ use tonic::{Code, Status};
 
 use super::descriptors::Descriptors;
 use super::{JSON, http_status, response};
-use crate::rpc::status;
 
 /// A status on its way to a JSON caller.
 #[derive(Debug)]
@@ -111,27 +109,4 @@ const fn code_name(code: Code) -> &'static str {
         Code::DataLoss => "data_loss",
         Code::Unauthenticated => "unauthenticated",
     }
-}
-
-/// The caller's deadline, from Connect's header to gRPC's.
-pub(super) fn connect_timeout(header: Option<&HeaderValue>) -> Result<Option<HeaderValue>, Status> {
-    let Some(value) = header else { return Ok(None) };
-    let digits = value.to_str().ok().filter(|text| {
-        (1..=10).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
-    });
-    let millis = digits.and_then(|digits| digits.parse::<u64>().ok());
-    // gRPC takes eight digits: beyond them, whole seconds are exact enough.
-    let timeout = millis.and_then(|millis| {
-        let text = if millis < 100_000_000 {
-            format!("{millis}m")
-        } else {
-            format!("{}S", millis / 1_000)
-        };
-        HeaderValue::try_from(text).ok()
-    });
-    timeout.map(Some).ok_or_else(|| {
-        let shown = String::from_utf8_lossy(value.as_bytes());
-        let allowed = "must be 1 to 10 digits, milliseconds";
-        status::refused(&Rejection::new(Reason::Malformed, "connect-timeout-ms", shown, allowed))
-    })
 }

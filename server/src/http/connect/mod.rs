@@ -24,15 +24,14 @@ use tonic::{Code, Status};
 use self::codec::Codec;
 use self::descriptors::Descriptors;
 use self::error::JsonError;
-use super::Stack;
-use super::deadline::GRPC_TIMEOUT;
+use super::{Permit, Stack};
 use crate::rpc::methods::Method;
+use crate::rpc::off_loop;
 use crate::rpc::status;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 const ACCEPT_POST: HeaderName = HeaderName::from_static("accept-post");
-const CONNECT_TIMEOUT_MS: &str = "connect-timeout-ms";
 
 const ACCEPTED: &str = "application/json, application/proto, application/grpc";
 
@@ -40,11 +39,24 @@ const ACCEPTED: &str = "application/json, application/proto, application/grpc";
 const INLINE_BYTES: usize = 16 << 10;
 
 /// Answers a request that is not gRPC.
-pub(super) async fn answer(stack: &Stack, request: Request<Body>) -> Response<Body> {
-    call(stack, request).await.unwrap_or_else(JsonError::into_response)
+pub(super) async fn answer(
+    stack: &Stack,
+    request: Request<Body>,
+    method: Method,
+) -> Response<Body> {
+    call(stack, request, method).await.unwrap_or_else(JsonError::into_response)
 }
 
-async fn call(stack: &Stack, request: Request<Body>) -> Result<Response<Body>, JsonError> {
+/// A refusal in the words of this protocol.
+pub(super) fn refusal(status: Status) -> Response<Body> {
+    JsonError::from(status).into_response()
+}
+
+async fn call(
+    stack: &Stack,
+    request: Request<Body>,
+    treatment: Method,
+) -> Result<Response<Body>, JsonError> {
     let (mut head, body) = request.into_parts();
     let descriptors = Descriptors::get();
     let method = descriptors.method(head.uri.path()).ok_or_else(|| {
@@ -61,35 +73,25 @@ async fn call(stack: &Stack, request: Request<Body>) -> Result<Response<Body>, J
             .with_http_status(StatusCode::UNSUPPORTED_MEDIA_TYPE)
             .with_header(ACCEPT_POST, GRPC));
     }
-    let deadline = error::connect_timeout(head.headers.get(CONNECT_TIMEOUT_MS))?;
-    let message = read_message(stack, Method::at(head.uri.path()), body).await?;
+    let permit = head.extensions.get::<Permit>().cloned();
+    let message = read_message(treatment, body).await?;
     let input = method.input();
-    let grpc_body = convert(message.len(), move || codec.to_grpc(&input, message)).await??;
+    let length = message.len();
+    let grpc_body =
+        off_loop(length > INLINE_BYTES, permit.clone(), move || codec.to_grpc(&input, message));
+    let grpc_body = grpc_body.await??;
     strip_entity_headers(&mut head.headers);
     head.headers.insert(CONTENT_TYPE, GRPC);
-    if let Some(timeout) = deadline {
-        head.headers.insert(GRPC_TIMEOUT, timeout);
-    }
-    let response = stack.grpc(Request::from_parts(head, grpc_body)).await;
+    let response = stack.call(Request::from_parts(head, grpc_body), treatment).await;
     let (head, message) = response::unary_message(response).await?;
     let output = method.output();
-    let body = convert(message.len(), move || codec.from_grpc(output, message)).await??;
+    let length = message.len();
+    let body = off_loop(length > INLINE_BYTES, permit, move || codec.answer_of(output, message));
+    let body = body.await??;
     let mut response = Response::new(Body::new(http_body_util::Full::from(body)));
     *response.headers_mut() = head;
     response.headers_mut().insert(CONTENT_TYPE, codec.content_type());
     Ok(response)
-}
-
-/// Runs a conversion, off the event loop if it is long.
-async fn convert<T: Send + 'static>(
-    length: usize,
-    conversion: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Status> {
-    if length <= INLINE_BYTES {
-        return Ok(conversion());
-    }
-    let converted = tokio::task::spawn_blocking(conversion).await;
-    converted.map_err(|_| status::internal("a message was not converted"))
 }
 
 fn check_head(head: &http::request::Parts) -> Result<Codec, JsonError> {
@@ -117,20 +119,14 @@ fn check_head(head: &http::request::Parts) -> Result<Codec, JsonError> {
     Ok(codec)
 }
 
-async fn read_message(
-    stack: &Stack,
-    method: Method,
-    body: Body,
-) -> Result<bytes::Bytes, JsonError> {
+async fn read_message(method: Method, body: Body) -> Result<bytes::Bytes, JsonError> {
     let limit = method.message_bytes;
-    let read = Limited::new(body, limit.max_size()).collect();
-    match tokio::time::timeout(stack.unary_time, read).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+    match Limited::new(body, limit.max_size()).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => {
             Err(status::message_too_large(limit.max_size() + 1, limit).into())
         }
-        Ok(Err(error)) => Err(Status::from_error(error).into()),
-        Err(_) => Err(status::deadline_exceeded().into()),
+        Err(error) => Err(Status::from_error(error).into()),
     }
 }
 
@@ -139,7 +135,6 @@ fn strip_entity_headers(headers: &mut HeaderMap) {
     for name in [CONTENT_TYPE, CONTENT_LENGTH, TRANSFER_ENCODING] {
         headers.remove(name);
     }
-    headers.remove(CONNECT_TIMEOUT_MS);
 }
 
 /// The HTTP status of a gRPC code, as Connect maps them.
