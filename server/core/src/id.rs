@@ -86,7 +86,8 @@ impl<'a> Id<'a> {
     pub fn fraction(fraction: f64) -> Result<Self, Rejection> {
         if !(0.0..1.0).contains(&fraction) {
             let allowed = "must be a fraction of the cycle in [0, 1)";
-            return Err(Rejection::new(Reason::OutOfRange, "", fraction, allowed));
+            let value = format_args!("{fraction:?}");
+            return Err(Rejection::new(Reason::OutOfRange, "", value, allowed));
         }
         Ok(Self::Fraction(fraction + 0.0)) // -0.0 is 0.0
     }

@@ -48,7 +48,7 @@ impl fmt::Display for Limit {
 }
 
 /// Milliseconds in a second.
-pub const MILLIS_PER_SECOND: u64 = 1_000;
+pub(crate) const MILLIS_PER_SECOND: u64 = 1_000;
 
 /// Length of a cycle.
 pub const PERIOD: Limit = Limit {
@@ -113,6 +113,15 @@ pub const BATCH_IDS: Limit = Limit {
     note: "one AssignSlots call, or one message of StreamSlotAssignments; the clients split for you",
 };
 
+/// Refused IDs of a batch that are explained.
+pub const DETAILED_ERRORS: Limit = Limit {
+    name: "refused IDs explained in a batch",
+    minimum: 0,
+    maximum: 1_000,
+    unit: "IDs",
+    note: "further ones are named by index and reason alone",
+};
+
 /// Next runs in one answer.
 pub const NEXT_RUNS: Limit = Limit {
     name: "next runs in an answer",
@@ -158,6 +167,7 @@ pub const DECISION_LIMITS: &[Limit] = &[
     TEXT_ID,
     KIND_NAME,
     BATCH_IDS,
+    DETAILED_ERRORS,
     NEXT_RUNS,
     LISTED_SLOTS,
     KIND_COUNT,

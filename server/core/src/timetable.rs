@@ -22,9 +22,13 @@ impl Run {
     /// The run's key: `prefix/cycle index/piece/canonical ID`, with the prefix of
     /// [`Schedule::run_key_prefix`]. The piece is 0 for an ID without weight; the
     /// ID comes last, since it may hold slashes.
+    ///
+    /// A fraction has none: two rows may have stored the same, and one of them
+    /// would be taken for the other.
     #[must_use]
-    pub fn key(&self, prefix: &str, id: &Id<'_>) -> String {
-        format!("{prefix}/{}/0/{id}", self.cycle_index)
+    pub fn key(&self, prefix: &str, id: &Id<'_>) -> Option<String> {
+        let is_identity = !matches!(id, Id::Fraction(_));
+        is_identity.then(|| format!("{prefix}/{}/0/{id}", self.cycle_index))
     }
 }
 

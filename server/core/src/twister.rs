@@ -19,9 +19,10 @@ pub enum Profile {
     Ruby,
     /// Ruby 3.0 and 3.1, which seed magnitudes in [2^32, 2^33) with one word.
     Ruby30To31,
-    /// CPython 3: `random.Random(id).randrange(limit)`.
+    /// CPython 3.2 and later: `random.Random(id).randrange(limit)`.
     Python,
-    /// PHP 7.1 and later on 64 bits: `mt_srand(id); mt_rand(0, limit - 1)`.
+    /// PHP 8.2 and later: `mt_srand(id mod 2^32); mt_rand(0, limit - 1)`. From 7.2 on the
+    /// same for limits up to 2^32; above, the high word came first.
     Php,
 }
 

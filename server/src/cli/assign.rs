@@ -50,7 +50,7 @@ struct Assignment<'a> {
     cycle_offset: u64,
     cycle_index: i64,
     next_run_time: String,
-    run_key: String,
+    run_key: Option<String>,
     #[serde(skip)]
     tick: Span,
 }

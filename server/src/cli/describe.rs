@@ -93,7 +93,7 @@ fn describe(
     population: Option<u64>,
 ) -> Result<Description, Failure> {
     let slot = schedule.slot_at(at)?;
-    let load = population.map(|ids| ExpectedLoad::new(ids, schedule.slot_count().into()));
+    let load = population.map(|ids| schedule.slot_load(ids));
     Ok(Description {
         fingerprint: schedule.fingerprint(),
         period: schedule.period().to_string(),

@@ -72,9 +72,9 @@ pub(super) enum ProfileArg {
     /// Ruby 3.0 and 3.1
     #[value(name = "ruby-3.0-3.1")]
     Ruby30To31,
-    /// Python 3
+    /// Python 3.2 and later
     Python,
-    /// PHP 7.1 and later
+    /// PHP 8.2 and later; from 7.2 on for slots up to 2^32 ticks
     Php,
 }
 

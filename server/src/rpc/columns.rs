@@ -1,6 +1,6 @@
 //! Batches: a column of IDs in, columns of assignments out.
 
-use offbeat_core::limits::BATCH_IDS;
+use offbeat_core::limits::{BATCH_IDS, DETAILED_ERRORS};
 use offbeat_core::timetable::Runs;
 use offbeat_core::{Id, Reason, Rejection, Schedule};
 
@@ -105,7 +105,13 @@ pub(super) fn assign(
                 columns.cycle_offset_ticks.push(REFUSED);
                 columns.cycle_indexes.push(REFUSED);
                 columns.next_run_unix_millis.push(REFUSED);
-                columns.errors.push(id_error(column.name(), row, first_index, rejection));
+                let mut error = id_error(column.name(), row, first_index, rejection);
+                if columns.errors.len() >= DETAILED_ERRORS.max_size() {
+                    error.field.clear();
+                    error.value.clear();
+                    error.allowed.clear();
+                }
+                columns.errors.push(error);
             }
         }
     }

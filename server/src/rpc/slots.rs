@@ -3,8 +3,6 @@
 use std::pin::Pin;
 
 use futures_util::Stream;
-use offbeat_core::limits::MILLIS_PER_SECOND;
-use offbeat_core::load::ExpectedLoad;
 use offbeat_core::timetable::check_run_count;
 use offbeat_core::{Moment, Rejection};
 use tonic::{Request, Response, Status, Streaming};
@@ -100,13 +98,6 @@ fn describe(
     let schedule = convert::schedule(schedule)?;
     let slot = schedule.slot_at(convert::moment_or_now("at_time", at_time, now)?)?;
     let population = convert::population(population)?;
-    let load =
-        |places: u64| population.map(|ids| convert::expected_load(ExpectedLoad::new(ids, places)));
-    let seconds = schedule
-        .period()
-        .whole_millis()
-        .filter(|millis| millis.is_multiple_of(MILLIS_PER_SECOND))
-        .map(|millis| millis / MILLIS_PER_SECOND);
     Ok(proto::DescribeScheduleResponse {
         identity: Some(convert::identity(&schedule)),
         spec: Some(convert::resolved_spec(&schedule)),
@@ -115,8 +106,10 @@ fn describe(
         slot: Some(convert::slot(&slot)),
         cycle_start_time: schedule.cycle_start(slot.cycle_index).map(convert::timestamp),
         bucket_share: convert::bucket_share(&schedule),
-        slot_load: load(schedule.slot_count().into()),
-        second_load: seconds.and_then(load),
+        slot_load: population.map(|ids| convert::expected_load(schedule.slot_load(ids))),
+        second_load: population
+            .and_then(|ids| schedule.second_load(ids))
+            .map(convert::expected_load),
     })
 }
 

@@ -108,6 +108,8 @@ def assignment(spec, id_json, canonical, placed, at, kind=None, count=None):
 
     def run(cycle):
         key = f"{spec.fingerprint}/{kind or 'default'}/{cycle}/0/{canonical}"
+        if spec.placement == "FRACTION":
+            key = ""  # a fraction is no identity
         start = spec.instant(offset + cycle * spec.period)
         return {"startTime": rfc3339(start), "cycleIndex": str(cycle), "runKey": key}
 

@@ -31,9 +31,9 @@ class TwisterProfile(enum.IntEnum):
     RUBY = 1
     #: Ruby 3.0 and 3.1.
     RUBY_3_0_TO_3_1 = 2
-    #: Python 3.
+    #: Python 3.2 and later.
     PYTHON = 3
-    #: PHP 7.1 and later.
+    #: PHP 8.2 and later; from 7.2 on for slots up to 2^32 ticks.
     PHP = 4
 
 

@@ -1,6 +1,7 @@
 //! Which field of a JSON message is wrong, and what it may be: from the
 //! descriptors, for any message.
 
+use offbeat_core::id::is_canonical_decimal;
 use offbeat_core::{Reason, Rejection};
 use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 use serde_json::Value;
@@ -74,8 +75,8 @@ impl<'a> Place<'a> {
         };
         let of_right_type = match self.kind {
             Kind::Enum(_) => self.value.is_string() || self.value.is_number(),
-            Kind::Message(_) => false,
-            _ => self.value.is_number(),
+            Kind::Message(_) | Kind::String | Kind::Bytes | Kind::Bool => false,
+            _ => self.value.is_number() || self.value.as_str().is_some_and(is_canonical_decimal),
         };
         let reason = if of_right_type { Reason::OutOfRange } else { Reason::Malformed };
         let name = if self.name.is_empty() { "message" } else { &self.name };
@@ -123,7 +124,7 @@ fn describe(kind: &Kind) -> Option<String> {
         }
         Kind::Message(message) => match message.full_name() {
             "google.protobuf.Duration" => {
-                "a span in seconds with the letter s, \"28800s\" or \"0.25s\""
+                "a span in seconds with the letter s, \"28800s\" or \"0.25s\", of at most 315576000000 s"
             }
             "google.protobuf.Timestamp" => {
                 "an instant of the years 1 to 9999 as RFC 3339, \"2026-01-01T00:00:00Z\""

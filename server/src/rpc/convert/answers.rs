@@ -73,7 +73,7 @@ pub(in crate::rpc) fn run(run: Run, run_key_prefix: &str, id: &Id<'_>) -> proto:
     proto::Run {
         start_time: Moment::from_unix_millis(run.unix_millis).map(timestamp),
         cycle_index: run.cycle_index,
-        run_key: run.key(run_key_prefix, id),
+        run_key: run.key(run_key_prefix, id).unwrap_or_default(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What callers sent, as checked questions.
 
 use bytes::Bytes;
-use offbeat_core::limits::POPULATION;
+use offbeat_core::limits::{KIND_COUNT, POPULATION};
 use offbeat_core::reciprocal::{Reciprocals, Spacing};
 use offbeat_core::{
     Id, Moment, PlacementKind, Profile, Reason, Rejection, Schedule, ScheduleSpec, Span,
@@ -154,6 +154,11 @@ pub(in crate::rpc) fn reciprocals(
         return Reciprocals::try_new(slot_count, kind_count.into(), spacing);
     }
     let times = i64::try_from(run_times.len()).unwrap_or(i64::MAX);
+    if !KIND_COUNT.allows(times.into()) {
+        let value = format_args!("{times} run times");
+        let allowed = format!("must be {KIND_COUNT}");
+        return Err(Rejection::new(Reason::OutOfRange, "run_times", value, allowed));
+    }
     if let Some(kind_count) = kind_count
         && i64::from(kind_count) != times
     {
