@@ -50,8 +50,14 @@ pub struct ServeArgs {
     pub log: String,
 }
 
-fn within(limit: Limit) -> clap::builder::RangedI64ValueParser<i64> {
-    clap::value_parser!(i64).range(limit.minimum..=limit.maximum)
+/// Reads a whole number within a limit; the refusal names range and unit.
+pub(crate) fn within(
+    limit: Limit,
+) -> impl Fn(&str) -> Result<i64, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse().ok().filter(|number: &i64| limit.allows((*number).into()));
+        number.ok_or_else(|| format!("must be a whole number, {limit}"))
+    }
 }
 
 /// How logs are written.

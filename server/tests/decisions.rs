@@ -213,6 +213,20 @@ async fn bad_ids_are_refused_one_by_one() {
 }
 
 #[tokio::test]
+async fn of_many_bad_ids_the_first_are_explained() {
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    let request =
+        json!({"schedule": support::any_schedule(), "ids": {"uuids": vec!["bad"; 1_002]}});
+    let response = grpc(&mut channel, "AssignSlots", &request).await.unwrap();
+    let response = serde_json::to_value(&response).unwrap();
+    let errors = response["assignments"]["errors"].as_array().unwrap();
+    assert_eq!(errors.len(), 1_002);
+    assert_eq!(errors[999]["field"], "ids.uuids[999]");
+    assert_eq!(errors[1_001], json!({"idIndex": "1001", "reason": "ERROR_REASON_MALFORMED"}));
+}
+
+#[tokio::test]
 async fn the_largest_batches_are_answered() {
     let server = Server::start(&config());
     let mut channel = http2(server.tcp().await).await;

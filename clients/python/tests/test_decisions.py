@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import hashlib
 import json
 import random
@@ -115,6 +116,23 @@ def test_one_id_is_assigned_as_in_a_batch(client, id_value):
     assert {b.start_time - a.start_time for a, b in zip(runs, runs[1:])} == {timedelta(hours=8)}
 
 
+class Number(enum.IntEnum):
+    SEVEN = 7
+
+
+class Word(str, enum.Enum):
+    ACME = "acme"
+
+
+@pytest.mark.parametrize(("member", "plain"), [(Number.SEVEN, 7), (Word.ACME, "acme")])
+def test_members_of_enums_are_what_they_stand_for(client, member, plain):
+    schedule = Schedule(timedelta(hours=8))
+    expected = client.assign_slot(schedule, plain, from_time=NOON).next_run
+    assert client.assign_slot(schedule, member, from_time=NOON).next_run == expected
+    row = client.assign_slots(schedule, [member, plain], from_time=NOON)[0]
+    assert (row.run_key, row.next_run_time) == (expected.run_key, expected.start_time)
+
+
 def test_run_keys_of_every_type_agree(client):
     hashed = Schedule(timedelta(hours=8))
     text = "0190D7A211117abc8def0123456789ab"
@@ -127,6 +145,7 @@ def test_run_keys_of_every_type_agree(client):
         one = client.assign_slot(schedule, id_value, id_type=id_type, from_time=NOON)
         row = client.assign_slots(schedule, [id_value], id_type=id_type, from_time=NOON)[0]
         assert row.run_key == one.next_run.run_key
+        assert bool(row.run_key) is (schedule.placement is not Placement.FRACTION)
 
 
 def test_the_fingerprint_is_the_sha_256_of_the_canonical_text(client):

@@ -149,6 +149,13 @@ def test_the_ends_of_time_are_refused(client):
             lambda c: c.describe_schedule(Schedule(timedelta(hours=8), placement="HASH")),
             "schedule.spec.placement",
         ),
+        (lambda c: c.assign_slot(EIGHT_HOURS, 1, kind=5), "kind"),
+        (lambda c: c.assign_slots(EIGHT_HOURS, [1], kind="\ud800"), "kind"),
+        (lambda c: c.assign_slot(EIGHT_HOURS, 10**5_000), "id"),
+        (
+            lambda c: c.describe_schedule(Schedule(timedelta(hours=8), salt="\ud800")),
+            "schedule.spec.salt",
+        ),
         (lambda c: c.describe_schedule(EIGHT_HOURS, population=10**30), "population"),
         (lambda c: c.describe_schedule(EIGHT_HOURS, timeout=-1), "timeout"),
         (lambda c: c.describe_schedule(EIGHT_HOURS, timeout=float("nan")), "timeout"),

@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::Args;
+use offbeat_core::rejection::shorten;
 use offbeat_core::timetable::Runs;
 use offbeat_core::{Moment, Rejection, Schedule, Span};
 use serde::Serialize;
@@ -61,7 +62,7 @@ impl Row for Assignment<'_> {
 
     fn cells(&self) -> Vec<String> {
         vec![
-            self.id.to_owned(),
+            shorten(self.id),
             self.slot_index.to_string(),
             self.tick.times(self.slot_offset).to_string(),
             self.tick.times(self.cycle_offset).to_string(),

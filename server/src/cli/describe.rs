@@ -13,6 +13,7 @@ use super::Failure;
 use super::output::{AnswerFormat, write_json_line};
 use super::schedule::{ScheduleArgs, parse_moment};
 use crate::clock;
+use crate::config::within;
 
 #[derive(Debug, Args)]
 pub(super) struct DescribeArgs {
@@ -21,8 +22,8 @@ pub(super) struct DescribeArgs {
     at: Option<Moment>,
 
     /// Estimate the load for so many IDs
-    #[arg(long, value_name = "COUNT", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=POPULATION.maximum.unsigned_abs()))]
-    population: Option<u64>,
+    #[arg(long, value_name = "COUNT", allow_negative_numbers = true, value_parser = within(POPULATION))]
+    population: Option<i64>,
 
     /// How to write the description
     #[arg(long, value_enum, default_value_t = AnswerFormat::Table)]
@@ -77,7 +78,11 @@ impl From<ExpectedLoad> for Load {
 
 pub(super) fn run(args: &DescribeArgs) -> Result<ExitCode, Failure> {
     let schedule = args.schedule.schedule()?;
-    let description = describe(&schedule, args.at.unwrap_or_else(clock::now), args.population)?;
+    let description = describe(
+        &schedule,
+        args.at.unwrap_or_else(clock::now),
+        args.population.map(i64::unsigned_abs),
+    )?;
     let mut out = BufWriter::new(io::stdout().lock());
     match args.format {
         AnswerFormat::Json => write_json_line(&mut out, &description)?,

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::Failure;
 use super::output::{AnswerFormat, Row, RowFormat, RowWriter, write_json_line};
-use super::schedule::{MoreScheduleArgs, parse_span};
+use super::schedule::{MoreScheduleArgs, parse_count, parse_span};
 
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("cycle_or_slots").required(true).multiple(true).args(["cycle", "slots"])))]
@@ -20,13 +20,13 @@ pub(super) struct ReciprocalArgs {
     cycle: Option<Span>,
 
     /// The slot to look from
-    #[arg(long, value_name = "INDEX", default_value_t = 0, allow_hyphen_values = true)]
+    #[arg(long, value_name = "INDEX", default_value_t = 0, value_parser = parse_count, allow_hyphen_values = true)]
     slot: i64,
 
     /// How many kinds must not meet; required unless --run-time is given
     #[arg(
         long,
-        value_name = "COUNT",
+        value_name = "COUNT", value_parser = parse_count,
         required_unless_present = "run_times",
         conflicts_with = "run_times",
         allow_hyphen_values = true

@@ -1,7 +1,8 @@
 //! The flags that describe a schedule, and the texts of spans and instants.
 
 use clap::{Args, ValueEnum};
-use jiff::{SpanRelativeTo, Timestamp};
+use jiff::fmt::temporal::{Pieces, PiecesOffset};
+use jiff::{SpanRelativeTo, civil};
 use offbeat_core::{Moment, PlacementKind, Profile, Rejection, Schedule, ScheduleSpec, Span};
 
 #[derive(Debug, Args)]
@@ -19,7 +20,7 @@ pub(super) struct ScheduleArgs {
 #[command(next_help_heading = "Schedule")]
 pub(super) struct MoreScheduleArgs {
     /// Slots in a cycle; must divide it [default: gcd of its seconds and 256]
-    #[arg(long, value_name = "COUNT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
     pub(super) slots: Option<i64>,
 
     /// How an ID becomes a place
@@ -31,7 +32,7 @@ pub(super) struct MoreScheduleArgs {
     pub(super) profile: Option<ProfileArg>,
 
     /// Buckets, with --placement twister: 256 or 65536 [default: 256]
-    #[arg(long, requires = "cycle", value_name = "COUNT", allow_hyphen_values = true)]
+    #[arg(long, requires = "cycle", value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
     pub(super) buckets: Option<i64>,
 
     /// Namespace, with --placement hash
@@ -118,14 +119,36 @@ pub(super) fn parse_span(text: &str) -> Result<Span, String> {
     Span::try_new(duration.as_secs(), duration.subsec_nanos()).map_err(|error| error.to_string())
 }
 
-/// Reads an instant as RFC 3339.
+/// Reads a count; its range is the question's to check.
+pub(super) fn parse_count(text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| "must be a whole number".to_owned())
+}
+
+/// Reads an instant as RFC 3339, in the years 1 to 9999.
 pub(super) fn parse_moment(text: &str) -> Result<Moment, String> {
-    let allowed = "must be an instant as RFC 3339, such as 2026-01-01T00:00:00Z";
-    let instant: Timestamp = text.parse().map_err(|_| allowed)?;
-    let nanos = instant.as_nanosecond();
-    let seconds = i64::try_from(nanos.div_euclid(1_000_000_000)).map_err(|_| allowed)?;
-    let nanos = i32::try_from(nanos.rem_euclid(1_000_000_000)).map_err(|_| allowed)?;
-    Moment::try_new(seconds, nanos).map_err(|rejection| rejection.allowed)
+    let refused = || {
+        let (first, last) = (Moment::MIN, Moment::MAX);
+        format!("must be an instant as RFC 3339, such as 2026-01-01T00:00:00Z, {first} to {last}")
+    };
+    // The library reads more than RFC 3339 (and a leap second as the second before
+    // it), but no instant of the last two days of the year 9999: hence the parts.
+    if text.contains(['[', ' ']) || text.get(16..19) == Some(":60") {
+        return Err(refused());
+    }
+    let pieces = Pieces::parse(text).map_err(|_| refused())?;
+    let offset = match pieces.offset() {
+        Some(PiecesOffset::Zulu) => 0,
+        Some(PiecesOffset::Numeric(numeric)) => numeric.offset().seconds().into(),
+        _ => return Err(refused()),
+    };
+    let time = pieces.time().ok_or_else(refused)?;
+    let epoch = civil::date(1970, 1, 1).at(0, 0, 0, 0);
+    let since_epoch = pieces.date().to_datetime(time).duration_since(epoch);
+    // Both parts have the sign of the span; a moment counts nanoseconds upwards.
+    let borrow = i64::from(since_epoch.subsec_nanos() < 0);
+    let seconds = since_epoch.as_secs() - offset - borrow;
+    let nanos = since_epoch.subsec_nanos().rem_euclid(1_000_000_000);
+    Moment::try_new(seconds, nanos).map_err(|_| refused())
 }
 
 #[cfg(test)]
@@ -160,6 +183,18 @@ mod tests {
         let moment = parse_moment("1969-12-31T23:59:59.5Z").unwrap();
         assert_eq!(moment.parts(), (-1, 500_000_000));
         assert_eq!(parse_moment("2026-01-01T01:00:00+01:00"), parse_moment("2026-01-01T00:00:00Z"));
-        assert!(parse_moment("2026-01-01").is_err());
+        assert_eq!(parse_moment("9999-12-31T23:59:59.999999999Z"), Ok(Moment::MAX));
+        assert_eq!(parse_moment("0001-01-01T00:00:00Z"), Ok(Moment::MIN));
+        for bad in [
+            "2026-01-01",
+            "2026-01-01T00:00:00",
+            "2026-01-01 00:00:00Z",
+            "2016-12-31T23:59:60Z",
+            "2026-01-01T00:00:00+01:00[Europe/Paris]",
+            "10000-01-01T00:00:00Z",
+            "0001-01-01T00:00:00+01:00",
+        ] {
+            assert!(parse_moment(bad).is_err(), "{bad}");
+        }
     }
 }

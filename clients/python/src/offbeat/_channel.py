@@ -79,7 +79,7 @@ class LazyChannel:
         options: list[tuple[str, Any]] = [
             ("grpc.service_config", json.dumps(_RETRIES)),
             ("grpc.initial_reconnect_backoff_ms", 50),
-            ("grpc.min_reconnect_backoff_ms", 50),
+            ("grpc.min_reconnect_backoff_ms", 2_000),  # the time to connect, too
             ("grpc.max_reconnect_backoff_ms", 1_000),
             ("grpc.max_receive_message_length", _MAX_ANSWER_BYTES),
             ("grpc.enable_http_proxy", 0),

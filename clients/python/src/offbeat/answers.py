@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ class Run:
     start_time: datetime
     #: Its cycle; cycle 0 starts at the schedule's anchor time.
     cycle_index: int
-    #: Equal for two attempts to enqueue the same run.
+    #: Equal for two attempts to enqueue the same run; empty for a fraction.
     run_key: str
 
     @classmethod
@@ -165,8 +164,13 @@ class SlotAssignments(Sequence[Row]):
         return (self._row(position) for position, slot in enumerate(self.slot_indexes) if slot >= 0)
 
     def run_key(self, index: int) -> str:
-        """Return the key of a row's next run, equal for two attempts to enqueue it."""
+        """Return the key of a row's next run, equal for two attempts to enqueue it.
+
+        Empty for a fraction, which is no identity: two rows may hold the same.
+        """
         self._check(index)
+        if isinstance(self.ids[index], float):
+            return ""
         canonical_id = _canonical(self.ids[index], self.id_type)
         return f"{self.run_key_prefix}/{self.cycle_indexes[index]}/0/{canonical_id}"
 
@@ -212,8 +216,6 @@ def _canonical(value: IdValue, id_type: IdType | None) -> str:
     """Return the canonical text of an ID, as the sidecar writes it."""
     if isinstance(value, str) and id_type is IdType.UUID:
         return str(UUID(value))
-    if isinstance(value, float):
-        return struct.pack(">d", value + 0.0).hex()
     return str(value)
 
 

@@ -13,7 +13,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from ._channel import LazyChannel
 from .answers import Assignment, BadIds, Description, Reciprocals, Slot, SlotAssignments
 from .errors import from_rpc_error, refused
-from .ids import BATCH_IDS, IdEncoder, IdType, IdValue, batches
+from .ids import BATCH_IDS, IdEncoder, IdType, IdValue, batches, checked_text
 from .schedule import KindSpacing, Schedule, set_enum, set_integer
 from .times import to_duration, to_timestamp
 from .v1 import slots_pb2 as pb
@@ -31,8 +31,8 @@ class Client:
     ``address`` is ``HOST:PORT`` or ``unix:PATH``; by default the variable
     ``OFFBEAT_ADDRESS``, else ``127.0.0.1:2328``. ``timeout`` bounds every call
     (and each call of a large batch) in seconds or as a ``timedelta``; a stream has
-    only the one that it is given itself. Calls that the sidecar could not take are
-    made again, quickly, up to three times.
+    only the one that it is given itself. Calls that did not reach the sidecar are made
+    again, quickly, up to three times.
 
     A client connects at its first call, may be shared by threads, and may be
     used on both sides of a fork.
@@ -118,7 +118,9 @@ class Client:
         nor time (for that, :meth:`Schedule.shifted`).
         """
         request = pb.AssignSlotRequest(
-            schedule=schedule.to_message(), id=IdEncoder(id_type).one(id), kind=kind
+            schedule=schedule.to_message(),
+            id=IdEncoder(id_type).one(id),
+            kind=checked_text("kind", kind),
         )
         if from_time is not None:
             request.from_time.CopyFrom(to_timestamp("from_time", from_time))
@@ -148,13 +150,13 @@ class Client:
         encoder = IdEncoder(id_type)
         from_message = _timestamp_or_now(from_time)
         schedule_message = schedule.to_message()
-        for batch in batches(ids, BATCH_IDS):
+        for batch in map(encoder.take, batches(ids, BATCH_IDS)):
             first = len(answer)
             request = pb.AssignSlotsRequest(
                 schedule=schedule_message,
                 ids=encoder.column(batch),
                 from_time=from_message,
-                kind=kind,
+                kind=checked_text("kind", kind),
             )
             response: pb.AssignSlotsResponse = self._call("AssignSlots", request, timeout)
             answer.fingerprint = response.identity.fingerprint
@@ -185,12 +187,14 @@ class Client:
         sent: list[list[IdValue]] = []
         encoder = IdEncoder(id_type)
         opening = pb.StreamSlotAssignmentsRequest(
-            schedule=schedule.to_message(), from_time=_timestamp_or_now(from_time), kind=kind
+            schedule=schedule.to_message(),
+            from_time=_timestamp_or_now(from_time),
+            kind=checked_text("kind", kind),
         )
 
         def requests() -> Iterator[pb.StreamSlotAssignmentsRequest]:
             yield opening
-            for batch in batches(ids, _STREAM_IDS):
+            for batch in map(encoder.take, batches(ids, _STREAM_IDS)):
                 column = encoder.column(batch)
                 sent.append(batch)
                 yield pb.StreamSlotAssignmentsRequest(ids=column)

@@ -18,7 +18,9 @@ IdValue = Union[uuid.UUID, int, str, float]
 BATCH_IDS = 65_536
 BATCH_BYTES = 3 << 20
 
-_INT64 = range(-(2**63), 2**63)
+
+#: Longer integers are refused here: Python would not even print the longest.
+_DECIMAL_BITS = 1_024
 
 
 class IdType(enum.Enum):
@@ -45,53 +47,53 @@ class IdEncoder:
 
     def one(self, value: IdValue) -> pb.Id:
         """Turn the only ID of a call into its message."""
-        kind = self._check("id", value)
-        if kind is uuid.UUID:
-            return pb.Id(uuid_bytes=value.bytes)  # type: ignore[union-attr]
-        if kind is int:
-            if value in _INT64:
-                return pb.Id(integer=value)  # type: ignore[arg-type]
-            return pb.Id(decimal=str(value))
-        if kind is float:
-            return pb.Id(fraction=value)  # type: ignore[arg-type]
-        text = _text("id", value)  # type: ignore[arg-type]
+        plain = self._plain("id", value)
+        if isinstance(plain, uuid.UUID):
+            return pb.Id(uuid_bytes=plain.bytes)
+        if isinstance(plain, int):
+            return pb.Id(integer=plain) if _fits(plain) else pb.Id(decimal=str(plain))
+        if isinstance(plain, float):
+            return pb.Id(fraction=plain)
         if self._id_type is IdType.UUID:
-            return pb.Id(uuid=text)
+            return pb.Id(uuid=plain)
         if self._id_type is IdType.INTEGER:
-            return pb.Id(decimal=text)
-        return pb.Id(text=text)
+            return pb.Id(decimal=plain)
+        return pb.Id(text=plain)
+
+    def take(self, ids: list[IdValue]) -> list[IdValue]:
+        """Check the next IDs of a call; those of a subclass become their plain type."""
+        first = self._next
+        self._next += len(ids)
+        if self._kind in (uuid.UUID, float) and all(type(value) is self._kind for value in ids):
+            return ids
+        return [self._plain(f"ids[{first + offset}]", value) for offset, value in enumerate(ids)]
 
     def column(self, ids: list[IdValue]) -> pb.IdColumn:
-        """Turn the next IDs of a call into a column."""
-        first = self._next
-        for offset, value in enumerate(ids):
-            self._check(f"ids[{first + offset}]", value)
-        self._next += len(ids)
-        if self._kind is uuid.UUID:
-            return pb.IdColumn(uuid_bytes=b"".join([value.bytes for value in ids]))  # type: ignore[union-attr]
-        if self._kind is int:
-            if all(value in _INT64 for value in ids):
-                return pb.IdColumn(integers=ids)  # type: ignore[arg-type]
-            return pb.IdColumn(decimals=[str(value) for value in ids])
-        if self._kind is float:
-            return pb.IdColumn(fractions=ids)  # type: ignore[arg-type]
-        texts = [_text(f"ids[{first + offset}]", value) for offset, value in enumerate(ids)]  # type: ignore[arg-type]
+        """Turn IDs that were taken into a column."""
         column = pb.IdColumn()
-        getattr(column, (self._id_type or IdType.TEXT).value).extend(texts)
+        if self._kind is uuid.UUID:
+            column.uuid_bytes = b"".join([value.bytes for value in ids])  # type: ignore[union-attr]
+        elif self._kind is float:
+            column.fractions.extend(ids)  # type: ignore[arg-type]
+        elif self._kind is str:
+            getattr(column, (self._id_type or IdType.TEXT).value).extend(ids)
+        elif all(_fits(value) for value in ids):  # type: ignore[arg-type]
+            column.integers.extend(ids)  # type: ignore[arg-type]
+        else:
+            column.decimals.extend(map(str, ids))
         return column
 
-    def _check(self, field: str, value: object) -> type:
-        """Return the type of an ID, which must be that of those before it."""
-        if self._kind is not None and type(value) is self._kind:
-            return self._kind  # the usual case, quickly
-        kind = _kind(field, value)
+    def _plain(self, field: str, value: object) -> IdValue:
+        """Return an ID as its plain type, which must be that of those before it."""
+        plain = _plain(field, value)
+        kind = type(plain)
         if self._kind not in (None, kind):
             raise refused(field, value, f"must be {self._kind.__name__}, as the IDs before it")
         if self._id_type is not None and kind is not str:
             allowed = f"must be a str with {self._id_type}, which says what strings stand for"
             raise refused(field, value, allowed)
         self._kind = kind
-        return kind
+        return plain
 
 
 def batches(ids: Iterable[IdValue], size: int) -> Iterator[list[IdValue]]:
@@ -120,16 +122,30 @@ def _within_bytes(batch: list[IdValue]) -> Iterator[list[IdValue]]:
         yield part
 
 
-def _kind(field: str, value: object) -> type:
-    if isinstance(value, bool):  # an int to Python, but hardly an ID
-        raise refused(field, value, "must be a UUID, int, str or float")
-    for kind in (str, uuid.UUID, int, float):
-        if isinstance(value, kind):
-            return kind
+def _plain(field: str, value: object) -> IdValue:
+    """Return an ID as its plain type: an enum's member is an int or str, and behaves otherwise."""
+    if isinstance(value, str):
+        return checked_text(field, str.__str__(value))
+    if isinstance(value, uuid.UUID):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):  # True is hardly an ID
+        if value.bit_length() > _DECIMAL_BITS:
+            shown = f"an integer of {value.bit_length()} bits"
+            raise refused(field, shown, "must be -(2^128 - 1) to 2^128 - 1")
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
     raise refused(field, value, "must be a UUID, int, str or float")
 
 
-def _text(field: str, value: str) -> str:
+def _fits(value: int) -> bool:
+    return -(2**63) <= value < 2**63
+
+
+def checked_text(field: str, value: str) -> str:
+    """Return text that UTF-8 can hold; Python's can be more."""
+    if not isinstance(value, str):
+        raise refused(field, value, "must be a str")
     try:
         value.encode()
     except UnicodeEncodeError as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from .errors import refused
+from .ids import checked_text
 from .times import EPOCH, from_duration, from_timestamp, to_duration, to_timestamp
 from .v1 import slots_pb2 as pb
 
@@ -87,10 +88,9 @@ class Schedule:
 
     def to_message(self) -> pb.Schedule:
         """Turn the schedule into its message."""
-        if not isinstance(self.salt, str):
-            raise refused("schedule.spec.salt", self.salt, "must be a str")
         period = to_duration("schedule.spec.period", self.period)
-        spec = pb.ScheduleSpec(period=period, salt=self.salt)
+        salt = checked_text("schedule.spec.salt", self.salt)
+        spec = pb.ScheduleSpec(period=period, salt=salt)
         if self.resolution is not None:
             resolution = to_duration("schedule.spec.resolution", self.resolution)
             spec.resolution.CopyFrom(resolution)
