@@ -15,11 +15,35 @@ pub enum Id<'a> {
     /// An integer of up to 128 bits and a sign. Canonical: decimal, no leading zeros, no plus sign.
     Integer(Integer),
     /// Text of at most 1 KiB of UTF-8; as it is.
-    Text(&'a str),
+    Text(Text<'a>),
     /// A fraction in [0, 1) that the caller stored; only for the `FRACTION` placement.
     /// Canonical: the 16 hexadecimal digits of its IEEE 754 bits, which every
     /// language writes alike (and none its decimals).
-    Fraction(f64),
+    Fraction(Fraction),
+}
+
+/// Text of at most 1 KiB; made by [`Id::text`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Text<'a>(&'a str);
+
+impl<'a> Text<'a> {
+    /// The text.
+    #[must_use]
+    pub const fn get(self) -> &'a str {
+        self.0
+    }
+}
+
+/// A double in [0, 1), never -0.0; made by [`Id::fraction`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fraction(f64);
+
+impl Fraction {
+    /// The fraction.
+    #[must_use]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
 }
 
 impl<'a> Id<'a> {
@@ -76,7 +100,7 @@ impl<'a> Id<'a> {
                 format!("must be {TEXT_ID}"),
             ));
         }
-        Ok(Self::Text(text))
+        Ok(Self::Text(Text(text)))
     }
 
     /// Takes a fraction.
@@ -89,7 +113,7 @@ impl<'a> Id<'a> {
             let value = format_args!("{fraction:?}");
             return Err(Rejection::new(Reason::OutOfRange, "", value, allowed));
         }
-        Ok(Self::Fraction(fraction + 0.0)) // -0.0 is 0.0
+        Ok(Self::Fraction(Fraction(fraction + 0.0))) // -0.0 is 0.0
     }
 
     /// The name of the type, for refusals.
@@ -109,8 +133,8 @@ impl fmt::Display for Id<'_> {
         match self {
             Self::Uuid(uuid) => uuid::Uuid::from_u128(*uuid).as_hyphenated().fmt(f),
             Self::Integer(integer) => integer.fmt(f),
-            Self::Text(text) => f.write_str(text),
-            Self::Fraction(fraction) => write!(f, "{:016x}", fraction.to_bits()),
+            Self::Text(text) => f.write_str(text.get()),
+            Self::Fraction(fraction) => write!(f, "{:016x}", fraction.get().to_bits()),
         }
     }
 }

@@ -13,7 +13,7 @@
 //! use offbeat_core::{Id, Moment, Schedule, ScheduleSpec, Span};
 //!
 //! let schedule = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(8 * 3600)))?;
-//! let place = schedule.place(&Id::Text("acme-corp"))?;
+//! let place = schedule.place(&Id::text("acme-corp")?)?;
 //! let run = schedule.next_run(&place, Moment::UNIX_EPOCH)?;
 //! assert_eq!(run.cycle_index, 0);
 //! assert!(u64::from(place.slot) < 128);

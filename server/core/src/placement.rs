@@ -149,7 +149,7 @@ impl Grid {
             (&Placement::Twister { bucket_count, profile }, Id::Integer(seed)) => {
                 Ok(self.draw(seed, bucket_count, profile))
             }
-            (Placement::Fraction, Id::Fraction(fraction)) => Ok(self.at_fraction(fraction)),
+            (Placement::Fraction, Id::Fraction(fraction)) => Ok(self.at_fraction(fraction.get())),
             _ => Err(unsuitable(placement.kind(), id)),
         }
     }
@@ -173,8 +173,8 @@ fn unsuitable(placement: PlacementKind, id: &Id<'_>) -> Rejection {
         PlacementKind::Fraction => "FRACTION takes the fraction in [0, 1) that the caller stored",
     };
     let shown = match id {
-        Id::Fraction(fraction) => fraction.to_string(),
-        Id::Text(text) => format!("{text:?}"),
+        Id::Fraction(fraction) => format!("{:?}", fraction.get()),
+        Id::Text(text) => format!("{:?}", text.get()),
         Id::Uuid(_) | Id::Integer(_) => id.to_string(),
     };
     let value = format_args!("the {} {shown}", id.type_name());
@@ -204,7 +204,7 @@ pub(crate) fn fraction_offset(fraction: f64, period_ticks: u64) -> u64 {
 pub fn hash(salt: &str, id: &Id<'_>) -> u64 {
     let mut md5 = Md5::new_with_prefix(salt);
     match id {
-        Id::Text(text) => md5.update(text),
+        Id::Text(text) => md5.update(text.get()),
         Id::Uuid(uuid) => {
             let mut buffer = uuid::Uuid::encode_buffer();
             let text = uuid::Uuid::from_u128(*uuid).as_hyphenated().encode_lower(&mut buffer);

@@ -133,7 +133,7 @@ impl Schedule {
     /// A number of ticks as a span.
     #[must_use]
     pub const fn span(&self, ticks: u64) -> Span {
-        Span::from_millis(ticks * self.tick_millis)
+        self.resolution().times(ticks)
     }
 
     /// Slots that a job needs which runs so long: rounded up, and at least one.

@@ -49,9 +49,9 @@ fn id_for(schedule: &Schedule, bits: u128, signed: i64) -> Id<'static> {
         (PlacementKind::Fraction, _) =>
         {
             #[allow(clippy::cast_precision_loss)]
-            Id::Fraction((bits as u64 >> 11) as f64 / (1u64 << 53) as f64)
+            Id::fraction((bits as u64 >> 11) as f64 / (1u64 << 53) as f64).unwrap()
         }
-        (PlacementKind::Hash, 0) => Id::Text("some tenant"),
+        (PlacementKind::Hash, 0) => Id::text("some tenant").unwrap(),
         (_, 1) => Id::Integer(signed.into()),
         _ => Id::Uuid(bits),
     }

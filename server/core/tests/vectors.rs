@@ -242,6 +242,6 @@ fn fraction_places_equal_the_source_document() {
     };
     let schedule = Schedule::try_new(&spec).unwrap();
     for (fraction, offset) in [(0.2, 17_280), (0.45, 38_880), (0.77, 66_528), (0.84, 72_576)] {
-        assert_eq!(schedule.place(&Id::Fraction(fraction)).unwrap().cycle_offset, offset);
+        assert_eq!(schedule.place(&Id::fraction(fraction).unwrap()).unwrap().cycle_offset, offset);
     }
 }

@@ -25,6 +25,28 @@ pub(super) fn field(
     place.unknown_field().unwrap_or_else(|| place.wrong_value(error))
 }
 
+/// The name of the field at `path`, as far as it leads; empty for the message itself.
+pub(super) fn name(message: &MessageDescriptor, path: &Path) -> String {
+    let mut kind = Kind::Message(message.clone());
+    let mut name = String::new();
+    for segment in path {
+        match segment {
+            Segment::Map { key } => {
+                let field = kind.as_message().and_then(|message| find_field(message, key));
+                let Some(field) = field else { break };
+                if !name.is_empty() {
+                    name.push('.');
+                }
+                name.push_str(field.name());
+                kind = field.kind();
+            }
+            Segment::Seq { index } => name.push_str(&format!("[{index}]")),
+            Segment::Enum { .. } | Segment::Unknown => break,
+        }
+    }
+    name
+}
+
 /// A place in a message, beside the value that stands there.
 struct Place<'a> {
     name: String,
@@ -92,11 +114,11 @@ impl Place<'_> {
 }
 
 /// A field by its JSON name or by its name in the proto: both are canonical input.
-fn find_field(message: &MessageDescriptor, key: &str) -> Option<FieldDescriptor> {
+pub(super) fn find_field(message: &MessageDescriptor, key: &str) -> Option<FieldDescriptor> {
     message.get_field_by_json_name(key).or_else(|| message.get_field_by_name(key))
 }
 
-fn is_well_known(message: &MessageDescriptor) -> bool {
+pub(super) fn is_well_known(message: &MessageDescriptor) -> bool {
     message.package_name() == "google.protobuf"
 }
 

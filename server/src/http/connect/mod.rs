@@ -12,6 +12,7 @@ mod descriptors;
 mod error;
 mod request;
 mod response;
+mod strict;
 
 use http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 use http::{

@@ -4,7 +4,7 @@ use offbeat_core::{Reason, Rejection};
 use prost_reflect::{DeserializeOptions, DynamicMessage, MessageDescriptor};
 use serde_path_to_error::Track;
 
-use super::blame;
+use super::{blame, strict};
 
 /// Reads canonical proto JSON; unknown fields and enum values are refused.
 pub(super) fn from_json(
@@ -16,13 +16,20 @@ pub(super) fn from_json(
     let tracked = serde_path_to_error::Deserializer::new(&mut text, &mut track);
     let options = DeserializeOptions::new().deny_unknown_fields(true);
     let read = DynamicMessage::deserialize_with_options(input.clone(), tracked, &options);
-    match read {
-        Ok(message) => text.end().map(|()| message).map_err(|error| not_json(&error)),
-        Err(error) => match serde_json::from_slice(json) {
-            Ok(value) => Err(blame::field(input, &track.path(), &value, &error)),
-            Err(error) => Err(not_json(&error)),
+    let read = read.and_then(|message| text.end().map(|()| message));
+    strict::check(input, json)?;
+    read.map_err(|error| match serde_json::from_slice(json) {
+        Ok(value) => blame::field(input, &track.path(), &value, &error),
+        Err(broken) => match blame::name(input, &track.path()).as_str() {
+            "" => not_json(&broken),
+            name => Rejection::new(
+                Reason::Malformed,
+                name,
+                "a value that cannot be read",
+                broken.to_string(),
+            ),
         },
-    }
+    })
 }
 
 fn not_json(error: &serde_json::Error) -> Rejection {
