@@ -14,3 +14,4 @@ pub mod limits;
 pub mod net;
 pub mod proto;
 pub mod rpc;
+pub mod work;

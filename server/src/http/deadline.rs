@@ -14,9 +14,9 @@ use tokio::time::{Instant, Sleep};
 use tonic::Status;
 use tonic::body::Body;
 
-use super::admission::Permit;
 use crate::rpc::methods::Method;
 use crate::rpc::status;
+use crate::work::Permit;
 
 /// The headers that carry a caller's deadline: gRPC's, and the Connect protocol's.
 const GRPC_TIMEOUT: &str = "grpc-timeout";

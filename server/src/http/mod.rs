@@ -22,7 +22,6 @@ use tower::ServiceExt as _;
 use crate::rpc::methods::Method;
 use crate::rpc::status;
 use admission::Admission;
-pub use admission::Permit;
 pub use deadline::Deadline;
 use message_size::MeasuredBody;
 

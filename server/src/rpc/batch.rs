@@ -5,10 +5,9 @@ use tonic::Status;
 
 use super::columns;
 use super::convert::{self, Column};
-use super::off_loop;
 use super::status;
-use crate::http::Permit;
 use crate::proto;
+use crate::work::{Permit, off_loop};
 
 /// Batches of more IDs are decided off the event loop.
 const INLINE_IDS: usize = 256;

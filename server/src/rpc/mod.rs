@@ -5,10 +5,8 @@ pub mod codec;
 mod columns;
 mod convert;
 pub mod methods;
-mod off_loop;
 mod slots;
 pub mod status;
 mod stream;
 
-pub(crate) use off_loop::off_loop;
 pub use slots::SlotHandlers;

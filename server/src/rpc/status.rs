@@ -8,6 +8,7 @@ use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt as _};
 
 use crate::proto::ErrorReason;
+use crate::work::WorkLost;
 
 /// The domain of every `ErrorInfo`.
 pub const ERROR_DOMAIN: &str = "offbeat.v1";
@@ -28,6 +29,12 @@ impl From<Reason> for ErrorReason {
             Reason::IdTypeUnsuitable => Self::IdTypeUnsuitable,
             Reason::KindsDoNotFit => Self::KindsDoNotFit,
         }
+    }
+}
+
+impl From<WorkLost> for Status {
+    fn from(lost: WorkLost) -> Self {
+        internal(&lost.to_string())
     }
 }
 

@@ -7,8 +7,8 @@ use tonic::{Status, Streaming};
 
 use super::batch::Batch;
 use super::status;
-use crate::http::Permit;
 use crate::proto;
+use crate::work::Permit;
 
 /// What a stream remembers: it does not grow.
 struct Conversation {

@@ -25,10 +25,10 @@ use tonic::{Code, Status};
 use self::codec::Codec;
 use self::descriptors::Descriptors;
 use self::error::JsonError;
-use super::{Permit, Stack};
+use super::Stack;
 use crate::rpc::methods::Method;
-use crate::rpc::off_loop;
 use crate::rpc::status;
+use crate::work::{Permit, off_loop};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
@@ -80,7 +80,7 @@ async fn call(
     let length = message.len();
     let grpc_body =
         off_loop(length > INLINE_BYTES, permit.clone(), move || codec.to_grpc(&input, message));
-    let grpc_body = grpc_body.await??;
+    let grpc_body = grpc_body.await.map_err(Status::from)??;
     strip_entity_headers(&mut head.headers);
     head.headers.insert(CONTENT_TYPE, GRPC);
     let response = stack.call(Request::from_parts(head, grpc_body), treatment).await;
@@ -88,7 +88,7 @@ async fn call(
     let output = method.output();
     let length = message.len();
     let body = off_loop(length > INLINE_BYTES, permit, move || codec.answer_of(output, message));
-    let body = body.await??;
+    let body = body.await.map_err(Status::from)??;
     let mut response = Response::new(Body::new(http_body_util::Full::from(body)));
     *response.headers_mut() = head;
     response.headers_mut().insert(CONTENT_TYPE, codec.content_type());
