@@ -1,6 +1,6 @@
 # The recipes that developers and CI share. `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help test lint format rust python demo generate proto-baseline
+.PHONY: help test lint format rust clients demo generate proto-baseline
 
 help: ## list the recipes
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
@@ -14,8 +14,8 @@ lint: ## run the linters alone
 rust: ## run the Rust tests alone
 	./tests/run.sh rust
 
-python: ## run the Python tests, the README and the examples alone
-	./tests/run.sh python
+clients: ## run the clients' tests, the README and the examples alone
+	./tests/run.sh clients
 
 demo: ## run the main job
 	./examples/bank_sync/run.sh
@@ -27,6 +27,7 @@ format: ## format everything
 
 generate: ## regenerate the clients' code from the protos
 	clients/python/generate.sh
+	clients/ruby/generate.sh
 
 proto-baseline: ## accept today's protos as what later ones must not break (when they land)
 	target/tools/node_modules/.bin/buf build proto --exclude-source-info --output proto/baseline.binpb

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up, lints and tests everything; `run.sh lint|rust|python` does a part.
+# Sets up, lints and tests everything; `run.sh lint|rust|clients` does a part.
 #
 # Runs on a bare Debian machine with a Rust toolchain: what it needs besides
 # comes from Debian's packages, PyPI, npm and crates.io, by name.
@@ -23,6 +23,8 @@ setup() {
         command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
     done
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+    ruby -e 'require "google/protobuf"; require "minitest"; require "active_support"' 2>/dev/null ||
+        missing+=(ruby-google-protobuf ruby-minitest ruby-activesupport)
     if [ ${#missing[@]} -gt 0 ]; then
         local sudo=
         [ "$(id -u)" -eq 0 ] || sudo=sudo
@@ -74,7 +76,7 @@ lint() {
     "$venv/bin/ruff" format --quiet --check clients/python tests examples
     (cd clients/python && "../../$venv/bin/mypy" --no-error-summary)
 
-    "$tools/cargo/bin/cargo-deny" --offline check --hide-inclusion-graph bans licenses sources
+    "$tools/cargo/bin/cargo-deny" check --hide-inclusion-graph bans licenses sources
 
     say "the core names no transport, runtime or wire format"
     local tree
@@ -89,6 +91,9 @@ lint() {
     fresh=$(mktemp -d)
     clients/python/generate.sh "$fresh"
     diff --recursive --exclude=__pycache__ "$fresh/offbeat/v1" clients/python/src/offbeat/v1
+    rm -rf "$fresh/offbeat"
+    clients/ruby/generate.sh "$fresh"
+    diff --recursive "$fresh/offbeat/v1" clients/ruby/lib/offbeat/v1
     rm -rf "$fresh"
     echo "lint passed"
 }
@@ -117,7 +122,7 @@ rust() {
     python3 tests/vectors/generate/decisions.py | cmp - tests/vectors/decisions/answers.json
 }
 
-python() {
+clients() {
     say "the sidecar as users build it"
     cargo build --release --locked --quiet --package offbeat
     export OFFBEAT_BIN="$PWD/target/release/offbeat"
@@ -126,6 +131,11 @@ python() {
     (cd clients/python && "../../$venv/bin/pytest" --quiet)
     say "Python client, oldest runtime"
     (cd clients/python && "../../$oldest/bin/pytest" --quiet)
+    say "Ruby client"
+    local file
+    for file in clients/ruby/test/*_test.rb; do
+        ruby -w -Iclients/ruby/lib -Iclients/ruby/test "$file" </dev/null
+    done
     say "README and examples"
     "$venv/bin/pytest" --quiet tests/documents
 }
@@ -135,14 +145,14 @@ all)
     setup
     lint
     rust
-    python
+    clients
     ;;
-lint | rust | python)
+lint | rust | clients)
     setup
     "$part"
     ;;
 *)
-    echo "usage: run.sh [lint|rust|python]" >&2
+    echo "usage: run.sh [lint|rust|clients]" >&2
     exit 64
     ;;
 esac

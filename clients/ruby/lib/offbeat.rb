@@ -1,0 +1,36 @@
+# frozen_string_literal: true
+
+require_relative "offbeat/version"
+require_relative "offbeat/errors"
+require_relative "offbeat/schedule"
+require_relative "offbeat/ids"
+require_relative "offbeat/answers"
+require_relative "offbeat/client"
+
+# Client of Offbeat, the scheduling sidecar: it says when jobs run.
+#
+# A schedule cuts a repeating cycle into slots and gives each ID one slot and one
+# offset in it. The decision is made by the sidecar and is a pure function of the
+# question: every producer, in every language, gets the same answer.
+module Offbeat
+  DEFAULT_ADDRESS = "127.0.0.1:2328"
+
+  # What clients are made with if they are told nothing else.
+  Configuration = Struct.new(:address, :timeout)
+
+  class << self
+    # The settings of new clients: from OFFBEAT_ADDRESS and OFFBEAT_TIMEOUT (in
+    # seconds), unless a block of {configure} says otherwise.
+    def configuration
+      @configuration ||= Configuration.new(
+        ENV.fetch("OFFBEAT_ADDRESS", DEFAULT_ADDRESS),
+        Float(ENV.fetch("OFFBEAT_TIMEOUT", 10))
+      )
+    end
+
+    # Yields the settings of new clients, to be changed.
+    def configure
+      yield configuration
+    end
+  end
+end

@@ -1,0 +1,187 @@
+# frozen_string_literal: true
+
+require_relative "transport"
+
+module Offbeat
+  # Asks a sidecar.
+  #
+  #   client = Offbeat::Client.new("127.0.0.1:2328")
+  #   client.assign_slot(Offbeat::Schedule.new(period: 8 * 3600), "acme").next_run.start_time
+  #
+  # Connects at its first call, may be shared by threads, and may be used on both
+  # sides of a fork. Calls that did not reach the sidecar are made again, quickly,
+  # up to three times.
+  class Client
+    STREAM_IDS = 8_192
+    SPACINGS = { even: :KIND_SPACING_EVEN, stable: :KIND_SPACING_STABLE }.freeze
+
+    attr_reader :timeout
+
+    # @param address HOST:PORT or unix:PATH; by default OFFBEAT_ADDRESS, else 127.0.0.1:2328
+    # @param timeout bounds every call, and each call of a large batch; in seconds
+    def initialize(address = nil, timeout: nil)
+      @timeout = checked_timeout(timeout || Offbeat.configuration.timeout)
+      @transport = Transport.new(address || Offbeat.configuration.address)
+    end
+
+    def address
+      @transport.address
+    end
+
+    # Closes the connections; the next call makes new ones.
+    def close
+      @transport.close
+    end
+
+    # What a schedule's defaults resolve to, its fingerprint, slot and expected load.
+    def describe_schedule(schedule, at_time: nil, population: nil, timeout: nil)
+      request = V1::DescribeScheduleRequest.new(schedule: schedule.to_message)
+      request.at_time = Times.to_timestamp("at_time", at_time) if at_time
+      Offbeat.set_field(request, "population", population)
+      description(call("DescribeSchedule", request, V1::DescribeScheduleResponse, timeout))
+    end
+
+    # The slots that start in a window; by default in the period from now on.
+    def list_slots(schedule, start_time: nil, end_time: nil, timeout: nil)
+      request = V1::ListSlotsRequest.new(schedule: schedule.to_message)
+      request.start_time = Times.to_timestamp("start_time", start_time) if start_time
+      request.end_time = Times.to_timestamp("end_time", end_time) if end_time
+      call("ListSlots", request, V1::ListSlotsResponse, timeout).slots.map { |message| slot(message) }
+    end
+
+    # One ID: for more than a few, {#assign_slots} is far quicker. `kind` names the kind
+    # of job: it is part of the run keys, and changes neither slot nor time.
+    def assign_slot(schedule, id, from_time: nil, next_run_count: nil, kind: nil, id_type: nil, timeout: nil)
+      request = V1::AssignSlotRequest.new(schedule: schedule.to_message, id: IdEncoder.new(id_type).one(id))
+      request.from_time = Times.to_timestamp("from_time", from_time) if from_time
+      Offbeat.set_field(request, "next_run_count", next_run_count)
+      Offbeat.set_field(request, "kind", kind)
+      assignment(id, call("AssignSlot", request, V1::AssignSlotResponse, timeout))
+    end
+
+    # Any number of IDs of one type, in as few calls as that takes. If some are refused,
+    # raises {BadIds}, which carries the answers of the others; with `return_errors`
+    # returns them all, the refused ones in `errors`.
+    def assign_slots(schedule, ids, return_errors: false, **options)
+      answer = nil
+      each_batch(schedule, ids, IdEncoder::BATCH_IDS, **options) do |encoder, batch, response|
+        answer ||= SlotAssignments.new(encoder)
+        answer.fingerprint = response.identity.fingerprint
+        answer.add(batch, response.assignments)
+      end
+      answer ||= nothing(schedule, options)
+      raise BadIds, answer unless answer.errors.empty? || return_errors
+
+      answer
+    end
+
+    # IDs as they come: an Enumerator of the answers, batch by batch, that holds one
+    # batch at a time. Refused IDs stand in the `errors` of their batch.
+    def stream_slot_assignments(schedule, ids, **options)
+      Enumerator.new do |answers|
+        first = 0
+        each_batch(schedule, ids, STREAM_IDS, **options) do |encoder, batch, response|
+          answer = SlotAssignments.new(encoder, first)
+          answer.fingerprint = response.identity.fingerprint
+          answers << answer.add(batch, response.assignments)
+          first += batch.size
+        end
+      end
+    end
+
+    # At which slots kinds of job must run so that no two meet on the same user. Give
+    # `kind_count`, or how long a run of each kind takes in `run_times`. A schedule for
+    # each kind is `schedule.shifted(kind.offset)`.
+    def reciprocal_slots(schedule, slot_index: 0, kind_count: nil, run_times: [], spacing: nil, timeout: nil)
+      times = run_times.each_with_index.map { |time, index| Times.to_duration("run_times[#{index}]", time) }
+      request = V1::GetReciprocalSlotsRequest.new(schedule: schedule.to_message, run_times: times)
+      Offbeat.set_field(request, "slot_index", slot_index)
+      Offbeat.set_field(request, "kind_count", kind_count)
+      Offbeat.set_field(request, "spacing", spacing && SPACINGS.fetch(spacing) do
+        raise Offbeat.refused("spacing", spacing, "must be :even or :stable")
+      end)
+      reciprocals(call("GetReciprocalSlots", request, V1::GetReciprocalSlotsResponse, timeout))
+    end
+
+    private
+
+    def call(method, request, response, timeout)
+      seconds = timeout.nil? ? @timeout : checked_timeout(timeout)
+      response.decode(@transport.call(method, request.class.encode(request), seconds))
+    end
+
+    def each_batch(schedule, ids, size, from_time: nil, kind: nil, id_type: nil, timeout: nil)
+      encoder = IdEncoder.new(id_type)
+      # Now is taken once, so that all IDs of a call are asked about at one instant.
+      opening = V1::AssignSlotsRequest.new(schedule: schedule.to_message,
+                                           from_time: Times.to_timestamp("from_time", from_time || Time.now))
+      Offbeat.set_field(opening, "kind", kind)
+      IdEncoder.batches(ids, size).each do |batch|
+        request = opening.dup
+        request.ids = encoder.column(batch)
+        yield encoder, batch, call("AssignSlots", request, V1::AssignSlotsResponse, timeout)
+      end
+    end
+
+    # Nothing was asked: let the schedule be checked all the same.
+    def nothing(schedule, options)
+      answer = SlotAssignments.new(IdEncoder.new(options[:id_type]))
+      answer.fingerprint = describe_schedule(schedule, timeout: options[:timeout]).fingerprint
+      answer
+    end
+
+    def checked_timeout(timeout)
+      return timeout.to_f if timeout.is_a?(Numeric) && timeout.to_f.positive?
+
+      raise Offbeat.refused("timeout", timeout, "must be a positive number of seconds")
+    end
+
+    def assignment(id, message)
+      Assignment.new(
+        id: id, slot_index: message.slot_index, slot_offset: Times.from_duration(message.slot_offset),
+        cycle_offset: Times.from_duration(message.cycle_offset), last_run: run(message.last_run),
+        next_runs: message.next_runs.map { |next_run| run(next_run) },
+        fingerprint: message.identity.fingerprint, canonical_id: message.reason.canonical_id,
+        reason: message.reason[message.reason.rule.to_s]
+      )
+    end
+
+    def run(message)
+      Run.new(start_time: Times.from_timestamp(message.start_time), cycle_index: message.cycle_index,
+              run_key: message.run_key)
+    end
+
+    def slot(message)
+      Slot.new(slot_index: message.slot_index, cycle_index: message.cycle_index,
+               start_time: Times.from_timestamp(message.start_time), end_time: Times.from_timestamp(message.end_time))
+    end
+
+    def description(message)
+      share = message.bucket_share
+      Description.new(
+        fingerprint: message.identity.fingerprint, canonical_text: message.canonical_text,
+        slot_count: message.spec.slot_count, slot_duration: Times.from_duration(message.slot_duration),
+        slot: slot(message.slot), cycle_start_time: Times.from_timestamp(message.cycle_start_time),
+        bucket_share: share && BucketShare.new(**share.to_h),
+        slot_load: message.slot_load && ExpectedLoad.new(**message.slot_load.to_h),
+        second_load: message.second_load && ExpectedLoad.new(**message.second_load.to_h)
+      )
+    end
+
+    def reciprocals(message)
+      kinds = message.kinds.map do |kind|
+        KindSlot.new(
+          kind_index: kind.kind_index, offset_slot_count: kind.offset_slot_count,
+          offset: Times.from_duration(kind.offset), user_slot_index: kind.user_slot_index,
+          time_slot_index: kind.time_slot_index, gap_slot_count: kind.gap_slot_count,
+          run_budget: Times.from_duration(kind.run_budget)
+        )
+      end
+      Reciprocals.new(
+        kinds: kinds, gap_slot_count: message.gap_slot_count, gap: Times.from_duration(message.gap),
+        run_budget: Times.from_duration(message.run_budget),
+        independent_run_budget: Times.from_duration(message.independent_run_budget)
+      )
+    end
+  end
+end

@@ -1,0 +1,103 @@
+# frozen_string_literal: true
+
+require "json"
+
+module Offbeat
+  # Whatever the client raises; itself, for answers that are nobody's fault but ours.
+  #
+  # A refusal carries its reason, field, value, what is allowed, and the details;
+  # an error about the way to the sidecar has none of them. Match on the class, or
+  # on the reason; never on the text.
+  class Error < StandardError
+    # A name of offbeat.v1.ErrorReason, such as ERROR_REASON_OUT_OF_RANGE.
+    attr_reader :reason
+    # The path of the field that was refused, such as schedule.spec.slot_count.
+    attr_reader :field
+    # What the field held, shortened.
+    attr_reader :value
+    # What is allowed, with range and unit.
+    attr_reader :allowed
+    # When to try again, in seconds, if the sidecar said so.
+    attr_reader :retry_delay
+    # The google.rpc messages that came with the refusal, as hashes with "type" and "debug".
+    attr_reader :details
+
+    def initialize(message, reason: "", field: "", value: "", allowed: "", retry_delay: nil, details: [])
+      super(message)
+      @reason, @field, @value, @allowed = reason, field, value, allowed
+      @retry_delay, @details = retry_delay, details
+    end
+  end
+
+  # A field is out of range, unparsable or contradictory; asking again does not help.
+  class InvalidArgument < Error; end
+
+  # Some IDs of a batch were refused; the others are answered, in {#assignments}.
+  class BadIds < InvalidArgument
+    attr_reader :assignments
+
+    def initialize(assignments)
+      @assignments = assignments
+      first = assignments.errors.first
+      more = assignments.errors.size - 1
+      message = "#{first.field}: #{first.value} is refused: #{first.allowed}"
+      message += " (and #{more} more)" if more.positive?
+      super(message, reason: first.reason, field: first.field, value: first.value, allowed: first.allowed)
+    end
+
+    def errors
+      assignments.errors
+    end
+  end
+
+  # What was asked for is not there.
+  class NotFound < Error; end
+
+  # Asked in the wrong state.
+  class FailedPrecondition < Error; end
+
+  # A limit is reached: try again after the delay, or with a smaller message.
+  class ResourceExhausted < Error; end
+
+  # The sidecar cannot be reached, or shuts down; retries have been made.
+  class Unavailable < Error; end
+
+  # The answer was not complete in time.
+  class DeadlineExceeded < Error; end
+
+  BY_CODE = {
+    "invalid_argument" => InvalidArgument,
+    "not_found" => NotFound,
+    "failed_precondition" => FailedPrecondition,
+    "resource_exhausted" => ResourceExhausted,
+    "unavailable" => Unavailable,
+    "deadline_exceeded" => DeadlineExceeded
+  }.freeze
+  private_constant :BY_CODE
+
+  # The error that a response with an error's body says.
+  def self.error_from(body)
+    parsed = JSON.parse(body)
+    details = parsed.fetch("details", [])
+    debug = details.to_h { |detail| [detail["type"], detail.fetch("debug", {})] }
+    info = debug.fetch("google.rpc.ErrorInfo", {})
+    metadata = info.fetch("metadata", {})
+    delay = debug.dig("google.rpc.RetryInfo", "retryDelay")
+    BY_CODE.fetch(parsed["code"], Error).new(
+      parsed["message"].to_s,
+      reason: info.fetch("reason", ""),
+      field: metadata.fetch("field", ""), value: metadata.fetch("value", ""),
+      allowed: metadata.fetch("allowed", ""),
+      retry_delay: delay && Float(delay.delete_suffix("s")), details: details
+    )
+  rescue JSON::ParserError
+    Error.new("the answer is none of a sidecar: #{body[0, 80].inspect}")
+  end
+
+  # The refusal of a value before it is sent, in the sidecar's own words.
+  def self.refused(field, value, allowed, reason: "ERROR_REASON_MALFORMED")
+    shown = value.inspect[0, 80]
+    InvalidArgument.new("#{field}: #{shown} is refused: #{allowed}",
+                        reason: reason, field: field, value: shown, allowed: allowed)
+  end
+end

@@ -1,0 +1,109 @@
+# frozen_string_literal: true
+
+module Offbeat
+  # Turns the IDs of one call into messages; all must be of one type.
+  #
+  # An ID is an Integer of up to 128 bits and a sign, a String, or a Float in
+  # [0, 1) for the placement :fraction. A hyphenated UUID, in any case, is a UUID;
+  # any other String is text; `id_type` :uuid, :text or :integer says otherwise.
+  class IdEncoder
+    TYPES = { uuid: :uuids, text: :texts, integer: :decimals }.freeze
+    UUID = /\A\h{8}-\h{4}-\h{4}-\h{4}-\h{12}\z/
+    INT64 = (-(2**63)...(2**63)).freeze
+    # The sidecar's limits of one batch: IDs, and bytes of its message with room for the rest.
+    BATCH_IDS = 65_536
+    BATCH_BYTES = 3 << 20
+
+    def initialize(id_type)
+      unless id_type.nil? || TYPES.key?(id_type)
+        raise Offbeat.refused("id_type", id_type, "must be nil, #{TYPES.keys.map(&:inspect).join(", ")}")
+      end
+
+      @id_type = id_type
+      @kind = nil
+      @next = 0
+    end
+
+    # The only ID of a call as its message.
+    def one(value)
+      case kind_of("id", value)
+      when :integers
+        INT64.cover?(value) ? V1::Id.new(integer: value) : V1::Id.new(decimal: value.to_s)
+      when :fractions then V1::Id.new(fraction: value)
+      when :uuids then V1::Id.new(uuid: value)
+      when :decimals then V1::Id.new(decimal: value)
+      else V1::Id.new(text: value)
+      end
+    end
+
+    # The next IDs of a call as a column.
+    def column(ids)
+      ids.each_with_index { |id, offset| check("ids[#{@next + offset}]", id) }
+      @next += ids.size
+      if @kind == :integers && !ids.all? { |id| INT64.cover?(id) }
+        V1::IdColumn.new(decimals: ids.map(&:to_s))
+      else
+        V1::IdColumn.new(@kind => ids)
+      end
+    end
+
+    # The canonical text of an ID, as the sidecar writes it.
+    def canonical(value)
+      return value.to_s unless @kind == :uuids
+
+      digits = value.delete("-").downcase
+      [digits[0, 8], digits[8, 4], digits[12, 4], digits[16, 4], digits[20, 12]].join("-")
+    end
+
+    # Cuts IDs into batches that fit into messages; lazily.
+    def self.batches(ids, size = BATCH_IDS)
+      raise Offbeat.refused("ids", ids, "must be an Enumerable of IDs: [id], or assign_slot") unless ids.respond_to?(:each_slice)
+
+      Enumerator.new do |batches|
+        ids.each_slice(size) do |slice|
+          weight = 0
+          slice.slice_before do |id|
+            bytes = id.is_a?(String) ? id.bytesize + 6 : 46
+            full = weight + bytes > BATCH_BYTES
+            weight = full ? bytes : weight + bytes
+            full
+          end.each { |batch| batches << batch }
+        end
+      end
+    end
+
+    private
+
+    def check(field, value)
+      kind = kind_of(field, value)
+      @kind ||= kind
+      return if kind == @kind
+
+      raise Offbeat.refused(field, value, "must be of one type with the IDs before it (#{@kind}); " \
+                                          "id_type says what strings stand for")
+    end
+
+    def kind_of(field, value)
+      case value
+      when String then string_kind(field, value)
+      when Integer then unless_typed(field, value, :integers)
+      when Float then unless_typed(field, value, :fractions)
+      else raise Offbeat.refused(field, value, "must be an Integer, String or Float")
+      end
+    end
+
+    def string_kind(field, value)
+      utf8 = value.encoding == Encoding::UTF_8 || value.ascii_only?
+      raise Offbeat.refused(field, value, "must be text in UTF-8") unless utf8 && value.valid_encoding?
+      return TYPES.fetch(@id_type) if @id_type
+
+      UUID.match?(value) ? :uuids : :texts
+    end
+
+    def unless_typed(field, value, kind)
+      return kind if @id_type.nil?
+
+      raise Offbeat.refused(field, value, "must be a String: id_type says what strings stand for")
+    end
+  end
+end

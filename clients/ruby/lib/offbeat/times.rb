@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+module Offbeat
+  # Instants and spans: Ruby's to protobuf's and back, exactly.
+  module Times
+    NANOS = 1_000_000_000
+
+    module_function
+
+    # A span in seconds (Integer, Rational, Float, or ActiveSupport's durations) as its
+    # message; Floats to the nanosecond.
+    def to_duration(field, span)
+      unless span.is_a?(Numeric) && span.respond_to?(:to_r) && (!span.is_a?(Float) || span.finite?)
+        raise Offbeat.refused(field, span, "must be a number of seconds")
+      end
+
+      nanos = (span.to_r * NANOS).round
+      seconds, rest = nanos.abs.divmod(NANOS)
+      sign = nanos.negative? ? -1 : 1
+      Google::Protobuf::Duration.new(seconds: sign * seconds, nanos: sign * rest)
+    rescue RangeError
+      raise Offbeat.refused(field, span, "must be a number of seconds that 64 bits hold")
+    end
+
+    # Whole seconds as an Integer, others as a Rational.
+    def from_duration(message)
+      whole(message.seconds + Rational(message.nanos, NANOS))
+    end
+
+    # A Time, or what turns into one (ActiveSupport's, DateTime), as its message.
+    def to_timestamp(field, instant)
+      time = instant.is_a?(Time) ? instant : time_of(instant)
+      raise Offbeat.refused(field, instant, "must be a Time, such as Time.now") unless time
+
+      Google::Protobuf::Timestamp.new(seconds: time.to_i, nanos: time.nsec)
+    end
+
+    def from_timestamp(message)
+      Time.at(message.seconds, message.nanos, :nsec, in: "UTC")
+    end
+
+    def from_unix_millis(millis)
+      Time.at(millis / 1_000, millis % 1_000, :millisecond, in: "UTC")
+    end
+
+    def whole(rational)
+      rational.denominator == 1 ? rational.numerator : rational
+    end
+
+    # A String would be read by ActiveSupport in the local zone, and a Date has no time.
+    def time_of(instant)
+      return if instant.is_a?(String) || !instant.respond_to?(:to_time) || !instant.respond_to?(:hour)
+
+      instant.to_time
+    end
+  end
+end

@@ -1,0 +1,23 @@
+# frozen_string_literal: true
+
+require_relative "helper"
+
+# The README's examples: each line with a `# =>` gives what stands behind it.
+class ReadmeTest < OffbeatTest
+  def test_examples_give_what_they_say
+    Offbeat.configure { |config| config.address = Sidecar::SHARED.address }
+    readme = File.read(File.join(ROOT, "clients/ruby/README.md"))
+    blocks = readme.scan(/^```ruby\n(.*?)^```/m).flatten.grep_v(/Gemfile/)
+    checked = 0
+    scope = binding
+    blocks.each do |block|
+      code = block.gsub(/^( *)(.+?) # => (.+)$/) do
+        checked += 1
+        "#{Regexp.last_match(1)}assert_equal #{Regexp.last_match(3).inspect}, " \
+          "((example = (#{Regexp.last_match(2)})).is_a?(Time) ? example.to_s : example.inspect)"
+      end
+      scope.eval(code, "README.md")
+    end
+    assert_equal 9, checked
+  end
+end
