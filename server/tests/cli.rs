@@ -535,8 +535,8 @@ fn a_server_obeys_signals_and_health_sees_it() {
         assert!(
             !offbeat(&["health", "--address", address, "--service", "nobody"]).status.success()
         );
-        Command::new("kill")
-            .args([&format!("-{signal}"), &server.id().to_string()])
+        Command::new("bash") // its own kill: a bare Debian has no other
+            .args(["-c", &format!("kill -{signal} {}", server.id())])
             .status()
             .unwrap();
         assert_eq!(server.wait().unwrap().code(), Some(0));
