@@ -48,6 +48,6 @@ class OffbeatTest < Minitest::Test
   end
 
   def vectors(file)
-    JSON.parse(File.read(File.join(VECTORS, file)))
+    JSON.parse(File.read(File.join(VECTORS, file), encoding: "UTF-8"))
   end
 end

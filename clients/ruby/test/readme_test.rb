@@ -6,7 +6,7 @@ require_relative "helper"
 class ReadmeTest < OffbeatTest
   def test_examples_give_what_they_say
     Offbeat.configure { |config| config.address = Sidecar::SHARED.address }
-    readme = File.read(File.join(ROOT, "clients/ruby/README.md"))
+    readme = File.read(File.join(ROOT, "clients/ruby/README.md"), encoding: "UTF-8")
     blocks = readme.scan(/^```ruby\n(.*?)^```/m).flatten.grep_v(/Gemfile/)
     checked = 0
     scope = binding
