@@ -77,3 +77,66 @@ impl<T> Drop for AbortOnDrop<T> {
         self.0.abort();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::mpsc;
+
+    use tokio::runtime::{Builder, Runtime};
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    /// A runtime that does one piece of long work at a time.
+    fn runtime() -> Runtime {
+        Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap()
+    }
+
+    async fn counted(places: &Arc<Semaphore>) -> Option<Permit> {
+        Some(Permit::counted(Arc::clone(places).acquire_owned().await.unwrap()))
+    }
+
+    #[test]
+    fn work_under_way_holds_its_place_when_its_caller_leaves() {
+        runtime().block_on(async {
+            let places = Arc::new(Semaphore::new(1));
+            let (begun, has_begun) = mpsc::channel();
+            let (finish, may_finish) = mpsc::channel::<()>();
+            let work = move || {
+                begun.send(()).unwrap();
+                may_finish.recv().unwrap();
+            };
+            let caller = tokio::spawn(off_loop(true, counted(&places).await, work));
+            tokio::task::yield_now().await;
+            has_begun.recv().unwrap();
+            caller.abort();
+            assert!(caller.await.is_err());
+            assert_eq!(places.available_permits(), 0, "the work still runs");
+            finish.send(()).unwrap();
+            let _given_back = places.acquire().await.unwrap();
+        });
+    }
+
+    #[test]
+    fn work_that_has_not_begun_is_dropped_with_its_caller() {
+        runtime().block_on(async {
+            let places = Arc::new(Semaphore::new(1));
+            let (finish, may_finish) = mpsc::channel::<()>();
+            let busy = tokio::spawn(off_loop(true, None, move || may_finish.recv().unwrap()));
+            tokio::task::yield_now().await; // the one thread is taken
+            let ran = Arc::new(AtomicBool::new(false));
+            let mark = Arc::clone(&ran);
+            let work = move || mark.store(true, Ordering::SeqCst);
+            let waiting = tokio::spawn(off_loop(true, counted(&places).await, work));
+            tokio::task::yield_now().await;
+            waiting.abort();
+            assert!(waiting.await.is_err());
+            finish.send(()).unwrap();
+            assert_eq!(busy.await.unwrap(), Ok(()));
+            off_loop(true, None, || ()).await.unwrap(); // behind the one that was dropped
+            assert!(!ran.load(Ordering::SeqCst));
+            assert_eq!(places.available_permits(), 1);
+        });
+    }
+}
