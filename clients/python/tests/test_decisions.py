@@ -197,24 +197,24 @@ def test_slots_tile_a_day(client):
 
 def test_reciprocals_show_both_views(client):
     schedule = Schedule(timedelta(hours=8), slot_count=8)
-    placed = client.get_reciprocal_slots(schedule, kind_count=3)
+    placed = client.reciprocal_slots(schedule, kind_count=3)
     assert [kind.user_slot_index for kind in placed.kinds] == [0, 2, 5]
     assert [kind.time_slot_index for kind in placed.kinds] == [0, 6, 3]
     assert (placed.gap_slot_count, placed.gap) == (2, timedelta(hours=2))
     assert placed.independent_run_budget == timedelta(hours=1)
-    timed = client.get_reciprocal_slots(
+    timed = client.reciprocal_slots(
         schedule, slot_index=1, run_times=[timedelta(hours=4), timedelta(minutes=1)]
     )
     # needs 4 and 1, slack 3: the second kind stands at 4 + ⌊1·3/2⌋
     assert [kind.user_slot_index for kind in timed.kinds] == [1, 6]
     assert [kind.gap_slot_count for kind in timed.kinds] == [5, 3]
-    stable = client.get_reciprocal_slots(schedule, kind_count=4, spacing=KindSpacing.STABLE)
+    stable = client.reciprocal_slots(schedule, kind_count=4, spacing=KindSpacing.STABLE)
     assert [kind.offset_slot_count for kind in stable.kinds] == [0, 4, 2, 6]
 
 
 def test_kinds_on_shifted_schedules_never_meet(client):
     base = Schedule(timedelta(hours=8), slot_count=8, anchor_time=NOON)
-    placed = client.get_reciprocal_slots(base, kind_count=3)
+    placed = client.reciprocal_slots(base, kind_count=3)
     ids = list(range(500))
     answers = [
         client.assign_slots(base.shifted(kind.offset), ids, from_time=NOON) for kind in placed.kinds

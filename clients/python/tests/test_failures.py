@@ -159,7 +159,7 @@ def test_the_ends_of_time_are_refused(client):
         (lambda c: c.describe_schedule(EIGHT_HOURS, population=10**30), "population"),
         (lambda c: c.describe_schedule(EIGHT_HOURS, timeout=-1), "timeout"),
         (lambda c: c.describe_schedule(EIGHT_HOURS, timeout=float("nan")), "timeout"),
-        (lambda c: c.get_reciprocal_slots(EIGHT_HOURS, run_times=[3_600]), "run_times[0]"),
+        (lambda c: c.reciprocal_slots(EIGHT_HOURS, run_times=[3_600]), "run_times[0]"),
         (lambda _: offbeat.Client("127.0.0.1"), "address"),
         (lambda _: offbeat.Client("http://127.0.0.1:2328"), "address"),
         (lambda _: offbeat.Client("127.0.0.1:99999"), "address"),

@@ -20,6 +20,7 @@
 //! # Ok::<(), offbeat_core::Rejection>(())
 //! ```
 
+mod digits;
 pub mod id;
 pub mod limits;
 pub mod load;
@@ -27,6 +28,7 @@ pub mod placement;
 pub mod reciprocal;
 pub mod rejection;
 pub mod schedule;
+pub mod sql;
 pub mod time;
 pub mod timetable;
 pub mod twister;

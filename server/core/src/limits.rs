@@ -140,6 +140,33 @@ pub const LISTED_SLOTS: Limit = Limit {
     note: "ListSlots: ask for a shorter window",
 };
 
+/// Names of schemas, tables and columns.
+pub const SQL_NAME: Limit = Limit {
+    name: "name of a schema, table or column",
+    minimum: 1,
+    maximum: 256,
+    unit: "bytes of UTF-8",
+    note: "databases have smaller limits of their own",
+};
+
+/// Numbers of placeholders.
+pub const FIRST_PARAMETER_NUMBER: Limit = Limit {
+    name: "number of the first placeholder",
+    minimum: 1,
+    maximum: 65_000,
+    unit: "placeholders",
+    note: "a predicate has up to four",
+};
+
+/// Text of the predicates in one answer.
+pub const PREDICATE_BYTES: Limit = Limit {
+    name: "predicates in an answer",
+    minimum: 0,
+    maximum: 3 << 20,
+    unit: "bytes",
+    note: "ListSlots: ask for a shorter window; only long names and salts come near",
+};
+
 /// Kinds on one cycle.
 pub const KIND_COUNT: Limit = Limit {
     name: "kinds that must not meet",
@@ -170,6 +197,9 @@ pub const DECISION_LIMITS: &[Limit] = &[
     DETAILED_ERRORS,
     NEXT_RUNS,
     LISTED_SLOTS,
+    SQL_NAME,
+    FIRST_PARAMETER_NUMBER,
+    PREDICATE_BYTES,
     KIND_COUNT,
     POPULATION,
 ];

@@ -7,6 +7,7 @@ use core::num::NonZeroU64;
 
 use sha2::{Digest, Sha256};
 
+use crate::digits::hexadecimal;
 use crate::id::Id;
 use crate::limits::KIND_NAME;
 use crate::placement::{Grid, Place, Placement, PlacementKind};
@@ -207,13 +208,7 @@ impl Schedule {
     /// SHA-256 of the canonical text, in hexadecimal: equal for callers who mean the same.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        Sha256::digest(self.canonical_text()).iter().fold(
-            String::with_capacity(64),
-            |mut hex, byte| {
-                let _ = write!(hex, "{byte:02x}");
-                hex
-            },
-        )
+        hexadecimal(&Sha256::digest(self.canonical_text()))
     }
 
     /// What the run keys of a kind of job begin with: `fingerprint/kind`. The key

@@ -3,9 +3,53 @@
 use core::ops::Range;
 
 use crate::placement::fraction_offset;
+use crate::rejection::{Reason, Rejection};
 use crate::schedule::Schedule;
+use crate::time::Moment;
 
 impl Schedule {
+    /// The offsets from the cycle, in ticks, of the runs in [`start`, `end`): a range,
+    /// and a second one where the window holds the start of a cycle.
+    ///
+    /// # Errors
+    /// When `end` is before `start`, or more than a period after it.
+    pub fn offsets_running_in(
+        &self,
+        start: Moment,
+        end: Moment,
+    ) -> Result<(Range<u64>, Option<Range<u64>>), Rejection> {
+        if end < start {
+            let allowed = format!("must not be before start_time, {start}");
+            return Err(Rejection::new(Reason::Contradictory, "end_time", end, allowed));
+        }
+        let period = i128::from(self.period_ticks());
+        let (first, behind) = (self.ticks_before(start), self.ticks_before(end));
+        let length = behind - first;
+        if length > period {
+            let allowed = format!(
+                "must be at most a period of {} after start_time, {start}: in it every ID runs once",
+                self.period()
+            );
+            return Err(Rejection::new(Reason::OutOfRange, "end_time", end, allowed));
+        }
+        let ticks = |ticks: i128| u64::try_from(ticks).unwrap_or_default(); // 0 to a period
+        let from = first.rem_euclid(period);
+        Ok(if length == period {
+            (0..ticks(period), None)
+        } else if from + length <= period {
+            (ticks(from)..ticks(from + length), None)
+        } else {
+            let of_next_cycle = 0..ticks(from + length - period);
+            (ticks(from)..ticks(period), Some(of_next_cycle))
+        })
+    }
+
+    /// How many ticks start before `moment`, counted from the anchor (negative before it).
+    fn ticks_before(&self, moment: Moment) -> i128 {
+        let since_anchor = i128::from(moment.unix_millis_ceil()) - i128::from(self.anchor_millis());
+        -(-since_anchor).div_euclid(i128::from(self.tick_millis()))
+    }
+
     /// The hashes of the IDs whose offset from the cycle lies in `ticks`
     /// (`HASH`): [⌈t0·2^64/T⌉, ⌈t1·2^64/T⌉). A range that ends with the cycle
     /// ends at 2^64, hence the `u128`.

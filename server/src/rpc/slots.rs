@@ -51,6 +51,13 @@ impl SlotService for SlotHandlers {
         answer(list(request.into_inner(), self.now))
     }
 
+    async fn get_window_predicate(
+        &self,
+        request: Request<proto::GetWindowPredicateRequest>,
+    ) -> Answer<proto::GetWindowPredicateResponse> {
+        answer(window(request.into_inner(), self.now))
+    }
+
     async fn assign_slot(
         &self,
         request: Request<proto::AssignSlotRequest>,
@@ -117,16 +124,43 @@ fn list(
     request: proto::ListSlotsRequest,
     now: fn() -> Moment,
 ) -> Result<proto::ListSlotsResponse, Rejection> {
-    let proto::ListSlotsRequest { schedule, start_time, end_time } = request;
+    let proto::ListSlotsRequest { schedule, start_time, end_time, sql_column } = request;
     let schedule = convert::schedule(schedule)?;
+    let members = sql_column.map(|column| convert::membership(&schedule, column)).transpose()?;
     let start = convert::moment_or_now("start_time", start_time, now)?;
     let slots = match end_time {
         Some(end) => schedule.slots_starting_in(start, convert::moment("end_time", end)?)?,
         None => schedule.slots_of_a_period_from(start)?,
     };
+    let mut listed: Vec<_> = slots.iter().map(convert::slot).collect();
+    if let Some(members) = &members {
+        for (slot, predicate) in listed.iter_mut().zip(members.slots(&slots)?) {
+            slot.predicate = Some(convert::predicate(predicate));
+        }
+    }
     Ok(proto::ListSlotsResponse {
         identity: Some(convert::identity(&schedule)),
-        slots: slots.iter().map(convert::slot).collect(),
+        slots: listed,
+        create_index_sql: members
+            .map(|members| members.create_index().to_owned())
+            .unwrap_or_default(),
+    })
+}
+
+fn window(
+    request: proto::GetWindowPredicateRequest,
+    now: fn() -> Moment,
+) -> Result<proto::GetWindowPredicateResponse, Rejection> {
+    let proto::GetWindowPredicateRequest { schedule, start_time, end_time, sql_column } = request;
+    let schedule = convert::schedule(schedule)?;
+    let members = convert::required_membership(&schedule, sql_column)?;
+    let start = convert::moment_or_now("start_time", start_time, now)?;
+    let end = convert::required("end_time", end_time, "must be at most a period after start_time")?;
+    let predicate = members.window(start, convert::moment("end_time", end)?)?;
+    Ok(proto::GetWindowPredicateResponse {
+        identity: Some(convert::identity(&schedule)),
+        predicate: Some(convert::predicate(predicate)),
+        create_index_sql: members.create_index().to_owned(),
     })
 }
 

@@ -5,6 +5,8 @@ offset in it. The decision is made by the sidecar and is a pure function of the
 question: every producer, in every language, gets the same answer.
 """
 
+from ._settings import DEFAULT_ADDRESS
+from .aio import AsyncClient
 from .answers import (
     Assignment,
     BadIds,
@@ -19,7 +21,7 @@ from .answers import (
     Slot,
     SlotAssignments,
 )
-from .client import DEFAULT_ADDRESS, Client
+from .client import Client
 from .errors import (
     DeadlineExceeded,
     FailedPrecondition,
@@ -31,12 +33,14 @@ from .errors import (
 )
 from .ids import IdType, IdValue
 from .schedule import KindSpacing, Placement, Schedule, TwisterProfile
+from .sql import Predicate, SqlColumn, SqlColumnType, SqlDialect, SqlParameterStyle
 
 __version__ = "0.1.0"
 
 __all__ = [
     "DEFAULT_ADDRESS",
     "Assignment",
+    "AsyncClient",
     "BadIds",
     "BucketShare",
     "Client",
@@ -53,6 +57,7 @@ __all__ = [
     "NotFound",
     "OffbeatError",
     "Placement",
+    "Predicate",
     "Reciprocals",
     "ResourceExhausted",
     "Row",
@@ -60,6 +65,10 @@ __all__ = [
     "Schedule",
     "Slot",
     "SlotAssignments",
+    "SqlColumn",
+    "SqlColumnType",
+    "SqlDialect",
+    "SqlParameterStyle",
     "TwisterProfile",
     "Unavailable",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import threading
@@ -71,23 +72,62 @@ class LazyChannel:
 
         if self._channel is not None:
             self._inherited.append(self._channel)  # collecting it would close the parent's
-        self._channel = grpc.insecure_channel(self.address, options=self._options())
+        self._channel = grpc.insecure_channel(self.address, options=channel_options(self.address))
         self._stub = SlotServiceStub(self._channel)
         self._pid = os.getpid()
 
-    def _options(self) -> list[tuple[str, Any]]:
-        options: list[tuple[str, Any]] = [
-            ("grpc.service_config", json.dumps(_RETRIES)),
-            ("grpc.initial_reconnect_backoff_ms", 50),
-            ("grpc.min_reconnect_backoff_ms", 2_000),  # the time to connect, too
-            ("grpc.max_reconnect_backoff_ms", 1_000),
-            ("grpc.max_receive_message_length", _MAX_ANSWER_BYTES),
-            ("grpc.enable_http_proxy", 0),
-        ]
-        if self.address.startswith("unix:"):
-            # grpc would send the socket's path as the authority, which HTTP/2 servers refuse.
-            options.append(("grpc.default_authority", "localhost"))
-        return options
-
     def _forget_lock(self) -> None:
         self._lock = threading.Lock()  # another thread may have held it at the fork
+
+
+class LoopChannel:
+    """Holds one channel for the event loop that uses it.
+
+    A channel of grpc's asyncio belongs to the loop in which it was made: another loop
+    (a second ``asyncio.run``) has one of its own.
+    """
+
+    def __init__(self, address: str) -> None:
+        """Remember the address."""
+        self.address = address
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._channel: Any = None
+        self._stub: Any = None
+
+    def stub(self) -> Any:
+        """Return the stub of the running loop."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "1")
+            import grpc.aio
+
+            from .v1.slots_pb2_grpc import SlotServiceStub
+
+            options = channel_options(self.address)
+            self._channel = grpc.aio.insecure_channel(self.address, options=options)
+            self._stub = SlotServiceStub(self._channel)
+            self._loop = loop
+        return self._stub
+
+    async def close(self) -> None:
+        """Close the channel of the running loop; the next call makes a new one."""
+        channel, loop = self._channel, self._loop
+        self._loop, self._channel, self._stub = None, None, None
+        if channel is not None and loop is asyncio.get_running_loop():
+            await channel.close()
+
+
+def channel_options(address: str) -> list[tuple[str, Any]]:
+    """Return the options of a channel to an address."""
+    options: list[tuple[str, Any]] = [
+        ("grpc.service_config", json.dumps(_RETRIES)),
+        ("grpc.initial_reconnect_backoff_ms", 50),
+        ("grpc.min_reconnect_backoff_ms", 2_000),  # the time to connect, too
+        ("grpc.max_reconnect_backoff_ms", 1_000),
+        ("grpc.max_receive_message_length", _MAX_ANSWER_BYTES),
+        ("grpc.enable_http_proxy", 0),
+    ]
+    if address.startswith("unix:"):
+        # grpc would send the socket's path as the authority, which HTTP/2 servers refuse.
+        options.append(("grpc.default_authority", "localhost"))
+    return options

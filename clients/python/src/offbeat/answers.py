@@ -12,6 +12,7 @@ from uuid import UUID
 from .errors import InvalidArgument
 from .ids import IdType, IdValue
 from .schedule import Schedule
+from .sql import Predicate
 from .times import from_duration, from_timestamp, from_unix_millis
 from .v1 import slots_pb2 as pb
 from .v1.error_reason_pb2 import ErrorReason
@@ -252,15 +253,21 @@ class Slot:
     cycle_index: int
     start_time: datetime
     end_time: datetime
+    #: What selects its rows, if a column was named.
+    predicate: Predicate | None = None
 
     @classmethod
-    def from_message(cls, message: pb.Slot) -> Slot:
+    def from_message(cls, message: pb.Slot, create_index_sql: str = "") -> Slot:
         """Turn a message into a slot."""
+        predicate = None
+        if message.HasField("predicate"):
+            predicate = Predicate.from_message(message.predicate, create_index_sql)
         return cls(
             slot_index=message.slot_index,
             cycle_index=message.cycle_index,
             start_time=from_timestamp(message.start_time),
             end_time=from_timestamp(message.end_time),
+            predicate=predicate,
         )
 
 

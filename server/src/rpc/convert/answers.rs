@@ -66,6 +66,7 @@ pub(in crate::rpc) fn slot(slot: &Slot) -> proto::Slot {
         cycle_index: slot.cycle_index,
         start_time: Some(timestamp(slot.start)),
         end_time: Some(timestamp(slot.end)),
+        predicate: None,
     }
 }
 

@@ -5,6 +5,8 @@
 
 mod answers;
 mod questions;
+mod sql;
 
 pub(super) use answers::*;
 pub(super) use questions::*;
+pub(super) use sql::*;

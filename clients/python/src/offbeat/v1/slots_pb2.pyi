@@ -1,6 +1,7 @@
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from offbeat.v1 import error_reason_pb2 as _error_reason_pb2
+from offbeat.v1 import sql_pb2 as _sql_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -155,6 +156,28 @@ class GetReciprocalSlotsResponse(_message.Message):
     run_budget: _duration_pb2.Duration
     def __init__(self, identity: _Optional[_Union[ScheduleIdentity, _Mapping]] = ..., kinds: _Optional[_Iterable[_Union[KindSlot, _Mapping]]] = ..., gap_slot_count: _Optional[int] = ..., gap: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., run_budget: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., independent_run_budget: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
+class GetWindowPredicateRequest(_message.Message):
+    __slots__ = ["end_time", "schedule", "sql_column", "start_time"]
+    END_TIME_FIELD_NUMBER: _ClassVar[int]
+    SCHEDULE_FIELD_NUMBER: _ClassVar[int]
+    SQL_COLUMN_FIELD_NUMBER: _ClassVar[int]
+    START_TIME_FIELD_NUMBER: _ClassVar[int]
+    end_time: _timestamp_pb2.Timestamp
+    schedule: Schedule
+    sql_column: _sql_pb2.SqlColumn
+    start_time: _timestamp_pb2.Timestamp
+    def __init__(self, schedule: _Optional[_Union[Schedule, _Mapping]] = ..., start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., sql_column: _Optional[_Union[_sql_pb2.SqlColumn, _Mapping]] = ...) -> None: ...
+
+class GetWindowPredicateResponse(_message.Message):
+    __slots__ = ["create_index_sql", "identity", "predicate"]
+    CREATE_INDEX_SQL_FIELD_NUMBER: _ClassVar[int]
+    IDENTITY_FIELD_NUMBER: _ClassVar[int]
+    PREDICATE_FIELD_NUMBER: _ClassVar[int]
+    create_index_sql: str
+    identity: ScheduleIdentity
+    predicate: _sql_pb2.SqlPredicate
+    def __init__(self, identity: _Optional[_Union[ScheduleIdentity, _Mapping]] = ..., predicate: _Optional[_Union[_sql_pb2.SqlPredicate, _Mapping]] = ..., create_index_sql: _Optional[str] = ...) -> None: ...
+
 class Id(_message.Message):
     __slots__ = ["decimal", "fraction", "integer", "text", "uuid", "uuid_bytes"]
     DECIMAL_FIELD_NUMBER: _ClassVar[int]
@@ -220,22 +243,26 @@ class KindSlot(_message.Message):
     def __init__(self, kind_index: _Optional[int] = ..., offset_slot_count: _Optional[int] = ..., user_slot_index: _Optional[int] = ..., time_slot_index: _Optional[int] = ..., gap_slot_count: _Optional[int] = ..., run_budget: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., offset: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class ListSlotsRequest(_message.Message):
-    __slots__ = ["end_time", "schedule", "start_time"]
+    __slots__ = ["end_time", "schedule", "sql_column", "start_time"]
     END_TIME_FIELD_NUMBER: _ClassVar[int]
     SCHEDULE_FIELD_NUMBER: _ClassVar[int]
+    SQL_COLUMN_FIELD_NUMBER: _ClassVar[int]
     START_TIME_FIELD_NUMBER: _ClassVar[int]
     end_time: _timestamp_pb2.Timestamp
     schedule: Schedule
+    sql_column: _sql_pb2.SqlColumn
     start_time: _timestamp_pb2.Timestamp
-    def __init__(self, schedule: _Optional[_Union[Schedule, _Mapping]] = ..., start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    def __init__(self, schedule: _Optional[_Union[Schedule, _Mapping]] = ..., start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., sql_column: _Optional[_Union[_sql_pb2.SqlColumn, _Mapping]] = ...) -> None: ...
 
 class ListSlotsResponse(_message.Message):
-    __slots__ = ["identity", "slots"]
+    __slots__ = ["create_index_sql", "identity", "slots"]
+    CREATE_INDEX_SQL_FIELD_NUMBER: _ClassVar[int]
     IDENTITY_FIELD_NUMBER: _ClassVar[int]
     SLOTS_FIELD_NUMBER: _ClassVar[int]
+    create_index_sql: str
     identity: ScheduleIdentity
     slots: _containers.RepeatedCompositeFieldContainer[Slot]
-    def __init__(self, identity: _Optional[_Union[ScheduleIdentity, _Mapping]] = ..., slots: _Optional[_Iterable[_Union[Slot, _Mapping]]] = ...) -> None: ...
+    def __init__(self, identity: _Optional[_Union[ScheduleIdentity, _Mapping]] = ..., slots: _Optional[_Iterable[_Union[Slot, _Mapping]]] = ..., create_index_sql: _Optional[str] = ...) -> None: ...
 
 class PlacementReason(_message.Message):
     __slots__ = ["bucket", "canonical_id", "fraction", "hash"]
@@ -294,16 +321,18 @@ class ScheduleSpec(_message.Message):
     def __init__(self, period: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., resolution: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., anchor_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., slot_count: _Optional[int] = ..., placement: _Optional[_Union[Placement, str]] = ..., bucket_count: _Optional[int] = ..., profile: _Optional[_Union[TwisterProfile, str]] = ..., salt: _Optional[str] = ...) -> None: ...
 
 class Slot(_message.Message):
-    __slots__ = ["cycle_index", "end_time", "slot_index", "start_time"]
+    __slots__ = ["cycle_index", "end_time", "predicate", "slot_index", "start_time"]
     CYCLE_INDEX_FIELD_NUMBER: _ClassVar[int]
     END_TIME_FIELD_NUMBER: _ClassVar[int]
+    PREDICATE_FIELD_NUMBER: _ClassVar[int]
     SLOT_INDEX_FIELD_NUMBER: _ClassVar[int]
     START_TIME_FIELD_NUMBER: _ClassVar[int]
     cycle_index: int
     end_time: _timestamp_pb2.Timestamp
+    predicate: _sql_pb2.SqlPredicate
     slot_index: int
     start_time: _timestamp_pb2.Timestamp
-    def __init__(self, slot_index: _Optional[int] = ..., cycle_index: _Optional[int] = ..., start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    def __init__(self, slot_index: _Optional[int] = ..., cycle_index: _Optional[int] = ..., start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., predicate: _Optional[_Union[_sql_pb2.SqlPredicate, _Mapping]] = ...) -> None: ...
 
 class SlotAssignments(_message.Message):
     __slots__ = ["cycle_indexes", "cycle_offset_ticks", "errors", "next_run_unix_millis", "resolution", "run_key_prefix", "slot_indexes", "slot_offset_ticks"]

@@ -35,6 +35,11 @@ class SlotServiceStub(object):
                 request_serializer=offbeat_dot_v1_dot_slots__pb2.ListSlotsRequest.SerializeToString,
                 response_deserializer=offbeat_dot_v1_dot_slots__pb2.ListSlotsResponse.FromString,
                 )
+        self.GetWindowPredicate = channel.unary_unary(
+                '/offbeat.v1.SlotService/GetWindowPredicate',
+                request_serializer=offbeat_dot_v1_dot_slots__pb2.GetWindowPredicateRequest.SerializeToString,
+                response_deserializer=offbeat_dot_v1_dot_slots__pb2.GetWindowPredicateResponse.FromString,
+                )
         self.AssignSlot = channel.unary_unary(
                 '/offbeat.v1.SlotService/AssignSlot',
                 request_serializer=offbeat_dot_v1_dot_slots__pb2.AssignSlotRequest.SerializeToString,
@@ -80,7 +85,15 @@ class SlotServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ListSlots(self, request, context):
-        """Lists the slots that start in a window of time.
+        """Lists the slots that start in a window of time, and for each, if a column is
+        named, the condition that selects its rows.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetWindowPredicate(self, request, context):
+        """Says as a condition of SQL which rows of a table run in a window of time.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -130,6 +143,11 @@ def add_SlotServiceServicer_to_server(servicer, server):
                     servicer.ListSlots,
                     request_deserializer=offbeat_dot_v1_dot_slots__pb2.ListSlotsRequest.FromString,
                     response_serializer=offbeat_dot_v1_dot_slots__pb2.ListSlotsResponse.SerializeToString,
+            ),
+            'GetWindowPredicate': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetWindowPredicate,
+                    request_deserializer=offbeat_dot_v1_dot_slots__pb2.GetWindowPredicateRequest.FromString,
+                    response_serializer=offbeat_dot_v1_dot_slots__pb2.GetWindowPredicateResponse.SerializeToString,
             ),
             'AssignSlot': grpc.unary_unary_rpc_method_handler(
                     servicer.AssignSlot,
@@ -203,6 +221,23 @@ class SlotService(object):
         return grpc.experimental.unary_unary(request, target, '/offbeat.v1.SlotService/ListSlots',
             offbeat_dot_v1_dot_slots__pb2.ListSlotsRequest.SerializeToString,
             offbeat_dot_v1_dot_slots__pb2.ListSlotsResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def GetWindowPredicate(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/offbeat.v1.SlotService/GetWindowPredicate',
+            offbeat_dot_v1_dot_slots__pb2.GetWindowPredicateRequest.SerializeToString,
+            offbeat_dot_v1_dot_slots__pb2.GetWindowPredicateResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 

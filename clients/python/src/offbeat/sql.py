@@ -1,0 +1,133 @@
+"""Columns of IDs, and the conditions that select the rows of a slot or a window."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Union
+
+from .ids import checked_text
+from .schedule import set_enum, set_integer
+from .v1 import sql_pb2 as pb
+
+#: What a predicate has to be bound to.
+SqlValue = Union[int, str, float]
+
+_FIELD = "sql_column"
+
+
+class SqlDialect(enum.IntEnum):
+    """A database."""
+
+    #: 12 and later, with UTF8 as the encoding of the database.
+    POSTGRESQL = 1
+    #: 8.0.23 and later.
+    MYSQL = 2
+    #: 10.6 and later.
+    MARIADB = 3
+    #: 3.9 and later; it has no MD5: for ``Placement.HASH`` store the hash.
+    SQLITE = 4
+
+
+class SqlColumnType(enum.IntEnum):
+    """What a column holds, and so which ID a row is."""
+
+    #: The type uuid of PostgreSQL and of MariaDB.
+    UUID = 1
+    #: A UUID's 16 bytes: BINARY(16), bytea, BLOB.
+    UUID_BYTES = 2
+    #: The 16 bytes that ``UUID_TO_BIN(x, 1)`` makes.
+    UUID_BYTES_SWAPPED = 3
+    #: UUIDs as text with hyphens, in any case: CHAR(36), TEXT.
+    UUID_TEXT = 4
+    #: UUIDs as 32 hexadecimal digits, in any case: CHAR(32).
+    UUID_DIGITS = 5
+    #: Integers, also of a decimal type without decimals.
+    INTEGER = 6
+    #: Text as it is: VARCHAR, TEXT.
+    TEXT = 7
+    #: Fractions in [0, 1), as doubles.
+    FRACTION = 8
+    #: ``Placement.HASH`` only: the first 16 hexadecimal digits of MD5(salt + ID), or all 32.
+    HASH_DIGITS = 9
+
+
+class SqlParameterStyle(enum.IntEnum):
+    """How a predicate holds its bounds."""
+
+    #: Written into the text.
+    LITERAL = 1
+    #: ``?``: sqlite3.
+    QUESTION_MARK = 2
+    #: ``%s``: psycopg, PyMySQL.
+    FORMAT = 3
+    #: ``$1``, ``$2``, …: asyncpg.
+    DOLLAR = 4
+    #: ``:offbeat_1``, ``:offbeat_2``, …: SQLAlchemy's ``text``, sqlite3.
+    NAMED = 5
+
+
+@dataclass(frozen=True)
+class SqlColumn:
+    """A column of IDs. Names are as they are without quotes.
+
+    dialect: the database.
+    table: the table; the statement that makes the index names it.
+    name: the column; rows that have NULL there belong to no slot.
+    type: what it holds.
+    schema: the table's schema (in MySQL, its database). Default: the current one.
+    table_alias: what the query calls the table. Default: nothing.
+    parameter_style: how predicates hold their bounds. Default: ``LITERAL``.
+    first_parameter_number: ``DOLLAR`` and ``NAMED`` only: the number of the first
+        placeholder, for queries with parameters of their own. Default: 1.
+    """
+
+    dialect: SqlDialect
+    table: str
+    name: str
+    type: SqlColumnType
+    schema: str = ""
+    table_alias: str = ""
+    parameter_style: SqlParameterStyle | None = None
+    first_parameter_number: int | None = None
+
+    def to_message(self) -> pb.SqlColumn:
+        """Turn the column into its message."""
+        message = pb.SqlColumn()
+        for name in ("schema", "table", "name", "table_alias"):
+            setattr(message, name, checked_text(f"{_FIELD}.{name}", getattr(self, name)))
+        set_enum(message, _FIELD, "dialect", self.dialect, SqlDialect)
+        set_enum(message, _FIELD, "type", self.type, SqlColumnType)
+        if self.parameter_style is not None:
+            style = self.parameter_style
+            set_enum(message, _FIELD, "parameter_style", style, SqlParameterStyle)
+        if self.first_parameter_number is not None:
+            number = self.first_parameter_number
+            set_integer(message, _FIELD, "first_parameter_number", number)
+        return message
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A condition for the WHERE clause of a query: true for the rows of a slot or window."""
+
+    #: The condition, in parentheses.
+    sql: str
+    #: What to bind: in the order of the placeholders, or by name with ``NAMED``.
+    parameters: tuple[SqlValue, ...] | Mapping[str, SqlValue]
+    #: The statement that makes the index which serves it, to be run once; in MySQL and
+    #: MariaDB it adds the generated column that the condition names.
+    create_index_sql: str
+
+    @classmethod
+    def from_message(cls, message: pb.SqlPredicate, create_index_sql: str) -> Predicate:
+        """Turn a message into a predicate."""
+        values = [
+            getattr(parameter, parameter.WhichOneof("value") or "text")
+            for parameter in message.parameters
+        ]
+        names = [parameter.name for parameter in message.parameters]
+        named = any(names)
+        parameters = dict(zip(names, values)) if named else tuple(values)
+        return cls(message.sql, parameters, create_index_sql)

@@ -1,0 +1,214 @@
+//! The expression that decides an ID's slot, as each database computes it.
+
+use crate::placement::{Placement, PlacementKind};
+use crate::rejection::{Reason, Rejection};
+use crate::schedule::Schedule;
+use crate::sql::column::{ColumnType, Dialect};
+use crate::sql::text;
+
+/// What an index holds, and a predicate compares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Key {
+    /// The expression.
+    pub(super) expression: String,
+    /// What it yields.
+    pub(super) kind: KeyKind,
+    /// Whether it is the column itself.
+    pub(super) is_column: bool,
+}
+
+/// What a key's values are; all are ordered as the offsets or slots that they decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KeyKind {
+    /// The first 16 hexadecimal digits of the MD5 or more of them, in lower case.
+    HashDigits,
+    /// The bucket as hexadecimal digits in lower case, 2 of 256 buckets or 4 of 65,536.
+    BucketDigits(usize),
+    /// The bucket.
+    Bucket,
+    /// The stored fraction.
+    Fraction,
+}
+
+/// The key of `schedule` over a quoted `column`.
+pub(super) fn key(
+    schedule: &Schedule,
+    dialect: Dialect,
+    column_type: ColumnType,
+    column: &str,
+) -> Result<Key, Rejection> {
+    exists(dialect, column_type)?;
+    let itself = |kind| Key { expression: column.to_owned(), kind, is_column: true };
+    let computed = |expression, kind| Key { expression, kind, is_column: false };
+    match (schedule.placement(), column_type) {
+        (Placement::Fraction, ColumnType::Fraction) => Ok(itself(KeyKind::Fraction)),
+        (Placement::Hash { .. }, ColumnType::HashDigits) => Ok(itself(KeyKind::HashDigits)),
+        (Placement::Hash { salt }, column_type) if column_type.is_id() => {
+            Ok(computed(hashed(dialect, column_type, column, salt)?, KeyKind::HashDigits))
+        }
+        (&Placement::Twister { bucket_count, .. }, ColumnType::Integer) => {
+            Ok(computed(remainder(dialect, column, bucket_count), KeyKind::Bucket))
+        }
+        (Placement::Twister { bucket_count, .. }, column_type) if column_type.is_uuid() => {
+            let digits = if *bucket_count == 256 { 2 } else { 4 };
+            let expression = last_digits(dialect, column_type, column, digits);
+            Ok(computed(expression, KeyKind::BucketDigits(digits)))
+        }
+        (placement, column_type) => Err(unsuitable(placement.kind(), column_type)),
+    }
+}
+
+fn exists(dialect: Dialect, column_type: ColumnType) -> Result<(), Rejection> {
+    let refused = |allowed: &str| {
+        let value = format_args!("{} of {}", column_type.name(), dialect.name());
+        Err(Rejection::new(Reason::Contradictory, "type", value, allowed))
+    };
+    match (dialect, column_type) {
+        (Dialect::MySql | Dialect::Sqlite, ColumnType::Uuid) => {
+            refused("only PostgreSQL and MariaDB have a type uuid: say how the column stores it")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn unsuitable(placement: PlacementKind, column_type: ColumnType) -> Rejection {
+    let allowed = match placement {
+        PlacementKind::Hash => "HASH takes columns of UUIDs, integers and text, and of their hash",
+        PlacementKind::Twister => "TWISTER takes columns of UUIDs and integers",
+        PlacementKind::Fraction => "FRACTION takes a column of doubles: the stored fractions",
+    };
+    Rejection::new(Reason::IdTypeUnsuitable, "type", column_type.name(), allowed)
+}
+
+/// MD5 of salt and canonical text; MySQL's index holds 16 digits of it.
+fn hashed(
+    dialect: Dialect,
+    column_type: ColumnType,
+    column: &str,
+    salt: &str,
+) -> Result<String, Rejection> {
+    let text = canonical_text(dialect, column_type, column);
+    Ok(match dialect {
+        Dialect::PostgreSql if salt.contains('\0') => {
+            let allowed = "PostgreSQL's text cannot hold U+0000, and the salt does";
+            let reason = Reason::Contradictory;
+            return Err(Rejection::new(reason, "dialect", dialect.name(), allowed));
+        }
+        // COLLATE, for an order that is the same in every database, and quick.
+        Dialect::PostgreSql if salt.is_empty() => format!(r#"md5({text}) COLLATE "C""#),
+        Dialect::PostgreSql => {
+            format!(r#"md5({} || {text}) COLLATE "C""#, text::postgresql_salt(salt))
+        }
+        // CONCAT, also of one text: it makes text of integers, in any connection.
+        Dialect::MySql | Dialect::MariaDb if salt.is_empty() => {
+            format!("LEFT(MD5(CONCAT({text})), 16)")
+        }
+        Dialect::MySql | Dialect::MariaDb => {
+            format!("LEFT(MD5(CONCAT({}, {text})), 16)", text::mysql_salt(salt))
+        }
+        Dialect::Sqlite => {
+            let value = format_args!("{} of SQLite", column_type.name());
+            let allowed = "SQLite has no MD5: store the first 16 hexadecimal digits of MD5(salt ‖ \
+                           canonical text of the ID) in a column of their own, and name that with \
+                           SQL_COLUMN_TYPE_HASH_DIGITS (or use TWISTER)";
+            return Err(Rejection::new(Reason::Contradictory, "type", value, allowed));
+        }
+    })
+}
+
+/// The canonical text of an ID: of UUIDs in lower case and with hyphens.
+fn canonical_text(dialect: Dialect, column_type: ColumnType, column: &str) -> String {
+    let is_postgresql = dialect == Dialect::PostgreSql;
+    match column_type {
+        ColumnType::Uuid | ColumnType::Integer if is_postgresql => {
+            format!("CAST({column} AS text)")
+        }
+        ColumnType::Uuid => format!("CAST({column} AS CHAR)"),
+        ColumnType::UuidBytes if is_postgresql => hyphenated_digits(&hexadecimal(column)),
+        ColumnType::UuidBytes => hyphenated_bytes(column, [(1, 4), (5, 2), (7, 2)]),
+        ColumnType::UuidBytesSwapped if is_postgresql => {
+            let digits = hexadecimal(column);
+            let part = |from, count| format!("substr({digits}, {from}, {count})");
+            let digits =
+                [part(9, 8), part(5, 4), part(1, 4), format!("substr({digits}, 17)")].join(" || ");
+            hyphenated_digits(&digits)
+        }
+        // UUID_TO_BIN(x, 1) puts the third group first, and the first third.
+        ColumnType::UuidBytesSwapped => hyphenated_bytes(column, [(5, 4), (3, 2), (1, 2)]),
+        ColumnType::UuidText if is_postgresql => format!("lower({column})"),
+        ColumnType::UuidText => format!("LOWER({})", utf8(&format!("RTRIM({column})"))),
+        ColumnType::UuidDigits if is_postgresql => hyphenated_digits(&format!("lower({column})")),
+        ColumnType::UuidDigits => {
+            let digits = format!("LOWER({})", utf8(&format!("RTRIM({column})")));
+            let part = |from, count| format!("SUBSTR({digits}, {from}, {count})");
+            let parts = [part(1, 8), part(9, 4), part(13, 4), part(17, 4), part(21, 12)];
+            format!("CONCAT_WS('-', {})", parts.join(", "))
+        }
+        ColumnType::Text if is_postgresql => column.to_owned(),
+        ColumnType::Text => utf8(column),
+        ColumnType::Integer | ColumnType::Fraction | ColumnType::HashDigits => column.to_owned(),
+    }
+}
+
+/// The bytes are those of UTF-8, whatever the column's character set is.
+fn utf8(text: &str) -> String {
+    format!("CONVERT({text} USING utf8mb4)")
+}
+
+/// PostgreSQL: hexadecimal digits as the text of a UUID.
+fn hyphenated_digits(digits: &str) -> String {
+    format!("CAST(CAST({digits} AS uuid) AS text)")
+}
+
+/// PostgreSQL: bytes as hexadecimal digits.
+fn hexadecimal(column: &str) -> String {
+    format!("encode({column}, 'hex')")
+}
+
+/// MySQL: bytes as the text of a UUID whose first three groups are these bytes, by
+/// position (from 1) and count.
+fn hyphenated_bytes(column: &str, first_groups: [(u8, u8); 3]) -> String {
+    let groups: Vec<String> = first_groups
+        .into_iter()
+        .chain([(9, 2), (11, 6)])
+        .map(|(from, count)| format!("HEX(SUBSTR({column}, {from}, {count}))"))
+        .collect();
+    format!("LOWER(CONCAT_WS('-', {}))", groups.join(", "))
+}
+
+/// The last bytes of a UUID as hexadecimal digits; byte swapping leaves them in place.
+fn last_digits(dialect: Dialect, column_type: ColumnType, column: &str, digits: usize) -> String {
+    let is_bytes = matches!(column_type, ColumnType::UuidBytes | ColumnType::UuidBytesSwapped);
+    match dialect {
+        Dialect::PostgreSql => {
+            let text = match column_type {
+                ColumnType::Uuid => format!("CAST({column} AS text)"),
+                _ if is_bytes => hexadecimal(column),
+                _ => format!("lower({column})"),
+            };
+            format!(r#"right({text}, {digits}) COLLATE "C""#)
+        }
+        Dialect::MySql | Dialect::MariaDb => {
+            let text = match column_type {
+                ColumnType::Uuid => format!("CAST({column} AS CHAR)"),
+                _ if is_bytes => format!("HEX({column})"),
+                _ => utf8(&format!("RTRIM({column})")),
+            };
+            format!("LOWER(RIGHT({text}, {digits}))")
+        }
+        Dialect::Sqlite => {
+            let text = if is_bytes { format!("hex({column})") } else { column.to_owned() };
+            format!("lower(substr({text}, -{digits}))")
+        }
+    }
+}
+
+/// The Euclidean remainder, never negative.
+fn remainder(dialect: Dialect, column: &str, bucket_count: u32) -> String {
+    match dialect {
+        // SQLite's integers are of 64 bits, and its mod() is not always there.
+        Dialect::Sqlite => format!("({column} & {})", bucket_count - 1),
+        // MySQL has &, but of 64 bits where decimals have more; % looks like a placeholder.
+        _ => format!("mod(mod({column}, {bucket_count}) + {bucket_count}, {bucket_count})"),
+    }
+}

@@ -1,0 +1,212 @@
+//! Which rows a slot or a window holds.
+
+use core::ops::Range;
+
+use crate::limits::PREDICATE_BYTES;
+use crate::placement::{Placement, PlacementKind};
+use crate::rejection::{Reason, Rejection};
+use crate::schedule::Schedule;
+use crate::sql::column::{ColumnSpec, Dialect, ParameterStyle};
+use crate::sql::index::Index;
+use crate::sql::key::{self, Key, KeyKind};
+use crate::sql::text::{self, Binder};
+use crate::time::Moment;
+use crate::timetable::Slot;
+
+/// A condition, for a query's WHERE clause.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predicate {
+    /// The condition, in parentheses.
+    pub sql: String,
+    /// What to bind, in the order of the placeholders.
+    pub parameters: Vec<Parameter>,
+}
+
+/// A value to bind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// Its name (`Named`), else empty.
+    pub name: String,
+    /// The value.
+    pub value: Value,
+}
+
+/// A value of SQL.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// An integer.
+    Integer(i64),
+    /// Hexadecimal digits.
+    Text(String),
+    /// A double.
+    Real(f64),
+}
+
+/// A schedule over a column: which rows a slot or a window holds.
+#[derive(Debug, Clone)]
+pub struct Membership<'a> {
+    schedule: &'a Schedule,
+    dialect: Dialect,
+    key: Key,
+    /// What predicates compare: the key, or the generated column that holds it.
+    compared: String,
+    create_index: String,
+    style: ParameterStyle,
+    first_number: i32,
+}
+
+impl<'a> Membership<'a> {
+    /// Checks that the database can decide this schedule over the column.
+    ///
+    /// # Errors
+    /// When a name cannot be, the placement does not take such a column, or the
+    /// database cannot compute what decides; the field is named as in the protobuf.
+    pub fn try_new(schedule: &'a Schedule, column: &ColumnSpec) -> Result<Self, Rejection> {
+        let ColumnSpec { dialect, name, column_type, table_alias, parameter_style, .. } = column;
+        column.check_names()?;
+        let first_number = column.first_number()?;
+        let quoted = |name: &str| text::name(*dialect, name);
+        let qualified = |name: &str| match table_alias.as_str() {
+            "" => quoted(name),
+            alias => format!("{}.{}", quoted(alias), quoted(name)),
+        };
+        let index = Index::of(column, &key::key(schedule, *dialect, *column_type, &quoted(name))?);
+        let key = key::key(schedule, *dialect, *column_type, &qualified(name))?;
+        let compared = if dialect.is_mysql_like() && !key.is_column {
+            qualified(&index.name)
+        } else {
+            key.expression.clone()
+        };
+        Ok(Self {
+            schedule,
+            dialect: *dialect,
+            key,
+            compared,
+            create_index: index.create,
+            style: *parameter_style,
+            first_number,
+        })
+    }
+
+    /// The statement that makes the index; in MySQL and MariaDB also the generated
+    /// column that predicates name.
+    #[must_use]
+    pub fn create_index(&self) -> &str {
+        &self.create_index
+    }
+
+    /// Which rows belong to a slot. Slots from `slot_count` on have none.
+    #[must_use]
+    pub fn slot(&self, slot: u32) -> Predicate {
+        let range = match self.key.kind {
+            KeyKind::BucketDigits(_) | KeyKind::Bucket => {
+                self.buckets(u64::from(slot))..self.buckets(u64::from(slot) + 1)
+            }
+            KeyKind::HashDigits | KeyKind::Fraction => {
+                let ticks = self.schedule.slot_ticks();
+                ticks * u64::from(slot)..ticks * (u64::from(slot) + 1)
+            }
+        };
+        self.predicate([range])
+    }
+
+    /// Which rows belong to each of these slots.
+    ///
+    /// # Errors
+    /// When their text would be longer than an answer may be, naming `end_time`.
+    pub fn slots(&self, slots: &[Slot]) -> Result<Vec<Predicate>, Rejection> {
+        let mut bytes = 0;
+        slots
+            .iter()
+            .map(|slot| {
+                let predicate = self.slot(slot.index);
+                bytes += predicate.sql.len();
+                if bytes > PREDICATE_BYTES.max_size() {
+                    let value = format_args!("a window of {} slots", slots.len());
+                    let allowed =
+                        format!("their predicates must be {PREDICATE_BYTES}: end it earlier");
+                    return Err(Rejection::new(Reason::OutOfRange, "end_time", value, allowed));
+                }
+                Ok(predicate)
+            })
+            .collect()
+    }
+
+    /// Which rows run in [`start`, `end`).
+    ///
+    /// # Errors
+    /// When `end` is before `start` or more than a period after it, or the placement
+    /// is `TWISTER`, whose offsets no database can compute.
+    pub fn window(&self, start: Moment, end: Moment) -> Result<Predicate, Rejection> {
+        if self.schedule.placement().kind() == PlacementKind::Twister {
+            let allowed = "must be HASH or FRACTION: no database computes the offsets of a twister \
+                           (list the slots instead, and assign their rows)";
+            let field = "schedule.spec.placement";
+            return Err(Rejection::new(Reason::Contradictory, field, "TWISTER", allowed));
+        }
+        let (first, second) = self.schedule.offsets_running_in(start, end)?;
+        Ok(self.predicate([first].into_iter().chain(second)))
+    }
+
+    /// The first bucket of a slot: the smallest b with ⌊b·n / bucket count⌋ ≥ slot.
+    fn buckets(&self, slot: u64) -> u64 {
+        (slot * self.bucket_count()).div_ceil(u64::from(self.schedule.slot_count()))
+    }
+
+    fn bucket_count(&self) -> u64 {
+        match self.schedule.placement() {
+            Placement::Twister { bucket_count, .. } => u64::from(*bucket_count),
+            Placement::Hash { .. } | Placement::Fraction => 0,
+        }
+    }
+
+    /// The rows whose buckets, or offsets in ticks, lie in one of the ranges. A range
+    /// to the end of the cycle is open: nothing lies behind it.
+    fn predicate(&self, ranges: impl IntoIterator<Item = Range<u64>>) -> Predicate {
+        let mut binder = Binder::new(self.dialect, self.style, self.first_number);
+        let compared = binder.text(&self.compared);
+        let conditions: Vec<String> = ranges
+            .into_iter()
+            .map(|range| {
+                let (low, high) = self.bounds(&range);
+                let low = format!("{compared} >= {}", binder.bind(low));
+                match high {
+                    Some(high) => format!("{low} AND {compared} < {}", binder.bind(high)),
+                    None => low,
+                }
+            })
+            .collect();
+        let sql = match conditions.as_slice() {
+            [condition] => format!("({condition})"),
+            conditions => format!("(({}))", conditions.join(") OR (")),
+        };
+        Predicate { sql, parameters: binder.into_parameters() }
+    }
+
+    fn bounds(&self, range: &Range<u64>) -> (Value, Option<Value>) {
+        match self.key.kind {
+            KeyKind::HashDigits => {
+                let hashes = self.schedule.hash_window(range.clone());
+                let digits = |hash: u128| Value::Text(format!("{hash:016x}"));
+                let is_last = hashes.end > u128::from(u64::MAX);
+                (digits(hashes.start), (!is_last).then(|| digits(hashes.end)))
+            }
+            KeyKind::BucketDigits(width) => {
+                let digits = |bucket: u64| Value::Text(format!("{bucket:0width$x}"));
+                let is_last = range.end == self.bucket_count();
+                (digits(range.start), (!is_last).then(|| digits(range.end)))
+            }
+            KeyKind::Bucket => {
+                let bucket =
+                    |bucket: u64| Value::Integer(i64::try_from(bucket).unwrap_or_default());
+                let is_last = range.end == self.bucket_count();
+                (bucket(range.start), (!is_last).then(|| bucket(range.end)))
+            }
+            KeyKind::Fraction => {
+                let fractions = self.schedule.fraction_window(range.clone());
+                let is_last = fractions.end >= 1.0;
+                (Value::Real(fractions.start), (!is_last).then_some(Value::Real(fractions.end)))
+            }
+        }
+    }
+}
