@@ -18,8 +18,8 @@ stamped() { [ -f "$1/.stamp" ] && [ "$(cat "$1/.stamp")" = "$2" ]; }
 setup() {
     say "set up"
     local missing=()
-    for tool in cc:build-essential curl:curl git:git node:nodejs npm:npm php:php-cli \
-        python3:python3 ruby:ruby; do
+    for tool in cc:build-essential curl:curl git:git mariadbd:mariadb-server node:nodejs npm:npm \
+        php:php-cli psql:postgresql python3:python3 ruby:ruby; do
         command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
     done
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
@@ -119,7 +119,10 @@ rust() {
     python3 tests/vectors/generate/python_random.py "$salt" >"$fresh/python_random.json"
     python3 tests/vectors/generate/hash_placement.py "$salt" >"$fresh/hash_placement.json"
     OFFBEAT_VECTORS="$PWD/$fresh" cargo test --quiet --locked --package offbeat-core --test vectors
-    python3 tests/vectors/generate/decisions.py | cmp - tests/vectors/decisions/answers.json
+    local generate=tests/vectors/generate decisions=tests/vectors/decisions
+    python3 $generate/decisions.py | cmp - $decisions/answers.json
+    python3 $generate/decisions_of_vectors.py | cmp - $decisions/vectors.json
+    python3 $generate/decisions_in_sql.py | cmp - $decisions/sql.json
 }
 
 clients() {
@@ -136,6 +139,8 @@ clients() {
     for file in clients/ruby/test/*_test.rb; do
         ruby -w -Iclients/ruby/lib -Iclients/ruby/test "$file" </dev/null
     done
+    say "three databases"
+    "$venv/bin/pytest" --quiet tests/sql
     say "README and examples"
     "$venv/bin/pytest" --quiet tests/documents
 }

@@ -18,11 +18,25 @@ struct Golden {
     response: Value,
 }
 
+/// The cases of all files that have a field: `response` where there is an answer, `reason`
+/// where there is a refusal.
+fn decisions<T: serde::de::DeserializeOwned>(field: &str) -> Vec<T> {
+    let files = support::test_files("vectors/decisions");
+    assert!(files.len() >= 4);
+    let cases = files.iter().flat_map(|file| {
+        let Value::Array(cases) = support::test_data(file) else { panic!("{file} is no list") };
+        cases
+    });
+    cases
+        .filter(|case| case.get(field).is_some())
+        .map(|case| serde_json::from_value(case).unwrap())
+        .collect()
+}
+
 #[tokio::test]
 async fn golden_answers() {
-    let cases: Vec<Golden> =
-        serde_json::from_value(support::test_data("vectors/decisions/answers.json")).unwrap();
-    assert!(cases.len() > 100);
+    let cases: Vec<Golden> = decisions("response");
+    assert!(cases.len() > 250);
     let server = Server::start(&config());
     let mut channel = http2(server.tcp().await).await;
     for case in cases {
@@ -84,9 +98,8 @@ impl Fill {
 
 #[tokio::test]
 async fn the_table_of_refusals() {
-    let cases: Vec<Refusal> =
-        serde_json::from_value(support::test_data("vectors/decisions/refusals.json")).unwrap();
-    assert!(cases.len() > 80);
+    let cases: Vec<Refusal> = decisions("reason");
+    assert!(cases.len() > 130);
     let server = Server::start(&config());
     let mut channel = http2(server.tcp().await).await;
     for mut case in cases {

@@ -248,6 +248,17 @@ pub fn test_data(file: &str) -> serde_json::Value {
     serde_json::from_str(&text).unwrap()
 }
 
+/// The files of a folder of `tests/`, in order.
+pub fn test_files(folder: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests").join(folder);
+    let mut names: Vec<_> = std::fs::read_dir(path)
+        .unwrap()
+        .map(|file| format!("{folder}/{}", file.unwrap().file_name().to_string_lossy()))
+        .collect();
+    names.sort();
+    names
+}
+
 /// The schedule that tests use where it does not matter which.
 pub fn any_schedule() -> serde_json::Value {
     serde_json::json!({"spec": {"period": "28800s"}})

@@ -391,14 +391,25 @@ def reciprocals(slots, index, offsets, more):
     }
 
 
-cases = [
-    *hash_cases(),
-    *fraction_cases(),
-    *twister_cases(),
-    batch_case(),
-    *list_cases(),
-    *describe_cases(),
-    *reciprocal_cases(),
-]
-lines = ",\n".join(json.dumps(case, ensure_ascii=False, separators=(",", ":")) for case in cases)
-print(f"[\n{lines}\n]")
+def print_cases(cases):
+    dumped = (json.dumps(case, ensure_ascii=False, separators=(",", ":")) for case in cases)
+    lines = ",\n".join(dumped)
+    print(f"[\n{lines}\n]")
+
+
+def main():
+    print_cases(
+        [
+            *hash_cases(),
+            *fraction_cases(),
+            *twister_cases(),
+            batch_case(),
+            *list_cases(),
+            *describe_cases(),
+            *reciprocal_cases(),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    main()

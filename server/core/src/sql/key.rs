@@ -142,7 +142,7 @@ fn canonical_text(dialect: Dialect, column_type: ColumnType, column: &str) -> St
             let digits = format!("LOWER({})", utf8(&format!("RTRIM({column})")));
             let part = |from, count| format!("SUBSTR({digits}, {from}, {count})");
             let parts = [part(1, 8), part(9, 4), part(13, 4), part(17, 4), part(21, 12)];
-            format!("CONCAT_WS('-', {})", parts.join(", "))
+            joined_by_hyphens(&parts)
         }
         ColumnType::Text if is_postgresql => column.to_owned(),
         ColumnType::Text => utf8(column),
@@ -173,7 +173,12 @@ fn hyphenated_bytes(column: &str, first_groups: [(u8, u8); 3]) -> String {
         .chain([(9, 2), (11, 6)])
         .map(|(from, count)| format!("HEX(SUBSTR({column}, {from}, {count}))"))
         .collect();
-    format!("LOWER(CONCAT_WS('-', {}))", groups.join(", "))
+    format!("LOWER({})", joined_by_hyphens(&groups))
+}
+
+/// MySQL: not `CONCAT_WS`, which passes over NULL and would hash the hyphens.
+fn joined_by_hyphens(groups: &[String]) -> String {
+    format!("CONCAT({})", groups.join(", '-', "))
 }
 
 /// The last bytes of a UUID as hexadecimal digits; byte swapping leaves them in place.

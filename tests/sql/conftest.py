@@ -1,0 +1,55 @@
+"""Databases with the accounts in them, and a sidecar to ask."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import offbeat
+import pytest
+from population import Account, accounts
+from servers import Database, MariaDb, PostgreSql, Sqlite
+
+ROOT = Path(__file__).parents[2]
+BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
+
+
+@pytest.fixture(scope="session")
+def client() -> Iterator[offbeat.Client]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+    sidecar = subprocess.Popen([BINARY, "serve", "--listen", address], stderr=subprocess.PIPE)
+    assert sidecar.stderr is not None
+    assert b"listening" in sidecar.stderr.readline()
+    with offbeat.Client(address) as client:
+        yield client
+    sidecar.terminate()
+    sidecar.communicate()
+    assert sidecar.returncode == 0
+
+
+@pytest.fixture(scope="session")
+def population() -> list[Account]:
+    return list(accounts())
+
+
+@pytest.fixture(scope="session")
+def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Database]]:
+    # Not in pytest's own folder, which only its user may enter; and short, for the sockets.
+    folder = Path(tempfile.mkdtemp(prefix="offbeat-"))
+    folder.chmod(0o755)
+    started: dict[str, Database] = {}
+    try:
+        started["postgresql"] = PostgreSql(folder / "pg")
+        started["mariadb"] = MariaDb(folder / "maria")
+        started["sqlite"] = Sqlite()
+        yield started
+    finally:
+        for database in started.values():
+            database.stop()
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,221 @@
+"""The three databases, started for the tests and gone with them."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import sqlite3
+import subprocess
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pymysql
+from offbeat import Predicate, SqlDialect, SqlParameterStyle
+
+Rows = Sequence[Sequence[Any]]
+
+
+class Database:
+    """What the tests need of a database, whatever its driver is called."""
+
+    dialect: SqlDialect
+    styles: tuple[SqlParameterStyle, ...]
+
+    def run(self, sql: str) -> Rows:
+        """Run a statement without parameters."""
+        raise NotImplementedError
+
+    def load(self, table: str, columns: dict[str, str], rows: Iterable[Sequence[Any]]) -> None:
+        """Make a table of quoted names, and fill it."""
+        raise NotImplementedError
+
+    def select(self, table: str, predicate: Predicate, style: SqlParameterStyle) -> list[int]:
+        """Return the column ``n`` of the rows that a predicate selects."""
+        raise NotImplementedError
+
+    def plan(self, table: str, predicate: Predicate) -> str:
+        """Return how the database would find the rows of a predicate of literals."""
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        """End it."""
+
+
+def create_table(table: str, columns: dict[str, str]) -> str:
+    """Return the statement that makes a table of quoted names and their types."""
+    return f"CREATE TABLE {table} ({', '.join(f'{c} {t}' for c, t in columns.items())})"
+
+
+class PostgreSql(Database):
+    dialect = SqlDialect.POSTGRESQL
+    styles = (SqlParameterStyle.LITERAL, SqlParameterStyle.FORMAT, SqlParameterStyle.DOLLAR)
+
+    def __init__(self, folder: Path) -> None:
+        binaries = Path(sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1])
+        folder.mkdir()
+        # It refuses to run as root.
+        self._as = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        if self._as:
+            shutil.chown(folder, "postgres")
+        self._control = [*self._as, str(binaries / "pg_ctl"), "-D", str(folder / "data")]
+        options = "-A trust -U postgres -E UTF8 --locale=C.UTF-8"
+        self._quietly([*self._control, "initdb", "-o", options])
+        options = f"-k {folder} -c listen_addresses= -c fsync=off"
+        self._quietly([*self._control, "-l", str(folder / "log"), "-w", "-o", options, "start"])
+        address = f"host={folder} user=postgres"
+        self._connection = psycopg.connect(address, autocommit=True)
+        self._raw = psycopg.connect(address, autocommit=True, cursor_factory=psycopg.RawCursor)
+
+    def _quietly(self, command: list[str]) -> None:
+        subprocess.run(
+            command, check=True, cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        )
+
+    def run(self, sql: str) -> Rows:
+        cursor = self._connection.execute(sql)
+        return cursor.fetchall() if cursor.description else []
+
+    def load(self, table, columns, rows):
+        self.run(create_table(table, columns))
+        copy_in = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
+        with self._raw.cursor() as cursor, cursor.copy(copy_in) as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def select(self, table, predicate, style):
+        connection = self._raw if style == SqlParameterStyle.DOLLAR else self._connection
+        if style == SqlParameterStyle.LITERAL:
+            cursor = connection.execute(f"SELECT n FROM {table} t WHERE {predicate.sql}")
+        else:
+            if style == SqlParameterStyle.FORMAT:
+                table = table.replace("%", "%%")
+            query = f"SELECT n FROM {table} t WHERE {predicate.sql}"
+            cursor = connection.execute(query, predicate.parameters)
+        return [n for (n,) in cursor]
+
+    def plan(self, table, predicate):
+        self.run(f"ANALYZE {table}")
+        lines = self.run(f"EXPLAIN SELECT n FROM {table} t WHERE {predicate.sql}")
+        return "\n".join(line for (line,) in lines)
+
+    def stop(self):
+        self._connection.close()
+        self._raw.close()
+        self._quietly([*self._control, "-m", "immediate", "stop"])
+
+
+class MariaDb(Database):
+    dialect = SqlDialect.MARIADB
+    styles = (SqlParameterStyle.LITERAL, SqlParameterStyle.FORMAT)
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        user = "mysql" if os.geteuid() == 0 else os.environ.get("USER", "")
+        if os.geteuid() == 0:
+            shutil.chown(folder, "mysql")
+        data = [f"--datadir={folder}/data", f"--user={user}"]
+        subprocess.run(
+            [
+                "mariadb-install-db",
+                "--no-defaults",
+                *data,
+                "--auth-root-authentication-method=normal",
+            ],
+            check=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        socket = f"{folder}/socket"
+        self._server = subprocess.Popen(
+            [
+                "mariadbd",
+                "--no-defaults",
+                *data,
+                f"--socket={socket}",
+                "--skip-networking",
+                "--innodb-flush-log-at-trx-commit=0",
+                "--innodb-buffer-pool-size=512M",
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                self._connection = pymysql.connect(
+                    unix_socket=socket, user="root", charset="utf8mb4", autocommit=True
+                )
+                break
+            except pymysql.err.OperationalError:
+                assert time.monotonic() < deadline
+                assert self._server.poll() is None
+                time.sleep(0.1)
+        self.run("CREATE DATABASE offbeat CHARACTER SET utf8mb4")
+        self.run("USE offbeat")
+
+    def run(self, sql: str) -> Rows:
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql)
+            return cursor.fetchall()
+
+    def load(self, table, columns, rows):
+        self.run(create_table(table, columns))
+        into = f"{table} ({', '.join(columns)})".replace("%", "%%")
+        marks = ", ".join(["%s"] * len(columns))
+        with self._connection.cursor() as cursor:
+            cursor.executemany(f"INSERT INTO {into} VALUES ({marks})", list(rows))
+        self._connection.commit()
+
+    def select(self, table, predicate, style):
+        with self._connection.cursor() as cursor:
+            if style == SqlParameterStyle.LITERAL:
+                cursor.execute(f"SELECT n FROM {table} t WHERE {predicate.sql}")
+            else:
+                into = table.replace("%", "%%")
+                cursor.execute(
+                    f"SELECT n FROM {into} t WHERE {predicate.sql}", predicate.parameters
+                )
+            return [n for (n,) in cursor.fetchall()]
+
+    def plan(self, table, predicate):
+        self.run(f"ANALYZE TABLE {table}")
+        return str(self.run(f"EXPLAIN SELECT n FROM {table} t WHERE {predicate.sql}"))
+
+    def stop(self):
+        self._connection.close()
+        self._server.kill()
+        self._server.wait()
+
+
+class Sqlite(Database):
+    dialect = SqlDialect.SQLITE
+    styles = (
+        SqlParameterStyle.LITERAL,
+        SqlParameterStyle.QUESTION_MARK,
+        SqlParameterStyle.NAMED,
+    )
+
+    def __init__(self) -> None:
+        self._connection = sqlite3.connect(":memory:")
+
+    def run(self, sql: str) -> Rows:
+        return self._connection.execute(sql).fetchall()
+
+    def load(self, table, columns, rows):
+        self.run(create_table(table, columns))
+        marks = ", ".join("?" * len(columns))
+        self._connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+
+    def select(self, table, predicate, style):
+        query = f"SELECT n FROM {table} t WHERE {predicate.sql}"
+        return [n for (n,) in self._connection.execute(query, predicate.parameters)]
+
+    def plan(self, table, predicate):
+        rows = self.run(f"EXPLAIN QUERY PLAN SELECT n FROM {table} t WHERE {predicate.sql}")
+        return "\n".join(row[3] for row in rows)

@@ -1,0 +1,216 @@
+"""Prints golden predicates: the statements as written by hand, the bounds from exact integers.
+
+Run: python3 decisions_in_sql.py > ../decisions/sql.json
+That the statements are right is for databases to say: tests/sql asks three of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime, timedelta, timezone
+
+from decisions import Spec, print_cases, rfc3339, slot
+
+AT = datetime(2026, 1, 1, tzinfo=timezone.utc)
+
+
+def index_name(what, schema, table, expression):
+    digest = hashlib.sha256("\0".join([schema, table, expression]).encode()).hexdigest()
+    return f"offbeat_{what}_{digest[:8]}"
+
+
+def hash_bounds(spec, low, high):
+    """Bounds of offsets in seconds; the range to the end of the cycle is open."""
+    ticks = spec.period // 1_000
+    digits = [format(-(-(offset << 64) // ticks), "016x") for offset in (low, high)]
+    return [digits[0]] if high == ticks else digits
+
+
+def condition(expression, bounds, write):
+    parts = [f"{expression} {sign} {write(bound)}" for sign, bound in zip((">=", "<"), bounds)]
+    return " AND ".join(parts)
+
+
+def literal(bound):
+    return f"'{bound}'" if isinstance(bound, str) else str(bound)
+
+
+def listed(spec, column, expression, bounds_of, index, style="LITERAL", placeholders=None):
+    """All slots of a cycle."""
+    slots = []
+    for number in range(spec.slots):
+        bounds = bounds_of(number)
+        given = iter(placeholders or ())
+        text = condition(expression, bounds, lambda bound: next(given, None) or literal(bound))
+        predicate = {"sql": f"({text})"}
+        if placeholders:
+            predicate["parameters"] = [
+                {
+                    **({"name": mark[1:]} if style == "NAMED" else {}),
+                    **({"text": bound} if isinstance(bound, str) else {"integer": str(bound)}),
+                }
+                for mark, bound in zip(placeholders, bounds)
+            ]
+        first = (AT - spec.anchor) // timedelta(milliseconds=spec.slot)
+        slots.append({**slot(spec, first + number), "predicate": predicate})
+    if placeholders:
+        column = {**column, "parameterStyle": f"SQL_PARAMETER_STYLE_{style}"}
+    return {
+        "method": "ListSlots",
+        "request": {"schedule": spec.json(), "startTime": rfc3339(AT), "sqlColumn": column},
+        "response": {"identity": spec.identity, "slots": slots, "createIndexSql": index},
+    }
+
+
+def hash_slots(spec):
+    length = spec.slot // 1_000
+    return lambda number: hash_bounds(spec, number * length, (number + 1) * length)
+
+
+def bucket_slots(spec, write):
+    """Buckets by trying each one."""
+
+    def bounds(number):
+        count = spec.buckets or 256
+        own = [bucket for bucket in range(count) if bucket * spec.slots // count == number]
+        return [write(own[0])] if own[-1] == count - 1 else [write(own[0]), write(own[-1] + 1)]
+
+    return bounds
+
+
+def column(dialect, kind, **more):
+    kind = f"SQL_COLUMN_TYPE_{kind}"
+    return {"dialect": f"SQL_DIALECT_{dialect}", "table": "account", "type": kind, **more}
+
+
+def cases():
+    plain = Spec(86_400_000, 3)
+    salted = Spec(86_400_000, 3, salt="it's é")
+    twister = Spec(86_400_000, 3, placement="TWISTER")
+    wide = Spec(86_400_000, 3, placement="TWISTER", buckets=65_536)
+
+    expression = 'md5(CAST("id" AS text)) COLLATE "C"'
+    name = index_name("hash", "", "account", expression)
+    index = f'CREATE INDEX IF NOT EXISTS "{name}" ON "account" (({expression}))'
+    yield listed(
+        plain, column("POSTGRESQL", "UUID", name="id"), expression, hash_slots(plain), index
+    )
+
+    # An alias stands in predicates, not in the index; placeholders go on from the caller's.
+    expression = "md5('it' || chr(39) || 's é' || \"I\"\"D\") COLLATE \"C\""
+    name = index_name("hash", "app", "account", expression)
+    index = f'CREATE INDEX IF NOT EXISTS "{name}" ON "app"."account" (({expression}))'
+    more = {"name": 'I"D', "schema": "app", "tableAlias": "a", "firstParameterNumber": 3}
+    aliased = expression.replace('"I""D"', '"a"."I""D"')
+    yield listed(
+        salted,
+        column("POSTGRESQL", "TEXT", **more),
+        aliased,
+        hash_slots(salted),
+        index,
+        "DOLLAR",
+        ["$3", "$4"],
+    )
+
+    expression = 'right(encode("id", \'hex\'), 2) COLLATE "C"'
+    name = index_name("bucket", "", "account", expression)
+    index = f'CREATE INDEX IF NOT EXISTS "{name}" ON "account" (({expression}))'
+    yield listed(
+        twister,
+        column("POSTGRESQL", "UUID_BYTES_SWAPPED", name="id"),
+        expression,
+        bucket_slots(twister, lambda bucket: format(bucket, "02x")),
+        index,
+        "QUESTION_MARK",
+        ["?", "?"],
+    )
+
+    expression = 'mod(mod("100%", 65536) + 65536, 65536)'
+    name = index_name("bucket", "", "account", expression)
+    index = f'CREATE INDEX IF NOT EXISTS "{name}" ON "account" (({expression}))'
+    yield listed(
+        wide,
+        column("POSTGRESQL", "INTEGER", name="100%"),
+        expression.replace("%", "%%"),
+        bucket_slots(wide, int),
+        index,
+        "FORMAT",
+        ["%s", "%s"],
+    )
+
+    # MySQL and MariaDB: a generated column, hashed over bytes whatever the connection's charset.
+    groups = "HEX(SUBSTR(`i``d`, 5, 4)), '-', HEX(SUBSTR(`i``d`, 3, 2)), '-', HEX(SUBSTR(`i``d`, 1, 2)), '-', HEX(SUBSTR(`i``d`, 9, 2)), '-', HEX(SUBSTR(`i``d`, 11, 6))"
+    salt_digits = "it's é".encode().hex()
+    expression = f"LEFT(MD5(CONCAT(UNHEX('{salt_digits}'), LOWER(CONCAT({groups})))), 16)"
+    name = index_name("hash", "", "account", expression)
+    for dialect, unless in (("MYSQL", ""), ("MARIADB", "IF NOT EXISTS ")):
+        index = (
+            f"ALTER TABLE `account` ADD COLUMN {unless}`{name}` "
+            f"CHAR(16) CHARACTER SET ascii COLLATE ascii_bin GENERATED ALWAYS AS ({expression}) "
+            f"VIRTUAL INVISIBLE, ADD INDEX {unless}`{name}` (`{name}`)"
+        )
+        yield listed(
+            salted,
+            column(dialect, "UUID_BYTES_SWAPPED", name="i`d"),
+            f"`{name}`",
+            hash_slots(salted),
+            index,
+        )
+
+    expression = "(`id` & 255)"
+    name = index_name("bucket", "", "account", expression)
+    index = f"CREATE INDEX IF NOT EXISTS `{name}` ON `account` ({expression})"
+    yield listed(
+        twister,
+        column("SQLITE", "INTEGER", name="id"),
+        expression,
+        bucket_slots(twister, int),
+        index,
+    )
+
+    # Windows: in the middle of a cycle, over its end, all of it, nothing.
+    expression = "`hash`"
+    name = index_name("hash", "main", "account", expression)
+    index = f"CREATE INDEX IF NOT EXISTS `main`.`{name}` ON `account` ({expression})"
+    hashed = column("SQLITE", "HASH_DIGITS", name="hash", schema="main")
+    hashed["parameterStyle"] = "SQL_PARAMETER_STYLE_NAMED"
+    day = 86_400
+    for start, length, ranges in [
+        (100, 60, [(100, 160)]),
+        (day - 30, 60, [(day - 30, day), (0, 30)]),
+        (0, day, [(0, day)]),
+        (77, day, [(0, day)]),
+        (77, 0, [(77, 77)]),
+        (-10, 10, [(day - 10, day)]),
+    ]:
+        conditions, parameters = [], []
+        for low, high in ranges:
+            bounds = hash_bounds(plain, low, high)
+            first = len(parameters) + 1
+            names = [f"offbeat_{first + number}" for number in range(len(bounds))]
+            marks = iter(names)
+            conditions.append(condition(expression, bounds, lambda _, m=marks: f":{next(m)}"))
+            parameters += [
+                {"name": name, "text": bound} for name, bound in zip(names, bounds)
+            ]
+        sql = f"({conditions[0]})"
+        if len(conditions) > 1:
+            sql = f"({' OR '.join(f'({part})' for part in conditions)})"
+        yield {
+            "method": "GetWindowPredicate",
+            "request": {
+                "schedule": plain.json(),
+                "startTime": rfc3339(AT + timedelta(seconds=start)),
+                "endTime": rfc3339(AT + timedelta(seconds=start + length)),
+                "sqlColumn": hashed,
+            },
+            "response": {
+                "identity": plain.identity,
+                "predicate": {"sql": sql, "parameters": parameters},
+                "createIndexSql": index,
+            },
+        }
+
+
+if __name__ == "__main__":
+    print_cases(list(cases()))
