@@ -1,0 +1,24 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Answer;
+
+/** A condition for the WHERE clause of a query: true for the rows of a slot or of a window. */
+final class Predicate
+{
+    /**
+     * @param string $sql the condition, in parentheses
+     * @param array<int|string, int|string> $parameters what to bind: in the order of the
+     *     placeholders, or by name (without colon) where they have names. Fractions are decimals in
+     *     text, since PDO would cut floats to 14 digits
+     * @param string $createIndexSql the statement that makes the index which serves it, to be run
+     *     once; in MySQL and MariaDB it adds the generated column that the condition names
+     */
+    public function __construct(
+        public readonly string $sql,
+        public readonly array $parameters,
+        public readonly string $createIndexSql,
+    ) {
+    }
+}

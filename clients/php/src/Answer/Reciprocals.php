@@ -1,0 +1,26 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Answer;
+
+use DateInterval;
+
+/** Where kinds of job stand that must not meet on the same user. */
+final class Reciprocals
+{
+    /**
+     * @param list<KindSlot> $kinds in order
+     * @param int $gapSlotCount the smallest number of slots between two kinds of one user
+     * @param DateInterval $runBudget what queue wait and run time of a job must stay within
+     * @param DateInterval $independentRunBudget the same, for kinds with differing salts
+     */
+    public function __construct(
+        public readonly array $kinds,
+        public readonly int $gapSlotCount,
+        public readonly DateInterval $gap,
+        public readonly DateInterval $runBudget,
+        public readonly DateInterval $independentRunBudget,
+    ) {
+    }
+}

@@ -1,0 +1,23 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Answer;
+
+use DateInterval;
+use DateTimeImmutable;
+
+/** One ID of a batch: its place, and its next run. */
+final class Row
+{
+    public function __construct(
+        public readonly int|float|string|\GMP $id,
+        public readonly int $slotIndex,
+        public readonly DateInterval $slotOffset,
+        public readonly DateInterval $cycleOffset,
+        public readonly int $cycleIndex,
+        public readonly DateTimeImmutable $nextRunTime,
+        public readonly string $runKey,
+    ) {
+    }
+}

@@ -1,0 +1,21 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Answer;
+
+use DateTimeImmutable;
+
+/** One slot of one cycle: the half-open span from start to end. */
+final class Slot
+{
+    /** @param ?Predicate $predicate what selects its rows, if a column was named */
+    public function __construct(
+        public readonly int $slotIndex,
+        public readonly int $cycleIndex,
+        public readonly DateTimeImmutable $startTime,
+        public readonly DateTimeImmutable $endTime,
+        public readonly ?Predicate $predicate = null,
+    ) {
+    }
+}

@@ -1,0 +1,389 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat;
+
+use DateInterval;
+use DateTimeImmutable;
+use DateTimeInterface;
+use Google\Protobuf\Internal\Message;
+use Offbeat\Answer\Assignment;
+use Offbeat\Answer\Description;
+use Offbeat\Answer\Predicate;
+use Offbeat\Answer\Reciprocals;
+use Offbeat\Answer\Slot;
+use Offbeat\Answer\SlotAssignments;
+use Offbeat\Exception\BadIds;
+use Offbeat\Exception\InvalidArgument;
+use Offbeat\Exception\OffbeatException;
+use Offbeat\Sql\SqlColumn;
+use Offbeat\Transport\Address;
+use Offbeat\Transport\CurlTransport;
+use Offbeat\Transport\GrpcTransport;
+use Offbeat\Transport\Retrying;
+use Offbeat\Transport\Transport;
+
+/**
+ * Asks a sidecar.
+ *
+ *     $client = new Offbeat\Client('127.0.0.1:2328');
+ *     $client->assignSlot(new Offbeat\Schedule(period: 8 * 3600), 'acme')->nextRun()->startTime;
+ *
+ * Connects at its first call, and may be used on both sides of a fork (by curl). Calls
+ * that did not reach the sidecar are made again, quickly, up to three times.
+ */
+final class Client
+{
+    public const DEFAULT_ADDRESS = '127.0.0.1:2328';
+
+    private const DEFAULT_TIMEOUT = 10.0;
+    private const STREAM_IDS = 8_192;
+    /** The field number of the IDs in an offbeat.v1.AssignSlotsRequest. */
+    private const ASSIGN_SLOTS_IDS = 2;
+
+    public readonly string $address;
+    public readonly float $timeout;
+    private readonly Transport $transport;
+
+    /**
+     * @param ?string $address HOST:PORT or unix:PATH; by default OFFBEAT_ADDRESS, else 127.0.0.1:2328
+     * @param int|float|null $timeout bounds every call, and each call of a large batch; in seconds;
+     *     by default OFFBEAT_TIMEOUT, else 10
+     */
+    public function __construct(
+        ?string $address = null,
+        int|float|null $timeout = null,
+        TransportKind|string $transport = TransportKind::Auto,
+    ) {
+        $this->address = $address ?? self::variable('OFFBEAT_ADDRESS') ?? self::DEFAULT_ADDRESS;
+        $this->timeout = $timeout === null ? self::timeoutFromVariable() : Check::timeout('timeout', $timeout);
+        $this->transport = new Retrying(self::transport($transport, Address::parse($this->address)));
+    }
+
+    /** Closes the connection; the next call makes a new one. */
+    public function close(): void
+    {
+        $this->transport->close();
+    }
+
+    /**
+     * What a schedule's defaults resolve to, its fingerprint, slot and expected load.
+     *
+     * @throws OffbeatException
+     */
+    public function describeSchedule(
+        Schedule $schedule,
+        ?DateTimeInterface $atTime = null,
+        ?int $population = null,
+        int|float|null $timeout = null,
+    ): Description {
+        $request = (new V1\DescribeScheduleRequest())->setSchedule($schedule->toMessage());
+        if ($atTime !== null) {
+            $request->setAtTime(Times::toTimestamp($atTime));
+        }
+        if ($population !== null) {
+            $request->setPopulation($population);
+        }
+
+        return Answers::description(
+            $this->call('DescribeSchedule', $request, new V1\DescribeScheduleResponse(), $timeout),
+        );
+    }
+
+    /**
+     * The slots that start in a window; by default in the period from now on. With a column,
+     * each has the predicate that selects its rows.
+     *
+     * @return list<Slot>
+     *
+     * @throws OffbeatException
+     */
+    public function listSlots(
+        Schedule $schedule,
+        ?DateTimeInterface $startTime = null,
+        ?DateTimeInterface $endTime = null,
+        ?SqlColumn $sqlColumn = null,
+        int|float|null $timeout = null,
+    ): array {
+        $request = (new V1\ListSlotsRequest())->setSchedule($schedule->toMessage());
+        if ($startTime !== null) {
+            $request->setStartTime(Times::toTimestamp($startTime));
+        }
+        if ($endTime !== null) {
+            $request->setEndTime(Times::toTimestamp($endTime));
+        }
+        if ($sqlColumn !== null) {
+            $request->setSqlColumn($sqlColumn->toMessage());
+        }
+        $response = $this->call('ListSlots', $request, new V1\ListSlotsResponse(), $timeout);
+        $slot = static fn (V1\Slot $slot): Slot => Answers::slot($slot, $response->getCreateIndexSql());
+
+        return array_map($slot, iterator_to_array($response->getSlots(), false));
+    }
+
+    /**
+     * Which rows of a table run in a window of up to a period, by default from now on. Not under
+     * Placement::Twister, whose offsets no database can compute.
+     *
+     * @throws OffbeatException
+     */
+    public function windowPredicate(
+        Schedule $schedule,
+        SqlColumn $sqlColumn,
+        DateTimeInterface $endTime,
+        ?DateTimeInterface $startTime = null,
+        int|float|null $timeout = null,
+    ): Predicate {
+        $request = (new V1\GetWindowPredicateRequest())
+            ->setSchedule($schedule->toMessage())
+            ->setSqlColumn($sqlColumn->toMessage())
+            ->setEndTime(Times::toTimestamp($endTime));
+        if ($startTime !== null) {
+            $request->setStartTime(Times::toTimestamp($startTime));
+        }
+        $response = $this->call('GetWindowPredicate', $request, new V1\GetWindowPredicateResponse(), $timeout);
+
+        return Answers::predicate($response->getPredicate(), $response->getCreateIndexSql());
+    }
+
+    /**
+     * One ID: for more than a few, assignSlots() is far quicker.
+     *
+     * @param ?DateTimeInterface $fromTime runs at or after this are next. Default: now
+     * @param ?int $nextRunCount how many next runs to name. Default: 1
+     * @param ?string $kind names the kind of job: part of the run keys, it changes neither slot nor time
+     * @param ?IdType $idType what a string stands for. Default: a hyphenated UUID, else text
+     *
+     * @throws OffbeatException
+     */
+    public function assignSlot(
+        Schedule $schedule,
+        int|float|string|\Stringable|\GMP $id,
+        ?DateTimeInterface $fromTime = null,
+        ?int $nextRunCount = null,
+        ?string $kind = null,
+        ?IdType $idType = null,
+        int|float|null $timeout = null,
+    ): Assignment {
+        $request = (new V1\AssignSlotRequest())
+            ->setSchedule($schedule->toMessage())
+            ->setId((new IdEncoder($idType))->one($id));
+        if ($fromTime !== null) {
+            $request->setFromTime(Times::toTimestamp($fromTime));
+        }
+        if ($nextRunCount !== null) {
+            $request->setNextRunCount(Check::int32('next_run_count', $nextRunCount));
+        }
+        $request->setKind(Check::utf8('kind', $kind ?? ''));
+
+        return Answers::assignment(
+            $id instanceof \Stringable ? (string) $id : $id,
+            $this->call('AssignSlot', $request, new V1\AssignSlotResponse(), $timeout),
+        );
+    }
+
+    /**
+     * Any number of IDs of one type, in as few calls as that takes.
+     *
+     * @param iterable<int|float|string|\Stringable|\GMP> $ids
+     * @param bool $returnErrors whether to return the answers even if some IDs are refused, which
+     *     then stand in the errors
+     *
+     * @throws BadIds if some IDs are refused; it carries the answers of the others
+     * @throws OffbeatException
+     */
+    public function assignSlots(
+        Schedule $schedule,
+        iterable $ids,
+        ?DateTimeInterface $fromTime = null,
+        ?string $kind = null,
+        ?IdType $idType = null,
+        bool $returnErrors = false,
+        int|float|null $timeout = null,
+    ): SlotAssignments {
+        $batches = $this->batches($schedule, $ids, IdEncoder::BATCH_IDS, $fromTime, $kind, $idType, $timeout);
+        $parts = iterator_to_array($batches, false);
+        if ($parts === []) { // nothing was asked: let the schedule be checked all the same
+            $fingerprint = $this->describeSchedule($schedule, timeout: $timeout)->fingerprint;
+
+            return SlotAssignments::none($fingerprint);
+        }
+        $assignments = SlotAssignments::joined($parts);
+        if ($assignments->errors !== [] && !$returnErrors) {
+            throw new BadIds($assignments);
+        }
+
+        return $assignments;
+    }
+
+    /**
+     * IDs as they come: the answers batch by batch, of which it holds one at a time. Refused
+     * IDs stand in the errors of their batch.
+     *
+     * @param iterable<int|float|string|\Stringable|\GMP> $ids
+     *
+     * @return \Generator<int, SlotAssignments>
+     *
+     * @throws OffbeatException
+     */
+    public function streamSlotAssignments(
+        Schedule $schedule,
+        iterable $ids,
+        ?DateTimeInterface $fromTime = null,
+        ?string $kind = null,
+        ?IdType $idType = null,
+        int|float|null $timeout = null,
+    ): \Generator {
+        return $this->batches($schedule, $ids, self::STREAM_IDS, $fromTime, $kind, $idType, $timeout);
+    }
+
+    /**
+     * At which slots kinds of job must run so that no two meet on the same user. Give
+     * $kindCount, or how long a run of each kind takes in $runTimes. A schedule for each kind
+     * is $schedule->shifted($kind->offset).
+     *
+     * @param list<DateInterval|int|float> $runTimes
+     *
+     * @throws OffbeatException
+     */
+    public function reciprocalSlots(
+        Schedule $schedule,
+        int $slotIndex = 0,
+        ?int $kindCount = null,
+        array $runTimes = [],
+        ?KindSpacing $spacing = null,
+        int|float|null $timeout = null,
+    ): Reciprocals {
+        $request = (new V1\GetReciprocalSlotsRequest())
+            ->setSchedule($schedule->toMessage())
+            ->setSlotIndex(Check::int32('slot_index', $slotIndex));
+        if ($kindCount !== null) {
+            $request->setKindCount(Check::int32('kind_count', $kindCount));
+        }
+        if ($spacing !== null) {
+            $request->setSpacing($spacing->toMessage());
+        }
+        $durations = [];
+        foreach (array_values($runTimes) as $index => $runTime) {
+            $durations[] = Times::toDuration("run_times[$index]", $runTime);
+        }
+        $request->setRunTimes($durations);
+
+        return Answers::reciprocals(
+            $this->call('GetReciprocalSlots', $request, new V1\GetReciprocalSlotsResponse(), $timeout),
+        );
+    }
+
+    /**
+     * @param iterable<mixed> $ids
+     *
+     * @return \Generator<int, SlotAssignments>
+     */
+    private function batches(
+        Schedule $schedule,
+        iterable $ids,
+        int $size,
+        ?DateTimeInterface $fromTime,
+        ?string $kind,
+        ?IdType $idType,
+        int|float|null $timeout,
+    ): \Generator {
+        $encoder = new IdEncoder($idType);
+        $opening = (new V1\AssignSlotsRequest())
+            ->setSchedule($schedule->toMessage())
+            // Now is taken once, so that all IDs of a call are asked about at one instant.
+            ->setFromTime(Times::toTimestamp($fromTime ?? new DateTimeImmutable()))
+            ->setKind(Check::utf8('kind', $kind ?? ''))
+            ->serializeToString();
+        $first = 0;
+        foreach (IdEncoder::batches($ids, $size) as $batch) {
+            $batch = $encoder->take($batch);
+            $request = $opening . Wire::field(self::ASSIGN_SLOTS_IDS, $encoder->column($batch));
+            $bytes = $this->send('AssignSlots', $request, $timeout);
+            yield $this->read(
+                static fn (): SlotAssignments => Columns::read($bytes, $batch, $first, $encoder->idsAreUuids()),
+            );
+            $first += count($batch);
+        }
+    }
+
+    /**
+     * @template T of Message
+     *
+     * @param T $response
+     *
+     * @return T
+     */
+    private function call(string $method, Message $request, Message $response, int|float|null $timeout): Message
+    {
+        $bytes = $this->send($method, $request->serializeToString(), $timeout);
+
+        return $this->read(static function () use ($bytes, $response): Message {
+            $response->mergeFromString($bytes);
+
+            return $response;
+        });
+    }
+
+    private function send(string $method, string $bytes, int|float|null $timeout): string
+    {
+        $seconds = $timeout === null ? $this->timeout : Check::timeout('timeout', $timeout);
+
+        return $this->transport->call($method, $bytes, $seconds);
+    }
+
+    /**
+     * @template T
+     *
+     * @param \Closure(): T $reader
+     *
+     * @return T
+     */
+    private function read(\Closure $reader): mixed
+    {
+        try {
+            return $reader();
+        } catch (\Exception|\TypeError $malformed) {
+            throw new OffbeatException("$this->address: the answer is none of a sidecar", previous: $malformed);
+        }
+    }
+
+    private static function transport(TransportKind|string $kind, Address $address): Transport
+    {
+        if (is_string($kind)) {
+            $kind = TransportKind::tryFrom($kind)
+                ?? throw InvalidArgument::refused('transport', $kind, "must be 'auto', 'curl' or 'grpc'");
+        }
+
+        return match (true) {
+            $kind !== TransportKind::Grpc && CurlTransport::isUsable() => new CurlTransport($address),
+            $kind !== TransportKind::Curl && GrpcTransport::isUsable() => new GrpcTransport($address),
+            default => throw InvalidArgument::refused(
+                'transport',
+                $kind->value,
+                'must be one that is loaded: ext-curl with HTTP/2, or ext-grpc',
+            ),
+        };
+    }
+
+    private static function variable(string $name): ?string
+    {
+        $value = getenv($name);
+
+        return $value === false ? null : $value;
+    }
+
+    private static function timeoutFromVariable(): float
+    {
+        $value = self::variable('OFFBEAT_TIMEOUT');
+        if ($value === null) {
+            return self::DEFAULT_TIMEOUT;
+        }
+        if (!is_numeric($value)) {
+            throw InvalidArgument::refused('OFFBEAT_TIMEOUT', $value, 'must be a positive number of seconds');
+        }
+
+        return Check::timeout('OFFBEAT_TIMEOUT', (float) $value);
+    }
+}

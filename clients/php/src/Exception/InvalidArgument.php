@@ -1,0 +1,48 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Exception;
+
+/** A field is out of range, unparsable or contradictory; asking again does not help. */
+class InvalidArgument extends OffbeatException
+{
+    private const SHOWN_BYTES = 80;
+
+    /**
+     * The refusal of a value before it is sent, in the sidecar's own words.
+     *
+     * @internal
+     */
+    public static function refused(
+        string $field,
+        mixed $value,
+        string $allowed,
+        string $reason = 'ERROR_REASON_MALFORMED',
+    ): self {
+        $shown = self::shown($value);
+
+        return new self(
+            "$field: $shown is refused: $allowed",
+            reason: $reason,
+            field: $field,
+            value: $shown,
+            allowed: $allowed,
+        );
+    }
+
+    private static function shown(mixed $value): string
+    {
+        // JSON, so that whatever the bytes are, the message is UTF-8.
+        $shown = match (true) {
+            is_float($value) => sprintf('%.*H', -1, $value),
+            is_scalar($value), $value === null => json_encode(
+                is_string($value) ? substr($value, 0, self::SHOWN_BYTES) : $value,
+                JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_INVALID_UTF8_SUBSTITUTE,
+            ),
+            default => get_debug_type($value),
+        };
+
+        return (string) $shown;
+    }
+}

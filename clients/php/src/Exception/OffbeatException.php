@@ -1,0 +1,37 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Exception;
+
+/**
+ * Whatever the client throws; itself, for answers that are nobody's fault but ours.
+ *
+ * A refusal carries its reason, field, value, what is allowed, and the details; an
+ * exception about the way to the sidecar has none of them. Match on the class, or on
+ * the reason; never on the text.
+ */
+class OffbeatException extends \RuntimeException
+{
+    /**
+     * @param string $reason a name of offbeat.v1.ErrorReason, such as ERROR_REASON_OUT_OF_RANGE
+     * @param string $field the path of the field that was refused, such as schedule.spec.slot_count
+     * @param string $value what the field held, shortened
+     * @param string $allowed what is allowed, with range and unit
+     * @param ?float $retryDelay when to try again, in seconds, if the sidecar said so
+     * @param list<array<string, mixed>> $details the google.rpc messages that came with the
+     *     refusal, each with its "type"
+     */
+    public function __construct(
+        string $message,
+        public readonly string $reason = '',
+        public readonly string $field = '',
+        public readonly string $value = '',
+        public readonly string $allowed = '',
+        public readonly ?float $retryDelay = null,
+        public readonly array $details = [],
+        ?\Throwable $previous = null,
+    ) {
+        parent::__construct($message, 0, $previous);
+    }
+}

@@ -1,0 +1,10 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Exception;
+
+/** A limit is reached: try again after the delay, or with a smaller message. */
+final class ResourceExhausted extends OffbeatException
+{
+}

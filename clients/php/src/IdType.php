@@ -1,0 +1,18 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat;
+
+/** What strings stand for, where that is not to be told from the strings. */
+enum IdType: string
+{
+    /** UUIDs, hyphenated or not, in any case. */
+    case Uuid = 'uuid';
+
+    /** Text as it is, even if it looks like a UUID. */
+    case Text = 'text';
+
+    /** Integers in decimal, of up to 128 bits and a sign. */
+    case Integer = 'integer';
+}

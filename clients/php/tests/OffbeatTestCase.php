@@ -1,0 +1,73 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Tests;
+
+use DateTimeImmutable;
+use Offbeat\Client;
+use Offbeat\Schedule;
+use Offbeat\Transport\Address;
+use Offbeat\Transport\CurlTransport;
+use Offbeat\Transport\GrpcTransport;
+use Offbeat\Transport\Transport;
+use PHPUnit\Framework\TestCase;
+
+abstract class OffbeatTestCase extends TestCase
+{
+    protected const VECTORS = __DIR__ . '/../../../tests/vectors';
+
+    /** The transports of this machine: ext-grpc is not everywhere. */
+    public static function transports(): array
+    {
+        return ['curl' => ['curl']] + (GrpcTransport::isUsable() ? ['grpc' => ['grpc']] : []);
+    }
+
+    protected static function client(string $transport = 'auto'): Client
+    {
+        return new Client(Sidecar::shared()->address, transport: $transport);
+    }
+
+    protected static function transport(string $kind, string $address, int $maxAnswerBytes = 64 << 20): Transport
+    {
+        $class = $kind === 'curl' ? CurlTransport::class : GrpcTransport::class;
+
+        return new $class(Address::parse($address), $maxAnswerBytes);
+    }
+
+    protected static function eightHours(): Schedule
+    {
+        return new Schedule(period: 8 * 3600);
+    }
+
+    protected static function noon(): DateTimeImmutable
+    {
+        return new DateTimeImmutable('2026-03-01T12:00:00Z');
+    }
+
+    /** @return list<array<string, mixed>> */
+    protected static function vectors(string $file): array
+    {
+        // Without BIGINT_AS_STRING, since no number of the vectors is beyond 64 bits.
+        return json_decode(file_get_contents(self::VECTORS . "/$file"), true, flags: JSON_THROW_ON_ERROR);
+    }
+
+    /**
+     * @template T of \Throwable
+     *
+     * @param class-string<T> $class
+     *
+     * @return T
+     */
+    protected static function thrown(string $class, callable $ask, string $message = ''): \Throwable
+    {
+        try {
+            $ask();
+        } catch (\Throwable $thrown) {
+            self::assertInstanceOf($class, $thrown, "$message: $thrown");
+
+            return $thrown;
+        }
+        self::fail("$message: no $class");
+    }
+}

@@ -1,0 +1,88 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Tests;
+
+/** A child process whose output goes to a file, and that never outlives the tests. */
+final class Process
+{
+    /** @var resource */
+    private $process;
+    private readonly string $log;
+    public readonly int $pid;
+
+    /**
+     * @param list<string> $command
+     * @param array<string, string> $environment added to that of the tests
+     */
+    public function __construct(array $command, array $environment = [])
+    {
+        $this->log = tempnam(sys_get_temp_dir(), 'offbeat-');
+        $output = ['file', $this->log, 'a'];
+        $this->process = proc_open(
+            $command,
+            [['file', '/dev/null', 'r'], $output, $output],
+            $pipes,
+            null,
+            $environment + getenv(),
+        );
+        $this->pid = proc_get_status($this->process)['pid'];
+    }
+
+    public function __destruct()
+    {
+        if (is_resource($this->process)) {
+            $this->end(SIGKILL);
+        }
+        unlink($this->log);
+    }
+
+    public function output(): string
+    {
+        return file_get_contents($this->log);
+    }
+
+    /** Waits until the output has a line like this. */
+    public function waitFor(string $pattern): string
+    {
+        for ($patience = 0; $patience < 1_000; ++$patience) {
+            if (preg_match($pattern, $this->output(), $found) === 1) {
+                return end($found);
+            }
+            usleep(10_000);
+        }
+        throw new \RuntimeException("no $pattern in: " . $this->output());
+    }
+
+    public function signal(int $signal): void
+    {
+        posix_kill($this->pid, $signal);
+    }
+
+    /** Sends a signal, waits for the end, and returns the exit status; -1 if the signal ended it. */
+    public function end(int $signal = SIGTERM): int
+    {
+        $this->signal($signal);
+
+        return proc_close($this->process);
+    }
+
+    /** Waits until it ends by itself; kills it if it takes too long. */
+    public function wait(float $seconds): ?int
+    {
+        $deadline = microtime(true) + $seconds;
+        do {
+            $status = proc_get_status($this->process);
+            if (!$status['running']) {
+                proc_close($this->process);
+
+                return $status['exitcode'];
+            }
+            usleep(10_000);
+        } while (microtime(true) < $deadline);
+        $this->end(SIGKILL);
+
+        return null;
+    }
+}

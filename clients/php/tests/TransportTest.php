@@ -1,0 +1,175 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Tests;
+
+use Offbeat\Exception\InvalidArgument;
+use Offbeat\Exception\NotFound;
+use Offbeat\Exception\OffbeatException;
+use Offbeat\Exception\ResourceExhausted;
+use Offbeat\Exception\Unavailable;
+use Offbeat\Client;
+use Offbeat\Transport\Address;
+use Offbeat\Transport\Retrying;
+
+/** Answers that are no answers. */
+final class TransportTest extends OffbeatTestCase
+{
+    private const LIMIT = 10_000;
+
+    public static function answers(): iterable
+    {
+        foreach (array_keys(self::transports()) as $kind) {
+            yield "good, $kind" => [$kind, 'good'];
+            yield "in pieces, $kind" => [$kind, 'in pieces'];
+        }
+    }
+
+    /** @dataProvider answers */
+    public function testAMessageInAnyPiecesIsTheAnswer(string $kind, string $mode): void
+    {
+        $server = self::nonsense($mode, $address);
+        $transport = self::transport($kind, $address, self::LIMIT);
+        self::assertSame('abc', $transport->call('AssignSlot', 'question', 5.0));
+        self::assertSame('abc', $transport->call('AssignSlot', '', 5.0));
+        self::assertSame(2, substr_count($server->output(), 'call'));
+    }
+
+    public static function nonsenses(): iterable
+    {
+        $modes = [
+            'half a message' => OffbeatException::class,
+            'half a head' => OffbeatException::class,
+            'no message' => OffbeatException::class,
+            'two messages' => OffbeatException::class,
+            'compressed' => OffbeatException::class,
+            'too long' => ResourceExhausted::class,
+            'no status' => Unavailable::class,
+            'broken off' => Unavailable::class,
+            'web page' => OffbeatException::class,
+            'not found' => OffbeatException::class,
+            'internal' => OffbeatException::class,
+            'status in words' => OffbeatException::class,
+            'shutting down' => Unavailable::class,
+            'http1' => Unavailable::class,
+            'noise' => Unavailable::class,
+        ];
+        foreach ($modes as $mode => $class) {
+            yield $mode => [$mode, $class];
+        }
+    }
+
+    /** @dataProvider nonsenses */
+    public function testNonsenseIsNamed(string $mode, string $class): void
+    {
+        $server = self::nonsense($mode, $address);
+        $transport = self::transport('curl', $address, self::LIMIT);
+        $started = microtime(true);
+        $thrown = self::thrown(OffbeatException::class, static fn () => $transport->call('AssignSlot', 'question', 5.0));
+        self::assertSame($class, $thrown::class, $thrown->getMessage());
+        self::assertNotSame('', $thrown->getMessage());
+        self::assertLessThan(3, microtime(true) - $started);
+    }
+
+    /** What ext-grpc makes of nonsense is its own; it must be one of ours, and soon. */
+    public function testNonsenseIsNamedByExtGrpc(): void
+    {
+        if (!isset(self::transports()['grpc'])) {
+            self::markTestSkipped('ext-grpc is not loaded');
+        }
+        foreach (array_keys(iterator_to_array(self::nonsenses())) as $mode) {
+            if ($mode === 'compressed') {
+                continue; // it passes the bytes on
+            }
+            $server = self::nonsense($mode, $address);
+            $transport = self::transport('grpc', $address, self::LIMIT);
+            self::thrown(OffbeatException::class, static fn () => $transport->call('AssignSlot', 'question', 1.0), $mode);
+            $transport->close();
+        }
+    }
+
+    public static function overloads(): iterable
+    {
+        foreach (array_keys(self::transports()) as $kind) {
+            yield "$kind, at once" => [$kind, 'overloaded'];
+            yield "$kind, in trailers" => [$kind, 'overloaded in trailers'];
+        }
+    }
+
+    /** @dataProvider overloads */
+    public function testDetailsComeWithTheStatus(string $kind, string $mode): void
+    {
+        $server = self::nonsense($mode, $address);
+        $thrown = self::thrown(
+            ResourceExhausted::class,
+            static fn () => self::transport($kind, $address)->call('AssignSlot', '', 5.0),
+        );
+        self::assertSame('full: 100% of ½', $thrown->getMessage());
+        self::assertSame(1.05, $thrown->retryDelay);
+        self::assertSame('ERROR_REASON_OVERLOADED', $thrown->reason);
+        self::assertSame(['', '', 'at most ½'], [$thrown->field, $thrown->value, $thrown->allowed]);
+        self::assertSame(['google.rpc.ErrorInfo', 'google.rpc.RetryInfo', 'example.Unknown'], array_column($thrown->details, 'type'));
+    }
+
+    /** @dataProvider transports */
+    public function testDetailsThatCannotBeReadDoNotHideTheStatus(string $kind): void
+    {
+        $server = self::nonsense('bad details', $address);
+        $thrown = self::thrown(NotFound::class, static fn () => self::transport($kind, $address)->call('AssignSlot', '', 5.0));
+        self::assertStringContainsString('gone', $thrown->getMessage());
+        self::assertSame([], $thrown->details);
+    }
+
+    public function testOnlyTheUnavailableIsAskedAgain(): void
+    {
+        foreach (['shutting down' => 4, 'http1' => 4, 'internal' => 1, 'overloaded' => 1] as $mode => $calls) {
+            $server = self::nonsense($mode, $address);
+            $transport = new Retrying(self::transport('curl', $address));
+            self::thrown(OffbeatException::class, static fn () => $transport->call('AssignSlot', '', 5.0));
+            self::assertSame($calls, substr_count($server->output(), 'call'), $mode);
+        }
+    }
+
+    public function testRetriesStayWithinTheDeadline(): void
+    {
+        $server = self::nonsense('shutting down', $address);
+        $transport = new Retrying(self::transport('curl', $address));
+        $started = microtime(true);
+        self::thrown(Unavailable::class, static fn () => $transport->call('AssignSlot', '', 0.1));
+        self::assertLessThan(0.2, microtime(true) - $started);
+        self::assertSame(2, substr_count($server->output(), 'call'));
+    }
+
+    public function testAnswersThatAreNoMessagesAreNamed(): void
+    {
+        $server = self::nonsense('good', $address); // whose "abc" is none
+        $client = new Client($address, transport: 'curl');
+        foreach ([
+            static fn () => $client->assignSlot(self::eightHours(), 1),
+            static fn () => $client->assignSlots(self::eightHours(), [1]),
+        ] as $ask) {
+            self::assertSame(OffbeatException::class, self::thrown(OffbeatException::class, $ask)::class);
+        }
+    }
+
+    public function testAddresses(): void
+    {
+        foreach (['localhost:2328', '127.0.0.1:1', '[::1]:65535', 'unix:/run/a.sock', 'unix:///run/a.sock', 'unix:a.sock'] as $good) {
+            self::assertSame($good, Address::parse($good)->text);
+        }
+        self::assertSame('/run/a.sock', Address::parse('unix:///run/a.sock')->path);
+        foreach (['', 'localhost', 'localhost:0', 'localhost:65536', 'http://a:1', 'a b:1', "a:1\n", 'a:1/x', 'unix:', 'u@a:1', "unix:/a\0b"] as $bad) {
+            $thrown = self::thrown(InvalidArgument::class, static fn () => Address::parse($bad), $bad);
+            self::assertSame('address', $thrown->field);
+        }
+    }
+
+    private static function nonsense(string $mode, ?string &$address): Process
+    {
+        $server = new Process([PHP_BINARY, '-n', __DIR__ . '/processes/nonsense.php', $mode]);
+        $address = '127.0.0.1:' . $server->waitFor('/port (\d+)\n/');
+
+        return $server;
+    }
+}

@@ -1,0 +1,9 @@
+<?php
+
+declare(strict_types=1);
+
+error_reporting(E_ALL);
+require __DIR__ . '/../autoload.php';
+require __DIR__ . '/Process.php';
+require __DIR__ . '/Sidecar.php';
+require __DIR__ . '/OffbeatTestCase.php';

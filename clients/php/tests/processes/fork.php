@@ -1,0 +1,44 @@
+<?php
+
+declare(strict_types=1);
+
+// A connection that was used before a fork, on both sides of it; run by FailuresTest. Each
+// process asks about an ID of its own, or it would not notice the answer to another's. The
+// children do without retries, which would make up for sharing the parent's connection;
+// the parent needs them, since libcurl says goodbye on it when a child ends.
+
+require __DIR__ . '/../../autoload.php';
+
+$transport = new Offbeat\Transport\CurlTransport(Offbeat\Transport\Address::parse($argv[1]));
+$schedule = new Offbeat\Schedule(period: 28_800);
+$retrying = new Offbeat\Transport\Retrying($transport);
+$ask = static function (int $id, Offbeat\Transport\Transport $transport) use ($schedule): string {
+    $request = (new Offbeat\V1\AssignSlotRequest())
+        ->setSchedule($schedule->toMessage())
+        ->setId((new Offbeat\V1\Id())->setInteger($id));
+    $response = new Offbeat\V1\AssignSlotResponse();
+    $response->mergeFromString($transport->call('AssignSlot', $request->serializeToString(), 5.0));
+
+    return $response->getReason()->getCanonicalId();
+};
+$ask(0, $retrying) === '0' || exit(1);
+$children = [];
+for ($child = 1; $child <= 4; ++$child) {
+    $pid = pcntl_fork();
+    if ($pid === 0) {
+        for ($i = 0; $i < 100; ++$i) {
+            $ask($child, $transport) === "$child" || exit(2);
+        }
+        exit(0);
+    }
+    $children[] = $pid;
+}
+for ($i = 0; $i < 400; ++$i) { // while the children ask, and end
+    $ask(0, $retrying) === '0' || exit(3);
+}
+foreach ($children as $pid) {
+    pcntl_waitpid($pid, $status);
+    pcntl_wifexited($status) && pcntl_wexitstatus($status) === 0 || exit(4);
+}
+$ask(0, $retrying) === '0' || exit(5);
+echo "both sides\n";
