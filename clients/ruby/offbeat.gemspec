@@ -9,7 +9,7 @@ Gem::Specification.new do |spec|
   spec.authors = ["The Offbeat authors"]
   spec.license = "Apache-2.0"
   spec.required_ruby_version = ">= 3.0"
-  spec.files = Dir["lib/**/*.rb", "README.md"]
+  spec.files = Dir["lib/**/*.rb", "sig/**/*.rbs", "README.md"]
   spec.require_paths = ["lib"]
   # Debian 12 has 3.21.
   spec.add_dependency "google-protobuf", ">= 3.21"

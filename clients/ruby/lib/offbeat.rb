@@ -3,6 +3,7 @@
 require_relative "offbeat/version"
 require_relative "offbeat/errors"
 require_relative "offbeat/schedule"
+require_relative "offbeat/sql"
 require_relative "offbeat/ids"
 require_relative "offbeat/answers"
 require_relative "offbeat/client"

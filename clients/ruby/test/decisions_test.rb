@@ -12,9 +12,28 @@ class DecisionsTest < OffbeatTest
     response.decode(transport.call(method, message.class.encode(message), 10))
   end
 
+  # The cases of all files that have a field: "response", or "reason" of a refusal.
+  def decisions(field)
+    files = Dir[File.join(VECTORS, "decisions", "*.json")].map { |file| "decisions/#{File.basename(file)}" }
+    assert_operator files.size, :>=, 4
+    files.sort.flat_map { |file| vectors(file) }.select { |golden| golden.key?(field) }
+  end
+
+  # The request, with what is too long to write out.
+  def filled(golden)
+    { "fill_text" => ->(fill) { "x" * fill["length"] },
+      "fill_list" => ->(fill) { [fill["element"]] * fill["length"] } }.each do |name, make|
+      next unless (fill = golden[name])
+
+      *parents, field = fill["path"]
+      parents.reduce(golden["request"]) { |place, parent| place.fetch(parent) }[field] = make.call(fill)
+    end
+    golden["request"]
+  end
+
   def test_golden_answers
-    cases = vectors("decisions/answers.json")
-    assert_operator cases.size, :>, 100
+    cases = decisions("response")
+    assert_operator cases.size, :>, 250
     cases.each do |golden|
       response = ask(golden["method"], golden["request"])
       expected = response.class.decode_json(JSON.generate(golden["response"]))
@@ -26,12 +45,11 @@ class DecisionsTest < OffbeatTest
   end
 
   def test_refusals_become_errors
-    refused = vectors("decisions/refusals.json").reject do |refusal|
-      %w[json_only fill_text fill_list].any? { |key| refusal.key?(key) }
-    end
-    assert_operator refused.size, :>, 60
+    # What only JSON can say wrong, messages cannot.
+    refused = decisions("reason").reject { |refusal| refusal["json_only"] }
+    assert_operator refused.size, :>, 90
     refused.each do |refusal|
-      error = assert_raises(Offbeat::InvalidArgument, refusal["name"]) { ask(refusal["method"], refusal["request"]) }
+      error = assert_raises(Offbeat::InvalidArgument, refusal["name"]) { ask(refusal["method"], filled(refusal)) }
       assert_equal ["ERROR_REASON_#{refusal["reason"]}", refusal["field"]], [error.reason, error.field], refusal["name"]
       assert_equal refusal.fetch("value", error.value), error.value, refusal["name"]
       refusal.fetch("allowed", []).each { |words| assert_includes error.allowed, words, refusal["name"] }

@@ -18,6 +18,6 @@ class ReadmeTest < OffbeatTest
       end
       scope.eval(code, "README.md")
     end
-    assert_equal 9, checked
+    assert_equal 12, checked
   end
 end

@@ -20,8 +20,9 @@ module Offbeat
   Row = Struct.new(:id, :slot_index, :slot_offset, :cycle_offset, :cycle_index, :next_run_time, :run_key,
                    keyword_init: true)
 
-  # One slot of one cycle: the half-open span from start to end.
-  Slot = Struct.new(:slot_index, :cycle_index, :start_time, :end_time, keyword_init: true)
+  # One slot of one cycle: the half-open span from start to end; and which rows belong to
+  # it, a {Predicate}, if a column was named.
+  Slot = Struct.new(:slot_index, :cycle_index, :start_time, :end_time, :predicate, keyword_init: true)
 
   # An estimate of how full slots or seconds get.
   ExpectedLoad = Struct.new(:mean, :fullest_median, :fullest_p99, keyword_init: true)

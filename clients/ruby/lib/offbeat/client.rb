@@ -41,12 +41,30 @@ module Offbeat
       description(call("DescribeSchedule", request, V1::DescribeScheduleResponse, timeout))
     end
 
-    # The slots that start in a window; by default in the period from now on.
-    def list_slots(schedule, start_time: nil, end_time: nil, timeout: nil)
+    # The slots that start in a window; by default in the period from now on. With a
+    # {SqlColumn}, each with the {Predicate} that selects its rows: those of a cycle's
+    # slots share out all rows whose ID is not NULL.
+    def list_slots(schedule, start_time: nil, end_time: nil, sql_column: nil, timeout: nil)
       request = V1::ListSlotsRequest.new(schedule: schedule.to_message)
       request.start_time = Times.to_timestamp("start_time", start_time) if start_time
       request.end_time = Times.to_timestamp("end_time", end_time) if end_time
-      call("ListSlots", request, V1::ListSlotsResponse, timeout).slots.map { |message| slot(message) }
+      request.sql_column = sql_column.to_message if sql_column
+      response = call("ListSlots", request, V1::ListSlotsResponse, timeout)
+      response.slots.map do |message|
+        found = slot(message)
+        found.predicate = predicate(message.predicate, response, sql_column) if sql_column
+        found
+      end
+    end
+
+    # The rows that run in a window of at most a period, by default from now on, as a
+    # {Predicate}. Not for :twister, whose offsets no database computes.
+    def window_predicate(schedule, sql_column, end_time:, start_time: nil, timeout: nil)
+      request = V1::GetWindowPredicateRequest.new(schedule: schedule.to_message, sql_column: sql_column.to_message,
+                                                  end_time: Times.to_timestamp("end_time", end_time))
+      request.start_time = Times.to_timestamp("start_time", start_time) if start_time
+      response = call("GetWindowPredicate", request, V1::GetWindowPredicateResponse, timeout)
+      predicate(response.predicate, response, sql_column)
     end
 
     # One ID: for more than a few, {#assign_slots} is far quicker. `kind` names the kind
@@ -62,14 +80,15 @@ module Offbeat
     # Any number of IDs of one type, in as few calls as that takes. If some are refused,
     # raises {BadIds}, which carries the answers of the others; with `return_errors`
     # returns them all, the refused ones in `errors`.
-    def assign_slots(schedule, ids, return_errors: false, **options)
+    def assign_slots(schedule, ids, from_time: nil, kind: nil, id_type: nil, return_errors: false, timeout: nil)
       answer = nil
+      options = { from_time: from_time, kind: kind, id_type: id_type, timeout: timeout }
       each_batch(schedule, ids, IdEncoder::BATCH_IDS, **options) do |encoder, batch, response|
         answer ||= SlotAssignments.new(encoder)
         answer.fingerprint = response.identity.fingerprint
         answer.add(batch, response.assignments)
       end
-      answer ||= nothing(schedule, options)
+      answer ||= nothing(schedule, id_type, timeout)
       raise BadIds, answer unless answer.errors.empty? || return_errors
 
       answer
@@ -77,7 +96,8 @@ module Offbeat
 
     # IDs as they come: an Enumerator of the answers, batch by batch, that holds one
     # batch at a time. Refused IDs stand in the `errors` of their batch.
-    def stream_slot_assignments(schedule, ids, **options)
+    def stream_slot_assignments(schedule, ids, from_time: nil, kind: nil, id_type: nil, timeout: nil)
+      options = { from_time: from_time, kind: kind, id_type: id_type, timeout: timeout }
       Enumerator.new do |answers|
         first = 0
         each_batch(schedule, ids, STREAM_IDS, **options) do |encoder, batch, response|
@@ -97,9 +117,7 @@ module Offbeat
       request = V1::GetReciprocalSlotsRequest.new(schedule: schedule.to_message, run_times: times)
       Offbeat.set_field(request, "slot_index", slot_index)
       Offbeat.set_field(request, "kind_count", kind_count)
-      Offbeat.set_field(request, "spacing", spacing && SPACINGS.fetch(spacing) do
-        raise Offbeat.refused("spacing", spacing, "must be :even or :stable")
-      end)
+      request.spacing = Offbeat.named("spacing", spacing, SPACINGS) if spacing
       reciprocals(call("GetReciprocalSlots", request, V1::GetReciprocalSlotsResponse, timeout))
     end
 
@@ -110,7 +128,7 @@ module Offbeat
       response.decode(@transport.call(method, request.class.encode(request), seconds))
     end
 
-    def each_batch(schedule, ids, size, from_time: nil, kind: nil, id_type: nil, timeout: nil)
+    def each_batch(schedule, ids, size, from_time:, kind:, id_type:, timeout:)
       encoder = IdEncoder.new(id_type)
       # Now is taken once, so that all IDs of a call are asked about at one instant.
       opening = V1::AssignSlotsRequest.new(schedule: schedule.to_message,
@@ -124,9 +142,9 @@ module Offbeat
     end
 
     # Nothing was asked: let the schedule be checked all the same.
-    def nothing(schedule, options)
-      answer = SlotAssignments.new(IdEncoder.new(options[:id_type]))
-      answer.fingerprint = describe_schedule(schedule, timeout: options[:timeout]).fingerprint
+    def nothing(schedule, id_type, timeout)
+      answer = SlotAssignments.new(IdEncoder.new(id_type))
+      answer.fingerprint = describe_schedule(schedule, timeout: timeout).fingerprint
       answer
     end
 
@@ -154,6 +172,12 @@ module Offbeat
     def slot(message)
       Slot.new(slot_index: message.slot_index, cycle_index: message.cycle_index,
                start_time: Times.from_timestamp(message.start_time), end_time: Times.from_timestamp(message.end_time))
+    end
+
+    def predicate(message, response, sql_column)
+      values = message.parameters.map { |parameter| parameter[parameter.value.to_s] }
+      values = message.parameters.map(&:name).zip(values).to_h if sql_column.parameter_style == :named
+      Predicate.new(sql: message.sql, parameters: values, create_index_sql: response.create_index_sql)
     end
 
     def description(message)

@@ -59,16 +59,19 @@ module Offbeat
     private
 
     def named(name, value, names)
-      return if value.nil?
-
-      names.fetch(value) do
-        allowed = "must be one of #{names.keys.map(&:inspect).join(", ")}"
-        raise Offbeat.refused("schedule.spec.#{name}", value, allowed, reason: "ERROR_REASON_OUT_OF_RANGE")
-      end
+      Offbeat.named("schedule.spec.#{name}", value, names) unless value.nil?
     end
 
     def set(spec, name, value)
       Offbeat.set_field(spec, name, value, "schedule.spec.#{name}")
+    end
+  end
+
+  # What a symbol is called in messages; others are refused as the sidecar would.
+  def self.named(path, value, names)
+    names.fetch(value) do
+      raise refused(path, value, "must be one of #{names.keys.map(&:inspect).join(", ")}",
+                    reason: "ERROR_REASON_OUT_OF_RANGE")
     end
   end
 

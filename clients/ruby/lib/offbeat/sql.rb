@@ -1,0 +1,71 @@
+# frozen_string_literal: true
+
+module Offbeat
+  # A column of IDs in a database, and how to write statements about it. What is nil has
+  # the sidecar's default.
+  #
+  #   Offbeat::SqlColumn.new(dialect: :postgresql, table: "customers", name: "id", type: :uuid)
+  #
+  # The sidecar checks the values, and quotes the names: a column that a schedule cannot be
+  # decided over raises {InvalidArgument} when it is first used.
+  class SqlColumn
+    DIALECTS = {
+      postgresql: :SQL_DIALECT_POSTGRESQL, mysql: :SQL_DIALECT_MYSQL, mariadb: :SQL_DIALECT_MARIADB,
+      sqlite: :SQL_DIALECT_SQLITE
+    }.freeze
+    TYPES = {
+      uuid: :SQL_COLUMN_TYPE_UUID, uuid_bytes: :SQL_COLUMN_TYPE_UUID_BYTES,
+      uuid_bytes_swapped: :SQL_COLUMN_TYPE_UUID_BYTES_SWAPPED, uuid_text: :SQL_COLUMN_TYPE_UUID_TEXT,
+      uuid_digits: :SQL_COLUMN_TYPE_UUID_DIGITS, integer: :SQL_COLUMN_TYPE_INTEGER, text: :SQL_COLUMN_TYPE_TEXT,
+      fraction: :SQL_COLUMN_TYPE_FRACTION, hash_digits: :SQL_COLUMN_TYPE_HASH_DIGITS
+    }.freeze
+    PARAMETER_STYLES = {
+      literal: :SQL_PARAMETER_STYLE_LITERAL, question_mark: :SQL_PARAMETER_STYLE_QUESTION_MARK,
+      format: :SQL_PARAMETER_STYLE_FORMAT, dollar: :SQL_PARAMETER_STYLE_DOLLAR, named: :SQL_PARAMETER_STYLE_NAMED
+    }.freeze
+
+    attr_reader :dialect, :table, :name, :type, :schema, :table_alias, :parameter_style, :first_parameter_number
+
+    # @param dialect :postgresql, :mysql, :mariadb or :sqlite
+    # @param table the table, without quotes, like all names here
+    # @param name the column; rows that have NULL there belong to no slot
+    # @param type what the column holds: :uuid (the database's own type), :uuid_bytes (16 of them),
+    #   :uuid_bytes_swapped (as UUID_TO_BIN(x, 1) makes them), :uuid_text, :uuid_digits (32, no
+    #   hyphens), :integer, :text, :fraction, or :hash_digits (the first 16 or all 32 hexadecimal
+    #   digits of MD5(salt ‖ canonical text of the ID), in lower case; SQLite has no MD5)
+    # @param schema the schema of the table. Default: the current one
+    # @param table_alias what your query calls the table. Default: nothing stands before the column
+    # @param parameter_style :literal (the default: nothing is to be bound), :question_mark, :format (%s),
+    #   :dollar ($1) or :named (:offbeat_1)
+    # @param first_parameter_number :dollar and :named only: the number of the first placeholder. Default: 1
+    def initialize(dialect:, table:, name:, type:, schema: nil, table_alias: nil, parameter_style: nil,
+                   first_parameter_number: nil)
+      @dialect, @table, @name, @type, @schema = dialect, table, name, type, schema
+      @table_alias, @parameter_style, @first_parameter_number = table_alias, parameter_style, first_parameter_number
+      freeze
+    end
+
+    # The column as its message.
+    def to_message
+      column = V1::SqlColumn.new(dialect: named("dialect", dialect, DIALECTS), type: named("type", type, TYPES))
+      %w[schema table name table_alias first_parameter_number].each do |field|
+        Offbeat.set_field(column, field, public_send(field), "sql_column.#{field}")
+      end
+      column.parameter_style = named("parameter_style", parameter_style, PARAMETER_STYLES) if parameter_style
+      column
+    end
+
+    private
+
+    def named(field, value, names)
+      Offbeat.named("sql_column.#{field}", value, names)
+    end
+  end
+
+  # Which rows of a table belong to a slot or a window: a condition for a query's WHERE
+  # clause, in parentheses, and what to bind in it: an Array in the order of the
+  # placeholders, or under :named a Hash by name, without colon. `create_index_sql` makes
+  # the index that serves it; run it first: in MySQL and MariaDB it also adds an invisible
+  # generated column, which the condition names.
+  Predicate = Struct.new(:sql, :parameters, :create_index_sql, keyword_init: true)
+end
