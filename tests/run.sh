@@ -9,6 +9,7 @@ part=${1:-all}
 tools=target/tools
 venv=target/venv
 oldest=target/venv-oldest
+php_grpc=target/php-grpc
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -23,8 +24,17 @@ setup() {
         command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
     done
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
-    ruby -e 'require "google/protobuf"; require "minitest"; require "active_support"' 2>/dev/null ||
-        missing+=(ruby-google-protobuf ruby-minitest ruby-activesupport)
+    ruby -e 'require "google/protobuf"; require "minitest"; require "active_support"; require "sqlite3"' \
+        2>/dev/null || missing+=(ruby-google-protobuf ruby-minitest ruby-activesupport ruby-sqlite3)
+    if [ "$(php -m 2>/dev/null | grep -cxE 'bcmath|curl|gmp|pdo_mysql|pdo_sqlite')" -lt 5 ]; then
+        missing+=(php-bcmath php-curl php-gmp php-mysql php-sqlite3)
+    fi
+    [ -d /usr/share/php/Google/Protobuf ] || missing+=(php-google-protobuf)
+    command -v phpunit >/dev/null || missing+=(phpunit)
+    # To build ext-grpc, the other transport of the PHP client.
+    command -v phpize >/dev/null || missing+=(php-dev)
+    command -v dpkg-source >/dev/null || missing+=(dpkg-dev)
+    [ -f /usr/include/grpc/grpc.h ] || missing+=(libgrpc-dev)
     if [ ${#missing[@]} -gt 0 ]; then
         local sudo=
         [ "$(id -u)" -eq 0 ] || sudo=sudo
@@ -46,6 +56,7 @@ setup() {
         cargo install --quiet --locked --root "$tools/cargo" cargo-deny@0.20.2
         echo cargo-deny-0.20.2 >"$tools/cargo/.stamp"
     fi
+    clients/php/tests/build_ext_grpc.sh "$php_grpc"
     # The client with the newest runtime, and with the oldest one that it supports.
     local wanted
     wanted=$(cat tests/requirements.txt clients/python/pyproject.toml | sha256sum)
@@ -94,6 +105,9 @@ lint() {
     rm -rf "$fresh/offbeat"
     clients/ruby/generate.sh "$fresh"
     diff --recursive "$fresh/offbeat/v1" clients/ruby/lib/offbeat/v1
+    clients/php/generate.sh "$fresh"
+    diff --recursive "$fresh/Offbeat" clients/php/generated/Offbeat
+    diff --recursive "$fresh/GPBMetadata" clients/php/generated/GPBMetadata
     rm -rf "$fresh"
     echo "lint passed"
 }
@@ -139,8 +153,13 @@ clients() {
     for file in clients/ruby/test/*_test.rb; do
         ruby -w -Iclients/ruby/lib -Iclients/ruby/test "$file" </dev/null
     done
-    say "three databases"
-    "$venv/bin/pytest" --quiet tests/sql
+    say "PHP client, by curl"
+    (cd clients/php && phpunit </dev/null)
+    say "PHP client, by curl and by ext-grpc"
+    (cd clients/php && php -d extension="$PWD/../../$php_grpc/modules/grpc.so" \
+        "$(command -v phpunit)" </dev/null)
+    say "three databases, and the recipe in three languages"
+    "$venv/bin/pytest" --quiet tests/databases
     say "README and examples"
     "$venv/bin/pytest" --quiet tests/documents
 }

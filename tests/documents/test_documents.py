@@ -11,10 +11,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
+import offbeat
 import pytest
 
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
@@ -86,6 +89,49 @@ def test_python(address):
     lines = run(sys.executable, "-c", first_call("python.py", address)).splitlines()
     assert lines[0] == "75 2026-01-01 04:41:23+00:00"
     assert len(lines) == 4
+
+
+def test_ruby(address):
+    call = first_call("ruby.rb", address)
+    lines = run("ruby", "-w", "-I", "clients/ruby/lib", "-e", call).splitlines()
+    assert lines[0] == "75 2026-01-01 04:41:23 UTC"
+    assert len(lines) == 4
+
+
+def test_php(address):
+    call = first_call("php.php", address).removeprefix("<?php")
+    lines = run("php", "-d", "error_reporting=-1", "-r", call).splitlines()
+    assert lines[0] == "75 2026-01-01T04:41:23+00:00"
+    assert len(lines) == 4
+
+
+def test_the_statements_of_the_page_on_sql(address):
+    column = offbeat.SqlColumn(
+        offbeat.SqlDialect.POSTGRESQL, "account", "id", offbeat.SqlColumnType.UUID
+    )
+    schedule = offbeat.Schedule(timedelta(days=1), slot_count=144)
+    with offbeat.Client(address) as client:
+        slots = client.list_slots(schedule, start_time=EPOCH, sql_column=column)
+    page = " ".join((ROOT / "docs" / "sql.md").read_text().split())
+    assert slots[5].predicate.sql in page
+    assert slots[5].predicate.create_index_sql in page
+
+
+def test_the_table_of_clients():
+    """Every method of the table is one of its client, and the other way round."""
+    text = (ROOT / "clients" / "README.md").read_text()
+    table = [line.split("|")[2:5] for line in text.splitlines() if line.startswith("| ")]
+    named = [set(re.findall(r"`([a-z]\w+)`", " ".join(column))) for column in zip(*table)]
+    sources = [
+        ("clients/python/src/offbeat/client.py", r"^    def ([a-z]\w+)\("),
+        ("clients/ruby/lib/offbeat/client.rb", r"^    def ([a-z]\w+)\("),
+        ("clients/php/src/Client.php", r"^    public function ([a-z]\w+)\("),
+    ]
+    for names, (path, pattern) in zip(named, sources):
+        source = (ROOT / path).read_text().split("    private\n")[0]
+        methods = set(re.findall(pattern, source, re.MULTILINE)) - {"close", "initialize"}
+        assert len(methods) == 7
+        assert methods <= names, path
 
 
 def test_the_main_job():

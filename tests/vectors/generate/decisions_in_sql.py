@@ -1,7 +1,7 @@
 """Prints golden predicates: the statements as written by hand, the bounds from exact integers.
 
 Run: python3 decisions_in_sql.py > ../decisions/sql.json
-That the statements are right is for databases to say: tests/sql asks three of them.
+That the statements are right is for databases to say: tests/databases asks three of them.
 """
 
 from __future__ import annotations

@@ -102,12 +102,12 @@ impl Binder {
         if self.style == ParameterStyle::Format { sql.replace('%', "%%") } else { sql.to_owned() }
     }
 
-    /// SQLite compares a number with text that looks like one by their types, and
-    /// some drivers (PDO) bind everything as text.
+    /// SQLite compares a number with text that looks like one by their types, and some
+    /// drivers (PDO) bind everything as text. Not CAST: it has an affinity, which the
+    /// indexed expression has not, so that the index would not be used.
     fn typed(&self, value: &Value, placeholder: String) -> String {
         match (self.dialect, value) {
-            (Dialect::Sqlite, Value::Integer(_)) => format!("CAST({placeholder} AS INTEGER)"),
-            (Dialect::Sqlite, Value::Real(_)) => format!("CAST({placeholder} AS REAL)"),
+            (Dialect::Sqlite, Value::Integer(_) | Value::Real(_)) => format!("({placeholder} + 0)"),
             _ => placeholder,
         }
     }

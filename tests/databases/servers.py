@@ -37,8 +37,8 @@ class Database:
         """Return the column ``n`` of the rows that a predicate selects."""
         raise NotImplementedError
 
-    def plan(self, table: str, predicate: Predicate) -> str:
-        """Return how the database would find the rows of a predicate of literals."""
+    def plan(self, table: str, predicate: Predicate, style: SqlParameterStyle) -> str:
+        """Return how the database would find the rows of a predicate."""
         raise NotImplementedError
 
     def stop(self) -> None:
@@ -66,9 +66,18 @@ class PostgreSql(Database):
         self._quietly([*self._control, "initdb", "-o", options])
         options = f"-k {folder} -c listen_addresses= -c fsync=off"
         self._quietly([*self._control, "-l", str(folder / "log"), "-w", "-o", options, "start"])
-        address = f"host={folder} user=postgres"
-        self._connection = psycopg.connect(address, autocommit=True)
-        self._raw = psycopg.connect(address, autocommit=True, cursor_factory=psycopg.RawCursor)
+        self._folder = folder
+        self._connection = self.connect("postgres")
+        self._raw = self.connect("postgres", cursor_factory=psycopg.RawCursor)
+
+    def environment(self, database: str) -> dict[str, str]:
+        """Return what libpq finds a database by."""
+        return {"PGHOST": str(self._folder), "PGUSER": "postgres", "PGDATABASE": database}
+
+    def connect(self, database: str, **options: Any) -> psycopg.Connection:
+        """Connect to a database."""
+        address = f"host={self._folder} user=postgres dbname={database}"
+        return psycopg.connect(address, autocommit=True, **options)
 
     def _quietly(self, command: list[str]) -> None:
         subprocess.run(
@@ -86,21 +95,20 @@ class PostgreSql(Database):
             for row in rows:
                 copy.write_row(row)
 
-    def select(self, table, predicate, style):
+    def _query(self, before, table, predicate, style):
         connection = self._raw if style == SqlParameterStyle.DOLLAR else self._connection
-        if style == SqlParameterStyle.LITERAL:
-            cursor = connection.execute(f"SELECT n FROM {table} t WHERE {predicate.sql}")
-        else:
-            if style == SqlParameterStyle.FORMAT:
-                table = table.replace("%", "%%")
-            query = f"SELECT n FROM {table} t WHERE {predicate.sql}"
-            cursor = connection.execute(query, predicate.parameters)
-        return [n for (n,) in cursor]
+        # Names may hold %, which only statements with parameters give a meaning.
+        table = table.replace("%", "%%") if style == SqlParameterStyle.FORMAT else table
+        query = f"{before}SELECT n FROM {table} t WHERE {predicate.sql}"
+        parameters = None if style == SqlParameterStyle.LITERAL else predicate.parameters
+        return connection.execute(query, parameters).fetchall()
 
-    def plan(self, table, predicate):
+    def select(self, table, predicate, style):
+        return [n for (n,) in self._query("", table, predicate, style)]
+
+    def plan(self, table, predicate, style):
         self.run(f"ANALYZE {table}")
-        lines = self.run(f"EXPLAIN SELECT n FROM {table} t WHERE {predicate.sql}")
-        return "\n".join(line for (line,) in lines)
+        return "\n".join(line for (line,) in self._query("EXPLAIN ", table, predicate, style))
 
     def stop(self):
         self._connection.close()
@@ -130,13 +138,13 @@ class MariaDb(Database):
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        socket = f"{folder}/socket"
+        self.socket = f"{folder}/socket"
         self._server = subprocess.Popen(
             [
                 "mariadbd",
                 "--no-defaults",
                 *data,
-                f"--socket={socket}",
+                f"--socket={self.socket}",
                 "--skip-networking",
                 "--innodb-flush-log-at-trx-commit=0",
                 "--innodb-buffer-pool-size=512M",
@@ -148,9 +156,7 @@ class MariaDb(Database):
         deadline = time.monotonic() + 60
         while True:
             try:
-                self._connection = pymysql.connect(
-                    unix_socket=socket, user="root", charset="utf8mb4", autocommit=True
-                )
+                self._connection = self.connect(None)
                 break
             except pymysql.err.OperationalError:
                 assert time.monotonic() < deadline
@@ -158,6 +164,16 @@ class MariaDb(Database):
                 time.sleep(0.1)
         self.run("CREATE DATABASE offbeat CHARACTER SET utf8mb4")
         self.run("USE offbeat")
+
+    def connect(self, database: str | None) -> pymysql.Connection:
+        """Connect to a database."""
+        return pymysql.connect(
+            unix_socket=self.socket,
+            user="root",
+            database=database,
+            charset="utf8mb4",
+            autocommit=True,
+        )
 
     def run(self, sql: str) -> Rows:
         with self._connection.cursor() as cursor:
@@ -172,20 +188,20 @@ class MariaDb(Database):
             cursor.executemany(f"INSERT INTO {into} VALUES ({marks})", list(rows))
         self._connection.commit()
 
-    def select(self, table, predicate, style):
+    def _query(self, before, table, predicate, style):
+        table = table.replace("%", "%%") if style == SqlParameterStyle.FORMAT else table
+        parameters = None if style == SqlParameterStyle.LITERAL else predicate.parameters
         with self._connection.cursor() as cursor:
-            if style == SqlParameterStyle.LITERAL:
-                cursor.execute(f"SELECT n FROM {table} t WHERE {predicate.sql}")
-            else:
-                into = table.replace("%", "%%")
-                cursor.execute(
-                    f"SELECT n FROM {into} t WHERE {predicate.sql}", predicate.parameters
-                )
-            return [n for (n,) in cursor.fetchall()]
+            query = f"{before}SELECT n FROM {table} t WHERE {predicate.sql}"
+            cursor.execute(query, parameters)
+            return cursor.fetchall()
 
-    def plan(self, table, predicate):
+    def select(self, table, predicate, style):
+        return [n for (n,) in self._query("", table, predicate, style)]
+
+    def plan(self, table, predicate, style):
         self.run(f"ANALYZE TABLE {table}")
-        return str(self.run(f"EXPLAIN SELECT n FROM {table} t WHERE {predicate.sql}"))
+        return str(self._query("EXPLAIN ", table, predicate, style))
 
     def stop(self):
         self._connection.close()
@@ -201,8 +217,17 @@ class Sqlite(Database):
         SqlParameterStyle.NAMED,
     )
 
-    def __init__(self) -> None:
-        self._connection = sqlite3.connect(":memory:")
+    def __init__(self, path: str | Path = ":memory:") -> None:
+        self._connection = sqlite3.connect(path, timeout=10)
+
+    def script(self, sql: str) -> None:
+        """Run several statements."""
+        self._connection.executescript(sql)
+
+    def insert(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Insert rows of two columns."""
+        self._connection.executemany(f"INSERT INTO {table} VALUES (?, ?)", rows)
+        self._connection.commit()
 
     def run(self, sql: str) -> Rows:
         return self._connection.execute(sql).fetchall()
@@ -216,6 +241,6 @@ class Sqlite(Database):
         query = f"SELECT n FROM {table} t WHERE {predicate.sql}"
         return [n for (n,) in self._connection.execute(query, predicate.parameters)]
 
-    def plan(self, table, predicate):
-        rows = self.run(f"EXPLAIN QUERY PLAN SELECT n FROM {table} t WHERE {predicate.sql}")
-        return "\n".join(row[3] for row in rows)
+    def plan(self, table, predicate, style):
+        query = f"EXPLAIN QUERY PLAN SELECT n FROM {table} t WHERE {predicate.sql}"
+        return "\n".join(row[3] for row in self._connection.execute(query, predicate.parameters))
