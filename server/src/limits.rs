@@ -156,6 +156,15 @@ pub const INPUT_LINE_BYTES: Limit = Limit {
     note: "a longer one is a bad ID",
 };
 
+/// Length of a line that `offbeat spread` reads a group from.
+pub const GROUP_LINE_BYTES: Limit = Limit {
+    name: "group on a line of input to offbeat spread",
+    minimum: 0,
+    maximum: 64 << 20,
+    unit: "bytes",
+    note: "a longer one ends the spread",
+};
+
 /// Every limit of the server, in the order of the documentation.
 pub const SERVER_LIMITS: &[Limit] = &[
     LISTENERS,
@@ -175,6 +184,7 @@ pub const SERVER_LIMITS: &[Limit] = &[
     KEEPALIVE_SECONDS,
     LOCAL_ERROR_RESETS,
     INPUT_LINE_BYTES,
+    GROUP_LINE_BYTES,
 ];
 
 /// The one table of limits, as Markdown.

@@ -117,6 +117,18 @@ def test_the_statements_of_the_page_on_sql(address):
     assert slots[5].predicate.create_index_sql in page
 
 
+def test_the_page_on_spreading():
+    page = (ROOT / "docs" / "spread.md").read_text()
+    example = ("--package", "offbeat-core", "--example", "spread_table")
+    table = run("cargo", "run", "--release", "--locked", "--quiet", *example)
+    assert table.count("|") > 20
+    assert table in page
+    (call,) = re.findall(r"```sh\n(printf.*?)```", page, re.DOTALL)
+    lines = run("bash", "-c", call.replace("target/release/offbeat", str(BINARY))).splitlines()
+    assert lines[0] == '{"sequence":0,"group":"a","job":"a1"}'
+    assert [json.loads(line)["job"] for line in lines] == ["a1", "b1", "a2", "b2", "a3"]
+
+
 def test_the_table_of_clients():
     """Every method of the table is one of its client, and the other way round."""
     text = (ROOT / "clients" / "README.md").read_text()

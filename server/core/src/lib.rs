@@ -28,6 +28,7 @@ pub mod placement;
 pub mod reciprocal;
 pub mod rejection;
 pub mod schedule;
+pub mod spread;
 pub mod sql;
 pub mod time;
 pub mod timetable;

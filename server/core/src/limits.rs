@@ -185,6 +185,24 @@ pub const POPULATION: Limit = Limit {
     note: "DescribeSchedule",
 };
 
+/// Feeders of a spread.
+pub const FEEDER_COUNT: Limit = Limit {
+    name: "feeders of a spread",
+    minimum: 1,
+    maximum: 65_536,
+    unit: "feeders",
+    note: "the distance between jobs of a group that is aimed at",
+};
+
+/// Groups of a spread that are open at once.
+pub const MAX_OPEN_GROUPS: Limit = Limit {
+    name: "open groups of a spread",
+    minimum: 1,
+    maximum: 65_536,
+    unit: "groups",
+    note: "COOLDOWN: settable, 1024 by default, at least one for each feeder",
+};
+
 /// Every limit of a decision, in the order of the documentation.
 pub const DECISION_LIMITS: &[Limit] = &[
     PERIOD,
@@ -202,4 +220,6 @@ pub const DECISION_LIMITS: &[Limit] = &[
     PREDICATE_BYTES,
     KIND_COUNT,
     POPULATION,
+    FEEDER_COUNT,
+    MAX_OPEN_GROUPS,
 ];

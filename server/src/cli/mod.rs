@@ -9,6 +9,7 @@ mod output;
 mod reciprocal;
 mod schedule;
 mod serve;
+mod spread;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -45,6 +46,12 @@ enum Command {
     /// Decide here, without a server: slots and offsets for IDs
     #[command(subcommand)]
     Slots(SlotsCommand),
+    /// Spread groups from standard input, so that jobs of one group stay apart
+    ///
+    /// Reads a line {"group": "a", "jobs": ["a1", "a2"]} for each group, when it is needed; writes a
+    /// line {"sequence": 0, "group": "a", "job": "a1"} for each job, and at the end, to standard error,
+    /// what distances were kept. Groups and jobs are any JSON.
+    Spread(spread::SpreadArgs),
     /// Ask a server whether it serves: exit status 0 if so (for probes)
     Health(health::HealthArgs),
     /// Print the table of limits
@@ -87,6 +94,7 @@ pub fn main() -> ExitCode {
 fn run(command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Serve(args) => serve::run(&args),
+        Command::Spread(args) => spread::run(&args),
         Command::Health(args) => health::run(&args),
         Command::Slots(SlotsCommand::Assign(args)) => assign::run(&args),
         Command::Slots(SlotsCommand::Describe(args)) => describe::run(&args),
@@ -172,6 +180,9 @@ impl From<Rejection> for Failure {
             "kind_count" => "--kinds",
             "run_times" => "--run-time",
             "population" => "--population",
+            "feeder_count" => "--feeders",
+            "max_open_groups" => "--max-open-groups",
+            "on_shortage" => "--on-shortage",
             _ => return Self::Usage(rejection.to_string()),
         };
         flag.clone_into(&mut rejection.field);

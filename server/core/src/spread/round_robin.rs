@@ -1,0 +1,72 @@
+//! Feeders in turn: no sizes needed, gaps of exactly F until the first feeder stops.
+
+use super::certificate::Tally;
+use super::{Open, Pull, Source, Turn};
+
+/// The order of the source document: a feeder that runs dry takes the next group in the
+/// same turn; when no group is left it stops, and is skipped from then on.
+#[derive(Debug)]
+pub(super) struct RoundRobin<G> {
+    /// Those that have not stopped, in order; `None` has no group yet.
+    feeders: Vec<Option<Open<G>>>,
+    /// Whose turn it is.
+    current: usize,
+    turn: u64,
+    next_number: u64,
+}
+
+impl<G> RoundRobin<G> {
+    pub(super) fn new(feeder_count: u32) -> Self {
+        let feeders = (0..feeder_count).map(|_| None).collect();
+        Self { feeders, current: 0, turn: 0, next_number: 0 }
+    }
+
+    pub(super) fn open(&self) -> impl Iterator<Item = &Open<G>> {
+        self.feeders.iter().flatten()
+    }
+
+    #[inline]
+    pub(super) fn next<S: Source<Group = G>>(
+        &mut self,
+        source: &mut S,
+        tally: &mut Tally,
+    ) -> Turn<S::Job> {
+        loop {
+            if self.current >= self.feeders.len() {
+                if self.feeders.is_empty() {
+                    return Turn::End;
+                }
+                self.current = 0;
+            }
+            let Some(feeder) = self.feeders.get_mut(self.current) else {
+                return Turn::End;
+            };
+            if let Some(open) = feeder {
+                match source.next_job(&mut open.group) {
+                    Pull::Ready(job) => {
+                        let dealt = open.deal(job, self.turn, tally);
+                        self.turn += 1;
+                        self.current += 1;
+                        return dealt;
+                    }
+                    Pull::Pending => return Turn::Pending,
+                    Pull::End => {
+                        if let Some(ended) = feeder.take() {
+                            ended.close(tally);
+                        }
+                    }
+                }
+            }
+            match source.next_group() {
+                Pull::Ready(group) => {
+                    *feeder = Some(Open::new(group, self.next_number));
+                    self.next_number += 1;
+                }
+                Pull::Pending => return Turn::Pending,
+                Pull::End => {
+                    self.feeders.remove(self.current);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What a spread is asked to be.
+
+use crate::limits::{FEEDER_COUNT, MAX_OPEN_GROUPS};
+use crate::rejection::{Reason, Rejection};
+
+/// In which order groups are dealt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Policy {
+    /// F feeders in turn; sizes need not be known.
+    #[default]
+    RoundRobin,
+    /// The largest rested group first; sizes are declared.
+    Cooldown,
+}
+
+/// What `COOLDOWN` does when every open group must still rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnShortage {
+    /// Deals the one that has rested longest, and counts a close pair.
+    #[default]
+    Emit,
+    /// Lets the turn pass.
+    Wait,
+}
+
+/// A spread as a caller describes it, not yet checked. `None` means the default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpreadSpec {
+    /// In which order. Default: `ROUND_ROBIN`.
+    pub policy: Policy,
+    /// F, the distance that is aimed at: how many groups take turns.
+    pub feeder_count: i64,
+    /// `COOLDOWN` only: W, how many groups are open at most; F or more. Default: 1,024, or F
+    /// if that is more.
+    pub max_open_groups: Option<i64>,
+    /// `COOLDOWN` only. Default: `EMIT`.
+    pub on_shortage: Option<OnShortage>,
+}
+
+/// The same, in range and with its defaults.
+pub(super) struct Checked {
+    pub(super) feeder_count: u32,
+    pub(super) max_open_groups: u32,
+    pub(super) on_shortage: OnShortage,
+}
+
+const DEFAULT_MAX_OPEN_GROUPS: u32 = 1_024;
+
+impl SpreadSpec {
+    /// `ROUND_ROBIN` with so many feeders.
+    #[must_use]
+    pub const fn round_robin(feeder_count: i64) -> Self {
+        Self { policy: Policy::RoundRobin, feeder_count, max_open_groups: None, on_shortage: None }
+    }
+
+    /// `COOLDOWN` at a distance of so many turns.
+    #[must_use]
+    pub const fn cooldown(feeder_count: i64) -> Self {
+        Self { policy: Policy::Cooldown, feeder_count, max_open_groups: None, on_shortage: None }
+    }
+
+    pub(super) fn check(&self) -> Result<Checked, Rejection> {
+        let out_of_range = |field: &str, value: i64, allowed: String| {
+            Rejection::new(Reason::OutOfRange, field, value, allowed)
+        };
+        let feeders = self.feeder_count;
+        let feeder_count = u32::try_from(feeders)
+            .ok()
+            .filter(|_| FEEDER_COUNT.allows(feeders.into()))
+            .ok_or_else(|| {
+                out_of_range("feeder_count", feeders, format!("must be {FEEDER_COUNT}"))
+            })?;
+        if self.policy == Policy::RoundRobin {
+            let contradictory = |field: &str, value: &dyn core::fmt::Debug| {
+                let allowed = "must not be set with policy ROUND_ROBIN: only COOLDOWN reads it";
+                let value = format_args!("{value:?}");
+                Err(Rejection::new(Reason::Contradictory, field, value, allowed))
+            };
+            if let Some(groups) = self.max_open_groups {
+                return contradictory("max_open_groups", &groups);
+            }
+            if let Some(on_shortage) = self.on_shortage {
+                return contradictory("on_shortage", &on_shortage);
+            }
+        }
+        let max_open_groups = match self.max_open_groups {
+            None => DEFAULT_MAX_OPEN_GROUPS.max(feeder_count),
+            Some(groups) => u32::try_from(groups)
+                .ok()
+                .filter(|count| MAX_OPEN_GROUPS.allows(groups.into()) && *count >= feeder_count)
+                .ok_or_else(|| {
+                    let allowed =
+                        format!("must be feeder_count ({feeders}) to {}", MAX_OPEN_GROUPS.maximum);
+                    out_of_range("max_open_groups", groups, allowed)
+                })?,
+        };
+        let on_shortage = self.on_shortage.unwrap_or_default();
+        Ok(Checked { feeder_count, max_open_groups, on_shortage })
+    }
+}
