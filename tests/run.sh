@@ -20,7 +20,7 @@ setup() {
     say "set up"
     local missing=()
     for tool in cc:build-essential curl:curl git:git mariadbd:mariadb-server node:nodejs npm:npm \
-        php:php-cli psql:postgresql python3:python3 ruby:ruby; do
+        php:php-cli psql:postgresql python3:python3 ruby:ruby sqlite3:sqlite3; do
         command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
     done
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)

@@ -2,14 +2,15 @@
 
 declare(strict_types=1);
 
-// Synchronises bank accounts every 8 hours: a producer over MariaDB or MySQL.
+// Synchronises bank accounts every 8 hours: a producer over MariaDB.
 //
-//   php producer.php bootstrap [START]   once a cycle: a job for each of its slots
+//   php producer.php migrate             once: the index for the slots of accounts
+//   php producer.php bootstrap [START]   once a cycle: a job for each slot to come
 //   php producer.php work                those that are due: each enqueues its accounts
 //
-// Both may be run twice, at the same time, or be killed: the keys of the jobs see to it
-// that nothing is enqueued twice. DATABASE is PDO's name of the database, OFFBEAT_ADDRESS
-// the sidecar's.
+// All may be run twice, at the same time, or be killed: the keys of the jobs see to it
+// that nothing is enqueued twice. DATABASE is PDO's name of the database,
+// DATABASE_USER and DATABASE_PASSWORD who asks it, OFFBEAT_ADDRESS the sidecar's.
 
 use Offbeat\Client;
 use Offbeat\Schedule;
@@ -40,11 +41,17 @@ final class Producer
         );
     }
 
-    /** Plans a slot job for each slot that starts in the cycle from $start on. */
+    /** Makes the index that serves the predicates. */
+    public function migrate(): void
+    {
+        [$slot] = $this->client->listSlots($this->schedule, sqlColumn: $this->accounts);
+        array_map($this->db->exec(...), $slot->predicate->index->createStatements);
+    }
+
+    /** Plans a job for each slot of two cycles: so a bootstrap may be late, up to a cycle. */
     public function bootstrap(DateTimeImmutable $start): void
     {
-        $slots = $this->client->listSlots($this->schedule, startTime: $start, sqlColumn: $this->accounts);
-        $this->db->exec($slots[0]->predicate->createIndexSql);
+        $slots = $this->client->listSlots($this->schedule, startTime: $start, endTime: $start->modify('+16 hours'));
         $insert = $this->db->prepare(
             'INSERT IGNORE INTO slot_job (cycle_index, slot_index, start_time, end_time) VALUES (?, ?, ?, ?)',
         );
@@ -81,9 +88,13 @@ final class Producer
         $insert = $this->db->prepare('INSERT IGNORE INTO job (run_key, account_id, run_at) VALUES (?, ?, ?)');
         foreach (array_chunk($stored, BATCH) as $batch) {
             $uuids = array_map(self::uuid(...), $batch);
-            $assigned = $this->client->assignSlots($this->schedule, $uuids, fromTime: $startTime, kind: 'bank-sync');
+            // An ID that cannot be assigned must not keep the others from their runs.
+            $assigned = $this->client->assignSlots($this->schedule, $uuids, fromTime: $startTime, kind: 'bank-sync', returnErrors: true);
+            foreach ($assigned->errors as $error) {
+                fwrite(STDERR, "$error->field: $error->value is refused: $error->allowed\n");
+            }
             $this->db->beginTransaction();
-            foreach ($assigned as $index => $row) {
+            foreach ($assigned->accepted() as $index => $row) {
                 $insert->execute([$row->runKey, $batch[$index], $row->nextRunTime->format(FORMAT)]);
             }
             $this->db->commit();
@@ -105,11 +116,12 @@ final class Producer
     }
 }
 
-$db = new PDO(getenv('DATABASE') ?: 'mysql:host=127.0.0.1;dbname=offbeat', getenv('DATABASE_USER') ?: 'root');
+$db = new PDO((string) getenv('DATABASE'), getenv('DATABASE_USER') ?: null, getenv('DATABASE_PASSWORD') ?: null);
 $producer = new Producer($db, new Client());
 $arguments = array_slice($argv, 1);
 match (true) {
+    $arguments === ['migrate'] => $producer->migrate(),
     ($arguments[0] ?? '') === 'bootstrap' && count($arguments) <= 2 => $producer->bootstrap(new DateTimeImmutable($arguments[1] ?? 'now')),
     $arguments === ['work'] => $producer->work(),
-    default => exit("usage: php producer.php bootstrap [START] | work\n"),
+    default => throw new InvalidArgumentException('usage: php producer.php migrate | bootstrap [START] | work'),
 };

@@ -1,9 +1,10 @@
 """Synchronises bank accounts every 8 hours: a producer over PostgreSQL.
 
-    python producer.py bootstrap [START]   once a cycle: a job for each of its slots
+    python producer.py migrate             once: the index for the slots of accounts
+    python producer.py bootstrap [START]   once a cycle: a job for each slot to come
     python producer.py work                those that are due: each enqueues its accounts
 
-Both may be run twice, at the same time, or be killed: the keys of the jobs see to it
+All may be run twice, at the same time, or be killed: the keys of the jobs see to it
 that nothing is enqueued twice. psycopg finds the database by PGHOST and so on, the
 client its sidecar by OFFBEAT_ADDRESS.
 """
@@ -19,7 +20,8 @@ import offbeat
 import psycopg
 from offbeat import Schedule, SqlColumn, SqlColumnType, SqlDialect, SqlParameterStyle
 
-SCHEDULE = Schedule(timedelta(hours=8), slot_count=32)
+PERIOD = timedelta(hours=8)
+SCHEDULE = Schedule(PERIOD, slot_count=32)
 ACCOUNTS = SqlColumn(
     SqlDialect.POSTGRESQL,
     table="account",
@@ -30,11 +32,17 @@ ACCOUNTS = SqlColumn(
 BATCH = 100
 
 
+def migrate(db: psycopg.Connection, client: offbeat.Client) -> None:
+    """Make the index that serves the predicates."""
+    (slot, *_) = client.list_slots(SCHEDULE, sql_column=ACCOUNTS)
+    assert slot.predicate is not None
+    for statement in slot.predicate.index.create_statements:
+        db.execute(statement)
+
+
 def bootstrap(db: psycopg.Connection, client: offbeat.Client, start: datetime) -> None:
-    """Plan a slot job for each slot that starts in the cycle from ``start`` on."""
-    slots = client.list_slots(SCHEDULE, start_time=start, sql_column=ACCOUNTS)
-    assert slots[0].predicate is not None
-    db.execute(slots[0].predicate.create_index_sql)
+    """Plan a job for each slot of two cycles: so a bootstrap may be late, up to a cycle."""
+    slots = client.list_slots(SCHEDULE, start_time=start, end_time=start + 2 * PERIOD)
     with db.transaction(), db.cursor() as cursor:
         cursor.executemany(
             "INSERT INTO slot_job (cycle_index, slot_index, start_time, end_time)"
@@ -68,13 +76,18 @@ def run_slot(
     select = f"SELECT id FROM account WHERE {slot.predicate.sql}"
     ids = [row[0] for row in db.execute(select, slot.predicate.parameters)]
     for batch in batches(ids):
-        assigned = client.assign_slots(SCHEDULE, batch, from_time=start_time, kind="bank-sync")
+        # An ID that cannot be assigned must not keep the others from their runs.
+        assigned = client.assign_slots(
+            SCHEDULE, batch, from_time=start_time, kind="bank-sync", return_errors=True
+        )
+        for error in assigned.errors:
+            print(f"{error.field}: {error.value} is refused: {error.allowed}", file=sys.stderr)
         with db.transaction(), db.cursor() as cursor:
             # A queue that takes a unique key does what the conflict does here.
             cursor.executemany(
                 "INSERT INTO job (run_key, account_id, run_at) VALUES (%s, %s, %s)"
                 " ON CONFLICT DO NOTHING",
-                [(row.run_key, row.id, row.next_run_time) for row in assigned],
+                [(row.run_key, row.id, row.next_run_time) for row in assigned.accepted()],
             )
 
 
@@ -87,9 +100,11 @@ def batches(ids: list[UUID]) -> Iterator[list[UUID]]:
 def main(arguments: list[str]) -> int:
     """Do what the command says."""
     with psycopg.connect(autocommit=True) as db, offbeat.Client() as client:
-        if arguments[:1] == ["bootstrap"] and len(arguments) <= 2:
+        if arguments == ["migrate"]:
+            migrate(db, client)
+        elif arguments[:1] == ["bootstrap"] and len(arguments) <= 2:
             start = datetime.fromisoformat(arguments[1]) if arguments[1:] else None
-            bootstrap(db, client, start or datetime.now(timezone.utc))
+            bootstrap(db, client, (start or datetime.now()).astimezone(timezone.utc))
         elif arguments == ["work"]:
             work(db, client)
         else:

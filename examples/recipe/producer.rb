@@ -2,25 +2,32 @@
 
 # Synchronises bank accounts every 8 hours: a producer over SQLite.
 #
-#   ruby producer.rb bootstrap [START]   once a cycle: a job for each of its slots
+#   ruby producer.rb migrate             once: the index for the slots of accounts
+#   ruby producer.rb bootstrap [START]   once a cycle: a job for each slot to come
 #   ruby producer.rb work                those that are due: each enqueues its accounts
 #
-# Both may be run twice, at the same time, or be killed: the keys of the jobs see to it
+# All may be run twice, at the same time, or be killed: the keys of the jobs see to it
 # that nothing is enqueued twice. DATABASE names the file, OFFBEAT_ADDRESS the sidecar.
 
 require "offbeat"
 require "sqlite3"
 require "time"
 
-SCHEDULE = Offbeat::Schedule.new(period: 8 * 3600, slot_count: 32)
+PERIOD = 8 * 3600
+SCHEDULE = Offbeat::Schedule.new(period: PERIOD, slot_count: 32)
 ACCOUNTS = Offbeat::SqlColumn.new(dialect: :sqlite, table: "account", name: "hash_digits",
                                   type: :hash_digits, parameter_style: :question_mark)
 BATCH = 100
 
-# Plans a slot job for each slot that starts in the cycle from `start` on.
+# Makes the index that serves the predicates.
+def migrate(db, client)
+  slot = client.list_slots(SCHEDULE, sql_column: ACCOUNTS).first
+  slot.predicate.index.create_statements.each { |statement| db.execute(statement) }
+end
+
+# Plans a job for each slot of two cycles: so a bootstrap may be late, up to a cycle.
 def bootstrap(db, client, start)
-  slots = client.list_slots(SCHEDULE, start_time: start, sql_column: ACCOUNTS)
-  db.execute(slots.first.predicate.create_index_sql)
+  slots = client.list_slots(SCHEDULE, start_time: start, end_time: start + 2 * PERIOD)
   db.transaction do
     slots.each do |slot|
       db.execute("INSERT INTO slot_job (cycle_index, slot_index, start_time, end_time) VALUES (?, ?, ?, ?) " \
@@ -45,9 +52,11 @@ def run_slot(db, client, start_time, end_time)
   slot = client.list_slots(SCHEDULE, start_time: start_time, end_time: end_time, sql_column: ACCOUNTS).first
   ids = db.execute("SELECT id FROM account WHERE #{slot.predicate.sql}", slot.predicate.parameters).flatten
   ids.each_slice(BATCH) do |batch|
-    assigned = client.assign_slots(SCHEDULE, batch, from_time: start_time, kind: "bank-sync")
+    # An ID that cannot be assigned must not keep the others from their runs.
+    assigned = client.assign_slots(SCHEDULE, batch, from_time: start_time, kind: "bank-sync", return_errors: true)
+    assigned.errors.each { |error| warn("#{error.field}: #{error.value} is refused: #{error.allowed}") }
     db.transaction do
-      assigned.each do |row|
+      assigned.accepted.each do |row|
         # A queue that takes a unique key does what the conflict does here.
         db.execute("INSERT INTO job (run_key, account_id, run_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
                    [row.run_key, row.id, row.next_run_time.to_i])
@@ -61,6 +70,7 @@ db.busy_timeout = 10_000
 client = Offbeat::Client.new
 
 case ARGV
+in ["migrate"] then migrate(db, client)
 in ["bootstrap"] then bootstrap(db, client, Time.now)
 in ["bootstrap", start] then bootstrap(db, client, Time.iso8601(start))
 in ["work"] then work(db, client)

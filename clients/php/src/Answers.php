@@ -13,6 +13,7 @@ use Offbeat\Answer\Predicate;
 use Offbeat\Answer\Reciprocals;
 use Offbeat\Answer\Run;
 use Offbeat\Answer\Slot;
+use Offbeat\Answer\SqlIndex;
 
 /**
  * Messages, as what they stand for.
@@ -42,7 +43,7 @@ final class Answers
         );
     }
 
-    public static function slot(V1\Slot $message, string $createIndexSql = ''): Slot
+    public static function slot(V1\Slot $message, ?V1\SqlIndex $index = null): Slot
     {
         $predicate = $message->getPredicate();
 
@@ -51,11 +52,11 @@ final class Answers
             cycleIndex: (int) $message->getCycleIndex(),
             startTime: Times::fromTimestamp($message->getStartTime()),
             endTime: Times::fromTimestamp($message->getEndTime()),
-            predicate: $predicate === null ? null : self::predicate($predicate, $createIndexSql),
+            predicate: $predicate === null ? null : self::predicate($predicate, $index),
         );
     }
 
-    public static function predicate(V1\SqlPredicate $message, string $createIndexSql): Predicate
+    public static function predicate(V1\SqlPredicate $message, V1\SqlIndex $index): Predicate
     {
         $parameters = [];
         foreach ($message->getParameters() as $parameter) {
@@ -64,10 +65,16 @@ final class Answers
                 'real' => sprintf('%.*H', -1, $parameter->getReal()),
                 default => $parameter->getText(),
             };
-            $parameter->getName() === '' ? $parameters[] = $value : $parameters[$parameter->getName()] = $value;
+            if ($parameter->getName() === '') {
+                $parameters[] = $value;
+            } else {
+                $parameters[$parameter->getName()] = $value;
+            }
         }
 
-        return new Predicate($message->getSql(), $parameters, $createIndexSql);
+        $statements = iterator_to_array($index->getCreateStatements(), false);
+
+        return new Predicate($message->getSql(), $parameters, new SqlIndex($index->getName(), $statements));
     }
 
     public static function description(V1\DescribeScheduleResponse $message): Description

@@ -117,7 +117,7 @@ final class Client
             $request->setSqlColumn($sqlColumn->toMessage());
         }
         $response = $this->call('ListSlots', $request, new V1\ListSlotsResponse(), $timeout);
-        $slot = static fn (V1\Slot $slot): Slot => Answers::slot($slot, $response->getCreateIndexSql());
+        $slot = static fn (V1\Slot $slot): Slot => Answers::slot($slot, $response->getSqlIndex());
 
         return array_map($slot, iterator_to_array($response->getSlots(), false));
     }
@@ -144,7 +144,7 @@ final class Client
         }
         $response = $this->call('GetWindowPredicate', $request, new V1\GetWindowPredicateResponse(), $timeout);
 
-        return Answers::predicate($response->getPredicate(), $response->getCreateIndexSql());
+        return Answers::predicate($response->getPredicate(), $response->getSqlIndex());
     }
 
     /**
@@ -371,7 +371,7 @@ final class Client
     {
         $value = getenv($name);
 
-        return $value === false ? null : $value;
+        return $value === false || $value === '' ? null : $value;
     }
 
     private static function timeoutFromVariable(): float

@@ -118,7 +118,7 @@ final class SqlTest extends OffbeatTestCase
     {
         $found = [];
         foreach (self::client()->listSlots($schedule, startTime: self::noon(), sqlColumn: $column) as $slot) {
-            $this->database->exec($slot->predicate->createIndexSql);
+            array_map($this->database->exec(...), $slot->predicate->index->createStatements);
             foreach ($this->select($slot->predicate) as $n) {
                 self::assertArrayNotHasKey($n, $found);
                 $found[$n] = $slot->slotIndex;

@@ -349,3 +349,29 @@ def test_both_sides_of_a_fork_may_ask(used_before):
         """
     )
     assert output == "True\n"
+
+
+@pytest.mark.parametrize("count", [1, 100_000])
+def test_a_stream_without_a_sidecar_is_unavailable(count):
+    with offbeat.Client(f"127.0.0.1:{free_port()}") as client:
+        ids = (f"customer-{number}" for number in range(count))
+        with pytest.raises(offbeat.Unavailable, match="offbeat serve"):
+            list(client.stream_slot_assignments(EIGHT_HOURS, ids))
+
+
+def test_a_stream_whose_sidecar_is_killed_is_unavailable():
+    for _ in range(3):
+        sidecar = Sidecar(f"127.0.0.1:{free_port()}")
+        with offbeat.Client(sidecar.address) as client:
+            answers = client.stream_slot_assignments(EIGHT_HOURS, iter(range(10**9)))
+            next(answers)
+            sidecar.process.kill()
+            sidecar.process.communicate()
+            with pytest.raises(offbeat.Unavailable):
+                list(answers)
+
+
+@pytest.mark.parametrize("timeout", [1e12, 1e30, timedelta.max])
+def test_a_very_long_timeout_is_long(timeout):
+    with offbeat.Client(timeout=timeout) as client:
+        assert client.assign_slot(EIGHT_HOURS, "acme").slot_index >= 0

@@ -23,15 +23,25 @@ module Offbeat
     # The settings of new clients: from OFFBEAT_ADDRESS and OFFBEAT_TIMEOUT (in
     # seconds), unless a block of {configure} says otherwise.
     def configuration
-      @configuration ||= Configuration.new(
-        ENV.fetch("OFFBEAT_ADDRESS", DEFAULT_ADDRESS),
-        Float(ENV.fetch("OFFBEAT_TIMEOUT", 10))
-      )
+      @configuration ||= Configuration.new(variable("OFFBEAT_ADDRESS") || DEFAULT_ADDRESS, timeout)
     end
 
     # Yields the settings of new clients, to be changed.
     def configure
       yield configuration
+    end
+
+    private
+
+    # An empty one counts as none, as in `${OFFBEAT_ADDRESS:-}`.
+    def variable(name)
+      ENV[name] unless ENV[name].to_s.empty?
+    end
+
+    def timeout
+      text = variable("OFFBEAT_TIMEOUT") or return 10.0
+      Float(text, exception: false) or
+        raise refused("OFFBEAT_TIMEOUT", text, "must be a positive number of seconds")
     end
   end
 end

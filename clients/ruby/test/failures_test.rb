@@ -65,6 +65,31 @@ class FailuresTest < OffbeatTest
     silent.close
   end
 
+  def test_an_answer_that_trickles_ends_with_the_deadline
+    slow = TCPServer.new("127.0.0.1", 0)
+    writer = Thread.new do
+      socket = slow.accept
+      socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/proto\r\ncontent-length: 1000\r\n\r\n")
+      loop { socket.write("x") && sleep(0.1) }
+    rescue SystemCallError
+      nil # the client has left
+    end
+    client = Offbeat::Client.new("127.0.0.1:#{slow.addr[1]}", timeout: 0.5)
+    started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    assert_raises(Offbeat::DeadlineExceeded) { client.describe_schedule(EIGHT_HOURS) }
+    assert_operator Process.clock_gettime(Process::CLOCK_MONOTONIC) - started, :<, 2
+    assert_raises(Offbeat::InvalidArgument) { client.describe_schedule(EIGHT_HOURS, timeout: Float::NAN) }
+  ensure
+    writer&.kill
+    slow&.close
+  end
+
+  def test_a_very_long_timeout_is_long
+    [1e30, Float::INFINITY].each do |timeout|
+      assert_equal 128, Offbeat::Client.new(Sidecar::SHARED.address, timeout: timeout).describe_schedule(EIGHT_HOURS).slot_count
+    end
+  end
+
   def test_a_killed_sidecar_is_missed_and_found_again
     address = "127.0.0.1:#{Sidecar.free_port}"
     client = Offbeat::Client.new(address)

@@ -25,11 +25,11 @@ class SqlTest < OffbeatTest
   FRACTION = Offbeat::Schedule.new(period: 86_400, slot_count: 96, placement: :fraction)
 
   # A table of the column's name with the values and a NULL, and the index.
-  def database(column, values, create_index_sql)
+  def database(column, values, index)
     base = SQLite3::Database.new(":memory:")
     base.execute("CREATE TABLE #{quoted(column.table)} (#{quoted(column.name)} #{AFFINITIES.fetch(column.type, "TEXT")})")
     base.transaction { [*values, nil].each { |value| base.execute("INSERT INTO #{quoted(column.table)} VALUES (?)", [value]) } }
-    base.execute(create_index_sql)
+    index.create_statements.each { |statement| base.execute(statement) }
     base
   end
 
@@ -58,7 +58,7 @@ class SqlTest < OffbeatTest
 
   def assert_slots_select(schedule, column, values, slot_indexes, style)
     slots = client.list_slots(schedule, start_time: NOON, end_time: NOON + schedule.period, sql_column: column)
-    base = database(column, values, slots[0].predicate.create_index_sql)
+    base = database(column, values, slots[0].predicate.index)
     rows = slots.to_h { |slot| [slot.slot_index, selected(base, column, slot.predicate)] }
     # Each row once, where assign_slots has it, and NULL never.
     assert_equal values.each_index.group_by { |row| slot_indexes[row] }, rows, style
@@ -86,7 +86,7 @@ class SqlTest < OffbeatTest
     [[TWISTER, :uuid_text], [TWISTER, :integer], [HASH, :hash_digits], [FRACTION, :fraction]].each do |schedule, type|
       each_style(type) do |column, style|
         slot = client.list_slots(schedule, start_time: NOON, sql_column: column)[0]
-        plan = select(database(column, [], slot.predicate.create_index_sql), "*", column, slot.predicate, "EXPLAIN QUERY PLAN")
+        plan = select(database(column, [], slot.predicate.index), "*", column, slot.predicate, "EXPLAIN QUERY PLAN")
         assert_match(/SEARCH .* USING .*INDEX offbeat_/, plan.flatten.join(" "), "#{type} #{style}")
       end
     end
@@ -100,7 +100,7 @@ class SqlTest < OffbeatTest
         expected = runs.each_index.select { |row| runs[row] < start + length }
         each_style(type) do |column, style|
           predicate = client.window_predicate(schedule, column, start_time: start, end_time: start + length)
-          base = database(column, values, predicate.create_index_sql)
+          base = database(column, values, predicate.index)
           assert_equal expected, selected(base, column, predicate), "#{type} #{style} #{start} #{length}"
         end
       end
@@ -129,7 +129,7 @@ class SqlTest < OffbeatTest
       slots = client.list_slots(HASH, start_time: Time.at(0), end_time: Time.at(1), sql_column: column)
       assert_match words, slots[0].predicate.sql
       assert_equal parameters, slots[0].predicate.parameters
-      assert_includes slots[0].predicate.create_index_sql, %("app"."tenants")
+      assert_includes slots[0].predicate.index.create_statements.first, %("app"."tenants")
     end
   end
 
@@ -165,7 +165,7 @@ class SqlTest < OffbeatTest
     STYLES.each do |style|
       column = Offbeat::SqlColumn.new(dialect: :sqlite, table: evil, name: "? :a #{evil}", type: :uuid_text, parameter_style: style)
       slots = client.list_slots(TWISTER, start_time: NOON, sql_column: column)
-      base = database(column, UUIDS.first(50), slots[0].predicate.create_index_sql)
+      base = database(column, UUIDS.first(50), slots[0].predicate.index)
       base.execute("CREATE TABLE tenants (id)")
       slots.each do |slot|
         expected = slot_indexes.each_index.select { |row| slot_indexes[row] == slot.slot_index }

@@ -154,7 +154,7 @@ pub const FIRST_PARAMETER_NUMBER: Limit = Limit {
     name: "number of the first placeholder",
     minimum: 1,
     maximum: 65_000,
-    unit: "placeholders",
+    unit: "(a number, not a count)",
     note: "a predicate has up to four",
 };
 
@@ -203,6 +203,24 @@ pub const MAX_OPEN_GROUPS: Limit = Limit {
     note: "COOLDOWN: settable, 1024 by default, at least one for each feeder",
 };
 
+/// Jobs of an open group that are asked for ahead of their turns.
+pub const JOB_WINDOW: Limit = Limit {
+    name: "job window of a spread",
+    minimum: 1,
+    maximum: 65_536,
+    unit: "jobs",
+    note: "settable, 256 by default; 1 asks for each job in its turn",
+};
+
+/// Groups that are asked for before a feeder needs them.
+pub const GROUP_WINDOW: Limit = Limit {
+    name: "group window of a spread",
+    minimum: 0,
+    maximum: 65_536,
+    unit: "groups",
+    note: "settable, 0 by default; each saves a round trip",
+};
+
 /// Every limit of a decision, in the order of the documentation.
 pub const DECISION_LIMITS: &[Limit] = &[
     PERIOD,
@@ -222,4 +240,6 @@ pub const DECISION_LIMITS: &[Limit] = &[
     POPULATION,
     FEEDER_COUNT,
     MAX_OPEN_GROUPS,
+    JOB_WINDOW,
+    GROUP_WINDOW,
 ];

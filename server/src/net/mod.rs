@@ -19,12 +19,13 @@ use crate::config::Config;
 use crate::http::{Ends, Stack};
 use crate::proto::FILE_DESCRIPTOR_SET;
 use crate::proto::slot_service_server::SlotServiceServer;
-use crate::rpc::SlotHandlers;
+use crate::proto::spread_service_server::SpreadServiceServer;
+use crate::rpc::{SlotHandlers, SpreadHandlers};
 use connection::Connections;
 pub use listener::Listener;
 
-/// The service as the health check names it.
-pub const SLOT_SERVICE: &str = "offbeat.v1.SlotService";
+/// The services of ours, as health knows them.
+const SERVICES: [&str; 2] = ["offbeat.v1.SlotService", "offbeat.v1.SpreadService"];
 
 /// How long streams may take to say that they end.
 const LAST_FLUSH: Duration = Duration::from_millis(100);
@@ -48,7 +49,7 @@ pub async fn run(listeners: Vec<Listener>, config: &Config, shutdown: impl Futur
 
     shutdown.await;
     tracing::info!(grace = ?config.grace_period, "stopping");
-    for service in ["", SLOT_SERVICE] {
+    for service in SERVICES.into_iter().chain([""]) {
         health.set_service_status(service, ServingStatus::NotServing).await;
     }
     accepting.shutdown().await; // closes the listeners, and removes their sockets
@@ -68,17 +69,20 @@ pub async fn run(listeners: Vec<Listener>, config: &Config, shutdown: impl Futur
 /// All services of the port.
 async fn routes() -> (HealthReporter, Routes) {
     let (health, health_service) = tonic_health::server::health_reporter();
-    health.set_service_status(SLOT_SERVICE, ServingStatus::Serving).await;
+    for service in SERVICES {
+        health.set_service_status(service, ServingStatus::Serving).await;
+    }
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
     let mut routes = Routes::builder();
-    routes.add_service(health_service).add_service(
-        // Message sizes are refused before they reach tonic, per method.
-        SlotServiceServer::new(SlotHandlers::new(clock::now)).max_decoding_message_size(usize::MAX),
-    );
+    // Message sizes are refused before they reach tonic, per method.
+    let slots =
+        SlotServiceServer::new(SlotHandlers::new(clock::now)).max_decoding_message_size(usize::MAX);
+    let spread = SpreadServiceServer::new(SpreadHandlers).max_decoding_message_size(usize::MAX);
+    routes.add_service(health_service).add_service(slots).add_service(spread);
     match (reflection().build_v1(), reflection().build_v1alpha()) {
         (Ok(v1), Ok(v1alpha)) => {
             routes.add_service(v1).add_service(v1alpha);

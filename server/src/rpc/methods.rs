@@ -31,7 +31,8 @@ impl Method {
             "/offbeat.v1.SlotService/AssignSlots" => {
                 Self { message_bytes: BULK_MESSAGE_BYTES, ..unary }
             }
-            "/offbeat.v1.SlotService/StreamSlotAssignments" => {
+            "/offbeat.v1.SlotService/StreamSlotAssignments"
+            | "/offbeat.v1.SpreadService/Spread" => {
                 Self { message_bytes: BULK_MESSAGE_BYTES, streaming: true, ..unary }
             }
             "/grpc.health.v1.Health/Check" => Self { exempt: true, ..unary },

@@ -6,7 +6,9 @@ mod columns;
 mod convert;
 pub mod methods;
 mod slots;
+mod spread;
 pub mod status;
 mod stream;
 
 pub use slots::SlotHandlers;
+pub use spread::SpreadHandlers;

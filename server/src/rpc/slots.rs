@@ -141,9 +141,7 @@ fn list(
     Ok(proto::ListSlotsResponse {
         identity: Some(convert::identity(&schedule)),
         slots: listed,
-        create_index_sql: members
-            .map(|members| members.create_index().to_owned())
-            .unwrap_or_default(),
+        sql_index: members.map(|members| convert::sql_index(members.index())),
     })
 }
 
@@ -160,7 +158,7 @@ fn window(
     Ok(proto::GetWindowPredicateResponse {
         identity: Some(convert::identity(&schedule)),
         predicate: Some(convert::predicate(predicate)),
-        create_index_sql: members.create_index().to_owned(),
+        sql_index: Some(convert::sql_index(members.index())),
     })
 }
 

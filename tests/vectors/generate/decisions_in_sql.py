@@ -14,9 +14,13 @@ from decisions import Spec, print_cases, rfc3339, slot
 AT = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
 
-def index_name(what, schema, table, expression):
-    digest = hashlib.sha256("\0".join([schema, table, expression]).encode()).hexdigest()
+def index_name(what, table, expression):
+    digest = hashlib.sha256(f"{table}\0{expression}".encode()).hexdigest()
     return f"offbeat_{what}_{digest[:8]}"
+
+
+def indexed(name, *statements):
+    return {"name": name, "createStatements": list(statements)}
 
 
 def hash_bounds(spec, low, high):
@@ -58,7 +62,7 @@ def listed(spec, column, expression, bounds_of, index, style="LITERAL", placehol
     return {
         "method": "ListSlots",
         "request": {"schedule": spec.json(), "startTime": rfc3339(AT), "sqlColumn": column},
-        "response": {"identity": spec.identity, "slots": slots, "createIndexSql": index},
+        "response": {"identity": spec.identity, "slots": slots, "sqlIndex": index},
     }
 
 
@@ -90,16 +94,16 @@ def cases():
     wide = Spec(86_400_000, 3, placement="TWISTER", buckets=65_536)
 
     expression = 'md5(CAST("id" AS text)) COLLATE "C"'
-    name = index_name("hash", "", "account", expression)
-    index = f'CREATE INDEX IF NOT EXISTS "{name}" ON "account" (({expression}))'
+    name = index_name("hash", "account", expression)
+    index = indexed(name, f'CREATE INDEX IF NOT EXISTS "{name}" ON "account" (({expression}))')
     yield listed(
         plain, column("POSTGRESQL", "UUID", name="id"), expression, hash_slots(plain), index
     )
 
     # An alias stands in predicates, not in the index; placeholders go on from the caller's.
     expression = "md5('it' || chr(39) || 's é' || \"I\"\"D\") COLLATE \"C\""
-    name = index_name("hash", "app", "account", expression)
-    index = f'CREATE INDEX IF NOT EXISTS "{name}" ON "app"."account" (({expression}))'
+    name = index_name("hash", "account", expression)
+    index = indexed(name, f'CREATE INDEX IF NOT EXISTS "{name}" ON "app"."account" (({expression}))')
     more = {"name": 'I"D', "schema": "app", "tableAlias": "a", "firstParameterNumber": 3}
     aliased = expression.replace('"I""D"', '"a"."I""D"')
     yield listed(
@@ -113,8 +117,8 @@ def cases():
     )
 
     expression = 'right(encode("id", \'hex\'), 2) COLLATE "C"'
-    name = index_name("bucket", "", "account", expression)
-    index = f'CREATE INDEX IF NOT EXISTS "{name}" ON "account" (({expression}))'
+    name = index_name("bucket", "account", expression)
+    index = indexed(name, f'CREATE INDEX IF NOT EXISTS "{name}" ON "account" (({expression}))')
     yield listed(
         twister,
         column("POSTGRESQL", "UUID_BYTES_SWAPPED", name="id"),
@@ -126,8 +130,8 @@ def cases():
     )
 
     expression = 'mod(mod("100%", 65536) + 65536, 65536)'
-    name = index_name("bucket", "", "account", expression)
-    index = f'CREATE INDEX IF NOT EXISTS "{name}" ON "account" (({expression}))'
+    name = index_name("bucket", "account", expression)
+    index = indexed(name, f'CREATE INDEX IF NOT EXISTS "{name}" ON "account" (({expression}))')
     yield listed(
         wide,
         column("POSTGRESQL", "INTEGER", name="100%"),
@@ -139,15 +143,20 @@ def cases():
     )
 
     # MySQL and MariaDB: a generated column, hashed over bytes whatever the connection's charset.
-    groups = "HEX(SUBSTR(`i``d`, 5, 4)), '-', HEX(SUBSTR(`i``d`, 3, 2)), '-', HEX(SUBSTR(`i``d`, 1, 2)), '-', HEX(SUBSTR(`i``d`, 9, 2)), '-', HEX(SUBSTR(`i``d`, 11, 6))"
-    salt_digits = "it's é".encode().hex()
-    expression = f"LEFT(MD5(CONCAT(UNHEX('{salt_digits}'), LOWER(CONCAT({groups})))), 16)"
-    name = index_name("hash", "", "account", expression)
+    groups = [(5, 4), (3, 2), (1, 2), (9, 2), (11, 6)]
+    digits = ", '-', ".join(f"HEX(SUBSTR(`i``d`, {start}, {count}))" for start, count in groups)
+    text = f"CONVERT(LOWER(CONCAT({digits})) USING utf8mb4)"
+    salt = "it's é".encode().hex()
+    salt = f"CONVERT(X'{salt}' USING utf8mb4)"
+    expression = f"IF(`i``d` IS NULL, NULL, LEFT(MD5(CONCAT({salt}, {text})), 16))"
+    name = index_name("hash", "", expression)
     for dialect, unless in (("MYSQL", ""), ("MARIADB", "IF NOT EXISTS ")):
-        index = (
+        index = indexed(
+            name,
             f"ALTER TABLE `account` ADD COLUMN {unless}`{name}` "
             f"CHAR(16) CHARACTER SET ascii COLLATE ascii_bin GENERATED ALWAYS AS ({expression}) "
-            f"VIRTUAL INVISIBLE, ADD INDEX {unless}`{name}` (`{name}`)"
+            "VIRTUAL INVISIBLE",
+            f"ALTER TABLE `account` ADD INDEX {unless}`{name}` (`{name}`)",
         )
         yield listed(
             salted,
@@ -158,8 +167,8 @@ def cases():
         )
 
     expression = "(`id` & 255)"
-    name = index_name("bucket", "", "account", expression)
-    index = f"CREATE INDEX IF NOT EXISTS `{name}` ON `account` ({expression})"
+    name = index_name("bucket", "account", expression)
+    index = indexed(name, f"CREATE INDEX IF NOT EXISTS `{name}` ON `account` ({expression})")
     yield listed(
         twister,
         column("SQLITE", "INTEGER", name="id"),
@@ -170,8 +179,8 @@ def cases():
 
     # Windows: in the middle of a cycle, over its end, all of it, nothing.
     expression = "`hash`"
-    name = index_name("hash", "main", "account", expression)
-    index = f"CREATE INDEX IF NOT EXISTS `main`.`{name}` ON `account` ({expression})"
+    name = index_name("hash", "account", expression)
+    index = indexed(name, f"CREATE INDEX IF NOT EXISTS `main`.`{name}` ON `account` ({expression})")
     hashed = column("SQLITE", "HASH_DIGITS", name="hash", schema="main")
     hashed["parameterStyle"] = "SQL_PARAMETER_STYLE_NAMED"
     day = 86_400
@@ -207,7 +216,7 @@ def cases():
             "response": {
                 "identity": plain.identity,
                 "predicate": {"sql": sql, "parameters": parameters},
-                "createIndexSql": index,
+                "sqlIndex": index,
             },
         }
 

@@ -12,13 +12,12 @@ final class Predicate
      * @param array<int|string, int|string> $parameters what to bind: in the order of the
      *     placeholders, or by name (without colon) where they have names. Fractions are decimals in
      *     text, since PDO would cut floats to 14 digits
-     * @param string $createIndexSql the statement that makes the index which serves it, to be run
-     *     once; in MySQL and MariaDB it adds the generated column that the condition names
+     * @param SqlIndex $index what serves it
      */
     public function __construct(
         public readonly string $sql,
         public readonly array $parameters,
-        public readonly string $createIndexSql,
+        public readonly SqlIndex $index,
     ) {
     }
 }

@@ -33,7 +33,22 @@ from .errors import (
 )
 from .ids import IdType, IdValue
 from .schedule import KindSpacing, Placement, Schedule, TwisterProfile
-from .sql import Predicate, SqlColumn, SqlColumnType, SqlDialect, SqlParameterStyle
+from .spread import (
+    AsyncSpread,
+    ShortagePolicy,
+    Spread,
+    SpreadCertificate,
+    SpreadPolicy,
+    SpreadTurn,
+)
+from .sql import (
+    Predicate,
+    SqlColumn,
+    SqlColumnType,
+    SqlDialect,
+    SqlIndex,
+    SqlParameterStyle,
+)
 
 __version__ = "0.1.0"
 
@@ -41,6 +56,7 @@ __all__ = [
     "DEFAULT_ADDRESS",
     "Assignment",
     "AsyncClient",
+    "AsyncSpread",
     "BadIds",
     "BucketShare",
     "Client",
@@ -63,11 +79,17 @@ __all__ = [
     "Row",
     "Run",
     "Schedule",
+    "ShortagePolicy",
     "Slot",
     "SlotAssignments",
+    "Spread",
+    "SpreadCertificate",
+    "SpreadPolicy",
+    "SpreadTurn",
     "SqlColumn",
     "SqlColumnType",
     "SqlDialect",
+    "SqlIndex",
     "SqlParameterStyle",
     "TwisterProfile",
     "Unavailable",

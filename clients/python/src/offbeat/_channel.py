@@ -44,16 +44,25 @@ class LazyChannel:
         self._pid = 0
         self._channel: Any = None
         self._stub: Any = None
+        self._spread_stub: Any = None
         self._inherited: list[Any] = []
         os.register_at_fork(after_in_child=self._forget_lock)
 
     def stub(self) -> Any:
         """Return the stub of this process."""
+        self._ensure()
+        return self._stub
+
+    def spread_stub(self) -> Any:
+        """Return the stub of this process for spreads."""
+        self._ensure()
+        return self._spread_stub
+
+    def _ensure(self) -> None:
         if self._pid != os.getpid():
             with self._lock:
                 if self._pid != os.getpid():
                     self._connect()
-        return self._stub
 
     def close(self) -> None:
         """Close the channel of this process; the next call makes a new one."""
@@ -69,11 +78,13 @@ class LazyChannel:
         import grpc
 
         from .v1.slots_pb2_grpc import SlotServiceStub
+        from .v1.spread_pb2_grpc import SpreadServiceStub
 
         if self._channel is not None:
             self._inherited.append(self._channel)  # collecting it would close the parent's
         self._channel = grpc.insecure_channel(self.address, options=channel_options(self.address))
         self._stub = SlotServiceStub(self._channel)
+        self._spread_stub = SpreadServiceStub(self._channel)
         self._pid = os.getpid()
 
     def _forget_lock(self) -> None:
@@ -93,21 +104,32 @@ class LoopChannel:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._channel: Any = None
         self._stub: Any = None
+        self._spread_stub: Any = None
 
     def stub(self) -> Any:
         """Return the stub of the running loop."""
+        self._ensure()
+        return self._stub
+
+    def spread_stub(self) -> Any:
+        """Return the stub of the running loop for spreads."""
+        self._ensure()
+        return self._spread_stub
+
+    def _ensure(self) -> None:
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "1")
             import grpc.aio
 
             from .v1.slots_pb2_grpc import SlotServiceStub
+            from .v1.spread_pb2_grpc import SpreadServiceStub
 
             options = channel_options(self.address)
             self._channel = grpc.aio.insecure_channel(self.address, options=options)
             self._stub = SlotServiceStub(self._channel)
+            self._spread_stub = SpreadServiceStub(self._channel)
             self._loop = loop
-        return self._stub
 
     async def close(self) -> None:
         """Close the channel of the running loop; the next call makes a new one."""

@@ -48,7 +48,7 @@ def list_slots(
     if sql_column is not None:
         request.sql_column.CopyFrom(sql_column.to_message())
     response: pb.ListSlotsResponse = yield "ListSlots", request
-    return [Slot.from_message(slot, response.create_index_sql) for slot in response.slots]
+    return [Slot.from_message(slot, response.sql_index) for slot in response.slots]
 
 
 def window_predicate(
@@ -64,7 +64,7 @@ def window_predicate(
     _set_time(request, "start_time", start_time)
     _set_time(request, "end_time", end_time)
     response: pb.GetWindowPredicateResponse = yield "GetWindowPredicate", request
-    return Predicate.from_message(response.predicate, response.create_index_sql)
+    return Predicate.from_message(response.predicate, response.sql_index)
 
 
 def assign_slot(

@@ -10,6 +10,9 @@ from .errors import refused
 #: Where a sidecar listens.
 DEFAULT_ADDRESS = "127.0.0.1:2328"
 
+#: As good as for ever, in seconds.
+_LONGEST = 1e8
+
 #: How long a call may take that is not told otherwise, in seconds.
 DEFAULT_TIMEOUT = 10.0
 
@@ -38,7 +41,7 @@ def to_seconds(timeout: float | timedelta) -> float:
     seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
     if not isinstance(seconds, (int, float)) or not 0 < seconds < float("inf"):
         raise refused("timeout", timeout, "must be a positive number of seconds, or a timedelta")
-    return float(seconds)
+    return min(float(seconds), _LONGEST)  # grpc counts nanoseconds in 64 bits
 
 
 def _checked_address(address: str) -> str:

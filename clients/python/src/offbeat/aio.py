@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable, Sequence
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Callable, TypeVar
@@ -16,10 +16,21 @@ from .answers import Assignment, Description, Reciprocals, Slot, SlotAssignments
 from .errors import from_rpc_error
 from .ids import IdType, IdValue, batches
 from .schedule import KindSpacing, Schedule
+from .spread import (
+    AsyncSpread,
+    Dispatcher,
+    ShortagePolicy,
+    SpreadCertificate,
+    SpreadPolicy,
+    SpreadTurn,
+    spread_spec,
+)
 from .sql import Predicate, SqlColumn
 from .v1 import slots_pb2 as pb
+from .v1 import spread_pb2 as spread_pb
 
 T = TypeVar("T")
+J = TypeVar("J")
 
 
 class AsyncClient:
@@ -166,6 +177,50 @@ class AsyncClient:
         """See :meth:`offbeat.Client.reciprocal_slots`."""
         question = questions.reciprocal_slots(schedule, slot_index, kind_count, run_times, spacing)
         return await self._ask(question, timeout)
+
+    def spread(
+        self,
+        groups: Iterable[Iterable[J]],
+        feeder_count: int,
+        *,
+        policy: SpreadPolicy | None = None,
+        max_open_groups: int | None = None,
+        on_shortage: ShortagePolicy | None = None,
+        job_window: int | None = None,
+        group_window: int | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> AsyncSpread[J]:
+        """See :meth:`offbeat.Client.spread`; the spread is an asynchronous iterator."""
+        spec = spread_spec(
+            feeder_count, policy, max_open_groups, on_shortage, job_window, group_window
+        )
+        dispatcher = Dispatcher(groups, spec)
+        seconds = None if timeout is None else to_seconds(timeout)
+        return AsyncSpread(lambda spread: self._deal(spread, spec, dispatcher, seconds))
+
+    async def _deal(
+        self, spread: AsyncSpread[J], spec: Any, dispatcher: Dispatcher[J], seconds: float | None
+    ) -> AsyncGenerator[SpreadTurn[J], None]:
+        outgoing: asyncio.Queue[Any] = asyncio.Queue()
+        outgoing.put_nowait(spread_pb.SpreadRequest(spec=spec))
+
+        async def requests() -> AsyncIterator[Any]:
+            while True:
+                yield await outgoing.get()
+
+        call = self._channel.spread_stub().Spread(requests(), timeout=seconds)
+        try:
+            async for response in _translated(call, [], self.address):
+                if response.HasField("demand"):
+                    answer = dispatcher.answer(response.demand)
+                    outgoing.put_nowait(spread_pb.SpreadRequest(input=answer))
+                elif response.HasField("turns"):
+                    for turn in dispatcher.turns(response.turns):
+                        yield turn
+                else:
+                    spread._certificate = SpreadCertificate.from_message(response.certificate)
+        finally:
+            call.cancel()  # a caller who stops early leaves nothing running
 
     async def _ask(self, question: Question[T], timeout: float | timedelta | None) -> T:
         seconds = self.timeout if timeout is None else to_seconds(timeout)

@@ -16,6 +16,7 @@ from .sql import Predicate
 from .times import from_duration, from_timestamp, from_unix_millis
 from .v1 import slots_pb2 as pb
 from .v1.error_reason_pb2 import ErrorReason
+from .v1.sql_pb2 import SqlIndex as SqlIndexMessage
 
 
 @dataclass(frozen=True)
@@ -257,11 +258,11 @@ class Slot:
     predicate: Predicate | None = None
 
     @classmethod
-    def from_message(cls, message: pb.Slot, create_index_sql: str = "") -> Slot:
+    def from_message(cls, message: pb.Slot, index: SqlIndexMessage | None = None) -> Slot:
         """Turn a message into a slot."""
         predicate = None
-        if message.HasField("predicate"):
-            predicate = Predicate.from_message(message.predicate, create_index_sql)
+        if index is not None and message.HasField("predicate"):
+            predicate = Predicate.from_message(message.predicate, index)
         return cls(
             slot_index=message.slot_index,
             cycle_index=message.cycle_index,

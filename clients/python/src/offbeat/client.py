@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Callable, TypeVar
 
@@ -15,10 +16,21 @@ from .answers import Assignment, Description, Reciprocals, Slot, SlotAssignments
 from .errors import from_rpc_error
 from .ids import IdType, IdValue, batches
 from .schedule import KindSpacing, Schedule
+from .spread import (
+    Dispatcher,
+    ShortagePolicy,
+    Spread,
+    SpreadCertificate,
+    SpreadPolicy,
+    SpreadTurn,
+    spread_spec,
+)
 from .sql import Predicate, SqlColumn
 from .v1 import slots_pb2 as pb
+from .v1 import spread_pb2 as spread_pb
 
 T = TypeVar("T")
+J = TypeVar("J")
 
 
 class Client:
@@ -198,6 +210,54 @@ class Client:
         question = questions.reciprocal_slots(schedule, slot_index, kind_count, run_times, spacing)
         return self._ask(question, timeout)
 
+    def spread(
+        self,
+        groups: Iterable[Iterable[J]],
+        feeder_count: int,
+        *,
+        policy: SpreadPolicy | None = None,
+        max_open_groups: int | None = None,
+        on_shortage: ShortagePolicy | None = None,
+        job_window: int | None = None,
+        group_window: int | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> Spread[J]:
+        """Deal the jobs of groups so that jobs of one group stay ``feeder_count`` turns apart.
+
+        ``groups`` is an iterable of iterables of anything; jobs stay in this process. Groups
+        and jobs are pulled when they are needed: up to ``job_window`` jobs (default: 256) of
+        each group that is open, and up to ``group_window`` groups (default: 0) before a feeder
+        needs them. ``max_open_groups`` and ``on_shortage`` belong to ``SpreadPolicy.COOLDOWN``,
+        whose groups must have a length. The spread is an iterator of turns, and has a
+        ``certificate`` when it has ended.
+        """
+        spec = spread_spec(
+            feeder_count, policy, max_open_groups, on_shortage, job_window, group_window
+        )
+        dispatcher = Dispatcher(groups, spec)
+        seconds = None if timeout is None else to_seconds(timeout)
+        return Spread(lambda spread: self._deal(spread, spec, dispatcher, seconds))
+
+    def _deal(
+        self, spread: Spread[J], spec: Any, dispatcher: Dispatcher[J], seconds: float | None
+    ) -> Generator[SpreadTurn[J], None, None]:
+        # Groups are pulled here, by whoever takes the turns; grpc's thread only sends.
+        outgoing: SimpleQueue[Any] = SimpleQueue()
+        outgoing.put(spread_pb.SpreadRequest(spec=spec))
+        call = self._channel.spread_stub().Spread(iter(outgoing.get, None), timeout=seconds)
+        try:
+            for response in _translated(call, [], self.address):
+                if response.HasField("demand"):
+                    answer = dispatcher.answer(response.demand)
+                    outgoing.put(spread_pb.SpreadRequest(input=answer))
+                elif response.HasField("turns"):
+                    yield from dispatcher.turns(response.turns)
+                else:
+                    spread._certificate = SpreadCertificate.from_message(response.certificate)
+        finally:
+            outgoing.put(None)
+            call.cancel()  # a caller who stops early leaves nothing running
+
     def _ask(self, question: Question[T], timeout: float | timedelta | None) -> T:
         seconds = self.timeout if timeout is None else to_seconds(timeout)
         try:
@@ -222,7 +282,7 @@ def _catching(requests: Iterator[Any], failures: list[BaseException]) -> Iterato
     """Pass requests on; keep what their making raised, which grpc would only log."""
     try:
         yield from requests
-    except BaseException as error:
+    except Exception as error:  # not GeneratorExit: that is grpc's, when the call has failed
         failures.append(error)
         raise
 

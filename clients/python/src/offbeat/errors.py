@@ -98,6 +98,9 @@ _OWN_WORDS = {
     "DEADLINE_EXCEEDED": "no complete answer in time",
 }
 
+#: What grpc's asyncio says, now and then, of a connection that was lost; it has no code for it.
+_LOST_IN_AIO = "Internal error from Core"
+
 _STATUS_DETAILS = "grpc-status-details-bin"
 
 
@@ -129,6 +132,8 @@ def from_rpc_error(error: Any, address: str) -> OffbeatError:
                 known[name] = detail.metadata.get(name, "")
         elif isinstance(detail, error_details_pb2.RetryInfo):
             known["retry_delay"] = detail.retry_delay.ToTimedelta()
+    if code == "INTERNAL" and not details and error.details() == _LOST_IN_AIO:
+        code = known["code"] = "UNAVAILABLE"
     kind_of_error = _BY_CODE.get(code, OffbeatError)
     message = error.details() or code
     if not details:  # grpc's own words, about the way and not about the question

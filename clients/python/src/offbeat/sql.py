@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Union
 
 from .ids import checked_text
@@ -109,19 +109,33 @@ class SqlColumn:
 
 
 @dataclass(frozen=True)
+class SqlIndex:
+    """An index that serves predicates."""
+
+    #: Its name; in MySQL and MariaDB also that of the generated column that predicates name.
+    name: str
+    #: The statements that make it, in order; to be run once, before the first predicate.
+    create_statements: tuple[str, ...]
+
+    @classmethod
+    def from_message(cls, message: pb.SqlIndex) -> SqlIndex:
+        """Turn a message into an index."""
+        return cls(message.name, tuple(message.create_statements))
+
+
+@dataclass(frozen=True)
 class Predicate:
     """A condition for the WHERE clause of a query: true for the rows of a slot or window."""
 
     #: The condition, in parentheses.
     sql: str
     #: What to bind: in the order of the placeholders, or by name with ``NAMED``.
-    parameters: tuple[SqlValue, ...] | Mapping[str, SqlValue]
-    #: The statement that makes the index which serves it, to be run once; in MySQL and
-    #: MariaDB it adds the generated column that the condition names.
-    create_index_sql: str
+    parameters: tuple[SqlValue, ...] | Mapping[str, SqlValue] = field(hash=False)
+    #: What serves it.
+    index: SqlIndex
 
     @classmethod
-    def from_message(cls, message: pb.SqlPredicate, create_index_sql: str) -> Predicate:
+    def from_message(cls, message: pb.SqlPredicate, index: pb.SqlIndex) -> Predicate:
         """Turn a message into a predicate."""
         values = [
             getattr(parameter, parameter.WhichOneof("value") or "text")
@@ -130,4 +144,4 @@ class Predicate:
         names = [parameter.name for parameter in message.parameters]
         named = any(names)
         parameters = dict(zip(names, values)) if named else tuple(values)
-        return cls(message.sql, parameters, create_index_sql)
+        return cls(message.sql, parameters, SqlIndex.from_message(index))

@@ -177,7 +177,9 @@ module Offbeat
     def predicate(message, response, sql_column)
       values = message.parameters.map { |parameter| parameter[parameter.value.to_s] }
       values = message.parameters.map(&:name).zip(values).to_h if sql_column.parameter_style == :named
-      Predicate.new(sql: message.sql, parameters: values, create_index_sql: response.create_index_sql)
+      index = SqlIndex.new(name: response.sql_index.name,
+                           create_statements: response.sql_index.create_statements.to_a)
+      Predicate.new(sql: message.sql, parameters: values, index: index)
     end
 
     def description(message)

@@ -64,8 +64,12 @@ module Offbeat
 
   # Which rows of a table belong to a slot or a window: a condition for a query's WHERE
   # clause, in parentheses, and what to bind in it: an Array in the order of the
-  # placeholders, or under :named a Hash by name, without colon. `create_index_sql` makes
-  # the index that serves it; run it first: in MySQL and MariaDB it also adds an invisible
-  # generated column, which the condition names.
-  Predicate = Struct.new(:sql, :parameters, :create_index_sql, keyword_init: true)
+  # placeholders, or under :named a Hash by name, without colon; and the
+  # index that serves it.
+  Predicate = Struct.new(:sql, :parameters, :index, keyword_init: true)
+
+  # An index that serves predicates: its name (in MySQL and MariaDB also that of an
+  # invisible generated column, which the conditions name), and the statements that make
+  # it, in order, to be run once before the first predicate.
+  SqlIndex = Struct.new(:name, :create_statements, keyword_init: true)
 end

@@ -13,6 +13,7 @@ module Offbeat
   class Transport
     ATTEMPTS = 4
     BACKOFF = 0.05 # seconds, doubled each time
+    LONGEST = 100_000_000 # seconds: sockets count time in fewer bits than Ruby
     KEEP_ALIVE = 30 # seconds; the sidecar keeps idle connections for 60
     LOST = [SystemCallError, IOError, Net::HTTPBadResponse, SocketError].freeze
     private_constant :LOST
@@ -28,7 +29,7 @@ module Offbeat
 
     # The bytes of an answer to the bytes of a question; raises what went wrong.
     def call(method, bytes, timeout)
-      deadline = now + timeout
+      deadline = now + [timeout, LONGEST].min
       attempt = 0
       begin
         attempt += 1
@@ -59,7 +60,17 @@ module Offbeat
         connection.read_timeout = connection.write_timeout = left
         request = Net::HTTP::Post.new("/offbeat.v1.SlotService/#{method}", headers(left))
         request.body = bytes
-        response = connection.request(request)
+        response = connection.request(request) do |incoming|
+          body = +""
+          incoming.read_body do |part| # in pieces, each within what is left
+            body << part
+            left = deadline - now
+            raise Net::ReadTimeout if left <= 0
+
+            connection.read_timeout = left
+          end
+          incoming.body = body
+        end
       rescue StandardError
         connection.finish if connection.started?
         raise

@@ -84,6 +84,11 @@ impl<G> Cooldown<G> {
         ready.chain(cooling).chain(self.chosen.iter().map(|sized| &sized.open))
     }
 
+    pub(super) fn vacancies(&self) -> usize {
+        let open = self.ready.len() + self.cooling.len() + usize::from(self.chosen.is_some());
+        if self.no_more_groups { 0 } else { self.max_open_groups.saturating_sub(open) }
+    }
+
     pub(super) fn next<S: Source<Group = G>>(
         &mut self,
         source: &mut S,
@@ -107,7 +112,7 @@ impl<G> Cooldown<G> {
                     let dealt = chosen.open.deal(job, self.turn, tally);
                     chosen.remaining = chosen.remaining.saturating_sub(1);
                     if chosen.remaining == 0 {
-                        chosen.open.close(tally);
+                        chosen.open.close(source, tally);
                     } else {
                         self.cooling.push_back((self.turn + self.feeder_count, chosen));
                     }
@@ -118,7 +123,7 @@ impl<G> Cooldown<G> {
                     self.chosen = Some(chosen);
                     return Turn::Pending;
                 }
-                Pull::End => chosen.open.close(tally), // it had fewer jobs than it said
+                Pull::End => chosen.open.close(source, tally), // it had fewer jobs than it said
             }
         }
     }
@@ -152,6 +157,8 @@ impl<G> Cooldown<G> {
                     self.next_number += 1;
                     if remaining > 0 {
                         self.ready.push(Rested(Sized { open, remaining }));
+                    } else {
+                        source.close(open.group);
                     }
                 }
                 Pull::Pending => return Pull::Pending,

@@ -63,6 +63,11 @@ pub trait Source {
 
     /// How many jobs a group has. Asked once, and only under `COOLDOWN`.
     fn size(&self, group: &Self::Group) -> u64;
+
+    /// Takes back a group of which nothing will be asked any more.
+    fn close(&mut self, group: Self::Group) {
+        drop(group);
+    }
 }
 
 /// A job in its place.
@@ -123,8 +128,9 @@ impl<G> Open<G> {
         Turn::Job(Dealt { sequence: turn, group: self.number, index, job })
     }
 
-    fn close(self, tally: &mut Tally) {
+    fn close<S: Source<Group = G>>(self, source: &mut S, tally: &mut Tally) {
         tally.group(self.dealt, self.last_turn - self.first_turn);
+        source.close(self.group);
     }
 }
 
@@ -166,6 +172,16 @@ impl<G> Spread<G> {
         match &mut self.machine {
             Machine::RoundRobin(machine) => machine.next(source, &mut self.tally),
             Machine::Cooldown(machine) => machine.next(source, &mut self.tally),
+        }
+    }
+
+    /// How many groups would be taken now, if they were there: by feeders without one, or by
+    /// a window that is not full.
+    #[must_use]
+    pub fn vacancies(&self) -> usize {
+        match &self.machine {
+            Machine::RoundRobin(machine) => machine.vacancies(),
+            Machine::Cooldown(machine) => machine.vacancies(),
         }
     }
 

@@ -25,6 +25,10 @@ impl<G> RoundRobin<G> {
         self.feeders.iter().flatten()
     }
 
+    pub(super) fn vacancies(&self) -> usize {
+        self.feeders.iter().filter(|feeder| feeder.is_none()).count()
+    }
+
     #[inline]
     pub(super) fn next<S: Source<Group = G>>(
         &mut self,
@@ -52,7 +56,7 @@ impl<G> RoundRobin<G> {
                     Pull::Pending => return Turn::Pending,
                     Pull::End => {
                         if let Some(ended) = feeder.take() {
-                            ended.close(tally);
+                            ended.close(source, tally);
                         }
                     }
                 }

@@ -13,8 +13,9 @@ pub(super) struct Key {
     pub(super) expression: String,
     /// What it yields.
     pub(super) kind: KeyKind,
-    /// Whether it is the column itself.
-    pub(super) is_column: bool,
+    /// MySQL and MariaDB: the type of the generated column that holds it; none where the key
+    /// is a column already.
+    pub(super) generated: Option<String>,
 }
 
 /// What a key's values are; all are ordered as the offsets or slots that they decide.
@@ -22,10 +23,10 @@ pub(super) struct Key {
 pub(super) enum KeyKind {
     /// The first 16 hexadecimal digits of the MD5 or more of them, in lower case.
     HashDigits,
-    /// The bucket as hexadecimal digits in lower case, 2 of 256 buckets or 4 of 65,536.
-    BucketDigits(usize),
-    /// The bucket.
-    Bucket,
+    /// The bucket, of so many, as hexadecimal digits in lower case: 2 of 256, 4 of 65,536.
+    BucketDigits(u32),
+    /// The bucket, of so many.
+    Bucket(u32),
     /// The stored fraction.
     Fraction,
 }
@@ -38,23 +39,54 @@ pub(super) fn key(
     column: &str,
 ) -> Result<Key, Rejection> {
     exists(dialect, column_type)?;
-    let itself = |kind| Key { expression: column.to_owned(), kind, is_column: true };
-    let computed = |expression, kind| Key { expression, kind, is_column: false };
+    let itself = |kind| Key { expression: column.to_owned(), kind, generated: None };
+    let computed = |expression, kind: KeyKind| {
+        let generated = dialect.is_mysql_like().then(|| kind.generated_type());
+        Key { expression, kind, generated }
+    };
     match (schedule.placement(), column_type) {
         (Placement::Fraction, ColumnType::Fraction) => Ok(itself(KeyKind::Fraction)),
-        (Placement::Hash { .. }, ColumnType::HashDigits) => Ok(itself(KeyKind::HashDigits)),
+        // Not in the column's own collation: under a Danish one, "aa" comes after "ff".
+        (Placement::Hash { .. }, ColumnType::HashDigits) => Ok(match dialect {
+            Dialect::Sqlite => itself(KeyKind::HashDigits),
+            Dialect::PostgreSql => {
+                computed(format!(r#"{column} COLLATE "C""#), KeyKind::HashDigits)
+            }
+            Dialect::MySql | Dialect::MariaDb => {
+                computed(format!("LEFT(RTRIM({column}), 16)"), KeyKind::HashDigits)
+            }
+        }),
         (Placement::Hash { salt }, column_type) if column_type.is_id() => {
             Ok(computed(hashed(dialect, column_type, column, salt)?, KeyKind::HashDigits))
         }
         (&Placement::Twister { bucket_count, .. }, ColumnType::Integer) => {
-            Ok(computed(remainder(dialect, column, bucket_count), KeyKind::Bucket))
+            Ok(computed(remainder(dialect, column, bucket_count), KeyKind::Bucket(bucket_count)))
         }
-        (Placement::Twister { bucket_count, .. }, column_type) if column_type.is_uuid() => {
-            let digits = if *bucket_count == 256 { 2 } else { 4 };
-            let expression = last_digits(dialect, column_type, column, digits);
-            Ok(computed(expression, KeyKind::BucketDigits(digits)))
+        (&Placement::Twister { bucket_count, .. }, column_type) if column_type.is_uuid() => {
+            let kind = KeyKind::BucketDigits(bucket_count);
+            let expression = last_digits(dialect, column_type, column, kind.digits());
+            Ok(computed(expression, kind))
         }
         (placement, column_type) => Err(unsuitable(placement.kind(), column_type)),
+    }
+}
+
+impl KeyKind {
+    /// How many hexadecimal digits a value has; 0 of those that have none.
+    pub(super) const fn digits(self) -> usize {
+        match self {
+            Self::HashDigits => 16,
+            Self::BucketDigits(256) => 2,
+            Self::BucketDigits(_) => 4,
+            Self::Bucket(_) | Self::Fraction => 0,
+        }
+    }
+
+    fn generated_type(self) -> String {
+        match self.digits() {
+            0 => "SMALLINT UNSIGNED".to_owned(),
+            digits => format!("CHAR({digits}) CHARACTER SET ascii COLLATE ascii_bin"),
+        }
     }
 }
 
@@ -99,12 +131,14 @@ fn hashed(
         Dialect::PostgreSql => {
             format!(r#"md5({} || {text}) COLLATE "C""#, text::postgresql_salt(salt))
         }
-        // CONCAT, also of one text: it makes text of integers, in any connection.
-        Dialect::MySql | Dialect::MariaDb if salt.is_empty() => {
-            format!("LEFT(MD5(CONCAT({text})), 16)")
-        }
+        // In sql_mode ORACLE, CONCAT passes over NULL.
         Dialect::MySql | Dialect::MariaDb => {
-            format!("LEFT(MD5(CONCAT({}, {text})), 16)", text::mysql_salt(salt))
+            let hashed = match salt {
+                "" => text,
+                salt => format!("CONCAT({}, {text})", utf8(&text::mysql_salt(salt))),
+            };
+            let stored = stored(column_type, column);
+            format!("IF({stored} IS NULL, NULL, LEFT(MD5({hashed}), 16))")
         }
         Dialect::Sqlite => {
             let value = format_args!("{} of SQLite", column_type.name());
@@ -123,7 +157,7 @@ fn canonical_text(dialect: Dialect, column_type: ColumnType, column: &str) -> St
         ColumnType::Uuid | ColumnType::Integer if is_postgresql => {
             format!("CAST({column} AS text)")
         }
-        ColumnType::Uuid => format!("CAST({column} AS CHAR)"),
+        ColumnType::Uuid => utf8(&format!("CAST({column} AS CHAR)")),
         ColumnType::UuidBytes if is_postgresql => hyphenated_digits(&hexadecimal(column)),
         ColumnType::UuidBytes => hyphenated_bytes(column, [(1, 4), (5, 2), (7, 2)]),
         ColumnType::UuidBytesSwapped if is_postgresql => {
@@ -136,21 +170,32 @@ fn canonical_text(dialect: Dialect, column_type: ColumnType, column: &str) -> St
         // UUID_TO_BIN(x, 1) puts the third group first, and the first third.
         ColumnType::UuidBytesSwapped => hyphenated_bytes(column, [(5, 4), (3, 2), (1, 2)]),
         ColumnType::UuidText if is_postgresql => format!("lower({column})"),
-        ColumnType::UuidText => format!("LOWER({})", utf8(&format!("RTRIM({column})"))),
+        ColumnType::UuidText => format!("LOWER({})", utf8(&stored(column_type, column))),
         ColumnType::UuidDigits if is_postgresql => hyphenated_digits(&format!("lower({column})")),
         ColumnType::UuidDigits => {
-            let digits = format!("LOWER({})", utf8(&format!("RTRIM({column})")));
+            let digits = format!("LOWER({})", utf8(&stored(column_type, column)));
             let part = |from, count| format!("SUBSTR({digits}, {from}, {count})");
             let parts = [part(1, 8), part(9, 4), part(13, 4), part(17, 4), part(21, 12)];
-            joined_by_hyphens(&parts)
+            utf8(&joined_by_hyphens(&parts))
         }
         ColumnType::Text if is_postgresql => column.to_owned(),
         ColumnType::Text => utf8(column),
-        ColumnType::Integer | ColumnType::Fraction | ColumnType::HashDigits => column.to_owned(),
+        // As a number: ZEROFILL is how it is shown.
+        ColumnType::Integer => utf8(&format!("CONCAT({column} + 0)")),
+        ColumnType::Fraction | ColumnType::HashDigits => column.to_owned(),
     }
 }
 
-/// The bytes are those of UTF-8, whatever the column's character set is.
+/// MySQL: a column in an expression. MariaDB takes no CHAR into a generated column, since
+/// a mode decides whether it has spaces behind it; without them it is always the same.
+fn stored(column_type: ColumnType, column: &str) -> String {
+    match column_type {
+        ColumnType::UuidText | ColumnType::UuidDigits => format!("RTRIM({column})"),
+        _ => column.to_owned(),
+    }
+}
+
+/// The bytes are those of UTF-8, whatever the character set of column, table and connection is.
 fn utf8(text: &str) -> String {
     format!("CONVERT({text} USING utf8mb4)")
 }
@@ -173,10 +218,9 @@ fn hyphenated_bytes(column: &str, first_groups: [(u8, u8); 3]) -> String {
         .chain([(9, 2), (11, 6)])
         .map(|(from, count)| format!("HEX(SUBSTR({column}, {from}, {count}))"))
         .collect();
-    format!("LOWER({})", joined_by_hyphens(&groups))
+    utf8(&format!("LOWER({})", joined_by_hyphens(&groups)))
 }
 
-/// MySQL: not `CONCAT_WS`, which passes over NULL and would hash the hyphens.
 fn joined_by_hyphens(groups: &[String]) -> String {
     format!("CONCAT({})", groups.join(", '-', "))
 }
@@ -197,7 +241,7 @@ fn last_digits(dialect: Dialect, column_type: ColumnType, column: &str, digits: 
             let text = match column_type {
                 ColumnType::Uuid => format!("CAST({column} AS CHAR)"),
                 _ if is_bytes => format!("HEX({column})"),
-                _ => utf8(&format!("RTRIM({column})")),
+                _ => utf8(&stored(column_type, column)),
             };
             format!("LOWER(RIGHT({text}, {digits}))")
         }

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use crate::limits::PREDICATE_BYTES;
-use crate::placement::{Placement, PlacementKind};
+use crate::placement::PlacementKind;
 use crate::rejection::{Reason, Rejection};
 use crate::schedule::Schedule;
 use crate::sql::column::{ColumnSpec, Dialect, ParameterStyle};
@@ -47,10 +47,10 @@ pub enum Value {
 pub struct Membership<'a> {
     schedule: &'a Schedule,
     dialect: Dialect,
-    key: Key,
+    kind: KeyKind,
     /// What predicates compare: the key, or the generated column that holds it.
     compared: String,
-    create_index: String,
+    index: Index,
     style: ParameterStyle,
     first_number: i32,
 }
@@ -71,43 +71,41 @@ impl<'a> Membership<'a> {
             alias => format!("{}.{}", quoted(alias), quoted(name)),
         };
         let index = Index::of(column, &key::key(schedule, *dialect, *column_type, &quoted(name))?);
-        let key = key::key(schedule, *dialect, *column_type, &qualified(name))?;
-        let compared = if dialect.is_mysql_like() && !key.is_column {
-            qualified(&index.name)
-        } else {
-            key.expression.clone()
-        };
+        let Key { expression, kind, generated } =
+            key::key(schedule, *dialect, *column_type, &qualified(name))?;
+        let compared = if generated.is_some() { qualified(&index.name) } else { expression };
         Ok(Self {
             schedule,
             dialect: *dialect,
-            key,
+            kind,
             compared,
-            create_index: index.create,
+            index,
             style: *parameter_style,
             first_number,
         })
     }
 
-    /// The statement that makes the index; in MySQL and MariaDB also the generated
-    /// column that predicates name.
+    /// The index that serves the predicates; in MySQL and MariaDB also the generated column
+    /// that they name.
     #[must_use]
-    pub fn create_index(&self) -> &str {
-        &self.create_index
+    pub const fn index(&self) -> &Index {
+        &self.index
     }
 
     /// Which rows belong to a slot. Slots from `slot_count` on have none.
     #[must_use]
     pub fn slot(&self, slot: u32) -> Predicate {
-        let range = match self.key.kind {
-            KeyKind::BucketDigits(_) | KeyKind::Bucket => {
-                self.buckets(u64::from(slot))..self.buckets(u64::from(slot) + 1)
+        let slot = u64::from(slot);
+        let range = match self.kind {
+            KeyKind::BucketDigits(count) | KeyKind::Bucket(count) => {
+                self.first_bucket(slot, count)..self.first_bucket(slot + 1, count)
             }
             KeyKind::HashDigits | KeyKind::Fraction => {
                 let ticks = self.schedule.slot_ticks();
-                ticks * u64::from(slot)..ticks * (u64::from(slot) + 1)
+                ticks * slot..ticks * (slot + 1)
             }
         };
-        self.predicate([range])
+        self.predicate(range, None)
     }
 
     /// Which rows belong to each of these slots.
@@ -145,61 +143,51 @@ impl<'a> Membership<'a> {
             return Err(Rejection::new(Reason::Contradictory, field, "TWISTER", allowed));
         }
         let (first, second) = self.schedule.offsets_running_in(start, end)?;
-        Ok(self.predicate([first].into_iter().chain(second)))
+        Ok(self.predicate(first, second))
     }
 
     /// The first bucket of a slot: the smallest b with ⌊b·n / bucket count⌋ ≥ slot.
-    fn buckets(&self, slot: u64) -> u64 {
-        (slot * self.bucket_count()).div_ceil(u64::from(self.schedule.slot_count()))
+    fn first_bucket(&self, slot: u64, bucket_count: u32) -> u64 {
+        (slot * u64::from(bucket_count)).div_ceil(u64::from(self.schedule.slot_count()))
     }
 
-    fn bucket_count(&self) -> u64 {
-        match self.schedule.placement() {
-            Placement::Twister { bucket_count, .. } => u64::from(*bucket_count),
-            Placement::Hash { .. } | Placement::Fraction => 0,
-        }
-    }
-
-    /// The rows whose buckets, or offsets in ticks, lie in one of the ranges. A range
-    /// to the end of the cycle is open: nothing lies behind it.
-    fn predicate(&self, ranges: impl IntoIterator<Item = Range<u64>>) -> Predicate {
+    /// The rows whose buckets, or offsets in ticks, lie in the range, or in the second one. A
+    /// range to the end of the cycle is open: nothing lies behind it.
+    fn predicate(&self, first: Range<u64>, second: Option<Range<u64>>) -> Predicate {
         let mut binder = Binder::new(self.dialect, self.style, self.first_number);
         let compared = binder.text(&self.compared);
-        let conditions: Vec<String> = ranges
-            .into_iter()
-            .map(|range| {
-                let (low, high) = self.bounds(&range);
-                let low = format!("{compared} >= {}", binder.bind(low));
-                match high {
-                    Some(high) => format!("{low} AND {compared} < {}", binder.bind(high)),
-                    None => low,
-                }
-            })
-            .collect();
-        let sql = match conditions.as_slice() {
-            [condition] => format!("({condition})"),
-            conditions => format!("(({}))", conditions.join(") OR (")),
+        let mut condition = |range: &Range<u64>| {
+            let (low, high) = self.bounds(range);
+            let low = format!("{compared} >= {}", binder.bind(low));
+            match high {
+                Some(high) => format!("{low} AND {compared} < {}", binder.bind(high)),
+                None => low,
+            }
+        };
+        let first = condition(&first);
+        let sql = match second {
+            None => format!("({first})"),
+            Some(second) => format!("(({first}) OR ({}))", condition(&second)),
         };
         Predicate { sql, parameters: binder.into_parameters() }
     }
 
     fn bounds(&self, range: &Range<u64>) -> (Value, Option<Value>) {
-        match self.key.kind {
+        let digits = self.kind.digits();
+        let text = |number: u128| Value::Text(format!("{number:0digits$x}"));
+        match self.kind {
             KeyKind::HashDigits => {
                 let hashes = self.schedule.hash_window(range.clone());
-                let digits = |hash: u128| Value::Text(format!("{hash:016x}"));
                 let is_last = hashes.end > u128::from(u64::MAX);
-                (digits(hashes.start), (!is_last).then(|| digits(hashes.end)))
+                (text(hashes.start), (!is_last).then(|| text(hashes.end)))
             }
-            KeyKind::BucketDigits(width) => {
-                let digits = |bucket: u64| Value::Text(format!("{bucket:0width$x}"));
-                let is_last = range.end == self.bucket_count();
-                (digits(range.start), (!is_last).then(|| digits(range.end)))
+            KeyKind::BucketDigits(count) => {
+                let is_last = range.end == u64::from(count);
+                (text(range.start.into()), (!is_last).then(|| text(range.end.into())))
             }
-            KeyKind::Bucket => {
-                let bucket =
-                    |bucket: u64| Value::Integer(i64::try_from(bucket).unwrap_or_default());
-                let is_last = range.end == self.bucket_count();
+            KeyKind::Bucket(count) => {
+                let is_last = range.end == u64::from(count);
+                let bucket = |bucket: u64| Value::Integer(bucket.cast_signed()); // up to 65,536
                 (bucket(range.start), (!is_last).then(|| bucket(range.end)))
             }
             KeyKind::Fraction => {

@@ -12,4 +12,5 @@ mod membership;
 mod text;
 
 pub use column::{ColumnSpec, ColumnType, Dialect, ParameterStyle};
+pub use index::Index;
 pub use membership::{Membership, Parameter, Predicate, Value};

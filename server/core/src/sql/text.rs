@@ -54,7 +54,7 @@ pub(super) fn mysql_salt(salt: &str) -> String {
     if salt.chars().all(|character| character.is_ascii() && !is_special(character)) {
         format!("'{salt}'")
     } else {
-        format!("UNHEX('{}')", hexadecimal(salt.as_bytes()))
+        format!("X'{}'", hexadecimal(salt.as_bytes()))
     }
 }
 
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(postgresql_salt("café 1"), "'café 1'");
         assert_eq!(postgresql_salt("it's 5%"), "'it' || chr(39) || 's 5' || chr(37)");
         assert_eq!(mysql_salt("tenant-a"), "'tenant-a'");
-        assert_eq!(mysql_salt("é'"), "UNHEX('c3a927')");
+        assert_eq!(mysql_salt("é'"), "X'c3a927'");
     }
 
     #[test]

@@ -83,7 +83,7 @@ fn spacing(number: i32) -> Result<Spacing, Rejection> {
     }
 }
 
-pub(super) fn unknown_enum_value(field: &str, number: i32, allowed: &str) -> Rejection {
+pub(in crate::rpc) fn unknown_enum_value(field: &str, number: i32, allowed: &str) -> Rejection {
     Rejection::new(Reason::OutOfRange, field, number, format!("must be {allowed}"))
 }
 

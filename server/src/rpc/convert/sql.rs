@@ -1,7 +1,7 @@
 //! Columns that callers name, and the predicates over them.
 
 use offbeat_core::sql::{
-    ColumnSpec, ColumnType, Dialect, Membership, ParameterStyle, Predicate, Value,
+    ColumnSpec, ColumnType, Dialect, Index, Membership, ParameterStyle, Predicate, Value,
 };
 use offbeat_core::{Reason, Rejection, Schedule};
 
@@ -117,4 +117,9 @@ pub(in crate::rpc) fn predicate(predicate: Predicate) -> proto::SqlPredicate {
         })
         .collect();
     proto::SqlPredicate { sql, parameters }
+}
+
+pub(in crate::rpc) fn sql_index(index: &Index) -> proto::SqlIndex {
+    let Index { name, create_statements } = index.clone();
+    proto::SqlIndex { name, create_statements }
 }

@@ -29,12 +29,11 @@ class GetWindowPredicateResponse extends \Google\Protobuf\Internal\Message
      */
     protected $predicate = null;
     /**
-     * The statement that makes the index which serves the predicate, as in
-     * ListSlotsResponse.
+     * The index that serves the predicate.
      *
-     * Generated from protobuf field <code>string create_index_sql = 3;</code>
+     * Generated from protobuf field <code>.offbeat.v1.SqlIndex sql_index = 3;</code>
      */
-    protected $create_index_sql = '';
+    protected $sql_index = null;
 
     /**
      * Constructor.
@@ -46,9 +45,8 @@ class GetWindowPredicateResponse extends \Google\Protobuf\Internal\Message
      *           What tells the schedule from others.
      *     @type \Offbeat\V1\SqlPredicate $predicate
      *           Which rows run in [start_time, end_time).
-     *     @type string $create_index_sql
-     *           The statement that makes the index which serves the predicate, as in
-     *           ListSlotsResponse.
+     *     @type \Offbeat\V1\SqlIndex $sql_index
+     *           The index that serves the predicate.
      * }
      */
     public function __construct($data = NULL) {
@@ -129,29 +127,37 @@ class GetWindowPredicateResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The statement that makes the index which serves the predicate, as in
-     * ListSlotsResponse.
+     * The index that serves the predicate.
      *
-     * Generated from protobuf field <code>string create_index_sql = 3;</code>
-     * @return string
+     * Generated from protobuf field <code>.offbeat.v1.SqlIndex sql_index = 3;</code>
+     * @return \Offbeat\V1\SqlIndex|null
      */
-    public function getCreateIndexSql()
+    public function getSqlIndex()
     {
-        return $this->create_index_sql;
+        return $this->sql_index;
+    }
+
+    public function hasSqlIndex()
+    {
+        return isset($this->sql_index);
+    }
+
+    public function clearSqlIndex()
+    {
+        unset($this->sql_index);
     }
 
     /**
-     * The statement that makes the index which serves the predicate, as in
-     * ListSlotsResponse.
+     * The index that serves the predicate.
      *
-     * Generated from protobuf field <code>string create_index_sql = 3;</code>
-     * @param string $var
+     * Generated from protobuf field <code>.offbeat.v1.SqlIndex sql_index = 3;</code>
+     * @param \Offbeat\V1\SqlIndex $var
      * @return $this
      */
-    public function setCreateIndexSql($var)
+    public function setSqlIndex($var)
     {
-        GPBUtil::checkString($var, True);
-        $this->create_index_sql = $var;
+        GPBUtil::checkMessage($var, \Offbeat\V1\SqlIndex::class);
+        $this->sql_index = $var;
 
         return $this;
     }

@@ -29,14 +29,11 @@ class ListSlotsResponse extends \Google\Protobuf\Internal\Message
      */
     private $slots;
     /**
-     * The statement that makes the index which serves the predicates; only if a column
-     * was named. Run it first: in MySQL and MariaDB, which have no index over an
-     * expression (or not in all versions), it also adds an invisible generated column,
-     * and the predicates name that. PostgreSQL takes CREATE INDEX CONCURRENTLY too.
+     * The index that serves the predicates; only if a column was named.
      *
-     * Generated from protobuf field <code>string create_index_sql = 3;</code>
+     * Generated from protobuf field <code>.offbeat.v1.SqlIndex sql_index = 3;</code>
      */
-    protected $create_index_sql = '';
+    protected $sql_index = null;
 
     /**
      * Constructor.
@@ -48,11 +45,8 @@ class ListSlotsResponse extends \Google\Protobuf\Internal\Message
      *           What tells the schedule from others.
      *     @type array<\Offbeat\V1\Slot>|\Google\Protobuf\Internal\RepeatedField $slots
      *           The slots that start in [start_time, end_time).
-     *     @type string $create_index_sql
-     *           The statement that makes the index which serves the predicates; only if a column
-     *           was named. Run it first: in MySQL and MariaDB, which have no index over an
-     *           expression (or not in all versions), it also adds an invisible generated column,
-     *           and the predicates name that. PostgreSQL takes CREATE INDEX CONCURRENTLY too.
+     *     @type \Offbeat\V1\SqlIndex $sql_index
+     *           The index that serves the predicates; only if a column was named.
      * }
      */
     public function __construct($data = NULL) {
@@ -123,33 +117,37 @@ class ListSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The statement that makes the index which serves the predicates; only if a column
-     * was named. Run it first: in MySQL and MariaDB, which have no index over an
-     * expression (or not in all versions), it also adds an invisible generated column,
-     * and the predicates name that. PostgreSQL takes CREATE INDEX CONCURRENTLY too.
+     * The index that serves the predicates; only if a column was named.
      *
-     * Generated from protobuf field <code>string create_index_sql = 3;</code>
-     * @return string
+     * Generated from protobuf field <code>.offbeat.v1.SqlIndex sql_index = 3;</code>
+     * @return \Offbeat\V1\SqlIndex|null
      */
-    public function getCreateIndexSql()
+    public function getSqlIndex()
     {
-        return $this->create_index_sql;
+        return $this->sql_index;
+    }
+
+    public function hasSqlIndex()
+    {
+        return isset($this->sql_index);
+    }
+
+    public function clearSqlIndex()
+    {
+        unset($this->sql_index);
     }
 
     /**
-     * The statement that makes the index which serves the predicates; only if a column
-     * was named. Run it first: in MySQL and MariaDB, which have no index over an
-     * expression (or not in all versions), it also adds an invisible generated column,
-     * and the predicates name that. PostgreSQL takes CREATE INDEX CONCURRENTLY too.
+     * The index that serves the predicates; only if a column was named.
      *
-     * Generated from protobuf field <code>string create_index_sql = 3;</code>
-     * @param string $var
+     * Generated from protobuf field <code>.offbeat.v1.SqlIndex sql_index = 3;</code>
+     * @param \Offbeat\V1\SqlIndex $var
      * @return $this
      */
-    public function setCreateIndexSql($var)
+    public function setSqlIndex($var)
     {
-        GPBUtil::checkString($var, True);
-        $this->create_index_sql = $var;
+        GPBUtil::checkMessage($var, \Offbeat\V1\SqlIndex::class);
+        $this->sql_index = $var;
 
         return $this;
     }

@@ -42,7 +42,8 @@ class Slot extends \Google\Protobuf\Internal\Message
     protected $end_time = null;
     /**
      * Which rows belong to it; only in ListSlots, and only if a column was named. The
-     * predicates of a cycle's slots are a partition of the rows whose ID is not NULL.
+     * predicates of a cycle's slots are a partition of the rows with an ID that is not NULL
+     * and can be assigned.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlPredicate predicate = 5;</code>
      */
@@ -64,7 +65,8 @@ class Slot extends \Google\Protobuf\Internal\Message
      *           When it ends, exclusive.
      *     @type \Offbeat\V1\SqlPredicate $predicate
      *           Which rows belong to it; only in ListSlots, and only if a column was named. The
-     *           predicates of a cycle's slots are a partition of the rows whose ID is not NULL.
+     *           predicates of a cycle's slots are a partition of the rows with an ID that is not NULL
+     *           and can be assigned.
      * }
      */
     public function __construct($data = NULL) {
@@ -198,7 +200,8 @@ class Slot extends \Google\Protobuf\Internal\Message
 
     /**
      * Which rows belong to it; only in ListSlots, and only if a column was named. The
-     * predicates of a cycle's slots are a partition of the rows whose ID is not NULL.
+     * predicates of a cycle's slots are a partition of the rows with an ID that is not NULL
+     * and can be assigned.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlPredicate predicate = 5;</code>
      * @return \Offbeat\V1\SqlPredicate|null
@@ -220,7 +223,8 @@ class Slot extends \Google\Protobuf\Internal\Message
 
     /**
      * Which rows belong to it; only in ListSlots, and only if a column was named. The
-     * predicates of a cycle's slots are a partition of the rows whose ID is not NULL.
+     * predicates of a cycle's slots are a partition of the rows with an ID that is not NULL
+     * and can be assigned.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlPredicate predicate = 5;</code>
      * @param \Offbeat\V1\SqlPredicate $var

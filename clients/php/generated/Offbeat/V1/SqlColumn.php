@@ -62,7 +62,7 @@ class SqlColumn extends \Google\Protobuf\Internal\Message
     protected $parameter_style = 0;
     /**
      * SQL_PARAMETER_STYLE_DOLLAR and SQL_PARAMETER_STYLE_NAMED only, refused with others:
-     * the number of the first placeholder, 1 to 65,000, for queries with parameters of
+     * the number of the first placeholder, from 1 to 65,000, for queries with parameters of
      * their own. Default: 1.
      *
      * Generated from protobuf field <code>optional int32 first_parameter_number = 8;</code>
@@ -93,7 +93,7 @@ class SqlColumn extends \Google\Protobuf\Internal\Message
      *           How predicates hold their bounds. Default: SQL_PARAMETER_STYLE_LITERAL.
      *     @type int $first_parameter_number
      *           SQL_PARAMETER_STYLE_DOLLAR and SQL_PARAMETER_STYLE_NAMED only, refused with others:
-     *           the number of the first placeholder, 1 to 65,000, for queries with parameters of
+     *           the number of the first placeholder, from 1 to 65,000, for queries with parameters of
      *           their own. Default: 1.
      * }
      */
@@ -290,7 +290,7 @@ class SqlColumn extends \Google\Protobuf\Internal\Message
 
     /**
      * SQL_PARAMETER_STYLE_DOLLAR and SQL_PARAMETER_STYLE_NAMED only, refused with others:
-     * the number of the first placeholder, 1 to 65,000, for queries with parameters of
+     * the number of the first placeholder, from 1 to 65,000, for queries with parameters of
      * their own. Default: 1.
      *
      * Generated from protobuf field <code>optional int32 first_parameter_number = 8;</code>
@@ -313,7 +313,7 @@ class SqlColumn extends \Google\Protobuf\Internal\Message
 
     /**
      * SQL_PARAMETER_STYLE_DOLLAR and SQL_PARAMETER_STYLE_NAMED only, refused with others:
-     * the number of the first placeholder, 1 to 65,000, for queries with parameters of
+     * the number of the first placeholder, from 1 to 65,000, for queries with parameters of
      * their own. Default: 1.
      *
      * Generated from protobuf field <code>optional int32 first_parameter_number = 8;</code>

@@ -51,7 +51,8 @@ class SqlColumnType
      */
     const SQL_COLUMN_TYPE_UUID_DIGITS = 5;
     /**
-     * Integers, also of a decimal type without decimals.
+     * Integers, also of a decimal type without decimals (in PostgreSQL numeric(39), not
+     * numeric, where 42 and 42.0 are two texts).
      *
      * Generated from protobuf enum <code>SQL_COLUMN_TYPE_INTEGER = 6;</code>
      */

@@ -10,8 +10,8 @@ use Google\Protobuf\Internal\GPBUtil;
 
 /**
  * A condition for the WHERE clause of a query, in parentheses: true for the rows of a
- * slot or of a window. A range over one expression, which the index serves whose
- * statement comes with it.
+ * slot or of a window. One range of one expression, or two where a window holds the start
+ * of a cycle; the index serves both.
  *
  * Generated from protobuf message <code>offbeat.v1.SqlPredicate</code>
  */

@@ -169,14 +169,14 @@ class GetWindowPredicateRequest(_message.Message):
     def __init__(self, schedule: _Optional[_Union[Schedule, _Mapping]] = ..., start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., sql_column: _Optional[_Union[_sql_pb2.SqlColumn, _Mapping]] = ...) -> None: ...
 
 class GetWindowPredicateResponse(_message.Message):
-    __slots__ = ["create_index_sql", "identity", "predicate"]
-    CREATE_INDEX_SQL_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ["identity", "predicate", "sql_index"]
     IDENTITY_FIELD_NUMBER: _ClassVar[int]
     PREDICATE_FIELD_NUMBER: _ClassVar[int]
-    create_index_sql: str
+    SQL_INDEX_FIELD_NUMBER: _ClassVar[int]
     identity: ScheduleIdentity
     predicate: _sql_pb2.SqlPredicate
-    def __init__(self, identity: _Optional[_Union[ScheduleIdentity, _Mapping]] = ..., predicate: _Optional[_Union[_sql_pb2.SqlPredicate, _Mapping]] = ..., create_index_sql: _Optional[str] = ...) -> None: ...
+    sql_index: _sql_pb2.SqlIndex
+    def __init__(self, identity: _Optional[_Union[ScheduleIdentity, _Mapping]] = ..., predicate: _Optional[_Union[_sql_pb2.SqlPredicate, _Mapping]] = ..., sql_index: _Optional[_Union[_sql_pb2.SqlIndex, _Mapping]] = ...) -> None: ...
 
 class Id(_message.Message):
     __slots__ = ["decimal", "fraction", "integer", "text", "uuid", "uuid_bytes"]
@@ -255,14 +255,14 @@ class ListSlotsRequest(_message.Message):
     def __init__(self, schedule: _Optional[_Union[Schedule, _Mapping]] = ..., start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., sql_column: _Optional[_Union[_sql_pb2.SqlColumn, _Mapping]] = ...) -> None: ...
 
 class ListSlotsResponse(_message.Message):
-    __slots__ = ["create_index_sql", "identity", "slots"]
-    CREATE_INDEX_SQL_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ["identity", "slots", "sql_index"]
     IDENTITY_FIELD_NUMBER: _ClassVar[int]
     SLOTS_FIELD_NUMBER: _ClassVar[int]
-    create_index_sql: str
+    SQL_INDEX_FIELD_NUMBER: _ClassVar[int]
     identity: ScheduleIdentity
     slots: _containers.RepeatedCompositeFieldContainer[Slot]
-    def __init__(self, identity: _Optional[_Union[ScheduleIdentity, _Mapping]] = ..., slots: _Optional[_Iterable[_Union[Slot, _Mapping]]] = ..., create_index_sql: _Optional[str] = ...) -> None: ...
+    sql_index: _sql_pb2.SqlIndex
+    def __init__(self, identity: _Optional[_Union[ScheduleIdentity, _Mapping]] = ..., slots: _Optional[_Iterable[_Union[Slot, _Mapping]]] = ..., sql_index: _Optional[_Union[_sql_pb2.SqlIndex, _Mapping]] = ...) -> None: ...
 
 class PlacementReason(_message.Message):
     __slots__ = ["bucket", "canonical_id", "fraction", "hash"]

@@ -47,6 +47,14 @@ class SqlColumn(_message.Message):
     type: SqlColumnType
     def __init__(self, dialect: _Optional[_Union[SqlDialect, str]] = ..., schema: _Optional[str] = ..., table: _Optional[str] = ..., name: _Optional[str] = ..., type: _Optional[_Union[SqlColumnType, str]] = ..., table_alias: _Optional[str] = ..., parameter_style: _Optional[_Union[SqlParameterStyle, str]] = ..., first_parameter_number: _Optional[int] = ...) -> None: ...
 
+class SqlIndex(_message.Message):
+    __slots__ = ["create_statements", "name"]
+    CREATE_STATEMENTS_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    create_statements: _containers.RepeatedScalarFieldContainer[str]
+    name: str
+    def __init__(self, name: _Optional[str] = ..., create_statements: _Optional[_Iterable[str]] = ...) -> None: ...
+
 class SqlParameter(_message.Message):
     __slots__ = ["integer", "name", "real", "text"]
     INTEGER_FIELD_NUMBER: _ClassVar[int]

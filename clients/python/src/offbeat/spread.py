@@ -1,0 +1,234 @@
+"""Spreads: the jobs of groups, with jobs of one group apart."""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Iterator, Sized
+from dataclasses import dataclass
+from typing import Any, Callable, Generic, TypeVar
+
+from .errors import refused
+from .schedule import set_enum, set_integer
+from .v1 import spread_pb2 as pb
+
+J = TypeVar("J")
+
+
+class SpreadPolicy(enum.IntEnum):
+    """In which order groups are dealt."""
+
+    #: Feeders in turn; sizes need not be known.
+    ROUND_ROBIN = 1
+    #: The largest rested group first; groups must have a length.
+    COOLDOWN = 2
+
+
+class ShortagePolicy(enum.IntEnum):
+    """What ``COOLDOWN`` does when every open group must still rest."""
+
+    #: Deals the one that has rested longest.
+    EMIT = 1
+    #: Lets the turn pass: a turn without group and job.
+    WAIT = 2
+
+
+@dataclass(frozen=True)
+class SpreadTurn(Generic[J]):
+    """A turn: a job, or none where the turn passes without one."""
+
+    #: The turn, from 0.
+    sequence: int
+    #: The group, from 0 in the order of the iterable; ``None`` in an idle turn.
+    group_index: int | None
+    #: The job; ``None`` in an idle turn.
+    job: J | None
+
+
+@dataclass(frozen=True)
+class SpreadCertificate:
+    """What a spread has reached. Distances and spans are in turns."""
+
+    job_count: int
+    #: Groups that had a job.
+    group_count: int
+    #: The smallest distance between neighbours of a group; ``None`` if no group had two jobs.
+    min_gap: int | None
+    #: The largest smallest distance of any order without idle turns.
+    best_min_gap: int | None
+    #: Neighbours of a group less than ``feeder_count`` turns apart.
+    close_pair_count: int
+    #: As many has any order without idle turns, at least.
+    close_pair_lower_bound: int
+    #: From the first job of a group to its last, the widest.
+    widest_span: int
+
+    @classmethod
+    def from_message(cls, message: pb.SpreadCertificate) -> SpreadCertificate:
+        """Turn a message into a certificate."""
+        return cls(
+            job_count=message.job_count,
+            group_count=message.group_count,
+            min_gap=message.min_gap if message.HasField("min_gap") else None,
+            best_min_gap=message.best_min_gap if message.HasField("best_min_gap") else None,
+            close_pair_count=message.close_pair_count,
+            close_pair_lower_bound=message.close_pair_lower_bound,
+            widest_span=message.widest_span,
+        )
+
+
+class _Ending:
+    """Where a spread ends: with its certificate."""
+
+    def __init__(self) -> None:
+        self._certificate: SpreadCertificate | None = None
+
+    @property
+    def certificate(self) -> SpreadCertificate:
+        """What was reached; known when all turns have been taken."""
+        if self._certificate is None:
+            raise LookupError("the spread has not ended")
+        return self._certificate
+
+
+class Spread(_Ending, Iterator[SpreadTurn[J]]):
+    """The turns of a spread, as they come; and what they have reached."""
+
+    def __init__(self, dealt: Callable[[Spread[J]], Generator[SpreadTurn[J], None, None]]) -> None:
+        """Ask for nothing yet."""
+        super().__init__()
+        self._turns = dealt(self)
+
+    def __next__(self) -> SpreadTurn[J]:
+        return next(self._turns)
+
+    def close(self) -> None:
+        """Leave the rest."""
+        self._turns.close()
+
+
+class AsyncSpread(_Ending, AsyncIterator[SpreadTurn[J]]):
+    """The turns of a spread, as they come; and what they have reached."""
+
+    def __init__(
+        self, dealt: Callable[[AsyncSpread[J]], AsyncGenerator[SpreadTurn[J], None]]
+    ) -> None:
+        """Ask for nothing yet."""
+        super().__init__()
+        self._turns = dealt(self)
+
+    async def __anext__(self) -> SpreadTurn[J]:
+        return await self._turns.__anext__()
+
+    async def aclose(self) -> None:
+        """Leave the rest."""
+        await self._turns.aclose()
+
+
+class Dispatcher(Generic[J]):
+    """The groups of a spread: pulled when asked for, their jobs kept until their turn."""
+
+    def __init__(self, groups: Iterable[Iterable[J]], spec: pb.SpreadSpec) -> None:
+        """Pull nothing yet."""
+        self._groups = iter(groups)
+        self._sized = spec.policy == pb.SPREAD_POLICY_COOLDOWN
+        self._open: dict[int, _OpenGroup[J]] = {}
+        self._next_index = 0
+
+    def answer(self, demand: pb.SpreadDemand) -> pb.SpreadInput:
+        """Pull what is asked for, and say how much came."""
+        answer = pb.SpreadInput()
+        for _ in range(demand.group_count):
+            group = next(self._groups, None)
+            if group is None:
+                answer.no_more_groups = True
+                break
+            index, self._next_index = self._next_index, self._next_index + 1
+            message = answer.groups.add(group_index=index)
+            size = _size(index, group) if self._sized else None
+            if size is not None:
+                message.size = size
+            self._open[index] = _OpenGroup(index, group, size)
+            self._pull(message, demand.jobs_per_group)
+        for asked in demand.groups:
+            known = self._open.get(asked.group_index)
+            if known is None or known.ended:
+                continue  # its last jobs crossed the demand on the way
+            self._pull(answer.groups.add(group_index=asked.group_index), asked.job_count)
+        return answer
+
+    def turns(self, message: pb.SpreadTurns) -> Iterator[SpreadTurn[J]]:
+        """Give each turn its job."""
+        for sequence, index in enumerate(message.group_indexes, message.first_sequence):
+            if index < 0:
+                yield SpreadTurn(sequence, None, None)
+                continue
+            group = self._open[index]
+            job = group.ready.popleft()
+            if group.ended and not group.ready:
+                del self._open[index]
+            yield SpreadTurn(sequence, index, job)
+
+    def _pull(self, message: Any, count: int) -> None:
+        group = self._open[message.group_index]
+        message.job_count = group.pull(count)
+        message.is_last = group.ended
+        if group.ended and not group.ready:
+            del self._open[message.group_index]
+
+
+class _OpenGroup(Generic[J]):
+    def __init__(self, index: int, jobs: Iterable[J], size: int | None) -> None:
+        self._index = index
+        self._jobs = iter(jobs)
+        self._left = size
+        self.ready: deque[J] = deque()
+        self.ended = size == 0
+
+    def pull(self, count: int) -> int:
+        """Pull up to so many jobs; return how many came."""
+        for pulled in range(count):
+            try:
+                self.ready.append(next(self._jobs))
+            except StopIteration:
+                if self._left:
+                    allowed = "must have as many jobs as its length says"
+                    raise refused(f"groups[{self._index}]", "a shorter group", allowed) from None
+                self.ended = True
+                return pulled
+            if self._left is not None:
+                self._left -= 1
+                self.ended = self._left == 0
+        return count
+
+
+def spread_spec(
+    feeder_count: int,
+    policy: SpreadPolicy | None,
+    max_open_groups: int | None,
+    on_shortage: ShortagePolicy | None,
+    job_window: int | None,
+    group_window: int | None,
+) -> pb.SpreadSpec:
+    """Return how to spread, as a message."""
+    spec = pb.SpreadSpec()
+    if policy is not None:
+        set_enum(spec, "spec", "policy", policy, SpreadPolicy)
+    if on_shortage is not None:
+        set_enum(spec, "spec", "on_shortage", on_shortage, ShortagePolicy)
+    for name, count in (
+        ("feeder_count", feeder_count),
+        ("max_open_groups", max_open_groups),
+        ("job_window", job_window),
+        ("group_window", group_window),
+    ):
+        if count is not None:
+            set_integer(spec, "spec", name, count)
+    return spec
+
+
+def _size(index: int, group: Iterable[Any]) -> int:
+    if not isinstance(group, Sized):
+        allowed = "must have a length (a list, not a generator) with SpreadPolicy.COOLDOWN"
+        raise refused(f"groups[{index}]", group, allowed)
+    return len(group)

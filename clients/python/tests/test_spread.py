@@ -1,0 +1,159 @@
+"""Spreads: the orders of other programs, and how much is pulled when."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+
+import pytest
+from conftest import VECTORS, Sidecar, free_port
+
+import offbeat
+from offbeat import AsyncClient, ShortagePolicy, SpreadPolicy
+
+
+@pytest.fixture(scope="module")
+def client():
+    with offbeat.Client() as client:
+        yield client
+
+
+def cases(step):
+    vectors = json.loads((VECTORS / "spread_feeders.json").read_text())
+    return vectors["cases"][::step]
+
+
+def jobs(sizes):
+    return ([(group, index) for index in range(size)] for group, size in enumerate(sizes))
+
+
+def test_orders_are_those_of_the_vectors(client):
+    for case in cases(9):
+        spread = client.spread(jobs(case["groups"]), case["feeders"], timeout=10)
+        turns = list(spread)
+        assert [list(turn.job) for turn in turns] == case["order"], case
+        assert [turn.group_index for turn in turns] == [group for group, _ in case["order"]]
+        assert [turn.sequence for turn in turns] == list(range(len(turns)))
+        assert spread.certificate.job_count == len(turns)
+
+
+def test_windows_change_no_order(client):
+    rng = random.Random(4)
+    sizes = [rng.choice([0, 1, 5, 40, 700]) for _ in range(60)]
+    orders = [
+        [turn.job for turn in client.spread(jobs(sizes), 7, job_window=jobs_, group_window=groups)]
+        for jobs_, groups in [(1, 0), (2, 1), (256, 0), (65_536, 65_536), (3, 100)]
+    ]
+    assert len(orders[0]) == sum(sizes)
+    assert all(order == orders[0] for order in orders)
+
+
+def test_nothing_is_pulled_before_it_is_needed(client):
+    pulled = []
+
+    def group(name, size):
+        for number in range(size):
+            pulled.append(f"{name}{number}")
+            yield f"{name}{number}"
+
+    def groups():
+        for name in "abc":
+            pulled.append(name)
+            yield group(name, 3)
+
+    spread = client.spread(groups(), 1, job_window=1, timeout=10)
+    assert pulled == []
+    assert next(spread).job == "a0"
+    assert "b" not in pulled
+    assert next(spread).job == "a1"
+    assert pulled[:2] == ["a", "a0"]
+    assert [turn.job for turn in spread] == ["a2", "b0", "b1", "b2", "c0", "c1", "c2"]
+    with pytest.raises(StopIteration):
+        next(spread)
+
+
+def test_groups_may_be_endless(client):
+    def endless(name):
+        while True:
+            yield name
+
+    spread = client.spread((endless(name) for name in range(10**9)), 3, timeout=10)
+    assert [next(spread).job for _ in range(2_000)] == [0, 1, 2] * 666 + [0, 1]
+    with pytest.raises(LookupError, match="not ended"):
+        spread.certificate  # noqa: B018
+    spread.close()
+
+
+def test_cooldown_and_its_certificate(client):
+    spread = client.spread([["a"], ["b", "c", "d"]], 3, policy=SpreadPolicy.COOLDOWN)
+    assert [turn.job for turn in spread] == ["b", "a", "c", "d"]
+    assert spread.certificate.close_pair_count == 2
+    waiting = client.spread(
+        [["a"], ["b", "c"]],
+        3,
+        policy=SpreadPolicy.COOLDOWN,
+        on_shortage=ShortagePolicy.WAIT,
+        max_open_groups=3,
+    )
+    assert [(turn.group_index, turn.job) for turn in waiting] == [
+        (1, "b"),
+        (0, "a"),
+        (None, None),
+        (1, "c"),
+    ]
+    assert waiting.certificate.min_gap == 3
+    sizes = [random.Random(1).randrange(30) for _ in range(50)]
+    many = client.spread(jobs(sizes), 5, policy=SpreadPolicy.COOLDOWN, job_window=3)
+    assert sorted(turn.job for turn in many) == sorted(
+        job for group in jobs(sizes) for job in group
+    )
+    with pytest.raises(offbeat.InvalidArgument, match="must have a length"):
+        list(client.spread([iter("ab")], 2, policy=SpreadPolicy.COOLDOWN))
+
+
+def test_refusals(client):
+    with pytest.raises(offbeat.InvalidArgument) as caught:
+        list(client.spread([], 0))
+    assert (caught.value.field, caught.value.reason) == (
+        "spec.feeder_count",
+        "ERROR_REASON_OUT_OF_RANGE",
+    )
+    with pytest.raises(offbeat.InvalidArgument) as caught:
+        list(client.spread([], 3, job_window=0))
+    assert caught.value.field == "spec.job_window"
+    with pytest.raises(offbeat.InvalidArgument) as caught:
+        list(client.spread([], 3, max_open_groups=9))
+    assert caught.value.field == "spec.max_open_groups"
+
+
+def test_what_the_groups_raise_reaches_the_caller(client):
+    def broken():
+        yield ["a"]
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        list(client.spread(broken(), 2))
+
+
+def test_a_killed_sidecar_is_unavailable():
+    sidecar = Sidecar(f"127.0.0.1:{free_port()}")
+    with offbeat.Client(sidecar.address) as client:
+        spread = client.spread((range(10) for _ in range(10**9)), 3)
+        next(spread)
+        sidecar.process.kill()
+        sidecar.process.communicate()
+        with pytest.raises(offbeat.Unavailable):
+            list(spread)
+
+
+def test_asyncio():
+    async def order(case):
+        async with AsyncClient() as client:
+            spread = client.spread(jobs(case["groups"]), case["feeders"], timeout=10)
+            turns = [list(turn.job) async for turn in spread]
+            return turns, spread.certificate.job_count
+
+    for case in cases(60):
+        turns, count = asyncio.run(order(case))
+        assert (turns, count) == (case["order"], len(turns))

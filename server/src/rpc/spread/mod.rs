@@ -1,0 +1,170 @@
+//! `SpreadService`: groups in, turns out.
+
+mod inputs;
+mod spec;
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+
+use futures_util::Stream;
+use futures_util::stream;
+use offbeat_core::spread::{Certificate, Spread, Turn};
+use offbeat_core::{Reason, Rejection};
+use tonic::{Request, Response, Status, Streaming};
+
+use self::inputs::Inputs;
+use super::convert::wide;
+use super::status;
+use crate::proto;
+use crate::proto::spread_request::Message as Asked;
+use crate::proto::spread_response::Message as Answer;
+use crate::proto::spread_service_server::SpreadService;
+
+/// Turns in one message: enough to be quick; fewer come as soon as there are no more.
+const TURNS: usize = 4_096;
+
+/// Answers `SpreadService`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SpreadHandlers;
+
+#[tonic::async_trait]
+impl SpreadService for SpreadHandlers {
+    type SpreadStream = Pin<Box<dyn Stream<Item = Result<proto::SpreadResponse, Status>> + Send>>;
+
+    async fn spread(
+        &self,
+        request: Request<Streaming<proto::SpreadRequest>>,
+    ) -> Result<Response<Self::SpreadStream>, Status> {
+        let start = Conversation { requests: request.into_inner(), dealing: None, ended: false };
+        Ok(Response::new(Box::pin(stream::try_unfold(start, async |mut conversation| {
+            let answer = conversation.next().await?;
+            let answer = answer.map(|message| proto::SpreadResponse { message: Some(message) });
+            Ok(answer.map(|answer| (answer, conversation)))
+        }))))
+    }
+}
+
+/// A stream: what it remembers grows with the groups that are open, and with nothing else.
+struct Conversation {
+    requests: Streaming<proto::SpreadRequest>,
+    dealing: Option<Dealing>,
+    ended: bool,
+}
+
+impl Conversation {
+    /// The next message for the client. Reads only when it has nothing to say.
+    async fn next(&mut self) -> Result<Option<Answer>, Status> {
+        if self.ended {
+            return Ok(None);
+        }
+        loop {
+            if let Some(answer) = self.dealing.as_mut().and_then(Dealing::answer) {
+                self.ended = matches!(answer, Answer::Certificate(_));
+                return Ok(Some(answer));
+            }
+            let message = self.requests.message().await?;
+            self.take(message).map_err(|rejection| status::refused(&rejection))?;
+        }
+    }
+
+    fn take(&mut self, request: Option<proto::SpreadRequest>) -> Result<(), Rejection> {
+        let Some(proto::SpreadRequest { message }) = request else {
+            let dealing = self.dealing.as_ref();
+            return Err(dealing.map_or_else(
+                || missing("spec", "it must be set in the first message"),
+                |dealing| dealing.inputs.what_is_missing(),
+            ));
+        };
+        match (message, &mut self.dealing) {
+            (Some(Asked::Spec(spec)), dealing @ None) => {
+                *dealing = Some(Dealing::new(spec).map_err(|refused| refused.under("spec"))?);
+                Ok(())
+            }
+            (Some(Asked::Input(input)), Some(dealing)) => dealing.inputs.take(input),
+            (Some(Asked::Spec(_)), Some(_)) => {
+                let allowed = "must be set in the first message alone";
+                Err(Rejection::new(Reason::Contradictory, "spec", "a later message's", allowed))
+            }
+            (Some(Asked::Input(_)), None) => {
+                Err(missing("spec", "it must be set in the first message"))
+            }
+            (None, _) => Err(missing("input", "spec or input must be set")),
+        }
+    }
+}
+
+fn missing(field: &str, allowed: &str) -> Rejection {
+    Rejection::new(Reason::FieldMissing, field, "nothing", allowed)
+}
+
+/// A spread under way, and what is to be said about it.
+struct Dealing {
+    spread: Spread<usize>,
+    inputs: Inputs,
+    answers: VecDeque<Answer>,
+    sequence: u64,
+}
+
+impl Dealing {
+    fn new(spec: proto::SpreadSpec) -> Result<Self, Rejection> {
+        let (spread, inputs) = spec::begin(spec)?;
+        Ok(Self { spread, inputs, answers: VecDeque::new(), sequence: 0 })
+    }
+
+    /// The next answer, if there is one without further input.
+    fn answer(&mut self) -> Option<Answer> {
+        if self.answers.is_empty() {
+            self.deal();
+        }
+        self.answers.pop_front()
+    }
+
+    /// Deals what can be dealt, up to a message of turns; then asks for more.
+    fn deal(&mut self) {
+        let mut group_indexes = Vec::new();
+        let mut ended = false;
+        while group_indexes.len() < TURNS {
+            match self.spread.next(&mut self.inputs) {
+                Turn::Job(dealt) => group_indexes.push(wide(dealt.group)),
+                Turn::Idle { .. } => group_indexes.push(-1),
+                Turn::Pending => break,
+                Turn::End => {
+                    ended = true;
+                    break;
+                }
+            }
+        }
+        if !group_indexes.is_empty() {
+            let first_sequence = wide(self.sequence);
+            self.sequence += group_indexes.len() as u64;
+            let turns = proto::SpreadTurns { first_sequence, group_indexes };
+            self.answers.push_back(Answer::Turns(turns));
+        }
+        if ended {
+            self.answers.push_back(Answer::Certificate(certificate(&self.spread.certificate())));
+        } else if let Some(demand) = self.inputs.demand(self.spread.vacancies()) {
+            self.answers.push_back(Answer::Demand(demand));
+        }
+    }
+}
+
+fn certificate(certificate: &Certificate) -> proto::SpreadCertificate {
+    let Certificate {
+        job_count,
+        group_count,
+        min_gap,
+        best_min_gap,
+        close_pair_count,
+        close_pair_lower_bound,
+        widest_span,
+    } = *certificate;
+    proto::SpreadCertificate {
+        job_count: wide(job_count),
+        group_count: wide(group_count),
+        min_gap: min_gap.map(wide),
+        best_min_gap: best_min_gap.map(wide),
+        close_pair_count: wide(close_pair_count),
+        close_pair_lower_bound: wide(close_pair_lower_bound),
+        widest_span: wide(widest_span),
+    }
+}

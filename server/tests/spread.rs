@@ -1,0 +1,327 @@
+//! `SpreadService` over the wire: orders, refusals, memory.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use futures_util::stream;
+use offbeat::proto::spread_request::Message as Asked;
+use offbeat::proto::spread_response::Message as Answer;
+use offbeat::proto::spread_service_client::SpreadServiceClient;
+use offbeat::proto::{
+    GroupInput, SpreadCertificate, SpreadDemand, SpreadInput, SpreadPolicy, SpreadRequest,
+    SpreadSpec,
+};
+use serde::Deserialize;
+use support::{Server, channel, config};
+use tokio::sync::mpsc;
+use tonic::transport::Channel;
+use tonic::{Code, Status, Streaming};
+use tonic_types::StatusExt as _;
+
+type Client = SpreadServiceClient<Channel>;
+
+/// A stream of requests that a test sends into as it likes.
+fn requests() -> (mpsc::UnboundedSender<SpreadRequest>, impl stream::Stream<Item = SpreadRequest>) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let requests = stream::unfold(receiver, async |mut receiver| {
+        receiver.recv().await.map(|request| (request, receiver))
+    });
+    (sender, requests)
+}
+
+fn asked(message: Asked) -> SpreadRequest {
+    SpreadRequest { message: Some(message) }
+}
+
+/// A client that answers each demand in full from groups of these sizes.
+struct Dispatcher {
+    sizes: Box<dyn Iterator<Item = u64> + Send>,
+    left: BTreeMap<i64, u64>,
+    next: i64,
+    declares_sizes: bool,
+}
+
+impl Dispatcher {
+    fn new(sizes: impl Iterator<Item = u64> + Send + 'static, declares_sizes: bool) -> Self {
+        Self { sizes: Box::new(sizes), left: BTreeMap::new(), next: 0, declares_sizes }
+    }
+
+    fn answer(&mut self, demand: &SpreadDemand) -> SpreadInput {
+        let mut input = SpreadInput::default();
+        for _ in 0..demand.group_count {
+            let Some(size) = self.sizes.next() else {
+                input.no_more_groups = true;
+                break;
+            };
+            self.left.insert(self.next, size);
+            let declared = self.declares_sizes.then(|| size.try_into().unwrap());
+            input.groups.push(self.jobs(self.next, demand.jobs_per_group, declared));
+            self.next += 1;
+        }
+        for group in &demand.groups {
+            // Its last jobs may have crossed the demand on the way.
+            if self.left.contains_key(&group.group_index) {
+                input.groups.push(self.jobs(group.group_index, group.job_count, None));
+            }
+        }
+        input
+    }
+
+    fn jobs(&mut self, group: i64, asked: i64, size: Option<i64>) -> GroupInput {
+        let left = self.left.get_mut(&group).unwrap();
+        let count = (*left).min(asked.try_into().unwrap());
+        *left -= count;
+        let is_last = *left == 0;
+        if is_last {
+            self.left.remove(&group);
+        }
+        let job_count = count.try_into().unwrap();
+        GroupInput { group_index: Some(group), size, job_count, is_last }
+    }
+}
+
+/// Spreads groups of these sizes; calls `visit` with the group of each turn.
+async fn spread(
+    client: &mut Client,
+    spec: SpreadSpec,
+    sizes: impl Iterator<Item = u64> + Send + 'static,
+    mut visit: impl FnMut(i64),
+) -> SpreadCertificate {
+    let mut dispatcher = Dispatcher::new(sizes, spec.policy == SpreadPolicy::Cooldown as i32);
+    let (sender, requests) = requests();
+    sender.send(asked(Asked::Spec(spec))).unwrap();
+    let mut answers = client.spread(requests).await.unwrap().into_inner();
+    let (mut sequence, mut certificate) = (0, None);
+    while let Some(answer) = answers.message().await.unwrap() {
+        assert!(certificate.is_none(), "the certificate comes last");
+        match answer.message.unwrap() {
+            Answer::Demand(demand) => {
+                // The server may have heard enough, and have ended the stream.
+                let _ = sender.send(asked(Asked::Input(dispatcher.answer(&demand))));
+            }
+            Answer::Turns(turns) => {
+                assert_eq!(turns.first_sequence, sequence);
+                assert!((1..=4_096).contains(&turns.group_indexes.len()));
+                sequence += i64::try_from(turns.group_indexes.len()).unwrap();
+                turns.group_indexes.into_iter().for_each(&mut visit);
+            }
+            Answer::Certificate(last) => certificate = Some(last),
+        }
+    }
+    certificate.unwrap()
+}
+
+fn feeders(feeder_count: i32) -> SpreadSpec {
+    SpreadSpec { feeder_count: Some(feeder_count), ..SpreadSpec::default() }
+}
+
+#[derive(Deserialize)]
+struct Case {
+    groups: Vec<u64>,
+    feeders: i32,
+    order: Vec<(i64, u64)>,
+}
+
+#[tokio::test]
+async fn orders_are_those_of_the_vectors_whatever_the_windows() {
+    let server = Server::start(&config());
+    let mut client = SpreadServiceClient::new(channel(&server).await);
+    let vectors = support::test_data("vectors/spread_feeders.json");
+    let cases: Vec<Case> = serde_json::from_value(vectors["cases"].clone()).unwrap();
+    for (number, case) in (0..).zip(cases) {
+        let job_window = Some([1, 2, 3, 256][number % 4]);
+        let group_window = [0, 1, 5][number % 3];
+        let spec = SpreadSpec { job_window, group_window, ..feeders(case.feeders) };
+        let mut order = Vec::new();
+        let certificate =
+            spread(&mut client, spec, case.groups.into_iter(), |group| order.push(group)).await;
+        let expected: Vec<i64> = case.order.iter().map(|(group, _)| *group).collect();
+        assert_eq!(order, expected);
+        assert_eq!(certificate.job_count, i64::try_from(expected.len()).unwrap());
+    }
+}
+
+#[tokio::test]
+async fn cooldown_deals_the_largest_first() {
+    let server = Server::start(&config());
+    let mut client = SpreadServiceClient::new(channel(&server).await);
+    let spec = SpreadSpec {
+        policy: SpreadPolicy::Cooldown.into(),
+        max_open_groups: Some(9),
+        job_window: Some(2),
+        ..feeders(3)
+    };
+    let mut order = Vec::new();
+    let sizes = [2, 0, 7, 3, 3].into_iter();
+    let certificate = spread(&mut client, spec, sizes, |group| order.push(group)).await;
+    assert_eq!(order, [2, 3, 4, 2, 0, 3, 2, 4, 0, 2, 3, 4, 2, 2, 2]);
+    assert_eq!((certificate.min_gap, certificate.best_min_gap), (Some(1), Some(2)));
+}
+
+/// What a stream of these requests, which then ends, is refused with.
+async fn refusal(client: &mut Client, messages: Vec<Asked>) -> Status {
+    let requests = stream::iter(messages.into_iter().map(asked));
+    let mut answers: Streaming<_> = match client.spread(requests).await {
+        Ok(answers) => answers.into_inner(),
+        Err(status) => return status,
+    };
+    loop {
+        match answers.message().await {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("it was answered"),
+            Err(status) => return status,
+        }
+    }
+}
+
+#[tokio::test]
+async fn whatever_was_not_asked_for_is_refused_by_name() {
+    let server = Server::start(&config());
+    let mut client = SpreadServiceClient::new(channel(&server).await);
+    let spec = || Asked::Spec(SpreadSpec { job_window: Some(4), ..feeders(2) });
+    let cooldown =
+        || Asked::Spec(SpreadSpec { policy: SpreadPolicy::Cooldown.into(), ..feeders(2) });
+    let group = |index, job_count| GroupInput {
+        group_index: Some(index),
+        job_count,
+        ..GroupInput::default()
+    };
+    let input =
+        |groups: Vec<GroupInput>| Asked::Input(SpreadInput { groups, no_more_groups: false });
+    let ended = || Asked::Input(SpreadInput { groups: vec![], no_more_groups: true });
+    let sized = |size| GroupInput { size: Some(size), ..group(0, 0) };
+    let last = |group| GroupInput { is_last: true, ..group };
+    for (messages, field, words) in [
+        (vec![], "spec", "first message"),
+        (vec![ended()], "spec", "first message"),
+        (vec![spec(), spec()], "spec", "first message alone"),
+        (vec![Asked::Spec(SpreadSpec::default())], "spec.feeder_count", "1 to 65536"),
+        (vec![Asked::Spec(feeders(0))], "spec.feeder_count", "1 to 65536"),
+        (
+            vec![Asked::Spec(SpreadSpec { job_window: Some(65_537), ..feeders(1) })],
+            "spec.job_window",
+            "1 to 65536 jobs",
+        ),
+        (
+            vec![Asked::Spec(SpreadSpec { group_window: -1, ..feeders(1) })],
+            "spec.group_window",
+            "0 to 65536 groups",
+        ),
+        (
+            vec![Asked::Spec(SpreadSpec { policy: 3, ..feeders(1) })],
+            "spec.policy",
+            "0 to 2, a value of SpreadPolicy",
+        ),
+        (
+            vec![Asked::Spec(SpreadSpec { on_shortage: 1, ..feeders(1) })],
+            "spec.on_shortage",
+            "COOLDOWN",
+        ),
+        (vec![spec(), input(vec![GroupInput::default()])], "input.groups[0].group_index", "next"),
+        (vec![spec(), input(vec![group(1, 0)])], "input.groups[0].group_index", "number, 0"),
+        (vec![spec(), input(vec![group(-1, 0)])], "input.groups[0].group_index", "number, 0"),
+        (vec![spec(), input(vec![group(0, 5)])], "input.groups[0].job_count", "0 to 4 jobs"),
+        (vec![spec(), input(vec![group(0, -1)])], "input.groups[0].job_count", "0 to 4 jobs"),
+        (
+            vec![spec(), input(vec![group(0, 4), group(0, 1)])],
+            "input.groups[1].job_count",
+            "0 to 0 jobs",
+        ),
+        (
+            vec![spec(), input(vec![last(group(0, 1)), group(1, 0), group(0, 0)])],
+            "input.groups[2].group_index",
+            "has not ended",
+        ),
+        (
+            vec![spec(), input(vec![group(0, 1), group(1, 1), group(2, 1)])],
+            "input.groups[2].group_index",
+            "no further group was asked for",
+        ),
+        (
+            vec![spec(), input(vec![group(0, 1), sized(1)])],
+            "input.groups[1].size",
+            "when the group is new",
+        ),
+        (vec![spec(), input(vec![sized(-1)])], "input.groups[0].size", "0 jobs or more"),
+        (
+            vec![spec(), input(vec![GroupInput { job_count: 2, ..sized(1) }])],
+            "input.groups[0].job_count",
+            "0 to 1 jobs, which are left of its size",
+        ),
+        (vec![spec(), input(vec![last(sized(1))])], "input.groups[0].is_last", "all jobs"),
+        (vec![cooldown(), input(vec![group(0, 1)])], "input.groups[0].size", "COOLDOWN"),
+        (
+            vec![spec(), input(vec![group(0, 0)]), ended(), input(vec![group(1, 0)])],
+            "input.groups[0].group_index",
+            "no more groups",
+        ),
+        (vec![spec(), input(vec![group(0, 1)])], "input.groups", "group 0 had not"),
+        (vec![spec()], "input.no_more_groups", "may have been more"),
+    ] {
+        let status = refusal(&mut client, messages).await;
+        let details = status.get_error_details();
+        assert_eq!(status.code(), Code::InvalidArgument, "{field}: {status:?}");
+        let metadata = &details.error_info().unwrap().metadata;
+        assert_eq!(metadata["field"], field, "{status:?}");
+        assert!(metadata["allowed"].contains(words), "{field}: {}", metadata["allowed"]);
+    }
+}
+
+/// A server of its own, to measure.
+struct Measured(Child);
+
+impl Measured {
+    fn start(port: u16) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_offbeat"))
+            .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.contains("listening"), "{line}");
+        Self(child)
+    }
+
+    /// The most memory that it ever held, in KiB.
+    fn peak(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+}
+
+impl Drop for Measured {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// In a debug build it takes its time: a million jobs, a tenth of what a release build gets.
+const JOBS: u64 = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };
+
+#[tokio::test]
+async fn memory_grows_with_nothing() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let server = Measured::start(port);
+    let address = format!("http://127.0.0.1:{port}");
+    let mut client = SpreadServiceClient::connect(address).await.unwrap();
+    spread(&mut client, feeders(2), [3, 3].into_iter(), |_| ()).await;
+    let idle = server.peak();
+    // Few long groups, and many short ones.
+    for (size, group_window) in [(JOBS / 8, 0), (10, 256)] {
+        let sizes = std::iter::repeat_n(size, usize::try_from(JOBS / size).unwrap());
+        let spec = SpreadSpec { group_window, job_window: Some(4_096), ..feeders(64) };
+        let mut turns = 0;
+        let certificate = spread(&mut client, spec, sizes, |_| turns += 1).await;
+        assert_eq!((certificate.job_count, turns), (JOBS.cast_signed(), JOBS));
+    }
+    let grown = server.peak() - idle;
+    assert!(grown < 32 << 10, "{grown} KiB more than idle");
+    println!("{JOBS} jobs twice: {grown} KiB more than idle");
+}
