@@ -22,6 +22,7 @@
 
 mod digits;
 pub mod id;
+pub mod lease;
 pub mod limits;
 pub mod load;
 pub mod placement;

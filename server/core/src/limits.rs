@@ -221,6 +221,42 @@ pub const GROUP_WINDOW: Limit = Limit {
     note: "settable, 0 by default; each saves a round trip",
 };
 
+/// How long a lease lasts.
+pub const LEASE_MILLIS: Limit = Limit {
+    name: "lease of a job",
+    minimum: 1_000,
+    maximum: 600_000,
+    unit: "ms",
+    note: "30 s by default; may be extended while it lasts",
+};
+
+/// How many times a job is lent.
+pub const MAX_ATTEMPTS: Limit = Limit {
+    name: "attempts at a job",
+    minimum: 1,
+    maximum: 1_000,
+    unit: "attempts",
+    note: "5 by default; then the dead letters",
+};
+
+/// Leases at once.
+pub const OUTSTANDING_LEASES: Limit = Limit {
+    name: "leases at once",
+    minimum: 1,
+    maximum: 1 << 20,
+    unit: "leases",
+    note: "beyond it no job is lent",
+};
+
+/// Settled leases that are remembered, so that saying it again is answered as before.
+pub const REMEMBERED_LEASES: Limit = Limit {
+    name: "settled leases that are remembered",
+    minimum: 0,
+    maximum: 65_536,
+    unit: "leases",
+    note: "an older one is stale",
+};
+
 /// Every limit of a decision, in the order of the documentation.
 pub const DECISION_LIMITS: &[Limit] = &[
     PERIOD,

@@ -1,0 +1,91 @@
+//! Leases: at least once, and never two unexpired leases on one job.
+//!
+//! A job is READY, then LEASED to a consumer until a deadline, then SETTLED, or READY again
+//! if the deadline passes first. The machine is free of I/O and of clocks: events and the
+//! time go in, answers and what has become of the jobs come out, so that millions of
+//! histories can be tried.
+//!
+//! Times are milliseconds of a clock that never goes back.
+
+mod machine;
+mod spec;
+
+pub use machine::Leases;
+pub use spec::LeaseSpec;
+
+/// A job, by the number of its first lease: 0 for the first that was leased.
+pub type Sequence = u64;
+
+/// Names one lease of one job. A fencing token: of two leases of a job, the later one has the
+/// larger attempt, and only the latest can settle it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LeaseId {
+    /// The life of the machine that gave it; another one after a restart.
+    pub epoch: u64,
+    /// The job.
+    pub sequence: Sequence,
+    /// How many times the job has been leased, this time included; from 1.
+    pub attempt: u32,
+}
+
+/// A job that is lent to a consumer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease<J> {
+    /// What settles it.
+    pub id: LeaseId,
+    /// The job.
+    pub job: J,
+    /// When it ends; from then on it settles nothing.
+    pub deadline: u64,
+}
+
+/// What a consumer says of a lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Done. Saying it again is answered as before.
+    Ack,
+    /// Not done: ready again after a delay.
+    Nack {
+        /// In milliseconds.
+        delay: u64,
+    },
+    /// Still at it: the lease ends so much after now.
+    Extend {
+        /// In milliseconds.
+        lease: u64,
+    },
+    /// Never to be done: to the dead letters.
+    Terminate,
+}
+
+/// What a verdict came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settlement {
+    /// The job is settled, or was by this very lease before.
+    Settled,
+    /// The job will be ready again.
+    Returned,
+    /// The lease ends at another time now.
+    Extended {
+        /// When.
+        deadline: u64,
+    },
+    /// The job went to the dead letters.
+    DeadLettered,
+    /// The lease has ended, or is none of this machine: the verdict counts for nothing.
+    Stale,
+}
+
+/// What has become of a job for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome<J> {
+    /// A consumer has finished it.
+    Settled(J),
+    /// Given up: by a consumer, or after the last attempt.
+    DeadLettered {
+        /// The job.
+        job: J,
+        /// How many times it was leased.
+        attempts: u32,
+    },
+}

@@ -1,0 +1,407 @@
+//! The lease machine in random histories, watched by a ledger that knows only its promises.
+//!
+//! 100,000 histories; `OFFBEAT_HISTORIES=1000000 cargo test --release --package offbeat-core
+//! --test leases` for more. A failure names the seed that repeats it.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+use offbeat_core::lease::{Lease, LeaseId, LeaseSpec, Leases, Outcome, Settlement, Verdict};
+use rand_mt::Mt64;
+
+const EPOCH: u64 = 7;
+const LEASE: u64 = 1_000;
+const MAX_ATTEMPTS: u32 = 3;
+
+/// What the histories are run against: the machine, or one that has been broken.
+trait Machine {
+    fn lease(
+        &mut self,
+        now: u64,
+        count: usize,
+        next: &mut dyn FnMut() -> Option<u64>,
+        outcomes: &mut Vec<Outcome<u64>>,
+    ) -> Vec<Lease<u64>>;
+
+    fn settle(
+        &mut self,
+        now: u64,
+        id: LeaseId,
+        verdict: Verdict,
+        outcomes: &mut Vec<Outcome<u64>>,
+    ) -> Settlement;
+
+    fn next_event(&self, now: u64) -> Option<u64>;
+}
+
+impl Machine for Leases<u64> {
+    fn lease(
+        &mut self,
+        now: u64,
+        count: usize,
+        next: &mut dyn FnMut() -> Option<u64>,
+        outcomes: &mut Vec<Outcome<u64>>,
+    ) -> Vec<Lease<u64>> {
+        self.lease(now, count, next, outcomes)
+    }
+
+    fn settle(
+        &mut self,
+        now: u64,
+        id: LeaseId,
+        verdict: Verdict,
+        outcomes: &mut Vec<Outcome<u64>>,
+    ) -> Settlement {
+        self.settle(now, id, verdict, outcomes)
+    }
+
+    fn next_event(&self, now: u64) -> Option<u64> {
+        self.next_event(now)
+    }
+}
+
+/// What the outside knows of a job.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    attempts: u32,
+    /// The lease that counts, with its deadline; none while nobody holds the job.
+    held: Option<(LeaseId, u64)>,
+    /// When it may be lent again, if it was before.
+    ready: Option<u64>,
+    terminated: bool,
+    outcome: Option<Outcome<u64>>,
+}
+
+/// Writes down what was promised, and notices what was not kept.
+struct Ledger {
+    jobs: Vec<Known>,
+    /// Jobs that were lent for the first time.
+    begun: usize,
+    max_outstanding: usize,
+    now: u64,
+}
+
+type Checked<T = ()> = Result<T, String>;
+
+fn ensure(holds: bool, promise: impl FnOnce() -> String) -> Checked {
+    if holds { Ok(()) } else { Err(promise()) }
+}
+
+impl Ledger {
+    fn new(job_count: usize, max_outstanding: usize) -> Self {
+        Self { jobs: vec![Known::default(); job_count], begun: 0, max_outstanding, now: 0 }
+    }
+
+    fn holds(&self, job: usize) -> bool {
+        let Known { held, outcome, .. } = self.jobs[job];
+        outcome.is_none() && held.is_some_and(|(_, deadline)| deadline > self.now)
+    }
+
+    fn outstanding(&self) -> usize {
+        (0..self.jobs.len()).filter(|job| self.holds(*job)).count()
+    }
+
+    /// Jobs that may be lent now.
+    fn available(&self) -> usize {
+        let again = self.jobs.iter().filter(|job| {
+            let expired = job.held.is_some_and(|(_, deadline)| deadline <= self.now);
+            let returned = job.ready.is_some_and(|ready| ready <= self.now);
+            job.outcome.is_none() && (returned || expired && job.attempts < MAX_ATTEMPTS)
+        });
+        again.count() + self.jobs.len() - self.begun
+    }
+
+    fn leased(&mut self, lease: &Lease<u64>) -> Checked {
+        let index = usize::try_from(lease.job).unwrap();
+        ensure(!self.holds(index), || format!("two leases on job {index}"))?;
+        let job = self.jobs[index];
+        ensure(job.outcome.is_none(), || format!("job {index} was lent after its end"))?;
+        ensure(job.ready.is_none_or(|ready| ready <= self.now), || {
+            format!("job {index} was lent before its delay was over")
+        })?;
+        if job.attempts == 0 {
+            ensure(index == self.begun, || format!("job {index} was lent out of order"))?;
+            self.begun += 1;
+        }
+        let id = lease.id;
+        ensure(id.epoch == EPOCH && id.attempt == job.attempts + 1, || format!("{id:?}"))?;
+        ensure(id.attempt <= MAX_ATTEMPTS, || format!("job {index}: too many attempts"))?;
+        ensure(lease.deadline == self.now + LEASE, || format!("job {index}: {lease:?}"))?;
+        let held = Some((id, lease.deadline));
+        self.jobs[index] = Known { attempts: id.attempt, held, ready: None, ..job };
+        ensure(self.outstanding() <= self.max_outstanding, || "too many leases".to_owned())
+    }
+
+    fn ended(&mut self, outcome: Outcome<u64>) -> Checked {
+        let (Outcome::Settled(number) | Outcome::DeadLettered { job: number, .. }) = outcome;
+        let job = &mut self.jobs[usize::try_from(number).unwrap()];
+        ensure(job.outcome.is_none(), || format!("job {number} ended twice"))?;
+        if let Outcome::DeadLettered { attempts, .. } = outcome {
+            ensure(attempts == job.attempts, || format!("job {number}: {outcome:?}"))?;
+            ensure(attempts == MAX_ATTEMPTS || job.terminated, || {
+                format!("job {number} was given up after {attempts} attempts")
+            })?;
+        }
+        job.outcome = Some(outcome);
+        Ok(())
+    }
+
+    /// What a verdict must come to, by the promises alone.
+    fn expected(&self, index: usize, id: LeaseId, verdict: Verdict) -> Settlement {
+        let job = self.jobs[index];
+        let is_last = job.held.is_some_and(|(held, _)| held == id);
+        if is_last && self.holds(index) {
+            return match verdict {
+                Verdict::Ack => Settlement::Settled,
+                Verdict::Terminate => Settlement::DeadLettered,
+                Verdict::Nack { .. } if id.attempt == MAX_ATTEMPTS => Settlement::DeadLettered,
+                Verdict::Nack { .. } => Settlement::Returned,
+                Verdict::Extend { lease } => Settlement::Extended { deadline: self.now + lease },
+            };
+        }
+        match (job.outcome, verdict) {
+            (Some(Outcome::Settled(_)), Verdict::Ack) if is_last => Settlement::Settled,
+            (Some(Outcome::DeadLettered { .. }), Verdict::Terminate) if is_last => {
+                Settlement::DeadLettered
+            }
+            _ => Settlement::Stale,
+        }
+    }
+
+    fn settled(&mut self, index: usize, verdict: Verdict, settlement: Settlement) {
+        let now = self.now;
+        let job = &mut self.jobs[index];
+        match (settlement, verdict) {
+            (Settlement::Returned, Verdict::Nack { delay }) => {
+                (job.held, job.ready) = (None, Some(now + delay));
+            }
+            (Settlement::Extended { deadline }, _) => {
+                if let Some((_, old)) = &mut job.held {
+                    *old = deadline;
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Runs a history of random events and then to the end, and says which promise was broken.
+fn history(seed: u64, build: impl FnOnce(&LeaseSpec) -> Box<dyn Machine>) -> Checked {
+    let mut rng = Mt64::new(seed);
+    let mut below = |limit: usize| usize::try_from(rng.next_u64() % limit as u64).unwrap();
+    let (job_count, max_outstanding) = (1 + below(12), 1 + below(6));
+    let mut machine = build(&LeaseSpec {
+        lease_millis: LEASE.cast_signed(),
+        max_attempts: MAX_ATTEMPTS.into(),
+        max_outstanding: i64::try_from(max_outstanding).unwrap(),
+    });
+    let mut ledger = Ledger::new(job_count, max_outstanding);
+    let mut given: Vec<(usize, LeaseId)> = Vec::new();
+    for _ in 0..60 {
+        match below(4) {
+            0 => ledger.now += [0, 1, LEASE / 3, LEASE - 1, LEASE, 3 * LEASE][below(6)],
+            1 => take(&mut *machine, &mut ledger, &mut given, below(5))?,
+            _ if given.is_empty() => {}
+            _ => {
+                let (job, mut id) = given[below(given.len())];
+                if below(20) == 0 {
+                    id.epoch -= 1; // of a life before a restart
+                }
+                let verdict = match below(6) {
+                    0..3 => Verdict::Ack,
+                    3 => Verdict::Nack { delay: [0, LEASE / 2][below(2)] },
+                    4 => Verdict::Extend { lease: [LEASE, 2 * LEASE][below(2)] },
+                    _ => Verdict::Terminate,
+                };
+                say(&mut *machine, &mut ledger, job, id, verdict)?;
+            }
+        }
+    }
+    // To the end: whatever is lent is finished, and time passes only if nothing can be.
+    for _ in 0..10 * job_count + 10 {
+        if ledger.jobs.iter().all(|job| job.outcome.is_some()) {
+            return ensure(machine.next_event(ledger.now).is_none(), || {
+                "it waits for nothing".to_owned()
+            });
+        }
+        let before = given.len();
+        take(&mut *machine, &mut ledger, &mut given, job_count)?;
+        let idle = given.len() == before;
+        for (job, id) in given.split_off(before) {
+            say(&mut *machine, &mut ledger, job, id, Verdict::Ack)?;
+        }
+        if idle {
+            let Some(event) = machine.next_event(ledger.now) else { break };
+            ensure(event > ledger.now, || "an event of the past".to_owned())?;
+            ledger.now = event;
+        }
+    }
+    let lost = ledger.jobs.iter().filter(|job| job.outcome.is_none()).count();
+    ensure(lost == 0, || format!("{lost} jobs were lost"))
+}
+
+fn take(
+    machine: &mut dyn Machine,
+    ledger: &mut Ledger,
+    given: &mut Vec<(usize, LeaseId)>,
+    count: usize,
+) -> Checked {
+    let (mut outcomes, mut begun) = (Vec::new(), ledger.begun);
+    let job_count = ledger.jobs.len();
+    let mut next = || {
+        begun += 1;
+        (begun <= job_count).then(|| begun as u64 - 1)
+    };
+    let room = ledger.max_outstanding - ledger.outstanding();
+    let due = count.min(room).min(ledger.available());
+    let leases = machine.lease(ledger.now, count, &mut next, &mut outcomes);
+    outcomes.into_iter().try_for_each(|outcome| ledger.ended(outcome))?;
+    ensure(leases.len() == due, || format!("{} leases where {due} were due", leases.len()))?;
+    for lease in leases {
+        ledger.leased(&lease)?;
+        given.push((usize::try_from(lease.job).unwrap(), lease.id));
+    }
+    Ok(())
+}
+
+fn say(
+    machine: &mut dyn Machine,
+    ledger: &mut Ledger,
+    job: usize,
+    id: LeaseId,
+    verdict: Verdict,
+) -> Checked {
+    let mut outcomes = Vec::new();
+    let settlement = machine.settle(ledger.now, id, verdict, &mut outcomes);
+    // What expires by now, expires before the verdict counts.
+    let expected = ledger.expected(job, id, verdict);
+    ledger.jobs[job].terminated |= expected == Settlement::DeadLettered;
+    outcomes.into_iter().try_for_each(|outcome| ledger.ended(outcome))?;
+    let expected = match (expected, verdict) {
+        // Its last lease ran out just now.
+        (Settlement::Stale, Verdict::Terminate) => ledger.expected(job, id, verdict),
+        _ => expected,
+    };
+    ensure(settlement == expected, || {
+        format!("job {job}: {verdict:?} of {id:?} came to {settlement:?}, not {expected:?}")
+    })?;
+    ledger.settled(job, verdict, settlement);
+    Ok(())
+}
+
+fn histories() -> u64 {
+    std::env::var("OFFBEAT_HISTORIES").map_or(100_000, |count| count.parse().unwrap())
+}
+
+#[test]
+fn every_promise_is_kept_in_every_history() {
+    for seed in 0..histories() {
+        let built = |spec: &LeaseSpec| -> Box<dyn Machine> {
+            Box::new(Leases::try_new(EPOCH, spec).unwrap())
+        };
+        if let Err(broken) = history(seed, built) {
+            panic!("seed {seed}: {broken}");
+        }
+    }
+}
+
+/// A machine with a bug.
+struct Broken {
+    machine: Leases<u64>,
+    bug: Bug,
+    calls: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Bug {
+    /// A job that comes back is forgotten.
+    LosesAJob,
+    /// Now and then a job is lent a second time.
+    DoublesALease,
+    /// Says yes to those whose lease has ended.
+    BelievesTheLate,
+}
+
+impl Machine for Broken {
+    fn lease(
+        &mut self,
+        now: u64,
+        count: usize,
+        next: &mut dyn FnMut() -> Option<u64>,
+        outcomes: &mut Vec<Outcome<u64>>,
+    ) -> Vec<Lease<u64>> {
+        self.calls += 1;
+        let mut leases = self.machine.lease(now, count, next, outcomes);
+        if self.calls.is_multiple_of(9) && leases.len() > 1 && self.bug == Bug::DoublesALease {
+            let mut twice = leases[0];
+            twice.id.attempt += 1;
+            leases.pop();
+            leases.push(twice);
+        }
+        leases
+    }
+
+    fn settle(
+        &mut self,
+        now: u64,
+        id: LeaseId,
+        verdict: Verdict,
+        outcomes: &mut Vec<Outcome<u64>>,
+    ) -> Settlement {
+        if self.bug == Bug::LosesAJob && verdict == (Verdict::Nack { delay: 0 }) {
+            let settlement = self.machine.clone().settle(now, id, verdict, outcomes);
+            if settlement == Settlement::Returned {
+                self.machine.settle(now, id, Verdict::Ack, &mut Vec::new());
+            }
+            return settlement;
+        }
+        match self.machine.settle(now, id, verdict, outcomes) {
+            Settlement::Stale if self.bug == Bug::BelievesTheLate => Settlement::Settled,
+            settlement => settlement,
+        }
+    }
+
+    fn next_event(&self, now: u64) -> Option<u64> {
+        self.machine.next_event(now)
+    }
+}
+
+#[test]
+fn bugs_are_found() {
+    for bug in [Bug::LosesAJob, Bug::DoublesALease, Bug::BelievesTheLate] {
+        let found = (0..10_000).find_map(|seed| {
+            let built = |spec: &LeaseSpec| -> Box<dyn Machine> {
+                Box::new(Broken { machine: Leases::try_new(EPOCH, spec).unwrap(), bug, calls: 0 })
+            };
+            history(seed, built).err()
+        });
+        assert!(found.is_some(), "{bug:?} was not found");
+        println!("{bug:?}: {}", found.unwrap());
+    }
+}
+
+#[test]
+fn specs_out_of_range_are_refused_by_name() {
+    let refused =
+        |spec: LeaseSpec| Leases::<u64>::try_new(EPOCH, &spec).map(drop).unwrap_err().field;
+    let spec = LeaseSpec::default();
+    assert!(Leases::<u64>::try_new(EPOCH, &spec).is_ok());
+    assert_eq!(refused(LeaseSpec { lease_millis: 999, ..spec }), "lease");
+    assert_eq!(refused(LeaseSpec { lease_millis: 600_001, ..spec }), "lease");
+    assert_eq!(refused(LeaseSpec { max_attempts: 0, ..spec }), "max_attempts");
+    assert_eq!(refused(LeaseSpec { max_outstanding: -1, ..spec }), "max_outstanding");
+}
+
+#[test]
+fn settled_leases_are_forgotten_in_the_end() {
+    let mut machine = Leases::try_new(EPOCH, &LeaseSpec::default()).unwrap();
+    let mut outcomes = Vec::new();
+    let first = machine.lease(0, 1, || Some(0), &mut outcomes)[0].id;
+    assert_eq!(machine.settle(0, first, Verdict::Ack, &mut outcomes), Settlement::Settled);
+    for job in 1..=65_536u64 {
+        assert_eq!(machine.settle(0, first, Verdict::Ack, &mut outcomes), Settlement::Settled);
+        let lease = machine.lease(0, 1, || Some(job), &mut outcomes)[0];
+        machine.settle(0, lease.id, Verdict::Ack, &mut outcomes);
+    }
+    assert_eq!(machine.settle(0, first, Verdict::Ack, &mut outcomes), Settlement::Stale);
+    assert_eq!((machine.outstanding(), machine.waiting(), machine.next_event(0)), (0, 0, None));
+    assert_eq!(outcomes.len(), 65_537);
+}
