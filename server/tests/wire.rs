@@ -365,7 +365,7 @@ async fn what_is_no_call_is_told_so() {
     let answer = post1(server.tcp().await, stream).await;
     assert_eq!(
         (answer.status.as_u16(), answer.headers["accept-post"].as_bytes()),
-        (415, &b"application/grpc"[..])
+        (415, &b"application/grpc, application/connect+proto"[..])
     );
 }
 
@@ -503,6 +503,66 @@ async fn no_mutation_finds_a_bug() {
                 matches!(status.code(), Code::Ok | Code::InvalidArgument),
                 "{method} {bytes:?}: {status:?}"
             );
+        }
+    }
+}
+
+/// The envelopes of a Connect stream: flags and message.
+fn envelopes(mut bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
+    let mut envelopes = Vec::new();
+    while let [flags, a, b, c, d, rest @ ..] = bytes {
+        let length = u32::from_be_bytes([*a, *b, *c, *d]) as usize;
+        envelopes.push((*flags, rest[..length].to_vec()));
+        bytes = &rest[length..];
+    }
+    envelopes
+}
+
+#[tokio::test]
+async fn streams_may_be_spoken_without_grpc() {
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    let path = path_of("StreamSlotAssignments");
+    let headers = [("content-type", "application/connect+proto")];
+    let messages = |ids: serde_json::Value| {
+        let first = json!({"schedule": any_schedule(), "fromTime": "2026-01-01T00:00:00Z"});
+        let all = [first, json!({ "ids": ids })];
+        all.iter().flat_map(|m| frame(&encoded("StreamSlotAssignments", m))).collect::<Vec<u8>>()
+    };
+    let good = || request(&path, &headers, messages(json!({"texts": ["a", "b"]})));
+    for answer in [post1(server.tcp().await, good()).await, post2(&mut channel, good()).await] {
+        assert_eq!(answer.status, 200);
+        assert_eq!(answer.headers["content-type"], "application/connect+proto");
+        assert!(answer.headers.get("grpc-status").is_none());
+        let envelopes = envelopes(&answer.body);
+        assert_eq!(envelopes.iter().map(|(flags, _)| *flags).collect::<Vec<_>>(), [0, 2]);
+        let output = slot_method("StreamSlotAssignments").output();
+        let answered = DynamicMessage::decode(output, &*envelopes[0].1).unwrap();
+        let answered = serde_json::to_value(answered).unwrap();
+        assert_eq!(answered["assignments"]["slotIndexes"], json!([6, 73])); // MD5: 0c…, 92…
+        assert_eq!(envelopes[1].1, b"{}");
+    }
+    // Refused after, before, and without any message; and where nothing streams.
+    let bad_time = [("content-type", "application/connect+proto"), ("connect-timeout-ms", "x")];
+    for (bad, code, field) in [
+        (request(&path, &headers, messages(json!({}))), "invalid_argument", Some("ids")),
+        (request(&path, &headers, frame(b"")), "invalid_argument", Some("schedule")),
+        (request(&path, &bad_time, frame(b"")), "invalid_argument", Some("connect-timeout-ms")),
+        (request(&path_of("AssignSlot"), &headers, frame(b"")), "unimplemented", None),
+        (request(&path_of("Nope"), &headers, frame(b"")), "unimplemented", None),
+    ] {
+        let answer = post1(server.tcp().await, bad).await;
+        assert_eq!(
+            (answer.status.as_u16(), &answer.headers["content-type"]),
+            (200, &"application/connect+proto".parse().unwrap())
+        );
+        let last = envelopes(&answer.body).pop().unwrap();
+        assert_eq!(last.0, 2);
+        let end: Value = serde_json::from_slice(&last.1).unwrap();
+        assert_eq!(end["error"]["code"], code, "{end}");
+        let details = &end["error"]["details"];
+        if let Some(field) = field {
+            assert_eq!(details[0]["debug"]["metadata"]["field"], field, "{end}");
         }
     }
 }

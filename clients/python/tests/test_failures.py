@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import pickle
 import signal
@@ -303,13 +304,13 @@ def test_threads_share_a_client(client):
     assert seen == [expected] * 160
 
 
-def run_python(code: str) -> str:
+def run_python(code: str, timeout: float = 60) -> str:
     done = subprocess.run(
         [sys.executable, "-W", "error::ResourceWarning", "-c", textwrap.dedent(code)],
         env={name: value for name, value in os.environ.items() if not name.startswith("GRPC_")},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=timeout,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -326,9 +327,23 @@ def test_importing_loads_no_grpc_and_connects_to_nothing():
     )
 
 
+def unhung(code, attempts):
+    """Run code; again, if it hangs where it is known to."""
+    for attempt in range(attempts):
+        try:
+            return run_python(code, timeout=20)
+        except subprocess.TimeoutExpired:
+            if attempt == attempts - 1:
+                raise
+    raise AssertionError
+
+
 @pytest.mark.parametrize("used_before", [True, False])
 def test_both_sides_of_a_fork_may_ask(used_before):
-    output = run_python(
+    # In grpcio 1.51, os.fork() itself hangs now and then once a channel was used: in 5 of 40
+    # runs on a busy machine, where the newest hung in none.
+    version = tuple(map(int, importlib.metadata.version("grpcio").split(".")[:2]))
+    output = unhung(
         f"""
         import os, sys
         from datetime import timedelta
@@ -346,7 +361,8 @@ def test_both_sides_of_a_fork_may_ask(used_before):
             children.append(pid)
         answers = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children]
         print(answers == [ask()] * 3)
-        """
+        """,
+        attempts=5 if version < (1, 60) else 1,
     )
     assert output == "True\n"
 

@@ -54,10 +54,11 @@ impl Stack {
 
     /// Answers any HTTP request.
     pub async fn answer(&self, mut request: Request<Body>) -> Response<Body> {
-        let is_grpc = is_grpc(&request);
-        let refusal = |status: Status| match is_grpc {
-            true => status.into_http(),
-            false => connect::refusal(status),
+        let form = Form::of(&request);
+        let refusal = |status: Status| match form {
+            Form::Grpc => status.into_http(),
+            Form::ConnectStream => connect::stream::answer(status.into_http()),
+            Form::Connect => connect::refusal(status),
         };
         let method = Method::at(request.uri().path());
         let permit = match self.admission.admit(method) {
@@ -71,10 +72,10 @@ impl Stack {
         // Work that goes on elsewhere holds its place too.
         request.extensions_mut().insert(permit.clone());
         let answered = async {
-            if is_grpc {
-                self.call(request, method).await
-            } else {
-                connect::answer(self, request, method).await
+            match form {
+                Form::Grpc => self.call(request, method).await,
+                Form::ConnectStream => connect::stream::call(self, request, method).await,
+                Form::Connect => connect::answer(self, request, method).await,
             }
         };
         let Some(mut response) = deadline.bound(answered).await else {
@@ -85,7 +86,11 @@ impl Stack {
             true => self.ends.stopping.clone(),
             false => self.ends.closing.clone(),
         });
-        response.map(|body| deadline.bound_body(body, permit, end))
+        let response = response.map(|body| deadline.bound_body(body, permit, end));
+        match form {
+            Form::ConnectStream => connect::stream::answer(response),
+            Form::Grpc | Form::Connect => response,
+        }
     }
 
     /// Calls the handler of a gRPC request.
@@ -110,6 +115,26 @@ fn explained(response: Response<Body>, path: &str) -> Response<Body> {
             status::unknown_method(message).into_http()
         }
         _ => response,
+    }
+}
+
+/// How a request is written, and its answer.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    Grpc,
+    Connect,
+    ConnectStream,
+}
+
+impl Form {
+    fn of(request: &Request<Body>) -> Self {
+        if is_grpc(request) {
+            Self::Grpc
+        } else if connect::stream::is_stream(request) {
+            Self::ConnectStream
+        } else {
+            Self::Connect
+        }
     }
 }
 

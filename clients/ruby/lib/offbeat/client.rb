@@ -121,6 +121,24 @@ module Offbeat
       reciprocals(call("GetReciprocalSlots", request, V1::GetReciprocalSlotsResponse, timeout))
     end
 
+    # The jobs of groups, so that jobs of one group stay `feeder_count` turns apart: an
+    # Enumerable of {SpreadTurn}s, with a certificate when they have all been taken.
+    #
+    # Groups and jobs are pulled when they are needed: up to `job_window` jobs (256 by
+    # default) of each group that is open, and up to `group_window` groups (0 by default)
+    # before a feeder needs them. `max_open_groups` and `on_shortage` (:emit or :wait)
+    # belong to the policy :cooldown, whose groups must have a size.
+    def spread(groups, feeder_count:, policy: nil, max_open_groups: nil, on_shortage: nil, job_window: nil,
+               group_window: nil, timeout: nil)
+      spec = V1::SpreadSpec.new
+      spec.policy = Offbeat.named("spec.policy", policy, Spread::POLICIES) if policy
+      spec.on_shortage = Offbeat.named("spec.on_shortage", on_shortage, Spread::SHORTAGES) if on_shortage
+      { feeder_count: feeder_count, max_open_groups: max_open_groups, job_window: job_window,
+        group_window: group_window }.each { |name, value| Offbeat.set_field(spec, name.to_s, value, "spec.#{name}") }
+      seconds = timeout && checked_timeout(timeout)
+      Spread.new(groups, spec, -> { @transport.converse("/offbeat.v1.SpreadService/Spread", seconds) })
+    end
+
     private
 
     def call(method, request, response, timeout)

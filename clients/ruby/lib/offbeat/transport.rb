@@ -2,6 +2,7 @@
 
 require "net/http"
 require "socket"
+require_relative "conversation"
 
 module Offbeat
   # Messages to the sidecar and back: the Connect protocol's unary form over plain
@@ -17,6 +18,9 @@ module Offbeat
     KEEP_ALIVE = 30 # seconds; the sidecar keeps idle connections for 60
     LOST = [SystemCallError, IOError, Net::HTTPBadResponse, SocketError].freeze
     private_constant :LOST
+
+    # Where a sidecar listens: a host and port, or a path.
+    Place = Struct.new(:host, :port, :path, :text) { alias_method :to_s, :text }
 
     attr_reader :address
 
@@ -43,6 +47,11 @@ module Offbeat
         sleep(delay)
         retry
       end
+    end
+
+    # A connection of its own, for messages in both directions.
+    def converse(path, timeout)
+      Conversation.new(Place.new(@host, @port, @path, address), path, timeout)
     end
 
     def close

@@ -37,12 +37,7 @@ impl JsonError {
     }
 
     pub(super) fn into_response(self) -> Response<Body> {
-        let body = ErrorBody {
-            code: code_name(self.status.code()),
-            message: self.status.message(),
-            details: details(&self.status),
-        };
-        let mut text = serde_json::to_vec(&body).unwrap_or_default();
+        let mut text = serde_json::to_vec(&ErrorBody::of(&self.status)).unwrap_or_default();
         text.push(b'\n');
         let mut response = Response::new(Body::new(Full::<bytes::Bytes>::from(text)));
         *response.status_mut() = self.http_status;
@@ -51,6 +46,17 @@ impl JsonError {
             response.headers_mut().insert(name, value);
         }
         response
+    }
+}
+
+/// A status as JSON.
+pub(super) fn error_value(status: &Status) -> serde_json::Value {
+    serde_json::to_value(ErrorBody::of(status)).unwrap_or_default()
+}
+
+impl<'a> ErrorBody<'a> {
+    fn of(status: &'a Status) -> Self {
+        Self { code: code_name(status.code()), message: status.message(), details: details(status) }
     }
 }
 

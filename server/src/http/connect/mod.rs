@@ -1,4 +1,5 @@
-//! Plain HTTP on the same port: the Connect protocol's unary form.
+//! Plain HTTP on the same port: the Connect protocol's unary form. (And its streams, in
+//! [`stream`].)
 //!
 //! `POST /package.Service/Method` with `content-type: application/json` and the
 //! message as canonical proto JSON both ways, or with `application/proto` and the
@@ -12,6 +13,7 @@ mod descriptors;
 mod error;
 mod request;
 mod response;
+pub(super) mod stream;
 mod strict;
 
 use http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
@@ -34,6 +36,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 const ACCEPT_POST: HeaderName = HeaderName::from_static("accept-post");
 
+const STREAMS_ACCEPTED: &str = "application/grpc, application/connect+proto";
 const ACCEPTED: &str = "application/json, application/proto, application/grpc";
 
 /// Conversions of longer messages leave the event loop.
@@ -67,12 +70,12 @@ async fn call(
     })?;
     let codec = check_head(&head)?;
     if method.is_client_streaming() || method.is_server_streaming() {
-        let message =
-            "streaming methods take gRPC alone: use the unary bulk method, or a gRPC client";
+        let message = "streaming methods take gRPC or application/connect+proto alone: use a client of \
+             either, or the unary bulk method";
         let unsupported = JsonError::from(status::unknown_method(message.to_owned()));
         return Err(unsupported
             .with_http_status(StatusCode::UNSUPPORTED_MEDIA_TYPE)
-            .with_header(ACCEPT_POST, GRPC));
+            .with_header(ACCEPT_POST, HeaderValue::from_static(STREAMS_ACCEPTED)));
     }
     let permit = head.extensions.get::<Permit>().cloned();
     let message = read_message(treatment, body).await?;

@@ -1,0 +1,149 @@
+# frozen_string_literal: true
+
+require_relative "v1/spread_pb"
+
+module Offbeat
+  # A turn of a spread: a job, or nil for group and job where the turn passes without one.
+  SpreadTurn = Struct.new(:sequence, :group_index, :job, keyword_init: true)
+
+  # What a spread has reached. Distances and spans are in turns; nil where no group had two jobs.
+  SpreadCertificate = Struct.new(:job_count, :group_count, :min_gap, :best_min_gap, :close_pair_count,
+                                 :close_pair_lower_bound, :widest_span, keyword_init: true)
+
+  # The turns of a spread, as they come; can be taken once. Groups and jobs are pulled
+  # while it runs, by whoever takes the turns.
+  class Spread
+    include Enumerable
+
+    POLICIES = { round_robin: :SPREAD_POLICY_ROUND_ROBIN, cooldown: :SPREAD_POLICY_COOLDOWN }.freeze
+    SHORTAGES = { emit: :SHORTAGE_POLICY_EMIT, wait: :SHORTAGE_POLICY_WAIT }.freeze
+
+    # @param converse makes the connection
+    def initialize(groups, spec, converse)
+      @groups, @spec, @converse = groups, spec, converse
+      @open, @next_index, @certificate = {}, 0, nil
+    end
+
+    # What was reached; known when all turns have been taken.
+    def certificate
+      @certificate or raise IndexError, "the spread has not ended"
+    end
+
+    def each
+      return enum_for(:each) unless block_given?
+
+      @pulled ||= @groups.each_entry
+      conversation = @converse.call
+      begin
+        tell(conversation, spec: @spec)
+        while (bytes = conversation.read)
+          take(V1::SpreadResponse.decode(bytes), conversation) { |turn| yield turn }
+        end
+        self
+      ensure
+        conversation.close
+      end
+    end
+
+    private
+
+    def take(response, conversation, &block)
+      case response.message
+      when :demand then tell(conversation, input: answer(response.demand))
+      when :turns then deal(response.turns, &block)
+      when :certificate then @certificate = certificate_of(response.certificate)
+      end
+    end
+
+    def tell(conversation, **message)
+      conversation.write(V1::SpreadRequest.encode(V1::SpreadRequest.new(**message)))
+    end
+
+    # Pulls what is asked for, and says how much came.
+    def answer(demand)
+      input = V1::SpreadInput.new
+      demand.group_count.times do
+        begin
+          group = @pulled.next
+        rescue StopIteration
+          break input.no_more_groups = true
+        end
+        input.groups << open_group(group, demand.jobs_per_group)
+      end
+      demand.groups.each do |asked|
+        group = @open[asked.group_index]
+        # Its last jobs may have crossed the demand on the way.
+        input.groups << pull(asked.group_index, asked.job_count) unless group.nil? || group.ended
+      end
+      input
+    end
+
+    def open_group(group, count)
+      index, @next_index = @next_index, @next_index + 1
+      size = size_of(index, group) if @spec.policy == :SPREAD_POLICY_COOLDOWN
+      @open[index] = OpenGroup.new(index, group, size)
+      pull(index, count).tap { |message| message.size = size if size }
+    end
+
+    def pull(index, count)
+      group = @open[index]
+      pulled = group.pull(count)
+      @open.delete(index) if group.ended && group.ready.empty?
+      V1::GroupInput.new(group_index: index, job_count: pulled, is_last: group.ended)
+    end
+
+    def deal(turns)
+      turns.group_indexes.to_a.each.with_index(turns.first_sequence) do |index, sequence|
+        next yield SpreadTurn.new(sequence: sequence) if index.negative?
+
+        group = @open.fetch(index)
+        job = group.ready.shift
+        @open.delete(index) if group.ended && group.ready.empty?
+        yield SpreadTurn.new(sequence: sequence, group_index: index, job: job)
+      end
+    end
+
+    def size_of(index, group)
+      size = group.size if group.respond_to?(:size)
+      return size if size.is_a?(Integer)
+
+      raise Offbeat.refused("groups[#{index}]", group.class, "must have a size (an Array, a Range) with :cooldown")
+    end
+
+    def certificate_of(message)
+      gaps = %w[min_gap best_min_gap].to_h { |gap| [gap.to_sym, message.public_send("has_#{gap}?") ? message[gap] : nil] }
+      SpreadCertificate.new(
+        job_count: message.job_count, group_count: message.group_count, **gaps,
+        close_pair_count: message.close_pair_count, close_pair_lower_bound: message.close_pair_lower_bound,
+        widest_span: message.widest_span
+      )
+    end
+
+    # A group that is open: its jobs that were pulled, and those to come.
+    class OpenGroup
+      attr_reader :ready, :ended
+
+      def initialize(index, jobs, size)
+        @index, @jobs, @left = index, jobs.each_entry, size
+        @ready, @ended = [], size&.zero?
+      end
+
+      # Pulls up to so many jobs; how many came.
+      def pull(count)
+        count.times do |pulled|
+          return pulled if ended
+
+          @ready << @jobs.next
+          @ended = (@left -= 1).zero? if @left
+        rescue StopIteration
+          raise Offbeat.refused("groups[#{@index}]", "a shorter group", "must have as many jobs as its size says") if @left
+
+          @ended = true
+          return pulled
+        end
+        count
+      end
+    end
+    private_constant :OpenGroup
+  end
+end

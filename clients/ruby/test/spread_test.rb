@@ -1,0 +1,96 @@
+# frozen_string_literal: true
+
+require_relative "helper"
+
+# Spreads: the orders of other programs, and how much is pulled when.
+class SpreadTest < OffbeatTest
+  def jobs(sizes)
+    sizes.each_with_index.lazy.map { |size, group| Array.new(size) { |index| [group, index] } }
+  end
+
+  def test_orders_are_those_of_the_vectors
+    vectors("spread_feeders.json")["cases"].each_slice(9).map(&:first).each do |golden|
+      spread = client.spread(jobs(golden["groups"]), feeder_count: golden["feeders"], timeout: 10)
+      turns = spread.to_a
+      assert_equal golden["order"], turns.map(&:job)
+      assert_equal golden["order"].map(&:first), turns.map(&:group_index)
+      assert_equal (0...turns.size).to_a, turns.map(&:sequence)
+      assert_equal turns.size, spread.certificate.job_count
+    end
+  end
+
+  def test_windows_change_no_order
+    random = Random.new(4)
+    sizes = Array.new(40) { [0, 1, 5, 40, 700].sample(random: random) }
+    orders = [[1, 0], [2, 1], [256, 0], [65_536, 65_536], [3, 100]].map do |job_window, group_window|
+      client.spread(jobs(sizes), feeder_count: 7, job_window: job_window, group_window: group_window).map(&:job)
+    end
+    assert_equal sizes.sum, orders[0].size
+    assert_equal 1, orders.uniq.size
+  end
+
+  def test_nothing_is_pulled_before_it_is_needed
+    pulled = []
+    groups = %w[a b c].lazy.map do |name|
+      pulled << name
+      Enumerator.new { |jobs| 3.times { |number| jobs << "#{name}#{number}".tap { |job| pulled << job } } }
+    end
+    spread = client.spread(groups, feeder_count: 1, job_window: 1, timeout: 10)
+    assert_empty pulled
+    turns = spread.each
+    assert_equal "a0", turns.next.job
+    refute_includes pulled, "b"
+    assert_equal "a1", turns.next.job
+    assert_equal %w[a a0], pulled.first(2)
+    assert_raises(IndexError) { spread.certificate }
+    assert_equal %w[a2 b0 b1 b2 c0 c1 c2], Array.new(7) { turns.next.job }
+    assert_raises(StopIteration) { turns.next }
+    assert_equal 9, spread.certificate.job_count
+  end
+
+  def test_groups_may_be_endless
+    endless = Enumerator.new { |groups| (0..).each { |name| groups << [name].cycle } }
+    taken = client.spread(endless, feeder_count: 3, timeout: 10).first(2_000)
+    assert_equal [0, 1, 2] * 666 + [0, 1], taken.map(&:job)
+  end
+
+  def test_cooldown_and_its_certificate
+    spread = client.spread([["a"], %w[b c]], feeder_count: 3, policy: :cooldown, on_shortage: :wait, max_open_groups: 3)
+    assert_equal [[1, "b"], [0, "a"], [nil, nil], [1, "c"]], spread.map { |turn| [turn.group_index, turn.job] }
+    assert_equal [3, 2], [spread.certificate.min_gap, spread.certificate.group_count]
+    sizes = [17, 0, 4, 9, 9, 1]
+    many = client.spread(jobs(sizes), feeder_count: 5, policy: :cooldown, job_window: 3)
+    assert_equal jobs(sizes).to_a.flatten(1).sort, many.map(&:job).sort
+    error = assert_raises(Offbeat::InvalidArgument) do
+      client.spread([Enumerator.new { |jobs| jobs << 1 }], feeder_count: 2, policy: :cooldown).to_a
+    end
+    assert_equal "groups[0]", error.field
+  end
+
+  def test_refusals
+    error = assert_raises(Offbeat::InvalidArgument) { client.spread([], feeder_count: 0).to_a }
+    assert_equal ["spec.feeder_count", "ERROR_REASON_OUT_OF_RANGE"], [error.field, error.reason]
+    error = assert_raises(Offbeat::InvalidArgument) { client.spread([], feeder_count: 3, max_open_groups: 9).to_a }
+    assert_equal "spec.max_open_groups", error.field
+  end
+
+  def test_over_unix_sockets_and_without_a_sidecar
+    Dir.mktmpdir do |folder|
+      sidecar = Sidecar.new("unix:#{folder}/socket")
+      here = Offbeat::Client.new(sidecar.address)
+      assert_equal %w[a c b], here.spread([%w[a b], %w[c]], feeder_count: 2).map(&:job)
+      assert sidecar.stop.success?
+      assert_raises(Offbeat::Unavailable) { here.spread([%w[a b]], feeder_count: 2).to_a }
+    end
+  end
+
+  def test_a_killed_sidecar_and_a_deadline
+    sidecar = Sidecar.new
+    turns = Offbeat::Client.new(sidecar.address).spread([[1].cycle], feeder_count: 1).each
+    assert_equal 1, turns.next.job
+    sidecar.stop("KILL")
+    assert_raises(Offbeat::Unavailable) { 10_000.times { turns.next } }
+    slow = Enumerator.new { |groups| groups << [1].tap { sleep(0.4) } }
+    assert_raises(Offbeat::DeadlineExceeded) { client.spread(slow, feeder_count: 1, timeout: 0.2).to_a }
+  end
+end
