@@ -17,8 +17,12 @@ use Offbeat\Answer\SlotAssignments;
 use Offbeat\Exception\BadIds;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\OffbeatException;
+use Offbeat\Spread\ShortagePolicy;
+use Offbeat\Spread\Spread;
+use Offbeat\Spread\SpreadPolicy;
 use Offbeat\Sql\SqlColumn;
 use Offbeat\Transport\Address;
+use Offbeat\Transport\Conversation;
 use Offbeat\Transport\CurlTransport;
 use Offbeat\Transport\GrpcTransport;
 use Offbeat\Transport\Retrying;
@@ -45,6 +49,7 @@ final class Client
     public readonly string $address;
     public readonly float $timeout;
     private readonly Transport $transport;
+    private readonly Address $place;
 
     /**
      * @param ?string $address HOST:PORT or unix:PATH; by default OFFBEAT_ADDRESS, else 127.0.0.1:2328
@@ -58,7 +63,8 @@ final class Client
     ) {
         $this->address = $address ?? self::variable('OFFBEAT_ADDRESS') ?? self::DEFAULT_ADDRESS;
         $this->timeout = $timeout === null ? self::timeoutFromVariable() : Check::timeout('timeout', $timeout);
-        $this->transport = new Retrying(self::transport($transport, Address::parse($this->address)));
+        $this->place = Address::parse($this->address);
+        $this->transport = new Retrying(self::transport($transport, $this->place));
     }
 
     /** Closes the connection; the next call makes a new one. */
@@ -273,6 +279,54 @@ final class Client
         return Answers::reciprocals(
             $this->call('GetReciprocalSlots', $request, new V1\GetReciprocalSlotsResponse(), $timeout),
         );
+    }
+
+    /**
+     * The jobs of groups, so that jobs of one group stay $feederCount turns apart: an iterable of
+     * turns, with a certificate() when they have all been taken.
+     *
+     * Groups and jobs are pulled when they are needed. It has a connection of its own, by PHP's
+     * sockets, whatever the transport is.
+     *
+     * @param iterable<iterable<mixed>> $groups
+     * @param ?int $maxOpenGroups SpreadPolicy::Cooldown only: how many groups are open at most
+     * @param ?ShortagePolicy $onShortage SpreadPolicy::Cooldown only
+     * @param ?int $jobWindow how many jobs of an open group are pulled ahead of their turns. Default: 256
+     * @param ?int $groupWindow how many groups are pulled before a feeder needs them. Default: 0
+     * @param int|float|null $timeout until the last turn, in seconds. Default: none
+     *
+     * @throws OffbeatException
+     */
+    public function spread(
+        iterable $groups,
+        int $feederCount,
+        ?SpreadPolicy $policy = null,
+        ?int $maxOpenGroups = null,
+        ?ShortagePolicy $onShortage = null,
+        ?int $jobWindow = null,
+        ?int $groupWindow = null,
+        int|float|null $timeout = null,
+    ): Spread {
+        $spec = (new V1\SpreadSpec())->setFeederCount(Check::int32('spec.feeder_count', $feederCount));
+        if ($policy !== null) {
+            $spec->setPolicy($policy->toMessage());
+        }
+        if ($maxOpenGroups !== null) {
+            $spec->setMaxOpenGroups(Check::int32('spec.max_open_groups', $maxOpenGroups));
+        }
+        if ($onShortage !== null) {
+            $spec->setOnShortage($onShortage->toMessage());
+        }
+        if ($jobWindow !== null) {
+            $spec->setJobWindow(Check::int32('spec.job_window', $jobWindow));
+        }
+        if ($groupWindow !== null) {
+            $spec->setGroupWindow(Check::int32('spec.group_window', $groupWindow));
+        }
+        $seconds = $timeout === null ? null : Check::timeout('timeout', $timeout);
+        $path = '/offbeat.v1.SpreadService/Spread';
+
+        return new Spread($groups, $spec, fn (): Conversation => new Conversation($this->place, $path, $seconds));
     }
 
     /**

@@ -1,0 +1,26 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Spread;
+
+use Offbeat\V1;
+
+/** What SpreadPolicy::Cooldown does when every open group must still rest. */
+enum ShortagePolicy: string
+{
+    /** Deals the one that has rested longest. */
+    case Emit = 'emit';
+
+    /** Lets the turn pass. The turn has no group and no job. */
+    case Wait = 'wait';
+
+    /** @internal */
+    public function toMessage(): int
+    {
+        return match ($this) {
+            self::Emit => V1\ShortagePolicy::SHORTAGE_POLICY_EMIT,
+            self::Wait => V1\ShortagePolicy::SHORTAGE_POLICY_WAIT,
+        };
+    }
+}

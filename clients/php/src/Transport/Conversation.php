@@ -1,0 +1,246 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Transport;
+
+use Offbeat\Exception\DeadlineExceeded;
+use Offbeat\Exception\OffbeatException;
+use Offbeat\Exception\Unavailable;
+use Offbeat\Wire;
+
+/**
+ * Messages in both directions at the same time: the Connect protocol's streaming form over an
+ * HTTP/1.1 connection of its own, by PHP's own sockets.
+ *
+ * @internal
+ */
+final class Conversation
+{
+    private const MAX_MESSAGE_BYTES = 64 << 20;
+    private const MAX_HEAD_BYTES = 64 << 10;
+    private const READ_BYTES = 64 << 10;
+    private const END_STREAM = 2;
+    private const ENVELOPE_HEAD_BYTES = 5;
+    /** The gRPC codes by their names in the Connect protocol. */
+    private const CODES = [
+        'canceled', 'unknown', 'invalid_argument', 'deadline_exceeded', 'not_found', 'already_exists',
+        'permission_denied', 'resource_exhausted', 'failed_precondition', 'aborted', 'out_of_range',
+        'unimplemented', 'internal', 'unavailable', 'data_loss', 'unauthenticated',
+    ];
+
+    /** @var resource */
+    private $socket;
+    private string $bytes = '';
+    private string $messages = '';
+    private bool $answered = false;
+    private readonly ?float $deadline;
+
+    /** @param ?float $timeout when the last message must have come, in seconds; null for never */
+    public function __construct(private readonly Address $address, string $path, ?float $timeout)
+    {
+        $this->deadline = $timeout === null ? null : self::now() + $timeout;
+        $target = $address->path === null ? "tcp://$address->authority" : "unix://$address->path";
+        $context = stream_context_create(['socket' => ['tcp_nodelay' => true]]);
+        $socket = @stream_socket_client($target, $code, $error, $this->left() ?? 1e8, context: $context);
+        $this->socket = $socket === false ? throw $this->lost($error) : $socket;
+        stream_set_blocking($this->socket, false);
+        $head = [
+            "POST $path HTTP/1.1",
+            "host: $address->authority",
+            'content-type: application/connect+proto',
+            'connect-protocol-version: 1',
+            'transfer-encoding: chunked',
+        ];
+        if ($timeout !== null) {
+            $head[] = 'connect-timeout-ms: ' . min((int) ceil(min($timeout, 1e7) * 1_000), 9_999_999_999);
+        }
+        $this->send(implode("\r\n", $head) . "\r\n\r\n");
+    }
+
+    /** Sends a message. */
+    public function write(string $message): void
+    {
+        $envelope = pack('CN', 0, strlen($message)) . $message;
+        $this->send(dechex(strlen($envelope)) . "\r\n$envelope\r\n");
+    }
+
+    /**
+     * The bytes of the next message; null when the sidecar has ended the stream.
+     *
+     * @throws OffbeatException what it was refused with
+     */
+    public function read(): ?string
+    {
+        while (($envelope = $this->shiftEnvelope()) === null) {
+            $this->dechunk() || $this->receive();
+        }
+        [$flags, $message] = $envelope;
+        if ($flags !== self::END_STREAM) {
+            return $message;
+        }
+        $error = json_decode($message, true)['error'] ?? null;
+        if ($error !== null) {
+            throw self::refusal($error);
+        }
+
+        return null;
+    }
+
+    public function close(): void
+    {
+        fclose($this->socket);
+    }
+
+    /** Reads while it cannot write: or both sides could wait for each other. */
+    private function send(string $bytes): void
+    {
+        while ($bytes !== '') {
+            $written = @fwrite($this->socket, $bytes);
+            if ($written === false) {
+                throw $this->lost('the connection broke off');
+            }
+            $bytes = substr($bytes, $written);
+            if ($bytes !== '' && $this->wait(true)) {
+                $this->receiveSome();
+            }
+        }
+    }
+
+    private function receive(): void
+    {
+        $this->wait(false);
+        $this->receiveSome();
+    }
+
+    private function receiveSome(): void
+    {
+        $part = @fread($this->socket, self::READ_BYTES);
+        if ($part === false || ($part === '' && feof($this->socket))) {
+            throw $this->lost('the stream broke off');
+        }
+        $this->bytes .= $part;
+    }
+
+    /** Waits until it can go on; whether there is something to read. */
+    private function wait(bool $writing): bool
+    {
+        $left = $this->left() ?? 1e8;
+        [$read, $write, $except] = [[$this->socket], $writing ? [$this->socket] : [], []];
+        $ready = @stream_select($read, $write, $except, (int) $left, (int) (fmod($left, 1) * 1e6));
+        if ($ready === 0) {
+            throw $this->late();
+        }
+
+        return $read !== [];
+    }
+
+    /** Moves what has come of the body to the messages; false if nothing has. */
+    private function dechunk(): bool
+    {
+        if (!$this->answered && !$this->readHead()) {
+            return false;
+        }
+        $line = strpos($this->bytes, "\r\n");
+        if ($line === false) {
+            return false;
+        }
+        $digits = substr($this->bytes, 0, $line);
+        if (preg_match('/^[0-9a-f]{1,8}$/i', $digits) !== 1) {
+            throw $this->nonsense($digits);
+        }
+        $size = (int) hexdec($digits);
+        if ($size === 0) {
+            throw $this->lost('the stream broke off');
+        }
+        if (strlen($this->bytes) < $line + $size + 4) {
+            return false;
+        }
+        $this->messages .= substr($this->bytes, $line + 2, $size);
+        $this->bytes = substr($this->bytes, $line + $size + 4);
+
+        return true;
+    }
+
+    private function readHead(): bool
+    {
+        $end = strpos($this->bytes, "\r\n\r\n");
+        if ($end === false) {
+            return strlen($this->bytes) <= self::MAX_HEAD_BYTES ? false : throw $this->nonsense('an endless head');
+        }
+        $head = substr($this->bytes, 0, $end);
+        $this->bytes = substr($this->bytes, $end + 4);
+        $isOurs = preg_match('#^HTTP/1\.1 200 #', $head) === 1
+            && preg_match('#^content-type: application/connect\+proto#im', $head) === 1;
+        if (!$isOurs) {
+            throw $this->nonsense(strtok($head, "\r\n") ?: '');
+        }
+
+        return $this->answered = true;
+    }
+
+    /** @return ?array{int, string} */
+    private function shiftEnvelope(): ?array
+    {
+        if (strlen($this->messages) < self::ENVELOPE_HEAD_BYTES) {
+            return null;
+        }
+        ['flags' => $flags, 'length' => $length] = unpack('Cflags/Nlength', $this->messages);
+        if ($length > self::MAX_MESSAGE_BYTES) {
+            throw $this->nonsense("a message of $length bytes");
+        }
+        if (strlen($this->messages) < $length + self::ENVELOPE_HEAD_BYTES) {
+            return null;
+        }
+        $message = substr($this->messages, self::ENVELOPE_HEAD_BYTES, $length);
+        $this->messages = substr($this->messages, $length + self::ENVELOPE_HEAD_BYTES);
+
+        return [$flags, $message];
+    }
+
+    /** @param array<string, mixed> $error */
+    private static function refusal(array $error): OffbeatException
+    {
+        $status = '';
+        foreach ($error['details'] ?? [] as $detail) {
+            $any = Wire::field(1, "type.googleapis.com/{$detail['type']}")
+                . Wire::field(2, (string) base64_decode($detail['value']));
+            $status .= Wire::field(3, $any);
+        }
+        $code = array_search($error['code'] ?? '', self::CODES, true);
+
+        return Status::exception($code === false ? 2 : $code + 1, $error['message'] ?? '', $status);
+    }
+
+    private function left(): ?float
+    {
+        if ($this->deadline === null) {
+            return null;
+        }
+        $left = $this->deadline - self::now();
+
+        return $left > 0 ? $left : throw $this->late();
+    }
+
+    private function late(): DeadlineExceeded
+    {
+        return new DeadlineExceeded("{$this->address->text}: no complete answer in time");
+    }
+
+    private function lost(string $why): Unavailable
+    {
+        return new Unavailable(
+            "{$this->address->text}: the sidecar cannot be reached: is 'offbeat serve' running there? ($why)",
+        );
+    }
+
+    private function nonsense(string $what): OffbeatException
+    {
+        return new OffbeatException("{$this->address->text}: the answer is none of a sidecar ($what)");
+    }
+
+    private static function now(): float
+    {
+        return hrtime(true) / 1e9;
+    }
+}
