@@ -1,5 +1,5 @@
 //! Plain HTTP on the same port: the Connect protocol's unary form. (And its streams, in
-//! [`stream`].)
+//! `stream.rs`.)
 //!
 //! `POST /package.Service/Method` with `content-type: application/json` and the
 //! message as canonical proto JSON both ways, or with `application/proto` and the
