@@ -271,6 +271,46 @@ async fn whatever_was_not_asked_for_is_refused_by_name() {
     }
 }
 
+/// The numbers of turns and certificates in the answers to a client that sends these, and
+/// then keeps its side open.
+async fn dealt(client: &mut Client, messages: Vec<Asked>) -> Result<(usize, usize), Status> {
+    let (sender, requests) = requests();
+    messages.into_iter().for_each(|message| sender.send(asked(message)).unwrap());
+    let mut answers = client.spread(requests).await?.into_inner();
+    let (mut turns, mut certificates) = (0, 0);
+    while let Some(answer) = answers.message().await? {
+        match answer.message.unwrap() {
+            Answer::Turns(dealt) => turns += dealt.group_indexes.len(),
+            Answer::Certificate(_) => certificates += 1,
+            Answer::Demand(demand) => {
+                let too_much = demand.groups.iter().any(|group| group.job_count > 4);
+                assert!(!too_much, "{demand:?}");
+            }
+        }
+    }
+    Ok((turns, certificates))
+}
+
+#[tokio::test]
+async fn a_client_may_send_less_than_it_was_asked_for() {
+    let server = Server::start(&config());
+    let mut client = SpreadServiceClient::new(channel(&server).await);
+    // A group that is smaller than the window, in pieces: what is left of it is less than
+    // what was asked for.
+    for pieces in [vec![2, 1], vec![1, 1, 1], vec![0, 3], vec![3, 0]] {
+        let mut messages = vec![Asked::Spec(SpreadSpec { job_window: Some(4), ..feeders(1) })];
+        let last = pieces.iter().rposition(|count| *count > 0).unwrap();
+        for (number, job_count) in pieces.into_iter().take(last + 1).enumerate() {
+            let size = (number == 0).then_some(3);
+            let group = GroupInput { group_index: Some(0), size, job_count, is_last: false };
+            let input = SpreadInput { groups: vec![group], no_more_groups: false };
+            messages.push(Asked::Input(input));
+        }
+        messages.push(Asked::Input(SpreadInput { groups: vec![], no_more_groups: true }));
+        assert_eq!(dealt(&mut client, messages).await.unwrap(), (3, 1));
+    }
+}
+
 /// A server of its own, to measure.
 struct Measured(Child);
 

@@ -37,7 +37,7 @@ struct Group {
     received: u64,
     /// Jobs that have come and were not dealt.
     ready: u64,
-    /// Jobs that were asked for and have not come.
+    /// Jobs that were asked for and have not come; no more than are left of the size.
     awaited: u64,
     ended: bool,
     /// Whether it stands in `low`.
@@ -122,9 +122,9 @@ impl Inputs {
         let left = group.size.map_or(u64::MAX, |size| size - group.received);
         let count = u64::try_from(job_count)
             .ok()
-            .filter(|count| *count <= group.awaited.min(left))
+            .filter(|count| *count <= group.awaited)
             .ok_or_else(|| {
-                let allowed = match left < group.awaited {
+                let allowed = match left == group.awaited {
                     true => format!("must be 0 to {left} jobs, which are left of its size"),
                     false => format!("must be 0 to {} jobs, as were asked for", group.awaited),
                 };
@@ -170,7 +170,8 @@ impl Inputs {
         };
         self.awaited_groups -= 1;
         self.next_index += 1;
-        let group = Group { index, size, awaited: self.job_window, ..Group::default() };
+        let awaited = size.map_or(self.job_window, |size| size.min(self.job_window));
+        let group = Group { index, size, awaited, ..Group::default() };
         let place = self.free.pop().unwrap_or(self.groups.len());
         match self.groups.get_mut(place) {
             Some(old) => *old = group,
