@@ -67,6 +67,12 @@ class SpreadTest < OffbeatTest
     assert_equal "groups[0]", error.field
   end
 
+  def test_a_very_long_timeout_is_long
+    [1e30, Float::INFINITY].each do |timeout|
+      assert_equal [1], client.spread([[1]], feeder_count: 1, timeout: timeout).map(&:job)
+    end
+  end
+
   def test_refusals
     error = assert_raises(Offbeat::InvalidArgument) { client.spread([], feeder_count: 0).to_a }
     assert_equal ["spec.feeder_count", "ERROR_REASON_OUT_OF_RANGE"], [error.field, error.reason]

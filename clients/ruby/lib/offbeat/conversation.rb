@@ -16,9 +16,10 @@ module Offbeat
     # @param address where the sidecar listens, as the transport has read it
     # @param timeout when the last message must have come, in seconds; nil for never
     def initialize(address, path, timeout)
+      timeout = [timeout, Transport::LONGEST].min if timeout
       @address = address
       @deadline = timeout && (now + timeout)
-      @bytes, @messages, @answered = +"", +"", false
+      @bytes, @messages, @answered = String.new, String.new, false # bytes, in no encoding
       lost { open(path, timeout) }
     end
 
