@@ -25,6 +25,7 @@ pub mod id;
 pub mod lease;
 pub mod limits;
 pub mod load;
+pub mod named;
 pub mod placement;
 pub mod reciprocal;
 pub mod rejection;

@@ -221,15 +221,13 @@ pub const GROUP_WINDOW: Limit = Limit {
     note: "settable, 0 by default; each saves a round trip",
 };
 
-// The limits of leases: no call reaches them yet, so the documented table leaves them out.
-
 /// How long a lease lasts.
 pub const LEASE_MILLIS: Limit = Limit {
-    name: "lease of a job",
+    name: "lease of a job of a named spread",
     minimum: 1_000,
     maximum: 600_000,
     unit: "ms",
-    note: "30 s by default; may be extended while it lasts",
+    note: "settable, 30 s by default; may be extended while it lasts",
 };
 
 /// How many times a job is lent.
@@ -238,25 +236,178 @@ pub const MAX_ATTEMPTS: Limit = Limit {
     minimum: 1,
     maximum: 1_000,
     unit: "attempts",
-    note: "5 by default; then the dead letters",
+    note: "settable, 5 by default; then the dead letters",
 };
 
-/// Leases at once.
-pub const OUTSTANDING_LEASES: Limit = Limit {
-    name: "leases at once",
+/// Jobs that one consumer holds.
+pub const CONSUMER_LEASES: Limit = Limit {
+    name: "jobs lent to one consumer at once",
     minimum: 1,
-    maximum: 1 << 20,
-    unit: "leases",
-    note: "beyond it no job is lent",
+    maximum: 65_536,
+    unit: "jobs",
+    note: "settable, 1024 by default; beyond it no job is lent to it",
+};
+
+/// Jobs that are lent or were.
+pub const OUTSTANDING_LEASES: Limit = Limit {
+    name: "jobs of a named spread that are lent or wait to be lent again",
+    minimum: 1,
+    maximum: 1 << 18,
+    unit: "jobs",
+    note: "beyond it no new job is lent",
 };
 
 /// Settled leases that are remembered, so that saying it again is answered as before.
 pub const REMEMBERED_LEASES: Limit = Limit {
-    name: "settled leases that are remembered",
+    name: "settled leases of a named spread that are remembered",
     minimum: 0,
     maximum: 65_536,
     unit: "leases",
     note: "an older one is stale",
+};
+
+/// Delay of a nack.
+pub const NACK_DELAY_MILLIS: Limit = Limit {
+    name: "delay of a nack",
+    minimum: 0,
+    maximum: 86_400_000,
+    unit: "ms",
+    note: "the job is held so long",
+};
+
+/// Names of spreads.
+pub const SPREAD_NAME: Limit = Limit {
+    name: "name of a spread",
+    minimum: 1,
+    maximum: 128,
+    unit: "bytes of UTF-8",
+    note: "what producers and consumers share",
+};
+
+/// Names of consumers.
+pub const CONSUMER_NAME: Limit = Limit {
+    name: "name of a consumer",
+    minimum: 1,
+    maximum: 128,
+    unit: "bytes of UTF-8",
+    note: "one for each consumer, the same in all its calls",
+};
+
+/// IDs of groups.
+pub const GROUP_ID: Limit = Limit {
+    name: "ID of a group",
+    minimum: 1,
+    maximum: 256,
+    unit: "bytes of UTF-8",
+    note: "what makes submitting it again harmless",
+};
+
+/// A job of a named spread.
+pub const JOB_BYTES: Limit = Limit {
+    name: "job of a named spread",
+    minimum: 0,
+    maximum: 256 << 10,
+    unit: "bytes",
+    note: "put larger ones elsewhere, and their address here",
+};
+
+/// Groups of a named spread.
+pub const SPREAD_GROUPS: Limit = Limit {
+    name: "groups of a named spread at once",
+    minimum: 1,
+    maximum: 1_000_000,
+    unit: "groups",
+    note: "settable, 65536 by default; partial ones included; beyond it RESOURCE_EXHAUSTED with a retry delay",
+};
+
+/// Jobs of a named spread.
+pub const SPREAD_JOBS: Limit = Limit {
+    name: "jobs of a named spread at once",
+    minimum: 1,
+    maximum: 100_000_000,
+    unit: "jobs",
+    note: "settable, 1000000 by default; dead letters included; a group's jobs count until all are settled",
+};
+
+/// Bytes of a named spread.
+pub const SPREAD_BYTES: Limit = Limit {
+    name: "bytes of the jobs of a named spread at once",
+    minimum: 1,
+    maximum: 1 << 40,
+    unit: "bytes",
+    note: "settable, 64 MiB by default; dead letters included",
+};
+
+/// Consumers of a named spread.
+pub const SPREAD_CONSUMERS: Limit = Limit {
+    name: "consumers of a named spread that hold jobs",
+    minimum: 0,
+    maximum: 4_096,
+    unit: "consumers",
+    note: "beyond it RESOURCE_EXHAUSTED with a retry delay",
+};
+
+/// Settled groups that are remembered.
+pub const REMEMBERED_GROUPS: Limit = Limit {
+    name: "settled groups of a named spread that are remembered",
+    minimum: 0,
+    maximum: 65_536,
+    unit: "groups",
+    note: "an older one that is submitted again is dealt again",
+};
+
+/// How long a partial group is kept.
+pub const PARTIAL_GROUP_MILLIS: Limit = Limit {
+    name: "time to the next part of a group",
+    minimum: 0,
+    maximum: 60_000,
+    unit: "ms",
+    note: "then what has come of it is dropped; it was never committed",
+};
+
+/// Groups of one call.
+pub const CALL_GROUPS: Limit = Limit {
+    name: "groups, or parts of groups, in a call",
+    minimum: 1,
+    maximum: 4_096,
+    unit: "groups",
+    note: "SubmitGroups, WaitForGroups",
+};
+
+/// Jobs of one call.
+pub const CALL_JOBS: Limit = Limit {
+    name: "jobs in a call",
+    minimum: 1,
+    maximum: 4_096,
+    unit: "jobs",
+    note: "PullJobs, SettleJobs, DeleteDeadLetters",
+};
+
+/// Bytes of an answer with jobs.
+pub const ANSWER_BYTES: Limit = Limit {
+    name: "bytes of jobs in an answer",
+    minimum: 0,
+    maximum: 1 << 20,
+    unit: "bytes",
+    note: "the last job may go beyond it: PullJobs, StreamJobs, ListDeadLetters",
+};
+
+/// Ranges of settled jobs.
+pub const SETTLED_RANGES: Limit = Limit {
+    name: "ranges of settled jobs of a group",
+    minimum: 0,
+    maximum: 1_024,
+    unit: "ranges",
+    note: "the first ones; what is left out is dealt again after a restart",
+};
+
+/// Entries of a page.
+pub const PAGE_SIZE: Limit = Limit {
+    name: "page",
+    minimum: 1,
+    maximum: 1_000,
+    unit: "entries",
+    note: "ListSpreads, ListDeadLetters: 100 by default",
 };
 
 /// Every limit of a decision, in the order of the documentation.
@@ -280,4 +431,25 @@ pub const DECISION_LIMITS: &[Limit] = &[
     MAX_OPEN_GROUPS,
     JOB_WINDOW,
     GROUP_WINDOW,
+    SPREAD_NAME,
+    GROUP_ID,
+    CONSUMER_NAME,
+    JOB_BYTES,
+    LEASE_MILLIS,
+    MAX_ATTEMPTS,
+    NACK_DELAY_MILLIS,
+    CONSUMER_LEASES,
+    OUTSTANDING_LEASES,
+    REMEMBERED_LEASES,
+    SPREAD_GROUPS,
+    SPREAD_JOBS,
+    SPREAD_BYTES,
+    SPREAD_CONSUMERS,
+    REMEMBERED_GROUPS,
+    PARTIAL_GROUP_MILLIS,
+    CALL_GROUPS,
+    CALL_JOBS,
+    ANSWER_BYTES,
+    SETTLED_RANGES,
+    PAGE_SIZE,
 ];

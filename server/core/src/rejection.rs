@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::limits::Limit;
+
 /// The kind of a refusal; `error_reason.proto` documents the same list for clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
@@ -19,6 +21,16 @@ pub enum Reason {
     IdTypeUnsuitable,
     /// The kinds leave no gap between one another on so few slots.
     KindsDoNotFit,
+    /// There is no spread of this name.
+    UnknownSpread,
+    /// The spread is open with other parameters.
+    SpreadDiffers,
+    /// The group was submitted before, with another content.
+    GroupDiffers,
+    /// The spread takes no groups any more.
+    SpreadClosing,
+    /// As many are held as may be; there is room again later.
+    LimitReached,
 }
 
 /// A refusal of a question, naming the field, its value and what is allowed.
@@ -69,6 +81,13 @@ impl Rejection {
         };
         self
     }
+}
+
+/// `value`, if it is within its limit; no limit of ours begins below zero.
+pub(crate) fn in_range(field: &str, value: i64, limit: Limit) -> Result<u64, Rejection> {
+    let checked = u64::try_from(value).ok().filter(|_| limit.allows(value.into()));
+    checked
+        .ok_or_else(|| Rejection::new(Reason::OutOfRange, field, value, format!("must be {limit}")))
 }
 
 /// `value`, cut to what a refusal may show; control characters are escaped.

@@ -4,7 +4,7 @@
 //! --test leases` for more. A failure names the seed that repeats it.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
-use offbeat_core::lease::{Lease, LeaseId, LeaseSpec, Leases, Outcome, Settlement, Verdict};
+use offbeat_core::lease::{Cause, Lease, LeaseId, LeaseSpec, Leases, Outcome, Settlement, Verdict};
 use rand_mt::Mt64;
 
 const EPOCH: u64 = 7;
@@ -16,10 +16,10 @@ trait Machine {
     fn lease(
         &mut self,
         now: u64,
-        count: usize,
+        consumer: u8,
         next: &mut dyn FnMut() -> Option<u64>,
         outcomes: &mut Vec<Outcome<u64>>,
-    ) -> Vec<Lease<u64>>;
+    ) -> Option<Lease<u64>>;
 
     fn settle(
         &mut self,
@@ -30,17 +30,20 @@ trait Machine {
     ) -> Settlement;
 
     fn next_event(&self, now: u64) -> Option<u64>;
+
+    fn held_by(&self, consumer: u8) -> usize;
 }
 
-impl Machine for Leases<u64> {
+impl Machine for Leases<u64, u8> {
     fn lease(
         &mut self,
         now: u64,
-        count: usize,
+        consumer: u8,
         next: &mut dyn FnMut() -> Option<u64>,
         outcomes: &mut Vec<Outcome<u64>>,
-    ) -> Vec<Lease<u64>> {
-        self.lease(now, count, next, outcomes)
+    ) -> Option<Lease<u64>> {
+        self.expire(now, outcomes);
+        self.lease(now, &consumer, next)
     }
 
     fn settle(
@@ -56,12 +59,19 @@ impl Machine for Leases<u64> {
     fn next_event(&self, now: u64) -> Option<u64> {
         self.next_event(now)
     }
+
+    fn held_by(&self, consumer: u8) -> usize {
+        self.held_by(&consumer)
+    }
 }
 
 /// What the outside knows of a job.
 #[derive(Debug, Clone, Copy, Default)]
 struct Known {
     attempts: u32,
+    /// Attempts that do not count.
+    released: u32,
+    consumer: u8,
     /// The lease that counts, with its deadline; none while nobody holds the job.
     held: Option<(LeaseId, u64)>,
     /// When it may be lent again, if it was before.
@@ -75,6 +85,7 @@ struct Ledger {
     jobs: Vec<Known>,
     /// Jobs that were lent for the first time.
     begun: usize,
+    max_held: usize,
     max_outstanding: usize,
     now: u64,
 }
@@ -86,8 +97,9 @@ fn ensure(holds: bool, promise: impl FnOnce() -> String) -> Checked {
 }
 
 impl Ledger {
-    fn new(job_count: usize, max_outstanding: usize) -> Self {
-        Self { jobs: vec![Known::default(); job_count], begun: 0, max_outstanding, now: 0 }
+    fn new(job_count: usize, max_held: usize, max_outstanding: usize) -> Self {
+        let jobs = vec![Known::default(); job_count];
+        Self { jobs, begun: 0, max_held, max_outstanding, now: 0 }
     }
 
     fn holds(&self, job: usize) -> bool {
@@ -95,21 +107,27 @@ impl Ledger {
         outcome.is_none() && held.is_some_and(|(_, deadline)| deadline > self.now)
     }
 
-    fn outstanding(&self) -> usize {
-        (0..self.jobs.len()).filter(|job| self.holds(*job)).count()
+    fn held_by(&self, consumer: u8) -> usize {
+        let of = |job: &usize| self.holds(*job) && self.jobs[*job].consumer == consumer;
+        (0..self.jobs.len()).filter(of).count()
     }
 
-    /// Jobs that may be lent now.
-    fn available(&self) -> usize {
-        let again = self.jobs.iter().filter(|job| {
-            let expired = job.held.is_some_and(|(_, deadline)| deadline <= self.now);
-            let returned = job.ready.is_some_and(|ready| ready <= self.now);
-            job.outcome.is_none() && (returned || expired && job.attempts < MAX_ATTEMPTS)
-        });
-        again.count() + self.jobs.len() - self.begun
+    /// Whether a job is to be lent to a consumer who asks now.
+    fn is_due(&self, consumer: u8) -> bool {
+        let expires = |job: &Known| job.held.is_some_and(|(_, deadline)| deadline <= self.now);
+        let is_last = |job: &Known| job.attempts - job.released >= MAX_ATTEMPTS;
+        let open = |job: &&Known| job.outcome.is_none() && !(expires(job) && is_last(job));
+        let again = self
+            .jobs
+            .iter()
+            .filter(open)
+            .any(|job| job.ready.is_some_and(|ready| ready <= self.now) || expires(job));
+        let begun = self.jobs.iter().take(self.begun).filter(open).count();
+        let new = self.begun < self.jobs.len() && begun < self.max_outstanding;
+        self.held_by(consumer) < self.max_held && (again || new)
     }
 
-    fn leased(&mut self, lease: &Lease<u64>) -> Checked {
+    fn leased(&mut self, consumer: u8, lease: &Lease<u64>) -> Checked {
         let index = usize::try_from(lease.job).unwrap();
         ensure(!self.holds(index), || format!("two leases on job {index}"))?;
         let job = self.jobs[index];
@@ -123,20 +141,24 @@ impl Ledger {
         }
         let id = lease.id;
         ensure(id.epoch == EPOCH && id.attempt == job.attempts + 1, || format!("{id:?}"))?;
-        ensure(id.attempt <= MAX_ATTEMPTS, || format!("job {index}: too many attempts"))?;
+        ensure(id.attempt - job.released <= MAX_ATTEMPTS, || {
+            format!("job {index}: too many attempts")
+        })?;
         ensure(lease.deadline == self.now + LEASE, || format!("job {index}: {lease:?}"))?;
         let held = Some((id, lease.deadline));
-        self.jobs[index] = Known { attempts: id.attempt, held, ready: None, ..job };
-        ensure(self.outstanding() <= self.max_outstanding, || "too many leases".to_owned())
+        self.jobs[index] = Known { attempts: id.attempt, consumer, held, ready: None, ..job };
+        ensure(self.held_by(consumer) <= self.max_held, || "too many leases".to_owned())
     }
 
     fn ended(&mut self, outcome: Outcome<u64>) -> Checked {
         let (Outcome::Settled(number) | Outcome::DeadLettered { job: number, .. }) = outcome;
         let job = &mut self.jobs[usize::try_from(number).unwrap()];
         ensure(job.outcome.is_none(), || format!("job {number} ended twice"))?;
-        if let Outcome::DeadLettered { attempts, .. } = outcome {
-            ensure(attempts == job.attempts, || format!("job {number}: {outcome:?}"))?;
-            ensure(attempts == MAX_ATTEMPTS || job.terminated, || {
+        if let Outcome::DeadLettered { attempts, cause, .. } = outcome {
+            let terminated = cause == Cause::Terminated;
+            let told = attempts == job.attempts && terminated == job.terminated;
+            ensure(told, || format!("job {number}: {outcome:?}"))?;
+            ensure(attempts - job.released == MAX_ATTEMPTS || terminated, || {
                 format!("job {number} was given up after {attempts} attempts")
             })?;
         }
@@ -152,9 +174,11 @@ impl Ledger {
             return match verdict {
                 Verdict::Ack => Settlement::Settled,
                 Verdict::Terminate => Settlement::DeadLettered,
-                Verdict::Nack { .. } if id.attempt == MAX_ATTEMPTS => Settlement::DeadLettered,
-                Verdict::Nack { .. } => Settlement::Returned,
-                Verdict::Extend { lease } => Settlement::Extended { deadline: self.now + lease },
+                Verdict::Nack { .. } if id.attempt - job.released == MAX_ATTEMPTS => {
+                    Settlement::DeadLettered
+                }
+                Verdict::Nack { .. } | Verdict::Release => Settlement::Returned,
+                Verdict::Extend => Settlement::Extended { deadline: self.now + LEASE },
             };
         }
         match (job.outcome, verdict) {
@@ -173,6 +197,10 @@ impl Ledger {
             (Settlement::Returned, Verdict::Nack { delay }) => {
                 (job.held, job.ready) = (None, Some(now + delay));
             }
+            (Settlement::Returned, _) => {
+                (job.held, job.ready) = (None, Some(now));
+                job.released += 1;
+            }
             (Settlement::Extended { deadline }, _) => {
                 if let Some((_, old)) = &mut job.held {
                     *old = deadline;
@@ -187,28 +215,30 @@ impl Ledger {
 fn history(seed: u64, build: impl FnOnce(&LeaseSpec) -> Box<dyn Machine>) -> Checked {
     let mut rng = Mt64::new(seed);
     let mut below = |limit: usize| usize::try_from(rng.next_u64() % limit as u64).unwrap();
-    let (job_count, max_outstanding) = (1 + below(12), 1 + below(6));
+    let (job_count, max_held, max_outstanding) = (1 + below(12), 1 + below(4), 1 + below(6));
     let mut machine = build(&LeaseSpec {
         lease_millis: LEASE.cast_signed(),
         max_attempts: MAX_ATTEMPTS.into(),
+        max_consumer_leases: i64::try_from(max_held).unwrap(),
         max_outstanding: i64::try_from(max_outstanding).unwrap(),
     });
-    let mut ledger = Ledger::new(job_count, max_outstanding);
+    let mut ledger = Ledger::new(job_count, max_held, max_outstanding);
     let mut given: Vec<(usize, LeaseId)> = Vec::new();
     for _ in 0..60 {
         match below(4) {
             0 => ledger.now += [0, 1, LEASE / 3, LEASE - 1, LEASE, 3 * LEASE][below(6)],
-            1 => take(&mut *machine, &mut ledger, &mut given, below(5))?,
+            1 => take(&mut *machine, &mut ledger, &mut given, below(2), below(5))?,
             _ if given.is_empty() => {}
             _ => {
                 let (job, mut id) = given[below(given.len())];
                 if below(20) == 0 {
                     id.epoch -= 1; // of a life before a restart
                 }
-                let verdict = match below(6) {
+                let verdict = match below(7) {
                     0..3 => Verdict::Ack,
                     3 => Verdict::Nack { delay: [0, LEASE / 2][below(2)] },
-                    4 => Verdict::Extend { lease: [LEASE, 2 * LEASE][below(2)] },
+                    4 => Verdict::Extend,
+                    5 => Verdict::Release,
                     _ => Verdict::Terminate,
                 };
                 say(&mut *machine, &mut ledger, job, id, verdict)?;
@@ -223,7 +253,9 @@ fn history(seed: u64, build: impl FnOnce(&LeaseSpec) -> Box<dyn Machine>) -> Che
             });
         }
         let before = given.len();
-        take(&mut *machine, &mut ledger, &mut given, job_count)?;
+        for consumer in 0..2 {
+            take(&mut *machine, &mut ledger, &mut given, consumer, job_count)?;
+        }
         let idle = given.len() == before;
         for (job, id) in given.split_off(before) {
             say(&mut *machine, &mut ledger, job, id, Verdict::Ack)?;
@@ -242,24 +274,23 @@ fn take(
     machine: &mut dyn Machine,
     ledger: &mut Ledger,
     given: &mut Vec<(usize, LeaseId)>,
+    consumer: usize,
     count: usize,
 ) -> Checked {
-    let (mut outcomes, mut begun) = (Vec::new(), ledger.begun);
-    let job_count = ledger.jobs.len();
-    let mut next = || {
-        begun += 1;
-        (begun <= job_count).then(|| begun as u64 - 1)
-    };
-    let room = ledger.max_outstanding - ledger.outstanding();
-    let due = count.min(room).min(ledger.available());
-    let leases = machine.lease(ledger.now, count, &mut next, &mut outcomes);
-    outcomes.into_iter().try_for_each(|outcome| ledger.ended(outcome))?;
-    ensure(leases.len() == due, || format!("{} leases where {due} were due", leases.len()))?;
-    for lease in leases {
-        ledger.leased(&lease)?;
+    let consumer = u8::try_from(consumer).unwrap();
+    for _ in 0..count {
+        let mut outcomes = Vec::new();
+        let new = (ledger.begun < ledger.jobs.len()).then_some(ledger.begun as u64);
+        let due = ledger.is_due(consumer);
+        let lease = machine.lease(ledger.now, consumer, &mut || new, &mut outcomes);
+        outcomes.into_iter().try_for_each(|outcome| ledger.ended(outcome))?;
+        ensure(lease.is_some() == due, || format!("{lease:?} where one was due: {due}"))?;
+        let Some(lease) = lease else { break };
+        ledger.leased(consumer, &lease)?;
         given.push((usize::try_from(lease.job).unwrap(), lease.id));
     }
-    Ok(())
+    let held = machine.held_by(consumer);
+    ensure(held == ledger.held_by(consumer) || count == 0, || format!("it says it holds {held}"))
 }
 
 fn say(
@@ -273,7 +304,8 @@ fn say(
     let settlement = machine.settle(ledger.now, id, verdict, &mut outcomes);
     // What expires by now, expires before the verdict counts.
     let expected = ledger.expected(job, id, verdict);
-    ledger.jobs[job].terminated |= expected == Settlement::DeadLettered;
+    ledger.jobs[job].terminated |=
+        verdict == Verdict::Terminate && expected == Settlement::DeadLettered;
     outcomes.into_iter().try_for_each(|outcome| ledger.ended(outcome))?;
     let expected = match (expected, verdict) {
         // Its last lease ran out just now.
@@ -305,9 +337,10 @@ fn every_promise_is_kept_in_every_history() {
 
 /// A machine with a bug.
 struct Broken {
-    machine: Leases<u64>,
+    machine: Leases<u64, u8>,
     bug: Bug,
     calls: u64,
+    last: Option<Lease<u64>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -324,19 +357,19 @@ impl Machine for Broken {
     fn lease(
         &mut self,
         now: u64,
-        count: usize,
+        consumer: u8,
         next: &mut dyn FnMut() -> Option<u64>,
         outcomes: &mut Vec<Outcome<u64>>,
-    ) -> Vec<Lease<u64>> {
+    ) -> Option<Lease<u64>> {
         self.calls += 1;
-        let mut leases = self.machine.lease(now, count, next, outcomes);
-        if self.calls.is_multiple_of(9) && leases.len() > 1 && self.bug == Bug::DoublesALease {
-            let mut twice = leases[0];
+        let lease = Machine::lease(&mut self.machine, now, consumer, next, outcomes);
+        if self.calls.is_multiple_of(9) && self.bug == Bug::DoublesALease {
+            let mut twice = self.last.filter(|last| last.deadline > now)?;
             twice.id.attempt += 1;
-            leases.pop();
-            leases.push(twice);
+            return Some(twice);
         }
-        leases
+        self.last = lease.or(self.last);
+        lease
     }
 
     fn settle(
@@ -362,6 +395,10 @@ impl Machine for Broken {
     fn next_event(&self, now: u64) -> Option<u64> {
         self.machine.next_event(now)
     }
+
+    fn held_by(&self, consumer: u8) -> usize {
+        self.machine.held_by(&consumer)
+    }
 }
 
 #[test]
@@ -369,7 +406,8 @@ fn bugs_are_found() {
     for bug in [Bug::LosesAJob, Bug::DoublesALease, Bug::BelievesTheLate] {
         let found = (0..10_000).find_map(|seed| {
             let built = |spec: &LeaseSpec| -> Box<dyn Machine> {
-                Box::new(Broken { machine: Leases::try_new(EPOCH, spec).unwrap(), bug, calls: 0 })
+                let machine = Leases::try_new(EPOCH, spec).unwrap();
+                Box::new(Broken { machine, bug, calls: 0, last: None })
             };
             history(seed, built).err()
         });
@@ -381,9 +419,9 @@ fn bugs_are_found() {
 #[test]
 fn specs_out_of_range_are_refused_by_name() {
     let refused =
-        |spec: LeaseSpec| Leases::<u64>::try_new(EPOCH, &spec).map(drop).unwrap_err().field;
+        |spec: LeaseSpec| Leases::<u64, u8>::try_new(EPOCH, &spec).map(drop).unwrap_err().field;
     let spec = LeaseSpec::default();
-    assert!(Leases::<u64>::try_new(EPOCH, &spec).is_ok());
+    assert!(Leases::<u64, u8>::try_new(EPOCH, &spec).is_ok());
     assert_eq!(refused(LeaseSpec { lease_millis: 999, ..spec }), "lease");
     assert_eq!(refused(LeaseSpec { lease_millis: 600_001, ..spec }), "lease");
     assert_eq!(refused(LeaseSpec { max_attempts: 0, ..spec }), "max_attempts");
@@ -394,14 +432,14 @@ fn specs_out_of_range_are_refused_by_name() {
 fn settled_leases_are_forgotten_in_the_end() {
     let mut machine = Leases::try_new(EPOCH, &LeaseSpec::default()).unwrap();
     let mut outcomes = Vec::new();
-    let first = machine.lease(0, 1, || Some(0), &mut outcomes)[0].id;
+    let first = machine.lease(0, &0u8, || Some(0)).unwrap().id;
     assert_eq!(machine.settle(0, first, Verdict::Ack, &mut outcomes), Settlement::Settled);
     for job in 1..=65_536u64 {
         assert_eq!(machine.settle(0, first, Verdict::Ack, &mut outcomes), Settlement::Settled);
-        let lease = machine.lease(0, 1, || Some(job), &mut outcomes)[0];
+        let lease = machine.lease(0, &0, || Some(job)).unwrap();
         machine.settle(0, lease.id, Verdict::Ack, &mut outcomes);
     }
     assert_eq!(machine.settle(0, first, Verdict::Ack, &mut outcomes), Settlement::Stale);
-    assert_eq!((machine.outstanding(), machine.waiting(), machine.next_event(0)), (0, 0, None));
+    assert_eq!((machine.leased(), machine.waiting(), machine.next_event(0)), (0, 0, None));
     assert_eq!(outcomes.len(), 65_537);
 }

@@ -3,33 +3,44 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::spec::Checked;
-use super::{Lease, LeaseId, LeaseSpec, Outcome, Sequence, Settlement, Verdict};
+use super::{Cause, Lease, LeaseId, LeaseSpec, Outcome, Sequence, Settlement, Verdict};
 use crate::limits::REMEMBERED_LEASES;
 use crate::rejection::Rejection;
 
-/// The jobs that have been leased and are not settled. `J` is whatever names a job.
+/// The jobs that have been lent and are not settled. `J` is whatever names a job, `C`
+/// whatever names a consumer.
 #[derive(Debug, Clone)]
-pub struct Leases<J> {
+pub struct Leases<J, C> {
     epoch: u64,
     spec: Checked,
-    jobs: BTreeMap<Sequence, Held<J>>,
+    jobs: BTreeMap<Sequence, Held<J, C>>,
     /// By deadline.
     leased: BTreeSet<(u64, Sequence)>,
-    /// To be leased again, by when they may be.
+    /// To be lent again, by when they may be.
     waiting: BTreeSet<(u64, Sequence)>,
+    /// How many jobs each consumer holds; none that holds none.
+    consumers: BTreeMap<C, usize>,
     next_sequence: Sequence,
     remembered: Remembered,
 }
 
 #[derive(Debug, Clone)]
-struct Held<J> {
+struct Held<J, C> {
     job: J,
     attempt: u32,
-    /// The deadline of its lease; none while it waits.
-    deadline: Option<u64>,
+    /// Attempts that were released, and do not count.
+    released: u32,
+    /// Who holds it, until when; none while it waits.
+    lent: Option<(u64, C)>,
 }
 
-impl<J: Copy> Leases<J> {
+impl<J, C> Held<J, C> {
+    const fn is_last_attempt(&self, spec: &Checked) -> bool {
+        self.attempt - self.released >= spec.max_attempts
+    }
+}
+
+impl<J: Copy, C: Ord + Clone> Leases<J, C> {
     /// A machine without jobs. No two lives of it may have the same epoch.
     ///
     /// # Errors
@@ -41,36 +52,36 @@ impl<J: Copy> Leases<J> {
             jobs: BTreeMap::new(),
             leased: BTreeSet::new(),
             waiting: BTreeSet::new(),
+            consumers: BTreeMap::new(),
             next_sequence: 0,
             remembered: Remembered::default(),
         })
     }
 
-    /// Lends up to `count` jobs: first those that were lent before and may be again, the
-    /// longest waiting first, then new ones of `next`, in its order. `next` is asked for no
-    /// job that is not lent.
+    /// Lends a job: one that was lent before and may be again, the longest waiting first, or
+    /// else a new one of `next`, which is asked only for what is lent. None if there is none,
+    /// or a limit is reached. [`Self::expire`] should have been called for `now`.
     pub fn lease(
         &mut self,
         now: u64,
-        count: usize,
-        mut next: impl FnMut() -> Option<J>,
-        outcomes: &mut Vec<Outcome<J>>,
-    ) -> Vec<Lease<J>> {
-        self.expire(now, outcomes);
-        let mut leases = Vec::new();
-        while leases.len() < count && self.leased.len() < self.spec.max_outstanding {
-            let Some(sequence) = self.take_waiting(now).or_else(|| self.take_new(&mut next)) else {
-                break;
-            };
-            let Some(held) = self.jobs.get_mut(&sequence) else { break };
-            let deadline = now.saturating_add(self.spec.lease);
-            held.attempt += 1;
-            held.deadline = Some(deadline);
-            self.leased.insert((deadline, sequence));
-            let id = LeaseId { epoch: self.epoch, sequence, attempt: held.attempt };
-            leases.push(Lease { id, job: held.job, deadline });
+        consumer: &C,
+        next: impl FnOnce() -> Option<J>,
+    ) -> Option<Lease<J>> {
+        if self.held_by(consumer) >= self.spec.max_consumer_leases {
+            return None;
         }
-        leases
+        let sequence = self.take_waiting(now).or_else(|| self.take_new(next))?;
+        let held = self.jobs.get_mut(&sequence)?;
+        let deadline = now.saturating_add(self.spec.lease);
+        held.attempt = held.attempt.saturating_add(1);
+        held.lent = Some((deadline, consumer.clone()));
+        self.leased.insert((deadline, sequence));
+        match self.consumers.get_mut(consumer) {
+            Some(count) => *count += 1,
+            None => drop(self.consumers.insert(consumer.clone(), 1)),
+        }
+        let id = LeaseId { epoch: self.epoch, sequence, attempt: held.attempt };
+        Some(Lease { id, job: held.job, deadline })
     }
 
     fn take_waiting(&mut self, now: u64) -> Option<Sequence> {
@@ -79,11 +90,14 @@ impl<J: Copy> Leases<J> {
         Some(sequence)
     }
 
-    fn take_new(&mut self, next: &mut impl FnMut() -> Option<J>) -> Option<Sequence> {
+    fn take_new(&mut self, next: impl FnOnce() -> Option<J>) -> Option<Sequence> {
+        if self.jobs.len() >= self.spec.max_outstanding {
+            return None;
+        }
         let job = next()?;
         let sequence = self.next_sequence;
         self.next_sequence += 1;
-        self.jobs.insert(sequence, Held { job, attempt: 0, deadline: None });
+        self.jobs.insert(sequence, Held { job, attempt: 0, released: 0, lent: None });
         Some(sequence)
     }
 
@@ -103,30 +117,31 @@ impl<J: Copy> Leases<J> {
         let Some(held) = self.jobs.get_mut(&sequence).filter(|held| held.attempt == attempt) else {
             return self.remembered.settlement(id, verdict);
         };
-        let Some(deadline) = held.deadline.take() else {
+        let Some((deadline, consumer)) = held.lent.take() else {
             return Settlement::Stale; // it was returned, or has expired, and waits
         };
         self.leased.remove(&(deadline, sequence));
+        if verdict == Verdict::Extend {
+            let deadline = now.saturating_add(self.spec.lease);
+            held.lent = Some((deadline, consumer));
+            self.leased.insert((deadline, sequence));
+            return Settlement::Extended { deadline };
+        }
+        let is_last = held.is_last_attempt(&self.spec);
+        if verdict == Verdict::Release {
+            held.released += 1;
+        }
+        self.forget(&consumer);
         match verdict {
-            Verdict::Ack => self.end(sequence, Settlement::Settled, outcomes),
-            Verdict::Terminate => self.end(sequence, Settlement::DeadLettered, outcomes),
-            Verdict::Nack { .. } if attempt >= self.spec.max_attempts => {
-                self.end(sequence, Settlement::DeadLettered, outcomes)
-            }
-            Verdict::Nack { delay } => {
-                self.waiting.insert((now.saturating_add(delay), sequence));
-                Settlement::Returned
-            }
-            Verdict::Extend { lease } => {
-                let deadline = now.saturating_add(lease);
-                held.deadline = Some(deadline);
-                self.leased.insert((deadline, sequence));
-                Settlement::Extended { deadline }
-            }
+            Verdict::Ack => self.end(sequence, None, outcomes),
+            Verdict::Terminate => self.end(sequence, Some(Cause::Terminated), outcomes),
+            Verdict::Nack { .. } if is_last => self.end(sequence, Some(Cause::Attempts), outcomes),
+            Verdict::Nack { delay } => self.put_back(now.saturating_add(delay), sequence),
+            Verdict::Release | Verdict::Extend => self.put_back(now, sequence),
         }
     }
 
-    /// Ends the leases whose time has come. Every other call does so first.
+    /// Ends the leases whose time has come.
     pub fn expire(&mut self, now: u64, outcomes: &mut Vec<Outcome<J>>) {
         while let Some((deadline, sequence)) = self.leased.first().copied() {
             if deadline > now {
@@ -134,11 +149,14 @@ impl<J: Copy> Leases<J> {
             }
             self.leased.pop_first();
             let Some(held) = self.jobs.get_mut(&sequence) else { continue };
-            held.deadline = None;
-            if held.attempt >= self.spec.max_attempts {
-                self.end(sequence, Settlement::DeadLettered, outcomes);
+            let is_last = held.is_last_attempt(&self.spec);
+            if let Some((_, consumer)) = held.lent.take() {
+                self.forget(&consumer);
+            }
+            if is_last {
+                self.end(sequence, Some(Cause::Attempts), outcomes);
             } else {
-                self.waiting.insert((deadline, sequence));
+                self.put_back(deadline, sequence);
             }
         }
     }
@@ -156,7 +174,7 @@ impl<J: Copy> Leases<J> {
 
     /// Leases that have not ended, as of the last call.
     #[must_use]
-    pub fn outstanding(&self) -> usize {
+    pub fn leased(&self) -> usize {
         self.leased.len()
     }
 
@@ -166,17 +184,44 @@ impl<J: Copy> Leases<J> {
         self.waiting.len()
     }
 
+    /// Consumers that hold jobs.
+    #[must_use]
+    pub fn consumers(&self) -> usize {
+        self.consumers.len()
+    }
+
+    /// How many jobs a consumer holds.
+    #[must_use]
+    pub fn held_by(&self, consumer: &C) -> usize {
+        self.consumers.get(consumer).copied().unwrap_or(0)
+    }
+
+    fn forget(&mut self, consumer: &C) {
+        if let Some(count) = self.consumers.get_mut(consumer) {
+            *count -= 1;
+            if *count == 0 {
+                self.consumers.remove(consumer);
+            }
+        }
+    }
+
+    fn put_back(&mut self, ready: u64, sequence: Sequence) -> Settlement {
+        self.waiting.insert((ready, sequence));
+        Settlement::Returned
+    }
+
     fn end(
         &mut self,
         sequence: Sequence,
-        settlement: Settlement,
+        given_up: Option<Cause>,
         outcomes: &mut Vec<Outcome<J>>,
     ) -> Settlement {
+        let settlement = given_up.map_or(Settlement::Settled, |_| Settlement::DeadLettered);
         if let Some(Held { job, attempt, .. }) = self.jobs.remove(&sequence) {
             self.remembered.add(sequence, attempt, settlement);
-            outcomes.push(match settlement {
-                Settlement::DeadLettered => Outcome::DeadLettered { job, attempts: attempt },
-                _ => Outcome::Settled(job),
+            outcomes.push(match given_up {
+                Some(cause) => Outcome::DeadLettered { job, attempts: attempt, cause },
+                None => Outcome::Settled(job),
             });
         }
         settlement

@@ -28,7 +28,7 @@ pub struct LeaseId {
     pub attempt: u32,
 }
 
-/// A job that is lent to a consumer.
+/// A job that is lent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease<J> {
     /// What settles it.
@@ -49,11 +49,10 @@ pub enum Verdict {
         /// In milliseconds.
         delay: u64,
     },
-    /// Still at it: the lease ends so much after now.
-    Extend {
-        /// In milliseconds.
-        lease: u64,
-    },
+    /// Not begun: ready again at once, and the attempt does not count.
+    Release,
+    /// Still at it: the lease lasts for its full length from now on.
+    Extend,
     /// Never to be done: to the dead letters.
     Terminate,
 }
@@ -87,5 +86,16 @@ pub enum Outcome<J> {
         job: J,
         /// How many times it was leased.
         attempts: u32,
+        /// Why.
+        cause: Cause,
     },
+}
+
+/// Why a job was given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// Its last attempt failed, or its lease ended.
+    Attempts,
+    /// A consumer said that it can never succeed.
+    Terminated,
 }

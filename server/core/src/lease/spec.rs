@@ -1,7 +1,7 @@
 //! How jobs are lent.
 
-use crate::limits::{LEASE_MILLIS, Limit, MAX_ATTEMPTS, OUTSTANDING_LEASES};
-use crate::rejection::{Reason, Rejection};
+use crate::limits::{CONSUMER_LEASES, LEASE_MILLIS, MAX_ATTEMPTS, OUTSTANDING_LEASES};
+use crate::rejection::{Rejection, in_range};
 
 /// How jobs are lent, not yet checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,14 +10,21 @@ pub struct LeaseSpec {
     pub lease_millis: i64,
     /// How many times a job is lent before it goes to the dead letters: 1 to 1,000.
     pub max_attempts: i64,
-    /// How many leases there are at once.
+    /// How many jobs one consumer may hold at once.
+    pub max_consumer_leases: i64,
+    /// How many jobs may be lent or wait to be lent again, before new ones are lent.
     pub max_outstanding: i64,
 }
 
 impl Default for LeaseSpec {
-    /// 30 s, 5 attempts, as many leases as there may be.
+    /// 30 s, 5 attempts, 1,024 jobs for a consumer, as many in all as there may be.
     fn default() -> Self {
-        Self { lease_millis: 30_000, max_attempts: 5, max_outstanding: OUTSTANDING_LEASES.maximum }
+        Self {
+            lease_millis: 30_000,
+            max_attempts: 5,
+            max_consumer_leases: 1_024,
+            max_outstanding: OUTSTANDING_LEASES.maximum,
+        }
     }
 }
 
@@ -26,22 +33,19 @@ impl Default for LeaseSpec {
 pub(super) struct Checked {
     pub(super) lease: u64,
     pub(super) max_attempts: u32,
+    pub(super) max_consumer_leases: usize,
     pub(super) max_outstanding: usize,
 }
 
 impl LeaseSpec {
     pub(super) fn check(&self) -> Result<Checked, Rejection> {
-        let in_range = |field: &str, value: i64, limit: Limit| {
-            let checked = u64::try_from(value).ok().filter(|_| limit.allows(value.into()));
-            checked.ok_or_else(|| {
-                Rejection::new(Reason::OutOfRange, field, value, format!("must be {limit}"))
-            })
-        };
         let attempts = in_range("max_attempts", self.max_attempts, MAX_ATTEMPTS)?;
+        let held = in_range("max_consumer_leases", self.max_consumer_leases, CONSUMER_LEASES)?;
         let outstanding = in_range("max_outstanding", self.max_outstanding, OUTSTANDING_LEASES)?;
         Ok(Checked {
             lease: in_range("lease", self.lease_millis, LEASE_MILLIS)?,
             max_attempts: u32::try_from(attempts).unwrap_or(u32::MAX),
+            max_consumer_leases: usize::try_from(held).unwrap_or(usize::MAX),
             max_outstanding: usize::try_from(outstanding).unwrap_or(usize::MAX),
         })
     }

@@ -103,7 +103,7 @@ impl<G> Cooldown<G> {
                         self.turn += 1;
                         return Turn::Idle { sequence: self.turn - 1 };
                     }
-                    Pull::Pending => return Turn::Pending,
+                    Pull::Pending | Pull::Later => return Turn::Pending,
                     Pull::End => return Turn::End,
                 },
             };
@@ -119,7 +119,7 @@ impl<G> Cooldown<G> {
                     self.turn += 1;
                     return dealt;
                 }
-                Pull::Pending => {
+                Pull::Pending | Pull::Later => {
                     self.chosen = Some(chosen);
                     return Turn::Pending;
                 }
@@ -140,7 +140,8 @@ impl<G> Cooldown<G> {
             return Pull::Ready(Some(chosen));
         }
         match (self.on_shortage, self.cooling.is_empty()) {
-            (_, true) => Pull::End,
+            (_, true) if self.no_more_groups => Pull::End,
+            (_, true) => Pull::Pending,
             (OnShortage::Wait, false) => Pull::Ready(None),
             (OnShortage::Emit, false) => {
                 Pull::Ready(self.cooling.pop_front().map(|(_, oldest)| oldest))
@@ -162,6 +163,7 @@ impl<G> Cooldown<G> {
                     }
                 }
                 Pull::Pending => return Pull::Pending,
+                Pull::Later => break,
                 Pull::End => self.no_more_groups = true,
             }
         }

@@ -42,8 +42,10 @@ use round_robin::RoundRobin;
 pub enum Pull<T> {
     /// Here it is.
     Ready(T),
-    /// Not yet: ask again.
+    /// Not yet, and nothing goes on without it: ask again.
     Pending,
+    /// Not yet, and it is not waited for: only for groups.
+    Later,
     /// There are no more.
     End,
 }
@@ -55,10 +57,11 @@ pub trait Source {
     /// A job.
     type Job;
 
-    /// The next group. Asked only when a feeder needs it.
+    /// The next group. Asked only when a feeder needs it. If it comes [`Pull::Later`], the
+    /// feeder is passed over, and asks again in its next turn.
     fn next_group(&mut self) -> Pull<Self::Group>;
 
-    /// The next job of a group. Asked only when it is the group's turn.
+    /// The next job of a group, never [`Pull::Later`]. Asked only when it is the group's turn.
     fn next_job(&mut self, group: &mut Self::Group) -> Pull<Self::Job>;
 
     /// How many jobs a group has. Asked once, and only under `COOLDOWN`.
@@ -93,7 +96,8 @@ pub enum Turn<J> {
         /// The turn.
         sequence: u64,
     },
-    /// Nothing yet: the source was asked and has to answer first. The turn has not passed.
+    /// Nothing yet: the source was asked and has to answer first, or no group is open and
+    /// the next comes later. The turn has not passed.
     Pending,
     /// Nothing any more.
     End,

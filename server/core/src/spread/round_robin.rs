@@ -4,7 +4,8 @@ use super::certificate::Tally;
 use super::{Open, Pull, Source, Turn};
 
 /// The order of the source document: a feeder that runs dry takes the next group in the
-/// same turn; when no group is left it stops, and is skipped from then on.
+/// same turn; when no group is left it stops, and is skipped from then on. While groups
+/// may still come later, it is passed over only.
 #[derive(Debug)]
 pub(super) struct RoundRobin<G> {
     /// Those that have not stopped, in order; `None` has no group yet.
@@ -35,6 +36,7 @@ impl<G> RoundRobin<G> {
         source: &mut S,
         tally: &mut Tally,
     ) -> Turn<S::Job> {
+        let mut passed_over = 0;
         loop {
             if self.current >= self.feeders.len() {
                 if self.feeders.is_empty() {
@@ -53,7 +55,7 @@ impl<G> RoundRobin<G> {
                         self.current += 1;
                         return dealt;
                     }
-                    Pull::Pending => return Turn::Pending,
+                    Pull::Pending | Pull::Later => return Turn::Pending,
                     Pull::End => {
                         if let Some(ended) = feeder.take() {
                             ended.close(source, tally);
@@ -67,6 +69,13 @@ impl<G> RoundRobin<G> {
                     self.next_number += 1;
                 }
                 Pull::Pending => return Turn::Pending,
+                Pull::Later => {
+                    self.current += 1;
+                    passed_over += 1;
+                    if passed_over >= self.feeders.len() {
+                        return Turn::Pending; // none has a group
+                    }
+                }
                 Pull::End => {
                     self.feeders.remove(self.current);
                 }

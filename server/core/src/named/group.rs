@@ -1,0 +1,157 @@
+//! What a group holds, and how far it has come.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::{GroupState, GroupStatus};
+use crate::limits::SETTLED_RANGES;
+
+/// SHA-256 over each job's length, as 8 bytes, big-endian, and its bytes.
+pub type Digest = [u8; 32];
+
+/// Jobs from the first up to, but not including, the second.
+pub(super) type Range = (u32, u32);
+
+/// Jobs, end to end.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Content {
+    bytes: Bytes,
+    /// Where each job ends.
+    ends: Vec<u32>,
+}
+
+impl Content {
+    pub(super) const fn new(bytes: Bytes, ends: Vec<u32>) -> Self {
+        Self { bytes, ends }
+    }
+
+    pub(super) fn job_count(&self) -> u32 {
+        u32::try_from(self.ends.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn byte_count(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// A job, without copying it.
+    pub(super) fn job(&self, index: u32) -> Bytes {
+        let end = |index: u32| self.ends.get(index as usize).map(|end| *end as usize);
+        let start = index.checked_sub(1).and_then(end).unwrap_or(0);
+        end(index).map_or_else(Bytes::new, |end| self.bytes.slice(start..end))
+    }
+}
+
+/// A group that is committed and not settled.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) id: Arc<str>,
+    pub(super) content: Content,
+    pub(super) sha256: Digest,
+    /// Whether a consumer of an earlier epoch may have had its jobs.
+    pub(super) redelivered: bool,
+    pub(super) settled: Marks,
+    /// Its jobs that were given up and are not deleted, by number.
+    pub(super) dead_letters: Vec<u64>,
+    pub(super) dead_letter_count: u64,
+}
+
+impl Group {
+    pub(super) fn status(&self) -> GroupStatus {
+        GroupStatus {
+            id: Arc::clone(&self.id),
+            state: GroupState::Received,
+            job_count: self.content.job_count().into(),
+            settled_count: self.settled.count.into(),
+            dead_letter_count: self.dead_letter_count,
+            settled_ranges: self.settled.ranges(),
+        }
+    }
+}
+
+/// A set of the numbers below a length.
+#[derive(Debug)]
+pub(super) struct Marks {
+    words: Vec<u64>,
+    length: u32,
+    count: u32,
+}
+
+impl Marks {
+    pub(super) fn new(length: u32) -> Self {
+        Self { words: vec![0; length.div_ceil(64) as usize], length, count: 0 }
+    }
+
+    pub(super) fn mark(&mut self, number: u32) {
+        let Some(word) = self.words.get_mut(number as usize / 64) else { return };
+        let bit = 1 << (number % 64);
+        self.count += u32::from(*word & bit == 0);
+        *word |= bit;
+    }
+
+    pub(super) const fn is_full(&self) -> bool {
+        self.count == self.length
+    }
+
+    fn has(&self, number: u32) -> bool {
+        let word = self.words.get(number as usize / 64);
+        word.is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+
+    /// The first ranges of marked numbers.
+    pub(super) fn ranges(&self) -> Vec<Range> {
+        let mut ranges = Vec::new();
+        let mut from = 0;
+        while ranges.len() < SETTLED_RANGES.max_size() {
+            let start = self.first(from, true);
+            if start >= self.length {
+                break;
+            }
+            from = self.first(start, false);
+            ranges.push((start, from));
+        }
+        ranges
+    }
+
+    /// The first number from `from` on that is marked, or that is not; the length, if none.
+    fn first(&self, mut from: u32, marked: bool) -> u32 {
+        let nothing = if marked { 0 } else { u64::MAX };
+        while from < self.length {
+            let whole = from.is_multiple_of(64)
+                && self.words.get(from as usize / 64).is_some_and(|word| *word == nothing);
+            if !whole && self.has(from) == marked {
+                return from;
+            }
+            from += if whole { 64 } else { 1 };
+        }
+        self.length
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_what_is_marked() {
+        for length in [1, 63, 64, 65, 130, 200] {
+            for step in [1, 2, 3, 63, 64, 65] {
+                let mut marks = Marks::new(length);
+                let marked: Vec<u32> = (0..length).filter(|n| n / step % 2 == 1).collect();
+                marked.iter().for_each(|n| marks.mark(*n));
+                marked.iter().for_each(|n| marks.mark(*n));
+                let ranges = marks.ranges();
+                assert_eq!(marks.count as usize, marked.len());
+                let read: Vec<u32> = ranges.iter().flat_map(|(a, b)| *a..*b).collect();
+                assert_eq!(read, marked, "{length} {step}");
+                assert!(ranges.windows(2).all(|pair| pair[0].1 < pair[1].0));
+            }
+        }
+    }
+
+    #[test]
+    fn jobs_are_cut_where_they_end() {
+        let content = Content::new(Bytes::from_static(b"abcd"), vec![1, 1, 4]);
+        assert_eq!([content.job(0), content.job(1), content.job(2)], ["a", "", "bcd"]);
+    }
+}

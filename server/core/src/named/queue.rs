@@ -1,0 +1,129 @@
+//! Committed groups, in the order in which they are dealt.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::group::Range;
+use crate::spread::{Pull, Source, Spread, Turn};
+
+/// A group that is open, or will be.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) number: u64,
+    pub(super) job_count: u32,
+    /// Jobs that are not to be dealt; ascending.
+    pub(super) settled: VecDeque<Range>,
+    pub(super) next: u32,
+}
+
+impl Waiting {
+    fn left(&self) -> u32 {
+        let settled: u32 = self.settled.iter().map(|(start, end)| end - start).sum();
+        self.job_count - self.next - settled
+    }
+}
+
+/// Names a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Job {
+    pub(super) group: u64,
+    pub(super) index: u32,
+}
+
+/// The groups that the spread has not taken.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    ready: VecDeque<Waiting>,
+    /// With the time when each may be dealt.
+    quarantined: Vec<(u64, Waiting)>,
+    /// The times, so that none is missed and nothing is searched for one.
+    times: BTreeSet<u64>,
+    /// Jobs that were not dealt, of quarantined and open groups too.
+    job_count: u64,
+    closed: bool,
+}
+
+impl Queue {
+    /// Adds a group that may be dealt from `time` on.
+    pub(super) fn add(&mut self, group: Waiting, time: u64, now: u64) {
+        self.job_count += u64::from(group.left());
+        if time <= now {
+            self.ready.push_back(group);
+        } else {
+            self.times.insert(time);
+            self.quarantined.push((time, group));
+        }
+    }
+
+    /// Lets those be dealt whose time has come, in the order in which they were added.
+    pub(super) fn advance(&mut self, now: u64) {
+        if self.times.first().is_none_or(|time| *time > now) {
+            return;
+        }
+        self.times = self.times.split_off(&(now + 1));
+        let all = core::mem::take(&mut self.quarantined);
+        let (over, still) = all.into_iter().partition(|(time, _)| *time <= now);
+        self.quarantined = still;
+        let over: Vec<_> = over;
+        self.ready.extend(over.into_iter().map(|(_, group)| group));
+    }
+
+    /// When the next quarantine is over.
+    pub(super) fn next_event(&self) -> Option<u64> {
+        self.times.first().copied()
+    }
+
+    pub(super) const fn job_count(&self) -> u64 {
+        self.job_count
+    }
+
+    pub(super) const fn quarantined(&self) -> usize {
+        self.quarantined.len()
+    }
+
+    /// No more groups are added.
+    pub(super) const fn close(&mut self) {
+        self.closed = true;
+    }
+
+    /// The next job in the order of the spread.
+    pub(super) fn next_job(&mut self, spread: &mut Spread<Waiting>) -> Option<Job> {
+        match spread.next(self) {
+            Turn::Job(dealt) => Some(dealt.job),
+            Turn::Pending | Turn::End | Turn::Idle { .. } => None,
+        }
+    }
+}
+
+impl Source for Queue {
+    type Group = Waiting;
+    type Job = Job;
+
+    fn next_group(&mut self) -> Pull<Waiting> {
+        match self.ready.pop_front() {
+            Some(group) => Pull::Ready(group),
+            None if self.closed && self.quarantined.is_empty() => Pull::End,
+            None => Pull::Later,
+        }
+    }
+
+    fn next_job(&mut self, group: &mut Waiting) -> Pull<Job> {
+        while let Some((start, end)) = group.settled.front().copied() {
+            if group.next < start {
+                break;
+            }
+            group.next = end;
+            group.settled.pop_front();
+        }
+        if group.next >= group.job_count {
+            return Pull::End;
+        }
+        let index = group.next;
+        group.next += 1;
+        self.job_count -= 1;
+        Pull::Ready(Job { group: group.number, index })
+    }
+
+    fn size(&self, group: &Waiting) -> u64 {
+        group.left().into()
+    }
+}

@@ -1,0 +1,70 @@
+//! How a named spread is dealt and lent.
+
+use crate::lease::LeaseSpec;
+use crate::limits::{OUTSTANDING_LEASES, SPREAD_BYTES, SPREAD_GROUPS, SPREAD_JOBS};
+use crate::rejection::{Reason, Rejection, in_range};
+use crate::spread::{OnShortage, SpreadSpec};
+
+/// How a named spread is dealt and lent, not yet checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamedSpreadSpec {
+    /// The order. Its turns do not pass by themselves, so `WAIT` is refused.
+    pub order: SpreadSpec,
+    /// How long a job is lent, in milliseconds: 1 s to 600 s.
+    pub lease_millis: i64,
+    /// How many times a job is lent before it is given up: 1 to 1,000.
+    pub max_attempts: i64,
+    /// How many jobs one consumer may hold at once: 1 to 65,536.
+    pub max_consumer_leases: i64,
+    /// Groups at once, partial ones included: 1 to 1,000,000.
+    pub max_groups: i64,
+    /// Jobs at once: 1 to 100,000,000.
+    pub max_jobs: i64,
+    /// Bytes of jobs at once: 1 to 2^40.
+    pub max_bytes: i64,
+}
+
+impl NamedSpreadSpec {
+    /// That order, and the default of everything else.
+    #[must_use]
+    pub const fn new(order: SpreadSpec) -> Self {
+        Self {
+            order,
+            lease_millis: 30_000,
+            max_attempts: 5,
+            max_consumer_leases: 1_024,
+            max_groups: 65_536,
+            max_jobs: 1_000_000,
+            max_bytes: 64 << 20,
+        }
+    }
+
+    pub(super) const fn leases(&self) -> LeaseSpec {
+        LeaseSpec {
+            lease_millis: self.lease_millis,
+            max_attempts: self.max_attempts,
+            max_consumer_leases: self.max_consumer_leases,
+            max_outstanding: OUTSTANDING_LEASES.maximum,
+        }
+    }
+
+    pub(super) fn room(&self) -> Result<Room, Rejection> {
+        if self.order.on_shortage == Some(OnShortage::Wait) {
+            let allowed = "must be EMIT: turns of a named spread do not pass by themselves";
+            return Err(Rejection::new(Reason::Contradictory, "on_shortage", "WAIT", allowed));
+        }
+        Ok(Room {
+            groups: in_range("max_groups", self.max_groups, SPREAD_GROUPS)?,
+            jobs: in_range("max_jobs", self.max_jobs, SPREAD_JOBS)?,
+            bytes: in_range("max_bytes", self.max_bytes, SPREAD_BYTES)?,
+        })
+    }
+}
+
+/// How much is held, or may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Room {
+    pub(super) groups: u64,
+    pub(super) jobs: u64,
+    pub(super) bytes: u64,
+}

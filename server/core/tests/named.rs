@@ -1,0 +1,553 @@
+//! Named spreads in random histories, restarts included, watched by a ledger that knows only
+//! the promises: nothing lost, no two unexpired leases on one job, nothing dealt again
+//! that its producer knew to be settled, limits kept.
+//!
+//! 10,000 histories; `OFFBEAT_HISTORIES=1000000` for more. A failure names the seed.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use offbeat_core::lease::{LeaseId, Settlement, Verdict};
+use offbeat_core::named::{
+    Commit, GroupPart, GroupState, NamedSpread, NamedSpreadSpec, Receipt, SpreadState,
+};
+use offbeat_core::rejection::Reason;
+use offbeat_core::spread::{Groups, Spread, SpreadSpec, Turn};
+use rand_mt::Mt64;
+use sha2::{Digest as _, Sha256};
+
+const LEASE: u64 = 1_000;
+
+fn spec(order: SpreadSpec) -> NamedSpreadSpec {
+    NamedSpreadSpec { lease_millis: LEASE.cast_signed(), ..NamedSpreadSpec::new(order) }
+}
+
+fn sha256(jobs: &[Bytes]) -> Bytes {
+    let mut hash = Sha256::new();
+    for job in jobs {
+        hash.update((job.len() as u64).to_be_bytes());
+        hash.update(job);
+    }
+    hash.finalize().to_vec().into()
+}
+
+fn commit(jobs: &[Bytes]) -> Commit {
+    Commit { job_count: jobs.len().try_into().unwrap(), sha256: sha256(jobs) }
+}
+
+fn whole(id: &str, jobs: &[Bytes]) -> GroupPart {
+    let commit = Some(commit(jobs));
+    GroupPart { group_id: id.to_owned(), jobs: jobs.to_vec(), commit, ..GroupPart::default() }
+}
+
+fn jobs(id: &str, count: usize) -> Vec<Bytes> {
+    (0..count).map(|index| Bytes::from(format!("{id}/{index}"))).collect()
+}
+
+/// What a producer remembers of a group until it is settled.
+#[derive(Debug, Clone, Default)]
+struct Owned {
+    jobs: Vec<Bytes>,
+    receipt: Option<Receipt>,
+    known_settled: Vec<(u32, u32)>,
+    settled: bool,
+}
+
+/// How producers may misbehave, to show that the ledger would notice.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Habit {
+    Careful,
+    /// Submits again as if for the first time.
+    ForgetsReceipts,
+    /// Does not say what it knows to be settled.
+    ForgetsSettled,
+    /// Does not submit again after a restart.
+    ForgetsGroups,
+}
+
+#[derive(Debug, Default)]
+struct JobLedger {
+    /// Until when a consumer may believe that it has it.
+    held_until: Option<u64>,
+    /// Whether the producer knew that it is settled when it submitted last.
+    known_settled: bool,
+    ended: u32,
+}
+
+struct World {
+    rng: Mt64,
+    habit: Habit,
+    time: u64,
+    start: u64,
+    epoch: u64,
+    spec: NamedSpreadSpec,
+    machine: NamedSpread,
+    owned: BTreeMap<String, Owned>,
+    ledger: BTreeMap<(String, u32), JobLedger>,
+    given: Vec<(String, u32, LeaseId)>,
+    consumers: [Arc<str>; 2],
+    named: u32,
+}
+
+type Checked<T = ()> = Result<T, String>;
+
+fn ensure(holds: bool, promise: impl FnOnce() -> String) -> Checked {
+    if holds { Ok(()) } else { Err(promise()) }
+}
+
+impl World {
+    fn new(seed: u64, habit: Habit) -> Self {
+        let mut rng = Mt64::new(seed);
+        let feeders = 1 + (rng.next_u64() % 4).cast_signed();
+        let order = match rng.next_u64() % 2 {
+            0 => SpreadSpec::round_robin(feeders),
+            _ => SpreadSpec { max_open_groups: Some(feeders + 1), ..SpreadSpec::cooldown(feeders) },
+        };
+        let max_jobs = 30;
+        let spec =
+            NamedSpreadSpec { max_jobs, max_consumer_leases: 5, max_attempts: 3, ..spec(order) };
+        let machine = NamedSpread::try_new(1, &spec).unwrap();
+        let consumers = ["one".into(), "two".into()];
+        let (owned, ledger, given) = Default::default();
+        let (time, start, epoch) = (5, 5, 1);
+        Self {
+            rng,
+            habit,
+            time,
+            start,
+            epoch,
+            spec,
+            machine,
+            owned,
+            ledger,
+            given,
+            consumers,
+            named: 0,
+        }
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.rng.next_u64() % limit as u64).unwrap()
+    }
+
+    const fn now(&self) -> u64 {
+        self.time - self.start
+    }
+
+    /// Submits a group, in one part or several; what a full spread refuses is not owned.
+    fn submit_new(&mut self) -> Checked {
+        self.named += 1;
+        let id = format!("g{}", self.named);
+        let jobs = jobs(&id, 1 + self.below(7));
+        let owned = Owned { jobs, receipt: Some(self.receipt()), ..Owned::default() };
+        if self.below(3) == 0 {
+            let half = owned.jobs.len() / 2;
+            let (first, second) = owned.jobs.split_at(half);
+            let part = |first_index, jobs: &[Bytes], commit| GroupPart {
+                group_id: id.clone(),
+                first_index,
+                jobs: jobs.to_vec(),
+                commit,
+                ..GroupPart::default()
+            };
+            for _ in 0..=self.below(2) {
+                if self.machine.submit(self.now(), &[part(0, first, None)]).is_err() {
+                    return Ok(());
+                }
+            }
+            ensure(self.machine.group(&id).state == GroupState::Partial, || "visible".to_owned())?;
+            let half = i64::try_from(half).unwrap();
+            let last = part(half, second, Some(commit(&owned.jobs)));
+            match self.machine.submit(self.now(), &[last]) {
+                Err(refused) if refused.reason == Reason::LimitReached => return Ok(()),
+                other => ensure(other.is_ok(), || format!("{other:?}"))?,
+            }
+        } else {
+            match self.machine.submit(self.now(), &[whole(&id, &owned.jobs)]) {
+                Err(refused) if refused.reason == Reason::LimitReached => {
+                    ensure(self.machine.group(&id).state == GroupState::Unknown, || {
+                        "a refused group left a trace".to_owned()
+                    })?;
+                    return Ok(());
+                }
+                other => ensure(other.is_ok(), || format!("{other:?}"))?,
+            }
+        }
+        for index in 0..owned.jobs.len() {
+            self.ledger.insert((id.clone(), index.try_into().unwrap()), JobLedger::default());
+        }
+        self.owned.insert(id, owned);
+        Ok(())
+    }
+
+    const fn receipt(&self) -> Receipt {
+        Receipt { epoch: self.epoch, lease_millis: LEASE.cast_signed() }
+    }
+
+    /// Submits what is not known to be settled again; in the same epoch that changes nothing.
+    fn submit_again(&mut self) -> Checked {
+        for (id, owned) in &self.owned {
+            if owned.settled || self.habit == Habit::ForgetsGroups {
+                continue;
+            }
+            let mut part = whole(id, &owned.jobs);
+            if self.habit != Habit::ForgetsReceipts {
+                part.first_receipt = owned.receipt;
+            }
+            if self.habit != Habit::ForgetsSettled {
+                let numbers = owned.known_settled.iter().flat_map(|(a, b)| [*a, *b]);
+                part.settled_ranges = numbers.map(i64::from).collect();
+            }
+            let submitted = self.machine.submit(self.now(), &[part]);
+            ensure(submitted.is_ok(), || format!("{id} again: {submitted:?}"))?;
+            for (start, end) in &owned.known_settled {
+                for index in *start..*end {
+                    self.ledger.get_mut(&(id.clone(), index)).unwrap().known_settled = true;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self) -> Checked {
+        for (id, owned) in &mut self.owned {
+            if owned.settled {
+                continue;
+            }
+            let status = self.machine.group(id);
+            match status.state {
+                GroupState::Received => owned.known_settled = status.settled_ranges,
+                GroupState::Settled => owned.settled = true,
+                GroupState::Unknown | GroupState::Partial => {
+                    return Err(format!("{id} is {:?}", status.state));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn pull(&mut self, count: usize) -> Checked {
+        let consumer = Arc::clone(&self.consumers[self.rng.next_u64() as usize % 2]);
+        let leased = self.machine.pull(self.now(), &consumer, count).map_err(|e| e.to_string())?;
+        for job in leased {
+            let key = (job.group_id.to_string(), job.index);
+            let name = format!("{}/{}", key.0, key.1);
+            ensure(job.job == name, || format!("{name} came with {:?}", job.job))?;
+            let known = self.ledger.get_mut(&key).ok_or_else(|| format!("{name} is invented"))?;
+            ensure(known.held_until.is_none_or(|until| until <= self.time), || {
+                format!("two leases on {name}")
+            })?;
+            ensure(!known.known_settled, || format!("{name} was known to be settled"))?;
+            if known.held_until.is_some() {
+                ensure(job.redelivered, || format!("{name} is not marked as redelivered"))?;
+            }
+            known.held_until = Some(self.time + LEASE);
+            self.given.push((key.0, key.1, job.id));
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, place: usize, verdict: Verdict) -> Checked {
+        let (group, index, id) = self.given[place].clone();
+        let settlement = self.machine.settle(self.now(), id, verdict);
+        let known = self.ledger.get_mut(&(group.clone(), index)).unwrap();
+        let stale = id.epoch != self.epoch;
+        ensure(!stale || settlement == Settlement::Stale, || format!("{group}/{index} is stale"))?;
+        match settlement {
+            Settlement::Settled | Settlement::DeadLettered => {
+                known.held_until = known.held_until.map(|_| 0);
+                known.ended += 1;
+            }
+            Settlement::Returned => known.held_until = Some(0),
+            Settlement::Extended { .. } => known.held_until = Some(self.time + LEASE),
+            Settlement::Stale => {}
+        }
+        Ok(())
+    }
+
+    fn restart(&mut self) -> Checked {
+        self.epoch += 1;
+        self.start = self.time;
+        self.spec.max_jobs = 1_000; // what was settled unnoticed comes again
+        self.machine = NamedSpread::try_new(self.epoch, &self.spec).unwrap();
+        self.submit_again()
+    }
+
+    fn run(&mut self) -> Checked {
+        for _ in 0..80 {
+            match self.below(12) {
+                0..3 => self.submit_new()?,
+                3..6 => {
+                    let count = 1 + self.below(4);
+                    self.pull(count)?;
+                }
+                6 => self.time += [1, LEASE / 3, LEASE - 1, LEASE, 3 * LEASE][self.below(5)],
+                7 => self.ask()?,
+                8 if self.below(4) == 0 => self.restart()?,
+                8 => self.submit_again()?,
+                _ if self.given.is_empty() => {}
+                _ => {
+                    let place = self.below(self.given.len());
+                    let verdict = match self.below(7) {
+                        0..3 => Verdict::Ack,
+                        3 => Verdict::Nack { delay: 300 },
+                        4 => Verdict::Extend,
+                        5 => Verdict::Release,
+                        _ => Verdict::Terminate,
+                    };
+                    self.say(place, verdict)?;
+                }
+            }
+            let counts = self.machine.counts();
+            ensure(counts.leased_jobs <= 10 && counts.consumers <= 2, || format!("{counts:?}"))?;
+        }
+        self.finish()
+    }
+
+    /// Everything is settled in the end, and nothing is left behind.
+    fn finish(&mut self) -> Checked {
+        self.machine.close();
+        for _ in 0..500 {
+            if self.machine.state() == SpreadState::Closed {
+                break;
+            }
+            let before = self.given.len();
+            self.pull(5)?;
+            for place in before..self.given.len() {
+                self.say(place, Verdict::Ack)?;
+            }
+            if self.given.len() == before {
+                match self.machine.next_event(self.now()) {
+                    Some(event) => self.time = self.start + event,
+                    None => break,
+                }
+            }
+        }
+        let state = self.machine.state();
+        ensure(state == SpreadState::Closed, || format!("{state:?}: {:?}", self.machine.counts()))?;
+        let (letters, _) = self.machine.dead_letters(None, 1_000);
+        for (id, owned) in &self.owned {
+            let settled = owned.settled || self.machine.group(id).state == GroupState::Settled;
+            ensure(settled, || format!("{id} was lost"))?;
+        }
+        for ((id, index), known) in &self.ledger {
+            let in_letters =
+                letters.iter().any(|letter| *letter.group_id == **id && letter.index == *index);
+            // Jobs that expired for the last time before a restart were given up unseen.
+            let seen = known.ended > 0 || in_letters || known.known_settled;
+            ensure(seen || self.owned[id].settled, || format!("{id}/{index} was lost"))?;
+        }
+        let numbers: Vec<u64> = letters.iter().map(|letter| letter.number).collect();
+        let counts = self.machine.counts();
+        let bytes: usize = letters.iter().map(|letter| letter.job.len()).sum();
+        ensure(counts.bytes == bytes as u64, || format!("{bytes} bytes: {counts:?}"))?;
+        let deleted = self.machine.delete_dead_letters(numbers.iter().copied());
+        ensure(deleted == numbers.len() as u64, || "not all were deleted".to_owned())?;
+        ensure(self.machine.counts().bytes == 0, || "bytes are left".to_owned())
+    }
+}
+
+fn histories() -> u64 {
+    std::env::var("OFFBEAT_HISTORIES").map_or(10_000, |count| count.parse().unwrap())
+}
+
+#[test]
+fn every_promise_is_kept_in_every_history() {
+    for seed in 0..histories() {
+        if let Err(broken) = World::new(seed, Habit::Careful).run() {
+            panic!("seed {seed}: {broken}");
+        }
+    }
+}
+
+#[test]
+fn careless_producers_are_noticed() {
+    for (habit, noticed) in [
+        (Habit::ForgetsReceipts, "two leases"),
+        (Habit::ForgetsSettled, "known to be settled"),
+        (Habit::ForgetsGroups, "is Unknown"),
+    ] {
+        let mut broken = (0..2_000).filter_map(|seed| World::new(seed, habit).run().err());
+        assert!(broken.any(|broken| broken.contains(noticed)), "{habit:?} was not noticed");
+    }
+}
+
+fn order_of(machine: &mut NamedSpread, count: usize) -> Vec<String> {
+    let leased = machine.pull(0, &"one".into(), count).unwrap();
+    leased.iter().map(|job| format!("{}/{}", job.group_id, job.index)).collect()
+}
+
+#[test]
+fn first_attempts_come_in_the_order_of_the_spread() {
+    for order in [SpreadSpec::round_robin(3), SpreadSpec::cooldown(3)] {
+        let mut machine = NamedSpread::try_new(1, &spec(order)).unwrap();
+        let sizes = [5, 1, 9, 2, 2, 7, 1];
+        let groups: Vec<(String, Vec<Bytes>)> = sizes
+            .iter()
+            .enumerate()
+            .map(|(number, size)| (format!("g{number}"), jobs(&format!("g{number}"), *size)))
+            .collect();
+        let parts: Vec<GroupPart> = groups.iter().map(|(id, jobs)| whole(id, jobs)).collect();
+        machine.submit(0, &parts).unwrap();
+        let mut source = Groups::new(groups.into_iter().map(|(_, jobs)| jobs));
+        let mut spread = Spread::try_new(&order).unwrap();
+        let mut expected = Vec::new();
+        while let Turn::Job(dealt) = spread.next(&mut source) {
+            expected.push(String::from_utf8(dealt.job.to_vec()).unwrap());
+        }
+        assert_eq!(order_of(&mut machine, 1_000), expected);
+        assert_eq!(machine.certificate(), spread.certificate());
+    }
+}
+
+#[test]
+fn feeders_that_found_no_group_come_back() {
+    for order in [SpreadSpec::round_robin(3), SpreadSpec::cooldown(3)] {
+        let mut machine = NamedSpread::try_new(1, &spec(order)).unwrap();
+        assert!(order_of(&mut machine, 5).is_empty());
+        machine.submit(0, &[whole("a", &jobs("a", 4))]).unwrap();
+        assert_eq!(order_of(&mut machine, 2), ["a/0", "a/1"]);
+        machine.submit(0, &[whole("b", &jobs("b", 2)), whole("c", &jobs("c", 1))]).unwrap();
+        let mut rest = order_of(&mut machine, 3);
+        rest.sort();
+        assert_eq!(rest, ["a/2", "b/0", "c/0"], "{order:?}");
+        let mut rest = order_of(&mut machine, 5);
+        rest.sort();
+        assert_eq!(rest, ["a/3", "b/1"], "{order:?}");
+        machine.submit(0, &[whole("d", &jobs("d", 1))]).unwrap();
+        assert_eq!(order_of(&mut machine, 5), ["d/0"]);
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_group_is_said_and_leaves_no_trace() {
+    let mut machine = NamedSpread::try_new(
+        1,
+        &NamedSpreadSpec {
+            max_jobs: 4,
+            max_bytes: 100,
+            max_groups: 3,
+            ..spec(SpreadSpec::round_robin(1))
+        },
+    )
+    .unwrap();
+    let good = whole("good", &jobs("good", 1));
+    let mut refuse = |part: GroupPart| {
+        let refused = machine.submit(0, &[good.clone(), part]).unwrap_err();
+        assert_eq!(machine.group("good").state, GroupState::Unknown, "{refused}");
+        assert_eq!(machine.bytes(), 0, "{refused}");
+        (refused.reason, refused.field)
+    };
+    let a = jobs("a", 2);
+    let is = |reason, field: &str| (reason, format!("groups[1].{field}"));
+    assert_eq!(refuse(whole("", &a)), is(Reason::OutOfRange, "group_id"));
+    assert_eq!(refuse(whole(&"x".repeat(257), &a)), is(Reason::OutOfRange, "group_id"));
+    assert_eq!(refuse(whole("good", &a)), is(Reason::Contradictory, "group_id"));
+    let gap = GroupPart { first_index: 1, ..whole("a", &a) };
+    assert_eq!(refuse(gap), is(Reason::OutOfRange, "first_index"));
+    let before = GroupPart { first_index: -1, ..whole("a", &a) };
+    assert_eq!(refuse(before), is(Reason::OutOfRange, "first_index"));
+    let large = [Bytes::from(vec![0; (256 << 10) + 1])];
+    assert_eq!(refuse(whole("a", &large)), is(Reason::OutOfRange, "jobs[0]"));
+    let few = Some(Commit { job_count: 3, ..commit(&a) });
+    assert_eq!(
+        refuse(GroupPart { commit: few, ..whole("a", &a) }),
+        is(Reason::OutOfRange, "commit.job_count")
+    );
+    assert_eq!(refuse(whole("a", &[])), is(Reason::OutOfRange, "commit.job_count"));
+    for hash in [Bytes::new(), sha256(&jobs("b", 2))] {
+        let wrong = Some(Commit { job_count: 2, sha256: hash });
+        let part = GroupPart { commit: wrong, ..whole("a", &a) };
+        assert_eq!(refuse(part), is(Reason::Malformed, "commit.sha256"));
+    }
+    for numbers in
+        [vec![0], vec![1, 1], vec![0, 3], vec![-1, 1], vec![0, 1, 1, 2], vec![1, 2, 0, 1]]
+    {
+        let part = GroupPart { settled_ranges: numbers.clone(), ..whole("a", &a) };
+        assert_eq!(refuse(part), is(Reason::Malformed, "settled_ranges"), "{numbers:?}");
+    }
+    for lease_millis in [0, 600_001, i64::MIN] {
+        let first_receipt = Some(Receipt { epoch: 0, lease_millis });
+        let part = GroupPart { first_receipt, ..whole("a", &a) };
+        assert_eq!(refuse(part), is(Reason::OutOfRange, "first_receipt.lease"));
+    }
+    let alone = GroupPart { commit: None, settled_ranges: vec![0, 1], ..whole("a", &a) };
+    assert_eq!(refuse(alone), is(Reason::Contradictory, "settled_ranges"));
+    assert_eq!(refuse(whole("a", &jobs("a", 5))), is(Reason::OutOfRange, "jobs"));
+    assert_eq!(refuse(whole("a", &[Bytes::from(vec![0; 101])])), is(Reason::OutOfRange, "jobs"));
+    assert_eq!(refuse(whole("a", &jobs("a", 4))), is(Reason::LimitReached, "jobs"));
+
+    machine.submit(0, &[whole("a", &a)]).unwrap();
+    machine.submit(0, &[whole("a", &a)]).unwrap();
+    let other = machine.submit(0, &[whole("a", &jobs("b", 2))]).unwrap_err();
+    assert_eq!((other.reason, &*other.field), (Reason::GroupDiffers, "groups[0].group_id"));
+    machine.close();
+    let late = machine.submit(0, &[good]).unwrap_err();
+    assert_eq!(late.reason, Reason::SpreadClosing);
+}
+
+#[test]
+fn parts_may_come_again_and_begin_anew() {
+    let mut machine = NamedSpread::try_new(1, &spec(SpreadSpec::round_robin(1))).unwrap();
+    let a = jobs("a", 4);
+    let part = |first_index: i64, jobs: &[Bytes], commit| GroupPart {
+        group_id: "a".to_owned(),
+        first_index,
+        jobs: jobs.to_vec(),
+        commit,
+        ..GroupPart::default()
+    };
+    machine.submit(0, &[part(0, &jobs("b", 3), None)]).unwrap();
+    machine.submit(0, &[part(0, &a[..2], None)]).unwrap(); // another content: anew
+    assert_eq!(machine.group("a").job_count, 2);
+    machine.submit(0, &[part(0, &a[..2], None)]).unwrap();
+    machine.submit(0, &[part(1, &a[1..2], None)]).unwrap();
+    let differs = machine.submit(0, &[part(1, &a[2..3], None)]).unwrap_err();
+    assert_eq!(differs.reason, Reason::GroupDiffers);
+    assert!(order_of(&mut machine, 5).is_empty(), "nothing is dealt before the commit");
+    machine.submit(0, &[part(2, &a[2..], None)]).unwrap();
+    machine.submit(0, &[part(4, &[], Some(commit(&a)))]).unwrap();
+    assert_eq!(order_of(&mut machine, 5), ["a/0", "a/1", "a/2", "a/3"]);
+
+    machine.submit(0, &[part(0, &a[..2], None)]).unwrap(); // late, of a group that is there
+    let late = GroupPart { group_id: "late".to_owned(), ..part(0, &a[..2], None) };
+    machine.submit(0, &[late]).unwrap();
+    machine.advance(59_999);
+    assert_eq!(machine.group("late").state, GroupState::Partial);
+    machine.advance(60_000);
+    assert_eq!(machine.group("late").state, GroupState::Unknown);
+    assert_eq!(machine.counts().partial_groups, 0);
+}
+
+#[test]
+fn quarantine_lasts_as_long_as_the_lease_of_then() {
+    let mut machine = NamedSpread::try_new(2, &spec(SpreadSpec::round_robin(1))).unwrap();
+    let first_receipt = Some(Receipt { epoch: 1, lease_millis: 30_000 });
+    machine.submit(0, &[GroupPart { first_receipt, ..whole("a", &jobs("a", 1)) }]).unwrap();
+    let first_receipt = Some(Receipt { epoch: 2, lease_millis: 30_000 });
+    machine.submit(0, &[GroupPart { first_receipt, ..whole("b", &jobs("b", 1)) }]).unwrap();
+    assert_eq!(machine.next_event(0), Some(30_000));
+    let one: Arc<str> = "one".into();
+    let at_once = machine.pull(0, &one, 5).unwrap();
+    assert_eq!((at_once.len(), &*at_once[0].group_id, at_once[0].redelivered), (1, "b", false));
+    assert!(machine.pull(29_999, &one, 5).unwrap().iter().all(|job| *job.group_id == *"b"));
+    let then = machine.pull(30_000, &one, 5).unwrap();
+    let a = then.iter().find(|job| *job.group_id == *"a").unwrap();
+    assert!(a.redelivered);
+}
+
+#[test]
+fn settled_groups_are_forgotten_in_the_end() {
+    let mut machine = NamedSpread::try_new(1, &spec(SpreadSpec::round_robin(1))).unwrap();
+    let one: Arc<str> = "one".into();
+    for number in 0..=65_536 {
+        let id = format!("g{number}");
+        machine.submit(0, &[whole(&id, &jobs("a", 1))]).unwrap();
+        let lease = machine.pull(0, &one, 1).unwrap()[0].id;
+        assert_eq!(machine.settle(0, lease, Verdict::Ack), Settlement::Settled);
+        assert_eq!(machine.group("g0").state == GroupState::Settled, number < 65_536);
+    }
+    assert_eq!((machine.bytes(), machine.counts().settled_jobs), (0, 65_537));
+}
