@@ -7,8 +7,12 @@ use prost::Message as _;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     const INCLUDE: &str = "../proto";
     println!("cargo::rerun-if-changed={INCLUDE}");
-    const FILES: [&str; 3] =
-        ["offbeat/v1/slots.proto", "offbeat/v1/spread.proto", "offbeat/v1/error_reason.proto"];
+    const FILES: [&str; 4] = [
+        "offbeat/v1/slots.proto",
+        "offbeat/v1/spread.proto",
+        "offbeat/v1/named_spread.proto",
+        "offbeat/v1/error_reason.proto",
+    ];
     let descriptors = protox::compile(FILES, [INCLUDE])?;
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     std::fs::write(out.join("descriptors.binpb"), descriptors.encode_to_vec())?;

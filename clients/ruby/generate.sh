@@ -16,4 +16,5 @@ rm -rf "$out/offbeat/v1"
 mkdir -p "$out"
 "$venv/bin/protoc" -I ../../proto -I "$include" --ruby_out="$out" \
     offbeat/v1/error_reason.proto offbeat/v1/slots.proto offbeat/v1/spread.proto \
+    offbeat/v1/named_spread.proto \
     offbeat/v1/sql.proto

@@ -9,7 +9,9 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use offbeat_core::limits::Limit;
 
-use crate::limits::{CONNECTIONS, GRACE_SECONDS, LISTENERS, REQUESTS, UNARY_SECONDS};
+use crate::limits::{
+    CONNECTIONS, GRACE_SECONDS, LISTENERS, NAMED_SPREAD_BYTES, REQUESTS, UNARY_SECONDS,
+};
 
 /// Where a server listens or a client calls by default; 2328 is free of a registered service.
 pub const DEFAULT_ADDRESS: &str = "127.0.0.1:2328";
@@ -40,6 +42,10 @@ pub struct ServeArgs {
     /// How long a unary call may take, in seconds
     #[arg(long, env = "OFFBEAT_UNARY_TIMEOUT", default_value_t = 30, value_name = "SECONDS", allow_negative_numbers = true, value_parser = within(UNARY_SECONDS))]
     pub unary_timeout: i64,
+
+    /// Bytes of the jobs of all named spreads
+    #[arg(long, env = "OFFBEAT_MAX_SPREAD_BYTES", default_value_t = 256 << 20, value_name = "BYTES", allow_negative_numbers = true, value_parser = within(NAMED_SPREAD_BYTES))]
+    pub max_spread_bytes: i64,
 
     /// How to write logs, on standard error
     #[arg(long, env = "OFFBEAT_LOG_FORMAT", default_value = "text", value_name = "FORMAT")]
@@ -82,6 +88,8 @@ pub struct Config {
     pub max_requests: usize,
     /// How long a unary call may take.
     pub unary_timeout: Duration,
+    /// Bytes of the jobs of all named spreads.
+    pub max_spread_bytes: u64,
 }
 
 impl Config {
@@ -112,6 +120,7 @@ impl Config {
             max_connections: count(args.max_connections),
             max_requests: count(args.max_requests),
             unary_timeout: seconds(args.unary_timeout),
+            max_spread_bytes: args.max_spread_bytes.unsigned_abs(),
         })
     }
 }

@@ -14,4 +14,5 @@ pub mod limits;
 pub mod net;
 pub mod proto;
 pub mod rpc;
+pub mod spreads;
 pub mod work;

@@ -50,11 +50,47 @@ pub const MESSAGE_BYTES: Limit = Limit {
 
 /// Size of a request message of the bulk methods.
 pub const BULK_MESSAGE_BYTES: Limit = Limit {
-    name: "request message of AssignSlots, StreamSlotAssignments",
+    name: "request message of AssignSlots, StreamSlotAssignments, Spread, SubmitGroups",
     minimum: 0,
     maximum: 4 << 20,
     unit: "bytes",
     note: "protobuf or JSON; beyond it RESOURCE_EXHAUSTED",
+};
+
+/// Named spreads.
+pub const NAMED_SPREADS: Limit = Limit {
+    name: "named spreads at once",
+    minimum: 0,
+    maximum: 1_024,
+    unit: "spreads",
+    note: "closed ones included until they are discarded or opened anew; beyond it RESOURCE_EXHAUSTED",
+};
+
+/// Bytes of all named spreads.
+pub const NAMED_SPREAD_BYTES: Limit = Limit {
+    name: "bytes of the jobs of all named spreads",
+    minimum: 1,
+    maximum: 1 << 40,
+    unit: "bytes",
+    note: "settable, 256 MiB by default; beyond it RESOURCE_EXHAUSTED with a retry delay",
+};
+
+/// Time for which a call waits.
+pub const WAIT_MILLIS: Limit = Limit {
+    name: "wait for jobs, or for groups to be settled",
+    minimum: 0,
+    maximum: 20_000,
+    unit: "ms",
+    note: "and no longer than two thirds of the time for a unary call: then the answer is empty",
+};
+
+/// Jobs that a stream may ask for ahead.
+pub const STREAM_CREDIT: Limit = Limit {
+    name: "jobs granted and not sent on a stream",
+    minimum: 1,
+    maximum: 65_536,
+    unit: "jobs",
+    note: "StreamJobs",
 };
 
 /// HTTP/2 streams of one connection.
@@ -175,6 +211,10 @@ pub const SERVER_LIMITS: &[Limit] = &[
     GRACE_SECONDS,
     MESSAGE_BYTES,
     BULK_MESSAGE_BYTES,
+    NAMED_SPREADS,
+    NAMED_SPREAD_BYTES,
+    WAIT_MILLIS,
+    STREAM_CREDIT,
     STREAM_WINDOW_BYTES,
     CONNECTION_WINDOW_BYTES,
     SEND_BUFFER_BYTES,

@@ -131,6 +131,13 @@ impl Moment {
         Ok(Self(moment))
     }
 
+    /// So many milliseconds later, if that is before the year 10000.
+    #[must_use]
+    pub fn plus_millis(self, millis: u64) -> Option<Self> {
+        let later = self.0 + i128::from(millis) * NANOS_PER_MILLI;
+        (later <= Self::MAX.0).then_some(Self(later))
+    }
+
     /// The instant `millis` after the Unix epoch, if it lies in the years 1 to 9999.
     #[must_use]
     pub fn from_unix_millis(millis: i64) -> Option<Self> {

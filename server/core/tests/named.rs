@@ -229,7 +229,8 @@ impl World {
     }
 
     fn pull(&mut self, count: usize) -> Checked {
-        let consumer = Arc::clone(&self.consumers[self.rng.next_u64() as usize % 2]);
+        let place = self.below(2);
+        let consumer = Arc::clone(&self.consumers[place]);
         let leased = self.machine.pull(self.now(), &consumer, count).map_err(|e| e.to_string())?;
         for job in leased {
             let key = (job.group_id.to_string(), job.index);

@@ -18,14 +18,17 @@ use crate::clock;
 use crate::config::Config;
 use crate::http::{Ends, Stack};
 use crate::proto::FILE_DESCRIPTOR_SET;
+use crate::proto::named_spread_service_server::NamedSpreadServiceServer;
 use crate::proto::slot_service_server::SlotServiceServer;
 use crate::proto::spread_service_server::SpreadServiceServer;
-use crate::rpc::{SlotHandlers, SpreadHandlers};
+use crate::rpc::{NamedSpreadHandlers, SlotHandlers, SpreadHandlers};
+use crate::spreads::MemoryStore;
 use connection::Connections;
 pub use listener::Listener;
 
 /// The services of ours, as health knows them.
-const SERVICES: [&str; 2] = ["offbeat.v1.SlotService", "offbeat.v1.SpreadService"];
+const SERVICES: [&str; 3] =
+    ["offbeat.v1.SlotService", "offbeat.v1.SpreadService", "offbeat.v1.NamedSpreadService"];
 
 /// How long streams may take to say that they end.
 const LAST_FLUSH: Duration = Duration::from_millis(100);
@@ -35,7 +38,8 @@ const LAST_FLUSH: Duration = Duration::from_millis(100);
 /// requests close at once, requests under way may go on, and what is left at
 /// the end is cut.
 pub async fn run(listeners: Vec<Listener>, config: &Config, shutdown: impl Future<Output = ()>) {
-    let (health, routes) = routes().await;
+    let store = Arc::new(MemoryStore::new(clock::now, config.max_spread_bytes));
+    let (health, routes) = routes(Arc::clone(&store), config.unary_timeout).await;
     let (close, closing) = watch::channel(false);
     let (stop, stopping) = watch::channel(false);
     let ends = Ends { stopping: stopping.clone(), closing };
@@ -43,6 +47,9 @@ pub async fn run(listeners: Vec<Listener>, config: &Config, shutdown: impl Futur
     let free = Arc::new(Semaphore::new(config.max_connections));
     let connections = Arc::new(Connections::new(stack, stopping));
     let mut accepting = JoinSet::new();
+    let mut sweeping = JoinSet::new();
+    let swept = Arc::clone(&store);
+    sweeping.spawn(async move { swept.sweep().await });
     for listener in listeners {
         accepting.spawn(listener::accept(listener, Arc::clone(&connections), Arc::clone(&free)));
     }
@@ -54,6 +61,7 @@ pub async fn run(listeners: Vec<Listener>, config: &Config, shutdown: impl Futur
     }
     accepting.shutdown().await; // closes the listeners, and removes their sockets
     let _ = stop.send(true); // no connection listens: then there is none
+    store.stop();
     let all = u32::try_from(config.max_connections).unwrap_or(u32::MAX);
     let drained = tokio::time::timeout(config.grace_period, free.acquire_many(all)).await;
     if drained.is_err() {
@@ -67,7 +75,7 @@ pub async fn run(listeners: Vec<Listener>, config: &Config, shutdown: impl Futur
 }
 
 /// All services of the port.
-async fn routes() -> (HealthReporter, Routes) {
+async fn routes(store: Arc<MemoryStore>, unary_timeout: Duration) -> (HealthReporter, Routes) {
     let (health, health_service) = tonic_health::server::health_reporter();
     for service in SERVICES {
         health.set_service_status(service, ServingStatus::Serving).await;
@@ -82,7 +90,9 @@ async fn routes() -> (HealthReporter, Routes) {
     let slots =
         SlotServiceServer::new(SlotHandlers::new(clock::now)).max_decoding_message_size(usize::MAX);
     let spread = SpreadServiceServer::new(SpreadHandlers).max_decoding_message_size(usize::MAX);
-    routes.add_service(health_service).add_service(slots).add_service(spread);
+    let named = NamedSpreadHandlers::new(store, unary_timeout);
+    let named = NamedSpreadServiceServer::new(named).max_decoding_message_size(usize::MAX);
+    routes.add_service(health_service).add_service(slots).add_service(spread).add_service(named);
     match (reflection().build_v1(), reflection().build_v1alpha()) {
         (Ok(v1), Ok(v1alpha)) => {
             routes.add_service(v1).add_service(v1alpha);

@@ -28,12 +28,17 @@ impl Method {
             exempt: false,
         };
         match path {
-            "/offbeat.v1.SlotService/AssignSlots" => {
+            "/offbeat.v1.SlotService/AssignSlots"
+            | "/offbeat.v1.NamedSpreadService/SubmitGroups" => {
                 Self { message_bytes: BULK_MESSAGE_BYTES, ..unary }
             }
             "/offbeat.v1.SlotService/StreamSlotAssignments"
             | "/offbeat.v1.SpreadService/Spread" => {
                 Self { message_bytes: BULK_MESSAGE_BYTES, streaming: true, ..unary }
+            }
+            // Its jobs are lost with the process: it has no use for the grace period.
+            "/offbeat.v1.NamedSpreadService/StreamJobs" => {
+                Self { streaming: true, observing: true, ..unary }
             }
             "/grpc.health.v1.Health/Check" => Self { exempt: true, ..unary },
             "/grpc.health.v1.Health/Watch"

@@ -5,10 +5,12 @@ pub mod codec;
 mod columns;
 mod convert;
 pub mod methods;
+mod named;
 mod slots;
 mod spread;
 pub mod status;
 mod stream;
 
+pub use named::NamedSpreadHandlers;
 pub use slots::SlotHandlers;
 pub use spread::SpreadHandlers;

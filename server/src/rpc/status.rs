@@ -15,6 +15,8 @@ pub const ERROR_DOMAIN: &str = "offbeat.v1";
 
 /// When to try again at a full server.
 const OVERLOADED_RETRY: Duration = Duration::from_millis(50);
+/// When to try again to hand over what does not fit: consumers must settle something.
+const LIMIT_RETRY: Duration = Duration::from_millis(100);
 /// When to try again at a server that shuts down: its successor must start.
 const SHUTDOWN_RETRY: Duration = Duration::from_secs(1);
 
@@ -28,6 +30,11 @@ impl From<Reason> for ErrorReason {
             Reason::SlotCountDoesNotDivide => Self::SlotCountDoesNotDivide,
             Reason::IdTypeUnsuitable => Self::IdTypeUnsuitable,
             Reason::KindsDoNotFit => Self::KindsDoNotFit,
+            Reason::UnknownSpread => Self::UnknownSpread,
+            Reason::SpreadDiffers => Self::SpreadDiffers,
+            Reason::GroupDiffers => Self::GroupDiffers,
+            Reason::SpreadClosing => Self::SpreadClosing,
+            Reason::LimitReached => Self::LimitReached,
         }
     }
 }
@@ -38,7 +45,26 @@ impl From<WorkLost> for Status {
     }
 }
 
-/// INVALID_ARGUMENT, with the field's path, its value and what is allowed.
+/// The code of a refusal.
+const fn code_of(reason: Reason) -> Code {
+    match reason {
+        Reason::FieldMissing
+        | Reason::OutOfRange
+        | Reason::Malformed
+        | Reason::Contradictory
+        | Reason::SlotCountDoesNotDivide
+        | Reason::IdTypeUnsuitable
+        | Reason::KindsDoNotFit => Code::InvalidArgument,
+        Reason::UnknownSpread => Code::NotFound,
+        Reason::SpreadDiffers | Reason::GroupDiffers | Reason::SpreadClosing => {
+            Code::FailedPrecondition
+        }
+        Reason::LimitReached => Code::ResourceExhausted,
+    }
+}
+
+/// INVALID_ARGUMENT, or what else the reason says, with the field's path, its value and what
+/// is allowed.
 #[must_use]
 pub fn refused(rejection: &Rejection) -> Status {
     let message = rejection.to_string();
@@ -47,8 +73,18 @@ pub fn refused(rejection: &Rejection) -> Status {
         ErrorReason::from(*reason),
         [("field", field.as_str()), ("value", value), ("allowed", allowed)],
     );
-    details.add_bad_request_violation(field, format!("{value}: {allowed}"));
-    Status::with_error_details(Code::InvalidArgument, message, details)
+    let code = code_of(*reason);
+    match code {
+        Code::InvalidArgument => {
+            details.add_bad_request_violation(field, format!("{value}: {allowed}"));
+        }
+        Code::ResourceExhausted => {
+            details.add_quota_failure_violation(field, allowed);
+            details.set_retry_info(Some(LIMIT_RETRY));
+        }
+        _ => {}
+    }
+    Status::with_error_details(code, message, details)
 }
 
 /// INVALID_ARGUMENT: bytes that are no message of the method.

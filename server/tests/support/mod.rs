@@ -32,6 +32,7 @@ pub fn config() -> Config {
         max_connections: 64,
         max_requests: 64,
         unary_timeout: Duration::from_secs(20),
+        max_spread_bytes: 256 << 20,
     }
 }
 

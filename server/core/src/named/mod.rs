@@ -143,7 +143,7 @@ impl NamedSpread {
     pub fn try_new(epoch: u64, spec: &NamedSpreadSpec) -> Result<Self, Rejection> {
         Ok(Self {
             epoch,
-            spec: *spec,
+            spec: NamedSpreadSpec { order: spec.order.resolved()?, ..*spec },
             room: spec.room()?,
             state: SpreadState::Open,
             intake: Intake::default(),
@@ -161,7 +161,7 @@ impl NamedSpread {
         })
     }
 
-    /// Its parameters.
+    /// Its parameters, with every default filled in.
     #[must_use]
     pub const fn spec(&self) -> &NamedSpreadSpec {
         &self.spec
@@ -171,6 +171,12 @@ impl NamedSpread {
     #[must_use]
     pub const fn state(&self) -> SpreadState {
         self.state
+    }
+
+    /// Whether it is closed and holds nothing that anybody could still want.
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        self.state == SpreadState::Closed && self.dead_letters.len() == 0
     }
 
     /// Takes groups, whole or in parts: all of them, or, if one is refused, none.

@@ -39,6 +39,35 @@ impl NamedSpreadSpec {
         }
     }
 
+    /// The first field in which two differ, with both values.
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> Option<(&'static str, String, String)> {
+        let fields = |spec: &Self| {
+            let Self {
+                order: SpreadSpec { policy, feeder_count, max_open_groups, on_shortage: _ },
+                lease_millis,
+                max_attempts,
+                max_consumer_leases,
+                max_groups,
+                max_jobs,
+                max_bytes,
+            } = spec;
+            [
+                ("policy", format!("{policy:?}")),
+                ("feeder_count", feeder_count.to_string()),
+                ("max_open_groups", max_open_groups.unwrap_or_default().to_string()),
+                ("lease", format!("{lease_millis} ms")),
+                ("max_attempts", max_attempts.to_string()),
+                ("max_consumer_leases", max_consumer_leases.to_string()),
+                ("max_groups", max_groups.to_string()),
+                ("max_jobs", max_jobs.to_string()),
+                ("max_bytes", max_bytes.to_string()),
+            ]
+        };
+        let pairs = fields(self).into_iter().zip(fields(other));
+        pairs.filter(|(a, b)| a != b).map(|((name, a), (_, b))| (name, a, b)).next()
+    }
+
     pub(super) const fn leases(&self) -> LeaseSpec {
         LeaseSpec {
             lease_millis: self.lease_millis,

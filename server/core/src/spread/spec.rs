@@ -59,6 +59,19 @@ impl SpreadSpec {
         Self { policy: Policy::Cooldown, feeder_count, max_open_groups: None, on_shortage: None }
     }
 
+    /// The same with every default filled in, for its policy.
+    pub(crate) fn resolved(&self) -> Result<Self, Rejection> {
+        let Checked { max_open_groups, on_shortage, .. } = self.check()?;
+        Ok(match self.policy {
+            Policy::RoundRobin => *self,
+            Policy::Cooldown => Self {
+                max_open_groups: Some(max_open_groups.into()),
+                on_shortage: Some(on_shortage),
+                ..*self
+            },
+        })
+    }
+
     pub(super) fn check(&self) -> Result<Checked, Rejection> {
         let out_of_range = |field: &str, value: i64, allowed: String| {
             Rejection::new(Reason::OutOfRange, field, value, allowed)

@@ -13,6 +13,7 @@ use offbeat_core::{Reason, Rejection};
 use tonic::{Request, Response, Status, Streaming};
 
 use self::inputs::Inputs;
+pub(super) use self::spec::policy_of;
 use super::convert::wide;
 use super::status;
 use crate::proto;
@@ -148,7 +149,7 @@ impl Dealing {
     }
 }
 
-fn certificate(certificate: &Certificate) -> proto::SpreadCertificate {
+pub(super) fn certificate(certificate: &Certificate) -> proto::SpreadCertificate {
     let Certificate {
         job_count,
         group_count,

@@ -41,7 +41,7 @@ fn window(field: &str, asked: i32, limit: Limit) -> Result<u64, Rejection> {
         .ok_or_else(|| Rejection::new(Reason::OutOfRange, field, asked, format!("must be {limit}")))
 }
 
-fn policy_of(number: i32) -> Result<Policy, Rejection> {
+pub(in crate::rpc) fn policy_of(number: i32) -> Result<Policy, Rejection> {
     match proto::SpreadPolicy::try_from(number) {
         Ok(proto::SpreadPolicy::Unspecified | proto::SpreadPolicy::RoundRobin) => {
             Ok(Policy::RoundRobin)

@@ -108,6 +108,41 @@ class ErrorReason
      * Generated from protobuf enum <code>ERROR_REASON_UNKNOWN_METHOD = 12;</code>
      */
     const ERROR_REASON_UNKNOWN_METHOD = 12;
+    /**
+     * There is no spread of this name: it was never opened, was discarded, or the server has
+     * been started anew. NOT_FOUND.
+     *
+     * Generated from protobuf enum <code>ERROR_REASON_UNKNOWN_SPREAD = 13;</code>
+     */
+    const ERROR_REASON_UNKNOWN_SPREAD = 13;
+    /**
+     * The spread is open with other parameters. FAILED_PRECONDITION.
+     *
+     * Generated from protobuf enum <code>ERROR_REASON_SPREAD_DIFFERS = 14;</code>
+     */
+    const ERROR_REASON_SPREAD_DIFFERS = 14;
+    /**
+     * A group was submitted before under this ID, with another content.
+     * FAILED_PRECONDITION.
+     *
+     * Generated from protobuf enum <code>ERROR_REASON_GROUP_DIFFERS = 15;</code>
+     */
+    const ERROR_REASON_GROUP_DIFFERS = 15;
+    /**
+     * The spread takes no groups any more, or cannot be opened anew yet.
+     * FAILED_PRECONDITION.
+     *
+     * Generated from protobuf enum <code>ERROR_REASON_SPREAD_CLOSING = 16;</code>
+     */
+    const ERROR_REASON_SPREAD_CLOSING = 16;
+    /**
+     * As much is held as may be: groups, jobs, bytes, consumers, spreads.
+     * RESOURCE_EXHAUSTED, with a google.rpc.QuotaFailure and, in a google.rpc.RetryInfo,
+     * the delay after which to try again. Nothing of the call was taken.
+     *
+     * Generated from protobuf enum <code>ERROR_REASON_LIMIT_REACHED = 17;</code>
+     */
+    const ERROR_REASON_LIMIT_REACHED = 17;
 
     private static $valueToName = [
         self::ERROR_REASON_UNSPECIFIED => 'ERROR_REASON_UNSPECIFIED',
@@ -123,6 +158,11 @@ class ErrorReason
         self::ERROR_REASON_DEADLINE_EXCEEDED => 'ERROR_REASON_DEADLINE_EXCEEDED',
         self::ERROR_REASON_SHUTTING_DOWN => 'ERROR_REASON_SHUTTING_DOWN',
         self::ERROR_REASON_UNKNOWN_METHOD => 'ERROR_REASON_UNKNOWN_METHOD',
+        self::ERROR_REASON_UNKNOWN_SPREAD => 'ERROR_REASON_UNKNOWN_SPREAD',
+        self::ERROR_REASON_SPREAD_DIFFERS => 'ERROR_REASON_SPREAD_DIFFERS',
+        self::ERROR_REASON_GROUP_DIFFERS => 'ERROR_REASON_GROUP_DIFFERS',
+        self::ERROR_REASON_SPREAD_CLOSING => 'ERROR_REASON_SPREAD_CLOSING',
+        self::ERROR_REASON_LIMIT_REACHED => 'ERROR_REASON_LIMIT_REACHED',
     ];
 
     public static function name($value)

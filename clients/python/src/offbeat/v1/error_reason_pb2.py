@@ -13,7 +13,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1doffbeat/v1/error_reason.proto\x12\noffbeat.v1*\xc1\x03\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x45RROR_REASON_FIELD_MISSING\x10\x01\x12\x1d\n\x19\x45RROR_REASON_OUT_OF_RANGE\x10\x02\x12\x1a\n\x16\x45RROR_REASON_MALFORMED\x10\x03\x12\x1e\n\x1a\x45RROR_REASON_CONTRADICTORY\x10\x04\x12+\n\'ERROR_REASON_SLOT_COUNT_DOES_NOT_DIVIDE\x10\x05\x12#\n\x1f\x45RROR_REASON_ID_TYPE_UNSUITABLE\x10\x06\x12!\n\x1d\x45RROR_REASON_KINDS_DO_NOT_FIT\x10\x07\x12\"\n\x1e\x45RROR_REASON_MESSAGE_TOO_LARGE\x10\x08\x12\x1b\n\x17\x45RROR_REASON_OVERLOADED\x10\t\x12\"\n\x1e\x45RROR_REASON_DEADLINE_EXCEEDED\x10\n\x12\x1e\n\x1a\x45RROR_REASON_SHUTTING_DOWN\x10\x0b\x12\x1f\n\x1b\x45RROR_REASON_UNKNOWN_METHOD\x10\x0c\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1doffbeat/v1/error_reason.proto\x12\noffbeat.v1*\xe4\x04\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x45RROR_REASON_FIELD_MISSING\x10\x01\x12\x1d\n\x19\x45RROR_REASON_OUT_OF_RANGE\x10\x02\x12\x1a\n\x16\x45RROR_REASON_MALFORMED\x10\x03\x12\x1e\n\x1a\x45RROR_REASON_CONTRADICTORY\x10\x04\x12+\n\'ERROR_REASON_SLOT_COUNT_DOES_NOT_DIVIDE\x10\x05\x12#\n\x1f\x45RROR_REASON_ID_TYPE_UNSUITABLE\x10\x06\x12!\n\x1d\x45RROR_REASON_KINDS_DO_NOT_FIT\x10\x07\x12\"\n\x1e\x45RROR_REASON_MESSAGE_TOO_LARGE\x10\x08\x12\x1b\n\x17\x45RROR_REASON_OVERLOADED\x10\t\x12\"\n\x1e\x45RROR_REASON_DEADLINE_EXCEEDED\x10\n\x12\x1e\n\x1a\x45RROR_REASON_SHUTTING_DOWN\x10\x0b\x12\x1f\n\x1b\x45RROR_REASON_UNKNOWN_METHOD\x10\x0c\x12\x1f\n\x1b\x45RROR_REASON_UNKNOWN_SPREAD\x10\r\x12\x1f\n\x1b\x45RROR_REASON_SPREAD_DIFFERS\x10\x0e\x12\x1e\n\x1a\x45RROR_REASON_GROUP_DIFFERS\x10\x0f\x12\x1f\n\x1b\x45RROR_REASON_SPREAD_CLOSING\x10\x10\x12\x1e\n\x1a\x45RROR_REASON_LIMIT_REACHED\x10\x11\x62\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'offbeat.v1.error_reason_pb2', globals())
@@ -21,5 +21,5 @@ if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
   _ERRORREASON._serialized_start=46
-  _ERRORREASON._serialized_end=495
+  _ERRORREASON._serialized_end=658
 # @@protoc_insertion_point(module_scope)

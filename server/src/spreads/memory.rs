@@ -1,0 +1,351 @@
+//! Named spreads in the memory of this process.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use offbeat_core::lease::{LeaseId, Settlement, Verdict};
+use offbeat_core::limits::SPREAD_NAME;
+use offbeat_core::named::{
+    DeadLetter, GroupPart, GroupState, GroupStatus, NamedSpread, NamedSpreadSpec, Receipt,
+    SpreadState,
+};
+use offbeat_core::{Moment, Reason, Rejection};
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
+
+use super::{CloseMode, Description, Leased, SpreadStore};
+use crate::limits::{NAMED_SPREAD_BYTES, NAMED_SPREADS};
+
+/// How often what has run out of time is cleared away, if nobody calls.
+const SWEEP: Duration = Duration::from_secs(1);
+
+/// Holds named spreads in memory; a restart forgets them.
+#[derive(Debug)]
+pub struct MemoryStore {
+    now: fn() -> Moment,
+    max_bytes: u64,
+    spreads: Mutex<Spreads>,
+    /// True once waits are to end.
+    stopped: watch::Sender<bool>,
+}
+
+#[derive(Debug)]
+struct Spreads {
+    by_name: BTreeMap<String, Entry>,
+    /// Bytes of all of them.
+    bytes: u64,
+    /// Of the spread that is opened next.
+    next_epoch: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    machine: NamedSpread,
+    epoch: u64,
+    /// What its times count from.
+    start: Instant,
+    changed: Arc<Notify>,
+}
+
+impl Entry {
+    fn now(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn describe(&self, name: &str) -> Description {
+        Description {
+            name: name.to_owned(),
+            epoch: self.epoch,
+            spec: *self.machine.spec(),
+            state: self.machine.state(),
+            counts: self.machine.counts(),
+            certificate: self.machine.certificate(),
+        }
+    }
+
+    fn lease_millis(&self) -> u64 {
+        self.machine.spec().lease_millis.unsigned_abs()
+    }
+}
+
+impl MemoryStore {
+    /// A store without spreads, which holds up to `max_bytes` of jobs. The clock gives it
+    /// its epoch, and tells consumers when leases end.
+    #[must_use]
+    pub fn new(now: fn() -> Moment, max_bytes: u64) -> Self {
+        let (seconds, nanos) = now().parts();
+        let next_epoch = seconds.unsigned_abs() * 1_000_000_000 + u64::from(nanos.unsigned_abs());
+        let spreads = Spreads { by_name: BTreeMap::new(), bytes: 0, next_epoch };
+        Self { now, max_bytes, spreads: Mutex::new(spreads), stopped: watch::Sender::new(false) }
+    }
+
+    /// Ends all waits, now and later.
+    pub fn stop(&self) {
+        self.stopped.send_replace(true);
+    }
+
+    /// Clears away what has run out of time, for as long as the server runs.
+    pub async fn sweep(&self) {
+        loop {
+            tokio::time::sleep(SWEEP).await;
+            let mut spreads = self.lock();
+            let names: Vec<String> = spreads.by_name.keys().cloned().collect();
+            for name in names {
+                let _ = spreads.with(&name, |entry, now| entry.machine.advance(now));
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Spreads> {
+        // A panic cannot leave a spread half done in a way that a lock would mend.
+        self.spreads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The first answer of `ask` that is some, or its last one when `wait` is over.
+    async fn until<T>(
+        &self,
+        name: &str,
+        wait: Duration,
+        mut ask: impl FnMut(&mut Entry, u64) -> Result<(T, bool), Rejection>,
+    ) -> Result<T, Rejection> {
+        let end = Instant::now() + wait;
+        let mut stopped = self.stopped.subscribe();
+        loop {
+            let changed = self.lock().entry(name)?.changed.clone();
+            let mut notified = std::pin::pin!(changed.notified());
+            notified.as_mut().enable(); // before asking, so that no change is missed
+            let (answer, is_final, event) = self.lock().with(name, |entry, now| {
+                let (answer, is_final) = ask(entry, now)?;
+                let event = entry.machine.next_event(now);
+                let event = event.map(|event| entry.start + Duration::from_millis(event));
+                Ok((answer, is_final, event))
+            })??;
+            if is_final || Instant::now() >= end || *stopped.borrow() {
+                return Ok(answer);
+            }
+            let next = event.map_or(end, |event| event.min(end));
+            tokio::select! {
+                () = notified => {}
+                () = tokio::time::sleep_until(next) => {}
+                _ = stopped.changed() => {}
+            }
+        }
+    }
+}
+
+impl Spreads {
+    fn entry(&mut self, name: &str) -> Result<&mut Entry, Rejection> {
+        self.by_name.get_mut(name).ok_or_else(|| unknown(name))
+    }
+
+    /// Does something with a spread, and keeps count of its bytes.
+    fn with<T>(
+        &mut self,
+        name: &str,
+        act: impl FnOnce(&mut Entry, u64) -> T,
+    ) -> Result<T, Rejection> {
+        let entry = self.entry(name)?;
+        let before = entry.machine.bytes();
+        let now = entry.now();
+        let done = act(entry, now);
+        let after = entry.machine.bytes();
+        self.bytes = self.bytes + after - before;
+        Ok(done)
+    }
+}
+
+fn unknown(name: &str) -> Rejection {
+    Rejection::new(Reason::UnknownSpread, "spread", name, "must be an open spread")
+}
+
+fn closing(name: &str, allowed: &str) -> Rejection {
+    Rejection::new(Reason::SpreadClosing, "spread", name, allowed)
+}
+
+/// Refuses to open a spread that is not as it is asked for.
+fn check_same(name: &str, entry: &Entry, spec: &NamedSpreadSpec) -> Result<(), Rejection> {
+    match entry.machine.state() {
+        SpreadState::Open => match spec.difference(entry.machine.spec()) {
+            None => Ok(()),
+            Some((field, asked, open)) => {
+                let allowed = format!("must be {open}: the spread is open with it");
+                let field = format!("spec.{field}");
+                Err(Rejection::new(Reason::SpreadDiffers, field, asked, allowed))
+            }
+        },
+        SpreadState::Draining => Err(closing(name, "is closing: wait until all is settled")),
+        SpreadState::Closed => {
+            Err(closing(name, "is closed, and has dead letters: delete them, or discard it"))
+        }
+    }
+}
+
+#[tonic::async_trait]
+impl SpreadStore for MemoryStore {
+    async fn open(
+        &self,
+        name: String,
+        spec: NamedSpreadSpec,
+    ) -> Result<(Description, bool), Rejection> {
+        if !SPREAD_NAME.allows(name.len() as i128) {
+            let allowed = format!("must be {SPREAD_NAME}");
+            return Err(Rejection::new(Reason::OutOfRange, "spread", name, allowed));
+        }
+        let mut spreads = self.lock();
+        let machine = NamedSpread::try_new(spreads.next_epoch, &spec)
+            .map_err(|rejection| rejection.under("spec"))?;
+        let spec = machine.spec();
+        match spreads.by_name.get(&name) {
+            Some(entry) if entry.machine.is_spent() => {}
+            Some(entry) => {
+                check_same(&name, entry, spec)?;
+                return Ok((entry.describe(&name), false));
+            }
+            None if spreads.by_name.len() >= NAMED_SPREADS.max_size() => {
+                let allowed = format!("must be {NAMED_SPREADS}: discard one");
+                return Err(Rejection::new(Reason::LimitReached, "spread", name, allowed));
+            }
+            None => {}
+        }
+        let (epoch, changed) = (spreads.next_epoch, Arc::new(Notify::new()));
+        spreads.next_epoch += 1;
+        let entry = Entry { machine, epoch, start: Instant::now(), changed };
+        let description = entry.describe(&name);
+        if let Some(spent) = spreads.by_name.insert(name, entry) {
+            spent.changed.notify_waiters();
+        }
+        Ok((description, true))
+    }
+
+    async fn submit(
+        &self,
+        name: &str,
+        parts: Vec<GroupPart>,
+    ) -> Result<(Vec<GroupStatus>, Receipt), Rejection> {
+        let mut spreads = self.lock();
+        let coming = parts.iter().flat_map(|part| &part.jobs).map(|job| job.len() as u64).sum();
+        if self.max_bytes.saturating_sub(spreads.bytes) < coming {
+            spreads.entry(name)?;
+            let allowed = format!(
+                "there are as many {} as may be, {}; try again later",
+                NAMED_SPREAD_BYTES.name, self.max_bytes
+            );
+            let value = format!("{coming} bytes");
+            return Err(Rejection::new(Reason::LimitReached, "groups", value, allowed));
+        }
+        spreads.with(name, |entry, now| {
+            let statuses = entry.machine.submit(now, &parts)?;
+            entry.changed.notify_waiters();
+            let lease_millis = entry.machine.spec().lease_millis;
+            Ok((statuses, Receipt { epoch: entry.epoch, lease_millis }))
+        })?
+    }
+
+    async fn groups(
+        &self,
+        name: &str,
+        ids: &[String],
+        wait: Duration,
+    ) -> Result<(Vec<GroupStatus>, u64), Rejection> {
+        let news = |status: &GroupStatus| {
+            matches!(status.state, GroupState::Settled | GroupState::Unknown)
+        };
+        self.until(name, wait, |entry, now| {
+            entry.machine.advance(now);
+            let statuses: Vec<_> = ids.iter().map(|id| entry.machine.group(id)).collect();
+            let is_news = statuses.iter().any(news);
+            Ok(((statuses, entry.epoch), is_news))
+        })
+        .await
+    }
+
+    async fn pull(
+        &self,
+        name: &str,
+        consumer: &Arc<str>,
+        count: usize,
+        wait: Duration,
+    ) -> Result<Leased, Rejection> {
+        self.until(name, wait, |entry, now| {
+            let jobs = entry.machine.pull(now, consumer, count)?;
+            let ended = entry.machine.state() == SpreadState::Closed;
+            let is_final = ended || !jobs.is_empty();
+            let lease_millis = entry.lease_millis();
+            let end_time = (self.now)().plus_millis(lease_millis);
+            let epoch = entry.epoch;
+            Ok((Leased { epoch, lease_millis, end_time, jobs, ended }, is_final))
+        })
+        .await
+    }
+
+    async fn settle(
+        &self,
+        name: &str,
+        verdicts: Vec<(LeaseId, Verdict)>,
+    ) -> Result<Vec<Settlement>, Rejection> {
+        self.lock().with(name, |entry, now| {
+            let settle = |(id, verdict)| entry.machine.settle(now, id, verdict);
+            let settlements = verdicts.into_iter().map(settle).collect();
+            entry.changed.notify_waiters();
+            settlements
+        })
+    }
+
+    async fn describe(&self, name: &str) -> Result<Description, Rejection> {
+        self.lock().with(name, |entry, now| {
+            entry.machine.advance(now);
+            entry.describe(name)
+        })
+    }
+
+    async fn list(&self, after: &str, count: usize) -> Result<(Vec<Description>, bool), Rejection> {
+        use std::ops::Bound::{Excluded, Unbounded};
+        let spreads = self.lock();
+        let mut rest = spreads.by_name.range::<str, _>((Excluded(after), Unbounded));
+        let page = rest.by_ref().take(count).map(|(name, entry)| entry.describe(name)).collect();
+        Ok((page, rest.next().is_some()))
+    }
+
+    async fn dead_letters(
+        &self,
+        name: &str,
+        after: Option<u64>,
+        count: usize,
+    ) -> Result<(Vec<DeadLetter>, bool), Rejection> {
+        self.lock().with(name, |entry, now| {
+            entry.machine.advance(now);
+            entry.machine.dead_letters(after, count)
+        })
+    }
+
+    async fn delete_dead_letters(&self, name: &str, numbers: &[u64]) -> Result<u64, Rejection> {
+        self.lock()
+            .with(name, |entry, _| entry.machine.delete_dead_letters(numbers.iter().copied()))
+    }
+
+    async fn close(
+        &self,
+        name: &str,
+        mode: CloseMode,
+        wait: Duration,
+    ) -> Result<Description, Rejection> {
+        if mode == CloseMode::Discard {
+            let mut spreads = self.lock();
+            let entry = spreads.by_name.remove(name).ok_or_else(|| unknown(name))?;
+            spreads.bytes -= entry.machine.bytes();
+            entry.changed.notify_waiters();
+            return Ok(entry.describe(name));
+        }
+        self.until(name, wait, |entry, now| {
+            entry.machine.advance(now);
+            if entry.machine.state() == SpreadState::Open {
+                entry.machine.close();
+                entry.changed.notify_waiters();
+            }
+            let is_closed = entry.machine.state() == SpreadState::Closed;
+            Ok((entry.describe(name), is_closed))
+        })
+        .await
+    }
+}

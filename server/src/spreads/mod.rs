@@ -1,0 +1,129 @@
+//! Where named spreads are held.
+//!
+//! [`SpreadStore`] is the seam: handlers know nothing else of a store. There is one, in
+//! memory; an existing engine (Redis) can stand behind the same calls.
+
+mod memory;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use offbeat_core::lease::{LeaseId, Settlement, Verdict};
+use offbeat_core::named::{
+    Counts, DeadLetter, GroupPart, GroupStatus, LeasedJob, NamedSpreadSpec, Receipt, SpreadState,
+};
+use offbeat_core::spread::Certificate;
+use offbeat_core::{Moment, Rejection};
+
+pub use memory::MemoryStore;
+
+/// A spread, as a store describes it.
+#[derive(Debug, Clone)]
+pub struct Description {
+    /// Its name.
+    pub name: String,
+    /// The life of the spread.
+    pub epoch: u64,
+    /// Its parameters.
+    pub spec: NamedSpreadSpec,
+    /// Whether it takes groups.
+    pub state: SpreadState,
+    /// What it holds.
+    pub counts: Counts,
+    /// The order of first attempts so far.
+    pub certificate: Certificate,
+}
+
+/// Jobs that were lent at one moment.
+#[derive(Debug, Clone)]
+pub struct Leased {
+    /// The life of the spread.
+    pub epoch: u64,
+    /// How long they are lent, in milliseconds.
+    pub lease_millis: u64,
+    /// When the leases end.
+    pub end_time: Option<Moment>,
+    /// The jobs; none, if there were none in time.
+    pub jobs: Vec<LeasedJob>,
+    /// Whether there will never be any.
+    pub ended: bool,
+}
+
+/// How a spread ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CloseMode {
+    /// What it has is dealt and settled first.
+    Drain,
+    /// Everything is dropped.
+    Discard,
+}
+
+/// Holds named spreads. Names that are not open are refused with `UnknownSpread`.
+#[tonic::async_trait]
+pub trait SpreadStore: std::fmt::Debug + Send + Sync {
+    /// Opens a spread, or finds it open; and whether it was opened now.
+    async fn open(
+        &self,
+        name: String,
+        spec: NamedSpreadSpec,
+    ) -> Result<(Description, bool), Rejection>;
+
+    /// Takes groups: all or none. The receipt is what they are held under.
+    async fn submit(
+        &self,
+        name: &str,
+        parts: Vec<GroupPart>,
+    ) -> Result<(Vec<GroupStatus>, Receipt), Rejection>;
+
+    /// What has become of groups, at the latest after `wait`, at once if one of them is
+    /// settled or unknown; and the epoch.
+    async fn groups(
+        &self,
+        name: &str,
+        ids: &[String],
+        wait: Duration,
+    ) -> Result<(Vec<GroupStatus>, u64), Rejection>;
+
+    /// Lends up to `count` jobs, and waits for the first. Who drops the future before it is
+    /// ready has no jobs.
+    async fn pull(
+        &self,
+        name: &str,
+        consumer: &Arc<str>,
+        count: usize,
+        wait: Duration,
+    ) -> Result<Leased, Rejection>;
+
+    /// Takes a consumer's word for each lease.
+    async fn settle(
+        &self,
+        name: &str,
+        verdicts: Vec<(LeaseId, Verdict)>,
+    ) -> Result<Vec<Settlement>, Rejection>;
+
+    /// Describes a spread.
+    async fn describe(&self, name: &str) -> Result<Description, Rejection>;
+
+    /// Describes up to `count` spreads after a name; and whether there are more.
+    async fn list(&self, after: &str, count: usize) -> Result<(Vec<Description>, bool), Rejection>;
+
+    /// Lists up to `count` jobs that were given up, after a number; and whether there are
+    /// more.
+    async fn dead_letters(
+        &self,
+        name: &str,
+        after: Option<u64>,
+        count: usize,
+    ) -> Result<(Vec<DeadLetter>, bool), Rejection>;
+
+    /// Deletes jobs that were given up, and says how many there were.
+    async fn delete_dead_letters(&self, name: &str, numbers: &[u64]) -> Result<u64, Rejection>;
+
+    /// Ends a spread, and waits until all is settled.
+    async fn close(
+        &self,
+        name: &str,
+        mode: CloseMode,
+        wait: Duration,
+    ) -> Result<Description, Rejection>;
+}
