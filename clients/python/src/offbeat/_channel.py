@@ -45,6 +45,7 @@ class LazyChannel:
         self._channel: Any = None
         self._stub: Any = None
         self._spread_stub: Any = None
+        self._named_stub: Any = None
         self._inherited: list[Any] = []
         os.register_at_fork(after_in_child=self._forget_lock)
 
@@ -57,6 +58,11 @@ class LazyChannel:
         """Return the stub of this process for spreads."""
         self._ensure()
         return self._spread_stub
+
+    def named_stub(self) -> Any:
+        """Return the stub of this process for named spreads."""
+        self._ensure()
+        return self._named_stub
 
     def _ensure(self) -> None:
         if self._pid != os.getpid():
@@ -77,6 +83,7 @@ class LazyChannel:
         os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "1")
         import grpc
 
+        from .v1.named_spread_pb2_grpc import NamedSpreadServiceStub
         from .v1.slots_pb2_grpc import SlotServiceStub
         from .v1.spread_pb2_grpc import SpreadServiceStub
 
@@ -85,6 +92,7 @@ class LazyChannel:
         self._channel = grpc.insecure_channel(self.address, options=channel_options(self.address))
         self._stub = SlotServiceStub(self._channel)
         self._spread_stub = SpreadServiceStub(self._channel)
+        self._named_stub = NamedSpreadServiceStub(self._channel)
         self._pid = os.getpid()
 
     def _forget_lock(self) -> None:
@@ -105,6 +113,7 @@ class LoopChannel:
         self._channel: Any = None
         self._stub: Any = None
         self._spread_stub: Any = None
+        self._named_stub: Any = None
 
     def stub(self) -> Any:
         """Return the stub of the running loop."""
@@ -116,12 +125,18 @@ class LoopChannel:
         self._ensure()
         return self._spread_stub
 
+    def named_stub(self) -> Any:
+        """Return the stub of the running loop for named spreads."""
+        self._ensure()
+        return self._named_stub
+
     def _ensure(self) -> None:
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "1")
             import grpc.aio
 
+            from .v1.named_spread_pb2_grpc import NamedSpreadServiceStub
             from .v1.slots_pb2_grpc import SlotServiceStub
             from .v1.spread_pb2_grpc import SpreadServiceStub
 
@@ -129,6 +144,7 @@ class LoopChannel:
             self._channel = grpc.aio.insecure_channel(self.address, options=options)
             self._stub = SlotServiceStub(self._channel)
             self._spread_stub = SpreadServiceStub(self._channel)
+            self._named_stub = NamedSpreadServiceStub(self._channel)
             self._loop = loop
 
     async def close(self) -> None:

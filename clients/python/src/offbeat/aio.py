@@ -15,6 +15,8 @@ from ._settings import resolve_address, resolve_timeout, to_seconds
 from .answers import Assignment, Description, Reciprocals, Slot, SlotAssignments
 from .errors import from_rpc_error
 from .ids import IdType, IdValue, batches
+from .named import AsyncNamedSpread, NamedSpreadSpec, SpreadDescription
+from .named._steps import Call
 from .schedule import KindSpacing, Schedule
 from .spread import (
     AsyncSpread,
@@ -26,6 +28,7 @@ from .spread import (
     spread_spec,
 )
 from .sql import Predicate, SqlColumn
+from .v1 import named_spread_pb2 as named_pb
 from .v1 import slots_pb2 as pb
 from .v1 import spread_pb2 as spread_pb
 
@@ -177,6 +180,54 @@ class AsyncClient:
         """See :meth:`offbeat.Client.reciprocal_slots`."""
         question = questions.reciprocal_slots(schedule, slot_index, kind_count, run_times, spacing)
         return await self._ask(question, timeout)
+
+    def named_spread(
+        self,
+        name: str,
+        feeder_count: int,
+        *,
+        policy: SpreadPolicy | None = None,
+        max_open_groups: int | None = None,
+        lease: timedelta | None = None,
+        max_attempts: int | None = None,
+        max_consumer_leases: int | None = None,
+        max_groups: int | None = None,
+        max_jobs: int | None = None,
+        max_bytes: int | None = None,
+    ) -> AsyncNamedSpread:
+        """As :meth:`Client.named_spread`; consumers pull, and do not stream."""
+        spec = NamedSpreadSpec(
+            feeder_count,
+            policy,
+            max_open_groups,
+            lease,
+            max_attempts,
+            max_consumer_leases,
+            max_groups,
+            max_jobs,
+            max_bytes,
+        )
+        return AsyncNamedSpread(name, spec, self._call_named)
+
+    async def list_spreads(self) -> AsyncIterator[SpreadDescription]:
+        """List the named spreads of the service by name, as they are asked for."""
+        request = named_pb.ListSpreadsRequest()
+        while True:
+            page = await self._call_named(Call("ListSpreads", request))
+            for spread in page.spreads:
+                yield SpreadDescription.from_message(spread)
+            if not page.has_more:
+                return
+            request.after_spread = page.spreads[-1].spread
+
+    async def _call_named(self, call: Call) -> Any:
+        import grpc
+
+        method: Callable[..., Any] = getattr(self._channel.named_stub(), call.method)
+        try:
+            return await method(call.request, timeout=self.timeout + call.wait)
+        except grpc.RpcError as error:
+            raise from_rpc_error(error, self.address) from error
 
     def spread(
         self,

@@ -15,6 +15,8 @@ from ._settings import resolve_address, resolve_timeout, to_seconds
 from .answers import Assignment, Description, Reciprocals, Slot, SlotAssignments
 from .errors import from_rpc_error
 from .ids import IdType, IdValue, batches
+from .named import NamedSpread, NamedSpreadSpec, SpreadDescription
+from .named._steps import Call
 from .schedule import KindSpacing, Schedule
 from .spread import (
     Dispatcher,
@@ -26,6 +28,7 @@ from .spread import (
     spread_spec,
 )
 from .sql import Predicate, SqlColumn
+from .v1 import named_spread_pb2 as named_pb
 from .v1 import slots_pb2 as pb
 from .v1 import spread_pb2 as spread_pb
 
@@ -237,6 +240,59 @@ class Client:
         dispatcher = Dispatcher(groups, spec)
         seconds = None if timeout is None else to_seconds(timeout)
         return Spread(lambda spread: self._deal(spread, spec, dispatcher, seconds))
+
+    def named_spread(
+        self,
+        name: str,
+        feeder_count: int,
+        *,
+        policy: SpreadPolicy | None = None,
+        max_open_groups: int | None = None,
+        lease: timedelta | None = None,
+        max_attempts: int | None = None,
+        max_consumer_leases: int | None = None,
+        max_groups: int | None = None,
+        max_jobs: int | None = None,
+        max_bytes: int | None = None,
+    ) -> NamedSpread:
+        """Take part in a spread that outlives a call: as a producer, as a consumer, or both.
+
+        Producers submit groups, any number of consumers draw their jobs, spread; a job is lent
+        for ``lease`` (default: 30 s) and given up after ``max_attempts`` (5). Everybody names
+        the same parameters. The service holds spreads in memory: all of a spread's producers
+        and consumers must reach the same one.
+        """
+        spec = NamedSpreadSpec(
+            feeder_count,
+            policy,
+            max_open_groups,
+            lease,
+            max_attempts,
+            max_consumer_leases,
+            max_groups,
+            max_jobs,
+            max_bytes,
+        )
+        return NamedSpread(name, spec, self._call_named, self._channel.named_stub, self.address)
+
+    def list_spreads(self) -> Iterator[SpreadDescription]:
+        """List the named spreads of the service by name, as they are asked for."""
+        request = named_pb.ListSpreadsRequest()
+        while True:
+            page = self._call_named(Call("ListSpreads", request))
+            yield from map(SpreadDescription.from_message, page.spreads)
+            if not page.has_more:
+                return
+            request.after_spread = page.spreads[-1].spread
+
+    def _call_named(self, call: Call) -> Any:
+        import grpc
+
+        method: Callable[..., Any] = getattr(self._channel.named_stub(), call.method)
+        try:
+            return method(call.request, timeout=self.timeout + call.wait)
+        except grpc.RpcError as error:
+            raise from_rpc_error(error, self.address) from error
 
     def _deal(
         self, spread: Spread[J], spec: Any, dispatcher: Dispatcher[J], seconds: float | None

@@ -21,6 +21,11 @@ fn millis(millis: u64) -> prost_types::Duration {
     duration(Span::from_millis(millis))
 }
 
+/// In whole milliseconds, and never more than it was.
+pub(super) fn waited(waited: std::time::Duration) -> prost_types::Duration {
+    millis(u64::try_from(waited.as_millis()).unwrap_or(u64::MAX))
+}
+
 fn spec(spec: &NamedSpreadSpec) -> proto::NamedSpreadSpec {
     let NamedSpreadSpec {
         order,

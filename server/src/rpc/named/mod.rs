@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use futures_util::Stream;
 use offbeat_core::Rejection;
+use tokio::time::Instant;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::status;
@@ -168,9 +169,12 @@ impl NamedSpreadHandlers {
         let proto::PullJobsRequest { spread, consumer, max_jobs, wait } = request;
         let wait = questions::wait(wait, self.longest_wait)?;
         let count = questions::job_count(max_jobs)?;
+        let asked = Instant::now();
         let leased = self.store.pull(&spread, &consumer.into(), count, wait).await?;
+        let waited = answers::waited(asked.elapsed());
         let ended = leased.ended;
-        Ok(proto::PullJobsResponse { leased: Some(answers::leased(leased)), ended })
+        let leased = Some(answers::leased(leased));
+        Ok(proto::PullJobsResponse { leased, ended, waited: Some(waited) })
     }
 
     async fn settle(

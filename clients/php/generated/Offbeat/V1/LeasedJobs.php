@@ -23,7 +23,7 @@ class LeasedJobs extends \Google\Protobuf\Internal\Message
      */
     protected $epoch = 0;
     /**
-     * How long they are lent. A consumer should count from before it asked.
+     * How long they are lent, all from the same moment.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration lease = 2;</code>
      */
@@ -50,7 +50,7 @@ class LeasedJobs extends \Google\Protobuf\Internal\Message
      *     @type int|string $epoch
      *           The life of the spread.
      *     @type \Google\Protobuf\Duration $lease
-     *           How long they are lent. A consumer should count from before it asked.
+     *           How long they are lent, all from the same moment.
      *     @type \Google\Protobuf\Timestamp $lease_end_time
      *           When the leases end, by the clock of the server.
      *     @type array<\Offbeat\V1\LeasedJob>|\Google\Protobuf\Internal\RepeatedField $jobs
@@ -89,7 +89,7 @@ class LeasedJobs extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long they are lent. A consumer should count from before it asked.
+     * How long they are lent, all from the same moment.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration lease = 2;</code>
      * @return \Google\Protobuf\Duration|null
@@ -110,7 +110,7 @@ class LeasedJobs extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long they are lent. A consumer should count from before it asked.
+     * How long they are lent, all from the same moment.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration lease = 2;</code>
      * @param \Google\Protobuf\Duration $var

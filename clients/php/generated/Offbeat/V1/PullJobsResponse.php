@@ -28,6 +28,13 @@ class PullJobsResponse extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>bool ended = 2;</code>
      */
     protected $ended = false;
+    /**
+     * How long the service waited before it lent them. A consumer without a common clock counts
+     * the lease from when it asked, and this.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration waited = 3;</code>
+     */
+    protected $waited = null;
 
     /**
      * Constructor.
@@ -39,6 +46,9 @@ class PullJobsResponse extends \Google\Protobuf\Internal\Message
      *           As many as there were, and not more than a mebibyte and one job.
      *     @type bool $ended
      *           Whether the spread is closed and has nothing left: there is no use in asking again.
+     *     @type \Google\Protobuf\Duration $waited
+     *           How long the service waited before it lent them. A consumer without a common clock counts
+     *           the lease from when it asked, and this.
      * }
      */
     public function __construct($data = NULL) {
@@ -104,6 +114,44 @@ class PullJobsResponse extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkBool($var);
         $this->ended = $var;
+
+        return $this;
+    }
+
+    /**
+     * How long the service waited before it lent them. A consumer without a common clock counts
+     * the lease from when it asked, and this.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration waited = 3;</code>
+     * @return \Google\Protobuf\Duration|null
+     */
+    public function getWaited()
+    {
+        return $this->waited;
+    }
+
+    public function hasWaited()
+    {
+        return isset($this->waited);
+    }
+
+    public function clearWaited()
+    {
+        unset($this->waited);
+    }
+
+    /**
+     * How long the service waited before it lent them. A consumer without a common clock counts
+     * the lease from when it asked, and this.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration waited = 3;</code>
+     * @param \Google\Protobuf\Duration $var
+     * @return $this
+     */
+    public function setWaited($var)
+    {
+        GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
+        $this->waited = $var;
 
         return $this;
     }

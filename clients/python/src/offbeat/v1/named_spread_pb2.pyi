@@ -268,12 +268,14 @@ class PullJobsRequest(_message.Message):
     def __init__(self, spread: _Optional[str] = ..., consumer: _Optional[str] = ..., max_jobs: _Optional[int] = ..., wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class PullJobsResponse(_message.Message):
-    __slots__ = ["ended", "leased"]
+    __slots__ = ["ended", "leased", "waited"]
     ENDED_FIELD_NUMBER: _ClassVar[int]
     LEASED_FIELD_NUMBER: _ClassVar[int]
+    WAITED_FIELD_NUMBER: _ClassVar[int]
     ended: bool
     leased: LeasedJobs
-    def __init__(self, leased: _Optional[_Union[LeasedJobs, _Mapping]] = ..., ended: bool = ...) -> None: ...
+    waited: _duration_pb2.Duration
+    def __init__(self, leased: _Optional[_Union[LeasedJobs, _Mapping]] = ..., ended: bool = ..., waited: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class Receipt(_message.Message):
     __slots__ = ["epoch", "lease"]

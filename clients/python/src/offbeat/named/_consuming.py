@@ -1,0 +1,137 @@
+"""What a consumer remembers and does, without any way to do it."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from ..times import to_duration
+from ..v1 import named_spread_pb2 as pb
+from ._handle import Handle
+from ._steps import Steps, patiently
+from .answers import Settlement, Verdict
+from .jobs import LeasedJob
+
+#: A verdict is sent at the latest so many seconds after it was given, if jobs are taken.
+_LONGEST_KEPT = 1.0
+
+#: Verdicts in one call.
+CALL_JOBS = 4_096
+
+
+class Verdicts:
+    """Verdicts that were not sent."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.waiting: list[tuple[LeasedJob, pb.JobVerdict]] = []
+        self.stale_count = 0
+        self._since = 0.0
+
+    def add(self, job: LeasedJob, verdict: Verdict, delay: timedelta | None) -> None:
+        """Take one."""
+        if not self.waiting:
+            self._since = time.monotonic()
+        self.waiting.append((job, message_of(job, verdict, delay)))
+
+    def are_due(self) -> bool:
+        """Whether they should be sent now."""
+        if not self.waiting:
+            return False
+        kept = time.monotonic() - self._since
+        return kept > _LONGEST_KEPT or len(self.waiting) >= CALL_JOBS
+
+    def take(self) -> list[tuple[LeasedJob, pb.JobVerdict]]:
+        """Take those of one epoch, as many as a call may have."""
+        if not self.waiting:
+            return []
+        epoch = self.waiting[0][0].epoch
+        count = 0
+        for job, _ in self.waiting[:CALL_JOBS]:
+            if job.epoch != epoch:
+                break
+            count += 1
+        taken, self.waiting = self.waiting[:count], self.waiting[count:]
+        return taken
+
+    def note(self, jobs: list[LeasedJob], settlements: Sequence[int]) -> list[Any]:
+        """Count what came to nothing."""
+        settled = [(job, Settlement(one)) for job, one in zip(jobs, settlements)]
+        self.stale_count += sum(one is Settlement.STALE for _, one in settled)
+        return settled
+
+
+def message_of(job: LeasedJob, verdict: Verdict, delay: timedelta | None) -> pb.JobVerdict:
+    """Return a verdict as a message."""
+    message = pb.JobVerdict(sequence=job.sequence, attempt=job.attempt, verdict=int(verdict))  # type: ignore[arg-type]
+    if delay is not None:
+        message.delay.CopyFrom(to_duration("delay", delay))
+    return message
+
+
+class Consuming:
+    """Jobs that were pulled and not handed out, and verdicts that were not sent."""
+
+    def __init__(
+        self, handle: Handle, name: str, batch_size: int, wait: float, patience: float, judge: Any
+    ) -> None:
+        """Begin with none."""
+        self.verdicts = Verdicts()
+        self._handle, self._name, self._judge = handle, name, judge
+        self._batch_size, self._wait, self._patience = batch_size, wait, patience
+        self._ready: deque[LeasedJob] = deque()
+        self._ended = False
+
+    def next_job(self) -> Steps[LeasedJob | None]:
+        """Return the next job whose lease lasts; none when the spread has ended."""
+        while True:
+            while self._ready:
+                job = self._ready.popleft()
+                if job.expired:
+                    continue  # it waited here for too long, and may be another's by now
+                if self.verdicts.are_due():
+                    yield from self.flush()
+                return job
+            yield from self.flush()
+            if self._ended:
+                return None
+            pull = partial(self._handle.pull, self._name, self._batch_size, self._wait)
+            jobs, self._ended = yield from patiently(self._patience, pull)
+            for job in jobs:
+                job._judge = self._judge
+            self._ready.extend(jobs)
+
+    def flush(self) -> Steps[Any]:
+        """Send the verdicts; return what they came to."""
+        settled: list[Any] = []
+        while taken := self.verdicts.take():
+            jobs = [job for job, _ in taken]
+            messages = [message for _, message in taken]
+            settle = partial(self._handle.settle, jobs[0].epoch, messages)
+            try:
+                settlements = yield from patiently(self._patience, settle)
+            except BaseException:
+                self.verdicts.waiting[:0] = taken  # a later flush may have more luck
+                raise
+            settled += self.verdicts.note(jobs, settlements)
+        return settled
+
+    def extend(self, job: LeasedJob) -> Steps[bool]:
+        """Renew a lease."""
+        asked = time.monotonic()
+        message = message_of(job, Verdict.EXTEND, None)
+        settle = partial(self._handle.settle, job.epoch, [message])
+        settlements = yield from patiently(self._patience, settle)
+        extended = settlements == [pb.SETTLEMENT_EXTENDED]
+        if extended and self._handle.receipt is not None:
+            job._ends = asked + self._handle.receipt.lease.ToTimedelta().total_seconds()
+        return extended
+
+    def release_rest(self) -> None:
+        """Give back what was not handed out."""
+        while self._ready:
+            self.verdicts.add(self._ready.popleft(), Verdict.RELEASE, None)

@@ -1,0 +1,173 @@
+"""What a producer remembers and does, without any way to do it."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+from ..errors import DeadlineExceeded, FailedPrecondition, InvalidArgument, refused
+from ..ids import checked_text
+from ..v1 import named_spread_pb2 as pb
+from ._handle import Handle, wait_of
+from ._steps import Steps, patiently
+from .answers import GroupState, GroupStatus
+
+#: Parts of large groups: small enough for any message limit, large enough to be quick.
+_PART_BYTES, _PART_JOBS = 1 << 20, 65_536
+
+#: Groups that are asked about in a call, and how long that may wait.
+_ASKED_GROUPS, _WAIT = 4_096, 1.0
+
+
+@dataclass
+class _Owned:
+    """A group that is not known to be settled."""
+
+    group_id: str
+    jobs: list[bytes]
+    sha256: bytes
+    #: What the spread was opened under when its commit was first sent.
+    first_receipt: pb.Receipt | None = None
+    #: Under which epoch it was received last.
+    epoch: int | None = None
+    settled_ranges: list[int] = field(default_factory=list)
+
+
+class Producing:
+    """Groups that were submitted, until they are settled."""
+
+    def __init__(self, handle: Handle, patience: float) -> None:
+        """Begin with none."""
+        self._handle = handle
+        self._patience = patience
+        self._owned: dict[str, _Owned] = {}
+        self._settled: dict[str, GroupStatus] = {}
+
+    @property
+    def unsettled(self) -> list[str]:
+        """The groups that are not known to be settled."""
+        return list(self._owned)
+
+    def submit(self, group_id: str, jobs: Iterable[bytes | str]) -> Steps[GroupStatus]:
+        """Submit a group, and keep it."""
+        owned = self._owned.get(checked_text("group_id", group_id))
+        taken = [_job(index, job) for index, job in enumerate(jobs)]
+        sha256 = _sha256(taken)
+        if owned is None:
+            owned = self._owned[group_id] = _Owned(group_id, taken, sha256)
+        elif owned.sha256 != sha256:
+            allowed = "must have the content with which it was submitted before, or another ID"
+            raise refused("group_id", group_id, allowed, "ERROR_REASON_GROUP_DIFFERS")
+        try:
+            status = yield from self._send(owned)
+        except (InvalidArgument, FailedPrecondition):
+            if owned.epoch is None:
+                del self._owned[group_id]
+            raise
+        yield from self._submit_lost()
+        return status
+
+    def wait(self, timeout: float | None) -> Steps[dict[str, GroupStatus]]:
+        """Wait until all groups are settled; submit again what was lost."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while self._owned:
+            left = _WAIT if end is None else end - time.monotonic()
+            if left <= 0:
+                message = f"{len(self._owned)} groups are not settled in time"
+                raise DeadlineExceeded(message)
+            asked = list(self._owned)[:_ASKED_GROUPS]
+            rounds = -(-len(self._owned) // _ASKED_GROUPS)
+            request = pb.WaitForGroupsRequest(
+                spread=self._handle.name, group_ids=asked, wait=wait_of(min(left, _WAIT) / rounds)
+            )
+            ask = partial(self._handle.call, "WaitForGroups", request, _WAIT)
+            response = yield from patiently(self._patience, ask)
+            for status in response.groups:
+                self._note(status, response.epoch)
+            yield from self._submit_lost()
+        settled, self._settled = self._settled, {}
+        return settled
+
+    def _note(self, status: pb.GroupStatus, epoch: int) -> None:
+        owned = self._owned.pop(status.group_id)
+        # Of this epoch, and unknown: settled so long ago that it was forgotten.
+        forgotten = status.state == pb.GROUP_STATE_UNKNOWN and owned.epoch == epoch
+        if status.state == pb.GROUP_STATE_SETTLED or forgotten:
+            ended = GroupStatus.from_message(status)
+            if forgotten:
+                count = len(owned.jobs)
+                ended = GroupStatus(owned.group_id, GroupState.SETTLED, count, count, 0)
+            self._settled[owned.group_id] = ended
+            return
+        self._owned[owned.group_id] = owned  # behind those that were not asked about
+        if status.state == pb.GROUP_STATE_RECEIVED:
+            owned.settled_ranges = list(status.settled_ranges)
+        else:
+            owned.epoch = None
+
+    def _submit_lost(self) -> Steps[None]:
+        """Submit again what an earlier epoch has received."""
+        for owned in list(self._owned.values()):
+            receipt = self._handle.receipt
+            if receipt is None or owned.epoch != receipt.epoch:
+                yield from self._send(owned)
+
+    def _send(self, owned: _Owned) -> Steps[GroupStatus]:
+        return (yield from patiently(self._patience, lambda: self._attempt(owned)))
+
+    def _attempt(self, owned: _Owned) -> Steps[GroupStatus]:
+        while True:
+            if self._handle.receipt is None:
+                yield from self._handle.open()
+            try:
+                return (yield from self._send_parts(owned))
+            except InvalidArgument as error:
+                if not error.field.endswith("first_index"):
+                    raise  # else: a restart has come between its parts
+
+    def _send_parts(self, owned: _Owned) -> Steps[GroupStatus]:
+        response = pb.SubmitGroupsResponse()
+        for part in _parts(owned):
+            if part.HasField("commit"):
+                if owned.first_receipt is None:
+                    owned.first_receipt = self._handle.receipt
+                else:
+                    part.first_receipt.CopyFrom(owned.first_receipt)
+                    part.settled_ranges.extend(owned.settled_ranges)
+            request = pb.SubmitGroupsRequest(spread=self._handle.name, groups=[part])
+            response = yield from self._handle.call("SubmitGroups", request)
+        owned.epoch = response.receipt.epoch
+        self._handle.receipt = response.receipt
+        return GroupStatus.from_message(response.groups[0])
+
+
+def _job(index: int, job: bytes | str) -> bytes:
+    if isinstance(job, str):
+        return checked_text(f"jobs[{index}]", job).encode()
+    if isinstance(job, (bytes, bytearray, memoryview)):
+        return bytes(job)
+    raise refused(f"jobs[{index}]", job, "must be bytes, or a str, which is sent as UTF-8")
+
+
+def _sha256(jobs: list[bytes]) -> bytes:
+    digest = hashlib.sha256()
+    for job in jobs:
+        digest.update(len(job).to_bytes(8, "big"))
+        digest.update(job)
+    return digest.digest()
+
+
+def _parts(owned: _Owned) -> Iterator[pb.GroupPart]:
+    part = pb.GroupPart(group_id=owned.group_id)
+    size = 0
+    for index, job in enumerate(owned.jobs):
+        if part.jobs and (size + len(job) > _PART_BYTES or len(part.jobs) >= _PART_JOBS):
+            yield part
+            part, size = pb.GroupPart(group_id=owned.group_id, first_index=index), 0
+        part.jobs.append(job)
+        size += len(job)
+    part.commit.CopyFrom(pb.GroupCommit(job_count=len(owned.jobs), sha256=owned.sha256))
+    yield part

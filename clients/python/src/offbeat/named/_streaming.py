@@ -1,0 +1,201 @@
+"""A consumer whose jobs come over one stream."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from datetime import timedelta
+from queue import SimpleQueue
+from types import TracebackType
+from typing import Any, Callable
+
+from ..errors import NotFound, OffbeatError, from_rpc_error, refused
+from ..times import from_duration
+from ..v1 import named_spread_pb2 as pb
+from ._consuming import Consuming
+from ._handle import Handle
+from ._steps import FIRST_PAUSE, LONGEST_PAUSE, TRANSIENT, Steps, patiently
+from .answers import Settlement, Verdict
+from .jobs import LeasedJob
+
+
+class StreamConsumer(Iterator[LeasedJob]):
+    """Draws jobs over a stream, until the spread is closed and drained. For one thread at a time.
+
+    As :class:`~offbeat.Consumer`, but jobs come as soon as there are any, and verdicts go
+    the same way. If the stream breaks, it begins another.
+    """
+
+    def __init__(
+        self,
+        handle: Handle,
+        name: str,
+        window: int,
+        patience: float,
+        run: Callable[[Steps[Any]], Any],
+        stub: Callable[[], Any],
+        address: str,
+    ) -> None:
+        """Ask for nothing yet."""
+        if not isinstance(window, int) or not 1 <= window <= 65_536:
+            raise refused("window", window, "must be 1 to 65536 jobs")
+        self._handle, self._name, self._window = handle, name, window
+        self._patience, self._run, self._stub, self._address = patience, run, stub, address
+        # Verdicts without a stream go by unary calls.
+        self._unary = Consuming(handle, name, 1, 0.0, patience, self)
+        self._ready: deque[LeasedJob] = deque()
+        self._call: Any = None
+        self._outgoing: SimpleQueue[Any] = SimpleQueue()
+        #: Verdicts that were sent and not answered, in their order.
+        self._sent: deque[tuple[LeasedJob, pb.JobVerdict]] = deque()
+        self._settled: list[tuple[LeasedJob, Settlement]] = []
+        #: Jobs handed out since credit was granted.
+        self._used = 0
+        #: Since when no stream has brought a message, and how long to wait before the next.
+        self._failing_since: float | None = None
+        self._next_pause = FIRST_PAUSE
+        self._ended = False
+
+    @property
+    def stale_count(self) -> int:
+        """How many verdicts came too late: those jobs may be done twice."""
+        return self._unary.verdicts.stale_count
+
+    def __enter__(self) -> StreamConsumer:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __next__(self) -> LeasedJob:
+        while True:
+            while self._ready:
+                job = self._ready.popleft()
+                self._used += 1
+                if job.expired:
+                    continue  # it waited here for too long, and may be another's by now
+                if self._unary.verdicts.are_due():
+                    self._send()
+                return job
+            if self._ended:
+                self.flush()
+                raise StopIteration
+            self._send()
+            self._receive()
+
+    def flush(self) -> list[tuple[LeasedJob, Settlement]]:
+        """Send the verdicts that are kept; return what they, and those before, came to."""
+        self._send()
+        while self._sent and self._call is not None:
+            self._receive()
+        if self._call is None and self._unary.verdicts.waiting:
+            self._settled += self._run(self._unary.flush())
+        settled, self._settled = self._settled, []
+        return settled
+
+    def close(self) -> None:
+        """Send the verdicts, end the stream, give back the jobs that were not handed out."""
+        self._send()
+        self._outgoing.put(None)  # from here on nothing more is lent
+        while self._call is not None and not self._ended:
+            self._receive()
+        self._ended = True
+        while self._ready:
+            self._unary.verdicts.add(self._ready.popleft(), Verdict.RELEASE, None)
+        self.flush()
+
+    def judge(self, job: LeasedJob, verdict: Verdict, delay: timedelta | None) -> None:
+        """Take a verdict, to be sent soon."""
+        self._unary.verdicts.add(job, verdict, delay)
+
+    def extend(self, job: LeasedJob) -> bool:
+        """Renew a lease, at once; ``False`` if it had ended."""
+        extended: bool = self._run(self._unary.extend(job))
+        return extended
+
+    def _send(self) -> None:
+        """Send verdicts and credit on the stream, if there is one."""
+        if self._call is None:
+            return
+        while taken := self._unary.verdicts.take():
+            self._sent.extend(taken)
+            verdicts = pb.JobVerdicts(epoch=taken[0][0].epoch)
+            verdicts.verdicts.extend(message for _, message in taken)
+            self._outgoing.put(pb.StreamJobsRequest(verdicts=verdicts))
+        if self._used * 2 >= self._window:
+            self._outgoing.put(pb.StreamJobsRequest(credit=self._used))
+            self._used = 0
+
+    def _receive(self) -> None:
+        """Take one message; begin a stream if there is none."""
+        import grpc
+
+        if self._call is None:
+            self._run(self._begin())
+        try:
+            message = next(self._call)
+        except StopIteration:
+            self._ended = True
+            self._hang_up()
+        except grpc.RpcError as error:
+            self._hang_up()
+            self._pause(from_rpc_error(error, self._address))
+        else:
+            self._failing_since, self._next_pause = None, FIRST_PAUSE
+            self._take(message)
+
+    def _begin(self) -> Steps[None]:
+        """Begin a stream, when what an earlier one left unsaid has been said."""
+        if self._unary.verdicts.waiting:
+            self._settled += yield from self._unary.flush()
+        if self._handle.receipt is None:
+            yield from patiently(self._patience, self._handle.open)
+        self._outgoing, self._used = SimpleQueue(), 0
+        start = pb.StreamJobsStart(
+            spread=self._handle.name, consumer=self._name, credit=self._window
+        )
+        self._outgoing.put(pb.StreamJobsRequest(start=start))
+        self._call = self._stub().StreamJobs(iter(self._outgoing.get, None))
+
+    def _pause(self, error: OffbeatError) -> None:
+        """Let time pass after what a restart may cause; raise anything else."""
+        if isinstance(error, NotFound):
+            self._handle.receipt = None
+        elif not isinstance(error, TRANSIENT):
+            raise error
+        now = time.monotonic()
+        if self._failing_since is None:
+            self._failing_since = now
+        if now - self._failing_since > self._patience:
+            raise error
+        time.sleep(self._next_pause)
+        self._next_pause = min(2 * self._next_pause, LONGEST_PAUSE)
+
+    def _take(self, message: pb.StreamJobsResponse) -> None:
+        if message.HasField("leased"):
+            leased = message.leased
+            # By the service's clock, as a message may have waited to be read; but a clock
+            # that goes wrong must not make a lease longer than it was.
+            length = from_duration(leased.lease).total_seconds()
+            left = leased.lease_end_time.ToMicroseconds() / 1e6 - time.time()
+            ends = time.monotonic() + min(left, length)
+            self._ready.extend(LeasedJob(job, leased.epoch, ends, self) for job in leased.jobs)
+        else:
+            jobs = [self._sent.popleft()[0] for _ in message.settled.settlements]
+            settlements = list(message.settled.settlements)
+            self._settled += self._unary.verdicts.note(jobs, settlements)
+
+    def _hang_up(self) -> None:
+        """End the stream; verdicts without an answer are sent again, which changes nothing."""
+        if self._call is not None:
+            self._outgoing.put(None)
+            self._call.cancel()
+            self._call = None
+        self._unary.verdicts.waiting[:0] = self._sent
+        self._sent.clear()

@@ -1,0 +1,122 @@
+"""What producers and consumers have said, and which promises that breaks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+#: Two processes read the same clock, and write what they read; no more may lie between.
+SLACK_MS = 5
+
+
+@dataclass
+class Lease:
+    """A job in the hands of a consumer, by its own words."""
+
+    consumer: str
+    epoch: str
+    begin: float
+    until: float
+    acked: float | None = None
+    settlement: str | None = None
+
+    @property
+    def end(self) -> float:
+        """When the consumer had no more to do with it."""
+        return self.until if self.acked is None else min(self.until, self.acked)
+
+
+@dataclass
+class Ledger:
+    """Events of all processes, and the moments at which the server was killed."""
+
+    submitted: dict[str, int] = field(default_factory=dict)
+    settled: dict[str, float] = field(default_factory=dict)
+    leases: dict[tuple[str, int], list[Lease]] = field(default_factory=lambda: defaultdict(list))
+    kills: list[float] = field(default_factory=list)
+    dead_letters: int = 0
+
+    def note(self, event: dict, heard: float) -> None:
+        """Take an event; ``heard`` is when it was read."""
+        kind = event["event"]
+        if kind == "submitting":
+            self.submitted[event["group"]] = event["jobs"]
+        elif kind == "settled":
+            self.settled[event["group"]] = heard
+            self.dead_letters += event["dead_letters"]
+        elif kind == "begin":
+            job = (event["group"], event["index"])
+            expected = f"{event['group']}/{event['index']}"
+            if event["job"] != expected:
+                raise AssertionError(f"{expected} came with {event['job']!r}")
+            lease = Lease(event["consumer"], event["epoch"], event["time"], event["until"])
+            self.leases[job].append(lease)
+        elif kind in ("ack", "verdict"):
+            lease = self._lease(event)
+            if kind == "ack":
+                lease.acked = event["time"]
+            else:
+                lease.settlement = event["settlement"]
+
+    def _lease(self, event: dict) -> Lease:
+        for lease in reversed(self.leases[event["group"], event["index"]]):
+            if (lease.consumer, lease.epoch) == (event["consumer"], event["epoch"]):
+                return lease
+        raise AssertionError(f"a verdict on a job that was never lent: {event}")
+
+    def jobs(self) -> list[tuple[str, int]]:
+        """Every job that was submitted."""
+        return [(group, index) for group, count in self.submitted.items() for index in range(count)]
+
+    def lost(self) -> list[str]:
+        """Jobs that nobody has finished, or groups that their producers did not see settled."""
+        groups = [f"{group}: not settled" for group in self.submitted if group not in self.settled]
+        done = {job for job, leases in self.leases.items() if any(map(_done, leases))}
+        return groups + [f"{job}: not done" for job in self.jobs() if job not in done]
+
+    def overlapping(self) -> list[str]:
+        """Jobs that two consumers believed to have at one time."""
+        found = []
+        for job, leases in self.leases.items():
+            in_order = sorted(leases, key=lambda lease: lease.begin)
+            for earlier, later in zip(in_order, in_order[1:]):
+                if later.begin < earlier.end - SLACK_MS:
+                    found.append(f"{job}: {earlier} and {later}")
+        return found
+
+    def settled_twice(self) -> list[str]:
+        """Jobs that were settled twice without a restart that explains it."""
+        found = []
+        for job, leases in self.leases.items():
+            settled = sorted(
+                (lease for lease in leases if lease.settlement == "SETTLED"),
+                key=lambda lease: lease.begin,
+            )
+            for earlier, later in zip(settled, settled[1:]):
+                # The first was settled, and its producer did not know when the server was killed.
+                explained = any(earlier.begin <= kill <= later.begin for kill in self.kills)
+                if earlier.epoch == later.epoch or not explained:
+                    found.append(f"{job}: {earlier} and {later}")
+        return found
+
+    def duplicates(self) -> int:
+        """How many times too often jobs were settled."""
+        counts = [
+            sum(lease.settlement == "SETTLED" for lease in leases)
+            for leases in self.leases.values()
+        ]
+        return sum(count - 1 for count in counts if count > 1)
+
+    def outstanding(self) -> int:
+        """Jobs that had been lent, and whose groups were not known to be settled, at the kills."""
+        return sum(
+            any(lease.begin <= kill for lease in leases)
+            and kill < self.settled.get(job[0], float("inf"))
+            for kill in self.kills
+            for job, leases in self.leases.items()
+        )
+
+
+def _done(lease: Lease) -> bool:
+    # An answer may have been lost with the server; then the settlement is not known.
+    return lease.acked is not None and lease.settlement in (None, "SETTLED")

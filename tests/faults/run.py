@@ -1,0 +1,222 @@
+"""Kills the server under producers and consumers, and holds what they say against a ledger.
+
+``python3 tests/faults/run.py --kills 200``: several worlds side by side, each with a server of
+its own, producers and consumers in three languages, leases of a second. The server is killed
+(SIGKILL) at random moments and started again at once; consumers are killed, stopped for longer
+than a lease, and ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from ledger import Ledger
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = Path(__file__).parent / "programs"
+BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "debug" / "offbeat"))
+PYTHON = os.environ.get("OFFBEAT_PYTHON", sys.executable)
+SPREAD = "faults"
+
+#: Producers, and consumers with their modes, of each world.
+WORLDS = [
+    (["py", "py"], [("py", "pull"), ("rb", "stream"), ("php", "pull")]),
+    (["rb", "py"], [("rb", "pull"), ("py", "stream"), ("php", "stream")]),
+    (["php", "rb"], [("php", "pull"), ("py", "pull"), ("rb", "pull")]),
+    (["py", "php"], [("py", "stream"), ("rb", "stream"), ("php", "stream")]),
+]
+COMMANDS = {
+    "py": [PYTHON],
+    "rb": ["ruby", "-I", str(ROOT / "clients/ruby/lib")],
+    "php": ["php"],
+}
+
+#: A server lives for so many seconds, at random; a lease is one.
+LIFE = (0.05, 2.2)
+JOBS_PER_GROUP = 20
+
+
+class World:
+    """A server, its producers and consumers, and what they say."""
+
+    def __init__(self, number: int, kills: int, seed: int, languages: list[str]) -> None:
+        self.random = random.Random(f"{seed}/{number}")
+        self.kills = kills
+        producers, consumers = WORLDS[number % len(WORLDS)]
+        known = lambda kind: kind if kind in languages else languages[0]  # noqa: E731
+        self.producers = [known(kind) for kind in producers]
+        self.consumers = [(known(kind), mode) for kind, mode in consumers]
+        self.ledger, self.lock = Ledger(), threading.Lock()
+        self.failures: list[str] = []
+        self.number = number
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.address = f"127.0.0.1:{free.getsockname()[1]}"
+        self.server = self.serve()
+        self.processes: dict[str, tuple[subprocess.Popen, threading.Thread]] = {}
+        self.lives = 0
+
+    def serve(self) -> subprocess.Popen:
+        command = [BINARY, "serve", "--listen", self.address]
+        server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        line = server.stderr.readline()
+        if "listening" not in line:
+            raise AssertionError(f"the server did not start: {line}")
+        return server
+
+    def start(self, name: str, kind: str, program: str, *arguments: str) -> None:
+        command = [*COMMANDS[kind], str(PROGRAMS / f"{program}.{kind}"), self.address, SPREAD]
+        errors = tempfile.TemporaryFile("w+")
+        process = subprocess.Popen(
+            [*command, *arguments], stdout=subprocess.PIPE, stderr=errors, text=True
+        )
+        reader = threading.Thread(target=self.read, args=(name, process, errors), daemon=True)
+        reader.start()
+        self.processes[name] = process, reader
+
+    def read(self, name: str, process: subprocess.Popen, errors) -> None:
+        for line in process.stdout:
+            if not line.endswith("\n"):
+                break  # it was killed in the middle
+            with self.lock:
+                try:
+                    self.ledger.note(json.loads(line), time.time() * 1_000)
+                except (AssertionError, KeyError, ValueError) as error:
+                    self.failures.append(f"{name}: {line.strip()}: {error!r}")
+        if process.wait() > 0:
+            errors.seek(0)
+            self.failures.append(f"{name} ended with {process.returncode}: {errors.read()[-2000:]}")
+
+    def start_consumer(self, place: int) -> None:
+        kind, mode = self.consumers[place]
+        self.lives += 1
+        # A consumer that is started again is another one.
+        self.start(f"consumer-{place}", kind, "consumer", f"{kind}-{place}-{self.lives}", mode)
+
+    def disturb_consumer(self) -> None:
+        place = self.random.randrange(len(self.consumers))
+        process, _ = self.processes[f"consumer-{place}"]
+        what = self.random.choice(["kill", "end", "stall", "nothing", "nothing"])
+        if what == "stall":
+            process.send_signal(signal.SIGSTOP)
+            threading.Timer(
+                self.random.uniform(0.5, 2.0), process.send_signal, [signal.SIGCONT]
+            ).start()
+        elif what != "nothing":
+            process.send_signal(signal.SIGKILL if what == "kill" else signal.SIGTERM)
+            process.wait()
+            self.start_consumer(place)
+
+    def run(self) -> None:
+        try:
+            self.live()
+        except Exception as error:  # the main thread tells
+            self.failures.append(repr(error))
+        finally:
+            for process, _ in self.processes.values():
+                process.kill()
+            self.server.kill()
+
+    def live(self) -> None:
+        # Groups come for as long as there are kills.
+        seconds = self.kills * sum(LIFE) / 2
+        groups = max(4, round(seconds * 4))
+        for place, kind in enumerate(self.producers):
+            name = f"p{place}"
+            self.start(name, kind, "producer", name, str(groups), str(JOBS_PER_GROUP), str(seconds))
+        for place in range(len(self.consumers)):
+            self.start_consumer(place)
+        for _ in range(self.kills):
+            if self.failures:
+                return
+            time.sleep(self.random.uniform(*LIFE))
+            self.disturb_consumer()
+            with self.lock:
+                self.ledger.kills.append(time.time() * 1_000)
+            self.server.kill()
+            self.server.communicate()
+            self.server = self.serve()
+        end = time.monotonic() + 60 + seconds
+        for place in range(len(self.producers)):
+            process, reader = self.processes[f"p{place}"]
+            process.wait(max(1, end - time.monotonic()))
+            reader.join()
+        self.close()
+        for place in range(len(self.consumers)):
+            process, reader = self.processes[f"consumer-{place}"]
+            process.wait(30)
+            reader.join()
+
+    def close(self) -> None:
+        request = json.dumps({"spread": SPREAD, "wait": "10s"})
+        url = f"http://{self.address}/offbeat.v1.NamedSpreadService/CloseSpread"
+        closed = subprocess.run(
+            ["curl", "-sS", url, "-H", "content-type: application/json", "-d", request],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        if "SPREAD_STATE_CLOSED" not in closed.stdout:
+            raise AssertionError(f"the spread is not closed: {closed.stdout} {closed.stderr}")
+
+    def report(self) -> list[str]:
+        """Print the figures; return what is wrong."""
+        ledger = self.ledger
+        wrong = list(self.failures)
+        for name in ("lost", "overlapping", "settled_twice"):
+            found = getattr(ledger, name)()
+            wrong += [f"{name}: {one}" for one in found[:5]]
+            if len(found) > 5:
+                wrong.append(f"{name}: {len(found)} in all")
+        duplicates, outstanding = ledger.duplicates(), ledger.outstanding()
+        if duplicates > outstanding:
+            wrong.append(f"{duplicates} duplicates, and only {outstanding} jobs were outstanding")
+        if ledger.dead_letters:
+            wrong.append(f"{ledger.dead_letters} dead letters")
+        jobs, leases = len(ledger.jobs()), sum(map(len, ledger.leases.values()))
+        kinds = "+".join(self.producers), "+".join(kind for kind, _ in self.consumers)
+        print(
+            f"world {self.number} ({kinds[0]} to {kinds[1]}): {len(ledger.kills)} kills, "
+            f"{jobs} jobs, {leases} leases, {self.lives} lives of consumers, "
+            f"{duplicates} settled again of {outstanding} outstanding: "
+            f"{'ok' if not wrong else 'FAILED'}",
+            flush=True,
+        )
+        return [f"world {self.number}: {one}" for one in wrong]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--worlds", type=int, default=4)
+    parser.add_argument("--languages", nargs="+", choices=COMMANDS, default=list(COMMANDS))
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
+    arguments = parser.parse_args()
+    print(f"seed {arguments.seed}", flush=True)
+    share = -(-arguments.kills // arguments.worlds)
+    worlds = [
+        World(number, share, arguments.seed, arguments.languages)
+        for number in range(arguments.worlds)
+    ]
+    threads = [threading.Thread(target=world.run) for world in worlds]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    wrong = [one for world in worlds for one in world.report()]
+    print("\n".join(wrong) or f"{share * len(worlds)} kills: nothing lost, nothing lent twice")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
