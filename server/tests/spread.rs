@@ -12,8 +12,8 @@ use offbeat::proto::spread_request::Message as Asked;
 use offbeat::proto::spread_response::Message as Answer;
 use offbeat::proto::spread_service_client::SpreadServiceClient;
 use offbeat::proto::{
-    GroupInput, SpreadCertificate, SpreadDemand, SpreadInput, SpreadPolicy, SpreadRequest,
-    SpreadSpec,
+    GroupInput, ResumeToken, ShortagePolicy, SpreadCertificate, SpreadDemand, SpreadInput,
+    SpreadPolicy, SpreadRequest, SpreadSpec, SpreadTurns,
 };
 use serde::Deserialize;
 use support::{Server, channel, config};
@@ -84,19 +84,18 @@ impl Dispatcher {
     }
 }
 
-/// Spreads groups of these sizes; calls `visit` with the group of each turn.
-async fn spread(
+/// Spreads groups of these sizes; calls `visit` with the turns of each message.
+async fn converse(
     client: &mut Client,
-    spec: SpreadSpec,
-    sizes: impl Iterator<Item = u64> + Send + 'static,
-    mut visit: impl FnMut(i64),
-) -> SpreadCertificate {
-    let mut dispatcher = Dispatcher::new(sizes, spec.policy == SpreadPolicy::Cooldown as i32);
+    first: Asked,
+    mut dispatcher: Dispatcher,
+    mut visit: impl FnMut(SpreadTurns),
+) -> Result<SpreadCertificate, Status> {
     let (sender, requests) = requests();
-    sender.send(asked(Asked::Spec(spec))).unwrap();
-    let mut answers = client.spread(requests).await.unwrap().into_inner();
+    sender.send(asked(first)).unwrap();
+    let mut answers = client.spread(requests).await?.into_inner();
     let (mut sequence, mut certificate) = (0, None);
-    while let Some(answer) = answers.message().await.unwrap() {
+    while let Some(answer) = answers.message().await? {
         assert!(certificate.is_none(), "the certificate comes last");
         match answer.message.unwrap() {
             Answer::Demand(demand) => {
@@ -107,12 +106,24 @@ async fn spread(
                 assert_eq!(turns.first_sequence, sequence);
                 assert!((1..=4_096).contains(&turns.group_indexes.len()));
                 sequence += i64::try_from(turns.group_indexes.len()).unwrap();
-                turns.group_indexes.into_iter().for_each(&mut visit);
+                visit(turns);
             }
             Answer::Certificate(last) => certificate = Some(last),
         }
     }
-    certificate.unwrap()
+    Ok(certificate.unwrap())
+}
+
+/// Spreads groups of these sizes; calls `visit` with the group of each turn.
+async fn spread(
+    client: &mut Client,
+    spec: SpreadSpec,
+    sizes: impl Iterator<Item = u64> + Send + 'static,
+    mut visit: impl FnMut(i64),
+) -> SpreadCertificate {
+    let dispatcher = Dispatcher::new(sizes, spec.policy == SpreadPolicy::Cooldown as i32);
+    let turns = |turns: SpreadTurns| turns.group_indexes.into_iter().for_each(&mut visit);
+    converse(client, Asked::Spec(spec), dispatcher, turns).await.unwrap()
 }
 
 fn feeders(feeder_count: i32) -> SpreadSpec {
@@ -142,6 +153,68 @@ async fn orders_are_those_of_the_vectors_whatever_the_windows() {
         let expected: Vec<i64> = case.order.iter().map(|(group, _)| *group).collect();
         assert_eq!(order, expected);
         assert_eq!(certificate.job_count, i64::try_from(expected.len()).unwrap());
+    }
+}
+
+#[tokio::test]
+async fn a_token_leads_to_the_same_rest_or_is_refused() {
+    let server = Server::start(&config());
+    let mut client = SpreadServiceClient::new(channel(&server).await);
+    let cooldown = || SpreadSpec {
+        policy: SpreadPolicy::Cooldown.into(),
+        on_shortage: ShortagePolicy::Wait.into(),
+        max_open_groups: Some(20),
+        ..feeders(9)
+    };
+    let mut left = 10_000;
+    let mut sizes: Vec<u64> = (0..700).map(|n: u64| (n * n * 7_919 % 31).min(1 + n % 40)).collect();
+    for size in &mut sizes {
+        *size = left.min(*size);
+        left -= *size;
+    }
+    sizes.push(left);
+    assert_eq!(sizes.iter().sum::<u64>(), 10_000);
+    for spec in [feeders(9), cooldown()] {
+        let sized = spec.policy == SpreadPolicy::Cooldown as i32;
+        let dispatcher = |sizes: &[u64]| Dispatcher::new(sizes.to_vec().into_iter(), sized);
+        let (mut order, mut messages) = (Vec::new(), Vec::new());
+        let note = |turns: SpreadTurns| {
+            messages.push((turns.first_sequence, turns.digest));
+            order.extend(turns.group_indexes);
+        };
+        let first = Asked::Spec(spec.clone());
+        let certificate = converse(&mut client, first, dispatcher(&sizes), note).await.unwrap();
+        let token = |next_sequence: usize| {
+            let next_sequence = i64::try_from(next_sequence).unwrap();
+            let before = messages.iter().rfind(|(first, _)| *first <= next_sequence).unwrap();
+            let (digest_sequence, digest) = *before;
+            // Other windows ask in other pieces, for the same order.
+            let spec = Some(SpreadSpec { job_window: Some(100), group_window: 3, ..spec.clone() });
+            Asked::ResumeToken(ResumeToken { spec, digest_sequence, digest, next_sequence })
+        };
+        let places = (0..order.len()).step_by(397).chain([1, 4_095, 4_096, order.len()]);
+        for place in places {
+            let mut again = Vec::new();
+            let note = |turns: SpreadTurns| again.extend(turns.group_indexes);
+            let same = converse(&mut client, token(place), dispatcher(&sizes), note).await.unwrap();
+            assert_eq!((&again[place..], &same), (&order[place..], &certificate), "from {place}");
+        }
+        // One group is a job shorter, and another a job longer.
+        let mut other = sizes.clone();
+        other[300] += 1;
+        other[301] -= u64::from(other[301] > 0);
+        let last = token(order.len() - 1);
+        for (groups, token) in [(&other[..], last), (&sizes[..sizes.len() / 2], token(order.len()))]
+        {
+            let mut turns = 0;
+            let count = |message: SpreadTurns| turns += message.group_indexes.len();
+            let refused =
+                converse(&mut client, token, dispatcher(groups), count).await.unwrap_err();
+            assert_eq!(refused.code(), Code::FailedPrecondition, "{refused}");
+            let info = refused.get_details_error_info().unwrap();
+            assert_eq!(info.reason, "ERROR_REASON_ORDER_DIFFERS");
+            assert!(turns < order.len(), "a turn that counts was dealt");
+        }
     }
 }
 
@@ -185,6 +258,10 @@ async fn whatever_was_not_asked_for_is_refused_by_name() {
     let spec = || Asked::Spec(SpreadSpec { job_window: Some(4), ..feeders(2) });
     let cooldown =
         || Asked::Spec(SpreadSpec { policy: SpreadPolicy::Cooldown.into(), ..feeders(2) });
+    let resume = |digest_sequence, next_sequence| {
+        let spec = Some(SpreadSpec::default());
+        Asked::ResumeToken(ResumeToken { spec, digest_sequence, next_sequence, digest: 0 })
+    };
     let group = |index, job_count| GroupInput {
         group_index: Some(index),
         job_count,
@@ -200,6 +277,12 @@ async fn whatever_was_not_asked_for_is_refused_by_name() {
         (vec![ended()], "spec", "first message"),
         (vec![spec(), spec()], "spec", "first message alone"),
         (vec![Asked::Spec(SpreadSpec::default())], "spec.feeder_count", "1 to 65536"),
+        (vec![spec(), resume(0, 0)], "resume_token", "first message alone"),
+        (vec![resume(0, -1)], "resume_token.next_sequence", "0 or more"),
+        (vec![resume(-1, 0)], "resume_token.digest_sequence", "0 to 0"),
+        (vec![resume(8, 7)], "resume_token.digest_sequence", "0 to 7"),
+        (vec![resume(7, 7)], "resume_token.spec.feeder_count", "1 to 65536"),
+        (vec![Asked::ResumeToken(ResumeToken::default())], "resume_token.spec", "must be set"),
         (vec![Asked::Spec(feeders(0))], "spec.feeder_count", "1 to 65536"),
         (
             vec![Asked::Spec(SpreadSpec { job_window: Some(65_537), ..feeders(1) })],

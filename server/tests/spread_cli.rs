@@ -124,6 +124,26 @@ fn the_first_job_is_out_before_the_second_group_is_read() {
 }
 
 #[test]
+fn a_later_turn_to_begin_with_leaves_out_those_before() {
+    let input = group_lines(&[3, 9, 0, 2, 7, 1]);
+    let flags = ["--feeders", "3", "--policy", "cooldown", "--on-shortage", "wait"];
+    let (all, certificate, _) = spread(&flags, &input);
+    assert!(all.iter().any(|line| line.contains("idle")), "{all:?}");
+    for from in 0..=all.len() {
+        let sequence = from.to_string();
+        let rest = spread(&[&flags[..], &["--from-sequence", &sequence]].concat(), &input);
+        assert_eq!(rest, (all[from..].to_vec(), certificate.clone(), Some(0)), "from {from}");
+    }
+    let beyond = (all.len() + 1).to_string();
+    let (_, errors, status) = spread(&[&flags[..], &["--from-sequence", &beyond]].concat(), &input);
+    assert_eq!(status, Some(64));
+    assert!(
+        errors.contains(&format!("{beyond} is refused: must be 0 to {}", all.len())),
+        "{errors}"
+    );
+}
+
+#[test]
 fn wrong_lines_end_it_and_are_named() {
     for (line, words) in [
         ("nonsense", "line 2"),

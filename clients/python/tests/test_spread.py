@@ -157,3 +157,50 @@ def test_asyncio():
     for case in cases(60):
         turns, count = asyncio.run(order(case))
         assert (turns, count) == (case["order"], len(turns))
+
+
+def sizes_of(job_count):
+    rng, sizes = random.Random(6), []
+    while (left := job_count - sum(sizes)) > 0:
+        sizes.append(min(left, rng.choice([0, 1, 3, 30, 200])))
+    return sizes
+
+
+@pytest.mark.parametrize("policy", list(SpreadPolicy))
+def test_a_fresh_process_goes_on_from_a_token(client, policy):
+    sizes = sizes_of(10_000)
+    groups = lambda: [list(group) for group in jobs(sizes)]  # noqa: E731
+    spread = client.spread(groups(), 7, policy=policy)
+    tokens, turns = [spread.resume_token], []
+    for turn in spread:
+        turns.append(turn)
+        tokens.append(spread.resume_token)
+    sidecar = Sidecar(f"127.0.0.1:{free_port()}")
+    with offbeat.Client(sidecar.address) as fresh:
+        for place in [0, 1, 2, 4_095, 4_096, 4_097, 9_999, 10_000, *range(311, 10_000, 997)]:
+            rest = fresh.resume_spread(groups(), tokens[place], timeout=20)
+            assert rest.resume_token == tokens[place]
+            assert list(rest) == turns[place:]
+            assert rest.resume_token == tokens[-1]
+            assert rest.certificate == spread.certificate
+        others = groups()
+        others[3].append("one more")
+        next(group for group in others[4:] if group).pop()
+        with pytest.raises(offbeat.FailedPrecondition) as differs:
+            next(fresh.resume_spread(others, tokens[9_999]))
+        assert differs.value.reason == "ERROR_REASON_ORDER_DIFFERS"
+        with pytest.raises(offbeat.InvalidArgument, match="resume_token"):
+            fresh.resume_spread(groups(), b"no token at all")
+    assert sidecar.stop() == 0
+
+
+def test_asyncio_goes_on_from_a_token(client):
+    async def talk():
+        async with AsyncClient() as asyncio_client:
+            spread = asyncio_client.spread(jobs([3, 4, 5]), 2)
+            first = [(await spread.__anext__()).job for _ in range(5)]
+            await spread.aclose()
+            rest = asyncio_client.resume_spread(jobs([3, 4, 5]), spread.resume_token)
+            return first + [turn.job async for turn in rest]
+
+    assert asyncio.run(talk()) == [turn.job for turn in client.spread(jobs([3, 4, 5]), 2)]

@@ -29,6 +29,8 @@ pub enum Reason {
     GroupDiffers,
     /// The spread takes no groups any more.
     SpreadClosing,
+    /// The groups are not those of the resume token.
+    OrderDiffers,
     /// As many are held as may be; there is room again later.
     LimitReached,
 }

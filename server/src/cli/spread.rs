@@ -45,6 +45,10 @@ pub(super) struct SpreadArgs {
     #[arg(long, value_name = "COUNT")]
     max_open_groups: Option<i64>,
 
+    /// Go on with this turn: leave out those before it, of the same groups
+    #[arg(long, default_value_t = 0, value_name = "SEQUENCE")]
+    from_sequence: u64,
+
     /// What to do when every open group must still rest (cooldown) [default: emit]
     #[arg(long, value_enum)]
     on_shortage: Option<ShortageName>,
@@ -163,13 +167,21 @@ pub(super) fn run(args: &SpreadArgs) -> Result<ExitCode, Failure> {
         line: Vec::new(),
         failure: None,
     };
+    let mut turns = 0;
     loop {
         match spread.next(&mut lines) {
+            Turn::Job(Dealt { sequence, .. }) | Turn::Idle { sequence }
+                if sequence < args.from_sequence =>
+            {
+                turns = sequence + 1;
+            }
             Turn::Job(Dealt { sequence, job: (group, job), .. }) => {
+                turns = sequence + 1;
                 let line = TurnLine::Job { sequence, group: &group, job: &job };
                 write_json_line(&mut lines.output, &line)?;
             }
             Turn::Idle { sequence } => {
+                turns = sequence + 1;
                 write_json_line(&mut lines.output, &TurnLine::Idle { sequence, idle: true })?;
             }
             Turn::Pending => {
@@ -181,6 +193,12 @@ pub(super) fn run(args: &SpreadArgs) -> Result<ExitCode, Failure> {
         }
     }
     lines.output.flush()?;
+    if args.from_sequence > turns {
+        let from = args.from_sequence;
+        let message =
+            format!("--from-sequence: {from} is refused: must be 0 to {turns}, all turns");
+        return Err(Failure::Usage(message));
+    }
     write_json_line(&mut io::stderr(), &certificate_line(&spread.certificate()))?;
     Ok(ExitCode::SUCCESS)
 }

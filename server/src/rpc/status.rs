@@ -34,6 +34,7 @@ impl From<Reason> for ErrorReason {
             Reason::SpreadDiffers => Self::SpreadDiffers,
             Reason::GroupDiffers => Self::GroupDiffers,
             Reason::SpreadClosing => Self::SpreadClosing,
+            Reason::OrderDiffers => Self::OrderDiffers,
             Reason::LimitReached => Self::LimitReached,
         }
     }
@@ -56,9 +57,10 @@ const fn code_of(reason: Reason) -> Code {
         | Reason::IdTypeUnsuitable
         | Reason::KindsDoNotFit => Code::InvalidArgument,
         Reason::UnknownSpread => Code::NotFound,
-        Reason::SpreadDiffers | Reason::GroupDiffers | Reason::SpreadClosing => {
-            Code::FailedPrecondition
-        }
+        Reason::SpreadDiffers
+        | Reason::GroupDiffers
+        | Reason::SpreadClosing
+        | Reason::OrderDiffers => Code::FailedPrecondition,
         Reason::LimitReached => Code::ResourceExhausted,
     }
 }

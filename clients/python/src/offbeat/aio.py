@@ -25,6 +25,7 @@ from .spread import (
     SpreadCertificate,
     SpreadPolicy,
     SpreadTurn,
+    first_request,
     spread_spec,
 )
 from .sql import Predicate, SqlColumn
@@ -245,15 +246,37 @@ class AsyncClient:
         spec = spread_spec(
             feeder_count, policy, max_open_groups, on_shortage, job_window, group_window
         )
-        dispatcher = Dispatcher(groups, spec)
+        return self._spread(groups, spread_pb.SpreadRequest(spec=spec), timeout)
+
+    def resume_spread(
+        self,
+        groups: Iterable[Iterable[J]],
+        resume_token: bytes,
+        *,
+        timeout: float | timedelta | None = None,
+    ) -> AsyncSpread[J]:
+        """Go on with a spread behind the turns that were taken, by its ``resume_token``.
+
+        ``groups`` must be the same, in the same order: they are pulled from the first on, and
+        what had its turn is dropped. Other groups: ``FailedPrecondition``, before a turn.
+        """
+        return self._spread(groups, first_request(resume_token), timeout)
+
+    def _spread(
+        self,
+        groups: Iterable[Iterable[J]],
+        first: spread_pb.SpreadRequest,
+        timeout: float | timedelta | None,
+    ) -> AsyncSpread[J]:
+        dispatcher = Dispatcher(groups, first)
         seconds = None if timeout is None else to_seconds(timeout)
-        return AsyncSpread(lambda spread: self._deal(spread, spec, dispatcher, seconds))
+        return AsyncSpread(dispatcher, lambda spread: self._deal(spread, dispatcher, seconds))
 
     async def _deal(
-        self, spread: AsyncSpread[J], spec: Any, dispatcher: Dispatcher[J], seconds: float | None
+        self, spread: AsyncSpread[J], dispatcher: Dispatcher[J], seconds: float | None
     ) -> AsyncGenerator[SpreadTurn[J], None]:
         outgoing: asyncio.Queue[Any] = asyncio.Queue()
-        outgoing.put_nowait(spread_pb.SpreadRequest(spec=spec))
+        outgoing.put_nowait(dispatcher.first)
 
         async def requests() -> AsyncIterator[Any]:
             while True:

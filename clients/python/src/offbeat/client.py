@@ -25,6 +25,7 @@ from .spread import (
     SpreadCertificate,
     SpreadPolicy,
     SpreadTurn,
+    first_request,
     spread_spec,
 )
 from .sql import Predicate, SqlColumn
@@ -237,9 +238,31 @@ class Client:
         spec = spread_spec(
             feeder_count, policy, max_open_groups, on_shortage, job_window, group_window
         )
-        dispatcher = Dispatcher(groups, spec)
+        return self._spread(groups, spread_pb.SpreadRequest(spec=spec), timeout)
+
+    def resume_spread(
+        self,
+        groups: Iterable[Iterable[J]],
+        resume_token: bytes,
+        *,
+        timeout: float | timedelta | None = None,
+    ) -> Spread[J]:
+        """Go on with a spread behind the turns that were taken, by its ``resume_token``.
+
+        ``groups`` must be the same, in the same order: they are pulled from the first on, and
+        what had its turn is dropped. Other groups: ``FailedPrecondition``, before a turn.
+        """
+        return self._spread(groups, first_request(resume_token), timeout)
+
+    def _spread(
+        self,
+        groups: Iterable[Iterable[J]],
+        first: spread_pb.SpreadRequest,
+        timeout: float | timedelta | None,
+    ) -> Spread[J]:
+        dispatcher = Dispatcher(groups, first)
         seconds = None if timeout is None else to_seconds(timeout)
-        return Spread(lambda spread: self._deal(spread, spec, dispatcher, seconds))
+        return Spread(dispatcher, lambda spread: self._deal(spread, dispatcher, seconds))
 
     def named_spread(
         self,
@@ -295,11 +318,11 @@ class Client:
             raise from_rpc_error(error, self.address) from error
 
     def _deal(
-        self, spread: Spread[J], spec: Any, dispatcher: Dispatcher[J], seconds: float | None
+        self, spread: Spread[J], dispatcher: Dispatcher[J], seconds: float | None
     ) -> Generator[SpreadTurn[J], None, None]:
         # Groups are pulled here, by whoever takes the turns; grpc's thread only sends.
         outgoing: SimpleQueue[Any] = SimpleQueue()
-        outgoing.put(spread_pb.SpreadRequest(spec=spec))
+        outgoing.put(dispatcher.first)
         call = self._channel.spread_stub().Spread(iter(outgoing.get, None), timeout=seconds)
         try:
             for response in _translated(call, [], self.address):

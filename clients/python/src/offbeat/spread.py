@@ -8,6 +8,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, 
 from dataclasses import dataclass
 from typing import Any, Callable, Generic, TypeVar
 
+from google.protobuf.message import DecodeError
+
 from .errors import refused
 from .schedule import set_enum, set_integer
 from .v1 import spread_pb2 as pb
@@ -77,11 +79,17 @@ class SpreadCertificate:
         )
 
 
-class _Ending:
-    """Where a spread ends: with its certificate."""
+class _Progress:
+    """How far a spread has come, and where it ends: with its certificate."""
 
-    def __init__(self) -> None:
+    def __init__(self, dispatcher: Dispatcher[Any]) -> None:
+        self._dispatcher = dispatcher
         self._certificate: SpreadCertificate | None = None
+
+    @property
+    def resume_token(self) -> bytes:
+        """The place behind the turns that were taken, for ``resume_spread``."""
+        return self._dispatcher.token().SerializeToString()
 
     @property
     def certificate(self) -> SpreadCertificate:
@@ -91,12 +99,16 @@ class _Ending:
         return self._certificate
 
 
-class Spread(_Ending, Iterator[SpreadTurn[J]]):
+class Spread(_Progress, Iterator[SpreadTurn[J]]):
     """The turns of a spread, as they come; and what they have reached."""
 
-    def __init__(self, dealt: Callable[[Spread[J]], Generator[SpreadTurn[J], None, None]]) -> None:
+    def __init__(
+        self,
+        dispatcher: Dispatcher[J],
+        dealt: Callable[[Spread[J]], Generator[SpreadTurn[J], None, None]],
+    ) -> None:
         """Ask for nothing yet."""
-        super().__init__()
+        super().__init__(dispatcher)
         self._turns = dealt(self)
 
     def __next__(self) -> SpreadTurn[J]:
@@ -107,14 +119,16 @@ class Spread(_Ending, Iterator[SpreadTurn[J]]):
         self._turns.close()
 
 
-class AsyncSpread(_Ending, AsyncIterator[SpreadTurn[J]]):
+class AsyncSpread(_Progress, AsyncIterator[SpreadTurn[J]]):
     """The turns of a spread, as they come; and what they have reached."""
 
     def __init__(
-        self, dealt: Callable[[AsyncSpread[J]], AsyncGenerator[SpreadTurn[J], None]]
+        self,
+        dispatcher: Dispatcher[J],
+        dealt: Callable[[AsyncSpread[J]], AsyncGenerator[SpreadTurn[J], None]],
     ) -> None:
         """Ask for nothing yet."""
-        super().__init__()
+        super().__init__(dispatcher)
         self._turns = dealt(self)
 
     async def __anext__(self) -> SpreadTurn[J]:
@@ -128,10 +142,16 @@ class AsyncSpread(_Ending, AsyncIterator[SpreadTurn[J]]):
 class Dispatcher(Generic[J]):
     """The groups of a spread: pulled when asked for, their jobs kept until their turn."""
 
-    def __init__(self, groups: Iterable[Iterable[J]], spec: pb.SpreadSpec) -> None:
+    def __init__(self, groups: Iterable[Iterable[J]], first: pb.SpreadRequest) -> None:
         """Pull nothing yet."""
+        self.first = first
         self._groups = iter(groups)
-        self._sized = spec.policy == pb.SPREAD_POLICY_COOLDOWN
+        if first.HasField("spec"):
+            self._token = pb.ResumeToken(spec=first.spec)
+        else:
+            self._token = pb.ResumeToken.FromString(first.resume_token.SerializeToString())
+        self._begin = self._next = self._token.next_sequence
+        self._sized = self._token.spec.policy == pb.SPREAD_POLICY_COOLDOWN
         self._open: dict[int, _OpenGroup[J]] = {}
         self._next_index = 0
 
@@ -158,16 +178,25 @@ class Dispatcher(Generic[J]):
         return answer
 
     def turns(self, message: pb.SpreadTurns) -> Iterator[SpreadTurn[J]]:
-        """Give each turn its job."""
+        """Give each turn its job; drop those before the place to go on with."""
+        if message.first_sequence <= self._next:
+            self._token.digest_sequence = message.first_sequence
+            self._token.digest = message.digest
         for sequence, index in enumerate(message.group_indexes, message.first_sequence):
-            if index < 0:
-                yield SpreadTurn(sequence, None, None)
-                continue
-            group = self._open[index]
-            job = group.ready.popleft()
-            if group.ended and not group.ready:
-                del self._open[index]
-            yield SpreadTurn(sequence, index, job)
+            turn: SpreadTurn[J] = SpreadTurn(sequence, None, None)
+            if index >= 0:
+                group = self._open[index]
+                turn = SpreadTurn(sequence, index, group.ready.popleft())
+                if group.ended and not group.ready:
+                    del self._open[index]
+            if sequence >= self._begin:
+                self._next = sequence + 1
+                yield turn
+
+    def token(self) -> pb.ResumeToken:
+        """Say how far it has come."""
+        self._token.next_sequence = self._next
+        return self._token
 
     def _pull(self, message: Any, count: int) -> None:
         group = self._open[message.group_index]
@@ -225,6 +254,15 @@ def spread_spec(
         if count is not None:
             set_integer(spec, "spec", name, count)
     return spec
+
+
+def first_request(token: bytes) -> pb.SpreadRequest:
+    """Return how to go on, as a message."""
+    try:
+        return pb.SpreadRequest(resume_token=pb.ResumeToken.FromString(token))
+    except (DecodeError, TypeError) as error:
+        allowed = "must be the bytes of a spread's resume_token"
+        raise refused("resume_token", token, allowed) from error
 
 
 def _size(index: int, group: Iterable[Any]) -> int:

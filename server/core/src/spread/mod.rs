@@ -25,11 +25,13 @@
 mod certificate;
 mod cooldown;
 mod groups;
+mod resume;
 mod round_robin;
 mod spec;
 
 pub use certificate::Certificate;
 pub use groups::Groups;
+pub use resume::{OrderDigest, Place};
 pub use spec::{OnShortage, Policy, SpreadSpec};
 
 use crate::rejection::Rejection;

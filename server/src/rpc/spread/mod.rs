@@ -8,7 +8,7 @@ use std::pin::Pin;
 
 use futures_util::Stream;
 use futures_util::stream;
-use offbeat_core::spread::{Certificate, Spread, Turn};
+use offbeat_core::spread::{Certificate, OrderDigest, Place, Spread, Turn};
 use offbeat_core::{Reason, Rejection};
 use tonic::{Request, Response, Status, Streaming};
 
@@ -59,7 +59,8 @@ impl Conversation {
             return Ok(None);
         }
         loop {
-            if let Some(answer) = self.dealing.as_mut().and_then(Dealing::answer) {
+            let answer = self.dealing.as_mut().map_or(Ok(None), Dealing::answer);
+            if let Some(answer) = answer.map_err(|rejection| status::refused(&rejection))? {
                 self.ended = matches!(answer, Answer::Certificate(_));
                 return Ok(Some(answer));
             }
@@ -72,22 +73,32 @@ impl Conversation {
         let Some(proto::SpreadRequest { message }) = request else {
             let dealing = self.dealing.as_ref();
             return Err(dealing.map_or_else(
-                || missing("spec", "it must be set in the first message"),
+                || missing("spec", "it, or resume_token, must be set in the first message"),
                 |dealing| dealing.inputs.what_is_missing(),
             ));
         };
         match (message, &mut self.dealing) {
             (Some(Asked::Spec(spec)), dealing @ None) => {
-                *dealing = Some(Dealing::new(spec).map_err(|refused| refused.under("spec"))?);
+                let begun = Dealing::new(spec, None);
+                *dealing = Some(begun.map_err(|refused| refused.under("spec"))?);
+                Ok(())
+            }
+            (Some(Asked::ResumeToken(token)), dealing @ None) => {
+                let resumed = spec::place(&token).and_then(|place| {
+                    let spec = token.spec.ok_or_else(|| missing("spec", "it must be set"))?;
+                    Dealing::new(spec, Some(place)).map_err(|refused| refused.under("spec"))
+                });
+                *dealing = Some(resumed.map_err(|refused| refused.under("resume_token"))?);
                 Ok(())
             }
             (Some(Asked::Input(input)), Some(dealing)) => dealing.inputs.take(input),
-            (Some(Asked::Spec(_)), Some(_)) => {
+            (Some(late @ (Asked::Spec(_) | Asked::ResumeToken(_))), Some(_)) => {
+                let field = if matches!(late, Asked::Spec(_)) { "spec" } else { "resume_token" };
                 let allowed = "must be set in the first message alone";
-                Err(Rejection::new(Reason::Contradictory, "spec", "a later message's", allowed))
+                Err(Rejection::new(Reason::Contradictory, field, "a later message's", allowed))
             }
             (Some(Asked::Input(_)), None) => {
-                Err(missing("spec", "it must be set in the first message"))
+                Err(missing("spec", "it, or resume_token, must be set in the first message"))
             }
             (None, _) => Err(missing("input", "spec or input must be set")),
         }
@@ -104,27 +115,40 @@ struct Dealing {
     inputs: Inputs,
     answers: VecDeque<Answer>,
     sequence: u64,
+    /// Of the turns before `sequence`.
+    digest: OrderDigest,
+    /// What is to be reached again.
+    place: Option<Place>,
 }
 
 impl Dealing {
-    fn new(spec: proto::SpreadSpec) -> Result<Self, Rejection> {
+    fn new(spec: proto::SpreadSpec, place: Option<Place>) -> Result<Self, Rejection> {
         let (spread, inputs) = spec::begin(spec)?;
-        Ok(Self { spread, inputs, answers: VecDeque::new(), sequence: 0 })
+        let (answers, digest) = (VecDeque::new(), OrderDigest::default());
+        Ok(Self { spread, inputs, answers, sequence: 0, digest, place })
     }
 
     /// The next answer, if there is one without further input.
-    fn answer(&mut self) -> Option<Answer> {
+    fn answer(&mut self) -> Result<Option<Answer>, Rejection> {
         if self.answers.is_empty() {
-            self.deal();
+            self.deal()?;
         }
-        self.answers.pop_front()
+        Ok(self.answers.pop_front())
+    }
+
+    /// How many turns the next message may have: it ends where a digest is to be checked.
+    fn room(&self) -> usize {
+        let check = self.place.map(|place| place.digest_sequence);
+        let left = check.and_then(|turn| turn.checked_sub(self.sequence)).filter(|left| *left > 0);
+        left.and_then(|left| usize::try_from(left).ok()).map_or(TURNS, |left| left.min(TURNS))
     }
 
     /// Deals what can be dealt, up to a message of turns; then asks for more.
-    fn deal(&mut self) {
+    fn deal(&mut self) -> Result<(), Rejection> {
         let mut group_indexes = Vec::new();
         let mut ended = false;
-        while group_indexes.len() < TURNS {
+        let room = self.room();
+        while group_indexes.len() < room {
             match self.spread.next(&mut self.inputs) {
                 Turn::Job(dealt) => group_indexes.push(wide(dealt.group)),
                 Turn::Idle { .. } => group_indexes.push(-1),
@@ -138,14 +162,23 @@ impl Dealing {
         if !group_indexes.is_empty() {
             let first_sequence = wide(self.sequence);
             self.sequence += group_indexes.len() as u64;
-            let turns = proto::SpreadTurns { first_sequence, group_indexes };
+            let digest = self.digest.value();
+            self.digest.extend(&group_indexes);
+            let turns = proto::SpreadTurns { first_sequence, group_indexes, digest };
             self.answers.push_back(Answer::Turns(turns));
+        }
+        if let Some(place) = &self.place {
+            place.check(self.sequence, self.digest)?;
+            if ended {
+                place.check_end(self.sequence)?;
+            }
         }
         if ended {
             self.answers.push_back(Answer::Certificate(certificate(&self.spread.certificate())));
         } else if let Some(demand) = self.inputs.demand(self.spread.vacancies()) {
             self.answers.push_back(Answer::Demand(demand));
         }
+        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! How to spread, as a client says it.
 
 use offbeat_core::limits::{FEEDER_COUNT, GROUP_WINDOW, JOB_WINDOW, Limit};
-use offbeat_core::spread::{OnShortage, Policy, Spread, SpreadSpec};
+use offbeat_core::spread::{OnShortage, Place, Policy, Spread, SpreadSpec};
 use offbeat_core::{Reason, Rejection};
 
 use super::inputs::Inputs;
@@ -32,6 +32,12 @@ pub(super) fn begin(message: proto::SpreadSpec) -> Result<(Spread<usize>, Inputs
     let job_window = window("job_window", job_window.unwrap_or(DEFAULT_JOB_WINDOW), JOB_WINDOW)?;
     let group_window = window("group_window", group_window, GROUP_WINDOW)?;
     Ok((spread, Inputs::new(policy == Policy::Cooldown, job_window, group_window)))
+}
+
+/// The place that a token names.
+pub(super) fn place(token: &proto::ResumeToken) -> Result<Place, Rejection> {
+    let proto::ResumeToken { spec: _, digest_sequence, digest, next_sequence } = token;
+    Place::try_new(*digest_sequence, *digest, *next_sequence)
 }
 
 fn window(field: &str, asked: i32, limit: Limit) -> Result<u64, Rejection> {

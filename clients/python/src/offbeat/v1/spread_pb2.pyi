@@ -32,6 +32,18 @@ class GroupInput(_message.Message):
     size: int
     def __init__(self, group_index: _Optional[int] = ..., size: _Optional[int] = ..., job_count: _Optional[int] = ..., is_last: bool = ...) -> None: ...
 
+class ResumeToken(_message.Message):
+    __slots__ = ["digest", "digest_sequence", "next_sequence", "spec"]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    NEXT_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    SPEC_FIELD_NUMBER: _ClassVar[int]
+    digest: int
+    digest_sequence: int
+    next_sequence: int
+    spec: SpreadSpec
+    def __init__(self, spec: _Optional[_Union[SpreadSpec, _Mapping]] = ..., digest_sequence: _Optional[int] = ..., digest: _Optional[int] = ..., next_sequence: _Optional[int] = ...) -> None: ...
+
 class SpreadCertificate(_message.Message):
     __slots__ = ["best_min_gap", "close_pair_count", "close_pair_lower_bound", "group_count", "job_count", "min_gap", "widest_span"]
     BEST_MIN_GAP_FIELD_NUMBER: _ClassVar[int]
@@ -69,12 +81,14 @@ class SpreadInput(_message.Message):
     def __init__(self, groups: _Optional[_Iterable[_Union[GroupInput, _Mapping]]] = ..., no_more_groups: bool = ...) -> None: ...
 
 class SpreadRequest(_message.Message):
-    __slots__ = ["input", "spec"]
+    __slots__ = ["input", "resume_token", "spec"]
     INPUT_FIELD_NUMBER: _ClassVar[int]
+    RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
     SPEC_FIELD_NUMBER: _ClassVar[int]
     input: SpreadInput
+    resume_token: ResumeToken
     spec: SpreadSpec
-    def __init__(self, spec: _Optional[_Union[SpreadSpec, _Mapping]] = ..., input: _Optional[_Union[SpreadInput, _Mapping]] = ...) -> None: ...
+    def __init__(self, spec: _Optional[_Union[SpreadSpec, _Mapping]] = ..., resume_token: _Optional[_Union[ResumeToken, _Mapping]] = ..., input: _Optional[_Union[SpreadInput, _Mapping]] = ...) -> None: ...
 
 class SpreadResponse(_message.Message):
     __slots__ = ["certificate", "demand", "turns"]
@@ -103,12 +117,14 @@ class SpreadSpec(_message.Message):
     def __init__(self, policy: _Optional[_Union[SpreadPolicy, str]] = ..., feeder_count: _Optional[int] = ..., max_open_groups: _Optional[int] = ..., on_shortage: _Optional[_Union[ShortagePolicy, str]] = ..., job_window: _Optional[int] = ..., group_window: _Optional[int] = ...) -> None: ...
 
 class SpreadTurns(_message.Message):
-    __slots__ = ["first_sequence", "group_indexes"]
+    __slots__ = ["digest", "first_sequence", "group_indexes"]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
     FIRST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     GROUP_INDEXES_FIELD_NUMBER: _ClassVar[int]
+    digest: int
     first_sequence: int
     group_indexes: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, first_sequence: _Optional[int] = ..., group_indexes: _Optional[_Iterable[int]] = ...) -> None: ...
+    def __init__(self, first_sequence: _Optional[int] = ..., group_indexes: _Optional[_Iterable[int]] = ..., digest: _Optional[int] = ...) -> None: ...
 
 class SpreadPolicy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []

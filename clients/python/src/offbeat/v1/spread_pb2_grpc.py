@@ -37,7 +37,7 @@ class SpreadServiceServicer(object):
     def Spread(self, request_iterator, context):
         """Spreads groups over one stream: groups in, turns out.
 
-        The first request carries the spec. From then on the server asks, and the client
+        The first request carries the spec, or the token of a spread that is to go on. From then on the server asks, and the client
         answers: for groups when feeders need them, for jobs of groups that are open. It
         asks for no more than it has use for, so that there may be any number of groups, of
         any length, made while the first jobs run. The jobs themselves stay with the client,
