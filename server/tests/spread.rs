@@ -185,12 +185,14 @@ async fn a_token_leads_to_the_same_rest_or_is_refused() {
         let first = Asked::Spec(spec.clone());
         let certificate = converse(&mut client, first, dispatcher(&sizes), note).await.unwrap();
         let token = |next_sequence: usize| {
-            let next_sequence = i64::try_from(next_sequence).unwrap();
-            let before = messages.iter().rfind(|(first, _)| *first <= next_sequence).unwrap();
-            let (digest_sequence, digest) = *before;
+            let next = i64::try_from(next_sequence).unwrap();
+            let (first_sequence, digest) =
+                *messages.iter().rfind(|(first, _)| *first <= next).unwrap();
+            let first = usize::try_from(first_sequence).unwrap();
+            let group_indexes = order[first..next_sequence].to_vec();
             // Other windows ask in other pieces, for the same order.
             let spec = Some(SpreadSpec { job_window: Some(100), group_window: 3, ..spec.clone() });
-            Asked::ResumeToken(ResumeToken { spec, digest_sequence, digest, next_sequence })
+            Asked::ResumeToken(ResumeToken { spec, first_sequence, digest, group_indexes })
         };
         let places = (0..order.len()).step_by(397).chain([1, 4_095, 4_096, order.len()]);
         for place in places {
@@ -199,10 +201,11 @@ async fn a_token_leads_to_the_same_rest_or_is_refused() {
             let same = converse(&mut client, token(place), dispatcher(&sizes), note).await.unwrap();
             assert_eq!((&again[place..], &same), (&order[place..], &certificate), "from {place}");
         }
-        // One group is a job shorter, and another a job longer.
+        // One group is a job shorter, and another a job longer: one of the small, which
+        // cooldown deals last.
         let mut other = sizes.clone();
-        other[300] += 1;
-        other[301] -= u64::from(other[301] > 0);
+        let small = sizes.iter().position(|size| *size == 1).unwrap();
+        (other[small], other[small + 1]) = (0, other[small + 1] + 1);
         let last = token(order.len() - 1);
         for (groups, token) in [(&other[..], last), (&sizes[..sizes.len() / 2], token(order.len()))]
         {
@@ -258,9 +261,9 @@ async fn whatever_was_not_asked_for_is_refused_by_name() {
     let spec = || Asked::Spec(SpreadSpec { job_window: Some(4), ..feeders(2) });
     let cooldown =
         || Asked::Spec(SpreadSpec { policy: SpreadPolicy::Cooldown.into(), ..feeders(2) });
-    let resume = |digest_sequence, next_sequence| {
-        let spec = Some(SpreadSpec::default());
-        Asked::ResumeToken(ResumeToken { spec, digest_sequence, next_sequence, digest: 0 })
+    let resume = |first_sequence, turns: usize| {
+        let (spec, group_indexes) = (Some(SpreadSpec::default()), vec![0; turns]);
+        Asked::ResumeToken(ResumeToken { spec, first_sequence, digest: 0, group_indexes })
     };
     let group = |index, job_count| GroupInput {
         group_index: Some(index),
@@ -278,10 +281,9 @@ async fn whatever_was_not_asked_for_is_refused_by_name() {
         (vec![spec(), spec()], "spec", "first message alone"),
         (vec![Asked::Spec(SpreadSpec::default())], "spec.feeder_count", "1 to 65536"),
         (vec![spec(), resume(0, 0)], "resume_token", "first message alone"),
-        (vec![resume(0, -1)], "resume_token.next_sequence", "0 or more"),
-        (vec![resume(-1, 0)], "resume_token.digest_sequence", "0 to 0"),
-        (vec![resume(8, 7)], "resume_token.digest_sequence", "0 to 7"),
-        (vec![resume(7, 7)], "resume_token.spec.feeder_count", "1 to 65536"),
+        (vec![resume(-1, 0)], "resume_token.first_sequence", "0 or more"),
+        (vec![resume(0, 4_097)], "resume_token.group_indexes", "0 to 4096 turns"),
+        (vec![resume(i64::MAX, 4_096)], "resume_token.spec.feeder_count", "1 to 65536"),
         (vec![Asked::ResumeToken(ResumeToken::default())], "resume_token.spec", "must be set"),
         (vec![Asked::Spec(feeders(0))], "spec.feeder_count", "1 to 65536"),
         (

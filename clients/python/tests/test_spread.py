@@ -181,8 +181,10 @@ def test_a_fresh_process_goes_on_from_a_token(client, policy):
             rest = fresh.resume_spread(groups(), tokens[place], timeout=20)
             assert rest.resume_token == tokens[place]
             assert list(rest) == turns[place:]
-            assert rest.resume_token == tokens[-1]
             assert rest.certificate == spread.certificate
+            again = fresh.resume_spread(groups(), rest.resume_token)
+            assert list(again) == []
+            assert again.certificate == spread.certificate
         others = groups()
         others[3].append("one more")
         next(group for group in others[4:] if group).pop()

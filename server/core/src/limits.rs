@@ -221,6 +221,15 @@ pub const GROUP_WINDOW: Limit = Limit {
     note: "settable, 0 by default; each saves a round trip",
 };
 
+/// Turns in a token.
+pub const TOKEN_TURNS: Limit = Limit {
+    name: "turns in a resume token",
+    minimum: 0,
+    maximum: 4_096,
+    unit: "turns",
+    note: "those of the last message; the clients make it so",
+};
+
 /// How long a lease lasts.
 pub const LEASE_MILLIS: Limit = Limit {
     name: "lease of a job of a named spread",
@@ -431,6 +440,7 @@ pub const DECISION_LIMITS: &[Limit] = &[
     MAX_OPEN_GROUPS,
     JOB_WINDOW,
     GROUP_WINDOW,
+    TOKEN_TURNS,
     SPREAD_NAME,
     GROUP_ID,
     CONSUMER_NAME,

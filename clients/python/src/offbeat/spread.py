@@ -150,7 +150,10 @@ class Dispatcher(Generic[J]):
             self._token = pb.ResumeToken(spec=first.spec)
         else:
             self._token = pb.ResumeToken.FromString(first.resume_token.SerializeToString())
-        self._begin = self._next = self._token.next_sequence
+        self._begin = self._token.first_sequence + len(self._token.group_indexes)
+        #: The last message of turns, and how many of them were taken.
+        self._message: pb.SpreadTurns | None = None
+        self._taken = 0
         self._sized = self._token.spec.policy == pb.SPREAD_POLICY_COOLDOWN
         self._open: dict[int, _OpenGroup[J]] = {}
         self._next_index = 0
@@ -179,10 +182,11 @@ class Dispatcher(Generic[J]):
 
     def turns(self, message: pb.SpreadTurns) -> Iterator[SpreadTurn[J]]:
         """Give each turn its job; drop those before the place to go on with."""
-        if message.first_sequence <= self._next:
-            self._token.digest_sequence = message.first_sequence
-            self._token.digest = message.digest
-        for sequence, index in enumerate(message.group_indexes, message.first_sequence):
+        indexes, first = message.group_indexes, message.first_sequence
+        if first + len(indexes) > self._begin:
+            self._message = message
+        for taken, index in enumerate(indexes, 1):
+            sequence = first + taken - 1
             turn: SpreadTurn[J] = SpreadTurn(sequence, None, None)
             if index >= 0:
                 group = self._open[index]
@@ -190,13 +194,19 @@ class Dispatcher(Generic[J]):
                 if group.ended and not group.ready:
                     del self._open[index]
             if sequence >= self._begin:
-                self._next = sequence + 1
+                self._taken = taken
                 yield turn
 
     def token(self) -> pb.ResumeToken:
         """Say how far it has come."""
-        self._token.next_sequence = self._next
-        return self._token
+        if self._message is None:
+            return self._token
+        return pb.ResumeToken(
+            spec=self._token.spec,
+            first_sequence=self._message.first_sequence,
+            digest=self._message.digest,
+            group_indexes=self._message.group_indexes[: self._taken],
+        )
 
     def _pull(self, message: Any, count: int) -> None:
         group = self._open[message.group_index]

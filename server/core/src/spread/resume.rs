@@ -1,6 +1,7 @@
 //! Going on with a spread in another process.
 
-use crate::rejection::{Reason, Rejection};
+use crate::limits::TOKEN_TURNS;
+use crate::rejection::{Reason, Rejection, in_range};
 
 /// A digest of turns, in their order: equal for equal orders, and different for orders that
 /// differ in one turn. It guards against mistakes, and against nobody's malice.
@@ -31,53 +32,70 @@ impl OrderDigest {
 }
 
 /// A place in a spread, to be reached again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// How many turns the digest is of.
-    pub digest_sequence: u64,
+    first_sequence: u64,
     /// Of the turns before that one.
-    pub digest: OrderDigest,
-    /// The turn to go on with.
-    pub next_sequence: u64,
+    digest: OrderDigest,
+    /// The turns from that one on, up to the place.
+    group_indexes: Vec<i64>,
 }
 
 impl Place {
-    /// Reads a place.
+    /// Reads a place: behind turns, the first of which has a number, and whose
+    /// predecessors have a digest.
     ///
     /// # Errors
-    /// When a turn is negative, or the digest is of turns behind the place.
+    /// When the number is negative, or there are too many turns.
     pub fn try_new(
-        digest_sequence: i64,
+        first_sequence: i64,
         digest: u64,
-        next_sequence: i64,
+        group_indexes: Vec<i64>,
     ) -> Result<Self, Rejection> {
-        let turn = |field: &str, sequence: i64, most: i64| {
-            let turn = u64::try_from(sequence).ok().filter(|_| sequence <= most);
-            turn.ok_or_else(|| {
-                let allowed = match most {
-                    i64::MAX => "must be 0 or more, a turn".to_owned(),
-                    most => format!("must be 0 to {most}, next_sequence"),
-                };
-                Rejection::new(Reason::OutOfRange, field, sequence, allowed)
-            })
-        };
-        Ok(Self {
-            next_sequence: turn("next_sequence", next_sequence, i64::MAX)?,
-            digest_sequence: turn("digest_sequence", digest_sequence, next_sequence)?,
-            digest: OrderDigest::from_value(digest),
-        })
+        let count = i64::try_from(group_indexes.len()).unwrap_or(i64::MAX);
+        in_range("group_indexes", count, TOKEN_TURNS)?;
+        let first_sequence = u64::try_from(first_sequence).map_err(|_| {
+            let allowed = "must be 0 or more, a turn";
+            Rejection::new(Reason::OutOfRange, "first_sequence", first_sequence, allowed)
+        })?;
+        Ok(Self { first_sequence, digest: OrderDigest::from_value(digest), group_indexes })
     }
 
-    /// Checks the order before turn `sequence`, if the digest is of it.
+    /// How many turns from `sequence` on may be dealt before the next check, if there is one.
+    #[must_use]
+    pub fn turns_to_check(&self, sequence: u64) -> Option<u64> {
+        let places = [self.first_sequence, self.next_sequence()];
+        places.into_iter().find(|place| *place > sequence).map(|place| place - sequence)
+    }
+
+    /// The turn to go on with.
+    #[must_use]
+    pub fn next_sequence(&self) -> u64 {
+        self.first_sequence.saturating_add(self.group_indexes.len() as u64)
+    }
+
+    /// Checks turns from `sequence` on, of which `before` is the digest of their
+    /// predecessors.
     ///
     /// # Errors
-    /// When it is another.
-    pub fn check(&self, sequence: u64, digest: OrderDigest) -> Result<(), Rejection> {
-        if sequence != self.digest_sequence || digest == self.digest {
-            return Ok(());
+    /// When they are others than on the way to the place.
+    pub fn check(
+        &self,
+        sequence: u64,
+        before: OrderDigest,
+        group_indexes: &[i64],
+    ) -> Result<(), Rejection> {
+        if sequence == self.first_sequence && before != self.digest {
+            return Err(differs(format!("another order of the first {sequence} turns")));
         }
-        let found = format!("another order of the first {sequence} turns");
-        Err(differs(found))
+        let Some(skipped) = sequence.checked_sub(self.first_sequence) else { return Ok(()) };
+        let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
+        let expected = self.group_indexes.get(skipped..).unwrap_or_default();
+        match expected.iter().zip(group_indexes).position(|(expected, turn)| expected != turn) {
+            Some(place) => Err(differs(format!("another turn {}", sequence + place as u64))),
+            None => Ok(()),
+        }
     }
 
     /// Checks that a spread which ended after `turns` turns has the place.
@@ -85,10 +103,10 @@ impl Place {
     /// # Errors
     /// When it has fewer turns.
     pub fn check_end(&self, turns: u64) -> Result<(), Rejection> {
-        if self.next_sequence <= turns {
+        if self.next_sequence() <= turns {
             return Ok(());
         }
-        Err(differs(format!("{turns} turns in all, before turn {}", self.next_sequence)))
+        Err(differs(format!("{turns} turns in all, before turn {}", self.next_sequence())))
     }
 }
 

@@ -84,8 +84,8 @@ impl Conversation {
                 Ok(())
             }
             (Some(Asked::ResumeToken(token)), dealing @ None) => {
-                let resumed = spec::place(&token).and_then(|place| {
-                    let spec = token.spec.ok_or_else(|| missing("spec", "it must be set"))?;
+                let resumed = spec::place(token).and_then(|(spec, place)| {
+                    let spec = spec.ok_or_else(|| missing("spec", "it must be set"))?;
                     Dealing::new(spec, Some(place)).map_err(|refused| refused.under("spec"))
                 });
                 *dealing = Some(resumed.map_err(|refused| refused.under("resume_token"))?);
@@ -136,11 +136,10 @@ impl Dealing {
         Ok(self.answers.pop_front())
     }
 
-    /// How many turns the next message may have: it ends where a digest is to be checked.
+    /// How many turns the next message may have: it ends where something is to be checked.
     fn room(&self) -> usize {
-        let check = self.place.map(|place| place.digest_sequence);
-        let left = check.and_then(|turn| turn.checked_sub(self.sequence)).filter(|left| *left > 0);
-        left.and_then(|left| usize::try_from(left).ok()).map_or(TURNS, |left| left.min(TURNS))
+        let check = self.place.as_ref().and_then(|place| place.turns_to_check(self.sequence));
+        check.and_then(|turns| usize::try_from(turns).ok()).map_or(TURNS, |turns| turns.min(TURNS))
     }
 
     /// Deals what can be dealt, up to a message of turns; then asks for more.
@@ -160,6 +159,9 @@ impl Dealing {
             }
         }
         if !group_indexes.is_empty() {
+            if let Some(place) = &self.place {
+                place.check(self.sequence, self.digest, &group_indexes)?;
+            }
             let first_sequence = wide(self.sequence);
             self.sequence += group_indexes.len() as u64;
             let digest = self.digest.value();
@@ -167,11 +169,8 @@ impl Dealing {
             let turns = proto::SpreadTurns { first_sequence, group_indexes, digest };
             self.answers.push_back(Answer::Turns(turns));
         }
-        if let Some(place) = &self.place {
-            place.check(self.sequence, self.digest)?;
-            if ended {
-                place.check_end(self.sequence)?;
-            }
+        if let (true, Some(place)) = (ended, &self.place) {
+            place.check_end(self.sequence)?;
         }
         if ended {
             self.answers.push_back(Answer::Certificate(certificate(&self.spread.certificate())));

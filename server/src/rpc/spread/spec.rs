@@ -34,10 +34,12 @@ pub(super) fn begin(message: proto::SpreadSpec) -> Result<(Spread<usize>, Inputs
     Ok((spread, Inputs::new(policy == Policy::Cooldown, job_window, group_window)))
 }
 
-/// The place that a token names.
-pub(super) fn place(token: &proto::ResumeToken) -> Result<Place, Rejection> {
-    let proto::ResumeToken { spec: _, digest_sequence, digest, next_sequence } = token;
-    Place::try_new(*digest_sequence, *digest, *next_sequence)
+/// The place that a token names, and how its spread was begun.
+pub(super) fn place(
+    token: proto::ResumeToken,
+) -> Result<(Option<proto::SpreadSpec>, Place), Rejection> {
+    let proto::ResumeToken { spec, first_sequence, digest, group_indexes } = token;
+    Ok((spec, Place::try_new(first_sequence, digest, group_indexes)?))
 }
 
 fn window(field: &str, asked: i32, limit: Limit) -> Result<u64, Rejection> {

@@ -33,16 +33,16 @@ class GroupInput(_message.Message):
     def __init__(self, group_index: _Optional[int] = ..., size: _Optional[int] = ..., job_count: _Optional[int] = ..., is_last: bool = ...) -> None: ...
 
 class ResumeToken(_message.Message):
-    __slots__ = ["digest", "digest_sequence", "next_sequence", "spec"]
+    __slots__ = ["digest", "first_sequence", "group_indexes", "spec"]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
-    DIGEST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
-    NEXT_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    FIRST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    GROUP_INDEXES_FIELD_NUMBER: _ClassVar[int]
     SPEC_FIELD_NUMBER: _ClassVar[int]
     digest: int
-    digest_sequence: int
-    next_sequence: int
+    first_sequence: int
+    group_indexes: _containers.RepeatedScalarFieldContainer[int]
     spec: SpreadSpec
-    def __init__(self, spec: _Optional[_Union[SpreadSpec, _Mapping]] = ..., digest_sequence: _Optional[int] = ..., digest: _Optional[int] = ..., next_sequence: _Optional[int] = ...) -> None: ...
+    def __init__(self, spec: _Optional[_Union[SpreadSpec, _Mapping]] = ..., first_sequence: _Optional[int] = ..., digest: _Optional[int] = ..., group_indexes: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class SpreadCertificate(_message.Message):
     __slots__ = ["best_min_gap", "close_pair_count", "close_pair_lower_bound", "group_count", "job_count", "min_gap", "widest_span"]
