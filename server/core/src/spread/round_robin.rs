@@ -39,15 +39,9 @@ impl<G> RoundRobin<G> {
         let mut passed_over = 0;
         loop {
             if self.current >= self.feeders.len() {
-                if self.feeders.is_empty() {
-                    return Turn::End;
-                }
                 self.current = 0;
             }
-            let Some(feeder) = self.feeders.get_mut(self.current) else {
-                return Turn::End;
-            };
-            if let Some(open) = feeder {
+            if let Some(Some(open)) = self.feeders.get_mut(self.current) {
                 match source.next_job(&mut open.group) {
                     Pull::Ready(job) => {
                         let dealt = open.deal(job, self.turn, tally);
@@ -56,18 +50,11 @@ impl<G> RoundRobin<G> {
                         return dealt;
                     }
                     Pull::Pending | Pull::Later => return Turn::Pending,
-                    Pull::End => {
-                        if let Some(ended) = feeder.take() {
-                            ended.close(source, tally);
-                        }
-                    }
+                    Pull::End => {}
                 }
             }
-            match source.next_group() {
-                Pull::Ready(group) => {
-                    *feeder = Some(Open::new(group, self.next_number));
-                    self.next_number += 1;
-                }
+            match self.take_group(source, tally) {
+                Pull::Ready(()) => {}
                 Pull::Pending => return Turn::Pending,
                 Pull::Later => {
                     self.current += 1;
@@ -76,9 +63,30 @@ impl<G> RoundRobin<G> {
                         return Turn::Pending; // none has a group
                     }
                 }
-                Pull::End => {
-                    self.feeders.remove(self.current);
-                }
+                Pull::End => return Turn::End,
+            }
+        }
+    }
+
+    /// Gives the feeder whose turn it is the next group for the one that has ended. If there
+    /// are no more, the feeder stops, and the next one has the turn; the last one is the end.
+    #[inline(never)] // so that the way past it stays short
+    fn take_group<S: Source<Group = G>>(&mut self, source: &mut S, tally: &mut Tally) -> Pull<()> {
+        let Some(feeder) = self.feeders.get_mut(self.current) else { return Pull::End };
+        if let Some(ended) = feeder.take() {
+            ended.close(source, tally);
+        }
+        match source.next_group() {
+            Pull::Ready(group) => {
+                *feeder = Some(Open::new(group, self.next_number));
+                self.next_number += 1;
+                Pull::Ready(())
+            }
+            Pull::Pending => Pull::Pending,
+            Pull::Later => Pull::Later,
+            Pull::End => {
+                self.feeders.remove(self.current);
+                if self.feeders.is_empty() { Pull::End } else { Pull::Ready(()) }
             }
         }
     }
