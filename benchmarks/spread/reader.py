@@ -5,7 +5,6 @@ import time
 from queue import SimpleQueue
 
 import grpc
-
 import offbeat
 from offbeat.v1 import spread_pb2 as pb
 from offbeat.v1.spread_pb2_grpc import SpreadServiceStub
@@ -27,12 +26,8 @@ def columns(address, group, jobs):
             sum(response.turns.group_indexes)
         elif response.HasField("demand"):
             more = min(response.demand.group_count, count - made)
-            groups = [
-                pb.GroupInput(group_index=index, size=group, job_count=group)
-                for index in range(made, made + more)
-            ]
             made += more
-            answer = pb.SpreadInput(groups=groups, no_more_groups=made == count)
+            answer = pb.SpreadInput(whole_group_sizes=[group] * more, no_more_groups=made == count)
             outgoing.put(pb.SpreadRequest(input=answer))
     assert total == jobs
     outgoing.put(None)

@@ -23,9 +23,8 @@ def columns(address, group, jobs)
       indexes.sum
     when :demand
       more = [response.demand.group_count, count - made].min
-      groups = Array.new(more) { |n| V1::GroupInput.new(group_index: made + n, size: group, job_count: group) }
       made += more
-      tell.call(input: V1::SpreadInput.new(groups: groups, no_more_groups: made == count))
+      tell.call(input: V1::SpreadInput.new(whole_group_sizes: [group] * more, no_more_groups: made == count))
     end
   end
   raise unless total == jobs

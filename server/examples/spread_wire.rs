@@ -13,7 +13,7 @@ use offbeat::proto::spread_service_client::SpreadServiceClient;
 use offbeat::proto::stream_jobs_request::Message as AskedJobs;
 use offbeat::proto::stream_jobs_response::Message as Jobs;
 use offbeat::proto::{
-    GroupCommit, GroupInput, GroupPart, JobVerdict, JobVerdicts, LeasedJobs, NamedSpreadSpec,
+    GroupCommit, GroupPart, JobVerdict, JobVerdicts, LeasedJobs, NamedSpreadSpec,
     OpenSpreadRequest, PullJobsRequest, SettleJobsRequest, SpreadInput, SpreadRequest, SpreadSpec,
     StreamJobsRequest, StreamJobsStart, SubmitGroupsRequest, Verdict,
 };
@@ -79,15 +79,13 @@ async fn one_stream(channel: Channel, group: i64, jobs: i64) -> f64 {
             }
             Answer::Demand(demand) => {
                 let more = demand.group_count.min(count - made);
-                let groups = (made..made + more).map(|index| GroupInput {
-                    group_index: Some(index),
-                    size: Some(group),
-                    job_count: group,
-                    is_last: false,
-                });
-                let groups = groups.collect();
                 made += more;
-                let _ = say(Asked::Input(SpreadInput { groups, no_more_groups: made == count }));
+                let input = SpreadInput {
+                    whole_group_sizes: vec![group; more.try_into().unwrap()],
+                    no_more_groups: made == count,
+                    ..SpreadInput::default()
+                };
+                let _ = say(Asked::Input(input));
             }
             Answer::Certificate(_) => {}
         }

@@ -43,11 +43,14 @@ struct Dispatcher {
     left: BTreeMap<i64, u64>,
     next: i64,
     declares_sizes: bool,
+    /// Whether small groups are said in a column.
+    whole_groups: bool,
 }
 
 impl Dispatcher {
     fn new(sizes: impl Iterator<Item = u64> + Send + 'static, declares_sizes: bool) -> Self {
-        Self { sizes: Box::new(sizes), left: BTreeMap::new(), next: 0, declares_sizes }
+        let (sizes, left) = (Box::new(sizes), BTreeMap::new());
+        Self { sizes, left, next: 0, declares_sizes, whole_groups: false }
     }
 
     fn answer(&mut self, demand: &SpreadDemand) -> SpreadInput {
@@ -57,6 +60,12 @@ impl Dispatcher {
                 input.no_more_groups = true;
                 break;
             };
+            let is_small = input.groups.is_empty() && size <= demand.jobs_per_group.cast_unsigned();
+            if is_small && self.whole_groups {
+                input.whole_group_sizes.push(size.try_into().unwrap());
+                self.next += 1;
+                continue;
+            }
             self.left.insert(self.next, size);
             let declared = self.declares_sizes.then(|| size.try_into().unwrap());
             input.groups.push(self.jobs(self.next, demand.jobs_per_group, declared));
@@ -144,12 +153,16 @@ async fn orders_are_those_of_the_vectors_whatever_the_windows() {
     let vectors = support::test_data("vectors/spread_feeders.json");
     let cases: Vec<Case> = serde_json::from_value(vectors["cases"].clone()).unwrap();
     for (number, case) in (0..).zip(cases) {
+        let whole_groups = number % 5 < 2;
         let job_window = Some([1, 2, 3, 256][number % 4]);
         let group_window = [0, 1, 5][number % 3];
         let spec = SpreadSpec { job_window, group_window, ..feeders(case.feeders) };
         let mut order = Vec::new();
-        let certificate =
-            spread(&mut client, spec, case.groups.into_iter(), |group| order.push(group)).await;
+        let dispatcher =
+            Dispatcher { whole_groups, ..Dispatcher::new(case.groups.into_iter(), false) };
+        let turns = |turns: SpreadTurns| order.extend(turns.group_indexes);
+        let first = Asked::Spec(spec);
+        let certificate = converse(&mut client, first, dispatcher, turns).await.unwrap();
         let expected: Vec<i64> = case.order.iter().map(|(group, _)| *group).collect();
         assert_eq!(order, expected);
         assert_eq!(certificate.job_count, i64::try_from(expected.len()).unwrap());
@@ -271,8 +284,11 @@ async fn whatever_was_not_asked_for_is_refused_by_name() {
         ..GroupInput::default()
     };
     let input =
-        |groups: Vec<GroupInput>| Asked::Input(SpreadInput { groups, no_more_groups: false });
-    let ended = || Asked::Input(SpreadInput { groups: vec![], no_more_groups: true });
+        |groups: Vec<GroupInput>| Asked::Input(SpreadInput { groups, ..SpreadInput::default() });
+    let whole = |whole_group_sizes| {
+        Asked::Input(SpreadInput { whole_group_sizes, ..SpreadInput::default() })
+    };
+    let ended = || Asked::Input(SpreadInput { no_more_groups: true, ..SpreadInput::default() });
     let sized = |size| GroupInput { size: Some(size), ..group(0, 0) };
     let last = |group| GroupInput { is_last: true, ..group };
     for (messages, field, words) in [
@@ -331,6 +347,18 @@ async fn whatever_was_not_asked_for_is_refused_by_name() {
             "input.groups[1].size",
             "when the group is new",
         ),
+        (vec![spec(), whole(vec![4, 5])], "input.whole_group_sizes[1]", "0 to 4 jobs"),
+        (vec![spec(), whole(vec![-1])], "input.whole_group_sizes[0]", "0 to 4 jobs"),
+        (
+            vec![spec(), whole(vec![1, 1, 1])],
+            "input.whole_group_sizes[2]",
+            "no further group was asked for",
+        ),
+        (
+            vec![spec(), whole(vec![1]), input(vec![group(0, 0)])],
+            "input.groups[0].group_index",
+            "has not ended",
+        ),
         (vec![spec(), input(vec![sized(-1)])], "input.groups[0].size", "0 jobs or more"),
         (
             vec![spec(), input(vec![GroupInput { job_count: 2, ..sized(1) }])],
@@ -388,10 +416,10 @@ async fn a_client_may_send_less_than_it_was_asked_for() {
         for (number, job_count) in pieces.into_iter().take(last + 1).enumerate() {
             let size = (number == 0).then_some(3);
             let group = GroupInput { group_index: Some(0), size, job_count, is_last: false };
-            let input = SpreadInput { groups: vec![group], no_more_groups: false };
+            let input = SpreadInput { groups: vec![group], ..SpreadInput::default() };
             messages.push(Asked::Input(input));
         }
-        messages.push(Asked::Input(SpreadInput { groups: vec![], no_more_groups: true }));
+        messages.push(Asked::Input(SpreadInput { no_more_groups: true, ..SpreadInput::default() }));
         assert_eq!(dealt(&mut client, messages).await.unwrap(), (3, 1));
     }
 }

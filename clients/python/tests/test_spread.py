@@ -206,3 +206,15 @@ def test_asyncio_goes_on_from_a_token(client):
             return first + [turn.job async for turn in rest]
 
     assert asyncio.run(talk()) == [turn.job for turn in client.spread(jobs([3, 4, 5]), 2)]
+
+
+def test_a_length_that_lies_is_refused(client):
+    class Liar(list):
+        def __len__(self):
+            return self.claimed
+
+    for claimed, words in [(2, "a longer group"), (4, "a shorter group")]:
+        liar = Liar("abc")
+        liar.claimed = claimed
+        with pytest.raises(offbeat.InvalidArgument, match=words):
+            list(client.spread([liar], 1))

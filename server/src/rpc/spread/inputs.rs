@@ -98,12 +98,31 @@ impl Inputs {
 
     /// Takes what a client has sent.
     pub(super) fn take(&mut self, input: proto::SpreadInput) -> Result<(), Rejection> {
-        let proto::SpreadInput { groups, no_more_groups } = input;
+        let proto::SpreadInput { groups, no_more_groups, whole_group_sizes } = input;
+        for (number, size) in whole_group_sizes.into_iter().enumerate() {
+            self.take_whole_group(size)
+                .map_err(|refused| refused.under(&format!("input.whole_group_sizes[{number}]")))?;
+        }
         for (number, group) in groups.into_iter().enumerate() {
             self.take_group(group)
                 .map_err(|rejection| rejection.under(&format!("input.groups[{number}]")))?;
         }
         self.no_more_groups |= no_more_groups;
+        Ok(())
+    }
+
+    fn take_whole_group(&mut self, size: i64) -> Result<(), Rejection> {
+        let count = u64::try_from(size).ok().filter(|count| *count <= self.job_window);
+        let count = count.ok_or_else(|| {
+            let allowed = format!("must be 0 to {} jobs, as were asked for", self.job_window);
+            Rejection::new(Reason::OutOfRange, "", size, allowed)
+        })?;
+        let place = self.open(self.next_index, Some(size)).map_err(
+            |Rejection { reason, allowed, .. }| Rejection::new(reason, "", size, allowed),
+        )?;
+        if let Some(group) = self.groups.get_mut(place) {
+            (group.awaited, group.ready, group.received, group.ended) = (0, count, count, true);
+        }
         Ok(())
     }
 

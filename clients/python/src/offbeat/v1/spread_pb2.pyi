@@ -73,12 +73,14 @@ class SpreadDemand(_message.Message):
     def __init__(self, group_count: _Optional[int] = ..., jobs_per_group: _Optional[int] = ..., groups: _Optional[_Iterable[_Union[GroupDemand, _Mapping]]] = ...) -> None: ...
 
 class SpreadInput(_message.Message):
-    __slots__ = ["groups", "no_more_groups"]
+    __slots__ = ["groups", "no_more_groups", "whole_group_sizes"]
     GROUPS_FIELD_NUMBER: _ClassVar[int]
     NO_MORE_GROUPS_FIELD_NUMBER: _ClassVar[int]
+    WHOLE_GROUP_SIZES_FIELD_NUMBER: _ClassVar[int]
     groups: _containers.RepeatedCompositeFieldContainer[GroupInput]
     no_more_groups: bool
-    def __init__(self, groups: _Optional[_Iterable[_Union[GroupInput, _Mapping]]] = ..., no_more_groups: bool = ...) -> None: ...
+    whole_group_sizes: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, groups: _Optional[_Iterable[_Union[GroupInput, _Mapping]]] = ..., no_more_groups: bool = ..., whole_group_sizes: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class SpreadRequest(_message.Message):
     __slots__ = ["input", "resume_token", "spec"]
