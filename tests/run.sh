@@ -83,8 +83,8 @@ lint() {
     "$tools/node_modules/.bin/buf" lint proto
     "$tools/node_modules/.bin/buf" format --diff --exit-code proto
     "$tools/node_modules/.bin/buf" breaking proto --against proto/baseline.binpb
-    "$venv/bin/ruff" check --quiet clients/python tests examples
-    "$venv/bin/ruff" format --quiet --check clients/python tests examples
+    "$venv/bin/ruff" check --quiet clients/python tests examples benchmarks
+    "$venv/bin/ruff" format --quiet --check clients/python tests examples benchmarks
     (cd clients/python && "../../$venv/bin/mypy" --no-error-summary)
 
     "$tools/cargo/bin/cargo-deny" check --hide-inclusion-graph bans licenses sources
@@ -160,6 +160,8 @@ clients() {
         "$(command -v phpunit)" </dev/null)
     say "three databases, and the recipe in three languages"
     "$venv/bin/pytest" --quiet tests/databases
+    say "a server that is killed, and a ledger"
+    python3 tests/faults/run.py --kills 200
     say "README and examples"
     "$venv/bin/pytest" --quiet tests/documents
 }

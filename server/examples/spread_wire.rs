@@ -183,7 +183,7 @@ async fn submit_to_deal(channel: Channel, rate: u32, time: Duration) -> Vec<u64>
     let (sender, requests) = requests();
     let say = move |message| sender.send(StreamJobsRequest { message: Some(message) }).unwrap();
     let (spread, consumer) = ("delay".to_owned(), "reader".to_owned());
-    say(AskedJobs::Start(StreamJobsStart { spread, consumer, credit: Some(10_000) }));
+    say(AskedJobs::Start(StreamJobsStart { spread, consumer, credit: 10_000 }));
     let mut answers = client.stream_jobs(requests).await.unwrap().into_inner();
     let reader = tokio::spawn(async move {
         let mut delays = Vec::new();

@@ -50,7 +50,7 @@ pub const MESSAGE_BYTES: Limit = Limit {
 
 /// Size of a request message of the bulk methods.
 pub const BULK_MESSAGE_BYTES: Limit = Limit {
-    name: "request message of AssignSlots, StreamSlotAssignments, Spread, SubmitGroups",
+    name: "request message of AssignSlots, StreamSlotAssignments, Spread, SubmitGroups, WaitForGroups",
     minimum: 0,
     maximum: 4 << 20,
     unit: "bytes",

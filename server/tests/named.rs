@@ -331,12 +331,14 @@ async fn stream_jobs(
     credit: i32,
 ) -> (mpsc::UnboundedSender<StreamJobsRequest>, Streaming<StreamJobsResponse>) {
     let (sender, receiver) = mpsc::unbounded_channel();
-    let (spread, consumer, credit) = (NAME.into(), consumer.into(), Some(credit));
+    let (spread, consumer) = (NAME.into(), consumer.into());
     say(&sender, Asked::Start(StreamJobsStart { spread, consumer, credit }));
     let requests = stream::unfold(receiver, async |mut receiver| {
         receiver.recv().await.map(|request| (request, receiver))
     });
-    let answers = client.stream_jobs(requests).await.unwrap().into_inner();
+    let mut answers = client.stream_jobs(requests).await.unwrap().into_inner();
+    let first = answers.message().await.unwrap().unwrap().message.unwrap();
+    assert!(matches!(first, Answer::Started(_)), "{first:?}");
     (sender, answers)
 }
 
@@ -347,14 +349,14 @@ fn say(sender: &mpsc::UnboundedSender<StreamJobsRequest>, message: Asked) {
 async fn leased(answers: &mut Streaming<StreamJobsResponse>) -> LeasedJobs {
     match answers.message().await.unwrap().unwrap().message.unwrap() {
         Answer::Leased(leased) => leased,
-        Answer::Settled(settled) => panic!("{settled:?}"),
+        other => panic!("{other:?}"),
     }
 }
 
 async fn settled(answers: &mut Streaming<StreamJobsResponse>) -> Vec<i32> {
     match answers.message().await.unwrap().unwrap().message.unwrap() {
         Answer::Settled(settled) => settled.settlements,
-        Answer::Leased(leased) => panic!("{leased:?}"),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -377,6 +379,21 @@ async fn a_stream_sends_what_was_granted_and_takes_verdicts() {
     assert_eq!(settled(&mut answers).await.len(), 3);
     close(&mut client, CloseMode::Drain, 0).await.unwrap();
     assert!(answers.message().await.unwrap().is_none(), "the end of the spread ends the stream");
+}
+
+#[tokio::test]
+async fn a_server_that_stops_ends_idle_streams_at_once() {
+    let (mut server, mut client) = start().await;
+    open(&mut client, spec()).await.unwrap();
+    let (_sender, mut answers) = stream_jobs(&mut client, "one", 2).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let begun = Instant::now();
+    server.signal();
+    let ended = answers.message().await.unwrap_err();
+    assert_eq!(why(&ended), (Code::Unavailable, "SHUTTING_DOWN".into()));
+    drop((_sender, answers, client));
+    tokio::task::spawn_blocking(move || server.join()).await.unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]
@@ -431,13 +448,14 @@ async fn streams_refuse_what_makes_no_sense() {
     for (messages, field) in [
         (vec![], "start"),
         (vec![first(Asked::Credit(1))], "start"),
-        (vec![first(Asked::Start(start(None)))], "start.credit"),
-        (vec![first(Asked::Start(start(Some(0))))], "start.credit"),
-        (vec![first(Asked::Start(start(Some(1)))), first(Asked::Start(start(Some(1))))], "start"),
-        (vec![first(Asked::Start(start(Some(1)))), first(Asked::Credit(65_536))], "credit"),
-        (vec![first(Asked::Start(start(Some(1)))), first(Asked::Credit(-1))], "credit"),
+        (vec![first(Asked::Start(start(-1)))], "start.credit"),
+        (vec![first(Asked::Start(start(65_537)))], "start.credit"),
+        (vec![first(Asked::Start(start(0))), first(Asked::Credit(65_537))], "credit"),
+        (vec![first(Asked::Start(start(1))), first(Asked::Start(start(1)))], "start"),
+        (vec![first(Asked::Start(start(1))), first(Asked::Credit(65_536))], "credit"),
+        (vec![first(Asked::Start(start(1))), first(Asked::Credit(-1))], "credit"),
         (
-            vec![first(Asked::Start(start(Some(1)))), first(Asked::Verdicts(verdicts))],
+            vec![first(Asked::Start(start(1))), first(Asked::Verdicts(verdicts))],
             "verdicts.verdicts",
         ),
     ] {
@@ -451,8 +469,9 @@ async fn streams_refuse_what_makes_no_sense() {
         let violations = refused.get_details_bad_request().unwrap().field_violations;
         assert_eq!((refused.code(), &*violations[0].field), (Code::InvalidArgument, field));
     }
-    let unknown = StreamJobsStart { spread: "other".into(), ..start(Some(1)) };
+    let unknown = StreamJobsStart { spread: "other".into(), ..start(1) };
     let requests = stream::iter([first(Asked::Start(unknown))]).chain(stream::pending());
-    let refused = client.stream_jobs(requests).await.unwrap().into_inner().message().await;
-    assert_eq!(refused.unwrap_err().code(), Code::NotFound);
+    let mut answers = client.stream_jobs(requests).await.unwrap().into_inner();
+    answers.message().await.unwrap();
+    assert_eq!(answers.message().await.unwrap_err().code(), Code::NotFound);
 }

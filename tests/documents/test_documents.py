@@ -140,6 +140,65 @@ def test_the_page_on_spreading():
     assert [json.loads(line)["job"] for line in lines] == ["a1", "b1", "a2", "b2", "a3"]
 
 
+NAMED = ROOT / "examples" / "named_spread"
+LANGUAGES = {
+    "python": [sys.executable],
+    "ruby": ["ruby", "-w", "-I", "clients/ruby/lib"],
+    "php": ["php"],
+}
+
+
+@pytest.mark.parametrize(
+    "languages",
+    [["python"] * 5, ["ruby"] * 5, ["php"] * 5, ["php", "ruby", "python", "ruby", "php"]],
+    ids=lambda languages: "-".join(dict.fromkeys(languages)),
+)
+def test_two_producers_and_three_consumers(address, languages):
+    page = (ROOT / "docs" / "spread.md").read_text()
+    spread, programs = f"example-{'-'.join(languages)}", []
+
+    def start(language: str, program: str, *arguments: str) -> subprocess.Popen:
+        (path,) = (NAMED / language).glob(f"{program}.*")
+        if language == "python":
+            assert f"<!-- {path.relative_to(ROOT)} -->\n```python\n{path.read_text()}```" in page
+        command = [*LANGUAGES[language], path, address, spread, *arguments]
+        programs.append(subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True))
+        return programs[-1]
+
+    try:
+        names = ["a", "b", "one", "two", "three"]
+        producers = [
+            start(language, "producer", name, "10", "20")
+            for language, name in zip(languages[:2], names)
+        ]
+        consumers = [
+            start(language, "consumer", name) for language, name in zip(languages[2:], names[2:])
+        ]
+        for name, producer in zip(names, producers):
+            assert producer.communicate(timeout=60)[0] == f"{name}: 10 groups settled\n"
+        client = offbeat.Client(address)
+        handle = client.named_spread(spread, feeder_count=8, lease=timedelta(seconds=5))
+        assert handle.close(wait=10).state is offbeat.SpreadState.CLOSED
+        done = [consumer.communicate(timeout=60)[0].split() for consumer in consumers]
+        jobs = sorted(
+            (group, int(job)) for words in done for group, job in zip(words[1::3], words[2::3])
+        )
+        groups = [f"{prefix}-{number}" for prefix in "ab" for number in range(10)]
+        assert jobs == sorted((group, job) for group in groups for job in range(20))
+        assert all(program.returncode == 0 for program in programs)
+    finally:
+        for program in programs:
+            program.kill()
+
+
+def test_named_spreads_by_curl(address):
+    page = (ROOT / "docs" / "spread.md").read_text()
+    (call,) = re.findall(r"```sh\n(curl.*?)```", page, re.DOTALL)
+    answer = json.loads(run("bash", "-c", call.replace(DEFAULT, address)))
+    assert answer["created"] is True
+    assert answer["description"]["spec"]["lease"] == "30s"
+
+
 def test_the_table_of_clients():
     """Every method of the table is one of its client, and the other way round."""
     text = (ROOT / "clients" / "README.md").read_text()

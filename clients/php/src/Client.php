@@ -17,6 +17,12 @@ use Offbeat\Answer\SlotAssignments;
 use Offbeat\Exception\BadIds;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\OffbeatException;
+use Offbeat\NamedSpread\Calls;
+use Offbeat\NamedSpread\Messages;
+use Offbeat\NamedSpread\NamedSpread;
+use Offbeat\NamedSpread\Patience;
+use Offbeat\NamedSpread\Service;
+use Offbeat\NamedSpread\SpreadDescription;
 use Offbeat\Spread\ShortagePolicy;
 use Offbeat\Spread\Spread;
 use Offbeat\Spread\SpreadPolicy;
@@ -48,6 +54,8 @@ final class Client
 
     public readonly string $address;
     public readonly float $timeout;
+    /** Makes each call once. */
+    private readonly Transport $direct;
     private readonly Transport $transport;
     private readonly Address $place;
 
@@ -64,7 +72,8 @@ final class Client
         $this->address = $address ?? self::variable('OFFBEAT_ADDRESS') ?? self::DEFAULT_ADDRESS;
         $this->timeout = $timeout === null ? self::timeoutFromVariable() : Check::timeout('timeout', $timeout);
         $this->place = Address::parse($this->address);
-        $this->transport = new Retrying(self::transport($transport, $this->place));
+        $this->direct = self::transport($transport, $this->place);
+        $this->transport = new Retrying($this->direct);
     }
 
     /** Closes the connection; the next call makes a new one. */
@@ -323,10 +332,123 @@ final class Client
         if ($groupWindow !== null) {
             $spec->setGroupWindow(Check::int32('spec.group_window', $groupWindow));
         }
+
+        return $this->spreadFrom($groups, (new V1\SpreadRequest())->setSpec($spec), $timeout);
+    }
+
+    /**
+     * Goes on with a spread behind the turns that were taken, by its `resumeToken()`.
+     *
+     * The groups must be the same, in the same order: they are pulled from the first on, and
+     * what had its turn is dropped. Other groups are refused before the first turn.
+     *
+     * @param iterable<iterable<mixed>> $groups
+     * @param int|float|null $timeout until the last turn, in seconds. Default: none
+     *
+     * @throws OffbeatException
+     */
+    public function resumeSpread(iterable $groups, string $resumeToken, int|float|null $timeout = null): Spread
+    {
+        $token = new V1\ResumeToken();
+        try {
+            $token->mergeFromString($resumeToken);
+        } catch (\Exception) {
+            throw InvalidArgument::refused('resume_token', $resumeToken, "must be a spread's resumeToken()");
+        }
+
+        return $this->spreadFrom($groups, (new V1\SpreadRequest())->setResumeToken($token), $timeout);
+    }
+
+    /** @param iterable<iterable<mixed>> $groups */
+    private function spreadFrom(iterable $groups, V1\SpreadRequest $first, int|float|null $timeout): Spread
+    {
         $seconds = $timeout === null ? null : Check::timeout('timeout', $timeout);
         $path = '/offbeat.v1.SpreadService/Spread';
 
-        return new Spread($groups, $spec, fn (): Conversation => new Conversation($this->place, $path, $seconds));
+        return new Spread($groups, $first, fn (): Conversation => new Conversation($this->place, $path, $seconds));
+    }
+
+    /**
+     * A spread that outlives this process: producers submit groups, any number of consumers draw
+     * their jobs. Nothing connects yet; its first call opens the spread.
+     *
+     * All who open it must give the same parameters; what is left out is the sidecar's default.
+     *
+     * @param int $feederCount how many groups take turns: the workers of all consumers, and a few more
+     * @param ?int $maxOpenGroups SpreadPolicy::Cooldown only: how many groups are open at most
+     * @param DateInterval|int|float|null $lease how long a job is lent, in seconds. Default: 30
+     * @param ?int $maxAttempts how many times a job is lent before it is given up. Default: 5
+     * @param ?int $maxConsumerLeases how many jobs one consumer may hold at once. Default: 1,024
+     * @param ?int $maxGroups how many groups there may be at once. Default: 65,536
+     * @param ?int $maxJobs how many jobs there may be at once. Default: 1,000,000
+     * @param ?int $maxBytes how many bytes of jobs there may be at once. Default: 64 MiB
+     */
+    public function namedSpread(
+        string $name,
+        int $feederCount,
+        ?SpreadPolicy $policy = null,
+        ?int $maxOpenGroups = null,
+        DateInterval|int|float|null $lease = null,
+        ?int $maxAttempts = null,
+        ?int $maxConsumerLeases = null,
+        ?int $maxGroups = null,
+        ?int $maxJobs = null,
+        ?int $maxBytes = null,
+    ): NamedSpread {
+        $spec = (new V1\NamedSpreadSpec())->setFeederCount(Check::int32('spec.feeder_count', $feederCount));
+        if ($policy !== null) {
+            $spec->setPolicy($policy->toMessage());
+        }
+        if ($maxOpenGroups !== null) {
+            $spec->setMaxOpenGroups(Check::int32('spec.max_open_groups', $maxOpenGroups));
+        }
+        if ($lease !== null) {
+            $spec->setLease(Times::toDuration('spec.lease', $lease));
+        }
+        if ($maxAttempts !== null) {
+            $spec->setMaxAttempts(Check::int32('spec.max_attempts', $maxAttempts));
+        }
+        if ($maxConsumerLeases !== null) {
+            $spec->setMaxConsumerLeases(Check::int32('spec.max_consumer_leases', $maxConsumerLeases));
+        }
+        if ($maxGroups !== null) {
+            $spec->setMaxGroups(Check::int32('spec.max_groups', $maxGroups));
+        }
+        if ($maxJobs !== null) {
+            $spec->setMaxJobs(Check::int32('spec.max_jobs', $maxJobs));
+        }
+        if ($maxBytes !== null) {
+            $spec->setMaxBytes($maxBytes);
+        }
+
+        return new NamedSpread(new Calls($this->namedSpreadService(), Check::utf8('spread', $name), $spec));
+    }
+
+    /**
+     * The named spreads, by name: page by page, as they are taken.
+     *
+     * @return \Generator<int, SpreadDescription>
+     *
+     * @throws OffbeatException
+     */
+    public function listSpreads(): \Generator
+    {
+        $service = $this->namedSpreadService();
+        $request = new V1\ListSpreadsRequest();
+        do {
+            $page = (new Patience(Patience::OF_A_CALL))->run(
+                static fn (): V1\ListSpreadsResponse => $service->call('ListSpreads', $request, new V1\ListSpreadsResponse()),
+            );
+            foreach ($page->getSpreads() as $spread) {
+                $request->setAfterSpread($spread->getSpread());
+                yield Messages::description($spread);
+            }
+        } while ($page->getHasMore());
+    }
+
+    private function namedSpreadService(): Service
+    {
+        return new Service($this->direct, $this->place, $this->timeout);
     }
 
     /**
@@ -384,7 +506,7 @@ final class Client
     {
         $seconds = $timeout === null ? $this->timeout : Check::timeout('timeout', $timeout);
 
-        return $this->transport->call($method, $bytes, $seconds);
+        return $this->transport->call("SlotService/$method", $bytes, $seconds);
     }
 
     /**

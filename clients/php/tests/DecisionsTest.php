@@ -30,7 +30,7 @@ final class DecisionsTest extends OffbeatTestCase
             ['method' => $method, 'request' => $request] = $golden;
             $question = self::message("{$method}Request", $request);
             $bytes = self::transport($kind, Sidecar::shared()->address)
-                ->call($method, $question->serializeToString(), 10.0);
+                ->call("SlotService/$method", $question->serializeToString(), 10.0);
             $response = self::message("{$method}Response", []);
             $response->mergeFromString($bytes);
             foreach (['BucketShare', 'SlotLoad', 'SecondLoad'] as $estimate) { // to differ in the last digit
@@ -59,7 +59,7 @@ final class DecisionsTest extends OffbeatTestCase
             $bytes = self::message("{$refusal['method']}Request", self::filled($refusal))->serializeToString();
             $thrown = self::thrown(
                 InvalidArgument::class,
-                static fn () => $transport->call($refusal['method'], $bytes, 10.0),
+                static fn () => $transport->call("SlotService/{$refusal['method']}", $bytes, 10.0),
                 $refusal['name'],
             );
             self::assertSame("ERROR_REASON_{$refusal['reason']}", $thrown->reason, $refusal['name']);

@@ -115,7 +115,7 @@ final class FailuresTest extends OffbeatTestCase
         $transport = self::transport($kind, Sidecar::shared()->address);
         $thrown = self::thrown(
             ResourceExhausted::class,
-            static fn () => $transport->call('AssignSlots', str_repeat("\x22\x01x", 3 << 20), 10.0),
+            static fn () => $transport->call('SlotService/AssignSlots', str_repeat("\x22\x01x", 3 << 20), 10.0),
         );
         self::assertSame('ERROR_REASON_MESSAGE_TOO_LARGE', $thrown->reason);
     }
@@ -130,7 +130,7 @@ final class FailuresTest extends OffbeatTestCase
     {
         $transport = new Retrying(self::transport($kind, Sidecar::shared()->address));
         for ($patience = 0; $patience < 5; ++$patience) {
-            $thrown = self::thrown(OffbeatException::class, static fn () => $transport->call('Dance', '', 10.0));
+            $thrown = self::thrown(OffbeatException::class, static fn () => $transport->call('SlotService/Dance', '', 10.0));
             if (!$thrown instanceof Unavailable) {
                 break;
             }

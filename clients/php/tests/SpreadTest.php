@@ -6,6 +6,7 @@ namespace Offbeat\Tests;
 
 use Offbeat\Client;
 use Offbeat\Exception\DeadlineExceeded;
+use Offbeat\Exception\FailedPrecondition;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\Unavailable;
 use Offbeat\Spread\ShortagePolicy;
@@ -56,6 +57,41 @@ final class SpreadTest extends OffbeatTestCase
         foreach ($orders as $order) {
             self::assertSame($orders[0], $order);
         }
+    }
+
+    /** @dataProvider policies */
+    public function testAFreshClientGoesOnFromAToken(SpreadPolicy $policy): void
+    {
+        mt_srand(6);
+        $sizes = array_map(static fn (): int => [0, 1, 3, 30, 200][mt_rand(0, 4)], range(1, 220));
+        $spread = self::client()->spread(self::groups($sizes), 7, $policy);
+        $tokens = [$spread->resumeToken()];
+        $turns = [];
+        foreach ($spread as $turn) {
+            $turns[] = $turn;
+            $tokens[] = $spread->resumeToken();
+        }
+        self::assertGreaterThan(8_192, count($turns));
+        foreach ([0, 4_096, 5_003, count($turns) - 1] as $place) {
+            $rest = self::client()->resumeSpread(self::groups($sizes), $tokens[$place], timeout: 20);
+            self::assertSame($tokens[$place], $rest->resumeToken());
+            self::assertEquals(array_slice($turns, $place), iterator_to_array($rest, false), "from $place");
+            self::assertEquals($spread->certificate(), $rest->certificate());
+        }
+        $others = $sizes;
+        --$others[array_search(1, $sizes, true)];
+        $differs = self::thrown(
+            FailedPrecondition::class,
+            static fn () => self::client()->resumeSpread(self::groups($others), $tokens[count($turns) - 1])->getIterator()->current(),
+        );
+        self::assertSame('ERROR_REASON_ORDER_DIFFERS', $differs->reason);
+        self::thrown(InvalidArgument::class, static fn () => self::client()->resumeSpread([], 'no token at all'));
+    }
+
+    /** @return list<array{SpreadPolicy}> */
+    public static function policies(): array
+    {
+        return [[SpreadPolicy::RoundRobin], [SpreadPolicy::Cooldown]];
     }
 
     public function testNothingIsPulledBeforeItIsNeeded(): void

@@ -31,8 +31,8 @@ final class TransportTest extends OffbeatTestCase
     {
         $server = self::nonsense($mode, $address);
         $transport = self::transport($kind, $address, self::LIMIT);
-        self::assertSame('abc', $transport->call('AssignSlot', 'question', 5.0));
-        self::assertSame('abc', $transport->call('AssignSlot', '', 5.0));
+        self::assertSame('abc', $transport->call('SlotService/AssignSlot', 'question', 5.0));
+        self::assertSame('abc', $transport->call('SlotService/AssignSlot', '', 5.0));
         self::assertSame(2, substr_count($server->output(), 'call'));
     }
 
@@ -66,7 +66,7 @@ final class TransportTest extends OffbeatTestCase
         $server = self::nonsense($mode, $address);
         $transport = self::transport('curl', $address, self::LIMIT);
         $started = microtime(true);
-        $thrown = self::thrown(OffbeatException::class, static fn () => $transport->call('AssignSlot', 'question', 5.0));
+        $thrown = self::thrown(OffbeatException::class, static fn () => $transport->call('SlotService/AssignSlot', 'question', 5.0));
         self::assertSame($class, $thrown::class, $thrown->getMessage());
         self::assertNotSame('', $thrown->getMessage());
         self::assertLessThan(3, microtime(true) - $started);
@@ -84,7 +84,7 @@ final class TransportTest extends OffbeatTestCase
             }
             $server = self::nonsense($mode, $address);
             $transport = self::transport('grpc', $address, self::LIMIT);
-            self::thrown(OffbeatException::class, static fn () => $transport->call('AssignSlot', 'question', 1.0), $mode);
+            self::thrown(OffbeatException::class, static fn () => $transport->call('SlotService/AssignSlot', 'question', 1.0), $mode);
             $transport->close();
         }
     }
@@ -103,7 +103,7 @@ final class TransportTest extends OffbeatTestCase
         $server = self::nonsense($mode, $address);
         $thrown = self::thrown(
             ResourceExhausted::class,
-            static fn () => self::transport($kind, $address)->call('AssignSlot', '', 5.0),
+            static fn () => self::transport($kind, $address)->call('SlotService/AssignSlot', '', 5.0),
         );
         self::assertSame('full: 100% of ½', $thrown->getMessage());
         self::assertSame(1.05, $thrown->retryDelay);
@@ -116,7 +116,7 @@ final class TransportTest extends OffbeatTestCase
     public function testDetailsThatCannotBeReadDoNotHideTheStatus(string $kind): void
     {
         $server = self::nonsense('bad details', $address);
-        $thrown = self::thrown(NotFound::class, static fn () => self::transport($kind, $address)->call('AssignSlot', '', 5.0));
+        $thrown = self::thrown(NotFound::class, static fn () => self::transport($kind, $address)->call('SlotService/AssignSlot', '', 5.0));
         self::assertStringContainsString('gone', $thrown->getMessage());
         self::assertSame([], $thrown->details);
     }
@@ -126,7 +126,7 @@ final class TransportTest extends OffbeatTestCase
         foreach (['shutting down' => 4, 'http1' => 4, 'internal' => 1, 'overloaded' => 1] as $mode => $calls) {
             $server = self::nonsense($mode, $address);
             $transport = new Retrying(self::transport('curl', $address));
-            self::thrown(OffbeatException::class, static fn () => $transport->call('AssignSlot', '', 5.0));
+            self::thrown(OffbeatException::class, static fn () => $transport->call('SlotService/AssignSlot', '', 5.0));
             self::assertSame($calls, substr_count($server->output(), 'call'), $mode);
         }
     }
@@ -136,7 +136,7 @@ final class TransportTest extends OffbeatTestCase
         $server = self::nonsense('shutting down', $address);
         $transport = new Retrying(self::transport('curl', $address));
         $started = microtime(true);
-        self::thrown(Unavailable::class, static fn () => $transport->call('AssignSlot', '', 0.1));
+        self::thrown(Unavailable::class, static fn () => $transport->call('SlotService/AssignSlot', '', 0.1));
         self::assertLessThan(0.2, microtime(true) - $started);
         self::assertSame(2, substr_count($server->output(), 'call'));
     }

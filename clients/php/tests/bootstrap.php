@@ -7,3 +7,4 @@ require __DIR__ . '/../autoload.php';
 require __DIR__ . '/Process.php';
 require __DIR__ . '/Sidecar.php';
 require __DIR__ . '/OffbeatTestCase.php';
+require __DIR__ . '/FlakyTransport.php';

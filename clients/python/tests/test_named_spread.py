@@ -293,3 +293,19 @@ def test_asyncio():
             await spread.discard()
 
     asyncio.run(talk())
+
+
+def test_a_closed_spread_is_opened_anew_by_producers_alone(client):
+    spread = client.named_spread("over", 2)
+    spread.producer().submit("g", ["job"])
+    spread.settle([(job, Verdict.ACK) for job in spread.pull("one", 1)[0]])
+    assert spread.close().state is SpreadState.CLOSED
+    for kind in ("consumer", "stream"):
+        late = client.named_spread("over", 2)
+        assert list(drawing(late, kind)) == []
+        assert late.describe().state is SpreadState.CLOSED
+    with pytest.raises(offbeat.FailedPrecondition) as closing:
+        spread.producer().submit("h", ["job"])
+    assert closing.value.reason == "ERROR_REASON_SPREAD_CLOSING"
+    assert client.named_spread("over", 2).producer().submit("h", ["job"]).job_count == 1
+    spread.discard()

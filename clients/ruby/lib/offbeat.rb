@@ -7,6 +7,7 @@ require_relative "offbeat/sql"
 require_relative "offbeat/ids"
 require_relative "offbeat/answers"
 require_relative "offbeat/spread"
+require_relative "offbeat/named_spread"
 require_relative "offbeat/client"
 
 # Client of Offbeat, the scheduling sidecar: it says when jobs run.

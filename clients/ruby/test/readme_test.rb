@@ -18,6 +18,6 @@ class ReadmeTest < OffbeatTest
       end
       scope.eval(code, "README.md")
     end
-    assert_equal 14, checked
+    assert_equal 22, checked
   end
 end

@@ -99,4 +99,26 @@ class SpreadTest < OffbeatTest
     slow = Enumerator.new { |groups| groups << [1].tap { sleep(0.4) } }
     assert_raises(Offbeat::DeadlineExceeded) { client.spread(slow, feeder_count: 1, timeout: 0.2).to_a }
   end
+
+  def test_a_fresh_client_goes_on_from_a_token
+    rng = Random.new(6)
+    sizes = Array.new(220) { [0, 1, 3, 30, 200].sample(random: rng) }
+    groups = ->(of = sizes) { of.each_with_index.map { |size, group| Array.new(size) { |index| [group, index] } } }
+    %i[round_robin cooldown].each do |policy|
+      spread = client.spread(groups.call, feeder_count: 7, policy: policy)
+      tokens, turns = [spread.resume_token], []
+      spread.each { |turn| turns << turn and tokens << spread.resume_token }
+      assert_operator turns.size, :>, 8_192
+      [0, 4_096, 5_003, turns.size - 1].each do |place|
+        rest = client.resume_spread(groups.call, tokens[place], timeout: 20)
+        assert_equal tokens[place], rest.resume_token
+        assert_equal turns[place..], rest.to_a, "from #{place}"
+        assert_equal spread.certificate, rest.certificate
+      end
+      others = sizes.dup.tap { |other| other[other.index(1)] = 0 }
+      rest = client.resume_spread(groups.call(others), tokens[turns.size - 1])
+      assert_equal "ERROR_REASON_ORDER_DIFFERS", assert_raises(Offbeat::FailedPrecondition) { rest.first }.reason
+    end
+    assert_raises(Offbeat::InvalidArgument) { client.resume_spread([], "no token at all") }
+  end
 end

@@ -268,13 +268,15 @@ impl SpreadStore for MemoryStore {
         wait: Duration,
     ) -> Result<Leased, Rejection> {
         self.until(name, wait, |entry, now| {
+            let lease_millis = entry.lease_millis();
+            let end_time = (self.now)().plus_millis(lease_millis);
+            let lent_at = Instant::now();
             let jobs = entry.machine.pull(now, consumer, count)?;
             let ended = entry.machine.state() == SpreadState::Closed;
             let is_final = ended || !jobs.is_empty();
-            let lease_millis = entry.lease_millis();
-            let end_time = (self.now)().plus_millis(lease_millis);
-            let epoch = entry.epoch;
-            Ok((Leased { epoch, lease_millis, end_time, jobs, ended }, is_final))
+            let (epoch, stopped) = (entry.epoch, *self.stopped.borrow());
+            let leased = Leased { epoch, lease_millis, end_time, jobs, ended, stopped, lent_at };
+            Ok((leased, is_final))
         })
         .await
     }

@@ -16,6 +16,7 @@ use offbeat_core::spread::Certificate;
 use offbeat_core::{Moment, Rejection};
 
 pub use memory::MemoryStore;
+use tokio::time::Instant;
 
 /// A spread, as a store describes it.
 #[derive(Debug, Clone)]
@@ -47,6 +48,10 @@ pub struct Leased {
     pub jobs: Vec<LeasedJob>,
     /// Whether there will never be any.
     pub ended: bool,
+    /// Whether the store has been stopped: then waiting is of no use.
+    pub stopped: bool,
+    /// When they were lent, or a moment before.
+    pub lent_at: Instant,
 }
 
 /// How a spread ends.

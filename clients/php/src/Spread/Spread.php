@@ -22,19 +22,44 @@ final class Spread implements \IteratorAggregate
     private array $open = [];
     private int $nextIndex = 0;
     private ?SpreadCertificate $certificate = null;
+    private readonly V1\ResumeToken $token;
+    /** The turn to go on with. */
+    private readonly int $begin;
+    /** The last message of turns, and how many of them were taken. */
+    private ?V1\SpreadTurns $turns = null;
+    private int $taken = 0;
 
     /**
      * @internal
      *
      * @param iterable<iterable<mixed>> $groups
+     * @param V1\SpreadRequest $first with the spec, or a token
      * @param \Closure(): Conversation $converse
      */
     public function __construct(
         iterable $groups,
-        private readonly V1\SpreadSpec $spec,
+        private readonly V1\SpreadRequest $first,
         private readonly \Closure $converse,
     ) {
         $this->groups = new Puller($groups);
+        $this->token = $first->getResumeToken() ?? (new V1\ResumeToken())->setSpec($first->getSpec());
+        $this->begin = (int) $this->token->getFirstSequence() + count($this->token->getGroupIndexes());
+    }
+
+    /** The place behind the turns that were taken, as bytes for `resumeSpread`. */
+    public function resumeToken(): string
+    {
+        if ($this->turns === null) {
+            return $this->token->serializeToString();
+        }
+        $indexes = iterator_to_array($this->turns->getGroupIndexes(), false);
+
+        return (new V1\ResumeToken())
+            ->setSpec($this->token->getSpec())
+            ->setFirstSequence($this->turns->getFirstSequence())
+            ->setDigest($this->turns->getDigest())
+            ->setGroupIndexes(array_slice($indexes, 0, $this->taken))
+            ->serializeToString();
     }
 
     /** What was reached; known when all turns have been taken. */
@@ -52,7 +77,7 @@ final class Spread implements \IteratorAggregate
     {
         $conversation = ($this->converse)();
         try {
-            $conversation->write((new V1\SpreadRequest())->setSpec($this->spec)->serializeToString());
+            $conversation->write($this->first->serializeToString());
             while (($bytes = $conversation->read()) !== null) {
                 $response = new V1\SpreadResponse();
                 $response->mergeFromString($bytes);
@@ -62,7 +87,7 @@ final class Spread implements \IteratorAggregate
                 } elseif ($response->hasTurns()) {
                     yield from $this->turns($response->getTurns());
                 } elseif ($response->hasCertificate()) {
-                    $this->certificate = self::certificateOf($response->getCertificate());
+                    $this->certificate = SpreadCertificate::fromMessage($response->getCertificate());
                 }
             }
         } finally {
@@ -81,7 +106,7 @@ final class Spread implements \IteratorAggregate
                 break;
             }
             $index = $this->nextIndex++;
-            $size = $this->spec->getPolicy() === V1\SpreadPolicy::SPREAD_POLICY_COOLDOWN ? self::size($index, $group) : null;
+            $size = $this->isSized() ? self::size($index, $group) : null;
             $this->open[$index] = new OpenGroup($index, $group, $size);
             $message = $this->pull($index, (int) $demand->getJobsPerGroup());
             $groups[] = $size === null ? $message : $message->setSize($size);
@@ -109,19 +134,35 @@ final class Spread implements \IteratorAggregate
     /** @return \Generator<int, SpreadTurn> */
     private function turns(V1\SpreadTurns $turns): \Generator
     {
-        $sequence = (int) $turns->getFirstSequence();
-        foreach ($turns->getGroupIndexes() as $index) {
-            $index = (int) $index;
-            if ($index < 0) {
-                yield $sequence => new SpreadTurn($sequence, null, null);
-            } else {
-                $group = $this->open[$index];
-                $job = $group->ready->dequeue();
-                $this->forget($index, $group);
-                yield $sequence => new SpreadTurn($sequence, $index, $job);
-            }
-            ++$sequence;
+        $first = (int) $turns->getFirstSequence();
+        if ($first + count($turns->getGroupIndexes()) > $this->begin) {
+            $this->turns = $turns;
         }
+        foreach ($turns->getGroupIndexes() as $place => $index) {
+            $sequence = $first + $place;
+            $turn = $this->turn($sequence, (int) $index);
+            if ($sequence >= $this->begin) {
+                $this->taken = $place + 1;
+                yield $sequence => $turn;
+            }
+        }
+    }
+
+    private function turn(int $sequence, int $index): SpreadTurn
+    {
+        if ($index < 0) {
+            return new SpreadTurn($sequence, null, null);
+        }
+        $group = $this->open[$index];
+        $job = $group->ready->dequeue();
+        $this->forget($index, $group);
+
+        return new SpreadTurn($sequence, $index, $job);
+    }
+
+    private function isSized(): bool
+    {
+        return $this->token->getSpec()?->getPolicy() === V1\SpreadPolicy::SPREAD_POLICY_COOLDOWN;
     }
 
     private function forget(int $index, OpenGroup $group): void
@@ -137,18 +178,5 @@ final class Spread implements \IteratorAggregate
             return count($group);
         }
         throw InvalidArgument::refused("groups[$index]", $group, 'must be countable (an array) with SpreadPolicy::Cooldown');
-    }
-
-    private static function certificateOf(V1\SpreadCertificate $message): SpreadCertificate
-    {
-        return new SpreadCertificate(
-            jobCount: (int) $message->getJobCount(),
-            groupCount: (int) $message->getGroupCount(),
-            minGap: $message->hasMinGap() ? (int) $message->getMinGap() : null,
-            bestMinGap: $message->hasBestMinGap() ? (int) $message->getBestMinGap() : null,
-            closePairCount: (int) $message->getClosePairCount(),
-            closePairLowerBound: (int) $message->getClosePairLowerBound(),
-            widestSpan: (int) $message->getWidestSpan(),
-        );
     }
 }

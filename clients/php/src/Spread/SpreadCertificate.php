@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Offbeat\Spread;
 
+use Offbeat\V1;
+
 /** What a spread has reached. Distances and spans are in turns; null where no group had two jobs. */
 final class SpreadCertificate
 {
@@ -24,5 +26,19 @@ final class SpreadCertificate
         public readonly int $closePairLowerBound,
         public readonly int $widestSpan,
     ) {
+    }
+
+    /** @internal */
+    public static function fromMessage(V1\SpreadCertificate $message): self
+    {
+        return new self(
+            jobCount: (int) $message->getJobCount(),
+            groupCount: (int) $message->getGroupCount(),
+            minGap: $message->hasMinGap() ? (int) $message->getMinGap() : null,
+            bestMinGap: $message->hasBestMinGap() ? (int) $message->getBestMinGap() : null,
+            closePairCount: (int) $message->getClosePairCount(),
+            closePairLowerBound: (int) $message->getClosePairLowerBound(),
+            widestSpan: (int) $message->getWidestSpan(),
+        );
     }
 }

@@ -23,4 +23,13 @@ enum SpreadPolicy: string
             self::Cooldown => V1\SpreadPolicy::SPREAD_POLICY_COOLDOWN,
         };
     }
+
+    /** @internal */
+    public static function fromMessage(int $number): self
+    {
+        return match ($number) {
+            V1\SpreadPolicy::SPREAD_POLICY_ROUND_ROBIN => self::RoundRobin,
+            V1\SpreadPolicy::SPREAD_POLICY_COOLDOWN => self::Cooldown,
+        };
+    }
 }

@@ -35,14 +35,22 @@ final class Conversation
     private string $messages = '';
     private bool $answered = false;
     private readonly ?float $deadline;
+    private ?float $readDeadline = null;
 
-    /** @param ?float $timeout when the last message must have come, in seconds; null for never */
-    public function __construct(private readonly Address $address, string $path, ?float $timeout)
-    {
+    /**
+     * @param ?float $timeout when the last message must have come, in seconds; null for never
+     * @param ?float $connectTimeout when it must be connected, in seconds; null for no other limit
+     */
+    public function __construct(
+        private readonly Address $address,
+        string $path,
+        ?float $timeout,
+        ?float $connectTimeout = null,
+    ) {
         $this->deadline = $timeout === null ? null : self::now() + $timeout;
         $target = $address->path === null ? "tcp://$address->authority" : "unix://$address->path";
         $context = stream_context_create(['socket' => ['tcp_nodelay' => true]]);
-        $socket = @stream_socket_client($target, $code, $error, $this->left() ?? 1e8, context: $context);
+        $socket = @stream_socket_client($target, $code, $error, $connectTimeout ?? $this->left() ?? 1e8, context: $context);
         $this->socket = $socket === false ? throw $this->lost($error) : $socket;
         stream_set_blocking($this->socket, false);
         $head = [
@@ -65,15 +73,28 @@ final class Conversation
         $this->send(dechex(strlen($envelope)) . "\r\n$envelope\r\n");
     }
 
+    /** Says that no more messages come; the sidecar still answers those that have. */
+    public function finish(): void
+    {
+        $this->send("0\r\n\r\n");
+    }
+
     /**
      * The bytes of the next message; null when the sidecar has ended the stream.
      *
+     * @param ?float $timeout when it must have come, in seconds; null for no other limit
+     *
      * @throws OffbeatException what it was refused with
      */
-    public function read(): ?string
+    public function read(?float $timeout = null): ?string
     {
-        while (($envelope = $this->shiftEnvelope()) === null) {
-            $this->dechunk() || $this->receive();
+        $this->readDeadline = $timeout === null ? null : self::now() + $timeout;
+        try {
+            while (($envelope = $this->shiftEnvelope()) === null) {
+                $this->dechunk() || $this->receive();
+            }
+        } finally {
+            $this->readDeadline = null;
         }
         [$flags, $message] = $envelope;
         if ($flags !== self::END_STREAM) {
@@ -214,10 +235,11 @@ final class Conversation
 
     private function left(): ?float
     {
-        if ($this->deadline === null) {
+        $deadline = min($this->deadline ?? INF, $this->readDeadline ?? INF);
+        if ($deadline === INF) {
             return null;
         }
-        $left = $this->deadline - self::now();
+        $left = $deadline - self::now();
 
         return $left > 0 ? $left : throw $this->late();
     }

@@ -29,7 +29,8 @@ final class CurlTransport implements Transport
     private const MAX_TIMEOUT_SECONDS = 2_000_000;
     private const FRAME_HEAD_BYTES = 5;
     private const CURLE_HTTP2_STREAM = 92; // which PHP does not name
-    /** What the sidecar takes: of AssignSlots, and of the other methods. */
+    /** What the sidecar takes: of the bulk methods, and of the others. */
+    private const BULK_METHODS = ['SlotService/AssignSlots', 'NamedSpreadService/SubmitGroups'];
     private const MAX_BULK_BYTES = 4 << 20;
     private const MAX_QUESTION_BYTES = 256 << 10;
 
@@ -57,7 +58,7 @@ final class CurlTransport implements Transport
         $handle = $this->handle();
         $millis = (int) ceil(min($timeout, self::MAX_TIMEOUT_SECONDS) * 1_000);
         curl_setopt_array($handle, [
-            CURLOPT_URL => "http://{$this->address->authority}/offbeat.v1.SlotService/$method",
+            CURLOPT_URL => "http://{$this->address->authority}/offbeat.v1.$method",
             CURLOPT_HTTPHEADER => [
                 'content-type: application/grpc',
                 'te: trailers',
@@ -154,7 +155,7 @@ final class CurlTransport implements Transport
     /** Before 8.0, libcurl does not pass on the refusal of a question that it has not sent whole. */
     private function checkSize(CurlHandle $handle, string $method, int $length): void
     {
-        $limit = $method === 'AssignSlots' ? self::MAX_BULK_BYTES : self::MAX_QUESTION_BYTES;
+        $limit = in_array($method, self::BULK_METHODS, true) ? self::MAX_BULK_BYTES : self::MAX_QUESTION_BYTES;
         if (curl_errno($handle) === self::CURLE_HTTP2_STREAM && $length > $limit) {
             $allowed = "must be 0 to $limit bytes";
             throw new ResourceExhausted(

@@ -37,7 +37,7 @@ final class GrpcTransport implements Transport
         $deadline = \Grpc\Timeval::now()->add(
             new \Grpc\Timeval((int) ceil(min($timeout, self::MAX_TIMEOUT_SECONDS) * 1_000_000)),
         );
-        $call = new \Grpc\Call($this->channel, "/offbeat.v1.SlotService/$method", $deadline);
+        $call = new \Grpc\Call($this->channel, "/offbeat.v1.$method", $deadline);
         $event = $call->startBatch([
             \Grpc\OP_SEND_INITIAL_METADATA => [],
             \Grpc\OP_SEND_MESSAGE => ['message' => $bytes],

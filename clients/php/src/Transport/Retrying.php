@@ -9,8 +9,8 @@ use Offbeat\Exception\Unavailable;
 
 /**
  * Makes calls again, quickly, that found no sidecar: one that is beside its caller is
- * back soon. All methods are pure functions, so that it does no harm if the first
- * attempt was answered and the answer lost.
+ * back soon. The methods that go by it are pure functions, so that it does no harm if
+ * the first attempt was answered and the answer lost.
  *
  * @internal
  */

@@ -12,7 +12,7 @@ interface Transport
     /**
      * The bytes of the answer to the bytes of a question.
      *
-     * @param string $method a name of offbeat.v1.SlotService
+     * @param string $method a service of offbeat.v1 and its method, such as SlotService/AssignSlot
      * @param float $timeout seconds until the answer must be complete
      *
      * @throws OffbeatException what went wrong

@@ -17,7 +17,7 @@ $ask = static function (int $id, Offbeat\Transport\Transport $transport) use ($s
         ->setSchedule($schedule->toMessage())
         ->setId((new Offbeat\V1\Id())->setInteger($id));
     $response = new Offbeat\V1\AssignSlotResponse();
-    $response->mergeFromString($transport->call('AssignSlot', $request->serializeToString(), 5.0));
+    $response->mergeFromString($transport->call('SlotService/AssignSlot', $request->serializeToString(), 5.0));
 
     return $response->getReason()->getCanonicalId();
 };

@@ -15,12 +15,19 @@ module Offbeat
 
     # @param address where the sidecar listens, as the transport has read it
     # @param timeout when the last message must have come, in seconds; nil for never
-    def initialize(address, path, timeout)
+    # @param opening when it must have been opened, likewise
+    def initialize(address, path, timeout, opening: timeout)
       timeout = [timeout, Transport::LONGEST].min if timeout
       @address = address
-      @deadline = timeout && (now + timeout)
       @bytes, @messages, @answered = String.new, String.new, false # bytes, in no encoding
+      within(opening)
       lost { open(path, timeout) }
+      within(timeout) unless opening.equal?(timeout)
+    end
+
+    # From now on, how long reading and writing may take; nil for ever.
+    def within(timeout)
+      @deadline = timeout && (now + [timeout, Transport::LONGEST].min)
     end
 
     # Sends a message.
@@ -40,6 +47,11 @@ module Offbeat
 
         error = JSON.parse(message)["error"] and raise Offbeat.error_from(JSON.generate(error))
       end
+    end
+
+    # Says that no message follows; the sidecar's may still come.
+    def finish
+      lost { send_all("0\r\n\r\n") }
     end
 
     def close

@@ -8,7 +8,16 @@ module Offbeat
 
   # What a spread has reached. Distances and spans are in turns; nil where no group had two jobs.
   SpreadCertificate = Struct.new(:job_count, :group_count, :min_gap, :best_min_gap, :close_pair_count,
-                                 :close_pair_lower_bound, :widest_span, keyword_init: true)
+                                 :close_pair_lower_bound, :widest_span, keyword_init: true) do
+    def self.of(message)
+      gaps = %w[min_gap best_min_gap].to_h { |gap| [gap.to_sym, message.public_send("has_#{gap}?") ? message[gap] : nil] }
+      new(
+        job_count: message.job_count, group_count: message.group_count, **gaps,
+        close_pair_count: message.close_pair_count, close_pair_lower_bound: message.close_pair_lower_bound,
+        widest_span: message.widest_span
+      )
+    end
+  end
 
   # The turns of a spread, as they come; can be taken once. Groups and jobs are pulled
   # while it runs, by whoever takes the turns.
@@ -18,10 +27,24 @@ module Offbeat
     POLICIES = { round_robin: :SPREAD_POLICY_ROUND_ROBIN, cooldown: :SPREAD_POLICY_COOLDOWN }.freeze
     SHORTAGES = { emit: :SHORTAGE_POLICY_EMIT, wait: :SHORTAGE_POLICY_WAIT }.freeze
 
+    # @param first the first request: a spec, or a token
     # @param converse makes the connection
-    def initialize(groups, spec, converse)
-      @groups, @spec, @converse = groups, spec, converse
+    def initialize(groups, first, converse)
+      @groups, @first, @converse = groups, first, converse
+      @token = first.resume_token || V1::ResumeToken.new(spec: first.spec)
+      @begin = @token.first_sequence + @token.group_indexes.size
       @open, @next_index, @certificate = {}, 0, nil
+      @turns, @taken = nil, 0 # the last message of turns, and how many of them were taken
+    end
+
+    # The place behind the turns that were taken, as bytes for {Client#resume_spread}.
+    def resume_token
+      return V1::ResumeToken.encode(@token) unless @turns
+
+      V1::ResumeToken.encode(
+        V1::ResumeToken.new(spec: @token.spec, first_sequence: @turns.first_sequence, digest: @turns.digest,
+                            group_indexes: @turns.group_indexes.to_a.first(@taken))
+      )
     end
 
     # What was reached; known when all turns have been taken.
@@ -35,7 +58,7 @@ module Offbeat
       @pulled ||= @groups.each_entry
       conversation = @converse.call
       begin
-        tell(conversation, spec: @spec)
+        conversation.write(V1::SpreadRequest.encode(@first))
         while (bytes = conversation.read)
           take(V1::SpreadResponse.decode(bytes), conversation) { |turn| yield turn }
         end
@@ -51,7 +74,7 @@ module Offbeat
       case response.message
       when :demand then tell(conversation, input: answer(response.demand))
       when :turns then deal(response.turns, &block)
-      when :certificate then @certificate = certificate_of(response.certificate)
+      when :certificate then @certificate = SpreadCertificate.of(response.certificate)
       end
     end
 
@@ -80,7 +103,7 @@ module Offbeat
 
     def open_group(group, count)
       index, @next_index = @next_index, @next_index + 1
-      size = size_of(index, group) if @spec.policy == :SPREAD_POLICY_COOLDOWN
+      size = size_of(index, group) if @token.spec&.policy == :SPREAD_POLICY_COOLDOWN
       @open[index] = OpenGroup.new(index, group, size)
       pull(index, count).tap { |message| message.size = size if size }
     end
@@ -93,14 +116,24 @@ module Offbeat
     end
 
     def deal(turns)
-      turns.group_indexes.to_a.each.with_index(turns.first_sequence) do |index, sequence|
-        next yield SpreadTurn.new(sequence: sequence) if index.negative?
+      indexes, first = turns.group_indexes.to_a, turns.first_sequence
+      @turns = turns if first + indexes.size > @begin
+      indexes.each.with_index do |index, place|
+        turn = turn(first + place, index)
+        next if turn.sequence < @begin
 
-        group = @open.fetch(index)
-        job = group.ready.shift
-        @open.delete(index) if group.ended && group.ready.empty?
-        yield SpreadTurn.new(sequence: sequence, group_index: index, job: job)
+        @taken = place + 1
+        yield turn
       end
+    end
+
+    def turn(sequence, index)
+      return SpreadTurn.new(sequence: sequence) if index.negative?
+
+      group = @open.fetch(index)
+      job = group.ready.shift
+      @open.delete(index) if group.ended && group.ready.empty?
+      SpreadTurn.new(sequence: sequence, group_index: index, job: job)
     end
 
     def size_of(index, group)
@@ -108,15 +141,6 @@ module Offbeat
       return size if size.is_a?(Integer)
 
       raise Offbeat.refused("groups[#{index}]", group.class, "must have a size (an Array, a Range) with :cooldown")
-    end
-
-    def certificate_of(message)
-      gaps = %w[min_gap best_min_gap].to_h { |gap| [gap.to_sym, message.public_send("has_#{gap}?") ? message[gap] : nil] }
-      SpreadCertificate.new(
-        job_count: message.job_count, group_count: message.group_count, **gaps,
-        close_pair_count: message.close_pair_count, close_pair_lower_bound: message.close_pair_lower_bound,
-        widest_span: message.widest_span
-      )
     end
 
     # A group that is open: its jobs that were pulled, and those to come.

@@ -32,26 +32,26 @@ module Offbeat
     end
 
     # The bytes of an answer to the bytes of a question; raises what went wrong.
-    def call(method, bytes, timeout)
+    def call(method, bytes, timeout, service: "SlotService", attempts: ATTEMPTS)
       deadline = now + [timeout, LONGEST].min
       attempt = 0
       begin
         attempt += 1
-        answer(exchange(method, bytes, deadline))
+        answer(exchange("/offbeat.v1.#{service}/#{method}", bytes, deadline))
       rescue Net::OpenTimeout, Net::ReadTimeout, Net::WriteTimeout
         raise DeadlineExceeded, "#{address}: no complete answer within #{timeout} s"
       rescue Unavailable, *LOST => e
         delay = BACKOFF * (2**(attempt - 1))
-        raise unavailable(e) if attempt == ATTEMPTS || now + delay >= deadline
+        raise unavailable(e) if attempt >= attempts || now + delay >= deadline
 
         sleep(delay)
         retry
       end
     end
 
-    # A connection of its own, for messages in both directions.
-    def converse(path, timeout)
-      Conversation.new(Place.new(@host, @port, @path, address), path, timeout)
+    # A connection of its own, for messages in both directions; `opening` bounds making it.
+    def converse(path, timeout, opening: timeout)
+      Conversation.new(Place.new(@host, @port, @path, address), path, timeout, opening: opening)
     end
 
     def close
@@ -60,14 +60,14 @@ module Offbeat
 
     private
 
-    def exchange(method, bytes, deadline)
+    def exchange(path, bytes, deadline)
       left = deadline - now
       raise Net::ReadTimeout if left <= 0
 
       connection = take(left)
       begin
         connection.read_timeout = connection.write_timeout = left
-        request = Net::HTTP::Post.new("/offbeat.v1.SlotService/#{method}", headers(left))
+        request = Net::HTTP::Post.new(path, headers(left))
         request.body = bytes
         response = connection.request(request) do |incoming|
           body = +""

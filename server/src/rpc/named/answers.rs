@@ -7,6 +7,8 @@ use offbeat_core::named::{
 };
 use offbeat_core::spread::Policy;
 
+use tokio::time::Instant;
+
 use crate::proto;
 use crate::rpc::convert::{count, duration, timestamp, wide};
 use crate::rpc::spread::certificate;
@@ -21,9 +23,10 @@ fn millis(millis: u64) -> prost_types::Duration {
     duration(Span::from_millis(millis))
 }
 
-/// In whole milliseconds, and never more than it was.
-pub(super) fn waited(waited: std::time::Duration) -> prost_types::Duration {
-    millis(u64::try_from(waited.as_millis()).unwrap_or(u64::MAX))
+/// From one moment to another, in whole milliseconds, and never more than it was.
+pub(super) fn since(zero: Instant, moment: Instant) -> prost_types::Duration {
+    let passed = moment.saturating_duration_since(zero).as_millis();
+    millis(u64::try_from(passed).unwrap_or(u64::MAX))
 }
 
 fn spec(spec: &NamedSpreadSpec) -> proto::NamedSpreadSpec {
@@ -117,13 +120,14 @@ pub(super) fn group(status: GroupStatus) -> proto::GroupStatus {
     }
 }
 
-pub(super) fn leased(leased: Leased) -> proto::LeasedJobs {
-    let Leased { epoch, lease_millis, end_time, jobs, ended: _ } = leased;
+pub(super) fn leased(leased: Leased, zero: Instant) -> proto::LeasedJobs {
+    let Leased { epoch, lease_millis, end_time, jobs, ended: _, stopped: _, lent_at } = leased;
     proto::LeasedJobs {
         epoch,
         lease: Some(millis(lease_millis)),
         lease_end_time: end_time.map(timestamp),
         jobs: jobs.into_iter().map(job).collect(),
+        lent_at: Some(since(zero, lent_at)),
     }
 }
 

@@ -24,13 +24,15 @@ pub struct NamedSpreadHandlers {
     store: Arc<dyn SpreadStore>,
     /// How long a call may wait: the time of a unary call must not run out meanwhile.
     longest_wait: Duration,
+    /// What the clock of leases counts from.
+    zero: Instant,
 }
 
 impl NamedSpreadHandlers {
     /// Handlers whose calls may take up to `unary_timeout`.
     #[must_use]
     pub fn new(store: Arc<dyn SpreadStore>, unary_timeout: Duration) -> Self {
-        Self { store, longest_wait: unary_timeout * 2 / 3 }
+        Self { store, longest_wait: unary_timeout * 2 / 3, zero: Instant::now() }
     }
 }
 
@@ -84,7 +86,7 @@ impl NamedSpreadService for NamedSpreadHandlers {
         &self,
         request: Request<Streaming<proto::StreamJobsRequest>>,
     ) -> Answer<Self::StreamJobsStream> {
-        let jobs = stream::jobs(Arc::clone(&self.store), request.into_inner());
+        let jobs = stream::jobs(Arc::clone(&self.store), request.into_inner(), self.zero);
         Ok(Response::new(Box::pin(jobs)))
     }
 
@@ -171,9 +173,8 @@ impl NamedSpreadHandlers {
         let count = questions::job_count(max_jobs)?;
         let asked = Instant::now();
         let leased = self.store.pull(&spread, &consumer.into(), count, wait).await?;
-        let waited = answers::waited(asked.elapsed());
-        let ended = leased.ended;
-        let leased = Some(answers::leased(leased));
+        let (ended, waited) = (leased.ended, answers::since(asked, leased.lent_at));
+        let leased = Some(answers::leased(leased, self.zero));
         Ok(proto::PullJobsResponse { leased, ended, waited: Some(waited) })
     }
 

@@ -11,6 +11,7 @@ use futures_util::stream;
 use offbeat_core::limits::CALL_JOBS;
 use offbeat_core::{Reason, Rejection};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use tonic::{Status, Streaming};
 
 use super::{answers, questions};
@@ -34,11 +35,12 @@ type Item = Result<proto::StreamJobsResponse, Status>;
 pub(super) fn jobs(
     store: Arc<dyn SpreadStore>,
     requests: Streaming<proto::StreamJobsRequest>,
+    zero: Instant,
 ) -> impl stream::Stream<Item = Item> {
     // Room for jobs that are waited for, and for settlements beside them.
     let (answers, taken) = mpsc::channel(2);
     tokio::spawn(async move {
-        let consumer = Consumer::begin(store, requests);
+        let consumer = Consumer::begin(store, requests, zero);
         if let Err(status) = drive(consumer, &answers).await {
             let _ = answers.send(Err(status)).await; // or nobody is left to tell
         }
@@ -64,12 +66,15 @@ struct Consumer {
     credit: usize,
     /// Answers to verdicts, not sent.
     settled: Vec<i32>,
+    /// What the clock of leases counts from.
+    zero: Instant,
 }
 
 impl Consumer {
     async fn begin(
         store: Arc<dyn SpreadStore>,
         mut requests: Streaming<proto::StreamJobsRequest>,
+        zero: Instant,
     ) -> Result<Self, Status> {
         let first = requests.message().await?;
         let start = match first.and_then(|request| request.message) {
@@ -79,14 +84,18 @@ impl Consumer {
         let refused = |rejection: Rejection| status::refused(&rejection);
         let start = required("start", start, "it must be set in the first message");
         let proto::StreamJobsStart { spread, consumer, credit } = start.map_err(refused)?;
-        let credit = required("start.credit", credit, &format!("must be {STREAM_CREDIT}"));
-        let credit = credit.and_then(|credit| add_credit("start.credit", 0, credit));
-        let credit = credit.map_err(refused)?;
+        let credit = match credit {
+            0 => 0,
+            credit => add_credit("start.credit", 0, credit).map_err(refused)?,
+        };
         let (name, settled) = (consumer.into(), Vec::new());
-        Ok(Self { store, requests, spread, name, credit, settled })
+        Ok(Self { store, requests, spread, name, credit, settled, zero })
     }
 
     async fn run(mut self, answers: &mpsc::Sender<Item>) -> Result<(), Status> {
+        let at = Some(answers::since(self.zero, Instant::now()));
+        let message = Some(Answer::Started(proto::StreamJobsStarted { at }));
+        let _ = answers.send(Ok(proto::StreamJobsResponse { message })).await;
         loop {
             let (store, spread) = (&*self.store, &*self.spread);
             let (room, message) = tokio::select! {
@@ -107,11 +116,14 @@ impl Consumer {
                     if leased.ended {
                         return self.finish(answers).await;
                     }
+                    if leased.stopped {
+                        return Err(status::shutting_down());
+                    }
                     if leased.jobs.is_empty() {
                         continue;
                     }
                     self.credit -= leased.jobs.len();
-                    (room, Answer::Leased(answers::leased(leased)))
+                    (room, Answer::Leased(answers::leased(leased, self.zero)))
                 }
             };
             let Ok(room) = room else { return Ok(()) }; // nobody reads any more

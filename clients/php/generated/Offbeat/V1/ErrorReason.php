@@ -143,6 +143,13 @@ class ErrorReason
      * Generated from protobuf enum <code>ERROR_REASON_LIMIT_REACHED = 17;</code>
      */
     const ERROR_REASON_LIMIT_REACHED = 17;
+    /**
+     * The groups are not those of the resume token: their order is another.
+     * FAILED_PRECONDITION.
+     *
+     * Generated from protobuf enum <code>ERROR_REASON_ORDER_DIFFERS = 18;</code>
+     */
+    const ERROR_REASON_ORDER_DIFFERS = 18;
 
     private static $valueToName = [
         self::ERROR_REASON_UNSPECIFIED => 'ERROR_REASON_UNSPECIFIED',
@@ -163,6 +170,7 @@ class ErrorReason
         self::ERROR_REASON_GROUP_DIFFERS => 'ERROR_REASON_GROUP_DIFFERS',
         self::ERROR_REASON_SPREAD_CLOSING => 'ERROR_REASON_SPREAD_CLOSING',
         self::ERROR_REASON_LIMIT_REACHED => 'ERROR_REASON_LIMIT_REACHED',
+        self::ERROR_REASON_ORDER_DIFFERS => 'ERROR_REASON_ORDER_DIFFERS',
     ];
 
     public static function name($value)

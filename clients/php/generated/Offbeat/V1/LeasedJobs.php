@@ -40,6 +40,13 @@ class LeasedJobs extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>repeated .offbeat.v1.LeasedJob jobs = 4;</code>
      */
     private $jobs;
+    /**
+     * When they were lent, by a clock of the service that only runs forward. Its zero means
+     * nothing: to be compared with StreamJobsStarted.at.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration lent_at = 5;</code>
+     */
+    protected $lent_at = null;
 
     /**
      * Constructor.
@@ -55,6 +62,9 @@ class LeasedJobs extends \Google\Protobuf\Internal\Message
      *           When the leases end, by the clock of the server.
      *     @type array<\Offbeat\V1\LeasedJob>|\Google\Protobuf\Internal\RepeatedField $jobs
      *           The jobs.
+     *     @type \Google\Protobuf\Duration $lent_at
+     *           When they were lent, by a clock of the service that only runs forward. Its zero means
+     *           nothing: to be compared with StreamJobsStarted.at.
      * }
      */
     public function __construct($data = NULL) {
@@ -182,6 +192,44 @@ class LeasedJobs extends \Google\Protobuf\Internal\Message
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\LeasedJob::class);
         $this->jobs = $arr;
+
+        return $this;
+    }
+
+    /**
+     * When they were lent, by a clock of the service that only runs forward. Its zero means
+     * nothing: to be compared with StreamJobsStarted.at.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration lent_at = 5;</code>
+     * @return \Google\Protobuf\Duration|null
+     */
+    public function getLentAt()
+    {
+        return $this->lent_at;
+    }
+
+    public function hasLentAt()
+    {
+        return isset($this->lent_at);
+    }
+
+    public function clearLentAt()
+    {
+        unset($this->lent_at);
+    }
+
+    /**
+     * When they were lent, by a clock of the service that only runs forward. Its zero means
+     * nothing: to be compared with StreamJobsStarted.at.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration lent_at = 5;</code>
+     * @param \Google\Protobuf\Duration $var
+     * @return $this
+     */
+    public function setLentAt($var)
+    {
+        GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
+        $this->lent_at = $var;
 
         return $this;
     }

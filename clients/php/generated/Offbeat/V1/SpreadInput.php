@@ -29,6 +29,14 @@ class SpreadInput extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>bool no_more_groups = 2;</code>
      */
     protected $no_more_groups = false;
+    /**
+     * New groups that are whole, all of their jobs being there: how many jobs each has, 0 to
+     * jobs_per_group of the demand. They are numbered before the new ones of `groups`. Says
+     * the same in less.
+     *
+     * Generated from protobuf field <code>repeated int64 whole_group_sizes = 3;</code>
+     */
+    private $whole_group_sizes;
 
     /**
      * Constructor.
@@ -41,6 +49,10 @@ class SpreadInput extends \Google\Protobuf\Internal\Message
      *           coming, from 0; open ones are named by that number.
      *     @type bool $no_more_groups
      *           Whether there are no further groups. Jobs of those that are open may follow.
+     *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $whole_group_sizes
+     *           New groups that are whole, all of their jobs being there: how many jobs each has, 0 to
+     *           jobs_per_group of the demand. They are numbered before the new ones of `groups`. Says
+     *           the same in less.
      * }
      */
     public function __construct($data = NULL) {
@@ -98,6 +110,36 @@ class SpreadInput extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkBool($var);
         $this->no_more_groups = $var;
+
+        return $this;
+    }
+
+    /**
+     * New groups that are whole, all of their jobs being there: how many jobs each has, 0 to
+     * jobs_per_group of the demand. They are numbered before the new ones of `groups`. Says
+     * the same in less.
+     *
+     * Generated from protobuf field <code>repeated int64 whole_group_sizes = 3;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getWholeGroupSizes()
+    {
+        return $this->whole_group_sizes;
+    }
+
+    /**
+     * New groups that are whole, all of their jobs being there: how many jobs each has, 0 to
+     * jobs_per_group of the demand. They are numbered before the new ones of `groups`. Says
+     * the same in less.
+     *
+     * Generated from protobuf field <code>repeated int64 whole_group_sizes = 3;</code>
+     * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setWholeGroupSizes($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::INT64);
+        $this->whole_group_sizes = $arr;
 
         return $this;
     }

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * A message of the client: first the spec, then input.
+ * A message of the client: first the spec or a token, then input.
  *
  * Generated from protobuf message <code>offbeat.v1.SpreadRequest</code>
  */
@@ -26,6 +26,11 @@ class SpreadRequest extends \Google\Protobuf\Internal\Message
      *
      *     @type \Offbeat\V1\SpreadSpec $spec
      *           How to spread; first message only.
+     *     @type \Offbeat\V1\ResumeToken $resume_token
+     *           Where to go on; first message only. The client sends the same groups, from the first
+     *           on; turns come from the first on too, and those before the token's are to be dropped
+     *           with their jobs. If the order is another than that of the token, the groups are not the
+     *           same: FAILED_PRECONDITION, before the first turn that counts.
      *     @type \Offbeat\V1\SpreadInput $input
      *           What the server has asked for; after the first message.
      * }
@@ -62,6 +67,43 @@ class SpreadRequest extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkMessage($var, \Offbeat\V1\SpreadSpec::class);
         $this->writeOneof(1, $var);
+
+        return $this;
+    }
+
+    /**
+     * Where to go on; first message only. The client sends the same groups, from the first
+     * on; turns come from the first on too, and those before the token's are to be dropped
+     * with their jobs. If the order is another than that of the token, the groups are not the
+     * same: FAILED_PRECONDITION, before the first turn that counts.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.ResumeToken resume_token = 3;</code>
+     * @return \Offbeat\V1\ResumeToken|null
+     */
+    public function getResumeToken()
+    {
+        return $this->readOneof(3);
+    }
+
+    public function hasResumeToken()
+    {
+        return $this->hasOneof(3);
+    }
+
+    /**
+     * Where to go on; first message only. The client sends the same groups, from the first
+     * on; turns come from the first on too, and those before the token's are to be dropped
+     * with their jobs. If the order is another than that of the token, the groups are not the
+     * same: FAILED_PRECONDITION, before the first turn that counts.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.ResumeToken resume_token = 3;</code>
+     * @param \Offbeat\V1\ResumeToken $var
+     * @return $this
+     */
+    public function setResumeToken($var)
+    {
+        GPBUtil::checkMessage($var, \Offbeat\V1\ResumeToken::class);
+        $this->writeOneof(3, $var);
 
         return $this;
     }

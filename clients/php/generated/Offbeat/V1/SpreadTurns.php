@@ -28,6 +28,12 @@ class SpreadTurns extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>repeated sfixed64 group_indexes = 2;</code>
      */
     private $group_indexes;
+    /**
+     * Of all turns before these, for a ResumeToken: it means nothing else.
+     *
+     * Generated from protobuf field <code>fixed64 digest = 3;</code>
+     */
+    protected $digest = 0;
 
     /**
      * Constructor.
@@ -39,6 +45,8 @@ class SpreadTurns extends \Google\Protobuf\Internal\Message
      *           Number of the first of them, from 0.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $group_indexes
      *           The group whose next job has its turn; −1 where the turn passes without a job.
+     *     @type int|string $digest
+     *           Of all turns before these, for a ResumeToken: it means nothing else.
      * }
      */
     public function __construct($data = NULL) {
@@ -94,6 +102,32 @@ class SpreadTurns extends \Google\Protobuf\Internal\Message
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::SFIXED64);
         $this->group_indexes = $arr;
+
+        return $this;
+    }
+
+    /**
+     * Of all turns before these, for a ResumeToken: it means nothing else.
+     *
+     * Generated from protobuf field <code>fixed64 digest = 3;</code>
+     * @return int|string
+     */
+    public function getDigest()
+    {
+        return $this->digest;
+    }
+
+    /**
+     * Of all turns before these, for a ResumeToken: it means nothing else.
+     *
+     * Generated from protobuf field <code>fixed64 digest = 3;</code>
+     * @param int|string $var
+     * @return $this
+     */
+    public function setDigest($var)
+    {
+        GPBUtil::checkUint64($var);
+        $this->digest = $var;
 
         return $this;
     }

@@ -24,6 +24,8 @@ class StreamJobsResponse extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
+     *     @type \Offbeat\V1\StreamJobsStarted $started
+     *           The stream has begun.
      *     @type \Offbeat\V1\LeasedJobs $leased
      *           Jobs, as in PullJobs.
      *     @type \Offbeat\V1\SettleJobsResponse $settled
@@ -33,6 +35,37 @@ class StreamJobsResponse extends \Google\Protobuf\Internal\Message
     public function __construct($data = NULL) {
         \GPBMetadata\Offbeat\V1\NamedSpread::initOnce();
         parent::__construct($data);
+    }
+
+    /**
+     * The stream has begun.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.StreamJobsStarted started = 3;</code>
+     * @return \Offbeat\V1\StreamJobsStarted|null
+     */
+    public function getStarted()
+    {
+        return $this->readOneof(3);
+    }
+
+    public function hasStarted()
+    {
+        return $this->hasOneof(3);
+    }
+
+    /**
+     * The stream has begun.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.StreamJobsStarted started = 3;</code>
+     * @param \Offbeat\V1\StreamJobsStarted $var
+     * @return $this
+     */
+    public function setStarted($var)
+    {
+        GPBUtil::checkMessage($var, \Offbeat\V1\StreamJobsStarted::class);
+        $this->writeOneof(3, $var);
+
+        return $this;
     }
 
     /**

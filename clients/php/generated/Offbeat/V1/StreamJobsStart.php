@@ -29,11 +29,11 @@ class StreamJobsStart extends \Google\Protobuf\Internal\Message
      */
     protected $consumer = '';
     /**
-     * How many jobs may be sent at first: 1 to 65,536. Must be set.
+     * How many jobs may be sent at first: 0 to 65,536. Default: none, until credit is granted.
      *
-     * Generated from protobuf field <code>optional int32 credit = 3;</code>
+     * Generated from protobuf field <code>int32 credit = 3;</code>
      */
-    protected $credit = null;
+    protected $credit = 0;
 
     /**
      * Constructor.
@@ -46,7 +46,7 @@ class StreamJobsStart extends \Google\Protobuf\Internal\Message
      *     @type string $consumer
      *           Who draws: as in PullJobs.
      *     @type int $credit
-     *           How many jobs may be sent at first: 1 to 65,536. Must be set.
+     *           How many jobs may be sent at first: 0 to 65,536. Default: none, until credit is granted.
      * }
      */
     public function __construct($data = NULL) {
@@ -107,30 +107,20 @@ class StreamJobsStart extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many jobs may be sent at first: 1 to 65,536. Must be set.
+     * How many jobs may be sent at first: 0 to 65,536. Default: none, until credit is granted.
      *
-     * Generated from protobuf field <code>optional int32 credit = 3;</code>
+     * Generated from protobuf field <code>int32 credit = 3;</code>
      * @return int
      */
     public function getCredit()
     {
-        return isset($this->credit) ? $this->credit : 0;
-    }
-
-    public function hasCredit()
-    {
-        return isset($this->credit);
-    }
-
-    public function clearCredit()
-    {
-        unset($this->credit);
+        return $this->credit;
     }
 
     /**
-     * How many jobs may be sent at first: 1 to 65,536. Must be set.
+     * How many jobs may be sent at first: 0 to 65,536. Default: none, until credit is granted.
      *
-     * Generated from protobuf field <code>optional int32 credit = 3;</code>
+     * Generated from protobuf field <code>int32 credit = 3;</code>
      * @param int $var
      * @return $this
      */

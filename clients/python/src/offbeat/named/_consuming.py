@@ -16,7 +16,7 @@ from ._steps import Steps, patiently
 from .answers import Settlement, Verdict
 from .jobs import LeasedJob
 
-#: A verdict is sent at the latest so many seconds after it was given, if jobs are taken.
+#: A verdict is sent at the latest so many seconds after it was given, when a job is taken.
 _LONGEST_KEPT = 1.0
 
 #: Verdicts in one call.
@@ -30,20 +30,19 @@ class Verdicts:
         """Begin with none."""
         self.waiting: list[tuple[LeasedJob, pb.JobVerdict]] = []
         self.stale_count = 0
-        self._since = 0.0
+        self._due = 0.0
 
     def add(self, job: LeasedJob, verdict: Verdict, delay: timedelta | None) -> None:
-        """Take one."""
-        if not self.waiting:
-            self._since = time.monotonic()
+        """Take one; it should arrive well before the lease ends."""
+        due = time.monotonic() + min(_LONGEST_KEPT, job.lease_ends_in / 2)
+        self._due = min(self._due, due) if self.waiting else due
         self.waiting.append((job, message_of(job, verdict, delay)))
 
     def are_due(self) -> bool:
         """Whether they should be sent now."""
         if not self.waiting:
             return False
-        kept = time.monotonic() - self._since
-        return kept > _LONGEST_KEPT or len(self.waiting) >= CALL_JOBS
+        return time.monotonic() >= self._due or len(self.waiting) >= CALL_JOBS
 
     def take(self) -> list[tuple[LeasedJob, pb.JobVerdict]]:
         """Take those of one epoch, as many as a call may have."""
@@ -127,8 +126,8 @@ class Consuming:
         settle = partial(self._handle.settle, job.epoch, [message])
         settlements = yield from patiently(self._patience, settle)
         extended = settlements == [pb.SETTLEMENT_EXTENDED]
-        if extended and self._handle.receipt is not None:
-            job._ends = asked + self._handle.receipt.lease.ToTimedelta().total_seconds()
+        if extended:
+            job._ends = asked + job.lease
         return extended
 
     def release_rest(self) -> None:

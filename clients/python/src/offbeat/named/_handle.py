@@ -27,7 +27,11 @@ def wait_of(wait: float | timedelta) -> Any:
 
 
 class Handle:
-    """The name, the parameters, and what the spread was opened under."""
+    """The name, the parameters, and what the spread was opened under.
+
+    Only producers open a spread before they use it. Whoever else did so would open a spread
+    anew that is closed and drained, and wait there for ever.
+    """
 
     def __init__(self, name: str, spec: NamedSpreadSpec) -> None:
         """Open nothing yet."""
@@ -45,9 +49,7 @@ class Handle:
         return SpreadDescription.from_message(description)
 
     def call(self, method: str, request: Any, wait: float = 0.0) -> Steps[Any]:
-        """Call a method, and once again if the spread has to be opened anew."""
-        if self.receipt is None:
-            yield from self.open()
+        """Call a method, and once again if the spread is not known and has to be opened."""
         try:
             return (yield Call(method, request, wait))
         except NotFound as error:
@@ -69,8 +71,6 @@ class Handle:
         request = pb.PullJobsRequest(spread=self.name, consumer=consumer, wait=wait_of(wait))
         set_integer(request, "", "max_jobs", max_jobs)
         seconds = request.wait.ToTimedelta().total_seconds()
-        if self.receipt is None:
-            yield from self.open()
         asked = time.monotonic()
         response = yield from self.call("PullJobs", request, seconds)
         lent = asked + from_duration(response.waited).total_seconds()

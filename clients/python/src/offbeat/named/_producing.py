@@ -8,7 +8,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
-from ..errors import DeadlineExceeded, FailedPrecondition, InvalidArgument, refused
+from ..errors import (
+    DeadlineExceeded,
+    FailedPrecondition,
+    InvalidArgument,
+    ResourceExhausted,
+    refused,
+)
 from ..ids import checked_text
 from ..v1 import named_spread_pb2 as pb
 from ._handle import Handle, wait_of
@@ -138,7 +144,12 @@ class Producing:
                     part.first_receipt.CopyFrom(owned.first_receipt)
                     part.settled_ranges.extend(owned.settled_ranges)
             request = pb.SubmitGroupsRequest(spread=self._handle.name, groups=[part])
-            response = yield from self._handle.call("SubmitGroups", request)
+            try:
+                response = yield from self._handle.call("SubmitGroups", request)
+            except ResourceExhausted:
+                if not part.HasField("first_receipt"):
+                    owned.first_receipt = None  # it was not received
+                raise
         owned.epoch = response.receipt.epoch
         self._handle.receipt = response.receipt
         return GroupStatus.from_message(response.groups[0])

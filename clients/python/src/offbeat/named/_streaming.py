@@ -17,7 +17,10 @@ from ._consuming import Consuming
 from ._handle import Handle
 from ._steps import FIRST_PAUSE, LONGEST_PAUSE, TRANSIENT, Steps, patiently
 from .answers import Settlement, Verdict
-from .jobs import LeasedJob
+from .jobs import LeasedJob, leased_jobs
+
+#: How long the beginning of a stream may take, in seconds, and how often it is tried.
+_LONG_BEGINNING, _BEGINNINGS = 0.1, 3
 
 
 class StreamConsumer(Iterator[LeasedJob]):
@@ -52,6 +55,10 @@ class StreamConsumer(Iterator[LeasedJob]):
         self._settled: list[tuple[LeasedJob, Settlement]] = []
         #: Jobs handed out since credit was granted.
         self._used = 0
+        #: When the stream was asked for, and what the service's clock counts from, by ours.
+        self._asked = 0.0
+        self._clock: float | None = None
+        self._slow_beginnings = 0
         #: Since when no stream has brought a message, and how long to wait before the next.
         self._failing_since: float | None = None
         self._next_pause = FIRST_PAUSE
@@ -128,7 +135,7 @@ class StreamConsumer(Iterator[LeasedJob]):
             verdicts = pb.JobVerdicts(epoch=taken[0][0].epoch)
             verdicts.verdicts.extend(message for _, message in taken)
             self._outgoing.put(pb.StreamJobsRequest(verdicts=verdicts))
-        if self._used * 2 >= self._window:
+        if self._used * 2 >= self._window and self._clock is not None:
             self._outgoing.put(pb.StreamJobsRequest(credit=self._used))
             self._used = 0
 
@@ -154,19 +161,32 @@ class StreamConsumer(Iterator[LeasedJob]):
         """Begin a stream, when what an earlier one left unsaid has been said."""
         if self._unary.verdicts.waiting:
             self._settled += yield from self._unary.flush()
-        if self._handle.receipt is None:
-            yield from patiently(self._patience, self._handle.open)
-        self._outgoing, self._used = SimpleQueue(), 0
-        start = pb.StreamJobsStart(
-            spread=self._handle.name, consumer=self._name, credit=self._window
-        )
+        self._outgoing, self._used, self._clock = SimpleQueue(), 0, None
+        start = pb.StreamJobsStart(spread=self._handle.name, consumer=self._name)
         self._outgoing.put(pb.StreamJobsRequest(start=start))
+        self._asked = time.monotonic()
         self._call = self._stub().StreamJobs(iter(self._outgoing.get, None))
+
+    def _take_start(self, message: pb.StreamJobsStarted) -> None:
+        """Relate the clock of the service to ours, and ask for jobs.
+
+        What the service did at ``message.at`` was not before ``_asked``; so a lease never
+        seems longer than it is, and shorter by what the beginning took. If that was long, as
+        when it had to connect, it begins again, a few times.
+        """
+        took = time.monotonic() - self._asked
+        if took > _LONG_BEGINNING and self._slow_beginnings < _BEGINNINGS:
+            self._slow_beginnings += 1
+            self._hang_up()
+            return
+        self._slow_beginnings = 0
+        self._clock = self._asked - from_duration(message.at).total_seconds()
+        self._outgoing.put(pb.StreamJobsRequest(credit=self._window))
 
     def _pause(self, error: OffbeatError) -> None:
         """Let time pass after what a restart may cause; raise anything else."""
         if isinstance(error, NotFound):
-            self._handle.receipt = None
+            self._run(patiently(self._patience, self._handle.open))
         elif not isinstance(error, TRANSIENT):
             raise error
         now = time.monotonic()
@@ -178,14 +198,12 @@ class StreamConsumer(Iterator[LeasedJob]):
         self._next_pause = min(2 * self._next_pause, LONGEST_PAUSE)
 
     def _take(self, message: pb.StreamJobsResponse) -> None:
-        if message.HasField("leased"):
-            leased = message.leased
-            # By the service's clock, as a message may have waited to be read; but a clock
-            # that goes wrong must not make a lease longer than it was.
-            length = from_duration(leased.lease).total_seconds()
-            left = leased.lease_end_time.ToMicroseconds() / 1e6 - time.time()
-            ends = time.monotonic() + min(left, length)
-            self._ready.extend(LeasedJob(job, leased.epoch, ends, self) for job in leased.jobs)
+        if message.HasField("started"):
+            self._take_start(message.started)
+        elif message.HasField("leased") and self._clock is not None:
+            lent = self._clock + from_duration(message.leased.lent_at).total_seconds()
+            # Not later than now, whichever of the two clocks is the quicker one.
+            self._ready.extend(leased_jobs(message.leased, min(lent, time.monotonic()), self))
         else:
             jobs = [self._sent.popleft()[0] for _ in message.settled.settlements]
             settlements = list(message.settled.settlements)

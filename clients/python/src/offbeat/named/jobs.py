@@ -37,14 +37,15 @@ class LeasedJob:
         "group_id",
         "index",
         "job",
+        "lease",
         "redelivered",
         "sequence",
     )
 
     def __init__(
-        self, message: pb.LeasedJob, epoch: int, ends: float, judge: Judge | None = None
+        self, message: pb.LeasedJob, epoch: int, lent: float, lease: float, judge: Judge | None
     ) -> None:
-        """Take it from a message; the lease ends at a time of the monotonic clock."""
+        """Take it from a message; it was lent at a time of the monotonic clock, or later."""
         #: The group, as its producer calls it.
         self.group_id: str = message.group_id
         #: Its number within the group, from 0.
@@ -59,7 +60,9 @@ class LeasedJob:
         self.attempt: int = message.attempt
         #: Whether a consumer may have had it before.
         self.redelivered: bool = message.redelivered
-        self._ends, self._judge = ends, judge
+        #: How long it was lent, in seconds.
+        self.lease = lease
+        self._ends, self._judge = lent + lease, judge
 
     def __repr__(self) -> str:
         """Say which job it is."""
@@ -106,5 +109,5 @@ class LeasedJob:
 
 def leased_jobs(leased: pb.LeasedJobs, lent: float, judge: Judge | None = None) -> list[LeasedJob]:
     """Return the jobs of an answer, which were not lent before ``lent``."""
-    ends = lent + from_duration(leased.lease).total_seconds()
-    return [LeasedJob(message, leased.epoch, ends, judge) for message in leased.jobs]
+    lease = from_duration(leased.lease).total_seconds()
+    return [LeasedJob(message, leased.epoch, lent, lease, judge) for message in leased.jobs]

@@ -172,16 +172,18 @@ class LeasedJob(_message.Message):
     def __init__(self, sequence: _Optional[int] = ..., attempt: _Optional[int] = ..., group_id: _Optional[str] = ..., index: _Optional[int] = ..., job: _Optional[bytes] = ..., redelivered: bool = ...) -> None: ...
 
 class LeasedJobs(_message.Message):
-    __slots__ = ["epoch", "jobs", "lease", "lease_end_time"]
+    __slots__ = ["epoch", "jobs", "lease", "lease_end_time", "lent_at"]
     EPOCH_FIELD_NUMBER: _ClassVar[int]
     JOBS_FIELD_NUMBER: _ClassVar[int]
     LEASE_END_TIME_FIELD_NUMBER: _ClassVar[int]
     LEASE_FIELD_NUMBER: _ClassVar[int]
+    LENT_AT_FIELD_NUMBER: _ClassVar[int]
     epoch: int
     jobs: _containers.RepeatedCompositeFieldContainer[LeasedJob]
     lease: _duration_pb2.Duration
     lease_end_time: _timestamp_pb2.Timestamp
-    def __init__(self, epoch: _Optional[int] = ..., lease: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., lease_end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., jobs: _Optional[_Iterable[_Union[LeasedJob, _Mapping]]] = ...) -> None: ...
+    lent_at: _duration_pb2.Duration
+    def __init__(self, epoch: _Optional[int] = ..., lease: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., lease_end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., jobs: _Optional[_Iterable[_Union[LeasedJob, _Mapping]]] = ..., lent_at: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class ListDeadLettersRequest(_message.Message):
     __slots__ = ["after_number", "page_size", "spread"]
@@ -346,12 +348,14 @@ class StreamJobsRequest(_message.Message):
     def __init__(self, start: _Optional[_Union[StreamJobsStart, _Mapping]] = ..., credit: _Optional[int] = ..., verdicts: _Optional[_Union[JobVerdicts, _Mapping]] = ...) -> None: ...
 
 class StreamJobsResponse(_message.Message):
-    __slots__ = ["leased", "settled"]
+    __slots__ = ["leased", "settled", "started"]
     LEASED_FIELD_NUMBER: _ClassVar[int]
     SETTLED_FIELD_NUMBER: _ClassVar[int]
+    STARTED_FIELD_NUMBER: _ClassVar[int]
     leased: LeasedJobs
     settled: SettleJobsResponse
-    def __init__(self, leased: _Optional[_Union[LeasedJobs, _Mapping]] = ..., settled: _Optional[_Union[SettleJobsResponse, _Mapping]] = ...) -> None: ...
+    started: StreamJobsStarted
+    def __init__(self, started: _Optional[_Union[StreamJobsStarted, _Mapping]] = ..., leased: _Optional[_Union[LeasedJobs, _Mapping]] = ..., settled: _Optional[_Union[SettleJobsResponse, _Mapping]] = ...) -> None: ...
 
 class StreamJobsStart(_message.Message):
     __slots__ = ["consumer", "credit", "spread"]
@@ -362,6 +366,12 @@ class StreamJobsStart(_message.Message):
     credit: int
     spread: str
     def __init__(self, spread: _Optional[str] = ..., consumer: _Optional[str] = ..., credit: _Optional[int] = ...) -> None: ...
+
+class StreamJobsStarted(_message.Message):
+    __slots__ = ["at"]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    at: _duration_pb2.Duration
+    def __init__(self, at: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class SubmitGroupsRequest(_message.Message):
     __slots__ = ["groups", "spread"]

@@ -1,0 +1,38 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\NamedSpread;
+
+use Offbeat\V1;
+
+/** How safe a group is. */
+enum GroupState: string
+{
+    /** Never submitted, dropped before its commit, lost with a restart, or forgotten. */
+    case Unknown = 'unknown';
+
+    /** Its commit has not come. */
+    case Partial = 'partial';
+
+    /** It is in the memory of the service, and lost with it. */
+    case Received = 'received';
+
+    /** It is in the shared store. Not used: there is no such store yet. */
+    case Stored = 'stored';
+
+    /** Each of its jobs was finished by a consumer, or given up. */
+    case Settled = 'settled';
+
+    /** @internal */
+    public static function fromMessage(int $number): self
+    {
+        return match ($number) {
+            V1\GroupState::GROUP_STATE_UNKNOWN => self::Unknown,
+            V1\GroupState::GROUP_STATE_PARTIAL => self::Partial,
+            V1\GroupState::GROUP_STATE_RECEIVED => self::Received,
+            V1\GroupState::GROUP_STATE_STORED => self::Stored,
+            V1\GroupState::GROUP_STATE_SETTLED => self::Settled,
+        };
+    }
+}

@@ -1,0 +1,72 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\NamedSpread;
+
+use Google\Protobuf\Internal\Message;
+use Offbeat\Exception\OffbeatException;
+use Offbeat\Transport\Address;
+use Offbeat\Transport\Conversation;
+use Offbeat\Transport\Transport;
+
+/**
+ * NamedSpreadService. Makes each call once: who made it must know whether it may have been
+ * answered before.
+ *
+ * @internal
+ */
+final class Service
+{
+    public function __construct(
+        private readonly Transport $transport,
+        private readonly Address $address,
+        public readonly float $timeout,
+    ) {
+    }
+
+    /**
+     * @template T of Message
+     *
+     * @param T $response
+     * @param float $wait how long the service may wait before it answers, in seconds
+     *
+     * @return T
+     *
+     * @throws OffbeatException
+     */
+    public function call(string $method, Message $request, Message $response, float $wait = 0): Message
+    {
+        $bytes = $this->transport->call(
+            "NamedSpreadService/$method",
+            $request->serializeToString(),
+            $this->timeout + max(0.0, $wait),
+        );
+
+        return $this->read($bytes, $response);
+    }
+
+    /** @throws OffbeatException */
+    public function stream(): Conversation
+    {
+        return new Conversation($this->address, '/offbeat.v1.NamedSpreadService/StreamJobs', null, $this->timeout);
+    }
+
+    /**
+     * @template T of Message
+     *
+     * @param T $message
+     *
+     * @return T
+     */
+    public function read(string $bytes, Message $message): Message
+    {
+        try {
+            $message->mergeFromString($bytes);
+        } catch (\Exception $malformed) {
+            throw new OffbeatException("{$this->address->text}: the answer is none of a sidecar", previous: $malformed);
+        }
+
+        return $message;
+    }
+}

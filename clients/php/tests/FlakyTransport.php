@@ -1,0 +1,68 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Tests;
+
+use Offbeat\NamedSpread\Calls;
+use Offbeat\NamedSpread\NamedSpread;
+use Offbeat\NamedSpread\Service;
+use Offbeat\Transport\Address;
+use Offbeat\Transport\CurlTransport;
+use Offbeat\Transport\Transport;
+use Offbeat\V1;
+
+/** A transport whose questions a test reads, and whose answers it loses. */
+final class FlakyTransport implements Transport
+{
+    /** @var list<array{string, string}> methods and messages, as they were sent */
+    public array $sent = [];
+    /** @var ?\Closure(string): void called with the method before it is sent */
+    public ?\Closure $before = null;
+    /** @var ?\Closure(string): void called with the method before its answer is given out */
+    public ?\Closure $after = null;
+    private readonly Transport $transport;
+
+    public function __construct(private readonly string $address)
+    {
+        $this->transport = new CurlTransport(Address::parse($address));
+    }
+
+    public function call(string $method, string $bytes, float $timeout): string
+    {
+        $method = substr($method, strrpos($method, '/') + 1);
+        $this->before?->__invoke($method);
+        $this->sent[] = [$method, $bytes];
+        $answer = $this->transport->call("NamedSpreadService/$method", $bytes, $timeout);
+        $this->after?->__invoke($method);
+
+        return $answer;
+    }
+
+    public function close(): void
+    {
+        $this->transport->close();
+    }
+
+    public function spread(string $name, ?V1\NamedSpreadSpec $spec = null): NamedSpread
+    {
+        $spec ??= (new V1\NamedSpreadSpec())->setFeederCount(2);
+
+        return new NamedSpread(new Calls(new Service($this, Address::parse($this->address), 5.0), $name, $spec));
+    }
+
+    /** @return list<V1\GroupPart> all parts that were submitted */
+    public function parts(): array
+    {
+        $parts = [];
+        foreach ($this->sent as [$method, $bytes]) {
+            if ($method === 'SubmitGroups') {
+                $request = new V1\SubmitGroupsRequest();
+                $request->mergeFromString($bytes);
+                $parts[] = $request->getGroups()[0];
+            }
+        }
+
+        return $parts;
+    }
+}

@@ -1,0 +1,119 @@
+# frozen_string_literal: true
+
+module Offbeat
+  # The jobs of a named spread, as they are lent to one consumer; they end when the spread is
+  # closed and all is settled. Belongs to one thread.
+  #
+  # Verdicts are sent before more jobs are asked for, before they get old, and by {#flush} and
+  # {#close}. When the sidecar is away, tries again for as long as its patience lasts.
+  class Consumer
+    include Enumerable
+
+    OLDEST_VERDICT = 1.0 # seconds
+    FIRST_PAUSE = 0.05 # seconds
+    private_constant :OLDEST_VERDICT, :FIRST_PAUSE
+
+    # How many verdicts came too late: those jobs may be done twice.
+    attr_reader :stale_count
+
+    # @yield [settled] makes the source of jobs; it tells `settled` what verdicts came to
+    def initialize(calls, patience)
+      @calls, @patience = calls, Named::Patience.new(patience, FIRST_PAUSE)
+      @source = yield method(:settled)
+      @ready, @verdicts, @verdicts_due, @settlements = [], [], nil, []
+      @stale_count, @flushing, @closed = 0, false, false
+    end
+
+    def each
+      return enum_for(:each) unless block_given?
+
+      while (job = next_job)
+        yield job
+      end
+      self
+    end
+
+    # Sends the verdicts that have not been sent: an Array of jobs, each with what became of
+    # it: :settled, :returned, :dead_lettered or :stale.
+    def flush
+      @settlements, @flushing = [], true
+      send_verdicts
+      @patience.attempt { @source.await_settlements }
+      @settlements
+    ensure
+      @flushing = false
+    end
+
+    # Sends the verdicts, and gives back jobs that were never handed out. One that was, and
+    # got no verdict, stays lent until its lease ends.
+    def close
+      return if @closed
+
+      @closed = true
+      return @source.close if @patience.given_up?
+
+      send_verdicts
+      @ready.concat(@source.close).reject(&:expired?).each { |job| settle(job, :release) }
+      @ready.clear
+      flush
+    end
+
+    # Queues a verdict; jobs do this.
+    def settle(job, verdict, delay = nil)
+      @verdicts << [job, verdict, delay]
+      @verdicts_due = [@verdicts_due, Named.now + OLDEST_VERDICT, job.verdict_due].compact.min
+      nil
+    end
+
+    # Asks for another lease at once; jobs do this.
+    def extend_lease(job)
+      return false if job.expired?
+
+      @patience.attempt(job.lease_end) { @calls.settle([[job, :extend]], attempts: 1) } == [:extended]
+    rescue Unavailable, DeadlineExceeded
+      raise unless job.expired?
+
+      false
+    end
+
+    private
+
+    # The next job whose lease lasts; nil if there will never be one.
+    def next_job
+      raise Error, "the consumer is closed" if @closed
+
+      loop do
+        send_verdicts if @verdicts_due && Named.now >= @verdicts_due
+        job = @ready.shift
+        if job.nil?
+          more_jobs or return
+          next
+        end
+        @source.taken
+        return job unless job.expired?
+      end
+    end
+
+    def more_jobs
+      send_verdicts
+      jobs = @patience.attempt { @source.jobs }
+      return flush && nil unless jobs
+
+      @ready.concat(jobs.each { |job| job.lent_to(self) })
+    end
+
+    def send_verdicts
+      until @verdicts.empty?
+        batch = Named.batch(@verdicts)
+        @patience.attempt { @source.settle(batch) }
+        @verdicts.shift(batch.size)
+      end
+      @verdicts_due = nil
+    end
+
+    def settled(job, settlement)
+      @stale_count += 1 if settlement == :stale
+      @settlements << [job, settlement] if @flushing
+    end
+  end
+end

@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+module Offbeat
+  module Named
+    # Tries again what failed for now: the sidecar is being restarted, or is full.
+    class Patience
+      LONGEST_PAUSE = 1.0
+      PASSING = [Unavailable, DeadlineExceeded, ResourceExhausted, NotFound].freeze
+
+      attr_reader :seconds
+
+      # @param seconds without success after which to give up
+      # @param pause the first one, in seconds, doubled each time
+      def initialize(seconds, pause)
+        @seconds = Named.span("patience", seconds)
+        @pause, @given_up = pause, false
+      end
+
+      # Whether the last thing tried never succeeded.
+      def given_up?
+        @given_up
+      end
+
+      # @param deadline by the monotonic clock, when the time of the caller ends
+      def attempt(deadline = nil)
+        failing_since, pause = nil, @pause
+        begin
+          yield.tap { @given_up = false }
+        rescue *PASSING => e
+          raise if e.reason == "ERROR_REASON_MESSAGE_TOO_LARGE"
+
+          now = Named.now
+          failing_since ||= now
+          left = failing_since + seconds - now
+          give_up(e) unless left.positive?
+          raise DeadlineExceeded, "not done in time: #{e.message}" if deadline && now >= deadline
+
+          sleep([e.retry_delay || pause, left, deadline && (deadline - now)].compact.min)
+          pause = [2 * pause, LONGEST_PAUSE].min
+          retry
+        end
+      end
+
+      private
+
+      def give_up(error)
+        @given_up = true
+        raise error
+      end
+    end
+  end
+end

@@ -1,0 +1,27 @@
+<?php
+
+declare(strict_types=1);
+
+// Submits groups to a named spread, and waits until consumers have settled them all:
+//
+//   php producer.php ADDRESS SPREAD PREFIX GROUP_COUNT JOBS_PER_GROUP
+//
+// If the service restarts meanwhile, what it forgot is submitted again.
+
+require __DIR__ . '/../../../clients/php/autoload.php'; // or Composer's
+
+[, $address, $name, $prefix, $groupCount, $jobsPerGroup] = $argv;
+$client = new Offbeat\Client($address);
+$producer = $client->namedSpread($name, feederCount: 8, lease: 5)->producer();
+
+for ($number = 0; $number < (int) $groupCount; ++$number) {
+    $groupId = "$prefix-$number";
+    $jobs = [];
+    for ($index = 0; $index < (int) $jobsPerGroup; ++$index) {
+        $jobs[] = json_encode(['group' => $groupId, 'job' => $index], JSON_THROW_ON_ERROR);
+    }
+    $producer->submit($groupId, $jobs);
+}
+
+$settled = $producer->wait();
+echo "$prefix: ", count($settled), ' groups settled', PHP_EOL;

@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+# Takes jobs until the spread is closed, acks each, and says so, event by event.
+
+require "json"
+require "offbeat"
+
+$stdout.sync = true
+trap("TERM", "SYSTEM_DEFAULT") # ends at once: nothing is flushed
+
+def now
+  Process.clock_gettime(Process::CLOCK_REALTIME, :float_millisecond)
+end
+
+address, spread_name, name, mode = ARGV
+spread = Offbeat::Client.new(address).named_spread(spread_name, feeder_count: 4, lease: 1, max_attempts: 1_000)
+consumer = if mode == "stream"
+             spread.stream(name, window: 8, patience: 120)
+           else
+             spread.consumer(name, batch_size: 8, patience: 120)
+           end
+
+say = lambda do |event, job, time = now, **what|
+  puts JSON.generate(event: event, consumer: name, group: job.group_id, index: job.index,
+                     epoch: job.epoch.to_s, time: time, **what)
+end
+
+consumer.each do |job|
+  time = now
+  say.call("begin", job, time, job: job.job, sequence: job.sequence, attempt: job.attempt,
+                               until: time + (job.lease_ends_in * 1_000))
+  sleep(rand * 0.003)
+  unless job.expired?
+    job.ack
+    say.call("ack", job)
+  end
+  consumer.flush.each { |settled, settlement| say.call("verdict", settled, settlement: settlement.upcase) }
+end
+consumer.close
