@@ -189,14 +189,15 @@ async fn a_token_leads_to_the_same_rest_or_is_refused() {
     assert_eq!(sizes.iter().sum::<u64>(), 10_000);
     for spec in [feeders(9), cooldown()] {
         let sized = spec.policy == SpreadPolicy::Cooldown as i32;
-        let dispatcher = |sizes: &[u64]| Dispatcher::new(sizes.to_vec().into_iter(), sized);
+        let dispatcher = |sizes: Vec<u64>| Dispatcher::new(sizes.into_iter(), sized);
         let (mut order, mut messages) = (Vec::new(), Vec::new());
         let note = |turns: SpreadTurns| {
             messages.push((turns.first_sequence, turns.digest));
             order.extend(turns.group_indexes);
         };
-        let first = Asked::Spec(spec.clone());
-        let certificate = converse(&mut client, first, dispatcher(&sizes), note).await.unwrap();
+        let first = Asked::Spec(spec);
+        let certificate =
+            converse(&mut client, first, dispatcher(sizes.clone()), note).await.unwrap();
         let token = |next_sequence: usize| {
             let next = i64::try_from(next_sequence).unwrap();
             let (first_sequence, digest) =
@@ -204,14 +205,15 @@ async fn a_token_leads_to_the_same_rest_or_is_refused() {
             let first = usize::try_from(first_sequence).unwrap();
             let group_indexes = order[first..next_sequence].to_vec();
             // Other windows ask in other pieces, for the same order.
-            let spec = Some(SpreadSpec { job_window: Some(100), group_window: 3, ..spec.clone() });
+            let spec = Some(SpreadSpec { job_window: Some(100), group_window: 3, ..spec });
             Asked::ResumeToken(ResumeToken { spec, first_sequence, digest, group_indexes })
         };
         let places = (0..order.len()).step_by(397).chain([1, 4_095, 4_096, order.len()]);
         for place in places {
             let mut again = Vec::new();
             let note = |turns: SpreadTurns| again.extend(turns.group_indexes);
-            let same = converse(&mut client, token(place), dispatcher(&sizes), note).await.unwrap();
+            let same =
+                converse(&mut client, token(place), dispatcher(sizes.clone()), note).await.unwrap();
             assert_eq!((&again[place..], &same), (&order[place..], &certificate), "from {place}");
         }
         // One group is a job shorter, and another a job longer: one of the small, which
@@ -220,8 +222,8 @@ async fn a_token_leads_to_the_same_rest_or_is_refused() {
         let small = sizes.iter().position(|size| *size == 1).unwrap();
         (other[small], other[small + 1]) = (0, other[small + 1] + 1);
         let last = token(order.len() - 1);
-        for (groups, token) in [(&other[..], last), (&sizes[..sizes.len() / 2], token(order.len()))]
-        {
+        let half = sizes[..sizes.len() / 2].to_vec();
+        for (groups, token) in [(other, last), (half, token(order.len()))] {
             let mut turns = 0;
             let count = |message: SpreadTurns| turns += message.group_indexes.len();
             let refused =

@@ -32,6 +32,7 @@ pub mod rejection;
 pub mod schedule;
 pub mod spread;
 pub mod sql;
+pub mod stages;
 pub mod time;
 pub mod timetable;
 pub mod twister;

@@ -230,6 +230,28 @@ pub const TOKEN_TURNS: Limit = Limit {
     note: "those of the last message; the clients make it so",
 };
 
+/// Stages.
+pub const STAGE_COUNT: Limit = Limit {
+    name: "stages of an allocation",
+    minimum: 1,
+    maximum: 100_000,
+    unit: "stages",
+    note: "",
+};
+
+/// Workers of stages.
+pub const STAGE_WORKERS: Limit = Limit {
+    name: "workers of an allocation, or of one of its stages",
+    minimum: 0,
+    maximum: 1_000_000_000,
+    unit: "workers",
+    note: "",
+};
+
+/// Work of a stage.
+pub const WORKLOAD_MICROS: Limit =
+    Limit { name: "workload of a stage", minimum: 0, maximum: i64::MAX, unit: "us", note: "" };
+
 /// How long a lease lasts.
 pub const LEASE_MILLIS: Limit = Limit {
     name: "lease of a job of a named spread",

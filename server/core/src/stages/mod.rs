@@ -1,0 +1,23 @@
+//! Stages: how many workers each stage of a pipeline gets.
+//!
+//! Each stage has a workload v: how many jobs wait, times how long one takes. Workers are
+//! shared out so that Σ v/(w+1) is smallest ([`Rule::MinimumScore`]), or by highest averages
+//! ([`Rule::DHondt`]). Both are exact, and cost no more for a billion workers than for ten.
+//!
+//! ```
+//! use offbeat_core::stages::{Rule, Share, allocate};
+//!
+//! let shares = [Share::of(100), Share::of(10)];
+//! assert_eq!(allocate(Rule::MinimumScore, &shares, 8), [7, 1]);
+//! assert_eq!(allocate(Rule::DHondt, &shares, 8), [8, 0]);
+//! ```
+
+mod allocate;
+mod plan;
+mod quotient;
+mod spec;
+
+pub use allocate::{Share, allocate};
+pub use plan::{AllocationSpec, Move, Plan, StageAllocation};
+pub use quotient::Rule;
+pub use spec::{StageSpec, Weighting, Workload};

@@ -1,0 +1,92 @@
+//! What one worker more is worth to a stage, compared exactly.
+
+use core::cmp::Ordering;
+
+/// The rule by which workers are shared out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rule {
+    /// Minimises Σ v/(w+1) over the stages, v being the workload and w the workers: a worker
+    /// more is worth v/((w+1)(w+2)). With votes √v this is Huntington and Hill's method.
+    #[default]
+    MinimumScore,
+    /// Highest averages, D'Hondt's (Jefferson's) method: a worker more is worth v/(w+1).
+    DHondt,
+}
+
+impl Rule {
+    /// What the workload is divided by, for one worker more than `workers`.
+    #[inline]
+    pub(super) const fn divisor(self, workers: u64) -> u128 {
+        let next = workers as u128 + 1;
+        match self {
+            Self::MinimumScore => next * (next + 1),
+            Self::DHondt => next,
+        }
+    }
+}
+
+/// What a worker is worth to a stage: `workload / divisor`. Of equal ones the earlier stage's
+/// is larger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Quotient {
+    pub(super) workload: u128,
+    pub(super) divisor: u128,
+    pub(super) stage: usize,
+}
+
+impl Quotient {
+    #[inline]
+    pub(super) const fn new(rule: Rule, workload: u128, workers: u64, stage: usize) -> Self {
+        Self { workload, divisor: rule.divisor(workers), stage }
+    }
+}
+
+impl Ord for Quotient {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        let worth = compare_products(self.workload, other.divisor, other.workload, self.divisor);
+        worth.then(other.stage.cmp(&self.stage))
+    }
+}
+
+impl PartialOrd for Quotient {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Compares a × b with c × d.
+#[inline]
+fn compare_products(a: u128, b: u128, c: u128, d: u128) -> Ordering {
+    const HALF: u128 = u64::MAX as u128;
+    if (a | b | c | d) <= HALF { (a * b).cmp(&(c * d)) } else { wide(a, b).cmp(&wide(c, d)) }
+}
+
+/// a × b in 256 bits, the upper half first.
+fn wide(a: u128, b: u128) -> (u128, u128) {
+    const LOW: u128 = u64::MAX as u128;
+    let (a1, a0, b1, b0) = (a >> 64, a & LOW, b >> 64, b & LOW);
+    let (low, cross, other, high) = (a0 * b0, a1 * b0, a0 * b1, a1 * b1);
+    let middle = (low >> 64) + (cross & LOW) + (other & LOW);
+    let upper = high + (cross >> 64) + (other >> 64) + (middle >> 64);
+    (upper, (middle << 64) | (low & LOW))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_exact_beyond_128_bits() {
+        let max = u128::MAX;
+        assert_eq!(wide(max, max), (max - 1, 1));
+        assert_eq!(wide(1 << 100, 1 << 100), (1 << 72, 0));
+        assert_eq!(wide(0, max), (0, 0));
+        assert_eq!(compare_products(max, max, max, max - 1), Ordering::Greater);
+        assert_eq!(compare_products(1 << 127, 6, 3 << 126, 4), Ordering::Equal);
+        for (a, b, c, d) in [(3, 5, 4, 4), (u128::from(u64::MAX), 2, 1 << 64, 2), (7, 7, 7, 7)] {
+            assert_eq!(compare_products(a, b, c, d), (a * b).cmp(&(c * d)));
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Stages as their owner describes them, and what that comes to.
+
+use super::allocate::Share;
+use crate::limits::{STAGE_COUNT, STAGE_WORKERS, WORKLOAD_MICROS};
+use crate::rejection::{Reason, Rejection, in_range};
+use crate::time::Span;
+
+/// A stage, not yet checked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StageSpec {
+    /// Jobs that wait.
+    pub backlog_count: i64,
+    /// How long jobs took: one mean, or each of some. None: it was never measured.
+    pub service_times: Vec<Span>,
+    /// Whether no more work will come: it gets no workers but those that are busy.
+    pub done: bool,
+    /// It gets no fewer workers. Default: 0.
+    pub minimum: i64,
+    /// It gets no more workers. Default: as many as there are.
+    pub maximum: Option<i64>,
+    /// How many it has, busy ones included.
+    pub current: i64,
+    /// How many of those are in the middle of a job, and stay.
+    pub busy: i64,
+}
+
+/// What a stage's place in the pipeline is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Weighting {
+    /// Nothing.
+    #[default]
+    Even,
+    /// The workload of the i-th stage counts i times: what is nearly through goes first.
+    Latency,
+}
+
+/// How much work a stage has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Workload {
+    /// In microseconds: backlog times mean service time.
+    pub micros: u64,
+    /// The mean service time, to the nanosecond.
+    pub mean_nanos: u64,
+    /// Whether that is the mean of the other stages, for want of its own.
+    pub is_estimated: bool,
+}
+
+/// Stages in range.
+#[derive(Debug, Clone)]
+pub(super) struct Checked {
+    pub(super) workloads: Vec<Workload>,
+    pub(super) shares: Vec<Share>,
+    pub(super) done: Vec<bool>,
+    pub(super) current: Vec<u64>,
+}
+
+/// The mean service time of a pipeline in which nothing was measured.
+const NOTHING_MEASURED: u64 = 1_000_000_000;
+
+pub(super) fn check(
+    stages: &[StageSpec],
+    weighting: Weighting,
+    workers: u64,
+) -> Result<Checked, Rejection> {
+    in_range("stages", i64::try_from(stages.len()).unwrap_or(i64::MAX), STAGE_COUNT)?;
+    let at = |place: usize| move |refused: Rejection| refused.under(&format!("stages[{place}]"));
+    let numbered = || stages.iter().enumerate();
+    let means = numbered()
+        .map(|(place, stage)| mean_nanos(&stage.service_times).map_err(at(place)))
+        .collect::<Result<Vec<_>, _>>()?;
+    let measured: Vec<u64> = means.iter().flatten().copied().collect();
+    let usual = mean(&measured).unwrap_or(NOTHING_MEASURED);
+    let mut checked = Checked {
+        workloads: Vec::new(),
+        shares: Vec::new(),
+        done: stages.iter().map(|stage| stage.done).collect(),
+        current: Vec::new(),
+    };
+    let mut minima = 0_u128;
+    for ((place, stage), mean) in numbered().zip(&means) {
+        let workload = workload(stage, *mean, usual).map_err(at(place))?;
+        let share = share(stage, workload, place, weighting, workers).map_err(at(place))?;
+        minima += u128::from(share.minimum);
+        checked.workloads.push(workload);
+        checked.shares.push(share);
+        let current = in_range("current_worker_count", stage.current, STAGE_WORKERS);
+        checked.current.push(current.map_err(at(place))?);
+    }
+    if minima > u128::from(workers) {
+        let allowed =
+            format!("must be {minima} or more: so many must the stages have, or keep busy");
+        return Err(Rejection::new(Reason::Contradictory, "worker_count", workers, allowed));
+    }
+    Ok(checked)
+}
+
+fn mean_nanos(times: &[Span]) -> Result<Option<u64>, Rejection> {
+    let nanos = times.iter().map(|time| {
+        u64::try_from(time.nanos()).map_err(|_| {
+            let allowed = "must be 0 s or more, and less than 584 years";
+            Rejection::new(Reason::OutOfRange, "service_times", time, allowed)
+        })
+    });
+    Ok(mean(&nanos.collect::<Result<Vec<_>, _>>()?))
+}
+
+/// Rounded to the nearest.
+fn mean(numbers: &[u64]) -> Option<u64> {
+    let count = numbers.len() as u128;
+    let sum: u128 = numbers.iter().copied().map(u128::from).sum();
+    (count > 0).then(|| u64::try_from((sum + count / 2) / count).unwrap_or(u64::MAX))
+}
+
+fn workload(stage: &StageSpec, mean: Option<u64>, usual: u64) -> Result<Workload, Rejection> {
+    let backlog = u64::try_from(stage.backlog_count).map_err(|_| {
+        let allowed = "must be 0 jobs or more";
+        Rejection::new(Reason::OutOfRange, "backlog_count", stage.backlog_count, allowed)
+    })?;
+    let mean_nanos = mean.unwrap_or(usual);
+    let micros = (u128::from(backlog) * u128::from(mean_nanos) + 500) / 1_000;
+    let micros =
+        u64::try_from(micros).ok().filter(|micros| WORKLOAD_MICROS.allows((*micros).into()));
+    let micros = micros.ok_or_else(|| {
+        let allowed = format!("must make a workload of {WORKLOAD_MICROS}");
+        Rejection::new(Reason::OutOfRange, "backlog_count", backlog, allowed)
+    })?;
+    Ok(Workload { micros, mean_nanos, is_estimated: mean.is_none() })
+}
+
+fn share(
+    stage: &StageSpec,
+    workload: Workload,
+    place: usize,
+    weighting: Weighting,
+    workers: u64,
+) -> Result<Share, Rejection> {
+    let least = in_range("minimum_worker_count", stage.minimum, STAGE_WORKERS)?;
+    let busy = in_range("busy_worker_count", stage.busy, STAGE_WORKERS)?;
+    if stage.busy > stage.current {
+        let allowed = format!("must be 0 to {}, the stage's current workers", stage.current);
+        return Err(Rejection::new(Reason::OutOfRange, "busy_worker_count", busy, allowed));
+    }
+    let maximum = match stage.maximum {
+        None => workers,
+        Some(maximum) => in_range("maximum_worker_count", maximum, STAGE_WORKERS)?,
+    };
+    if maximum < least {
+        let allowed = format!("must be {least} or more, minimum_worker_count");
+        return Err(Rejection::new(Reason::OutOfRange, "maximum_worker_count", maximum, allowed));
+    }
+    let weight = match weighting {
+        Weighting::Even => 1,
+        Weighting::Latency => place as u128 + 1,
+    };
+    let workload = u128::from(workload.micros) * weight;
+    // Those who are busy stay, even where there should be fewer, or none.
+    let minimum = if stage.done { busy } else { least.max(busy) };
+    let maximum = if stage.done { busy } else { maximum.max(busy) };
+    Ok(Share { workload, minimum, maximum })
+}
