@@ -366,7 +366,7 @@ pub const SPREAD_BYTES: Limit = Limit {
     minimum: 1,
     maximum: 1 << 40,
     unit: "bytes",
-    note: "settable, 64 MiB by default; dead letters included",
+    note: "settable, 64 MiB by default; each job counts 8 more, each group 64 and its ID; dead letters included; the oldest partial group may go beyond it",
 };
 
 /// Consumers of a named spread.
@@ -432,6 +432,15 @@ pub const SETTLED_RANGES: Limit = Limit {
     note: "the first ones; what is left out is dealt again after a restart",
 };
 
+/// Ranges of one answer.
+pub const ANSWER_RANGES: Limit = Limit {
+    name: "ranges of settled jobs in an answer",
+    minimum: 0,
+    maximum: 65_536,
+    unit: "ranges",
+    note: "SubmitGroups, WaitForGroups: the groups that come first have theirs",
+};
+
 /// Entries of a page.
 pub const PAGE_SIZE: Limit = Limit {
     name: "page",
@@ -483,5 +492,6 @@ pub const DECISION_LIMITS: &[Limit] = &[
     CALL_JOBS,
     ANSWER_BYTES,
     SETTLED_RANGES,
+    ANSWER_RANGES,
     PAGE_SIZE,
 ];

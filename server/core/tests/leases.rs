@@ -77,6 +77,8 @@ struct Known {
     /// When it may be lent again, if it was before.
     ready: Option<u64>,
     terminated: bool,
+    /// Whether its consumer has said, after the end of its lease, that it was not begun.
+    released_late: bool,
     outcome: Option<Outcome<u64>>,
 }
 
@@ -146,7 +148,9 @@ impl Ledger {
         })?;
         ensure(lease.deadline == self.now + LEASE, || format!("job {index}: {lease:?}"))?;
         let held = Some((id, lease.deadline));
-        self.jobs[index] = Known { attempts: id.attempt, consumer, held, ready: None, ..job };
+        let released_late = false;
+        self.jobs[index] =
+            Known { attempts: id.attempt, consumer, held, ready: None, released_late, ..job };
         ensure(self.held_by(consumer) <= self.max_held, || "too many leases".to_owned())
     }
 
@@ -181,6 +185,11 @@ impl Ledger {
                 Verdict::Extend => Settlement::Extended { deadline: self.now + LEASE },
             };
         }
+        let waits = job.outcome.is_none() && is_last && job.ready.is_none();
+        let may_go_on = job.attempts - job.released < MAX_ATTEMPTS;
+        if verdict == Verdict::Release && waits && may_go_on && !job.released_late {
+            return Settlement::Returned;
+        }
         match (job.outcome, verdict) {
             (Some(Outcome::Settled(_)), Verdict::Ack) if is_last => Settlement::Settled,
             (Some(Outcome::DeadLettered { .. }), Verdict::Terminate) if is_last => {
@@ -198,8 +207,12 @@ impl Ledger {
                 (job.held, job.ready) = (None, Some(now + delay));
             }
             (Settlement::Returned, _) => {
-                (job.held, job.ready) = (None, Some(now));
                 job.released += 1;
+                if job.held.is_some_and(|(_, deadline)| deadline > now) {
+                    (job.held, job.ready) = (None, Some(now));
+                } else {
+                    job.released_late = true; // it was ready already
+                }
             }
             (Settlement::Extended { deadline }, _) => {
                 if let Some((_, old)) = &mut job.held {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use offbeat_core::lease::{LeaseId, Settlement, Verdict};
 use offbeat_core::named::{
-    Commit, GroupPart, GroupState, NamedSpread, NamedSpreadSpec, Receipt, SpreadState,
+    BytesLeft, Commit, GroupPart, GroupState, NamedSpread, NamedSpreadSpec, Receipt, SpreadState,
 };
 use offbeat_core::rejection::Reason;
 use offbeat_core::spread::{Groups, Spread, SpreadSpec, Turn};
@@ -153,19 +153,20 @@ impl World {
                 ..GroupPart::default()
             };
             for _ in 0..=self.below(2) {
-                if self.machine.submit(self.now(), &[part(0, first, None)]).is_err() {
+                if self.machine.submit(self.now(), &[part(0, first, None)], BytesLeft::ALL).is_err()
+                {
                     return Ok(());
                 }
             }
             ensure(self.machine.group(&id).state == GroupState::Partial, || "visible".to_owned())?;
             let half = i64::try_from(half).unwrap();
             let last = part(half, second, Some(commit(&owned.jobs)));
-            match self.machine.submit(self.now(), &[last]) {
+            match self.machine.submit(self.now(), &[last], BytesLeft::ALL) {
                 Err(refused) if refused.reason == Reason::LimitReached => return Ok(()),
                 other => ensure(other.is_ok(), || format!("{other:?}"))?,
             }
         } else {
-            match self.machine.submit(self.now(), &[whole(&id, &owned.jobs)]) {
+            match self.machine.submit(self.now(), &[whole(&id, &owned.jobs)], BytesLeft::ALL) {
                 Err(refused) if refused.reason == Reason::LimitReached => {
                     ensure(self.machine.group(&id).state == GroupState::Unknown, || {
                         "a refused group left a trace".to_owned()
@@ -200,7 +201,7 @@ impl World {
                 let numbers = owned.known_settled.iter().flat_map(|(a, b)| [*a, *b]);
                 part.settled_ranges = numbers.map(i64::from).collect();
             }
-            let submitted = self.machine.submit(self.now(), &[part]);
+            let submitted = self.machine.submit(self.now(), &[part], BytesLeft::ALL);
             ensure(submitted.is_ok(), || format!("{id} again: {submitted:?}"))?;
             for (start, end) in &owned.known_settled {
                 for index in *start..*end {
@@ -343,7 +344,9 @@ impl World {
         let numbers: Vec<u64> = letters.iter().map(|letter| letter.number).collect();
         let counts = self.machine.counts();
         let bytes: usize = letters.iter().map(|letter| letter.job.len()).sum();
-        ensure(counts.bytes == bytes as u64, || format!("{bytes} bytes: {counts:?}"))?;
+        ensure(counts.bytes == (bytes + 8 * letters.len()) as u64, || {
+            format!("{bytes} bytes: {counts:?}")
+        })?;
         let deleted = self.machine.delete_dead_letters(numbers.iter().copied());
         ensure(deleted == numbers.len() as u64, || "not all were deleted".to_owned())?;
         ensure(self.machine.counts().bytes == 0, || "bytes are left".to_owned())
@@ -391,7 +394,7 @@ fn first_attempts_come_in_the_order_of_the_spread() {
             .map(|(number, size)| (format!("g{number}"), jobs(&format!("g{number}"), *size)))
             .collect();
         let parts: Vec<GroupPart> = groups.iter().map(|(id, jobs)| whole(id, jobs)).collect();
-        machine.submit(0, &parts).unwrap();
+        machine.submit(0, &parts, BytesLeft::ALL).unwrap();
         let mut source = Groups::new(groups.into_iter().map(|(_, jobs)| jobs));
         let mut spread = Spread::try_new(&order).unwrap();
         let mut expected = Vec::new();
@@ -408,16 +411,18 @@ fn feeders_that_found_no_group_come_back() {
     for order in [SpreadSpec::round_robin(3), SpreadSpec::cooldown(3)] {
         let mut machine = NamedSpread::try_new(1, &spec(order)).unwrap();
         assert!(order_of(&mut machine, 5).is_empty());
-        machine.submit(0, &[whole("a", &jobs("a", 4))]).unwrap();
+        machine.submit(0, &[whole("a", &jobs("a", 4))], BytesLeft::ALL).unwrap();
         assert_eq!(order_of(&mut machine, 2), ["a/0", "a/1"]);
-        machine.submit(0, &[whole("b", &jobs("b", 2)), whole("c", &jobs("c", 1))]).unwrap();
+        machine
+            .submit(0, &[whole("b", &jobs("b", 2)), whole("c", &jobs("c", 1))], BytesLeft::ALL)
+            .unwrap();
         let mut rest = order_of(&mut machine, 3);
         rest.sort();
         assert_eq!(rest, ["a/2", "b/0", "c/0"], "{order:?}");
         let mut rest = order_of(&mut machine, 5);
         rest.sort();
         assert_eq!(rest, ["a/3", "b/1"], "{order:?}");
-        machine.submit(0, &[whole("d", &jobs("d", 1))]).unwrap();
+        machine.submit(0, &[whole("d", &jobs("d", 1))], BytesLeft::ALL).unwrap();
         assert_eq!(order_of(&mut machine, 5), ["d/0"]);
     }
 }
@@ -428,7 +433,7 @@ fn what_is_wrong_with_a_group_is_said_and_leaves_no_trace() {
         1,
         &NamedSpreadSpec {
             max_jobs: 4,
-            max_bytes: 100,
+            max_bytes: 200,
             max_groups: 3,
             ..spec(SpreadSpec::round_robin(1))
         },
@@ -436,7 +441,7 @@ fn what_is_wrong_with_a_group_is_said_and_leaves_no_trace() {
     .unwrap();
     let good = whole("good", &jobs("good", 1));
     let mut refuse = |part: GroupPart| {
-        let refused = machine.submit(0, &[good.clone(), part]).unwrap_err();
+        let refused = machine.submit(0, &[good.clone(), part], BytesLeft::ALL).unwrap_err();
         assert_eq!(machine.group("good").state, GroupState::Unknown, "{refused}");
         assert_eq!(machine.bytes(), 0, "{refused}");
         (refused.reason, refused.field)
@@ -477,15 +482,15 @@ fn what_is_wrong_with_a_group_is_said_and_leaves_no_trace() {
     let alone = GroupPart { commit: None, settled_ranges: vec![0, 1], ..whole("a", &a) };
     assert_eq!(refuse(alone), is(Reason::Contradictory, "settled_ranges"));
     assert_eq!(refuse(whole("a", &jobs("a", 5))), is(Reason::OutOfRange, "jobs"));
-    assert_eq!(refuse(whole("a", &[Bytes::from(vec![0; 101])])), is(Reason::OutOfRange, "jobs"));
+    assert_eq!(refuse(whole("a", &[Bytes::from(vec![0; 201])])), is(Reason::OutOfRange, "jobs"));
     assert_eq!(refuse(whole("a", &jobs("a", 4))), is(Reason::LimitReached, "jobs"));
 
-    machine.submit(0, &[whole("a", &a)]).unwrap();
-    machine.submit(0, &[whole("a", &a)]).unwrap();
-    let other = machine.submit(0, &[whole("a", &jobs("b", 2))]).unwrap_err();
+    machine.submit(0, &[whole("a", &a)], BytesLeft::ALL).unwrap();
+    machine.submit(0, &[whole("a", &a)], BytesLeft::ALL).unwrap();
+    let other = machine.submit(0, &[whole("a", &jobs("b", 2))], BytesLeft::ALL).unwrap_err();
     assert_eq!((other.reason, &*other.field), (Reason::GroupDiffers, "groups[0].group_id"));
     machine.close();
-    let late = machine.submit(0, &[good]).unwrap_err();
+    let late = machine.submit(0, &[good], BytesLeft::ALL).unwrap_err();
     assert_eq!(late.reason, Reason::SpreadClosing);
 }
 
@@ -500,21 +505,21 @@ fn parts_may_come_again_and_begin_anew() {
         commit,
         ..GroupPart::default()
     };
-    machine.submit(0, &[part(0, &jobs("b", 3), None)]).unwrap();
-    machine.submit(0, &[part(0, &a[..2], None)]).unwrap(); // another content: anew
+    machine.submit(0, &[part(0, &jobs("b", 3), None)], BytesLeft::ALL).unwrap();
+    machine.submit(0, &[part(0, &a[..2], None)], BytesLeft::ALL).unwrap(); // another content: anew
     assert_eq!(machine.group("a").job_count, 2);
-    machine.submit(0, &[part(0, &a[..2], None)]).unwrap();
-    machine.submit(0, &[part(1, &a[1..2], None)]).unwrap();
-    let differs = machine.submit(0, &[part(1, &a[2..3], None)]).unwrap_err();
+    machine.submit(0, &[part(0, &a[..2], None)], BytesLeft::ALL).unwrap();
+    machine.submit(0, &[part(1, &a[1..2], None)], BytesLeft::ALL).unwrap();
+    let differs = machine.submit(0, &[part(1, &a[2..3], None)], BytesLeft::ALL).unwrap_err();
     assert_eq!(differs.reason, Reason::GroupDiffers);
     assert!(order_of(&mut machine, 5).is_empty(), "nothing is dealt before the commit");
-    machine.submit(0, &[part(2, &a[2..], None)]).unwrap();
-    machine.submit(0, &[part(4, &[], Some(commit(&a)))]).unwrap();
+    machine.submit(0, &[part(2, &a[2..], None)], BytesLeft::ALL).unwrap();
+    machine.submit(0, &[part(4, &[], Some(commit(&a)))], BytesLeft::ALL).unwrap();
     assert_eq!(order_of(&mut machine, 5), ["a/0", "a/1", "a/2", "a/3"]);
 
-    machine.submit(0, &[part(0, &a[..2], None)]).unwrap(); // late, of a group that is there
+    machine.submit(0, &[part(0, &a[..2], None)], BytesLeft::ALL).unwrap(); // late, of a group that is there
     let late = GroupPart { group_id: "late".to_owned(), ..part(0, &a[..2], None) };
-    machine.submit(0, &[late]).unwrap();
+    machine.submit(0, &[late], BytesLeft::ALL).unwrap();
     machine.advance(59_999);
     assert_eq!(machine.group("late").state, GroupState::Partial);
     machine.advance(60_000);
@@ -526,9 +531,13 @@ fn parts_may_come_again_and_begin_anew() {
 fn quarantine_lasts_as_long_as_the_lease_of_then() {
     let mut machine = NamedSpread::try_new(2, &spec(SpreadSpec::round_robin(1))).unwrap();
     let first_receipt = Some(Receipt { epoch: 1, lease_millis: 30_000 });
-    machine.submit(0, &[GroupPart { first_receipt, ..whole("a", &jobs("a", 1)) }]).unwrap();
+    machine
+        .submit(0, &[GroupPart { first_receipt, ..whole("a", &jobs("a", 1)) }], BytesLeft::ALL)
+        .unwrap();
     let first_receipt = Some(Receipt { epoch: 2, lease_millis: 30_000 });
-    machine.submit(0, &[GroupPart { first_receipt, ..whole("b", &jobs("b", 1)) }]).unwrap();
+    machine
+        .submit(0, &[GroupPart { first_receipt, ..whole("b", &jobs("b", 1)) }], BytesLeft::ALL)
+        .unwrap();
     assert_eq!(machine.next_event(0), Some(30_000));
     let one: Arc<str> = "one".into();
     let at_once = machine.pull(0, &one, 5).unwrap();
@@ -545,7 +554,7 @@ fn settled_groups_are_forgotten_in_the_end() {
     let one: Arc<str> = "one".into();
     for number in 0..=65_536 {
         let id = format!("g{number}");
-        machine.submit(0, &[whole(&id, &jobs("a", 1))]).unwrap();
+        machine.submit(0, &[whole(&id, &jobs("a", 1))], BytesLeft::ALL).unwrap();
         let lease = machine.pull(0, &one, 1).unwrap()[0].id;
         assert_eq!(machine.settle(0, lease, Verdict::Ack), Settlement::Settled);
         assert_eq!(machine.group("g0").state == GroupState::Settled, number < 65_536);

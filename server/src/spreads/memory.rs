@@ -1,13 +1,13 @@
 //! Named spreads in the memory of this process.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use offbeat_core::lease::{LeaseId, Settlement, Verdict};
 use offbeat_core::limits::SPREAD_NAME;
 use offbeat_core::named::{
-    DeadLetter, GroupPart, GroupState, GroupStatus, NamedSpread, NamedSpreadSpec, Receipt,
+    BytesLeft, DeadLetter, GroupPart, GroupStatus, NamedSpread, NamedSpreadSpec, Receipt,
     SpreadState,
 };
 use offbeat_core::{Moment, Reason, Rejection};
@@ -15,7 +15,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use super::{CloseMode, Description, Leased, SpreadStore};
-use crate::limits::{NAMED_SPREAD_BYTES, NAMED_SPREADS};
+use crate::limits::NAMED_SPREADS;
 
 /// How often what has run out of time is cleared away, if nobody calls.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -45,7 +45,10 @@ struct Entry {
     epoch: u64,
     /// What its times count from.
     start: Instant,
+    /// There may be jobs to lend, or none ever again.
     changed: Arc<Notify>,
+    /// Groups have been settled.
+    ended: Arc<Notify>,
 }
 
 impl Entry {
@@ -62,6 +65,11 @@ impl Entry {
             counts: self.machine.counts(),
             certificate: self.machine.certificate(),
         }
+    }
+
+    fn wake_all(&self) {
+        self.changed.notify_waiters();
+        self.ended.notify_waiters();
     }
 
     fn lease_millis(&self) -> u64 {
@@ -92,7 +100,14 @@ impl MemoryStore {
             let mut spreads = self.lock();
             let names: Vec<String> = spreads.by_name.keys().cloned().collect();
             for name in names {
-                let _ = spreads.with(&name, |entry, now| entry.machine.advance(now));
+                let _ = spreads.with(&name, |entry, now| {
+                    let before = entry.machine.counts();
+                    entry.machine.advance(now);
+                    // Leases that have ended, of jobs that were lent after somebody began to wait.
+                    if entry.machine.counts() != before {
+                        entry.changed.notify_waiters();
+                    }
+                });
             }
         }
     }
@@ -102,26 +117,29 @@ impl MemoryStore {
         self.spreads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The first answer of `ask` that is some, or its last one when `wait` is over.
+    /// The first answer of `ask` that is final, or its last one when `wait` is over. It is
+    /// asked when `wake` says so, and is told when it is asked for the last time.
     async fn until<T>(
         &self,
         name: &str,
         wait: Duration,
-        mut ask: impl FnMut(&mut Entry, u64) -> Result<(T, bool), Rejection>,
+        wake: impl Fn(&Entry) -> Arc<Notify>,
+        mut ask: impl FnMut(&mut Entry, u64, bool) -> Result<(T, bool), Rejection>,
     ) -> Result<T, Rejection> {
         let end = Instant::now() + wait;
         let mut stopped = self.stopped.subscribe();
         loop {
-            let changed = self.lock().entry(name)?.changed.clone();
+            let changed = wake(self.lock().entry(name)?);
             let mut notified = std::pin::pin!(changed.notified());
             notified.as_mut().enable(); // before asking, so that no change is missed
+            let is_last = Instant::now() >= end || *stopped.borrow();
             let (answer, is_final, event) = self.lock().with(name, |entry, now| {
-                let (answer, is_final) = ask(entry, now)?;
+                let (answer, is_final) = ask(entry, now, is_last)?;
                 let event = entry.machine.next_event(now);
                 let event = event.map(|event| entry.start + Duration::from_millis(event));
                 Ok((answer, is_final, event))
             })??;
-            if is_final || Instant::now() >= end || *stopped.borrow() {
+            if is_final || is_last {
                 return Ok(answer);
             }
             let next = event.map_or(end, |event| event.min(end));
@@ -146,10 +164,13 @@ impl Spreads {
         act: impl FnOnce(&mut Entry, u64) -> T,
     ) -> Result<T, Rejection> {
         let entry = self.entry(name)?;
-        let before = entry.machine.bytes();
+        let (before, ended) = (entry.machine.bytes(), entry.machine.ended_groups());
         let now = entry.now();
         let done = act(entry, now);
         let after = entry.machine.bytes();
+        if entry.machine.ended_groups() != ended {
+            entry.ended.notify_waiters();
+        }
         self.bytes = self.bytes + after - before;
         Ok(done)
     }
@@ -208,12 +229,13 @@ impl SpreadStore for MemoryStore {
             }
             None => {}
         }
-        let (epoch, changed) = (spreads.next_epoch, Arc::new(Notify::new()));
+        let (changed, ended) = <(Arc<Notify>, Arc<Notify>)>::default();
+        let epoch = spreads.next_epoch;
         spreads.next_epoch += 1;
-        let entry = Entry { machine, epoch, start: Instant::now(), changed };
+        let entry = Entry { machine, epoch, start: Instant::now(), changed, ended };
         let description = entry.describe(&name);
         if let Some(spent) = spreads.by_name.insert(name, entry) {
-            spent.changed.notify_waiters();
+            spent.wake_all();
         }
         Ok((description, true))
     }
@@ -224,18 +246,12 @@ impl SpreadStore for MemoryStore {
         parts: Vec<GroupPart>,
     ) -> Result<(Vec<GroupStatus>, Receipt), Rejection> {
         let mut spreads = self.lock();
-        let coming = parts.iter().flat_map(|part| &part.jobs).map(|job| job.len() as u64).sum();
-        if self.max_bytes.saturating_sub(spreads.bytes) < coming {
-            spreads.entry(name)?;
-            let allowed = format!(
-                "there are as many {} as may be, {}; try again later",
-                NAMED_SPREAD_BYTES.name, self.max_bytes
-            );
-            let value = format!("{coming} bytes");
-            return Err(Rejection::new(Reason::LimitReached, "groups", value, allowed));
-        }
+        let left = BytesLeft {
+            now: self.max_bytes.saturating_sub(spreads.bytes),
+            at_most: self.max_bytes,
+        };
         spreads.with(name, |entry, now| {
-            let statuses = entry.machine.submit(now, &parts)?;
+            let statuses = entry.machine.submit(now, &parts, left)?;
             entry.changed.notify_waiters();
             let lease_millis = entry.machine.spec().lease_millis;
             Ok((statuses, Receipt { epoch: entry.epoch, lease_millis }))
@@ -248,14 +264,22 @@ impl SpreadStore for MemoryStore {
         ids: &[String],
         wait: Duration,
     ) -> Result<(Vec<GroupStatus>, u64), Rejection> {
-        let news = |status: &GroupStatus| {
-            matches!(status.state, GroupState::Settled | GroupState::Unknown)
-        };
-        self.until(name, wait, |entry, now| {
+        let wanted: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
+        let mut seen = None;
+        let wake = |entry: &Entry| Arc::clone(&entry.ended);
+        self.until(name, wait, wake, |entry, now, is_last| {
             entry.machine.advance(now);
-            let statuses: Vec<_> = ids.iter().map(|id| entry.machine.group(id)).collect();
-            let is_news = statuses.iter().any(news);
-            Ok(((statuses, entry.epoch), is_news))
+            let machine = &entry.machine;
+            // All of them at first, then only those that have ended since.
+            let new =
+                seen.replace(machine.ended_groups()).and_then(|count| machine.ended_since(count));
+            let is_news = match new {
+                Some(mut new) => new.any(|id| wanted.contains(id)),
+                None => ids.iter().any(|id| machine.is_over(id)),
+            };
+            let answers = is_news || is_last;
+            let statuses = answers.then(|| machine.groups(ids.iter().map(String::as_str)));
+            Ok(((statuses.unwrap_or_default(), entry.epoch), is_news))
         })
         .await
     }
@@ -267,10 +291,13 @@ impl SpreadStore for MemoryStore {
         count: usize,
         wait: Duration,
     ) -> Result<Leased, Rejection> {
-        self.until(name, wait, |entry, now| {
+        let wake = |entry: &Entry| Arc::clone(&entry.changed);
+        self.until(name, wait, wake, |entry, now, _| {
+            // As the machine counts, in whole milliseconds: no lease is said to end later than
+            // it does.
             let lease_millis = entry.lease_millis();
-            let end_time = (self.now)().plus_millis(lease_millis);
-            let lent_at = Instant::now();
+            let end_time = (self.now)().plus_millis(lease_millis - 1);
+            let lent_at = entry.start + Duration::from_millis(now);
             let jobs = entry.machine.pull(now, consumer, count)?;
             let ended = entry.machine.state() == SpreadState::Closed;
             let is_final = ended || !jobs.is_empty();
@@ -336,10 +363,11 @@ impl SpreadStore for MemoryStore {
             let mut spreads = self.lock();
             let entry = spreads.by_name.remove(name).ok_or_else(|| unknown(name))?;
             spreads.bytes -= entry.machine.bytes();
-            entry.changed.notify_waiters();
+            entry.wake_all();
             return Ok(entry.describe(name));
         }
-        self.until(name, wait, |entry, now| {
+        let wake = |entry: &Entry| Arc::clone(&entry.ended);
+        self.until(name, wait, wake, |entry, now, _| {
             entry.machine.advance(now);
             if entry.machine.state() == SpreadState::Open {
                 entry.machine.close();

@@ -32,6 +32,8 @@ struct Held<J, C> {
     released: u32,
     /// Who holds it, until when; none while it waits.
     lent: Option<(u64, C)>,
+    /// Whether it waits because its lease has ended, without a word.
+    expired: bool,
 }
 
 impl<J, C> Held<J, C> {
@@ -75,6 +77,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         let deadline = now.saturating_add(self.spec.lease);
         held.attempt = held.attempt.saturating_add(1);
         held.lent = Some((deadline, consumer.clone()));
+        held.expired = false;
         self.leased.insert((deadline, sequence));
         match self.consumers.get_mut(consumer) {
             Some(count) => *count += 1,
@@ -97,7 +100,8 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         let job = next()?;
         let sequence = self.next_sequence;
         self.next_sequence += 1;
-        self.jobs.insert(sequence, Held { job, attempt: 0, released: 0, lent: None });
+        self.jobs
+            .insert(sequence, Held { job, attempt: 0, released: 0, lent: None, expired: false });
         Some(sequence)
     }
 
@@ -118,7 +122,13 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
             return self.remembered.settlement(id, verdict);
         };
         let Some((deadline, consumer)) = held.lent.take() else {
-            return Settlement::Stale; // it was returned, or has expired, and waits
+            // It was returned, or has expired, and waits. Who had no time to begin it may say so
+            // afterwards, too: jobs that only wait in a busy consumer are not to be given up.
+            if verdict == Verdict::Release && core::mem::take(&mut held.expired) {
+                held.released += 1;
+                return Settlement::Returned;
+            }
+            return Settlement::Stale;
         };
         self.leased.remove(&(deadline, sequence));
         if verdict == Verdict::Extend {
@@ -150,6 +160,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
             self.leased.pop_first();
             let Some(held) = self.jobs.get_mut(&sequence) else { continue };
             let is_last = held.is_last_attempt(&self.spec);
+            held.expired = true;
             if let Some((_, consumer)) = held.lent.take() {
                 self.forget(&consumer);
             }

@@ -49,7 +49,8 @@ pub enum Verdict {
         /// In milliseconds.
         delay: u64,
     },
-    /// Not begun: ready again at once, and the attempt does not count.
+    /// Not begun: ready again at once, and the attempt does not count. Also when the lease has
+    /// ended meanwhile, until the job is lent again.
     Release,
     /// Still at it: the lease lasts for its full length from now on.
     Extend,

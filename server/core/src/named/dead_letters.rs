@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::intake::JOB_OVERHEAD;
 use crate::lease::Cause;
 use crate::limits::ANSWER_BYTES;
 
@@ -57,7 +58,7 @@ impl DeadLetters {
                 kept.letter.job = Bytes::copy_from_slice(&kept.letter.job);
                 kept.alone = true;
                 count += 1;
-                bytes += kept.letter.job.len() as u64;
+                bytes += kept.letter.job.len() as u64 + JOB_OVERHEAD;
             }
         }
         (count, bytes)
@@ -66,7 +67,8 @@ impl DeadLetters {
     /// Deletes one: whether there was one, and what it held that its group does not.
     pub(super) fn delete(&mut self, number: u64) -> Option<(u64, u64)> {
         let kept = self.letters.remove(&number)?;
-        Some(if kept.alone { (1, kept.letter.job.len() as u64) } else { (0, 0) })
+        let bytes = kept.letter.job.len() as u64 + JOB_OVERHEAD;
+        Some(if kept.alone { (1, bytes) } else { (0, 0) })
     }
 
     pub(super) fn len(&self) -> usize {

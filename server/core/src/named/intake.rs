@@ -1,6 +1,6 @@
 //! Groups that come in, in parts, until their commit.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -60,6 +60,11 @@ pub(super) struct Complete {
 #[derive(Debug, Default)]
 pub(super) struct Intake {
     partial: BTreeMap<Arc<str>, Partial>,
+    /// In the order in which they began.
+    by_age: BTreeMap<u64, Arc<str>>,
+    next_age: u64,
+    /// Before this time none is dropped.
+    next_drop: u64,
     held: Room,
 }
 
@@ -69,6 +74,17 @@ struct Partial {
     ends: Vec<u32>,
     hash: Sha256,
     last_part: u64,
+    age: u64,
+}
+
+/// What holding a group takes beside its ID and its jobs, in bytes.
+const GROUP_OVERHEAD: u64 = 64;
+/// And each of its jobs.
+pub(super) const JOB_OVERHEAD: u64 = 8;
+
+/// What holding a group takes.
+pub(super) const fn cost(id: &str, jobs: u64, bytes: u64) -> Room {
+    Room { groups: 1, jobs, bytes: bytes + GROUP_OVERHEAD + id.len() as u64 + JOB_OVERHEAD * jobs }
 }
 
 /// How a partial group was before a call, so that a call that is refused leaves no trace.
@@ -96,7 +112,9 @@ pub(super) struct Call<'a> {
     room: Room,
     undo: Vec<(Arc<str>, Before)>,
     complete: Vec<Completion>,
-    ids: BTreeSet<Arc<str>>,
+    /// Bytes that may come to what all spreads hold; not to be exceeded by anybody.
+    elsewhere: u64,
+    now: u64,
 }
 
 #[derive(Debug)]
@@ -127,22 +145,33 @@ impl Intake {
 
     /// Drops groups whose next part has not come in time.
     pub(super) fn advance(&mut self, now: u64) {
-        let Self { partial, held } = self;
-        partial.retain(|_, group| {
-            let kept = now < group.last_part + PARTIAL_GROUP_MILLIS.max_size() as u64;
-            if !kept {
-                held.groups -= 1;
-                held.jobs -= group.ends.len() as u64;
-                held.bytes -= group.bytes.len() as u64;
+        if now < self.next_drop {
+            return;
+        }
+        let Self { partial, by_age, held, next_drop, .. } = self;
+        *next_drop = u64::MAX;
+        partial.retain(|id, group| {
+            let drop_at = group.last_part + PARTIAL_GROUP_MILLIS.max_size() as u64;
+            if now < drop_at {
+                *next_drop = drop_at.min(*next_drop);
+                return true;
             }
-            kept
+            held.take(group.cost(id));
+            by_age.remove(&group.age);
+            false
         });
     }
 
+    /// The one that began first: it may go beyond the limits, so that one is always
+    /// completed, and makes room for the others.
+    fn is_oldest(&self, id: &str) -> bool {
+        self.by_age.first_key_value().is_some_and(|(_, oldest)| **oldest == *id)
+    }
+
     /// Begins a call; `free` is what may come to what is held, `room` all that may be.
-    pub(super) fn call(&mut self, free: Room, room: Room) -> Call<'_> {
+    pub(super) fn call(&mut self, free: Room, room: Room, elsewhere: u64, now: u64) -> Call<'_> {
         let (undo, complete) = (Vec::new(), Vec::new());
-        Call { intake: self, free, room, undo, complete, ids: BTreeSet::new() }
+        Call { intake: self, free, room, undo, complete, elsewhere, now }
     }
 }
 
@@ -154,27 +183,26 @@ pub(super) fn differs(id: &str) -> Rejection {
 
 /// What a limit says that is reached for now.
 pub(super) fn full(field: &str, value: impl core::fmt::Display, held: Limit) -> Rejection {
-    let allowed = format!("there are as many {} as may be; try again later", held.name);
+    let allowed = format!(
+        "there is no room among the {}: try again later, when others are settled (and dead letters deleted)",
+        held.name
+    );
     Rejection::new(Reason::LimitReached, field, value, allowed)
 }
 
 impl Call<'_> {
     /// Takes a part of a group that is not committed.
-    pub(super) fn take(&mut self, part: &GroupPart, now: u64) -> Result<Arc<str>, Rejection> {
+    pub(super) fn take(&mut self, part: &GroupPart) -> Result<(), Rejection> {
         let id: Arc<str> = part.group_id.as_str().into();
-        if !self.ids.insert(Arc::clone(&id)) {
-            let allowed = "must be in a call once";
-            return Err(Rejection::new(Reason::Contradictory, "group_id", &id, allowed));
-        }
         check_jobs(part)?;
-        self.append(&id, part, now)?;
+        self.append(&id, part)?;
         if let Some(commit) = &part.commit {
             self.commit(&id, part, commit)?;
         }
-        Ok(id)
+        Ok(())
     }
 
-    fn append(&mut self, id: &Arc<str>, part: &GroupPart, now: u64) -> Result<(), Rejection> {
+    fn append(&mut self, id: &Arc<str>, part: &GroupPart) -> Result<(), Rejection> {
         let known = self.intake.partial.get(id);
         let have = known.map_or(0, |partial| partial.ends.len());
         let misplaced = || {
@@ -182,24 +210,27 @@ impl Call<'_> {
             Rejection::new(Reason::OutOfRange, "first_index", part.first_index, allowed)
         };
         let first = usize::try_from(part.first_index).map_err(|_| misplaced())?;
-        if first > have {
+        if first > have || (0 < first && first < have && first + part.jobs.len() > have) {
             return Err(misplaced());
         }
-        if first < have || (have == 0 && known.is_some()) {
-            let partial = self.intake.partial.get_mut(id);
-            if partial.is_some_and(|partial| partial.has(first, &part.jobs, now)) {
-                return Ok(()); // it has come already
-            }
-            if first > 0 {
-                return Err(differs(id));
-            }
+        // A whole group that is shorter than what has come is another one.
+        let is_whole = first == 0 && part.commit.is_some() && part.jobs.len() < have;
+        let has_come = known.is_some_and(|partial| partial.has(first, &part.jobs));
+        if has_come && !(is_whole && !part.jobs.is_empty()) {
+            return Ok(());
+        }
+        if 0 < first && first < have {
+            return Err(differs(id));
         }
         let before = match self.intake.partial.get_mut(id) {
             None => Before::Absent,
             Some(partial) if first == 0 => {
-                let other = core::mem::take(partial);
-                self.free.jobs += other.ends.len() as u64;
-                self.free.bytes += other.bytes.len() as u64;
+                let fresh = Partial { age: partial.age, ..Partial::default() };
+                let other = core::mem::replace(partial, fresh);
+                let less =
+                    Room { bytes: other.cost(id).bytes - cost(id, 0, 0).bytes, ..other.cost(id) };
+                self.free.add(Room { groups: 0, ..less });
+                self.elsewhere = self.elsewhere.saturating_add(less.bytes);
                 Before::Other(Box::new(other))
             }
             Some(partial) => Before::Shorter {
@@ -212,19 +243,27 @@ impl Call<'_> {
         let is_new = matches!(before, Before::Absent);
         self.undo.push((Arc::clone(id), before));
         let bytes = part.jobs.iter().map(|job| job.len() as u64).sum();
-        let more = Room { groups: is_new.into(), jobs: part.jobs.len() as u64, bytes };
+        let whole = cost(id, part.jobs.len() as u64, bytes);
+        let counted = if is_new { 0 } else { cost(id, 0, 0).bytes };
+        let more = Room { groups: is_new.into(), bytes: whole.bytes - counted, ..whole };
         self.make_room(id, more)?;
-        let partial = self.intake.partial.entry(Arc::clone(id)).or_default();
-        partial.append(&part.jobs, now);
+        let intake = &mut *self.intake;
+        let partial = intake.partial.entry(Arc::clone(id)).or_default();
+        if is_new {
+            partial.age = intake.next_age;
+            intake.by_age.insert(intake.next_age, Arc::clone(id));
+            intake.next_age += 1;
+        }
+        partial.append(&part.jobs, self.now);
+        intake.next_drop = intake.next_drop.min(self.now + PARTIAL_GROUP_MILLIS.max_size() as u64);
         Ok(())
     }
 
     /// Refuses what will never fit, and what does not fit now.
     fn make_room(&mut self, id: &str, more: Room) -> Result<(), Rejection> {
         use crate::limits::{SPREAD_BYTES, SPREAD_GROUPS, SPREAD_JOBS};
-        let partial = self.intake.partial.get(id);
-        let jobs = partial.map_or(0, |partial| partial.ends.len() as u64) + more.jobs;
-        let bytes = partial.map_or(0, |partial| partial.bytes.len() as u64) + more.bytes;
+        let held = self.intake.partial.get(id).map_or_else(Room::default, |p| p.cost(id));
+        let (jobs, bytes) = (held.jobs + more.jobs, held.bytes + more.bytes);
         let never = |value: u64, most: u64, unit: &str| {
             let allowed = format!("must be 0 to {most} {unit} in one group of this spread");
             Rejection::new(Reason::OutOfRange, "jobs", format!("{value} {unit}"), allowed)
@@ -235,15 +274,22 @@ impl Call<'_> {
             return Err(never(jobs, self.room.jobs, "jobs"));
         }
         if bytes > most_bytes {
-            return Err(never(bytes, most_bytes, "bytes"));
+            return Err(never(bytes, most_bytes, "bytes, with what holding it takes"));
         }
+        let elsewhere = self.elsewhere.checked_sub(more.bytes);
+        self.elsewhere = elsewhere.ok_or_else(|| full("jobs", more.bytes, SPREAD_BYTES))?;
+        let may_exceed = more.groups == 0 && self.intake.is_oldest(id);
         let free = &mut self.free;
         for (free, more, limit) in [
             (&mut free.groups, more.groups, SPREAD_GROUPS),
             (&mut free.jobs, more.jobs, SPREAD_JOBS),
             (&mut free.bytes, more.bytes, SPREAD_BYTES),
         ] {
-            *free = free.checked_sub(more).ok_or_else(|| full("jobs", more, limit))?;
+            *free = match free.checked_sub(more) {
+                Some(left) => left,
+                None if may_exceed => 0,
+                None => return Err(full("jobs", more, limit)),
+            };
         }
         Ok(())
     }
@@ -286,7 +332,11 @@ impl Call<'_> {
     pub(super) fn undo(self) {
         for (id, before) in self.undo.into_iter().rev() {
             match before {
-                Before::Absent => drop(self.intake.partial.remove(&id)),
+                Before::Absent => {
+                    if let Some(partial) = self.intake.partial.remove(&id) {
+                        self.intake.by_age.remove(&partial.age);
+                    }
+                }
                 Before::Other(partial) => drop(self.intake.partial.insert(id, *partial)),
                 Before::Shorter { bytes, jobs, hash, last_part } => {
                     if let Some(partial) = self.intake.partial.get_mut(&id) {
@@ -303,24 +353,23 @@ impl Call<'_> {
     pub(super) fn keep(self) -> Vec<Complete> {
         let Self { intake, undo, complete, .. } = self;
         for (id, before) in undo {
-            let (jobs, bytes) = match &before {
-                Before::Absent => (0, 0),
-                Before::Shorter { bytes, jobs, .. } => (*jobs, *bytes),
-                Before::Other(partial) => (partial.ends.len(), partial.bytes.len()),
+            let had = match &before {
+                Before::Absent => Room::default(),
+                Before::Shorter { bytes, jobs, .. } => cost(&id, *jobs as u64, *bytes as u64),
+                Before::Other(partial) => partial.cost(&id),
             };
             let Some(partial) = intake.partial.get(&id) else { continue };
-            let held = &mut intake.held;
-            held.groups += u64::from(matches!(before, Before::Absent));
-            held.jobs = held.jobs + partial.ends.len() as u64 - jobs as u64;
-            held.bytes = held.bytes + partial.bytes.len() as u64 - bytes as u64;
+            intake.held.add(partial.cost(&id));
+            intake.held.take(had);
         }
         let complete = complete.into_iter().filter_map(|completion| {
             let Completion { id, sha256, first_receipt, settled } = completion;
-            let Partial { bytes, ends, .. } = intake.partial.remove(&id)?;
-            intake.held.groups -= 1;
-            intake.held.jobs -= ends.len() as u64;
-            intake.held.bytes -= bytes.len() as u64;
-            let content = Content::new(bytes.into(), ends);
+            let partial = intake.partial.remove(&id)?;
+            intake.held.take(partial.cost(&id));
+            intake.by_age.remove(&partial.age);
+            // Without the room that was left for growing.
+            let bytes = partial.bytes.into_boxed_slice().into();
+            let content = Content::new(bytes, partial.ends.into_boxed_slice().into_vec());
             Some(Complete { id, content, sha256, first_receipt, settled })
         });
         complete.collect()
@@ -338,20 +387,20 @@ impl Partial {
         }
     }
 
+    fn cost(&self, id: &str) -> Room {
+        cost(id, self.ends.len() as u64, self.bytes.len() as u64)
+    }
+
     /// Whether these jobs stand at that place already.
-    fn has(&mut self, first: usize, jobs: &[Bytes], now: u64) -> bool {
+    fn has(&self, first: usize, jobs: &[Bytes]) -> bool {
         let start = first.checked_sub(1).and_then(|last| self.ends.get(last)).copied();
         let mut start = start.unwrap_or(0) as usize;
-        let same = jobs.iter().enumerate().all(|(place, job)| {
+        jobs.iter().enumerate().all(|(place, job)| {
             let Some(end) = self.ends.get(first + place) else { return false };
             let there = self.bytes.get(start..*end as usize);
             start = *end as usize;
             there == Some(job)
-        });
-        if same {
-            self.last_part = now;
-        }
-        same
+        })
     }
 }
 
@@ -366,7 +415,7 @@ pub(super) fn digest(jobs: &[Bytes]) -> Digest {
 }
 
 pub(super) fn wrong_hash(sent: &[u8]) -> Rejection {
-    let shown = sent.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let shown = sent.iter().take(33).map(|byte| format!("{byte:02x}")).collect::<String>();
     let allowed = "must be the SHA-256 over each job's length, as 8 bytes, big-endian, and its \
                    bytes: 32 bytes";
     Rejection::new(Reason::Malformed, "commit.sha256", shown, allowed)

@@ -11,7 +11,7 @@ mod intake;
 mod queue;
 mod spec;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -23,11 +23,13 @@ pub use self::spec::NamedSpreadSpec;
 
 use self::dead_letters::DeadLetters;
 use self::group::{Group, Marks};
-use self::intake::{Complete, Intake, check_id, differs, digest, full, wrong_hash};
+use self::intake::{Complete, Intake, check_id, cost, differs, digest, full, wrong_hash};
 use self::queue::{Job, Queue, Waiting};
 use self::spec::Room;
 use crate::lease::{LeaseId, Leases, Outcome, Settlement, Verdict};
-use crate::limits::{ANSWER_BYTES, CONSUMER_NAME, REMEMBERED_GROUPS, SPREAD_CONSUMERS};
+use crate::limits::{
+    ANSWER_BYTES, ANSWER_RANGES, CONSUMER_NAME, REMEMBERED_GROUPS, SPREAD_CONSUMERS,
+};
 use crate::rejection::{Reason, Rejection};
 use crate::spread::{Certificate, Spread};
 
@@ -106,10 +108,24 @@ pub struct Counts {
     pub settled_jobs: u64,
     /// Jobs given up and not deleted.
     pub dead_letters: u64,
-    /// Bytes of jobs.
+    /// Bytes of jobs, with what holding them takes.
     pub bytes: u64,
     /// Consumers that hold jobs.
     pub consumers: u64,
+}
+
+/// What other spreads leave to one, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BytesLeft {
+    /// For now.
+    pub now: u64,
+    /// If they held nothing.
+    pub at_most: u64,
+}
+
+impl BytesLeft {
+    /// There are no others.
+    pub const ALL: Self = Self { now: u64::MAX, at_most: u64::MAX };
 }
 
 /// A spread with a name: what it holds, and who has what of it.
@@ -183,7 +199,14 @@ impl NamedSpread {
     ///
     /// # Errors
     /// When a group is not what it says it is, was another before, or does not fit.
-    pub fn submit(&mut self, now: u64, parts: &[GroupPart]) -> Result<Vec<GroupStatus>, Rejection> {
+    ///
+    /// `elsewhere` is what other spreads leave to this one.
+    pub fn submit(
+        &mut self,
+        now: u64,
+        parts: &[GroupPart],
+        elsewhere: BytesLeft,
+    ) -> Result<Vec<GroupStatus>, Rejection> {
         self.advance(now);
         if self.state != SpreadState::Open {
             let allowed = "must be open: it takes no groups any more";
@@ -196,7 +219,8 @@ impl NamedSpread {
             jobs: free(self.room.jobs, taken.jobs, partial.jobs),
             bytes: free(self.room.bytes, taken.bytes, partial.bytes),
         };
-        let mut call = self.intake.call(free, self.room);
+        let room = Room { bytes: self.room.bytes.min(elsewhere.at_most), ..self.room };
+        let mut call = self.intake.call(free, room, elsewhere.now, now);
         let (numbers, groups, ended) = (&self.numbers, &self.groups, &self.ended);
         let known = |id: &str| {
             let group = numbers.get(id).and_then(|number| groups.get(number));
@@ -204,9 +228,17 @@ impl NamedSpread {
                 .map(|group| (group.sha256, group.content.job_count()))
                 .or_else(|| ended.get(id).map(|end| (end.sha256, end.job_count)))
         };
-        let mut take = |part: &GroupPart| match known(&part.group_id) {
-            Some((sha256, job_count)) => check_same(part, sha256, job_count),
-            None => check_id(&part.group_id).and_then(|()| call.take(part, now).map(drop)),
+        let mut ids = BTreeSet::new();
+        let mut take = |part: &GroupPart| {
+            check_id(&part.group_id)?;
+            if !ids.insert(part.group_id.clone()) {
+                let (id, allowed) = (&part.group_id, "must be in a call once");
+                return Err(Rejection::new(Reason::Contradictory, "group_id", id, allowed));
+            }
+            match known(&part.group_id) {
+                Some((sha256, job_count)) => check_same(part, sha256, job_count),
+                None => call.take(part),
+            }
         };
         let refused = parts.iter().enumerate().find_map(|(place, part)| {
             take(part).err().map(|rejection| rejection.under(&format!("groups[{place}]")))
@@ -218,22 +250,21 @@ impl NamedSpread {
         for complete in call.keep() {
             self.add(complete, now);
         }
-        Ok(parts.iter().map(|part| self.group(&part.group_id)).collect())
+        Ok(self.groups(parts.iter().map(|part| &*part.group_id)))
     }
 
     fn add(&mut self, complete: Complete, now: u64) {
         let Complete { id, content, sha256, first_receipt, settled } = complete;
         let earlier = first_receipt.filter(|receipt| receipt.epoch != self.epoch);
         // The process began after that receipt's leases did.
-        let time = earlier.map_or(0, |receipt| receipt.lease_millis.unsigned_abs());
+        let lease = |receipt: Receipt| receipt.lease_millis.max(self.spec.lease_millis);
+        let time = earlier.map_or(0, |receipt| lease(receipt).unsigned_abs());
         let number = self.next_number;
         self.next_number += 1;
         let job_count = content.job_count();
         let mut marks = Marks::new(job_count);
         settled.iter().flat_map(|(start, end)| *start..*end).for_each(|index| marks.mark(index));
-        self.held.groups += 1;
-        self.held.jobs += u64::from(job_count);
-        self.held.bytes += content.byte_count();
+        self.held.add(cost(&id, job_count.into(), content.byte_count()));
         self.numbers.insert(Arc::clone(&id), number);
         let is_settled = marks.is_full();
         self.groups.insert(
@@ -253,6 +284,41 @@ impl NamedSpread {
         } else {
             self.queue.add(Waiting { number, job_count, settled, next: 0 }, time, now);
         }
+    }
+
+    /// What has become of groups, as of the last call; the first ones with the ranges of their
+    /// settled jobs, until there are as many as an answer takes.
+    #[must_use]
+    pub fn groups<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Vec<GroupStatus> {
+        let mut left = ANSWER_RANGES.max_size();
+        ids.map(|id| {
+            let mut status = self.group(id);
+            status.settled_ranges.truncate(left);
+            left -= status.settled_ranges.len();
+            status
+        })
+        .collect()
+    }
+
+    /// Whether a group is settled or unknown.
+    #[must_use]
+    pub fn is_over(&self, id: &str) -> bool {
+        !self.numbers.contains_key(id) && self.intake.job_count(id).is_none()
+    }
+
+    /// How many groups have been settled.
+    #[must_use]
+    pub const fn ended_groups(&self) -> u64 {
+        self.ended.count
+    }
+
+    /// The groups that were settled after so many others had been; none, if that is too long
+    /// ago to say.
+    #[must_use]
+    pub fn ended_since(&self, count: u64) -> Option<impl Iterator<Item = &str>> {
+        let new = usize::try_from(self.ended.count.checked_sub(count)?).ok()?;
+        let skipped = self.ended.oldest_first.len().checked_sub(new)?;
+        Some(self.ended.oldest_first.iter().skip(skipped).map(|id| &**id))
     }
 
     /// What has become of a group, as of the last call.
@@ -360,7 +426,7 @@ impl NamedSpread {
         }
     }
 
-    /// Bytes of jobs that it holds.
+    /// Bytes of the jobs that it holds, with what holding them takes.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.held.bytes + self.intake.held().bytes
@@ -384,15 +450,15 @@ impl NamedSpread {
         let mut deleted = 0;
         for (jobs, bytes) in numbers.into_iter().filter_map(|n| self.dead_letters.delete(n)) {
             deleted += 1;
-            self.held.jobs -= jobs;
-            self.held.bytes -= bytes;
+            self.held.take(Room { groups: 0, jobs, bytes });
         }
         deleted
     }
 
     /// Writes down how jobs have ended.
     fn conclude(&mut self) {
-        while let Some(outcome) = self.outcomes.pop() {
+        let mut outcomes = core::mem::take(&mut self.outcomes);
+        for outcome in outcomes.drain(..) {
             let (Outcome::Settled(job) | Outcome::DeadLettered { job, .. }) = outcome;
             let Some(group) = self.groups.get_mut(&job.group) else { continue };
             self.settled_jobs += 1;
@@ -413,6 +479,7 @@ impl NamedSpread {
                 self.end_group(job.group);
             }
         }
+        self.outcomes = outcomes;
     }
 
     fn end_group(&mut self, number: u64) {
@@ -420,9 +487,8 @@ impl NamedSpread {
         self.numbers.remove(&group.id);
         let (kept, kept_bytes) = self.dead_letters.keep(&group.dead_letters);
         let job_count = group.content.job_count();
-        self.held.groups -= 1;
-        self.held.jobs = self.held.jobs + kept - u64::from(job_count);
-        self.held.bytes = self.held.bytes + kept_bytes - group.content.byte_count();
+        self.held.take(cost(&group.id, job_count.into(), group.content.byte_count()));
+        self.held.add(Room { groups: 0, jobs: kept, bytes: kept_bytes });
         let Group { id, sha256, dead_letter_count, .. } = group;
         self.ended.add(id, End { sha256, job_count, dead_letter_count });
         self.end_if_drained();
@@ -463,6 +529,8 @@ fn check_same(part: &GroupPart, sha256: Digest, job_count: u32) -> Result<(), Re
 struct Ended {
     ends: BTreeMap<Arc<str>, End>,
     oldest_first: VecDeque<Arc<str>>,
+    /// All that there were.
+    count: u64,
 }
 
 #[derive(Debug)]
@@ -478,6 +546,7 @@ impl Ended {
     }
 
     fn add(&mut self, id: Arc<str>, end: End) {
+        self.count += 1;
         self.ends.insert(Arc::clone(&id), end);
         self.oldest_first.push_back(id);
         if self.oldest_first.len() > REMEMBERED_GROUPS.max_size()

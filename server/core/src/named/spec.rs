@@ -97,3 +97,18 @@ pub(super) struct Room {
     pub(super) jobs: u64,
     pub(super) bytes: u64,
 }
+
+impl Room {
+    pub(super) const fn add(&mut self, more: Self) {
+        self.groups += more.groups;
+        self.jobs += more.jobs;
+        self.bytes += more.bytes;
+    }
+
+    /// What is taken has been added before.
+    pub(super) const fn take(&mut self, less: Self) {
+        self.groups = self.groups.saturating_sub(less.groups);
+        self.jobs = self.jobs.saturating_sub(less.jobs);
+        self.bytes = self.bytes.saturating_sub(less.bytes);
+    }
+}

@@ -4,30 +4,44 @@ use super::certificate::Tally;
 use super::{Open, Pull, Source, Turn};
 
 /// The order of the source document: a feeder that runs dry takes the next group in the
-/// same turn; when no group is left it stops, and is skipped from then on. While groups
-/// may still come later, it is passed over only.
+/// same turn; when no group is left it stops, and is skipped from then on. Where groups may
+/// still come later, it is another that begins with the next one, at the end of the round.
 #[derive(Debug)]
 pub(super) struct RoundRobin<G> {
-    /// Those that have not stopped, in order; `None` has no group yet.
+    feeder_count: usize,
+    /// Those that have begun, in order; `None` has stopped.
     feeders: Vec<Option<Open<G>>>,
-    /// Whose turn it is.
+    /// How many of them have not stopped.
+    open: usize,
+    /// Whose turn it is; behind the last one, that of the next to begin.
     current: usize,
+    /// Whether the one whose turn it is has no group, and waits for the next.
+    is_waiting: bool,
+    no_more_groups: bool,
     turn: u64,
     next_number: u64,
 }
 
 impl<G> RoundRobin<G> {
-    pub(super) fn new(feeder_count: u32) -> Self {
-        let feeders = (0..feeder_count).map(|_| None).collect();
-        Self { feeders, current: 0, turn: 0, next_number: 0 }
+    pub(super) const fn new(feeder_count: u32) -> Self {
+        Self {
+            feeder_count: feeder_count as usize,
+            feeders: Vec::new(),
+            open: 0,
+            current: 0,
+            is_waiting: false,
+            no_more_groups: false,
+            turn: 0,
+            next_number: 0,
+        }
     }
 
     pub(super) fn open(&self) -> impl Iterator<Item = &Open<G>> {
         self.feeders.iter().flatten()
     }
 
-    pub(super) fn vacancies(&self) -> usize {
-        self.feeders.iter().filter(|feeder| feeder.is_none()).count()
+    pub(super) const fn vacancies(&self) -> usize {
+        if self.no_more_groups { 0 } else { self.feeder_count - self.open }
     }
 
     #[inline]
@@ -36,11 +50,7 @@ impl<G> RoundRobin<G> {
         source: &mut S,
         tally: &mut Tally,
     ) -> Turn<S::Job> {
-        let mut passed_over = 0;
         loop {
-            if self.current >= self.feeders.len() {
-                self.current = 0;
-            }
             if let Some(Some(open)) = self.feeders.get_mut(self.current) {
                 match source.next_job(&mut open.group) {
                     Pull::Ready(job) => {
@@ -53,41 +63,66 @@ impl<G> RoundRobin<G> {
                     Pull::End => {}
                 }
             }
-            match self.take_group(source, tally) {
+            match self.go_on(source, tally) {
                 Pull::Ready(()) => {}
-                Pull::Pending => return Turn::Pending,
-                Pull::Later => {
-                    self.current += 1;
-                    passed_over += 1;
-                    if passed_over >= self.feeders.len() {
-                        return Turn::Pending; // none has a group
-                    }
-                }
+                Pull::Pending | Pull::Later => return Turn::Pending,
                 Pull::End => return Turn::End,
             }
         }
     }
 
-    /// Gives the feeder whose turn it is the next group for the one that has ended. If there
-    /// are no more, the feeder stops, and the next one has the turn; the last one is the end.
+    /// Goes on where there is no job: the group has ended, the feeder has stopped, or the
+    /// round has.
     #[inline(never)] // so that the way past it stays short
-    fn take_group<S: Source<Group = G>>(&mut self, source: &mut S, tally: &mut Tally) -> Pull<()> {
-        let Some(feeder) = self.feeders.get_mut(self.current) else { return Pull::End };
-        if let Some(ended) = feeder.take() {
+    fn go_on<S: Source<Group = G>>(&mut self, source: &mut S, tally: &mut Tally) -> Pull<()> {
+        if let Some(ended) = self.feeders.get_mut(self.current).and_then(Option::take) {
+            self.open -= 1;
             ended.close(source, tally);
+            self.is_waiting = true;
         }
-        match source.next_group() {
-            Pull::Ready(group) => {
-                *feeder = Some(Open::new(group, self.next_number));
-                self.next_number += 1;
-                Pull::Ready(())
+        let is_new = self.current >= self.feeders.len();
+        let may_begin = is_new && self.open < self.feeder_count && !self.no_more_groups;
+        if self.is_waiting || may_begin {
+            match source.next_group() {
+                Pull::Ready(group) => {
+                    self.begin(group);
+                    return Pull::Ready(());
+                }
+                Pull::Pending => return Pull::Pending,
+                Pull::Later => {}
+                Pull::End => self.no_more_groups = true,
             }
-            Pull::Pending => Pull::Pending,
-            Pull::Later => Pull::Later,
-            Pull::End => {
-                self.feeders.remove(self.current);
-                if self.feeders.is_empty() { Pull::End } else { Pull::Ready(()) }
-            }
+            self.is_waiting = false;
+        }
+        if self.open == 0 {
+            (self.current, self.feeders) = (0, Vec::new());
+            return if self.no_more_groups { Pull::End } else { Pull::Later };
+        }
+        if is_new {
+            self.forget_stopped();
+            self.current = 0;
+        } else {
+            self.current += 1;
+        }
+        Pull::Ready(())
+    }
+
+    /// The feeder whose turn it is begins with a group.
+    fn begin(&mut self, group: G) {
+        let open = Some(Open::new(group, self.next_number));
+        match self.feeders.get_mut(self.current) {
+            Some(feeder) => *feeder = open,
+            None => self.feeders.push(open),
+        }
+        self.next_number += 1;
+        self.open += 1;
+        self.is_waiting = false;
+    }
+
+    /// Between two rounds, now and then: or each of them would pass all that have stopped.
+    fn forget_stopped(&mut self) {
+        if self.feeders.len() > 2 * self.open {
+            self.feeders.retain(Option::is_some);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What producers and consumers sent, checked.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use offbeat_core::lease::{LeaseId, Verdict};
@@ -128,6 +129,12 @@ fn check_count(field: &str, count: usize, limit: Limit) -> Result<(), Rejection>
 
 pub(super) fn group_ids(ids: Vec<String>) -> Result<Vec<String>, Rejection> {
     check_count("group_ids", ids.len(), CALL_GROUPS)?;
+    let mut seen = BTreeSet::new();
+    if let Some(place) = ids.iter().position(|id| !seen.insert(id)) {
+        let (field, allowed) = (format!("group_ids[{place}]"), "must be in a call once");
+        let id = ids.get(place).cloned().unwrap_or_default();
+        return Err(Rejection::new(Reason::Contradictory, field, id, allowed));
+    }
     match ids.iter().position(|id| !GROUP_ID.allows(id.len() as i128)) {
         Some(place) => {
             let id = ids.get(place).cloned().unwrap_or_default();
