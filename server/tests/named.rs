@@ -310,6 +310,51 @@ async fn waits_end_when_there_is_news() {
 }
 
 #[tokio::test]
+async fn waits_see_leases_end_that_began_later() {
+    let (_server, mut client) = start().await;
+    let spec = NamedSpreadSpec { lease: seconds(1), max_attempts: Some(1), ..spec() };
+    open(&mut client, spec).await.unwrap();
+    submit(&mut client, vec![group("a", 1)]).await.unwrap();
+    let begun = Instant::now();
+    let mut waiting = client.clone();
+    let wait = WaitForGroupsRequest {
+        spread: NAME.into(),
+        group_ids: vec!["a".into()],
+        wait: seconds(13),
+    };
+    let told = tokio::spawn(async move { waiting.wait_for_groups(wait).await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    pull(&mut client, 1, 0).await.unwrap();
+    let groups = told.await.unwrap().unwrap().into_inner().groups;
+    assert_eq!((groups[0].state(), groups[0].dead_letter_count), (GroupState::Settled, 1));
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+    let twice = WaitForGroupsRequest {
+        spread: NAME.into(),
+        group_ids: vec!["a".into(), "a".into()],
+        wait: None,
+    };
+    assert_eq!(client.wait_for_groups(twice).await.unwrap_err().code(), Code::InvalidArgument);
+}
+
+#[tokio::test]
+async fn a_release_may_come_late_and_costs_no_attempt() {
+    let (_server, mut client) = start().await;
+    let spec = NamedSpreadSpec { lease: seconds(1), max_attempts: Some(2), ..spec() };
+    open(&mut client, spec).await.unwrap();
+    submit(&mut client, vec![group("a", 1)]).await.unwrap();
+    for attempt in 1..=3 {
+        let lent = pull(&mut client, 1, 5).await.unwrap().leased.unwrap();
+        assert_eq!(lent.jobs[0].attempt, attempt);
+        tokio::time::sleep(Duration::from_millis(1_050)).await;
+        for expected in [Settlement::Returned, Settlement::Stale] {
+            let settled = settle(&mut client, &lent, Verdict::Release).await.unwrap();
+            assert_eq!(settled, [expected]);
+        }
+    }
+    assert_eq!(describe(&mut client).await.dead_letter_count, 0);
+}
+
+#[tokio::test]
 async fn a_discarded_spread_is_gone_at_once() {
     let (_server, mut client) = start().await;
     open(&mut client, spec()).await.unwrap();

@@ -189,8 +189,10 @@ def test_refusals(client, spread):
     producer = spread.producer()
     producer.submit("g", ["a"])
     producer.submit("g", ["a"])
-    with pytest.raises(offbeat.InvalidArgument, match="content with which it was submitted"):
+    with pytest.raises(offbeat.FailedPrecondition, match="content with which it was submitted"):
         producer.submit("g", ["b"])
+    with pytest.raises(offbeat.InvalidArgument, match="not a single one"):
+        producer.submit("h", "abc")
     with pytest.raises(offbeat.FailedPrecondition) as differs:
         spread.producer().submit("g", ["b"])
     assert differs.value.reason == "ERROR_REASON_GROUP_DIFFERS"
@@ -245,13 +247,15 @@ def test_a_restart_loses_nothing_and_lends_nothing_twice():
     restarted = time.monotonic()
     assert producer.submit("new", ["new"]).state is GroupState.RECEIVED
     described = spread.describe()
-    assert (described.quarantined_group_count, described.group_count) == (4, 5)
+    # Of the new one, an attempt may have been lost with the connection: then it waits, too.
+    assert described.quarantined_group_count in (4, 5)
+    assert described.group_count == 5
     held[1].ack()
     assert [settlement for _, settlement in consumer.flush()] == [Settlement.STALE]
     seen = {}
     for job in itertools.islice(consumer, 21):
         if job.epoch == described.epoch:
-            assert job.redelivered == (job.group_id != "new")
+            assert job.redelivered or job.group_id == "new"
             assert not job.redelivered or time.monotonic() - restarted > 0.9
             seen[job.job] = seen.get(job.job, 0) + 1
         job.ack()
@@ -309,3 +313,39 @@ def test_a_closed_spread_is_opened_anew_by_producers_alone(client):
     assert closing.value.reason == "ERROR_REASON_SPREAD_CLOSING"
     assert client.named_spread("over", 2).producer().submit("h", ["job"]).job_count == 1
     spread.discard()
+
+
+@pytest.mark.parametrize("kind", ["consumer", "stream"])
+def test_a_slow_job_costs_those_that_wait_behind_it_no_attempt(client, kind):
+    spread = client.named_spread(f"slow-{kind}", 1, lease=SECOND, max_attempts=2)
+    spread.producer().submit("g", ["slow", *map(str, range(15))])
+    handed_out = []
+    with drawing(spread, kind) as consumer:
+        for job in consumer:
+            handed_out.append(job.job)
+            if job.job == b"slow":
+                time.sleep(1.2)
+            job.ack()
+            if handed_out[-1] == b"14":
+                break
+    assert handed_out[:2] == [b"slow", b"slow"]
+    assert sorted(handed_out[2:]) == sorted(b"%d" % number for number in range(15))
+    assert [letter.job for letter in spread.dead_letters()] == [b"slow"]
+    assert consumer.stale_count == 2
+    with pytest.raises(RuntimeError, match="closed"):
+        job.ack()
+    spread.discard()
+
+
+def test_a_delay_that_the_service_would_refuse_is_refused_at_once(spread):
+    spread.producer().submit("g", ["0", "1"])
+    consumer = drawing(spread, "consumer")
+    first, second = itertools.islice(consumer, 2)
+    for delay in (timedelta(days=1, milliseconds=1), timedelta(-1), 5):
+        with pytest.raises(offbeat.InvalidArgument, match="delay"):
+            second.nack(delay)
+    first.ack()
+    second.nack(timedelta(microseconds=1_300))
+    came = [settlement for _, settlement in consumer.flush()]
+    assert came == [Settlement.SETTLED, Settlement.RETURNED]
+    assert spread.delete_dead_letters([]) == 0

@@ -451,6 +451,8 @@ fn what_is_wrong_with_a_group_is_said_and_leaves_no_trace() {
     assert_eq!(refuse(whole("", &a)), is(Reason::OutOfRange, "group_id"));
     assert_eq!(refuse(whole(&"x".repeat(257), &a)), is(Reason::OutOfRange, "group_id"));
     assert_eq!(refuse(whole("good", &a)), is(Reason::Contradictory, "group_id"));
+    let prefix = GroupPart { first_index: 1, jobs: a.clone(), ..whole("part", &a) };
+    assert_eq!(refuse(prefix), is(Reason::OutOfRange, "first_index"));
     let gap = GroupPart { first_index: 1, ..whole("a", &a) };
     assert_eq!(refuse(gap), is(Reason::OutOfRange, "first_index"));
     let before = GroupPart { first_index: -1, ..whole("a", &a) };
@@ -525,6 +527,62 @@ fn parts_may_come_again_and_begin_anew() {
     machine.advance(60_000);
     assert_eq!(machine.group("late").state, GroupState::Unknown);
     assert_eq!(machine.counts().partial_groups, 0);
+}
+
+#[test]
+fn of_groups_that_block_each_other_the_oldest_is_completed() {
+    let spec = NamedSpreadSpec { max_jobs: 6, ..spec(SpreadSpec::round_robin(1)) };
+    let mut machine = NamedSpread::try_new(1, &spec).unwrap();
+    let mut send = |id: &str, first_index: i64, commits: bool| {
+        let all = jobs(id, 5);
+        let first = usize::try_from(first_index).unwrap();
+        let part = GroupPart {
+            group_id: id.to_owned(),
+            first_index,
+            jobs: all[first..(first + 2).min(5)].to_vec(),
+            commit: commits.then(|| commit(&all)),
+            ..GroupPart::default()
+        };
+        machine.submit(0, &[part], BytesLeft::ALL).map(drop).map_err(|refused| refused.reason)
+    };
+    for id in ["a", "b", "c"] {
+        assert_eq!(send(id, 0, false), Ok(()));
+    }
+    assert_eq!(send("b", 2, false), Err(Reason::LimitReached));
+    assert_eq!(send("a", 2, false), Ok(()), "it began first");
+    assert_eq!(send("c", 2, false), Err(Reason::LimitReached));
+    assert_eq!(send("a", 4, true), Ok(()));
+    assert_eq!(send("c", 2, false), Err(Reason::LimitReached));
+    assert_eq!(send("b", 2, false), Ok(()), "it is the oldest now");
+    let leased = machine.pull(0, &"one".into(), 9).unwrap();
+    assert_eq!(leased.len(), 5);
+}
+
+#[test]
+fn dead_letters_are_numbered_in_the_order_of_giving_up() {
+    let spec = NamedSpreadSpec { max_attempts: 1, ..spec(SpreadSpec::round_robin(1)) };
+    let mut machine = NamedSpread::try_new(1, &spec).unwrap();
+    machine.submit(0, &[whole("a", &jobs("a", 4))], BytesLeft::ALL).unwrap();
+    for now in 0..4 {
+        machine.pull(now, &"one".into(), 1).unwrap();
+    }
+    machine.advance(2 * LEASE);
+    let (letters, _) = machine.dead_letters(None, 9);
+    let numbered: Vec<(u64, u32)> = letters.iter().map(|l| (l.number, l.index)).collect();
+    assert_eq!(numbered, [(0, 0), (1, 1), (2, 2), (3, 3)]);
+}
+
+#[test]
+fn what_all_spreads_hold_together_is_no_way_around() {
+    let mut machine = NamedSpread::try_new(1, &spec(SpreadSpec::round_robin(1))).unwrap();
+    let a = whole("a", &jobs("a", 3));
+    let left = |now| BytesLeft { now, at_most: 100 };
+    let full = machine.submit(0, &[a.clone()], left(50)).unwrap_err();
+    assert_eq!(full.reason, Reason::LimitReached);
+    machine.submit(0, &[a.clone()], left(100)).unwrap();
+    machine.submit(0, &[a], left(0)).unwrap(); // it is there already
+    let never = machine.submit(0, &[whole("b", &jobs("b", 9))], left(100)).unwrap_err();
+    assert_eq!(never.reason, Reason::OutOfRange);
 }
 
 #[test]

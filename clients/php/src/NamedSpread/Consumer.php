@@ -26,6 +26,7 @@ abstract class Consumer implements \IteratorAggregate
     /** When what is queued must be sent, by Clock. */
     protected float $due = INF;
     protected bool $ended = false;
+    private bool $closed = false;
     private int $staleCount = 0;
 
     /** @internal */
@@ -77,17 +78,24 @@ abstract class Consumer implements \IteratorAggregate
         $this->ended = true;
         $this->hangUp();
         while (!$this->ready->isEmpty()) {
-            $job = $this->ready->dequeue();
-            if (!$job->expired()) {
-                $this->queued[] = new JobVerdict($job, Verdict::Release);
-            }
+            $this->giveBack($this->ready->dequeue());
         }
         $this->settleByCalls();
+        $this->closed = true;
+    }
+
+    /** A job that was not handed out: its attempt does not count, even if its lease has ended here. */
+    private function giveBack(LeasedJob $job): void
+    {
+        $this->queued[] = new JobVerdict($job, Verdict::Release);
     }
 
     /** @internal */
     public function decide(LeasedJob $job, Verdict $verdict, \DateInterval|int|float $delay = 0): void
     {
+        if ($this->closed) {
+            throw new \LogicException('the consumer is closed: the verdict would not be sent');
+        }
         $this->queued[] = new JobVerdict($job, $verdict, $delay);
         $this->due = min($this->due, Clock::now() + self::LONGEST_QUEUED, $job->settleBy());
     }
@@ -154,6 +162,7 @@ abstract class Consumer implements \IteratorAggregate
                 if (!$job->expired()) {
                     return $job;
                 }
+                $this->giveBack($job);
             }
             if ($this->ended) {
                 $this->flush();

@@ -59,7 +59,9 @@ final class Producer
         try {
             $status = $this->send($group);
         } catch (OffbeatException $refused) {
-            if ($known === null && !$group->isUncertain) {
+            // What did not fit goes on being this producer's, as what may have been received does.
+            $isKept = $group->isUncertain || $refused instanceof ResourceExhausted;
+            if ($known === null && !$isKept) {
                 unset($this->groups[$groupId]);
             }
             throw $refused;

@@ -28,6 +28,7 @@ final class Spread implements \IteratorAggregate
     /** The last message of turns, and how many of them were taken. */
     private ?V1\SpreadTurns $turns = null;
     private int $taken = 0;
+    private bool $isTaken = false;
 
     /**
      * @internal
@@ -75,6 +76,10 @@ final class Spread implements \IteratorAggregate
      */
     public function getIterator(): \Generator
     {
+        if ($this->isTaken) {
+            throw new \LogicException('the turns of a spread can be taken once: go on with resumeSpread()');
+        }
+        $this->isTaken = true;
         $conversation = ($this->converse)();
         try {
             $conversation->write($this->first->serializeToString());

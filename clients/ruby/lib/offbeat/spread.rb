@@ -55,7 +55,9 @@ module Offbeat
     def each
       return enum_for(:each) unless block_given?
 
-      @pulled ||= @groups.each_entry
+      raise Error, "the turns of a spread can be taken once: go on with resume_spread" if @pulled
+
+      @pulled = @groups.each_entry
       conversation = @converse.call
       begin
         conversation.write(V1::SpreadRequest.encode(@first))

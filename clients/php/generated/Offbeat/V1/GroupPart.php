@@ -17,15 +17,16 @@ use Google\Protobuf\Internal\GPBUtil;
 class GroupPart extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The group, as its producer calls it: 1 to 256 bytes of UTF-8.
+     * The group, as its producer calls it: 1 to 256 bytes of UTF-8. It names this group of jobs,
+     * once: a group that was settled is not dealt again under its ID.
      *
      * Generated from protobuf field <code>string group_id = 1;</code>
      */
     protected $group_id = '';
     /**
      * The number of the first of these jobs within the group, from 0. Parts come in order; a
-     * part that has come already may come again. Part 0 with another content begins the
-     * group anew, as long as it is not committed.
+     * part that has come already, and no more than that, may come again. Part 0 with another
+     * content begins the group anew, as long as it is not committed.
      *
      * Generated from protobuf field <code>int64 first_index = 2;</code>
      */
@@ -45,8 +46,9 @@ class GroupPart extends \Google\Protobuf\Internal\Message
     protected $commit = null;
     /**
      * With the commit of a group that may have been received before: the receipt of then, or
-     * what OpenSpread answered before that attempt. If it is of an earlier epoch, its jobs may
-     * still be lent: the group waits until that epoch's longest lease must have ended, and is
+     * what OpenSpread answered before that attempt; if it was received several times, with the
+     * longest of their leases. If it is of an earlier epoch, its jobs may still be lent: the
+     * group waits for as long as that lease, or that of this epoch if it is longer, and is
      * marked as redelivered. Who cannot know sends epoch 0 and the longest lease in use.
      *
      * Generated from protobuf field <code>.offbeat.v1.Receipt first_receipt = 5;</code>
@@ -68,11 +70,12 @@ class GroupPart extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type string $group_id
-     *           The group, as its producer calls it: 1 to 256 bytes of UTF-8.
+     *           The group, as its producer calls it: 1 to 256 bytes of UTF-8. It names this group of jobs,
+     *           once: a group that was settled is not dealt again under its ID.
      *     @type int|string $first_index
      *           The number of the first of these jobs within the group, from 0. Parts come in order; a
-     *           part that has come already may come again. Part 0 with another content begins the
-     *           group anew, as long as it is not committed.
+     *           part that has come already, and no more than that, may come again. Part 0 with another
+     *           content begins the group anew, as long as it is not committed.
      *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $jobs
      *           The jobs, each any bytes, up to 256 KiB.
      *     @type \Offbeat\V1\GroupCommit $commit
@@ -80,8 +83,9 @@ class GroupPart extends \Google\Protobuf\Internal\Message
      *           its last part is dropped: it never was one.
      *     @type \Offbeat\V1\Receipt $first_receipt
      *           With the commit of a group that may have been received before: the receipt of then, or
-     *           what OpenSpread answered before that attempt. If it is of an earlier epoch, its jobs may
-     *           still be lent: the group waits until that epoch's longest lease must have ended, and is
+     *           what OpenSpread answered before that attempt; if it was received several times, with the
+     *           longest of their leases. If it is of an earlier epoch, its jobs may still be lent: the
+     *           group waits for as long as that lease, or that of this epoch if it is longer, and is
      *           marked as redelivered. Who cannot know sends epoch 0 and the longest lease in use.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $settled_ranges
      *           With the commit: jobs that are known to be settled and are not to be dealt again, as
@@ -95,7 +99,8 @@ class GroupPart extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The group, as its producer calls it: 1 to 256 bytes of UTF-8.
+     * The group, as its producer calls it: 1 to 256 bytes of UTF-8. It names this group of jobs,
+     * once: a group that was settled is not dealt again under its ID.
      *
      * Generated from protobuf field <code>string group_id = 1;</code>
      * @return string
@@ -106,7 +111,8 @@ class GroupPart extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The group, as its producer calls it: 1 to 256 bytes of UTF-8.
+     * The group, as its producer calls it: 1 to 256 bytes of UTF-8. It names this group of jobs,
+     * once: a group that was settled is not dealt again under its ID.
      *
      * Generated from protobuf field <code>string group_id = 1;</code>
      * @param string $var
@@ -122,8 +128,8 @@ class GroupPart extends \Google\Protobuf\Internal\Message
 
     /**
      * The number of the first of these jobs within the group, from 0. Parts come in order; a
-     * part that has come already may come again. Part 0 with another content begins the
-     * group anew, as long as it is not committed.
+     * part that has come already, and no more than that, may come again. Part 0 with another
+     * content begins the group anew, as long as it is not committed.
      *
      * Generated from protobuf field <code>int64 first_index = 2;</code>
      * @return int|string
@@ -135,8 +141,8 @@ class GroupPart extends \Google\Protobuf\Internal\Message
 
     /**
      * The number of the first of these jobs within the group, from 0. Parts come in order; a
-     * part that has come already may come again. Part 0 with another content begins the
-     * group anew, as long as it is not committed.
+     * part that has come already, and no more than that, may come again. Part 0 with another
+     * content begins the group anew, as long as it is not committed.
      *
      * Generated from protobuf field <code>int64 first_index = 2;</code>
      * @param int|string $var
@@ -216,8 +222,9 @@ class GroupPart extends \Google\Protobuf\Internal\Message
 
     /**
      * With the commit of a group that may have been received before: the receipt of then, or
-     * what OpenSpread answered before that attempt. If it is of an earlier epoch, its jobs may
-     * still be lent: the group waits until that epoch's longest lease must have ended, and is
+     * what OpenSpread answered before that attempt; if it was received several times, with the
+     * longest of their leases. If it is of an earlier epoch, its jobs may still be lent: the
+     * group waits for as long as that lease, or that of this epoch if it is longer, and is
      * marked as redelivered. Who cannot know sends epoch 0 and the longest lease in use.
      *
      * Generated from protobuf field <code>.offbeat.v1.Receipt first_receipt = 5;</code>
@@ -240,8 +247,9 @@ class GroupPart extends \Google\Protobuf\Internal\Message
 
     /**
      * With the commit of a group that may have been received before: the receipt of then, or
-     * what OpenSpread answered before that attempt. If it is of an earlier epoch, its jobs may
-     * still be lent: the group waits until that epoch's longest lease must have ended, and is
+     * what OpenSpread answered before that attempt; if it was received several times, with the
+     * longest of their leases. If it is of an earlier epoch, its jobs may still be lent: the
+     * group waits for as long as that lease, or that of this epoch if it is longer, and is
      * marked as redelivered. Who cannot know sends epoch 0 and the longest lease in use.
      *
      * Generated from protobuf field <code>.offbeat.v1.Receipt first_receipt = 5;</code>

@@ -48,7 +48,7 @@ class GroupStatus extends \Google\Protobuf\Internal\Message
     protected $dead_letter_count = 0;
     /**
      * Which are settled, as pairs of numbers, while the group is RECEIVED: from the first,
-     * up to but not including the second. The first 1,024 pairs.
+     * up to but not including the second. The first 1,024 pairs, and 65,536 in one answer.
      *
      * Generated from protobuf field <code>repeated int64 settled_ranges = 6;</code>
      */
@@ -72,7 +72,7 @@ class GroupStatus extends \Google\Protobuf\Internal\Message
      *           How many of them were given up.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $settled_ranges
      *           Which are settled, as pairs of numbers, while the group is RECEIVED: from the first,
-     *           up to but not including the second. The first 1,024 pairs.
+     *           up to but not including the second. The first 1,024 pairs, and 65,536 in one answer.
      * }
      */
     public function __construct($data = NULL) {
@@ -212,7 +212,7 @@ class GroupStatus extends \Google\Protobuf\Internal\Message
 
     /**
      * Which are settled, as pairs of numbers, while the group is RECEIVED: from the first,
-     * up to but not including the second. The first 1,024 pairs.
+     * up to but not including the second. The first 1,024 pairs, and 65,536 in one answer.
      *
      * Generated from protobuf field <code>repeated int64 settled_ranges = 6;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -224,7 +224,7 @@ class GroupStatus extends \Google\Protobuf\Internal\Message
 
     /**
      * Which are settled, as pairs of numbers, while the group is RECEIVED: from the first,
-     * up to but not including the second. The first 1,024 pairs.
+     * up to but not including the second. The first 1,024 pairs, and 65,536 in one answer.
      *
      * Generated from protobuf field <code>repeated int64 settled_ranges = 6;</code>
      * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var

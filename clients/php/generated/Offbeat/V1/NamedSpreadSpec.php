@@ -69,7 +69,8 @@ class NamedSpreadSpec extends \Google\Protobuf\Internal\Message
      */
     protected $max_jobs = null;
     /**
-     * Bytes of the jobs at once, those of dead letters included: 1 to 2^40. Default: 64 MiB.
+     * Bytes of the jobs at once, those of dead letters included; each job counts 8 more, each
+     * group 64 and its ID: 1 to 2^40. Default: 64 MiB.
      * All spreads together have a limit too, a flag of the server.
      *
      * Generated from protobuf field <code>optional int64 max_bytes = 9;</code>
@@ -103,7 +104,8 @@ class NamedSpreadSpec extends \Google\Protobuf\Internal\Message
      *     @type int $max_jobs
      *           Jobs at once, those of dead letters included: 1 to 100,000,000. Default: 1,000,000.
      *     @type int|string $max_bytes
-     *           Bytes of the jobs at once, those of dead letters included: 1 to 2^40. Default: 64 MiB.
+     *           Bytes of the jobs at once, those of dead letters included; each job counts 8 more, each
+     *           group 64 and its ID: 1 to 2^40. Default: 64 MiB.
      *           All spreads together have a limit too, a flag of the server.
      * }
      */
@@ -399,7 +401,8 @@ class NamedSpreadSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Bytes of the jobs at once, those of dead letters included: 1 to 2^40. Default: 64 MiB.
+     * Bytes of the jobs at once, those of dead letters included; each job counts 8 more, each
+     * group 64 and its ID: 1 to 2^40. Default: 64 MiB.
      * All spreads together have a limit too, a flag of the server.
      *
      * Generated from protobuf field <code>optional int64 max_bytes = 9;</code>
@@ -421,7 +424,8 @@ class NamedSpreadSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Bytes of the jobs at once, those of dead letters included: 1 to 2^40. Default: 64 MiB.
+     * Bytes of the jobs at once, those of dead letters included; each job counts 8 more, each
+     * group 64 and its ID: 1 to 2^40. Default: 64 MiB.
      * All spreads together have a limit too, a flag of the server.
      *
      * Generated from protobuf field <code>optional int64 max_bytes = 9;</code>

@@ -89,7 +89,7 @@ class SpreadDescription extends \Google\Protobuf\Internal\Message
      */
     protected $dead_letter_count = 0;
     /**
-     * Bytes of jobs held.
+     * Bytes of jobs held, counted as for max_bytes.
      *
      * Generated from protobuf field <code>int64 byte_count = 13;</code>
      */
@@ -138,7 +138,7 @@ class SpreadDescription extends \Google\Protobuf\Internal\Message
      *     @type int|string $dead_letter_count
      *           Jobs given up and not deleted.
      *     @type int|string $byte_count
-     *           Bytes of jobs held.
+     *           Bytes of jobs held, counted as for max_bytes.
      *     @type int|string $consumer_count
      *           Consumers that hold jobs.
      *     @type \Offbeat\V1\SpreadCertificate $certificate
@@ -473,7 +473,7 @@ class SpreadDescription extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Bytes of jobs held.
+     * Bytes of jobs held, counted as for max_bytes.
      *
      * Generated from protobuf field <code>int64 byte_count = 13;</code>
      * @return int|string
@@ -484,7 +484,7 @@ class SpreadDescription extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Bytes of jobs held.
+     * Bytes of jobs held, counted as for max_bytes.
      *
      * Generated from protobuf field <code>int64 byte_count = 13;</code>
      * @param int|string $var

@@ -33,6 +33,7 @@ class Verdict
     const VERDICT_NACK = 2;
     /**
      * It was not begun: it is lent again, and the attempt does not count against max_attempts.
+     * May be said after the end of the lease too, until the job is lent again.
      *
      * Generated from protobuf enum <code>VERDICT_RELEASE = 3;</code>
      */

@@ -23,7 +23,7 @@ class WaitForGroupsRequest extends \Google\Protobuf\Internal\Message
      */
     protected $spread = '';
     /**
-     * The groups, 1 to 4,096.
+     * The groups, 1 to 4,096, each once.
      *
      * Generated from protobuf field <code>repeated string group_ids = 2;</code>
      */
@@ -45,7 +45,7 @@ class WaitForGroupsRequest extends \Google\Protobuf\Internal\Message
      *     @type string $spread
      *           The name of the spread.
      *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $group_ids
-     *           The groups, 1 to 4,096.
+     *           The groups, 1 to 4,096, each once.
      *     @type \Google\Protobuf\Duration $wait
      *           How long to wait until one of them is settled or unknown: up to 20 s. Default: not
      *           at all.
@@ -83,7 +83,7 @@ class WaitForGroupsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The groups, 1 to 4,096.
+     * The groups, 1 to 4,096, each once.
      *
      * Generated from protobuf field <code>repeated string group_ids = 2;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -94,7 +94,7 @@ class WaitForGroupsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The groups, 1 to 4,096.
+     * The groups, 1 to 4,096, each once.
      *
      * Generated from protobuf field <code>repeated string group_ids = 2;</code>
      * @param array<string>|\Google\Protobuf\Internal\RepeatedField $var

@@ -9,6 +9,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from ..errors import refused
 from ..times import to_duration
 from ..v1 import named_spread_pb2 as pb
 from ._handle import Handle
@@ -18,6 +19,9 @@ from .jobs import LeasedJob
 
 #: A verdict is sent at the latest so many seconds after it was given, when a job is taken.
 _LONGEST_KEPT = 1.0
+
+#: Of a nack.
+_LONGEST_DELAY = timedelta(days=1)
 
 #: Verdicts in one call.
 CALL_JOBS = 4_096
@@ -30,13 +34,20 @@ class Verdicts:
         """Begin with none."""
         self.waiting: list[tuple[LeasedJob, pb.JobVerdict]] = []
         self.stale_count = 0
+        self.closed = False
         self._due = 0.0
 
     def add(self, job: LeasedJob, verdict: Verdict, delay: timedelta | None) -> None:
         """Take one; it should arrive well before the lease ends."""
+        if self.closed:
+            raise RuntimeError("the consumer is closed: the verdict would not be sent")
         due = time.monotonic() + min(_LONGEST_KEPT, job.lease_ends_in / 2)
         self._due = min(self._due, due) if self.waiting else due
         self.waiting.append((job, message_of(job, verdict, delay)))
+
+    def give_back(self, job: LeasedJob) -> None:
+        """Take back a job that was not handed out; its attempt does not count."""
+        self.waiting.append((job, message_of(job, Verdict.RELEASE, None)))
 
     def are_due(self) -> bool:
         """Whether they should be sent now."""
@@ -57,10 +68,14 @@ class Verdicts:
         taken, self.waiting = self.waiting[:count], self.waiting[count:]
         return taken
 
-    def note(self, jobs: list[LeasedJob], settlements: Sequence[int]) -> list[Any]:
-        """Count what came to nothing."""
-        settled = [(job, Settlement(one)) for job, one in zip(jobs, settlements)]
-        self.stale_count += sum(one is Settlement.STALE for _, one in settled)
+    def note(self, taken: Sequence[Any], settlements: Sequence[int]) -> list[Any]:
+        """Count what came to nothing; what was given back was not done, and is left out."""
+        settled = []
+        for (job, message), number in zip(taken, settlements):
+            settlement = Settlement(number)
+            if message.verdict != pb.VERDICT_RELEASE:
+                self.stale_count += settlement is Settlement.STALE
+            settled.append((job, settlement))
         return settled
 
 
@@ -68,7 +83,10 @@ def message_of(job: LeasedJob, verdict: Verdict, delay: timedelta | None) -> pb.
     """Return a verdict as a message."""
     message = pb.JobVerdict(sequence=job.sequence, attempt=job.attempt, verdict=int(verdict))  # type: ignore[arg-type]
     if delay is not None:
-        message.delay.CopyFrom(to_duration("delay", delay))
+        if not isinstance(delay, timedelta) or not timedelta(0) <= delay <= _LONGEST_DELAY:
+            raise refused("delay", delay, "must be a timedelta of 0 s to 86400 s")
+        millis = round(delay / timedelta(milliseconds=1))  # the service counts them
+        message.delay.CopyFrom(to_duration("delay", timedelta(milliseconds=millis)))
     return message
 
 
@@ -91,7 +109,8 @@ class Consuming:
             while self._ready:
                 job = self._ready.popleft()
                 if job.expired:
-                    continue  # it waited here for too long, and may be another's by now
+                    self.verdicts.give_back(job)  # it may be another's by now
+                    continue
                 if self.verdicts.are_due():
                     yield from self.flush()
                 return job
@@ -108,15 +127,14 @@ class Consuming:
         """Send the verdicts; return what they came to."""
         settled: list[Any] = []
         while taken := self.verdicts.take():
-            jobs = [job for job, _ in taken]
             messages = [message for _, message in taken]
-            settle = partial(self._handle.settle, jobs[0].epoch, messages)
+            settle = partial(self._handle.settle, taken[0][0].epoch, messages)
             try:
                 settlements = yield from patiently(self._patience, settle)
             except BaseException:
                 self.verdicts.waiting[:0] = taken  # a later flush may have more luck
                 raise
-            settled += self.verdicts.note(jobs, settlements)
+            settled += self.verdicts.note(taken, settlements)
         return settled
 
     def extend(self, job: LeasedJob) -> Steps[bool]:
@@ -133,4 +151,5 @@ class Consuming:
     def release_rest(self) -> None:
         """Give back what was not handed out."""
         while self._ready:
-            self.verdicts.add(self._ready.popleft(), Verdict.RELEASE, None)
+            self.verdicts.give_back(self._ready.popleft())
+        self.verdicts.closed = True

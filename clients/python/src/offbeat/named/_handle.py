@@ -98,6 +98,8 @@ class Handle:
     def delete_dead_letters(self, numbers: Iterable[int]) -> Steps[int]:
         """Delete jobs that were given up; return how many there were."""
         request = pb.DeleteDeadLettersRequest(spread=self.name, numbers=numbers)
+        if not request.numbers:
+            return 0
         response = yield from self.call("DeleteDeadLetters", request)
         count: int = response.deleted_count
         return count

@@ -6,8 +6,10 @@ import hashlib
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 
+from .._settings import to_seconds
 from ..errors import (
     DeadlineExceeded,
     FailedPrecondition,
@@ -60,13 +62,21 @@ class Producing:
     def submit(self, group_id: str, jobs: Iterable[bytes | str]) -> Steps[GroupStatus]:
         """Submit a group, and keep it."""
         owned = self._owned.get(checked_text("group_id", group_id))
+        if isinstance(jobs, (str, bytes, bytearray)):
+            raise refused("jobs", jobs, "must be an iterable of jobs, and not a single one")
         taken = [_job(index, job) for index, job in enumerate(jobs)]
         sha256 = _sha256(taken)
         if owned is None:
             owned = self._owned[group_id] = _Owned(group_id, taken, sha256)
         elif owned.sha256 != sha256:
             allowed = "must have the content with which it was submitted before, or another ID"
-            raise refused("group_id", group_id, allowed, "ERROR_REASON_GROUP_DIFFERS")
+            raise FailedPrecondition(
+                f"group_id: {group_id} is refused: {allowed}",
+                reason="ERROR_REASON_GROUP_DIFFERS",
+                field="group_id",
+                value=group_id,
+                allowed=allowed,
+            )
         try:
             status = yield from self._send(owned)
         except (InvalidArgument, FailedPrecondition):
@@ -76,9 +86,9 @@ class Producing:
         yield from self._submit_lost()
         return status
 
-    def wait(self, timeout: float | None) -> Steps[dict[str, GroupStatus]]:
+    def wait(self, timeout: float | timedelta | None) -> Steps[dict[str, GroupStatus]]:
         """Wait until all groups are settled; submit again what was lost."""
-        end = None if timeout is None else time.monotonic() + timeout
+        end = None if timeout is None else time.monotonic() + to_seconds(timeout)
         while self._owned:
             left = _WAIT if end is None else end - time.monotonic()
             if left <= 0:
@@ -122,12 +132,9 @@ class Producing:
                 yield from self._send(owned)
 
     def _send(self, owned: _Owned) -> Steps[GroupStatus]:
-        return (yield from patiently(self._patience, lambda: self._attempt(owned)))
-
-    def _attempt(self, owned: _Owned) -> Steps[GroupStatus]:
         while True:
             if self._handle.receipt is None:
-                yield from self._handle.open()
+                yield from patiently(self._patience, self._handle.open)
             try:
                 return (yield from self._send_parts(owned))
             except InvalidArgument as error:
@@ -137,22 +144,29 @@ class Producing:
     def _send_parts(self, owned: _Owned) -> Steps[GroupStatus]:
         response = pb.SubmitGroupsResponse()
         for part in _parts(owned):
-            if part.HasField("commit"):
-                if owned.first_receipt is None:
-                    owned.first_receipt = self._handle.receipt
-                else:
-                    part.first_receipt.CopyFrom(owned.first_receipt)
-                    part.settled_ranges.extend(owned.settled_ranges)
-            request = pb.SubmitGroupsRequest(spread=self._handle.name, groups=[part])
-            try:
-                response = yield from self._handle.call("SubmitGroups", request)
-            except ResourceExhausted:
-                if not part.HasField("first_receipt"):
-                    owned.first_receipt = None  # it was not received
-                raise
+            response = yield from patiently(self._patience, partial(self._send_part, owned, part))
         owned.epoch = response.receipt.epoch
         self._handle.receipt = response.receipt
         return GroupStatus.from_message(response.groups[0])
+
+    def _send_part(self, owned: _Owned, part: pb.GroupPart) -> Steps[pb.SubmitGroupsResponse]:
+        is_first = owned.first_receipt is None
+        if part.HasField("commit"):
+            if is_first:
+                owned.first_receipt = self._handle.receipt
+            else:
+                part.first_receipt.CopyFrom(owned.first_receipt)  # type: ignore[arg-type]
+                part.settled_ranges[:] = owned.settled_ranges
+        request = pb.SubmitGroupsRequest(spread=self._handle.name, groups=[part])
+        try:
+            response: pb.SubmitGroupsResponse = yield from self._handle.call(
+                "SubmitGroups", request
+            )
+        except ResourceExhausted:
+            if is_first:
+                owned.first_receipt = None  # it was not received
+            raise
+        return response
 
 
 def _job(index: int, job: bytes | str) -> bytes:

@@ -86,7 +86,8 @@ class StreamConsumer(Iterator[LeasedJob]):
                 job = self._ready.popleft()
                 self._used += 1
                 if job.expired:
-                    continue  # it waited here for too long, and may be another's by now
+                    self._unary.verdicts.give_back(job)  # it may be another's by now
+                    continue
                 if self._unary.verdicts.are_due():
                     self._send()
                 return job
@@ -114,8 +115,9 @@ class StreamConsumer(Iterator[LeasedJob]):
             self._receive()
         self._ended = True
         while self._ready:
-            self._unary.verdicts.add(self._ready.popleft(), Verdict.RELEASE, None)
+            self._unary.verdicts.give_back(self._ready.popleft())
         self.flush()
+        self._unary.verdicts.closed = True
 
     def judge(self, job: LeasedJob, verdict: Verdict, delay: timedelta | None) -> None:
         """Take a verdict, to be sent soon."""
@@ -205,9 +207,9 @@ class StreamConsumer(Iterator[LeasedJob]):
             # Not later than now, whichever of the two clocks is the quicker one.
             self._ready.extend(leased_jobs(message.leased, min(lent, time.monotonic()), self))
         else:
-            jobs = [self._sent.popleft()[0] for _ in message.settled.settlements]
-            settlements = list(message.settled.settlements)
-            self._settled += self._unary.verdicts.note(jobs, settlements)
+            settlements = message.settled.settlements
+            taken = [self._sent.popleft() for _ in settlements]
+            self._settled += self._unary.verdicts.note(taken, settlements)
 
     def _hang_up(self) -> None:
         """End the stream; verdicts without an answer are sent again, which changes nothing."""

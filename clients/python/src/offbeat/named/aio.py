@@ -138,7 +138,7 @@ class AsyncProducer:
         status: GroupStatus = await self._run(self._producing.submit(group_id, jobs))
         return status
 
-    async def wait(self, timeout: float | None = None) -> dict[str, GroupStatus]:
+    async def wait(self, timeout: float | timedelta | None = None) -> dict[str, GroupStatus]:
         """Wait until all groups are settled, and submit again what a restart has lost."""
         settled: dict[str, GroupStatus] = await self._run(self._producing.wait(timeout))
         return settled

@@ -164,7 +164,7 @@ class Producer:
         status: GroupStatus = self._run(self._producing.submit(group_id, jobs))
         return status
 
-    def wait(self, timeout: float | None = None) -> dict[str, GroupStatus]:
+    def wait(self, timeout: float | timedelta | None = None) -> dict[str, GroupStatus]:
         """Wait until all groups are settled, and submit again what a restart has lost.
 
         Returns what became of those that were settled since the last call. Raises

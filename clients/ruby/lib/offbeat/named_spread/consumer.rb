@@ -22,6 +22,7 @@ module Offbeat
       @source = yield method(:settled)
       @ready, @verdicts, @verdicts_due, @settlements = [], [], nil, []
       @stale_count, @flushing, @closed = 0, false, false
+      @given_back = {}.compare_by_identity
     end
 
     def each
@@ -53,13 +54,15 @@ module Offbeat
       return @source.close if @patience.given_up?
 
       send_verdicts
-      @ready.concat(@source.close).reject(&:expired?).each { |job| settle(job, :release) }
+      @ready.concat(@source.close).each { |job| give_back(job) }
       @ready.clear
       flush
     end
 
     # Queues a verdict; jobs do this.
     def settle(job, verdict, delay = nil)
+      raise Error, "the consumer is closed: the verdict would not be sent" if @closed
+
       @verdicts << [job, verdict, delay]
       @verdicts_due = [@verdicts_due, Named.now + OLDEST_VERDICT, job.verdict_due].compact.min
       nil
@@ -91,7 +94,16 @@ module Offbeat
         end
         @source.taken
         return job unless job.expired?
+
+        give_back(job)
       end
+    end
+
+    # A job that was not handed out: its attempt does not count, even if its lease has ended
+    # while it waited here.
+    def give_back(job)
+      @given_back[job] = true
+      @verdicts << [job, :release, nil]
     end
 
     def more_jobs
@@ -112,7 +124,8 @@ module Offbeat
     end
 
     def settled(job, settlement)
-      @stale_count += 1 if settlement == :stale
+      given_back = @given_back.delete(job)
+      @stale_count += 1 if settlement == :stale && !given_back
       @settlements << [job, settlement] if @flushing
     end
   end

@@ -76,7 +76,7 @@ module Offbeat
 
     def check(group_id)
       Offbeat.set_field(V1::GroupPart.new, "group_id", group_id)
-      raise Offbeat.refused("group_id", group_id, "must be a String") if group_id.nil?
+      raise Offbeat.refused("group_id", group_id, "must be a String") unless group_id.is_a?(String)
     end
 
     def receipt
