@@ -193,10 +193,13 @@ def test_two_producers_and_three_consumers(address, languages):
 
 def test_named_spreads_by_curl(address):
     page = (ROOT / "docs" / "spread.md").read_text()
-    (call,) = re.findall(r"```sh\n(curl.*?)```", page, re.DOTALL)
-    answer = json.loads(run("bash", "-c", call.replace(DEFAULT, address)))
+    close, open_ = re.findall(r"```sh\n(curl.*?)```", page, re.DOTALL)
+    answer = json.loads(run("bash", "-c", open_.replace(DEFAULT, address)))
     assert answer["created"] is True
     assert answer["description"]["spec"]["lease"] == "30s"
+    close = close.replace("127.0.0.1:2329", address).replace("mail", "by-hand")
+    answer = json.loads(run("bash", "-c", close))
+    assert answer["description"]["state"] == "SPREAD_STATE_CLOSED"
 
 
 def test_the_table_of_clients():

@@ -254,7 +254,7 @@ final class NamedSpreadTest extends OffbeatTestCase
         $full = self::thrown(ResourceExhausted::class, static fn () => $impatient->submit('b', ['3', '4']));
         self::assertSame('ERROR_REASON_LIMIT_REACHED', $full->reason);
         self::assertGreaterThan(0.3, microtime(true) - $begun);
-        self::assertSame([], $impatient->unsettled());
+        self::assertSame(['b'], $impatient->unsettled(), 'it goes on being this producer\'s');
         $transport->sent = [];
         $transport->before = static function (string $method) use ($transport, $spread): void {
             if (count($transport->parts()) === 3) {
@@ -481,8 +481,31 @@ final class NamedSpreadTest extends OffbeatTestCase
         $held = $spread->describe();
         self::assertSame([1, 1, 2], [$held->settledJobCount, $held->leasedJobCount, $held->returnedJobCount]);
         self::assertSame(['2', '3'], self::bytes($spread->pull('two', 9)->jobs));
-        $open->ack();
-        self::assertSame(Settlement::Settled, $consumer->flush()[0][1]);
+        self::thrown(\LogicException::class, static fn () => $open->ack());
+        self::assertSame(Settlement::Settled, $spread->settle([[$open, Verdict::Ack]])[0]);
+    }
+
+    /** @dataProvider modes */
+    public function testASlowJobCostsThoseThatWaitBehindItNoAttempt(string $mode): void
+    {
+        $spread = self::client()->namedSpread(self::name(), feederCount: 1, lease: 1, maxAttempts: 2);
+        $spread->producer()->submit('g', ['slow', '1', '2', '3']);
+        $consumer = self::consumer($spread, $mode, ahead: 4);
+        $seen = [];
+        foreach ($consumer as $job) {
+            $seen[] = $job->job;
+            if ($job->job === 'slow') {
+                usleep(1_200_000);
+            }
+            $job->ack();
+            if (count($seen) === 5) {
+                break;
+            }
+        }
+        $consumer->close();
+        self::assertSame(['slow', 'slow'], array_slice($seen, 0, 2));
+        self::assertSame(['slow'], array_column(iterator_to_array($spread->deadLetters(), false), 'job'));
+        self::assertSame([3 + 1, 2], [$spread->describe()->settledJobCount, $consumer->staleCount()]);
     }
 
     /** @dataProvider modes */

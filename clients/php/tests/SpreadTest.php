@@ -59,6 +59,16 @@ final class SpreadTest extends OffbeatTestCase
         }
     }
 
+    public function testTurnsCanBeTakenOnce(): void
+    {
+        $spread = self::client()->spread([['a', 'b'], ['c']], 2);
+        foreach ($spread as $turn) {
+            self::assertSame('a', $turn->job);
+            break;
+        }
+        self::thrown(\LogicException::class, static fn () => iterator_to_array($spread));
+    }
+
     /** @dataProvider policies */
     public function testAFreshClientGoesOnFromAToken(SpreadPolicy $policy): void
     {

@@ -673,4 +673,23 @@ class NamedSpreadTest < OffbeatTest
     groups = %w[p-0 p-1 p-2].product([*0..3]) + %w[q-0 q-1].product([*0..4])
     assert_equal groups.map { |group, index| "#{group} #{index}" }.sort, lines.map { |line| line.split(" ", 2)[1] }.sort
   end
+
+  def test_a_slow_job_costs_those_that_wait_behind_it_no_attempt
+    %i[consumer stream].each do |kind|
+      spread = client.named_spread("slow-#{kind}-#{Process.pid}", feeder_count: 1, lease: 1, max_attempts: 2)
+      spread.producer.submit("g", %w[slow 1 2 3])
+      consumer = kind == :consumer ? spread.consumer("one", batch_size: 4, wait: 1) : spread.stream("one", window: 4)
+      seen = []
+      consumer.each do |job|
+        seen << job.job
+        sleep 1.2 if job.job == "slow"
+        job.ack
+        break if seen.size == 5
+      end
+      consumer.close
+      assert_equal %w[slow slow], seen.first(2)
+      assert_equal ["slow"], spread.dead_letters.map(&:job)
+      assert_equal [4, 2], [spread.describe.settled_job_count, consumer.stale_count]
+    end
+  end
 end

@@ -121,4 +121,10 @@ class SpreadTest < OffbeatTest
     end
     assert_raises(Offbeat::InvalidArgument) { client.resume_spread([], "no token at all") }
   end
+
+  def test_turns_can_be_taken_once
+    spread = client.spread([%w[a b], %w[c]], feeder_count: 2)
+    assert_equal "a", spread.first.job
+    assert_match(/once/, assert_raises(Offbeat::Error) { spread.to_a }.message)
+  end
 end

@@ -27,6 +27,8 @@ abstract class Consumer implements \IteratorAggregate
     protected float $due = INF;
     protected bool $ended = false;
     private bool $closed = false;
+    /** Jobs given back for which no others were asked for yet. */
+    private int $dropped = 0;
     private int $staleCount = 0;
 
     /** @internal */
@@ -150,6 +152,18 @@ abstract class Consumer implements \IteratorAggregate
         return [$verdict->job, $settlement];
     }
 
+    /** First what was given back, then room for others: or they could be lent to us again before. */
+    private function dropGivenBack(): void
+    {
+        if ($this->dropped === 0) {
+            return;
+        }
+        $this->sendQueued();
+        for (; $this->dropped > 0; --$this->dropped) {
+            $this->handedOut();
+        }
+    }
+
     private function next(): ?LeasedJob
     {
         while (true) {
@@ -158,12 +172,17 @@ abstract class Consumer implements \IteratorAggregate
             }
             while (!$this->ready->isEmpty()) {
                 $job = $this->ready->dequeue();
-                $this->handedOut();
-                if (!$job->expired()) {
-                    return $job;
+                if ($job->expired()) {
+                    $this->giveBack($job);
+                    ++$this->dropped;
+                    continue;
                 }
-                $this->giveBack($job);
+                $this->dropGivenBack();
+                $this->handedOut();
+
+                return $job;
             }
+            $this->dropGivenBack();
             if ($this->ended) {
                 $this->flush();
 

@@ -95,9 +95,7 @@ impl Consumer {
     async fn run(mut self, answers: &mpsc::Sender<Item>) -> Result<(), Status> {
         // Without credit nobody would notice that there is no such spread.
         let nothing = self.store.pull(&self.spread, &self.name, 0, Duration::ZERO).await;
-        if nothing.map_err(|refused| status::refused(&refused))?.ended {
-            return Ok(());
-        }
+        nothing.map_err(|refused| status::refused(&refused))?;
         let at = Some(answers::since(self.zero, Instant::now()));
         let message = Some(Answer::Started(proto::StreamJobsStarted { at }));
         let _ = answers.send(Ok(proto::StreamJobsResponse { message })).await;

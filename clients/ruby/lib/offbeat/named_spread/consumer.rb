@@ -22,7 +22,7 @@ module Offbeat
       @source = yield method(:settled)
       @ready, @verdicts, @verdicts_due, @settlements = [], [], nil, []
       @stale_count, @flushing, @closed = 0, false, false
-      @given_back = {}.compare_by_identity
+      @given_back, @dropped = {}.compare_by_identity, 0
     end
 
     def each
@@ -88,14 +88,15 @@ module Offbeat
       loop do
         send_verdicts if @verdicts_due && Named.now >= @verdicts_due
         job = @ready.shift
+        next give_back(job) if job&.expired?
+
+        drop_given_back
         if job.nil?
           more_jobs or return
           next
         end
         @source.taken
-        return job unless job.expired?
-
-        give_back(job)
+        return job
       end
     end
 
@@ -104,6 +105,16 @@ module Offbeat
     def give_back(job)
       @given_back[job] = true
       @verdicts << [job, :release, nil]
+      @dropped += 1
+    end
+
+    # First what was given back, then room for others: or they could be lent to us again before.
+    def drop_given_back
+      return if @dropped.zero?
+
+      send_verdicts
+      @dropped.times { @source.taken }
+      @dropped = 0
     end
 
     def more_jobs
