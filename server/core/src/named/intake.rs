@@ -214,9 +214,10 @@ impl Call<'_> {
             return Err(misplaced());
         }
         // A whole group that is shorter than what has come is another one.
-        let is_whole = first == 0 && part.commit.is_some() && part.jobs.len() < have;
+        let is_shorter =
+            first == 0 && part.commit.is_some() && (1..have).contains(&part.jobs.len());
         let has_come = known.is_some_and(|partial| partial.has(first, &part.jobs));
-        if has_come && !(is_whole && !part.jobs.is_empty()) {
+        if has_come && !is_shorter {
             return Ok(());
         }
         if 0 < first && first < have {
