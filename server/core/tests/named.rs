@@ -577,9 +577,9 @@ fn what_all_spreads_hold_together_is_no_way_around() {
     let mut machine = NamedSpread::try_new(1, &spec(SpreadSpec::round_robin(1))).unwrap();
     let a = whole("a", &jobs("a", 3));
     let left = |now| BytesLeft { now, at_most: 100 };
-    let full = machine.submit(0, &[a.clone()], left(50)).unwrap_err();
+    let full = machine.submit(0, std::slice::from_ref(&a), left(50)).unwrap_err();
     assert_eq!(full.reason, Reason::LimitReached);
-    machine.submit(0, &[a.clone()], left(100)).unwrap();
+    machine.submit(0, std::slice::from_ref(&a), left(100)).unwrap();
     machine.submit(0, &[a], left(0)).unwrap(); // it is there already
     let never = machine.submit(0, &[whole("b", &jobs("b", 9))], left(100)).unwrap_err();
     assert_eq!(never.reason, Reason::OutOfRange);
