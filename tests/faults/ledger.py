@@ -54,15 +54,18 @@ class Ledger:
         elif kind in ("ack", "verdict"):
             lease = self._lease(event)
             if kind == "ack":
+                if lease is None:
+                    raise AssertionError(f"an ack of a job that was never lent: {event}")
                 lease.acked = event["time"]
-            else:
-                lease.settlement = event["settlement"]
+            elif lease is not None and lease.acked is not None:
+                lease.settlement = lease.settlement or event["settlement"]
+            # else it was given back: it waited in its consumer, and was never begun
 
-    def _lease(self, event: dict) -> Lease:
+    def _lease(self, event: dict) -> Lease | None:
         for lease in reversed(self.leases[event["group"], event["index"]]):
             if (lease.consumer, lease.epoch) == (event["consumer"], event["epoch"]):
                 return lease
-        raise AssertionError(f"a verdict on a job that was never lent: {event}")
+        return None
 
     def jobs(self) -> list[tuple[str, int]]:
         """Every job that was submitted."""
