@@ -251,8 +251,13 @@ pub const STAGE_WORKERS: Limit = Limit {
 };
 
 /// Work of a stage.
-pub const WORKLOAD_MICROS: Limit =
-    Limit { name: "workload of a stage", minimum: 0, maximum: i64::MAX, unit: "us", note: "backlog times mean service time" };
+pub const WORKLOAD_MICROS: Limit = Limit {
+    name: "workload of a stage",
+    minimum: 0,
+    maximum: i64::MAX,
+    unit: "us",
+    note: "backlog times mean service time",
+};
 
 /// How long a lease lasts.
 pub const LEASE_MILLIS: Limit = Limit {

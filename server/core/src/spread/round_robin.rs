@@ -51,6 +51,9 @@ impl<G> RoundRobin<G> {
         tally: &mut Tally,
     ) -> Turn<S::Job> {
         loop {
+            if self.current >= self.feeders.len() && self.is_round() {
+                self.current = 0;
+            }
             if let Some(Some(open)) = self.feeders.get_mut(self.current) {
                 match source.next_job(&mut open.group) {
                     Pull::Ready(job) => {
@@ -69,6 +72,13 @@ impl<G> RoundRobin<G> {
                 Pull::End => return Turn::End,
             }
         }
+    }
+
+    /// Whether behind the last feeder comes the first: none has stopped, and none begins.
+    #[inline]
+    const fn is_round(&self) -> bool {
+        let none_begins = self.open == self.feeder_count || self.no_more_groups;
+        self.open == self.feeders.len() && none_begins && self.open > 0
     }
 
     /// Goes on where there is no job: the group has ended, the feeder has stopped, or the
