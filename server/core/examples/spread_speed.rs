@@ -9,6 +9,8 @@ use offbeat_core::spread::{Pull, Source, Spread, SpreadSpec, Turn};
 
 const JOBS: u64 = 200_000_000;
 const GROUP: u64 = 20;
+/// As many turns at once as a message of the service has.
+const MESSAGE: usize = 4_096;
 
 /// Groups of numbers, which are made as they are asked for.
 struct Numbers {
@@ -49,9 +51,16 @@ fn main() -> Result<(), Rejection> {
             let mut source = Numbers { next: 0, end: jobs };
             let mut spread = Spread::try_new(&spec)?;
             let (begun, mut sum, mut count) = (Instant::now(), 0_u64, 0_u32);
-            while let Turn::Job(dealt) = spread.next(&mut source) {
-                sum = sum.wrapping_add(dealt.job);
-                count += 1;
+            let mut has_ended = false;
+            while !has_ended {
+                spread.turns(&mut source, MESSAGE, |turn| match turn {
+                    Turn::Job(dealt) => {
+                        sum = sum.wrapping_add(dealt.job);
+                        count += 1;
+                    }
+                    Turn::Idle { .. } | Turn::Pending => {}
+                    Turn::End => has_ended = true,
+                });
             }
             assert_eq!((u64::from(count), sum), (jobs, jobs * (jobs - 1) / 2));
             best = best.max(f64::from(count) / begun.elapsed().as_secs_f64());

@@ -271,6 +271,40 @@ proptest! {
         prop_assert_eq!(next, sizes);
     }
 
+    /// However many are asked for at once, and whenever the source has nothing yet.
+    #[test]
+    fn many_turns_at_once_are_the_same_turns(
+        sizes in sizes(), feeders in 1i64..9, limit in 1usize..40, policy in 0..3,
+    ) {
+        let spec = match policy {
+            0 => SpreadSpec::round_robin(feeders),
+            1 => SpreadSpec::cooldown(feeders),
+            _ => SpreadSpec { on_shortage: Some(OnShortage::Wait), ..SpreadSpec::cooldown(feeders) },
+        };
+        let mut source = Counting {
+            sizes: sizes.clone(),
+            groups: Rc::default(),
+            jobs: Rc::default(),
+            asked: 0,
+        };
+        let mut spread = Spread::try_new(&spec).unwrap();
+        let (mut many, mut has_ended) = (Vec::new(), false);
+        while !has_ended {
+            let (before, mut is_last) = (many.len(), false);
+            spread.turns(&mut source, limit, |turn| {
+                assert!(!is_last, "a turn after the last");
+                match turn {
+                    Turn::Job(dealt) => many.push(Some((dealt.group, dealt.index))),
+                    Turn::Idle { .. } => many.push(None),
+                    Turn::Pending => is_last = true,
+                    Turn::End => (is_last, has_ended) = (true, true),
+                }
+            });
+            prop_assert!(many.len() - before == limit || is_last);
+        }
+        prop_assert_eq!((many, spread.certificate()), turns(&spec, &sizes));
+    }
+
     #[test]
     fn the_certificate_is_what_the_order_shows(
         sizes in sizes(), feeders in 1i64..9, policy in 0..3,

@@ -78,9 +78,12 @@ impl Tally {
         } else if size == self.largest_size {
             self.largest_count += 1;
         }
-        self.largest.push(Reverse(size));
-        if self.largest.len() as u64 > self.feeder_count {
-            self.largest.pop();
+        if (self.largest.len() as u64) < self.feeder_count {
+            self.largest.push(Reverse(size));
+        } else if let Some(mut smallest) = self.largest.peek_mut()
+            && smallest.0 < size
+        {
+            *smallest = Reverse(size);
         }
     }
 

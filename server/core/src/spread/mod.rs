@@ -181,6 +181,30 @@ impl<G> Spread<G> {
         }
     }
 
+    /// The next turns, each to `take`, until there are `limit` or the last one is
+    /// [`Turn::Pending`] or [`Turn::End`]: what [`next`](Self::next) gives, at less cost.
+    #[inline]
+    pub fn turns<S: Source<Group = G>>(
+        &mut self,
+        source: &mut S,
+        limit: usize,
+        mut take: impl FnMut(Turn<S::Job>),
+    ) {
+        match &mut self.machine {
+            Machine::RoundRobin(machine) => machine.turns(source, &mut self.tally, limit, take),
+            Machine::Cooldown(machine) => {
+                for _ in 0..limit {
+                    let turn = machine.next(source, &mut self.tally);
+                    let is_last = matches!(turn, Turn::Pending | Turn::End);
+                    take(turn);
+                    if is_last {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
     /// How many groups would be taken now, if they were there: by feeders without one, or by
     /// a window that is not full.
     #[must_use]

@@ -50,28 +50,70 @@ impl<G> RoundRobin<G> {
         source: &mut S,
         tally: &mut Tally,
     ) -> Turn<S::Job> {
-        loop {
-            if self.current >= self.feeders.len() && self.is_round() {
-                self.current = 0;
-            }
-            if let Some(Some(open)) = self.feeders.get_mut(self.current) {
-                match source.next_job(&mut open.group) {
-                    Pull::Ready(job) => {
-                        let dealt = open.deal(job, self.turn, tally);
-                        self.turn += 1;
-                        self.current += 1;
-                        return dealt;
-                    }
-                    Pull::Pending | Pull::Later => return Turn::Pending,
-                    Pull::End => {}
-                }
-            }
-            match self.go_on(source, tally) {
+        let mut turn = Turn::Pending;
+        self.turns(source, tally, 1, |given| turn = given);
+        turn
+    }
+
+    /// See [`super::Spread::turns`].
+    #[inline]
+    pub(super) fn turns<S: Source<Group = G>>(
+        &mut self,
+        source: &mut S,
+        tally: &mut Tally,
+        limit: usize,
+        mut take: impl FnMut(Turn<S::Job>),
+    ) {
+        let mut left = limit;
+        while left > 0 {
+            let (dealt, next) = self.deal(source, tally, left, &mut take);
+            left -= dealt;
+            let next = if next == Pull::End { self.go_on(source, tally) } else { next };
+            match next {
                 Pull::Ready(()) => {}
-                Pull::Pending | Pull::Later => return Turn::Pending,
-                Pull::End => return Turn::End,
+                Pull::Pending | Pull::Later => return take(Turn::Pending),
+                Pull::End => return take(Turn::End),
             }
         }
+    }
+
+    /// Deals round after round, until a feeder has no job: then it is `End`. All that changes
+    /// in each turn is local.
+    #[inline]
+    fn deal<S: Source<Group = G>>(
+        &mut self,
+        source: &mut S,
+        tally: &mut Tally,
+        limit: usize,
+        take: &mut impl FnMut(Turn<S::Job>),
+    ) -> (usize, Pull<()>) {
+        let (is_round, turn) = (self.is_round(), self.turn);
+        let feeders = self.feeders.as_mut_slice();
+        let (mut dealt, mut current, mut next) = (0, self.current, Pull::Ready(()));
+        while dealt < limit {
+            if current >= feeders.len() && is_round {
+                current = 0;
+            }
+            let Some(Some(open)) = feeders.get_mut(current) else {
+                next = Pull::End;
+                break;
+            };
+            match source.next_job(&mut open.group) {
+                Pull::Ready(job) => take(open.deal(job, turn + dealt as u64, tally)),
+                Pull::Pending | Pull::Later => {
+                    next = Pull::Pending;
+                    break;
+                }
+                Pull::End => {
+                    next = Pull::End;
+                    break;
+                }
+            }
+            dealt += 1;
+            current += 1;
+        }
+        (self.current, self.turn) = (current, turn + dealt as u64);
+        (dealt, next)
     }
 
     /// Whether behind the last feeder comes the first: none has stopped, and none begins.

@@ -147,17 +147,12 @@ impl Dealing {
         let mut group_indexes = Vec::new();
         let mut ended = false;
         let room = self.room();
-        while group_indexes.len() < room {
-            match self.spread.next(&mut self.inputs) {
-                Turn::Job(dealt) => group_indexes.push(wide(dealt.group)),
-                Turn::Idle { .. } => group_indexes.push(-1),
-                Turn::Pending => break,
-                Turn::End => {
-                    ended = true;
-                    break;
-                }
-            }
-        }
+        self.spread.turns(&mut self.inputs, room, |turn| match turn {
+            Turn::Job(dealt) => group_indexes.push(wide(dealt.group)),
+            Turn::Idle { .. } => group_indexes.push(-1),
+            Turn::Pending => {}
+            Turn::End => ended = true,
+        });
         if !group_indexes.is_empty() {
             if let Some(place) = &self.place {
                 place.check(self.sequence, self.digest, &group_indexes)?;
