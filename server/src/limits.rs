@@ -50,7 +50,7 @@ pub const MESSAGE_BYTES: Limit = Limit {
 
 /// Size of a request message of the bulk methods.
 pub const BULK_MESSAGE_BYTES: Limit = Limit {
-    name: "request message of AssignSlots, StreamSlotAssignments, Spread, SubmitGroups, WaitForGroups",
+    name: "request message of AssignSlots, StreamSlotAssignments, Spread, SubmitGroups, WaitForGroups, AllocateWorkers, NextStage",
     minimum: 0,
     maximum: 4 << 20,
     unit: "bytes",
@@ -192,6 +192,15 @@ pub const INPUT_LINE_BYTES: Limit = Limit {
     note: "a longer one is a bad ID",
 };
 
+/// Standard input that is read as a whole.
+pub const INPUT_BYTES: Limit = Limit {
+    name: "standard input of offbeat stages",
+    minimum: 0,
+    maximum: 64 << 20,
+    unit: "bytes",
+    note: "100000 stages are some 10 MB of JSON",
+};
+
 /// Length of a line that `offbeat spread` reads a group from.
 pub const GROUP_LINE_BYTES: Limit = Limit {
     name: "group on a line of input to offbeat spread",
@@ -225,6 +234,7 @@ pub const SERVER_LIMITS: &[Limit] = &[
     LOCAL_ERROR_RESETS,
     INPUT_LINE_BYTES,
     GROUP_LINE_BYTES,
+    INPUT_BYTES,
 ];
 
 /// The one table of limits, as Markdown.

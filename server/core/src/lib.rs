@@ -22,10 +22,12 @@
 
 mod digits;
 pub mod id;
+pub mod lanes;
 pub mod lease;
 pub mod limits;
 pub mod load;
 pub mod named;
+pub mod names;
 pub mod placement;
 pub mod reciprocal;
 pub mod rejection;

@@ -230,8 +230,6 @@ pub const TOKEN_TURNS: Limit = Limit {
     note: "those of the last message; the clients make it so",
 };
 
-// The limits of stages: no call reaches them yet, so the documented table leaves them out.
-
 /// Stages.
 pub const STAGE_COUNT: Limit = Limit {
     name: "stages of an allocation",
@@ -257,6 +255,87 @@ pub const WORKLOAD_MICROS: Limit = Limit {
     maximum: i64::MAX,
     unit: "us",
     note: "backlog times mean service time",
+};
+
+/// Moves of an allocation that are looked for.
+pub const STAGE_MOVES: Limit = Limit {
+    name: "moves between stages",
+    minimum: 0,
+    maximum: 100_000,
+    unit: "moves",
+    note: "max_moves; without it, as many as there must be",
+};
+
+/// By how much an allocation must be better.
+pub const IMPROVEMENT_PERCENT: Limit = Limit {
+    name: "improvement of an allocation",
+    minimum: 0,
+    maximum: 100,
+    unit: "%",
+    note: "AllocateWorkers: by which the score falls",
+};
+
+/// By how much another stage must be better.
+pub const NEXT_IMPROVEMENT_PERCENT: Limit = Limit {
+    name: "improvement of a move",
+    minimum: 0,
+    maximum: 10_000,
+    unit: "%",
+    note: "NextStage: by which the worker is worth more",
+};
+
+/// Lanes of a set.
+pub const LANE_COUNT: Limit = Limit {
+    name: "lanes of a set",
+    minimum: 2,
+    maximum: 16,
+    unit: "lanes",
+    note: "one lane is a queue, and needs no rule",
+};
+
+/// Workers of a lane.
+pub const LANE_WORKERS: Limit = Limit {
+    name: "workers of a lane",
+    minimum: 0,
+    maximum: 1_000_000,
+    unit: "workers",
+    note: "the express and the slow lane: 1 or more",
+};
+
+/// Workers of all lanes.
+pub const SPLIT_WORKERS: Limit = Limit {
+    name: "workers of all lanes",
+    minimum: 2,
+    maximum: 16_000_000,
+    unit: "workers",
+    note: "SplitWorkers",
+};
+
+/// How long an attempt may run.
+pub const LANE_TIMEOUT_MILLIS: Limit = Limit {
+    name: "attempt timeout of a lane",
+    minimum: 1,
+    maximum: 366 * 86_400_000,
+    unit: "ms",
+    note: "366 days at most; longer than in the lane before",
+};
+
+/// Jobs of a call that are dispatched.
+pub const DISPATCHED_JOBS: Limit = Limit {
+    name: "jobs that wait, in a call",
+    minimum: 0,
+    maximum: 65_536,
+    unit: "jobs",
+    note: "DispatchJobs: the first of a longer queue are enough",
+};
+
+/// Names of stages and lanes.
+pub const MEMBER_NAME: Limit = Limit {
+    name: "name of a stage, or of a lane",
+    minimum: 1,
+    maximum: 128,
+    unit: "bytes of UTF-8",
+    note: "another for each of the call",
 };
 
 /// How long a lease lasts.
@@ -501,4 +580,16 @@ pub const DECISION_LIMITS: &[Limit] = &[
     SETTLED_RANGES,
     ANSWER_RANGES,
     PAGE_SIZE,
+    MEMBER_NAME,
+    STAGE_COUNT,
+    STAGE_WORKERS,
+    WORKLOAD_MICROS,
+    STAGE_MOVES,
+    IMPROVEMENT_PERCENT,
+    NEXT_IMPROVEMENT_PERCENT,
+    LANE_COUNT,
+    LANE_WORKERS,
+    LANE_TIMEOUT_MILLIS,
+    DISPATCHED_JOBS,
+    SPLIT_WORKERS,
 ];

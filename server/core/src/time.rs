@@ -29,6 +29,12 @@ impl Span {
         Self(millis as i128 * NANOS_PER_MILLI)
     }
 
+    /// A span of whole nanoseconds.
+    #[must_use]
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos as i128)
+    }
+
     /// A span as a protobuf `Duration` writes it.
     ///
     /// # Errors

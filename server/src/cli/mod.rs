@@ -10,6 +10,7 @@ mod reciprocal;
 mod schedule;
 mod serve;
 mod spread;
+mod stages;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -52,6 +53,9 @@ enum Command {
     /// line {"sequence": 0, "group": "a", "job": "a1"} for each job, and at the end, to standard error,
     /// what distances were kept. Groups and jobs are any JSON.
     Spread(spread::SpreadArgs),
+    /// Share workers out between the stages of a pipeline
+    #[command(subcommand)]
+    Stages(StagesCommand),
     /// Ask a server whether it serves: exit status 0 if so (for probes)
     Health(health::HealthArgs),
     /// Print the table of limits
@@ -73,6 +77,17 @@ enum SlotsCommand {
     List(list::ListArgs),
     /// Place kinds of job that must not meet on the same user
     Reciprocal(reciprocal::ReciprocalArgs),
+}
+
+#[derive(Debug, Subcommand)]
+enum StagesCommand {
+    /// Say how many workers each stage gets
+    ///
+    /// Reads the stages, in the order of the pipeline, as a JSON array of objects like {"name": "A",
+    /// "backlog_count": 3, "mean_service_time": "1s", "done": false}, or as CSV with columns of
+    /// these names. Stages without a mean_service_time take the mean of the others. Further
+    /// fields: minimum_worker_count, maximum_worker_count, current_worker_count, busy_worker_count.
+    Allocate(stages::AllocateArgs),
 }
 
 /// Runs the command that the process was started as.
@@ -100,6 +115,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Slots(SlotsCommand::Describe(args)) => describe::run(&args),
         Command::Slots(SlotsCommand::List(args)) => list::run(&args),
         Command::Slots(SlotsCommand::Reciprocal(args)) => reciprocal::run(&args),
+        Command::Stages(StagesCommand::Allocate(args)) => stages::run(&args),
         Command::Limits => {
             io::stdout().write_all(limits::markdown_table().as_bytes())?;
             Ok(ExitCode::SUCCESS)
@@ -182,6 +198,9 @@ impl From<Rejection> for Failure {
             "population" => "--population",
             "feeder_count" => "--feeders",
             "max_open_groups" => "--max-open-groups",
+            "worker_count" => "--workers",
+            "max_moves" => "--max-moves",
+            "minimum_improvement_percent" => "--minimum-improvement",
             "on_shortage" => "--on-shortage",
             _ => return Self::Usage(rejection.to_string()),
         };

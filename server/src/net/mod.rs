@@ -21,14 +21,19 @@ use crate::proto::FILE_DESCRIPTOR_SET;
 use crate::proto::named_spread_service_server::NamedSpreadServiceServer;
 use crate::proto::slot_service_server::SlotServiceServer;
 use crate::proto::spread_service_server::SpreadServiceServer;
-use crate::rpc::{NamedSpreadHandlers, SlotHandlers, SpreadHandlers};
+use crate::proto::stage_service_server::StageServiceServer;
+use crate::rpc::{NamedSpreadHandlers, SlotHandlers, SpreadHandlers, StageHandlers};
 use crate::spreads::MemoryStore;
 use connection::Connections;
 pub use listener::Listener;
 
 /// The services of ours, as health knows them.
-const SERVICES: [&str; 3] =
-    ["offbeat.v1.SlotService", "offbeat.v1.SpreadService", "offbeat.v1.NamedSpreadService"];
+const SERVICES: [&str; 4] = [
+    "offbeat.v1.SlotService",
+    "offbeat.v1.SpreadService",
+    "offbeat.v1.NamedSpreadService",
+    "offbeat.v1.StageService",
+];
 
 /// How long streams may take to say that they end.
 const LAST_FLUSH: Duration = Duration::from_millis(100);
@@ -92,7 +97,13 @@ async fn routes(store: Arc<MemoryStore>, unary_timeout: Duration) -> (HealthRepo
     let spread = SpreadServiceServer::new(SpreadHandlers).max_decoding_message_size(usize::MAX);
     let named = NamedSpreadHandlers::new(store, unary_timeout);
     let named = NamedSpreadServiceServer::new(named).max_decoding_message_size(usize::MAX);
-    routes.add_service(health_service).add_service(slots).add_service(spread).add_service(named);
+    let stages = StageServiceServer::new(StageHandlers).max_decoding_message_size(usize::MAX);
+    routes
+        .add_service(stages)
+        .add_service(health_service)
+        .add_service(slots)
+        .add_service(spread)
+        .add_service(named);
     match (reflection().build_v1(), reflection().build_v1alpha()) {
         (Ok(v1), Ok(v1alpha)) => {
             routes.add_service(v1).add_service(v1alpha);

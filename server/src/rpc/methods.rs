@@ -29,6 +29,8 @@ impl Method {
         };
         match path {
             "/offbeat.v1.SlotService/AssignSlots"
+            | "/offbeat.v1.StageService/AllocateWorkers"
+            | "/offbeat.v1.StageService/NextStage"
             | "/offbeat.v1.NamedSpreadService/SubmitGroups"
             | "/offbeat.v1.NamedSpreadService/WaitForGroups" => {
                 Self { message_bytes: BULK_MESSAGE_BYTES, ..unary }

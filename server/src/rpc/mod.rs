@@ -8,9 +8,11 @@ pub mod methods;
 mod named;
 mod slots;
 mod spread;
+pub mod stages;
 pub mod status;
 mod stream;
 
 pub use named::NamedSpreadHandlers;
 pub use slots::SlotHandlers;
 pub use spread::SpreadHandlers;
+pub use stages::StageHandlers;

@@ -37,33 +37,50 @@ impl Share {
 pub fn allocate(rule: Rule, shares: &[Share], workers: u64) -> Vec<u64> {
     let most: u128 = shares.iter().map(|share| u128::from(share.maximum)).sum();
     let workers = u64::try_from(most).map_or(workers, |most| workers.min(most));
-    let mut allocation = estimate(rule, shares, workers);
-    let sum: u128 = allocation.iter().map(|count| u128::from(*count)).sum();
-    if sum < u128::from(workers) {
-        let missing = u64::try_from(u128::from(workers) - sum).unwrap_or(u64::MAX);
-        add(rule, shares, &mut allocation, missing);
+    let mut counts = estimate(rule, shares, workers);
+    let sum: u128 = counts.iter().copied().map(u128::from).sum();
+    let gap = |larger: u128, smaller: u128| u64::try_from(larger - smaller).unwrap_or(u64::MAX);
+    let (mut best, mut least) = if sum < u128::from(workers) {
+        let best = add(rule, shares, &mut counts, gap(workers.into(), sum));
+        (best, least_loss(rule, shares, &counts))
     } else {
-        let spare = u64::try_from(sum - u128::from(workers)).unwrap_or(u64::MAX);
-        remove(rule, shares, &mut allocation, spare);
+        let least = remove(rule, shares, &mut counts, gap(sum, workers.into()));
+        (best_gain(rule, shares, &counts), least)
+    };
+    // Until no move makes it better: then it is the best of all. After a good estimate there is
+    // nothing to move.
+    while let (Some(gain), Some(loss)) = (best, least)
+        && gain > loss
+    {
+        shift(&mut counts, loss.stage, gain.stage);
+        best = best_gain(rule, shares, &counts);
+        least = least_loss(rule, shares, &counts);
     }
-    settle(rule, shares, &mut allocation);
-    allocation
+    counts
 }
 
 /// What one worker more would be worth to a stage that may have one.
-fn gain(rule: Rule, stage: usize, share: &Share, workers: u64) -> Option<Quotient> {
+pub(super) fn gain(rule: Rule, stage: usize, share: &Share, workers: u64) -> Option<Quotient> {
     let may = workers < share.maximum;
     may.then(|| Quotient::new(rule, share.workload, workers, stage))
 }
 
 /// What the last worker is worth to a stage that need not have it.
-fn loss(rule: Rule, stage: usize, share: &Share, workers: u64) -> Option<Quotient> {
+pub(super) fn loss(rule: Rule, stage: usize, share: &Share, workers: u64) -> Option<Quotient> {
     let fewer = workers.checked_sub(1).filter(|fewer| *fewer >= share.minimum)?;
     Some(Quotient::new(rule, share.workload, fewer, stage))
 }
 
-/// Adds workers, each where it is worth most.
-pub(super) fn add(rule: Rule, shares: &[Share], allocation: &mut [u64], count: u64) {
+/// Adds workers, each where it is worth most; says what one more would be worth.
+pub(super) fn add(
+    rule: Rule,
+    shares: &[Share],
+    allocation: &mut [u64],
+    count: u64,
+) -> Option<Quotient> {
+    if count == 0 {
+        return best_gain(rule, shares, allocation);
+    }
     let gain_of = |stage: usize, workers: u64| {
         shares.get(stage).and_then(|share| gain(rule, stage, share, workers))
     };
@@ -72,8 +89,8 @@ pub(super) fn add(rule: Rule, shares: &[Share], allocation: &mut [u64], count: u
         gains.filter_map(|(stage, workers)| gain_of(stage, *workers)).collect();
     let mut left = count;
     while left > 0 {
-        let Some(best) = gains.pop() else { return };
-        let Some(workers) = allocation.get_mut(best.stage) else { return };
+        let best = gains.pop()?;
+        let workers = allocation.get_mut(best.stage)?;
         // To a stage without work, one is worth as much as all.
         let all = best.workload == 0;
         let maximum = shares.get(best.stage).map_or(0, |share| share.maximum);
@@ -82,10 +99,19 @@ pub(super) fn add(rule: Rule, shares: &[Share], allocation: &mut [u64], count: u
         left -= taken;
         gains.extend(gain_of(best.stage, *workers));
     }
+    gains.peek().copied()
 }
 
-/// Removes workers, each where it is worth least.
-pub(super) fn remove(rule: Rule, shares: &[Share], allocation: &mut [u64], count: u64) {
+/// Removes workers, each where it is worth least; says what the next would be worth.
+pub(super) fn remove(
+    rule: Rule,
+    shares: &[Share],
+    allocation: &mut [u64],
+    count: u64,
+) -> Option<Quotient> {
+    if count == 0 {
+        return least_loss(rule, shares, allocation);
+    }
     let loss_of = |stage: usize, workers: u64| {
         shares.get(stage).and_then(|share| loss(rule, stage, share, workers)).map(Reverse)
     };
@@ -94,41 +120,33 @@ pub(super) fn remove(rule: Rule, shares: &[Share], allocation: &mut [u64], count
         losses.filter_map(|(stage, workers)| loss_of(stage, *workers)).collect();
     let mut left = count;
     while left > 0 {
-        let Some(Reverse(least)) = losses.pop() else { return };
-        let Some(workers) = allocation.get_mut(least.stage) else { return };
+        let Reverse(least) = losses.pop()?;
+        let workers = allocation.get_mut(least.stage)?;
         let minimum = shares.get(least.stage).map_or(0, |share| share.minimum);
         let taken = if least.workload == 0 { left.min(*workers - minimum) } else { 1 };
         *workers -= taken;
         left -= taken;
         losses.extend(loss_of(least.stage, *workers));
     }
+    losses.peek().map(|Reverse(least)| *least)
 }
 
-/// The best move of a worker from one stage to another, if one makes it better.
-pub(super) fn best_move(
-    rule: Rule,
-    shares: &[Share],
-    allocation: &[u64],
-) -> Option<(usize, usize)> {
-    let stages = || shares.iter().zip(allocation).enumerate();
-    let gains = stages().filter_map(|(stage, (share, workers))| gain(rule, stage, share, *workers));
-    let losses =
-        stages().filter_map(|(stage, (share, workers))| loss(rule, stage, share, *workers));
-    let (best, least) = (gains.max()?, losses.min()?);
-    (best > least).then_some((least.stage, best.stage))
+/// What one worker more would be worth, at most.
+fn best_gain(rule: Rule, shares: &[Share], allocation: &[u64]) -> Option<Quotient> {
+    let stages = shares.iter().zip(allocation).enumerate();
+    stages.filter_map(|(stage, (share, workers))| gain(rule, stage, share, *workers)).max()
 }
 
-/// Moves workers until no move makes it better: then it is the best of all. After a good
-/// estimate there is nothing to move.
-fn settle(rule: Rule, shares: &[Share], allocation: &mut [u64]) {
-    while let Some((from, to)) = best_move(rule, shares, allocation) {
-        if let Some(workers) = allocation.get_mut(from) {
-            *workers -= 1;
-        }
-        if let Some(workers) = allocation.get_mut(to) {
-            *workers += 1;
-        }
-    }
+/// What one worker less would cost, at least.
+fn least_loss(rule: Rule, shares: &[Share], allocation: &[u64]) -> Option<Quotient> {
+    let stages = shares.iter().zip(allocation).enumerate();
+    stages.filter_map(|(stage, (share, workers))| loss(rule, stage, share, *workers)).min()
+}
+
+/// One worker moves.
+pub(super) fn shift(counts: &mut [u64], from: usize, to: usize) {
+    counts.get_mut(from).into_iter().for_each(|count| *count -= 1);
+    counts.get_mut(to).into_iter().for_each(|count| *count += 1);
 }
 
 /// About how many workers each stage gets: those that are worth at least as much as some
@@ -144,17 +162,24 @@ fn estimate(rule: Rule, shares: &[Share], workers: u64) -> Vec<u64> {
         Rule::MinimumScore => len(shares),
         Rule::DHondt => len(shares) / 2.0,
     };
-    let counts =
-        |scale: f64| shares.iter().zip(&roots).map(move |(s, r)| clamp(s, due(rule, r * scale)));
     let scale = (float(workers) + rest) / sum;
-    let is_free = |(share, root): (&Share, &f64)| {
-        let due = due(rule, root * scale);
-        due >= float(share.minimum) && due < float(share.maximum)
+    let mut are_free = true;
+    let within = shares.iter().zip(&roots).map(|(share, root)| {
+        let due = whole(due(rule, root * scale));
+        let count = due.clamp(share.minimum, share.maximum);
+        are_free &= due == count;
+        count
+    });
+    let counts: Vec<u64> = within.collect();
+    if are_free { counts } else { bounded(rule, shares, &roots, workers, scale) }
+}
+
+/// What some may not have, or must have, the others get, or lack: searches for the threshold.
+fn bounded(rule: Rule, shares: &[Share], roots: &[f64], workers: u64, scale: f64) -> Vec<u64> {
+    let counts = |scale: f64| {
+        let due = move |root: &f64| whole(due(rule, root * scale));
+        shares.iter().zip(roots).map(move |(s, root)| due(root).clamp(s.minimum, s.maximum))
     };
-    if shares.iter().zip(&roots).all(is_free) {
-        return counts(scale).collect();
-    }
-    // What some may not have, or must have, the others get, or lack: search for the threshold.
     let total = |scale: f64| counts(scale).fold(0_u64, u64::saturating_add);
     let (mut low, mut high) = (0.0, scale);
     for _ in 0..DOUBLINGS {
@@ -178,7 +203,8 @@ const HALVINGS: u32 = 60;
 /// What a stage's due is in proportion to.
 fn root(rule: Rule, share: &Share) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    let workload = share.workload as f64;
+    let wide = || share.workload as f64; // which takes long
+    let workload = u64::try_from(share.workload).map_or_else(|_| wide(), float);
     match rule {
         Rule::MinimumScore => workload.sqrt(),
         Rule::DHondt => workload,
@@ -189,14 +215,14 @@ fn root(rule: Rule, share: &Share) -> f64 {
 /// w(w+1) ≤ v·m, for `scaled` = v·m or √(v·m).
 fn due(rule: Rule, scaled: f64) -> f64 {
     match rule {
-        Rule::MinimumScore => (scaled.mul_add(scaled, 0.25)).sqrt() - 0.5,
+        Rule::MinimumScore => (scaled * scaled + 0.25).sqrt() - 0.5,
         Rule::DHondt => scaled,
     }
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
-fn clamp(share: &Share, due: f64) -> u64 {
-    (due as u64).clamp(share.minimum, share.maximum)
+const fn whole(due: f64) -> u64 {
+    due as u64
 }
 
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]

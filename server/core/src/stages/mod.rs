@@ -13,11 +13,14 @@
 //! ```
 
 mod allocate;
+mod nearby;
+mod next;
 mod plan;
 mod quotient;
 mod spec;
 
 pub use allocate::{Share, allocate};
+pub use next::{Next, NextSpec, Why};
 pub use plan::{AllocationSpec, Move, Plan, StageAllocation};
 pub use quotient::Rule;
 pub use spec::{StageSpec, Weighting, Workload};

@@ -1,10 +1,11 @@
 //! The whole answer: who gets how many, why, and who has to move.
 
-use super::allocate::{Share, add, allocate, best_move, remove};
+use super::allocate::{Share, allocate};
+use super::nearby::{forced, improve};
 use super::quotient::Rule;
 use super::spec::{Checked, StageSpec, Weighting, Workload, check};
-use crate::limits::STAGE_WORKERS;
-use crate::rejection::{Rejection, in_range};
+use crate::limits::{IMPROVEMENT_PERCENT, STAGE_MOVES, STAGE_WORKERS};
+use crate::rejection::{Reason, Rejection, in_range};
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +21,9 @@ pub struct AllocationSpec {
     /// Of all allocations that are so many moves away from the current one, the best. Default:
     /// the best of all.
     pub max_moves: Option<i64>,
+    /// Nobody moves, but for what is forced, unless the score falls by so many percent: with
+    /// [`Rule::MinimumScore`] only. Default: 0.
+    pub minimum_improvement_percent: i64,
 }
 
 /// What a stage gets.
@@ -29,21 +33,27 @@ pub struct StageAllocation {
     pub worker_count: u64,
     /// Its work.
     pub workload: Workload,
-    /// What counts: the workload, weighted.
-    pub weighted_micros: u128,
+    /// How many times the workload counts.
+    pub weight: u64,
 }
 
 impl StageAllocation {
     /// v/(w+1), in microseconds: how long its work lasts, in the rule's eyes.
     #[must_use]
     pub fn score(&self) -> f64 {
-        ratio(self.weighted_micros, u128::from(self.worker_count) + 1)
+        ratio(self.weighted_micros(), u128::from(self.worker_count) + 1)
     }
 
-    /// What one worker more would be worth, by the rule.
+    /// What one worker more would be worth, by the rule, in microseconds.
     #[must_use]
     pub fn next_quotient(&self, rule: Rule) -> f64 {
-        ratio(self.weighted_micros, rule.divisor(self.worker_count))
+        ratio(self.weighted_micros(), rule.divisor(self.worker_count))
+    }
+
+    /// What counts: the workload, weighted.
+    #[must_use]
+    pub fn weighted_micros(&self) -> u128 {
+        u128::from(self.workload.micros) * u128::from(self.weight)
     }
 }
 
@@ -59,12 +69,20 @@ pub struct Move {
 }
 
 /// Who gets how many.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// For each stage.
     pub stages: Vec<StageAllocation>,
     /// From the current allocation to this one.
     pub moves: Vec<Move>,
+    /// Workers whom no stage may have.
+    pub unassigned: u64,
+    /// Σ v/(w+1) of this allocation, in microseconds: to be read.
+    pub score: f64,
+    /// The same, if nobody moved but for what is forced.
+    pub current_score: f64,
+    /// Whether a better allocation was turned down for `minimum_improvement_percent`.
+    pub improvement_too_small: bool,
 }
 
 impl AllocationSpec {
@@ -72,7 +90,8 @@ impl AllocationSpec {
     #[must_use]
     pub fn new(stages: Vec<StageSpec>, worker_count: i64) -> Self {
         let (rule, weighting) = (Rule::default(), Weighting::default());
-        Self { stages, worker_count, rule, weighting, max_moves: None }
+        let minimum_improvement_percent = 0;
+        Self { stages, worker_count, rule, weighting, max_moves: None, minimum_improvement_percent }
     }
 
     /// Shares the workers out; none, if every stage is done.
@@ -81,53 +100,81 @@ impl AllocationSpec {
     /// When a field is out of its range, or the stages must have more workers than there are.
     pub fn plan(&self) -> Result<Option<Plan>, Rejection> {
         let workers = in_range("worker_count", self.worker_count, STAGE_WORKERS)?;
-        let Checked { workloads, shares, done, current } =
-            check(&self.stages, self.weighting, workers)?;
-        let max_moves = self.max_moves.map(|moves| in_range("max_moves", moves, STAGE_WORKERS));
-        let max_moves = max_moves.transpose()?;
-        if done.iter().all(|done| *done) {
+        let checked = check(&self.stages, self.weighting)?;
+        checked.fit(workers)?;
+        let moves = self.max_moves.map(|moves| in_range("max_moves", moves, STAGE_MOVES));
+        let max_moves = moves.transpose()?;
+        let percent = self.improvement_percent()?;
+        if checked.all_done() {
             return Ok(None);
         }
-        let counts = match max_moves {
-            None => allocate(self.rule, &shares, workers),
-            Some(moves) => nearby(self.rule, &shares, &current, workers, moves),
-        };
-        let moves = moves(&current, &counts);
-        let stages = counts.into_iter().zip(workloads).zip(&shares);
-        let stages = stages.map(|((worker_count, workload), share)| StageAllocation {
+        let Checked { workloads, shares, weights, current, .. } = checked;
+        let base = forced(self.rule, &shares, &current, workers);
+        let mut counts = base.clone();
+        match max_moves {
+            None => counts = allocate(self.rule, &shares, workers),
+            Some(moves) => improve(self.rule, &shares, &mut counts, moves),
+        }
+        let (before, after) = (Score::of(&shares, &base), Score::of(&shares, &counts));
+        let is_enough = percent == 0 || after.is_below(before, percent);
+        let improvement_too_small = !is_enough && counts != base;
+        if improvement_too_small {
+            counts = base;
+        }
+        let score = if improvement_too_small { before } else { after };
+        let moves = moves_between(&current, &counts);
+        let unassigned = workers.saturating_sub(counts.iter().sum());
+        let stages = counts.into_iter().zip(workloads).zip(weights);
+        let stages = stages.map(|((worker_count, workload), weight)| StageAllocation {
             worker_count,
             workload,
-            weighted_micros: share.workload,
+            weight,
         });
-        Ok(Some(Plan { stages: stages.collect(), moves }))
+        Ok(Some(Plan {
+            stages: stages.collect(),
+            moves,
+            unassigned,
+            score: score.micros(),
+            current_score: before.micros(),
+            improvement_too_small,
+        }))
+    }
+
+    fn improvement_percent(&self) -> Result<u128, Rejection> {
+        let (field, percent) = ("minimum_improvement_percent", self.minimum_improvement_percent);
+        let checked = in_range(field, percent, IMPROVEMENT_PERCENT)?;
+        if checked > 0 && self.rule != Rule::MinimumScore {
+            let allowed = "must be 0 with a rule other than MINIMUM_SCORE, which has no score";
+            return Err(Rejection::new(Reason::Contradictory, field, percent, allowed));
+        }
+        Ok(checked.into())
     }
 }
 
-/// The best allocation that is at most so many moves away. The score is separable and convex, so
-/// the best single move, repeated, leads there. What bounds and new or missing workers force is
-/// no move of ours.
-fn nearby(rule: Rule, shares: &[Share], current: &[u64], workers: u64, moves: u64) -> Vec<u64> {
-    let within = shares.iter().zip(current);
-    let mut counts: Vec<u64> =
-        within.map(|(share, count)| (*count).clamp(share.minimum, share.maximum)).collect();
-    let sum: u128 = counts.iter().copied().map(u128::from).sum();
-    let gap = |larger: u128, smaller: u128| u64::try_from(larger - smaller).unwrap_or(u64::MAX);
-    if sum < u128::from(workers) {
-        add(rule, shares, &mut counts, gap(workers.into(), sum));
-    } else {
-        remove(rule, shares, &mut counts, gap(sum, workers.into()));
+/// Σ v/(w+1), each rounded down to 2^-16 µs: an integer, so that everyone decides alike. Of
+/// 100,000 stages whose workloads are below 2^63 µs, weighted by up to 100,000, it stays below
+/// 2^113.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Score(u128);
+
+impl Score {
+    fn of(shares: &[Share], counts: &[u64]) -> Self {
+        let terms = shares.iter().zip(counts);
+        Self(terms.map(|(share, count)| (share.workload << 16) / (u128::from(*count) + 1)).sum())
     }
-    for _ in 0..moves {
-        let Some((from, to)) = best_move(rule, shares, &counts) else { break };
-        counts.iter_mut().enumerate().for_each(|(stage, count)| {
-            *count = *count + u64::from(stage == to) - u64::from(stage == from);
-        });
+
+    /// Whether it is smaller than another by so many percent at least.
+    const fn is_below(self, other: Self, percent: u128) -> bool {
+        self.0 * 100 <= other.0 * (100 - percent)
     }
-    counts
+
+    fn micros(self) -> f64 {
+        ratio(self.0, 1 << 16)
+    }
 }
 
 /// From one allocation to another, with as few workers moved as can be.
-fn moves(current: &[u64], wanted: &[u64]) -> Vec<Move> {
+fn moves_between(current: &[u64], wanted: &[u64]) -> Vec<Move> {
     let pairs = || current.iter().zip(wanted).enumerate();
     let mut spare =
         pairs().filter(|(_, (has, gets))| has > gets).map(|(s, (has, gets))| (s, has - gets));
@@ -152,6 +199,6 @@ fn moves(current: &[u64], wanted: &[u64]) -> Vec<Move> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "to be read by people; nothing is decided by it")]
-fn ratio(workload: u128, divisor: u128) -> f64 {
-    workload as f64 / divisor as f64
+pub(super) fn ratio(dividend: u128, divisor: u128) -> f64 {
+    dividend as f64 / divisor as f64
 }

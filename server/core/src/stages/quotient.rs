@@ -39,6 +39,16 @@ impl Quotient {
     pub(super) const fn new(rule: Rule, workload: u128, workers: u64, stage: usize) -> Self {
         Self { workload, divisor: rule.divisor(workers), stage }
     }
+
+    /// Whether another is larger, but by less than so many percent, or not larger at all.
+    pub(super) fn is_worth_as_much(&self, other: &Self, percent: u128) -> bool {
+        let (here, there) = (self.workload * (100 + percent), other.workload * 100);
+        match compare_products(there, self.divisor, here, other.divisor) {
+            Ordering::Less => true,
+            Ordering::Equal => percent == 0,
+            Ordering::Greater => false,
+        }
+    }
 }
 
 impl Ord for Quotient {
@@ -59,8 +69,11 @@ impl PartialOrd for Quotient {
 /// Compares a × b with c × d.
 #[inline]
 fn compare_products(a: u128, b: u128, c: u128, d: u128) -> Ordering {
-    const HALF: u128 = u64::MAX as u128;
-    if (a | b | c | d) <= HALF { (a * b).cmp(&(c * d)) } else { wide(a, b).cmp(&wide(c, d)) }
+    let halves = (u64::try_from(a), u64::try_from(b), u64::try_from(c), u64::try_from(d));
+    if let (Ok(a), Ok(b), Ok(c), Ok(d)) = halves {
+        return (u128::from(a) * u128::from(b)).cmp(&(u128::from(c) * u128::from(d)));
+    }
+    wide(a, b).cmp(&wide(c, d))
 }
 
 /// a × b in 256 bits, the upper half first.

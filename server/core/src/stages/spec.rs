@@ -49,6 +49,7 @@ pub struct Workload {
 #[derive(Debug, Clone)]
 pub(super) struct Checked {
     pub(super) workloads: Vec<Workload>,
+    pub(super) weights: Vec<u64>,
     pub(super) shares: Vec<Share>,
     pub(super) done: Vec<bool>,
     pub(super) current: Vec<u64>,
@@ -57,11 +58,25 @@ pub(super) struct Checked {
 /// The mean service time of a pipeline in which nothing was measured.
 const NOTHING_MEASURED: u64 = 1_000_000_000;
 
-pub(super) fn check(
-    stages: &[StageSpec],
-    weighting: Weighting,
-    workers: u64,
-) -> Result<Checked, Rejection> {
+impl Checked {
+    /// Whether no worker is needed any more.
+    pub(super) fn all_done(&self) -> bool {
+        self.done.iter().all(|done| *done)
+    }
+
+    /// Refuses fewer workers than the stages must have.
+    pub(super) fn fit(&self, workers: u64) -> Result<(), Rejection> {
+        let minima: u128 = self.shares.iter().map(|share| u128::from(share.minimum)).sum();
+        if minima > u128::from(workers) {
+            let allowed =
+                format!("must be {minima} or more: so many must the stages have, or keep busy");
+            return Err(Rejection::new(Reason::Contradictory, "worker_count", workers, allowed));
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn check(stages: &[StageSpec], weighting: Weighting) -> Result<Checked, Rejection> {
     in_range("stages", i64::try_from(stages.len()).unwrap_or(i64::MAX), STAGE_COUNT)?;
     let at = |place: usize| move |refused: Rejection| refused.under(&format!("stages[{place}]"));
     let numbered = || stages.iter().enumerate();
@@ -72,24 +87,22 @@ pub(super) fn check(
     let usual = mean(&measured).unwrap_or(NOTHING_MEASURED);
     let mut checked = Checked {
         workloads: Vec::new(),
+        weights: Vec::new(),
         shares: Vec::new(),
         done: stages.iter().map(|stage| stage.done).collect(),
         current: Vec::new(),
     };
-    let mut minima = 0_u128;
     for ((place, stage), mean) in numbered().zip(&means) {
         let workload = workload(stage, *mean, usual).map_err(at(place))?;
-        let share = share(stage, workload, place, weighting, workers).map_err(at(place))?;
-        minima += u128::from(share.minimum);
+        let weight = match weighting {
+            Weighting::Even => 1,
+            Weighting::Latency => place as u64 + 1,
+        };
         checked.workloads.push(workload);
-        checked.shares.push(share);
+        checked.weights.push(weight);
+        checked.shares.push(share(stage, workload, weight).map_err(at(place))?);
         let current = in_range("current_worker_count", stage.current, STAGE_WORKERS);
         checked.current.push(current.map_err(at(place))?);
-    }
-    if minima > u128::from(workers) {
-        let allowed =
-            format!("must be {minima} or more: so many must the stages have, or keep busy");
-        return Err(Rejection::new(Reason::Contradictory, "worker_count", workers, allowed));
     }
     Ok(checked)
 }
@@ -127,32 +140,20 @@ fn workload(stage: &StageSpec, mean: Option<u64>, usual: u64) -> Result<Workload
     Ok(Workload { micros, mean_nanos, is_estimated: mean.is_none() })
 }
 
-fn share(
-    stage: &StageSpec,
-    workload: Workload,
-    place: usize,
-    weighting: Weighting,
-    workers: u64,
-) -> Result<Share, Rejection> {
+fn share(stage: &StageSpec, workload: Workload, weight: u64) -> Result<Share, Rejection> {
     let least = in_range("minimum_worker_count", stage.minimum, STAGE_WORKERS)?;
     let busy = in_range("busy_worker_count", stage.busy, STAGE_WORKERS)?;
     if stage.busy > stage.current {
         let allowed = format!("must be 0 to {}, the stage's current workers", stage.current);
         return Err(Rejection::new(Reason::OutOfRange, "busy_worker_count", busy, allowed));
     }
-    let maximum = match stage.maximum {
-        None => workers,
-        Some(maximum) => in_range("maximum_worker_count", maximum, STAGE_WORKERS)?,
-    };
+    let maximum = stage.maximum.unwrap_or(STAGE_WORKERS.maximum);
+    let maximum = in_range("maximum_worker_count", maximum, STAGE_WORKERS)?;
     if maximum < least {
         let allowed = format!("must be {least} or more, minimum_worker_count");
         return Err(Rejection::new(Reason::OutOfRange, "maximum_worker_count", maximum, allowed));
     }
-    let weight = match weighting {
-        Weighting::Even => 1,
-        Weighting::Latency => place as u128 + 1,
-    };
-    let workload = u128::from(workload.micros) * weight;
+    let workload = u128::from(workload.micros) * u128::from(weight);
     // Those who are busy stay, even where there should be fewer, or none.
     let minimum = if stage.done { busy } else { least.max(busy) };
     let maximum = if stage.done { busy } else { maximum.max(busy) };

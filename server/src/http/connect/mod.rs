@@ -21,6 +21,7 @@ use http::{
     HeaderMap, HeaderName, HeaderValue, Method as HttpMethod, Request, Response, StatusCode,
 };
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use offbeat_core::{Reason, Rejection};
 use tonic::body::Body;
 use tonic::{Code, Status};
 
@@ -41,6 +42,16 @@ const ACCEPTED: &str = "application/json, application/proto, application/grpc";
 
 /// Conversions of longer messages leave the event loop.
 const INLINE_BYTES: usize = 16 << 10;
+
+/// Reads a message from its canonical proto JSON, by its full name.
+///
+/// # Errors
+/// When the text is no such message; the field is named.
+pub fn read_json<M: prost::Message + Default>(message: &str, json: &[u8]) -> Result<M, Rejection> {
+    let unknown = || Rejection::new(Reason::Malformed, "message", message, "must be a message");
+    let descriptor = Descriptors::get().message(message).ok_or_else(unknown)?;
+    request::from_json(&descriptor, json)?.transcode_to().map_err(|_| unknown())
+}
 
 /// Answers a request that is not gRPC.
 pub(super) async fn answer(

@@ -1,0 +1,165 @@
+//! Which job a free worker takes.
+
+use std::collections::VecDeque;
+
+use super::route::{Prediction, Route, RouteWhy};
+use super::spec::{LanePolicy, LaneSet};
+use crate::rejection::{Reason, Rejection};
+
+/// Jobs that wait, by the fastest lane that may take them.
+///
+/// [`take`](Self::take) is the whole rule; who calls it asks for the slowest free worker first.
+#[derive(Debug, Clone)]
+pub struct Dispatcher<J> {
+    policy: LanePolicy,
+    /// By what a worker prefers: how far a job was demoted. Each with its number in the order
+    /// of arrival, and the fastest lane that may take it.
+    queues: Vec<VecDeque<Waiting<J>>>,
+    arrivals: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Waiting<J> {
+    number: u64,
+    job: J,
+}
+
+impl<J> Dispatcher<J> {
+    /// Without jobs.
+    #[must_use]
+    pub fn new(lanes: &LaneSet) -> Self {
+        let queues = lanes.lanes().iter().map(|_| VecDeque::new()).collect();
+        Self { policy: lanes.policy, queues, arrivals: 0 }
+    }
+
+    /// A job waits behind all others. `entry` is the fastest lane that may take it: 0 of untried
+    /// ones, [`LaneSet::after`] the lane whose timeout a job reached. Of lanes that are not
+    /// there, the last.
+    #[inline]
+    pub fn push(&mut self, job: J, entry: usize) {
+        let number = self.arrivals;
+        self.arrivals += 1;
+        let last = self.queues.len() - 1;
+        if let Some(queue) = self.queues.get_mut(entry.min(last)) {
+            queue.push_back(Waiting { number, job });
+        }
+    }
+
+    /// The job that a free worker of `lane` takes: under [`LanePolicy::ExpressFirst`] the first
+    /// of those that were demoted furthest, but not beyond this lane; under
+    /// [`LanePolicy::SlowFirst`] the first of all that it may take.
+    #[inline]
+    pub fn take(&mut self, lane: usize) -> Option<J> {
+        let within = self.queues.get_mut(..=lane)?;
+        let queue = match self.policy {
+            LanePolicy::ExpressFirst => within.iter_mut().rev().find(|queue| !queue.is_empty())?,
+            LanePolicy::SlowFirst => {
+                let waiting = within.iter_mut().filter(|queue| !queue.is_empty());
+                waiting.min_by_key(|queue| queue.front().map(|first| first.number))?
+            }
+        };
+        queue.pop_front().map(|first| first.job)
+    }
+
+    /// How many jobs wait.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.queues.iter().map(VecDeque::len).sum()
+    }
+
+    /// Whether none waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.queues.iter().all(VecDeque::is_empty)
+    }
+}
+
+/// A job that waits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// The lanes whose timeout it reached.
+    pub timed_out: Vec<usize>,
+    /// What is known of it.
+    pub prediction: Option<Prediction>,
+}
+
+/// What a job gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placement {
+    /// Its place in the list of jobs.
+    pub job: usize,
+    /// Where it runs.
+    pub route: Route,
+}
+
+/// Places jobs on free workers; `free` says how many each lane has. Returns the placements in the
+/// order of choice, and of each job that has failed for good its place and its last lane.
+///
+/// Untried jobs wait in the order of their slowness, then in that of the list.
+///
+/// # Errors
+/// When there are more free workers than workers, or a job is refused: `jobs[2].prediction`.
+#[expect(clippy::type_complexity, reason = "two lists")]
+pub fn dispatch(
+    lanes: &LaneSet,
+    free: &[i64],
+    jobs: &[Job],
+) -> Result<(Vec<Placement>, Vec<(usize, usize)>), Rejection> {
+    let free = check_free(lanes, free)?;
+    let mut entries = Vec::with_capacity(jobs.len());
+    for (place, job) in jobs.iter().enumerate() {
+        let entry = lanes.entry(&job.timed_out, job.prediction);
+        entries.push(entry.map_err(|refused| refused.under(&format!("jobs[{place}]")))?);
+    }
+    // Sorting is stable; what is demoted is slow for certain, and is not chosen by prediction.
+    let slowness = |job: &Job| {
+        if job.timed_out.is_empty() { lanes.slowness(job.prediction) } else { 0.0 }
+    };
+    let mut order: Vec<(f64, usize)> = jobs.iter().map(slowness).zip(0..).collect();
+    order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let mut waiting = Dispatcher::new(lanes);
+    let mut refused_express =
+        Dispatcher { policy: LanePolicy::SlowFirst, ..Dispatcher::new(lanes) };
+    let mut failures = Vec::new();
+    for (_, place) in order {
+        match entries.get(place) {
+            // Refused the express lane, yet untried: nobody prefers it to other untried jobs.
+            Some(Ok((lane, RouteWhy::PredictedSlow))) => refused_express.push(place, *lane),
+            Some(Ok((lane, _))) => waiting.push(place, *lane),
+            Some(Err(lane)) => failures.push((place, *lane)),
+            None => {}
+        }
+    }
+    failures.sort_unstable();
+    let mut placements = Vec::new();
+    for (lane, count) in free.into_iter().enumerate().rev() {
+        for _ in 0..count {
+            let taken = waiting.take(lane).or_else(|| refused_express.take(lane));
+            let Some(job) = taken else { break };
+            let timeouts = jobs.get(job).map_or(0, |job| job.timed_out.len());
+            let why = match entries.get(job) {
+                Some(Ok((entry, why))) if *entry == lane => *why,
+                _ => RouteWhy::IdleWorker,
+            };
+            placements.push(Placement { job, route: lanes.route_in(lane, timeouts, why) });
+        }
+    }
+    Ok((placements, failures))
+}
+
+fn check_free(lanes: &LaneSet, free: &[i64]) -> Result<Vec<u64>, Rejection> {
+    let field = "free_worker_counts";
+    if free.len() != lanes.lanes().len() {
+        let allowed = format!("must have {}, one for each lane", lanes.lanes().len());
+        let value = format!("{} counts", free.len());
+        return Err(Rejection::new(Reason::Contradictory, field, value, allowed));
+    }
+    let checked = lanes.lanes().iter().zip(free).enumerate().map(|(place, (lane, free))| {
+        let checked = u64::try_from(*free).ok().filter(|free| *free <= lane.workers);
+        checked.ok_or_else(|| {
+            let allowed = format!("must be 0 to {} workers, those of the lane", lane.workers);
+            Rejection::new(Reason::OutOfRange, format!("{field}[{place}]"), free, allowed)
+        })
+    });
+    checked.collect()
+}

@@ -1,0 +1,141 @@
+//! Where a single job runs.
+
+use super::spec::{LaneSet, OnTimeout, check_probability};
+use crate::rejection::{Reason, Rejection};
+use crate::time::Span;
+
+/// What is known of a job before it runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Prediction {
+    /// How probable it is that it reaches the express lane's timeout: 0 to 1.
+    SlowProbability(f64),
+    /// How long it will run.
+    RunTime(Span),
+}
+
+/// Why a job gets its lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RouteWhy {
+    /// Nothing is known yet.
+    Untried,
+    /// It reached the timeout of a faster lane.
+    Demoted,
+    /// It was predicted to be slow.
+    PredictedSlow,
+    /// An idle worker of a slower lane takes it.
+    IdleWorker,
+}
+
+/// A lane for a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route {
+    /// The lane.
+    pub lane: usize,
+    /// The attempt, from 1.
+    pub attempt: usize,
+    /// How long it may run.
+    pub timeout: Option<Span>,
+    /// The lane after the timeout; none if the job has then failed for good.
+    pub on_timeout: Option<usize>,
+    /// Why.
+    pub why: RouteWhy,
+    /// Whether it goes on where it was suspended.
+    pub resumes: bool,
+}
+
+/// A lane, or the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Where it runs.
+    Route(Route),
+    /// It reached the timeout of the last lane that it could.
+    Failed {
+        /// That lane.
+        lane: usize,
+    },
+}
+
+impl LaneSet {
+    /// Where a job's next attempt runs, of which the attempts in `timed_out` reached the timeout.
+    ///
+    /// # Errors
+    /// When there is no such lane, or a prediction is out of its range.
+    pub fn route(
+        &self,
+        timed_out: &[usize],
+        prediction: Option<Prediction>,
+    ) -> Result<Outcome, Rejection> {
+        let entry = self.entry(timed_out, prediction)?;
+        Ok(entry.map_or_else(
+            |lane| Outcome::Failed { lane },
+            |(lane, why)| Outcome::Route(self.route_in(lane, timed_out.len(), why)),
+        ))
+    }
+
+    /// The fastest lane that may take a job, and why; or the lane after which it has failed.
+    pub(super) fn entry(
+        &self,
+        timed_out: &[usize],
+        prediction: Option<Prediction>,
+    ) -> Result<Result<(usize, RouteWhy), usize>, Rejection> {
+        let predicted = self.predicted(prediction)?;
+        let slowest = timed_out.iter().copied().max();
+        if let Some((at, _)) = timed_out.iter().enumerate().find(|(_, lane)| **lane > self.last()) {
+            let field = format!("timed_out_lanes[{at}]");
+            let allowed = "must be a lane of the set";
+            return Err(Rejection::new(Reason::OutOfRange, field, "another", allowed));
+        }
+        Ok(match slowest {
+            Some(slowest) => {
+                self.after(slowest).map(|lane| (lane, RouteWhy::Demoted)).ok_or(slowest)
+            }
+            None if predicted > 0 => Ok((predicted, RouteWhy::PredictedSlow)),
+            None => Ok((0, RouteWhy::Untried)),
+        })
+    }
+
+    /// The attempt of a job in a lane, after so many that reached a timeout.
+    pub(super) fn route_in(&self, lane: usize, timeouts: usize, why: RouteWhy) -> Route {
+        Route {
+            lane,
+            attempt: timeouts + 1,
+            timeout: self.timeout(lane),
+            on_timeout: self.timeout(lane).and_then(|_| self.after(lane)),
+            why,
+            resumes: timeouts > 0 && self.on_timeout == OnTimeout::Suspend,
+        }
+    }
+
+    /// In which lane an untried job begins: 0 unless it is predicted to be slow.
+    fn predicted(&self, prediction: Option<Prediction>) -> Result<usize, Rejection> {
+        let begins = match prediction {
+            None => 0,
+            Some(Prediction::SlowProbability(probability)) => {
+                check_probability("prediction.slow_probability", probability)?;
+                usize::from(probability > self.max_express_slow_probability)
+            }
+            Some(Prediction::RunTime(time)) => {
+                if time.nanos() < 0 {
+                    let (field, allowed) = ("prediction.run_time", "must be 0 s or more");
+                    return Err(Rejection::new(Reason::OutOfRange, field, time, allowed));
+                }
+                let keeps = |timeout: Option<Span>| timeout.is_none_or(|timeout| time <= timeout);
+                let mut lanes = self.lanes().iter();
+                lanes.position(|lane| keeps(lane.timeout)).unwrap_or(self.last())
+            }
+        };
+        Ok(self.at_least(begins).unwrap_or(self.last()))
+    }
+
+    /// How probable it is that a job is slow, to sort by.
+    pub(super) fn slowness(&self, prediction: Option<Prediction>) -> f64 {
+        match prediction {
+            None => 0.0,
+            Some(Prediction::SlowProbability(probability)) => probability,
+            Some(Prediction::RunTime(time)) => {
+                let is_slow = self.timeout(0).is_some_and(|timeout| time > timeout);
+                if is_slow { 1.0 } else { 0.0 }
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Names that tell the members of a list apart.
+
+use std::collections::BTreeMap;
+
+use crate::limits::MEMBER_NAME;
+use crate::rejection::{Reason, Rejection};
+
+/// Checks the names of a list's members: their length, and that no two are the same.
+///
+/// # Errors
+/// When one is out of range or a repetition; the field is `[3].name`.
+pub fn check_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(), Rejection> {
+    let mut places = BTreeMap::new();
+    for (place, name) in names.into_iter().enumerate() {
+        let field = || format!("[{place}].name");
+        if !MEMBER_NAME.allows(name.len() as i128) {
+            let allowed = format!("must be {MEMBER_NAME}");
+            return Err(Rejection::new(Reason::OutOfRange, field(), format!("{name:?}"), allowed));
+        }
+        if let Some(other) = places.insert(name, place) {
+            let allowed = format!("must not be the name of [{other}] too");
+            return Err(Rejection::new(
+                Reason::Contradictory,
+                field(),
+                format!("{name:?}"),
+                allowed,
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_short_and_no_two_are_the_same() {
+        assert_eq!(check_names(["a", "b"]), Ok(()));
+        for (names, field) in [(["a", ""], "[1].name"), (["a", "a"], "[1].name")] {
+            assert_eq!(check_names(names).map_err(|refused| refused.field), Err(field.to_owned()));
+        }
+        assert!(check_names(["x".repeat(129).as_str()]).is_err());
+    }
+}

@@ -1,0 +1,252 @@
+//! Against flapping, and where one worker goes: against searches through all there is.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+use num_rational::Ratio;
+use offbeat_core::stages::{AllocationSpec, Move, NextSpec, Plan, Rule, StageSpec, Weighting, Why};
+use offbeat_core::{Reason, Span};
+use proptest::prelude::*;
+
+type Fraction = Ratio<i128>;
+
+fn stage(workload: i64, current: i64) -> StageSpec {
+    StageSpec {
+        backlog_count: workload,
+        service_times: vec![Span::from_seconds(1)],
+        current,
+        ..StageSpec::default()
+    }
+}
+
+fn spec(stages: &[StageSpec], worker_count: i64) -> AllocationSpec {
+    AllocationSpec::new(stages.to_vec(), worker_count)
+}
+
+fn plan(spec: &AllocationSpec) -> Plan {
+    spec.plan().unwrap().unwrap()
+}
+
+fn counts(plan: &Plan) -> Vec<i64> {
+    plan.stages.iter().map(|stage| i64::try_from(stage.worker_count).unwrap()).collect()
+}
+
+/// What the rule minimises, as it stands in its definition.
+fn score(rule: Rule, stages: &[StageSpec], counts: &[i64]) -> Fraction {
+    let term = |(stage, count): (&StageSpec, &i64)| {
+        let (work, count) = (i128::from(stage.backlog_count), i128::from(*count));
+        match rule {
+            Rule::MinimumScore => Fraction::new(work, count + 1),
+            Rule::DHondt => (1..=count).map(|k| -Fraction::new(work, k)).sum(),
+        }
+    };
+    stages.iter().zip(counts).map(term).sum()
+}
+
+/// Every allocation of so many workers within the stages' bounds.
+fn all(stages: &[StageSpec], workers: i64) -> Vec<Vec<i64>> {
+    let Some((first, rest)) = stages.split_first() else {
+        return if workers == 0 { vec![vec![]] } else { vec![] };
+    };
+    let maximum = first.maximum.unwrap_or(workers).max(first.busy).min(workers);
+    let with = |count: i64| {
+        all(rest, workers - count).into_iter().map(move |mut tail| {
+            tail.insert(0, count);
+            tail
+        })
+    };
+    (first.minimum.max(first.busy)..=maximum).flat_map(with).collect()
+}
+
+fn stages() -> impl Strategy<Value = Vec<StageSpec>> {
+    let one = (0..40_i64, 0..5_i64, 0..2_i64, prop::option::weighted(0.3, 0..4_i64), 0..5_i64);
+    let one = one.prop_map(|(work, current, minimum, more, busy)| StageSpec {
+        minimum,
+        maximum: more.map(|more| minimum + more),
+        busy: busy.min(current),
+        ..stage(work, current)
+    });
+    prop::collection::vec(one, 1..5)
+}
+
+fn rules() -> impl Strategy<Value = Rule> {
+    prop_oneof![Just(Rule::MinimumScore), Just(Rule::DHondt)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_500))]
+
+    /// Of all allocations that are so many moves away, none is better.
+    #[test]
+    fn max_moves_finds_the_best_within_reach(rule in rules(), stages in stages(), moves in 0..6_i64) {
+        let workers: i64 = stages.iter().map(|stage| stage.current).sum();
+        let everything = all(&stages, workers);
+        // Only where nothing is forced is the reach that of the current allocation.
+        let current: Vec<i64> = stages.iter().map(|stage| stage.current).collect();
+        prop_assume!(everything.contains(&current));
+        let asked = AllocationSpec { rule, max_moves: Some(moves), ..spec(&stages, workers) };
+        let found = counts(&plan(&asked));
+        let away = |counts: &[i64]| -> i64 {
+            counts.iter().zip(&current).map(|(gets, has)| (gets - has).max(0)).sum()
+        };
+        prop_assert!(away(&found) <= moves);
+        let within = everything.iter().filter(|counts| away(counts) <= moves);
+        let best = within.map(|counts| score(rule, &stages, counts)).min().unwrap();
+        prop_assert_eq!(score(rule, &stages, &found), best);
+    }
+
+    /// With as many moves as there are workers, the bounds and the moves change nothing.
+    #[test]
+    fn the_best_of_all_is_the_best_of_all(rule in rules(), stages in stages(), more in 0..6_i64) {
+        let least: i64 = stages.iter().map(|stage| stage.minimum.max(stage.busy)).sum();
+        let everything = all(&stages, least + more);
+        prop_assume!(!everything.is_empty());
+        let asked = AllocationSpec { rule, ..spec(&stages, least + more) };
+        let plan = plan(&asked);
+        let best = everything.iter().map(|counts| score(rule, &stages, counts)).min().unwrap();
+        prop_assert_eq!(score(rule, &stages, &counts(&plan)), best);
+        prop_assert_eq!(plan.unassigned, 0);
+        // The moves lead from what is to what shall be, and none is for nothing.
+        let mut reached: Vec<i64> = stages.iter().map(|stage| stage.current).collect();
+        for Move { from, to, count } in &plan.moves {
+            prop_assert!(from != to && *count > 0);
+            from.into_iter().for_each(|from| reached[*from] -= i64::try_from(*count).unwrap());
+            to.into_iter().for_each(|to| reached[*to] += i64::try_from(*count).unwrap());
+        }
+        prop_assert_eq!(&reached, &counts(&plan));
+        let moved: u64 = plan.moves.iter().filter(|m| m.from.is_some() && m.to.is_some()).map(|m| m.count).sum();
+        let (come, gone) = stages.iter().zip(&reached).fold((0, 0), |(come, gone), (stage, gets)| {
+            (come + (gets - stage.current).max(0), gone + (stage.current - gets).max(0))
+        });
+        prop_assert_eq!(i64::try_from(moved).unwrap(), come.min(gone));
+    }
+
+    /// The share by which the score falls, reckoned in fractions.
+    #[test]
+    fn small_improvements_move_nobody(stages in stages(), percent in 0..101_i64) {
+        let workers: i64 = stages.iter().map(|stage| stage.current).sum();
+        let current: Vec<i64> = stages.iter().map(|stage| stage.current).collect();
+        prop_assume!(all(&stages, workers).contains(&current));
+        let best = counts(&plan(&spec(&stages, workers)));
+        let asked =
+            AllocationSpec { minimum_improvement_percent: percent, ..spec(&stages, workers) };
+        let plan = plan(&asked);
+        let rule = Rule::MinimumScore;
+        let (before, after) = (score(rule, &stages, &current), score(rule, &stages, &best));
+        let is_enough = after * 100 <= before * i128::from(100 - percent);
+        // What lies within the rounding of a score is left aside.
+        prop_assume!((after * 100 - before * i128::from(100 - percent)) != Fraction::from(0) || percent == 0);
+        prop_assert_eq!(counts(&plan), if is_enough { best.clone() } else { current.clone() });
+        prop_assert_eq!(plan.improvement_too_small, !is_enough && best != current);
+    }
+
+    /// A worker goes where it lowers the score most; it stays where it is worth as much.
+    #[test]
+    fn the_next_stage_is_the_best_for_one_worker(
+        rule in rules(), stages in stages(), from in 0..5_usize, percent in 0..200_i64,
+    ) {
+        let from = Some(from).filter(|from| {
+            stages.get(*from).is_some_and(|stage| stage.current > stage.busy)
+        });
+        let mut rest: Vec<i64> = stages.iter().map(|stage| stage.current).collect();
+        from.into_iter().for_each(|from| rest[from] -= 1);
+        let spec = NextSpec {
+            stages: stages.clone(),
+            from,
+            rule,
+            weighting: Weighting::Even,
+            minimum_improvement_percent: percent,
+        };
+        let next = spec.next().unwrap().unwrap();
+        let room = |at: &usize| {
+            stages[*at].maximum.is_none_or(|maximum| rest[*at] < maximum.max(stages[*at].busy))
+        };
+        let worth = |at: usize| {
+            let mut with = rest.clone();
+            with[at] += 1;
+            score(rule, &stages, &rest) - score(rule, &stages, &with)
+        };
+        let places: Vec<usize> = (0..stages.len()).filter(room).collect();
+        let lacking = |at: &usize| places.contains(at) && rest[*at] < stages[*at].minimum;
+        let expected = if let Some(at) = from.filter(lacking).or((0..stages.len()).find(lacking)) {
+            (Some(at), Why::BelowMinimum)
+        } else if let Some(most) = places.iter().map(|at| worth(*at)).max() {
+            let first = places.iter().copied().find(|at| worth(*at) == most);
+            match from.filter(|from| places.contains(from)) {
+                Some(here) if worth(here) == most => (Some(here), Why::WorthMost),
+                Some(here) if most * 100 < worth(here) * (100 + i128::from(percent)) => {
+                    (Some(here), Why::ImprovementTooSmall)
+                }
+                _ => (first, Why::WorthMost),
+            }
+        } else {
+            (None, Why::AllFull)
+        };
+        prop_assert_eq!((next.stage, next.why), expected);
+    }
+}
+
+#[test]
+fn latency_counts_the_last_stages_more() {
+    let stages = [stage(10, 0), stage(10, 0), stage(10, 0)];
+    assert_eq!(counts(&plan(&spec(&stages, 6))), [2, 2, 2]);
+    let asked = AllocationSpec { weighting: Weighting::Latency, ..spec(&stages, 6) };
+    let weighted: Vec<StageSpec> = [10, 20, 30].map(|work| stage(work, 0)).to_vec();
+    assert_eq!(counts(&plan(&asked)), counts(&plan(&spec(&weighted, 6))));
+    assert_eq!(plan(&asked).stages[2].weight, 3);
+}
+
+#[test]
+fn stages_without_measurements_take_the_mean_of_the_others() {
+    let measured = |seconds: &[i64]| StageSpec {
+        backlog_count: 6,
+        service_times: seconds.iter().map(|s| Span::from_seconds(*s)).collect(),
+        ..StageSpec::default()
+    };
+    // Means of 2 s and 5 s: 3.5 s for the third.
+    let plan = plan(&spec(&[measured(&[1, 3]), measured(&[5]), measured(&[])], 3));
+    let micros: Vec<u64> = plan.stages.iter().map(|stage| stage.workload.micros).collect();
+    assert_eq!(micros, [12_000_000, 30_000_000, 21_000_000]);
+    let estimated: Vec<bool> = plan.stages.iter().map(|s| s.workload.is_estimated).collect();
+    assert_eq!(estimated, [false, false, true]);
+    assert_eq!(plan.stages[1].score(), 30_000_000.0 / 2.0);
+}
+
+#[test]
+fn many_moves_of_many_stages_are_found() {
+    let stages: Vec<StageSpec> =
+        (0..2_000).map(|place| stage(1 + place * 7_919 % 1_009, 1_000 / (place + 1))).collect();
+    let workers: i64 = stages.iter().map(|stage| stage.current).sum();
+    let near = AllocationSpec { max_moves: Some(100_000), ..spec(&stages, workers) };
+    assert_eq!(counts(&plan(&near)), counts(&plan(&spec(&stages, workers))));
+}
+
+#[test]
+fn what_cannot_be_is_refused_by_name() {
+    let stages = [StageSpec { minimum: 3, ..stage(1, 0) }, stage(1, 0)];
+    let refused = |spec: AllocationSpec| {
+        let refused = spec.plan().unwrap_err();
+        (refused.field, refused.reason)
+    };
+    let name = |field: &str, reason| (field.to_owned(), reason);
+    assert_eq!(refused(spec(&stages, 2)), name("worker_count", Reason::Contradictory));
+    assert_eq!(refused(spec(&stages, -1)), name("worker_count", Reason::OutOfRange));
+    assert_eq!(refused(spec(&[], 1)), name("stages", Reason::OutOfRange));
+    let moves = AllocationSpec { max_moves: Some(100_001), ..spec(&stages, 3) };
+    assert_eq!(refused(moves), name("max_moves", Reason::OutOfRange));
+    let percent =
+        AllocationSpec { rule: Rule::DHondt, minimum_improvement_percent: 1, ..spec(&stages, 3) };
+    let field = "minimum_improvement_percent";
+    assert_eq!(refused(percent), name(field, Reason::Contradictory));
+    let large = [stage(i64::MAX, 0)];
+    assert_eq!(refused(spec(&large, 1)), name("stages[0].backlog_count", Reason::OutOfRange));
+    let busy = [StageSpec { busy: 2, ..stage(1, 1) }];
+    let field = "stages[0].busy_worker_count";
+    assert_eq!(refused(spec(&busy, 2)), name(field, Reason::OutOfRange));
+    let next = NextSpec {
+        stages: vec![StageSpec { busy: 1, ..stage(1, 1) }],
+        from: Some(0),
+        rule: Rule::default(),
+        weighting: Weighting::default(),
+        minimum_improvement_percent: 0,
+    };
+    assert_eq!(next.next().unwrap_err().field, "stages[0].current_worker_count");
+}
