@@ -50,7 +50,7 @@ pub const MESSAGE_BYTES: Limit = Limit {
 
 /// Size of a request message of the bulk methods.
 pub const BULK_MESSAGE_BYTES: Limit = Limit {
-    name: "request message of AssignSlots, StreamSlotAssignments, Spread, SubmitGroups, WaitForGroups, AllocateWorkers, NextStage",
+    name: "request message of AssignSlots, StreamSlotAssignments, Spread, SubmitGroups, WaitForGroups, AllocateWorkers, NextStage, DispatchJobs, PlanLanes",
     minimum: 0,
     maximum: 4 << 20,
     unit: "bytes",

@@ -17,6 +17,7 @@ use Offbeat\Answer\SlotAssignments;
 use Offbeat\Exception\BadIds;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\OffbeatException;
+use Offbeat\Lanes\LaneCalls;
 use Offbeat\NamedSpread\Calls;
 use Offbeat\NamedSpread\Messages;
 use Offbeat\NamedSpread\NamedSpread;
@@ -27,6 +28,7 @@ use Offbeat\Spread\ShortagePolicy;
 use Offbeat\Spread\Spread;
 use Offbeat\Spread\SpreadPolicy;
 use Offbeat\Sql\SqlColumn;
+use Offbeat\Stages\StageCalls;
 use Offbeat\Transport\Address;
 use Offbeat\Transport\Conversation;
 use Offbeat\Transport\CurlTransport;
@@ -45,6 +47,9 @@ use Offbeat\Transport\Transport;
  */
 final class Client
 {
+    use LaneCalls;
+    use StageCalls;
+
     public const DEFAULT_ADDRESS = '127.0.0.1:2328';
 
     private const DEFAULT_TIMEOUT = 10.0;
@@ -102,7 +107,7 @@ final class Client
         }
 
         return Answers::description(
-            $this->call('DescribeSchedule', $request, new V1\DescribeScheduleResponse(), $timeout),
+            $this->call('SlotService/DescribeSchedule', $request, new V1\DescribeScheduleResponse(), $timeout),
         );
     }
 
@@ -131,7 +136,7 @@ final class Client
         if ($sqlColumn !== null) {
             $request->setSqlColumn($sqlColumn->toMessage());
         }
-        $response = $this->call('ListSlots', $request, new V1\ListSlotsResponse(), $timeout);
+        $response = $this->call('SlotService/ListSlots', $request, new V1\ListSlotsResponse(), $timeout);
         $slot = static fn (V1\Slot $slot): Slot => Answers::slot($slot, $response->getSqlIndex());
 
         return array_map($slot, iterator_to_array($response->getSlots(), false));
@@ -157,7 +162,7 @@ final class Client
         if ($startTime !== null) {
             $request->setStartTime(Times::toTimestamp($startTime));
         }
-        $response = $this->call('GetWindowPredicate', $request, new V1\GetWindowPredicateResponse(), $timeout);
+        $response = $this->call('SlotService/GetWindowPredicate', $request, new V1\GetWindowPredicateResponse(), $timeout);
 
         return Answers::predicate($response->getPredicate(), $response->getSqlIndex());
     }
@@ -194,7 +199,7 @@ final class Client
 
         return Answers::assignment(
             $id instanceof \Stringable ? (string) $id : $id,
-            $this->call('AssignSlot', $request, new V1\AssignSlotResponse(), $timeout),
+            $this->call('SlotService/AssignSlot', $request, new V1\AssignSlotResponse(), $timeout),
         );
     }
 
@@ -286,7 +291,7 @@ final class Client
         $request->setRunTimes($durations);
 
         return Answers::reciprocals(
-            $this->call('GetReciprocalSlots', $request, new V1\GetReciprocalSlotsResponse(), $timeout),
+            $this->call('SlotService/GetReciprocalSlots', $request, new V1\GetReciprocalSlotsResponse(), $timeout),
         );
     }
 
@@ -476,7 +481,7 @@ final class Client
         foreach (IdEncoder::batches($ids, $size) as $batch) {
             $batch = $encoder->take($batch);
             $request = $opening . Wire::field(self::ASSIGN_SLOTS_IDS, $encoder->column($batch));
-            $bytes = $this->send('AssignSlots', $request, $timeout);
+            $bytes = $this->send('SlotService/AssignSlots', $request, $timeout);
             yield $this->read(
                 static fn (): SlotAssignments => Columns::read($bytes, $batch, $first, $encoder->idsAreUuids()),
             );
@@ -487,6 +492,7 @@ final class Client
     /**
      * @template T of Message
      *
+     * @param string $method with its service, such as SlotService/AssignSlot
      * @param T $response
      *
      * @return T
@@ -506,7 +512,7 @@ final class Client
     {
         $seconds = $timeout === null ? $this->timeout : Check::timeout('timeout', $timeout);
 
-        return $this->transport->call("SlotService/$method", $bytes, $seconds);
+        return $this->transport->call($method, $bytes, $seconds);
     }
 
     /**
@@ -520,7 +526,7 @@ final class Client
     {
         try {
             return $reader();
-        } catch (\Exception|\TypeError $malformed) {
+        } catch (\Throwable $malformed) {
             throw new OffbeatException("$this->address: the answer is none of a sidecar", previous: $malformed);
         }
     }

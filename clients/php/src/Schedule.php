@@ -45,8 +45,8 @@ final class Schedule
         ?DateTimeInterface $anchorTime = null,
     ) {
         // Copies of what could be changed from outside.
-        $this->period = is_object($period) ? clone $period : $period;
-        $this->resolution = is_object($resolution) ? clone $resolution : $resolution;
+        $this->period = Times::copy($period);
+        $this->resolution = Times::copy($resolution);
         $this->anchorTime = $anchorTime === null ? null : DateTimeImmutable::createFromInterface($anchorTime);
     }
 

@@ -39,10 +39,33 @@ final class Times
         return new Duration(['seconds' => $seconds, 'nanos' => $nanos]);
     }
 
+    /** @internal The same in microseconds, to the nearest. */
+    public static function toMicros(string $field, DateInterval|int|float $span): int
+    {
+        [$seconds, $nanos] = self::parts($field, $span);
+        if (abs($seconds) >= self::MAX_SECONDS) {
+            throw InvalidArgument::refused($field, $span, 'must be shorter than 10^12 seconds', 'ERROR_REASON_OUT_OF_RANGE');
+        }
+
+        return $seconds * self::MICROS + (int) round($nanos / 1_000);
+    }
+
     /** @internal As hours, minutes and seconds, since days are not always as long. */
     public static function fromDuration(?Duration $message): DateInterval
     {
         return self::interval((int) $message?->getSeconds(), (int) $message?->getNanos());
+    }
+
+    /** @internal The same where a span that is not set means none. */
+    public static function fromOptional(?Duration $message): ?DateInterval
+    {
+        return $message === null ? null : self::fromDuration($message);
+    }
+
+    /** @internal A copy of what could be changed from outside. */
+    public static function copy(DateInterval|int|float|null $span): DateInterval|int|float|null
+    {
+        return is_object($span) ? clone $span : $span;
     }
 
     /** @internal A span of so many seconds and nanoseconds, which have one sign. */

@@ -30,7 +30,7 @@ final class DecisionsTest extends OffbeatTestCase
             ['method' => $method, 'request' => $request] = $golden;
             $question = self::message("{$method}Request", $request);
             $bytes = self::transport($kind, Sidecar::shared()->address)
-                ->call("SlotService/$method", $question->serializeToString(), 10.0);
+                ->call(self::path($method), $question->serializeToString(), 10.0);
             $response = self::message("{$method}Response", []);
             $response->mergeFromString($bytes);
             foreach (['BucketShare', 'SlotLoad', 'SecondLoad'] as $estimate) { // to differ in the last digit
@@ -59,7 +59,7 @@ final class DecisionsTest extends OffbeatTestCase
             $bytes = self::message("{$refusal['method']}Request", self::filled($refusal))->serializeToString();
             $thrown = self::thrown(
                 InvalidArgument::class,
-                static fn () => $transport->call("SlotService/{$refusal['method']}", $bytes, 10.0),
+                static fn () => $transport->call(self::path($refusal['method']), $bytes, 10.0),
                 $refusal['name'],
             );
             self::assertSame("ERROR_REASON_{$refusal['reason']}", $thrown->reason, $refusal['name']);
@@ -319,6 +319,16 @@ final class DecisionsTest extends OffbeatTestCase
         self::assertSame($list($expected->getCycleIndexes()), $columns->cycleIndexes);
         self::assertSame($list($expected->getNextRunUnixMillis()), $columns->nextRunUnixMillis);
         self::assertCount(count($expected->getErrors()), $columns->errors);
+    }
+
+    /** A method with its service. */
+    private static function path(string $method): string
+    {
+        return match ($method) {
+            'AllocateWorkers', 'NextStage' => "StageService/$method",
+            'RouteJob', 'DispatchJobs', 'SplitWorkers', 'PlanLanes' => "LaneService/$method",
+            default => "SlotService/$method",
+        };
     }
 
     /** A message of offbeat.v1 from canonical JSON. */

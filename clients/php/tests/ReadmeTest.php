@@ -16,7 +16,7 @@ final class ReadmeTest extends OffbeatTestCase
             implode("\n", $blocks[1]),
             count: $examples,
         );
-        self::assertSame(26, $examples);
+        self::assertSame(39, $examples);
         $file = tempnam(sys_get_temp_dir(), 'offbeat-');
         file_put_contents($file, "<?php\n\ndeclare(strict_types=1);\n\n$code");
         putenv('OFFBEAT_ADDRESS=' . Sidecar::shared()->address);

@@ -10,6 +10,10 @@ use Offbeat\Exception\OffbeatException;
 use Offbeat\Exception\ResourceExhausted;
 use Offbeat\Exception\Unavailable;
 use Offbeat\Client;
+use Offbeat\Lanes\Lane;
+use Offbeat\Lanes\LaneSet;
+use Offbeat\Lanes\RunTimes;
+use Offbeat\Stages\Stage;
 use Offbeat\Transport\Address;
 use Offbeat\Transport\Retrying;
 
@@ -139,6 +143,25 @@ final class TransportTest extends OffbeatTestCase
         self::thrown(Unavailable::class, static fn () => $transport->call('SlotService/AssignSlot', '', 0.1));
         self::assertLessThan(0.2, microtime(true) - $started);
         self::assertSame(2, substr_count($server->output(), 'call'));
+    }
+
+    /** As of a sidecar that knows outcomes which this client does not. */
+    public function testAnswersWithoutAnOutcomeAreNamed(): void
+    {
+        $server = self::nonsense('empty', $address);
+        $client = new Client($address, transport: 'curl');
+        $lanes = new LaneSet([new Lane('express', 1, 60), new Lane('slow', 1)]);
+        foreach ([
+            static fn () => $client->allocateWorkers([new Stage('a')], 1),
+            static fn () => $client->nextStage([new Stage('a')]),
+            static fn () => $client->routeJob($lanes),
+            static fn () => $client->splitWorkers($lanes, []),
+            static fn () => $client->planLanes(RunTimes::samples([1]), 1, 2),
+        ] as $place => $ask) {
+            $thrown = self::thrown(OffbeatException::class, $ask, (string) $place);
+            self::assertStringContainsString('none of a sidecar', $thrown->getMessage());
+        }
+        self::assertSame(5, substr_count($server->output(), 'call'));
     }
 
     public function testAnswersThatAreNoMessagesAreNamed(): void

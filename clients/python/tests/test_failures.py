@@ -221,6 +221,22 @@ def test_nobody_there_is_unavailable_soon():
     assert time.monotonic() - started < 5
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda client: client.describe_schedule(EIGHT_HOURS),
+        lambda client: client.next_stage([offbeat.Stage("a")]),
+        lambda client: client.route_job(offbeat.LaneSet([offbeat.Lane("a", 1)])),
+    ],
+)
+def test_all_pure_questions_are_asked_again(ask):
+    client = offbeat.Client(f"127.0.0.1:{free_port()}")
+    started = time.monotonic()
+    with pytest.raises(offbeat.Unavailable):
+        ask(client)
+    assert time.monotonic() - started > 0.1, "it gave up after the first attempt"
+
+
 def test_a_sidecar_that_comes_late_is_found_by_retries():
     port = free_port()
     client = offbeat.Client(f"127.0.0.1:{port}")

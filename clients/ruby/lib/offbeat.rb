@@ -2,13 +2,20 @@
 
 require_relative "offbeat/version"
 require_relative "offbeat/errors"
+require_relative "offbeat/fields"
 require_relative "offbeat/schedule"
 require_relative "offbeat/sql"
 require_relative "offbeat/ids"
 require_relative "offbeat/answers"
 require_relative "offbeat/spread"
 require_relative "offbeat/named_spread"
+require_relative "offbeat/stages"
+require_relative "offbeat/lanes"
+require_relative "offbeat/lane_plan"
+require_relative "offbeat/attempt_deadline"
 require_relative "offbeat/client"
+require_relative "offbeat/client/stages"
+require_relative "offbeat/client/lanes"
 
 # Client of Offbeat, the scheduling sidecar: it says when jobs run.
 #

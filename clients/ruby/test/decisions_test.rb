@@ -5,11 +5,18 @@ require "digest"
 
 # Decisions against golden answers, and against what Ruby itself computes.
 class DecisionsTest < OffbeatTest
+  # The service of each method, as the protos say.
+  SERVICES = Dir[File.join(ROOT, "proto/offbeat/v1/*.proto")].flat_map do |file|
+    File.read(file, encoding: "UTF-8").scan(/^service (\w+) \{(.*?)^\}/m).flat_map do |service, body|
+      body.scan(/^  rpc (\w+)/).map { |(method)| [method, service] }
+    end
+  end.to_h.freeze
+
   def ask(method, request)
     transport = Offbeat::Transport.new(Sidecar::SHARED.address)
     message = Offbeat::V1.const_get("#{method}Request").decode_json(JSON.generate(request))
     response = Offbeat::V1.const_get("#{method}Response")
-    response.decode(transport.call(method, message.class.encode(message), 10))
+    response.decode(transport.call(method, message.class.encode(message), 10, service: SERVICES.fetch(method)))
   end
 
   # The cases of all files that have a field: "response", or "reason" of a refusal.

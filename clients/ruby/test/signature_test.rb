@@ -3,12 +3,14 @@
 require_relative "helper"
 require "open3"
 require "rbs"
+require "rbs/test"
+require "set"
 
-# sig/offbeat.rbs against the code: the same classes, constants, methods and parameters.
+# The signatures in sig/ against the code: the same classes, constants, methods and parameters.
 class SignatureTest < OffbeatTest
   FOLDER = File.join(ROOT, "clients/ruby/sig")
   # What the client is made of: no user names it.
-  INTERNAL = %i[V1 Transport Conversation Times IdEncoder error_from refused named set_field].freeze
+  INTERNAL = %i[V1 Transport Conversation Times Fields IdEncoder error_from refused named set_field].freeze
 
   # The signature with Ruby's own; in a test, since one that cannot be read must not end the others.
   def self.builder
@@ -66,7 +68,9 @@ class SignatureTest < OffbeatTest
   end
 
   def test_the_signature_can_be_read
-    refute_empty RBS::Parser.parse_signature(File.read(File.join(FOLDER, "offbeat.rbs"), encoding: "UTF-8"))
+    Dir[File.join(FOLDER, "*.rbs")].each do |file|
+      refute_empty RBS::Parser.parse_signature(File.read(file, encoding: "UTF-8")), file
+    end
     classes.each do |klass| # raises where a type is unknown
       builder.build_instance(name_of(klass))
       builder.build_singleton(name_of(klass))
@@ -105,11 +109,17 @@ class SignatureTest < OffbeatTest
       next unless is_written
 
       overloads = method.method_types.map { |overload| parameters(overload.type) }
-      # Ruby does not say what a Struct takes.
-      kind = klass.respond_to?(:keyword_init?) && klass.keyword_init? ? :key : :opt
-      actual = struct?(klass) ? klass.members.map { |name| [kind, name] } : klass.instance_method(:initialize).parameters
-      assert_parameters actual, overloads, "#{klass}#initialize"
+      assert_parameters taken(klass), overloads, "#{klass}#initialize"
     end
+  end
+
+  # What a constructor takes. Of a Struct without one of its own, Ruby does not say it.
+  def taken(klass)
+    own = klass.instance_method(:initialize)
+    return own.parameters unless struct?(klass) && own.owner != klass
+
+    kind = klass.respond_to?(:keyword_init?) && klass.keyword_init? ? :key : :opt
+    klass.members.map { |name| [kind, name] }
   end
 
   def test_module_and_class_methods_are_the_same
@@ -125,7 +135,9 @@ class SignatureTest < OffbeatTest
     {
       placement: Offbeat::Schedule::PLACEMENTS, profile: Offbeat::Schedule::PROFILES, spacing: Offbeat::Client::SPACINGS,
       id_type: Offbeat::IdEncoder::TYPES, sql_dialect: Offbeat::SqlColumn::DIALECTS, sql_type: Offbeat::SqlColumn::TYPES,
-      sql_parameter_style: Offbeat::SqlColumn::PARAMETER_STYLES
+      sql_parameter_style: Offbeat::SqlColumn::PARAMETER_STYLES, allocation_rule: Offbeat::Client::ALLOCATION_RULES,
+      stage_weighting: Offbeat::Client::STAGE_WEIGHTINGS, lane_policy: Offbeat::LaneSet::POLICIES,
+      timeout_action: Offbeat::LaneSet::TIMEOUT_ACTIONS
     }.each do |name, names|
       assert_equal names.keys, builder.expand_alias(name_of("Offbeat::#{name}")).types.map(&:literal), name
     end
@@ -139,5 +151,33 @@ class SignatureTest < OffbeatTest
                                      "-I#{__dir__}", File.join(__dir__, "readme_test.rb"))
     assert_predicate status, :success?, output
     assert_includes output, "Setting up hooks for ::Offbeat::Client"
+  end
+
+  # Members of values, which those hooks do not see: all that an answer holds.
+  def test_members_have_the_types_that_are_written
+    stages = [Offbeat::Stage.new(name: "a", backlog_count: 3, service_times: [1, 2.5]), Offbeat::Stage.new(name: "b")]
+    check_members(client.allocate_workers(stages.each, worker_count: 2))
+    check_members(client.next_stage(stages))
+    short = Offbeat::Lane.new(name: "short", worker_count: 1, attempt_timeout: 0.5)
+    check_members(client.route_job(Offbeat::LaneSet.new(lanes: [short, Offbeat::Lane.new(name: "long", worker_count: 1)])))
+    run_times = Offbeat::RunTimeHistogram.new(buckets: { 1 => 95, 300.5 => 5 })
+    plan = client.plan_lanes(run_times, arrival_rate: 0.15, worker_count: 4)
+    check_members(plan)
+    jobs = [Offbeat::PendingJob.new(id: "a"), Offbeat::PendingJob.new(id: "b", timed_out_lanes: plan.lane_set.lanes.map(&:name))]
+    check_members(client.dispatch_jobs(plan.lane_set, jobs, free_worker_counts: plan.lane_set.lanes.map(&:worker_count)))
+    check_members(client.split_workers(plan.lane_set, plan.lane_set.lanes.map { Offbeat::LaneState.new }))
+    [*stages, *jobs, run_times].each { |question| check_members(question) }
+    assert_operator @checked.size, :>=, 18, @checked.to_s
+  end
+
+  def check_members(value)
+    (@checked ||= Set.new) << value.class
+    types = RBS::Test::TypeCheck.new(self_class: value.class, builder: builder, sample_size: 100, unchecked_classes: [])
+    methods = builder.build_instance(name_of(value.class)).methods
+    value.each_pair do |name, member|
+      type = methods.fetch(name).method_types.first.type.return_type
+      assert types.value(member, type), "#{value.class}##{name} is #{member.inspect}, and not #{type}"
+      Array(member.is_a?(Struct) ? [member] : member).grep(Struct).each { |inner| check_members(inner) }
+    end
   end
 end

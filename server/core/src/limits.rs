@@ -329,6 +329,60 @@ pub const DISPATCHED_JOBS: Limit = Limit {
     note: "DispatchJobs: the first of a longer queue are enough",
 };
 
+/// IDs of jobs that are dispatched.
+pub const JOB_ID: Limit = Limit {
+    name: "ID of a job that is dispatched",
+    minimum: 0,
+    maximum: 256,
+    unit: "bytes of UTF-8",
+    note: "given back as it is",
+};
+
+/// Run times.
+pub const RUN_TIME_MICROS: Limit = Limit {
+    name: "run time that lanes are planned for",
+    minimum: 1,
+    maximum: 366 * 86_400_000_000,
+    unit: "us",
+    note: "366 days at most",
+};
+
+/// Samples of run times.
+pub const RUN_TIME_SAMPLES: Limit = Limit {
+    name: "samples of run times",
+    minimum: 1,
+    maximum: 400_000,
+    unit: "samples",
+    note: "PlanLanes: draw from more at random, or count them in a histogram",
+};
+
+/// Buckets of a histogram.
+pub const HISTOGRAM_BUCKETS: Limit = Limit {
+    name: "buckets of a histogram of run times",
+    minimum: 1,
+    maximum: 10_000,
+    unit: "buckets",
+    note: "PlanLanes",
+};
+
+/// Workers to plan for.
+pub const PLAN_WORKERS: Limit = Limit {
+    name: "workers that lanes are planned for",
+    minimum: 1,
+    maximum: 1_000,
+    unit: "workers",
+    note: "PlanLanes",
+};
+
+/// Lanes to plan.
+pub const PLAN_LANES: Limit = Limit {
+    name: "lanes of a plan",
+    minimum: 2,
+    maximum: 3,
+    unit: "lanes",
+    note: "PlanLanes; 3 by default",
+};
+
 /// Names of stages and lanes.
 pub const MEMBER_NAME: Limit = Limit {
     name: "name of a stage, or of a lane",
@@ -591,5 +645,11 @@ pub const DECISION_LIMITS: &[Limit] = &[
     LANE_WORKERS,
     LANE_TIMEOUT_MILLIS,
     DISPATCHED_JOBS,
+    JOB_ID,
     SPLIT_WORKERS,
+    PLAN_WORKERS,
+    PLAN_LANES,
+    RUN_TIME_MICROS,
+    RUN_TIME_SAMPLES,
+    HISTOGRAM_BUCKETS,
 ];

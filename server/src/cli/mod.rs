@@ -4,6 +4,7 @@ mod assign;
 mod describe;
 mod health;
 mod input;
+mod lanes;
 mod list;
 mod output;
 mod reciprocal;
@@ -56,6 +57,9 @@ enum Command {
     /// Share workers out between the stages of a pipeline
     #[command(subcommand)]
     Stages(StagesCommand),
+    /// Say whether express and slow lanes pay, and which
+    #[command(subcommand)]
+    Lanes(LanesCommand),
     /// Ask a server whether it serves: exit status 0 if so (for probes)
     Health(health::HealthArgs),
     /// Print the table of limits
@@ -90,6 +94,16 @@ enum StagesCommand {
     Allocate(stages::AllocateArgs),
 }
 
+#[derive(Debug, Subcommand)]
+enum LanesCommand {
+    /// Plan lanes from observed run times, or say that there should be none
+    ///
+    /// Reads one run time in seconds a line. Prints the verdict, the lanes with their workers and
+    /// timeouts, how jobs fare with them and in one queue (simulated), and the slowdown over the
+    /// cutoff between two lanes.
+    Plan(lanes::PlanArgs),
+}
+
 /// Runs the command that the process was started as.
 #[must_use]
 pub fn main() -> ExitCode {
@@ -116,6 +130,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Slots(SlotsCommand::List(args)) => list::run(&args),
         Command::Slots(SlotsCommand::Reciprocal(args)) => reciprocal::run(&args),
         Command::Stages(StagesCommand::Allocate(args)) => stages::run(&args),
+        Command::Lanes(LanesCommand::Plan(args)) => lanes::run(&args),
         Command::Limits => {
             io::stdout().write_all(limits::markdown_table().as_bytes())?;
             Ok(ExitCode::SUCCESS)
@@ -199,6 +214,10 @@ impl From<Rejection> for Failure {
             "feeder_count" => "--feeders",
             "max_open_groups" => "--max-open-groups",
             "worker_count" => "--workers",
+            "arrival_rate" => "--arrival-rate",
+            "tolerated_wait" => "--tolerated-wait",
+            "slowdown_floor" => "--slowdown-floor",
+            "max_lane_count" => "--max-lanes",
             "max_moves" => "--max-moves",
             "minimum_improvement_percent" => "--minimum-improvement",
             "on_shortage" => "--on-shortage",

@@ -31,6 +31,8 @@ impl Method {
             "/offbeat.v1.SlotService/AssignSlots"
             | "/offbeat.v1.StageService/AllocateWorkers"
             | "/offbeat.v1.StageService/NextStage"
+            | "/offbeat.v1.LaneService/DispatchJobs"
+            | "/offbeat.v1.LaneService/PlanLanes"
             | "/offbeat.v1.NamedSpreadService/SubmitGroups"
             | "/offbeat.v1.NamedSpreadService/WaitForGroups" => {
                 Self { message_bytes: BULK_MESSAGE_BYTES, ..unary }

@@ -4,6 +4,7 @@ mod batch;
 pub mod codec;
 mod columns;
 mod convert;
+pub mod lanes;
 pub mod methods;
 mod named;
 mod slots;
@@ -12,6 +13,7 @@ pub mod stages;
 pub mod status;
 mod stream;
 
+pub use lanes::LaneHandlers;
 pub use named::NamedSpreadHandlers;
 pub use slots::SlotHandlers;
 pub use spread::SpreadHandlers;

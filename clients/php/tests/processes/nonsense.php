@@ -79,6 +79,7 @@ $answer = static function (string $mode, int $stream): string {
 
     return match ($mode) {
         'good' => $head() . $data($message) . $trailers(),
+        'empty' => $head() . $data("\0\0\0\0\0") . $trailers(),
         'in pieces' => $head() . $data(substr($message, 0, 2)) . $data(substr($message, 2)) . $trailers(),
         'half a message' => $head() . $data(substr($message, 0, 6)) . $trailers(),
         'half a head' => $head() . $data("\0\0") . $trailers(),

@@ -6,15 +6,17 @@ import asyncio
 import json
 import os
 import threading
+from types import SimpleNamespace
 from typing import Any
 
-_SERVICE = "offbeat.v1.SlotService"
+#: Those whose answers are pure functions of the question: asking twice changes nothing.
+_PURE_SERVICES = ("SlotService", "StageService", "LaneService")
 
 #: Small and quick: a sidecar is beside its caller, or about to be.
 _RETRIES = {
     "methodConfig": [
         {
-            "name": [{"service": _SERVICE}],
+            "name": [{"service": f"offbeat.v1.{name}"} for name in _PURE_SERVICES],
             "retryPolicy": {
                 "maxAttempts": 4,
                 "initialBackoff": "0.05s",
@@ -44,25 +46,13 @@ class LazyChannel:
         self._pid = 0
         self._channel: Any = None
         self._stub: Any = None
-        self._spread_stub: Any = None
-        self._named_stub: Any = None
         self._inherited: list[Any] = []
         os.register_at_fork(after_in_child=self._forget_lock)
 
     def stub(self) -> Any:
-        """Return the stub of this process."""
+        """Return the stub of this process, with the methods of all services."""
         self._ensure()
         return self._stub
-
-    def spread_stub(self) -> Any:
-        """Return the stub of this process for spreads."""
-        self._ensure()
-        return self._spread_stub
-
-    def named_stub(self) -> Any:
-        """Return the stub of this process for named spreads."""
-        self._ensure()
-        return self._named_stub
 
     def _ensure(self) -> None:
         if self._pid != os.getpid():
@@ -83,16 +73,10 @@ class LazyChannel:
         os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "1")
         import grpc
 
-        from .v1.named_spread_pb2_grpc import NamedSpreadServiceStub
-        from .v1.slots_pb2_grpc import SlotServiceStub
-        from .v1.spread_pb2_grpc import SpreadServiceStub
-
         if self._channel is not None:
             self._inherited.append(self._channel)  # collecting it would close the parent's
         self._channel = grpc.insecure_channel(self.address, options=channel_options(self.address))
-        self._stub = SlotServiceStub(self._channel)
-        self._spread_stub = SpreadServiceStub(self._channel)
-        self._named_stub = NamedSpreadServiceStub(self._channel)
+        self._stub = _stub(self._channel)
         self._pid = os.getpid()
 
     def _forget_lock(self) -> None:
@@ -112,23 +96,11 @@ class LoopChannel:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._channel: Any = None
         self._stub: Any = None
-        self._spread_stub: Any = None
-        self._named_stub: Any = None
 
     def stub(self) -> Any:
-        """Return the stub of the running loop."""
+        """Return the stub of the running loop, with the methods of all services."""
         self._ensure()
         return self._stub
-
-    def spread_stub(self) -> Any:
-        """Return the stub of the running loop for spreads."""
-        self._ensure()
-        return self._spread_stub
-
-    def named_stub(self) -> Any:
-        """Return the stub of the running loop for named spreads."""
-        self._ensure()
-        return self._named_stub
 
     def _ensure(self) -> None:
         loop = asyncio.get_running_loop()
@@ -136,15 +108,9 @@ class LoopChannel:
             os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "1")
             import grpc.aio
 
-            from .v1.named_spread_pb2_grpc import NamedSpreadServiceStub
-            from .v1.slots_pb2_grpc import SlotServiceStub
-            from .v1.spread_pb2_grpc import SpreadServiceStub
-
             options = channel_options(self.address)
             self._channel = grpc.aio.insecure_channel(self.address, options=options)
-            self._stub = SlotServiceStub(self._channel)
-            self._spread_stub = SpreadServiceStub(self._channel)
-            self._named_stub = NamedSpreadServiceStub(self._channel)
+            self._stub = _stub(self._channel)
             self._loop = loop
 
     async def close(self) -> None:
@@ -153,6 +119,26 @@ class LoopChannel:
         self._loop, self._channel, self._stub = None, None, None
         if channel is not None and loop is asyncio.get_running_loop():
             await channel.close()
+
+
+def _stub(channel: Any) -> Any:
+    """Return one stub with the methods of all services, whose names all differ."""
+    from .v1.lanes_pb2_grpc import LaneServiceStub
+    from .v1.named_spread_pb2_grpc import NamedSpreadServiceStub
+    from .v1.slots_pb2_grpc import SlotServiceStub
+    from .v1.spread_pb2_grpc import SpreadServiceStub
+    from .v1.stages_pb2_grpc import StageServiceStub
+
+    methods: dict[str, Any] = {}
+    for service in (
+        SlotServiceStub,
+        SpreadServiceStub,
+        NamedSpreadServiceStub,
+        StageServiceStub,
+        LaneServiceStub,
+    ):
+        methods.update(vars(service(channel)))
+    return SimpleNamespace(**methods)
 
 
 def channel_options(address: str) -> list[tuple[str, Any]]:

@@ -13,9 +13,10 @@ from typing import Any, TypeVar
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from ._fields import set_enum, set_integer
 from .answers import Assignment, BadIds, Description, Reciprocals, Slot, SlotAssignments
 from .ids import BATCH_IDS, IdEncoder, IdType, IdValue, batches, checked_text
-from .schedule import KindSpacing, Schedule, set_enum, set_integer
+from .schedule import KindSpacing, Schedule
 from .sql import Predicate, SqlColumn
 from .times import to_duration, to_timestamp
 from .v1 import slots_pb2 as pb

@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable, Sequence
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Any, Callable, TypeVar
+from typing import Any, TypeVar
 
 from . import _questions as questions
 from ._channel import LoopChannel
-from ._questions import Question
+from ._lane_calls import AsyncLaneCalls
 from ._settings import resolve_address, resolve_timeout, to_seconds
+from ._stage_calls import AsyncStageCalls
 from .answers import Assignment, Description, Reciprocals, Slot, SlotAssignments
 from .errors import from_rpc_error
 from .ids import IdType, IdValue, batches
@@ -33,11 +34,10 @@ from .v1 import named_spread_pb2 as named_pb
 from .v1 import slots_pb2 as pb
 from .v1 import spread_pb2 as spread_pb
 
-T = TypeVar("T")
 J = TypeVar("J")
 
 
-class AsyncClient:
+class AsyncClient(AsyncStageCalls, AsyncLaneCalls):
     """Asks a sidecar, from asyncio.
 
     As :class:`~offbeat.Client`, but its methods are coroutines, and
@@ -222,13 +222,7 @@ class AsyncClient:
             request.after_spread = page.spreads[-1].spread
 
     async def _call_named(self, call: Call) -> Any:
-        import grpc
-
-        method: Callable[..., Any] = getattr(self._channel.named_stub(), call.method)
-        try:
-            return await method(call.request, timeout=self.timeout + call.wait)
-        except grpc.RpcError as error:
-            raise from_rpc_error(error, self.address) from error
+        return await self._call(call.method, call.request, self.timeout + call.wait)
 
     def spread(
         self,
@@ -282,7 +276,7 @@ class AsyncClient:
             while True:
                 yield await outgoing.get()
 
-        call = self._channel.spread_stub().Spread(requests(), timeout=seconds)
+        call = self._channel.stub().Spread(requests(), timeout=seconds)
         try:
             async for response in _translated(call, [], self.address):
                 if response.HasField("demand"):
@@ -295,25 +289,6 @@ class AsyncClient:
                     spread._certificate = SpreadCertificate.from_message(response.certificate)
         finally:
             call.cancel()  # a caller who stops early leaves nothing running
-
-    async def _ask(self, question: Question[T], timeout: float | timedelta | None) -> T:
-        seconds = self.timeout if timeout is None else to_seconds(timeout)
-        try:
-            method, request = next(question)
-            while True:
-                method, request = question.send(await self._call(method, request, seconds))
-        except StopIteration as answered:
-            answer: T = answered.value
-            return answer
-
-    async def _call(self, method: str, request: Any, seconds: float) -> Any:
-        import grpc
-
-        call: Callable[..., Any] = getattr(self._channel.stub(), method)
-        try:
-            return await call(request, timeout=seconds)
-        except grpc.RpcError as error:
-            raise from_rpc_error(error, self.address) from error
 
 
 async def _batches(

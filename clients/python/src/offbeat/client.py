@@ -6,12 +6,13 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Any, Callable, TypeVar
+from typing import Any, TypeVar
 
 from . import _questions as questions
 from ._channel import LazyChannel
-from ._questions import Question
+from ._lane_calls import LaneCalls
 from ._settings import resolve_address, resolve_timeout, to_seconds
+from ._stage_calls import StageCalls
 from .answers import Assignment, Description, Reciprocals, Slot, SlotAssignments
 from .errors import from_rpc_error
 from .ids import IdType, IdValue, batches
@@ -33,11 +34,10 @@ from .v1 import named_spread_pb2 as named_pb
 from .v1 import slots_pb2 as pb
 from .v1 import spread_pb2 as spread_pb
 
-T = TypeVar("T")
 J = TypeVar("J")
 
 
-class Client:
+class Client(StageCalls, LaneCalls):
     """Asks a sidecar.
 
     ``address`` is ``HOST:PORT`` or ``unix:PATH``; by default the variable
@@ -296,7 +296,7 @@ class Client:
             max_jobs,
             max_bytes,
         )
-        return NamedSpread(name, spec, self._call_named, self._channel.named_stub, self.address)
+        return NamedSpread(name, spec, self._call_named, self._channel.stub, self.address)
 
     def list_spreads(self) -> Iterator[SpreadDescription]:
         """List the named spreads of the service by name, as they are asked for."""
@@ -309,13 +309,7 @@ class Client:
             request.after_spread = page.spreads[-1].spread
 
     def _call_named(self, call: Call) -> Any:
-        import grpc
-
-        method: Callable[..., Any] = getattr(self._channel.named_stub(), call.method)
-        try:
-            return method(call.request, timeout=self.timeout + call.wait)
-        except grpc.RpcError as error:
-            raise from_rpc_error(error, self.address) from error
+        return self._call(call.method, call.request, self.timeout + call.wait)
 
     def _deal(
         self, spread: Spread[J], dispatcher: Dispatcher[J], seconds: float | None
@@ -323,7 +317,7 @@ class Client:
         # Groups are pulled here, by whoever takes the turns; grpc's thread only sends.
         outgoing: SimpleQueue[Any] = SimpleQueue()
         outgoing.put(dispatcher.first)
-        call = self._channel.spread_stub().Spread(iter(outgoing.get, None), timeout=seconds)
+        call = self._channel.stub().Spread(iter(outgoing.get, None), timeout=seconds)
         try:
             for response in _translated(call, [], self.address):
                 if response.HasField("demand"):
@@ -336,25 +330,6 @@ class Client:
         finally:
             outgoing.put(None)
             call.cancel()  # a caller who stops early leaves nothing running
-
-    def _ask(self, question: Question[T], timeout: float | timedelta | None) -> T:
-        seconds = self.timeout if timeout is None else to_seconds(timeout)
-        try:
-            method, request = next(question)
-            while True:
-                method, request = question.send(self._call(method, request, seconds))
-        except StopIteration as answered:
-            answer: T = answered.value
-            return answer
-
-    def _call(self, method: str, request: Any, seconds: float) -> Any:
-        import grpc
-
-        call: Callable[..., Any] = getattr(self._channel.stub(), method)
-        try:
-            return call(request, timeout=seconds)
-        except grpc.RpcError as error:
-            raise from_rpc_error(error, self.address) from error
 
 
 def _catching(requests: Iterator[Any], failures: list[BaseException]) -> Iterator[Any]:

@@ -6,12 +6,10 @@ import enum
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from .errors import refused
+from ._fields import set_enum, set_integer
 from .ids import checked_text
 from .times import EPOCH, from_duration, from_timestamp, to_duration, to_timestamp
 from .v1 import slots_pb2 as pb
-
-OUT_OF_RANGE = "ERROR_REASON_OUT_OF_RANGE"
 
 
 class Placement(enum.IntEnum):
@@ -120,24 +118,3 @@ class Schedule:
             resolution=from_duration(spec.resolution),
             anchor_time=from_timestamp(spec.anchor_time),
         )
-
-
-def set_integer(message: object, parent: str, name: str, value: int) -> None:
-    """Set an integer field; one that its type cannot hold is refused as the sidecar would."""
-    try:
-        setattr(message, name, value)
-    except (TypeError, ValueError) as error:
-        field = f"{parent}.{name}" if parent else name
-        allowed = "must be an integer that the field can hold"
-        raise refused(field, value, allowed, OUT_OF_RANGE) from error
-
-
-def set_enum(
-    message: object, parent: str, name: str, value: object, kind: type[enum.IntEnum]
-) -> None:
-    """Set an enum field; numbers that no one knows are the sidecar's to refuse."""
-    if not isinstance(value, int):
-        field = f"{parent}.{name}" if parent else name
-        names = ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
-        raise refused(field, value, f"must be one of {names}", OUT_OF_RANGE)
-    set_integer(message, parent, name, int(value))

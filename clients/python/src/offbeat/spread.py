@@ -10,8 +10,8 @@ from typing import Any, Callable, Generic, TypeVar
 
 from google.protobuf.message import DecodeError
 
+from ._fields import set_enum, set_integer
 from .errors import refused
-from .schedule import set_enum, set_integer
 from .v1 import spread_pb2 as pb
 
 J = TypeVar("J")

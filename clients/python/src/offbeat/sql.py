@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Union
 
+from ._fields import set_enum, set_integer
 from .ids import checked_text
-from .schedule import set_enum, set_integer
 from .v1 import sql_pb2 as pb
 
 #: What a predicate has to be bound to.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
+from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -12,22 +13,38 @@ from .errors import refused
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _SECOND = timedelta(seconds=1)
 _MICROSECOND = timedelta(microseconds=1)
+_SPAN = "must be a timedelta, such as timedelta(hours=8)"
 
 
 def to_duration(field: str, span: timedelta) -> Duration:
     """Turn a span into its message, without rounding."""
-    if not isinstance(span, timedelta):
-        raise refused(field, span, "must be a timedelta, such as timedelta(hours=8)")
+    micros = to_micros(field, span)
     # Truncated towards zero: seconds and nanoseconds of a message have one sign.
-    micros = span // _MICROSECOND
     sign = -1 if micros < 0 else 1
     seconds, rest = divmod(abs(micros), 1_000_000)
     return Duration(seconds=sign * seconds, nanos=sign * rest * 1_000)
 
 
 def from_duration(message: Duration) -> timedelta:
-    """Turn a message into a span; sidecar spans are whole milliseconds."""
+    """Turn a message into a span, down to whole microseconds, the finest that Python has."""
     return timedelta(seconds=message.seconds, microseconds=message.nanos // 1_000)
+
+
+def from_optional_duration(message: Any, field: str) -> timedelta | None:
+    """Read a span that a message may lack."""
+    return from_duration(getattr(message, field)) if message.HasField(field) else None
+
+
+def to_micros(field: str, span: timedelta) -> int:
+    """Turn a span into microseconds, without rounding."""
+    if not isinstance(span, timedelta):
+        raise refused(field, span, _SPAN)
+    return span // _MICROSECOND
+
+
+def from_micros(micros: int) -> timedelta:
+    """Turn microseconds into a span."""
+    return timedelta(microseconds=micros)
 
 
 def to_timestamp(field: str, instant: datetime) -> Timestamp:

@@ -188,9 +188,9 @@ module Offbeat
       Spread.new(groups, first, -> { @transport.converse("/offbeat.v1.SpreadService/Spread", seconds) })
     end
 
-    def call(method, request, response, timeout)
+    def call(method, request, response, timeout, service: "SlotService")
       seconds = timeout.nil? ? @timeout : checked_timeout(timeout)
-      response.decode(@transport.call(method, request.class.encode(request), seconds))
+      response.decode(@transport.call(method, request.class.encode(request), seconds, service: service))
     end
 
     def each_batch(schedule, ids, size, from_time:, kind:, id_type:, timeout:)

@@ -65,6 +65,18 @@ module Offbeat
   # The answer was not complete in time.
   class DeadlineExceeded < Error; end
 
+  # The time of an attempt is up: the job goes on to the lane that `route` names in `lane_on_timeout`, or has
+  # failed for good. Raised by {AttemptDeadline#check!}, in the job: let it pass.
+  class AttemptTimedOut < Error
+    attr_reader :route
+
+    def initialize(route)
+      @route = route
+      super("attempt #{route.attempt} reached the timeout of #{route.attempt_timeout.to_f} s " \
+            "of lane #{route.lane.inspect}")
+    end
+  end
+
   BY_CODE = {
     "invalid_argument" => InvalidArgument,
     "not_found" => NotFound,

@@ -4,17 +4,14 @@ module Offbeat
   # Instants and spans: Ruby's to protobuf's and back, exactly.
   module Times
     NANOS = 1_000_000_000
+    MICROS = 1_000_000
 
     module_function
 
     # A span in seconds (Integer, Rational, Float, or ActiveSupport's durations) as its
     # message; Floats to the nanosecond.
     def to_duration(field, span)
-      unless span.is_a?(Numeric) && span.respond_to?(:to_r) && (!span.is_a?(Float) || span.finite?)
-        raise Offbeat.refused(field, span, "must be a number of seconds")
-      end
-
-      nanos = (span.to_r * NANOS).round
+      nanos = (exactly(field, span) * NANOS).round
       seconds, rest = nanos.abs.divmod(NANOS)
       sign = nanos.negative? ? -1 : 1
       Google::Protobuf::Duration.new(seconds: sign * seconds, nanos: sign * rest)
@@ -22,9 +19,22 @@ module Offbeat
       raise Offbeat.refused(field, span, "must be a number of seconds that 64 bits hold")
     end
 
+    # A span in seconds as microseconds, to the nearest.
+    def to_micros(field, span)
+      micros = (exactly(field, span) * MICROS).round
+      return micros if micros.bit_length < 64
+
+      raise Offbeat.refused(field, span, "must be a number of seconds whose microseconds 64 bits hold")
+    end
+
     # Whole seconds as an Integer, others as a Rational.
     def from_duration(message)
       whole(message.seconds + Rational(message.nanos, NANOS))
+    end
+
+    # The same, or nil where there is none.
+    def from_optional(message)
+      message && from_duration(message)
     end
 
     # A Time, or what turns into one (ActiveSupport's, DateTime), as its message.
@@ -45,6 +55,13 @@ module Offbeat
 
     def whole(rational)
       rational.denominator == 1 ? rational.numerator : rational
+    end
+
+    # A span as a Rational.
+    def exactly(field, span)
+      return span.to_r if span.is_a?(Numeric) && span.respond_to?(:to_r) && (!span.is_a?(Float) || span.finite?)
+
+      raise Offbeat.refused(field, span, "must be a number of seconds")
     end
 
     # A String would be read by ActiveSupport in the local zone, and a Date has no time.

@@ -53,6 +53,13 @@ pub fn read_json<M: prost::Message + Default>(message: &str, json: &[u8]) -> Res
     request::from_json(&descriptor, json)?.transcode_to().map_err(|_| unknown())
 }
 
+/// Writes a message as proto JSON with the names of its proto, by its full name.
+#[must_use]
+pub fn write_json(message: &str, content: &impl prost::Message) -> Option<String> {
+    let descriptor = Descriptors::get().message(message)?;
+    response::to_text(descriptor, &content.encode_to_vec())
+}
+
 /// Answers a request that is not gRPC.
 pub(super) async fn answer(
     stack: &Stack,

@@ -62,6 +62,15 @@ pub(super) fn to_json(output: MessageDescriptor, message: &[u8]) -> Result<Bytes
     Ok(text.into())
 }
 
+/// The same for people on the command line: fields are named as in the proto.
+pub(super) fn to_text(descriptor: MessageDescriptor, message: &[u8]) -> Option<String> {
+    let options = SerializeOptions::new().skip_default_fields(false).use_proto_field_name(true);
+    let decoded = DynamicMessage::decode(descriptor, message).ok()?;
+    let mut text = serde_json::Serializer::new(Vec::new());
+    decoded.serialize_with_options(&mut text, &options).ok()?;
+    String::from_utf8(text.into_inner()).ok()
+}
+
 /// The canonical proto JSON of a message as a value, if it is known and whole.
 pub(super) fn to_value(descriptor: MessageDescriptor, message: &[u8]) -> Option<serde_json::Value> {
     DynamicMessage::decode(descriptor, message).ok()?.serialize(serde_json::value::Serializer).ok()

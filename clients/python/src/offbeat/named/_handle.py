@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
+from .._fields import set_integer
 from ..errors import NotFound, refused
-from ..schedule import set_integer
 from ..times import from_duration, to_duration
 from ..v1 import named_spread_pb2 as pb
 from ._steps import Call, Steps

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from ..schedule import set_enum, set_integer
+from .._fields import set_enum, set_integer
 from ..spread import SpreadCertificate, SpreadPolicy
 from ..times import from_duration, to_duration
 from ..v1 import named_spread_pb2 as pb

@@ -24,7 +24,7 @@ module Offbeat
     def self.of(message)
       plain = members - %i[spec state certificate]
       new(**plain.to_h { |name| [name, message[name.to_s]] }, spec: NamedSpreadSpec.of(message.spec),
-          state: Named.symbol(message.state, "SPREAD_STATE_"), certificate: SpreadCertificate.of(message.certificate))
+          state: Fields.symbol(message.state, "SPREAD_STATE_"), certificate: SpreadCertificate.of(message.certificate))
     end
   end
 
@@ -34,7 +34,7 @@ module Offbeat
   GroupStatus = Struct.new(:group_id, :state, :job_count, :settled_count, :dead_letter_count, :settled_ranges,
                            keyword_init: true) do
     def self.of(message)
-      new(group_id: message.group_id, state: Named.symbol(message.state, "GROUP_STATE_"),
+      new(group_id: message.group_id, state: Fields.symbol(message.state, "GROUP_STATE_"),
           job_count: message.job_count, settled_count: message.settled_count,
           dead_letter_count: message.dead_letter_count, settled_ranges: message.settled_ranges.each_slice(2).to_a)
     end
@@ -44,7 +44,7 @@ module Offbeat
   DeadLetter = Struct.new(:number, :group_id, :index, :job, :attempt_count, :cause, keyword_init: true) do
     def self.of(message)
       new(number: message.number, group_id: message.group_id, index: message.index, job: message.job,
-          attempt_count: message.attempt_count, cause: Named.symbol(message.cause, "DEAD_LETTER_CAUSE_"))
+          attempt_count: message.attempt_count, cause: Fields.symbol(message.cause, "DEAD_LETTER_CAUSE_"))
     end
   end
 
@@ -58,11 +58,6 @@ module Offbeat
     CALL = 4_096
 
     module_function
-
-    # The name of an enum's value, as Ruby writes it.
-    def symbol(value, prefix)
-      value.to_s.delete_prefix(prefix).downcase.to_sym
-    end
 
     # The first verdicts that go by one call: those on jobs of one epoch.
     def batch(verdicts)

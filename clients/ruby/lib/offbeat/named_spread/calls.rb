@@ -109,7 +109,7 @@ module Offbeat
         sent = Named.now
         fields = { epoch: batch[0][0].epoch, verdicts: verdict_messages(batch) }
         settlements = exchange("SettleJobs", fields, attempts: attempts).settlements.to_a
-        settlements.map! { |settlement| Named.symbol(settlement, "SETTLEMENT_") }
+        settlements.map! { |settlement| Fields.symbol(settlement, "SETTLEMENT_") }
         batch.zip(settlements) { |(job, *), settlement| job.extended(sent) if settlement == :extended }
         settlements
       rescue NotFound => e

@@ -124,7 +124,7 @@ module Offbeat
 
       def take_settlements(settlements)
         answered = @in_flight.shift(settlements.size)
-        answered.zip(settlements) { |(job, *), settlement| @settled.call(job, Named.symbol(settlement, "SETTLEMENT_")) }
+        answered.zip(settlements) { |(job, *), settlement| @settled.call(job, Fields.symbol(settlement, "SETTLEMENT_")) }
       end
 
       # Verdicts whose answers broke off with the stream are sent again.

@@ -1,0 +1,34 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Lanes;
+
+use DateInterval;
+use Offbeat\Times;
+use Offbeat\V1;
+
+/** What an express timeout does. */
+final class CutoffSlowdown
+{
+    /**
+     * @param DateInterval $cutoff the express lane's attempt timeout
+     * @param float $meanSlowdown bounded, by formula
+     */
+    public function __construct(
+        public readonly DateInterval $cutoff,
+        public readonly int $expressWorkerCount,
+        public readonly float $meanSlowdown,
+    ) {
+    }
+
+    /** @internal */
+    public static function fromMessage(V1\CutoffSlowdown $message): self
+    {
+        return new self(
+            Times::fromDuration($message->getCutoff()),
+            $message->getExpressWorkerCount(),
+            $message->getMeanSlowdown(),
+        );
+    }
+}

@@ -1,0 +1,30 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Lanes;
+
+use Offbeat\V1;
+
+/** Who runs what. */
+final class DispatchedJobs
+{
+    /**
+     * @param list<JobPlacement> $placements in the order of choice
+     * @param list<FailedJob> $failures jobs that are not tried again, in the order of the question
+     */
+    public function __construct(
+        public readonly array $placements,
+        public readonly array $failures,
+    ) {
+    }
+
+    /** @internal */
+    public static function fromMessage(V1\DispatchJobsResponse $message): self
+    {
+        return new self(
+            array_map(JobPlacement::fromMessage(...), iterator_to_array($message->getPlacements(), false)),
+            array_map(FailedJob::fromMessage(...), iterator_to_array($message->getFailures(), false)),
+        );
+    }
+}

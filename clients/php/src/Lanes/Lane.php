@@ -1,0 +1,51 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Lanes;
+
+use DateInterval;
+use Offbeat\Check;
+use Offbeat\Times;
+use Offbeat\V1;
+
+/** A lane of a LaneSet. */
+final class Lane
+{
+    public readonly DateInterval|int|float|null $attemptTimeout;
+
+    /**
+     * @param string $name another for each lane
+     * @param int $workerCount the express and the slow lane have at least one
+     * @param DateInterval|int|float|null $attemptTimeout how long an attempt may run, in seconds:
+     *     longer than in the lane before. Null in the last lane alone: as long as it likes
+     */
+    public function __construct(
+        public readonly string $name,
+        public readonly int $workerCount,
+        DateInterval|int|float|null $attemptTimeout = null,
+    ) {
+        $this->attemptTimeout = Times::copy($attemptTimeout);
+    }
+
+    /** @internal */
+    public function toMessage(string $path): V1\Lane
+    {
+        $message = (new V1\Lane())
+            ->setName(Check::utf8("$path.name", $this->name))
+            ->setWorkerCount(Check::int32("$path.worker_count", $this->workerCount));
+        if ($this->attemptTimeout !== null) {
+            $message->setAttemptTimeout(Times::toDuration("$path.attempt_timeout", $this->attemptTimeout));
+        }
+
+        return $message;
+    }
+
+    /** @internal */
+    public static function fromMessage(V1\Lane $message): self
+    {
+        $timeout = Times::fromOptional($message->getAttemptTimeout());
+
+        return new self($message->getName(), $message->getWorkerCount(), $timeout);
+    }
+}

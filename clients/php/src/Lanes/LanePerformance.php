@@ -1,0 +1,54 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Lanes;
+
+use DateInterval;
+use Offbeat\Times;
+use Offbeat\V1;
+
+/** How jobs fare, simulated. */
+final class LanePerformance
+{
+    /**
+     * @param float $meanSlowdown bounded slowdown, max(1, sojourn / max(run time, floor)): the mean
+     * @param float $p95Slowdown nineteen of twenty jobs have no more
+     * @param DateInterval $meanWait from the arrival to the first start
+     * @param DateInterval $meanSojourn from the arrival to the end
+     * @param float $wastedShare of the time that workers spend, the share that is lost by aborting
+     * @param bool $isStable whether the workers keep up; if not, all other figures are worth nothing
+     */
+    public function __construct(
+        public readonly float $meanSlowdown,
+        public readonly float $p95Slowdown,
+        public readonly DateInterval $meanWait,
+        public readonly DateInterval $p95Wait,
+        public readonly DateInterval $meanSojourn,
+        public readonly DateInterval $p95Sojourn,
+        public readonly float $wastedShare,
+        public readonly bool $isStable,
+    ) {
+    }
+
+    /** @internal */
+    public static function fromOptional(?V1\LanePerformance $message): ?self
+    {
+        return $message === null ? null : self::fromMessage($message);
+    }
+
+    /** @internal */
+    public static function fromMessage(V1\LanePerformance $message): self
+    {
+        return new self(
+            meanSlowdown: $message->getMeanSlowdown(),
+            p95Slowdown: $message->getP95Slowdown(),
+            meanWait: Times::fromDuration($message->getMeanWait()),
+            p95Wait: Times::fromDuration($message->getP95Wait()),
+            meanSojourn: Times::fromDuration($message->getMeanSojourn()),
+            p95Sojourn: Times::fromDuration($message->getP95Sojourn()),
+            wastedShare: $message->getWastedShare(),
+            isStable: $message->getIsStable(),
+        );
+    }
+}

@@ -1,0 +1,32 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Lanes;
+
+use Offbeat\V1;
+
+/** How jobs fare at another rate of arrival. */
+final class LaneSensitivity
+{
+    /**
+     * @param float $arrivalRate jobs per second
+     * @param ?LanePerformance $withLanes with the lanes of the plan; null if there are none
+     */
+    public function __construct(
+        public readonly float $arrivalRate,
+        public readonly ?LanePerformance $withLanes,
+        public readonly LanePerformance $withoutLanes,
+    ) {
+    }
+
+    /** @internal */
+    public static function fromMessage(V1\LaneSensitivity $message): self
+    {
+        return new self(
+            $message->getArrivalRate(),
+            LanePerformance::fromOptional($message->getWithLanes()),
+            LanePerformance::fromMessage($message->getWithoutLanes()),
+        );
+    }
+}

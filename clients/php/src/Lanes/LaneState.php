@@ -1,0 +1,52 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Lanes;
+
+use DateInterval;
+use Offbeat\Check;
+use Offbeat\Times;
+use Offbeat\V1;
+
+/** How a lane does. */
+final class LaneState
+{
+    public readonly DateInterval|int|float|null $meanRunTime;
+    public readonly DateInterval|int|float|null $longestWait;
+
+    /**
+     * @param int $pendingCount jobs that wait for it; a job waits for the fastest lane that may take it
+     * @param DateInterval|int|float|null $meanRunTime how long an attempt takes in it, in seconds.
+     *     Default: what $longestWait says; without it, the lane's timeout; without one, ten times
+     *     the timeout of the lane before
+     * @param DateInterval|int|float|null $longestWait how long the job that has waited longest has
+     *     done so. Without $meanRunTime, the work that waits is this times the lane's workers
+     * @param int $busyWorkerCount workers in the middle of a job, who stay
+     */
+    public function __construct(
+        public readonly int $pendingCount = 0,
+        DateInterval|int|float|null $meanRunTime = null,
+        DateInterval|int|float|null $longestWait = null,
+        public readonly int $busyWorkerCount = 0,
+    ) {
+        $this->meanRunTime = Times::copy($meanRunTime);
+        $this->longestWait = Times::copy($longestWait);
+    }
+
+    /** @internal */
+    public function toMessage(string $path): V1\LaneState
+    {
+        $message = (new V1\LaneState())
+            ->setPendingCount($this->pendingCount)
+            ->setBusyWorkerCount(Check::int32("$path.busy_worker_count", $this->busyWorkerCount));
+        if ($this->meanRunTime !== null) {
+            $message->setMeanRunTime(Times::toDuration("$path.mean_run_time", $this->meanRunTime));
+        }
+        if ($this->longestWait !== null) {
+            $message->setLongestWait(Times::toDuration("$path.longest_wait", $this->longestWait));
+        }
+
+        return $message;
+    }
+}

@@ -1,0 +1,26 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Lanes;
+
+use Offbeat\V1;
+
+/** Lanes, or no lanes. */
+enum LaneVerdict: string
+{
+    /** Lanes make it better. */
+    case Lanes = 'lanes';
+
+    /** Lanes make it no better, or worse: one queue for all workers. */
+    case NoLanes = 'no_lanes';
+
+    /** @internal */
+    public static function fromMessage(int $number): self
+    {
+        return match ($number) {
+            V1\LaneVerdict::LANE_VERDICT_LANES => self::Lanes,
+            V1\LaneVerdict::LANE_VERDICT_NO_LANES => self::NoLanes,
+        };
+    }
+}

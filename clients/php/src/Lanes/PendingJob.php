@@ -1,0 +1,62 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Lanes;
+
+use Offbeat\Check;
+use Offbeat\V1;
+
+/** A job that waits for a worker. */
+final class PendingJob
+{
+    /** @var list<string> */
+    public readonly array $timedOutLanes;
+
+    /**
+     * @param string $id given back as it is
+     * @param array<string> $timedOutLanes the lanes in which it reached the timeout, in any order
+     * @param ?LanePrediction $prediction of untried jobs, the likelier one is slow, the later it
+     *     comes. Default: it is not
+     */
+    public function __construct(
+        public readonly string $id,
+        array $timedOutLanes = [],
+        public readonly ?LanePrediction $prediction = null,
+    ) {
+        $this->timedOutLanes = array_values($timedOutLanes);
+    }
+
+    /** The same job, after it reached the timeout of one more lane. */
+    public function timedOutIn(string $lane): self
+    {
+        return new self($this->id, [...$this->timedOutLanes, $lane], $this->prediction);
+    }
+
+    /** @internal */
+    public function toMessage(string $path): V1\PendingJob
+    {
+        $message = (new V1\PendingJob())
+            ->setId(Check::utf8("$path.id", $this->id))
+            ->setTimedOutLanes(self::lanes("$path.timed_out_lanes", $this->timedOutLanes));
+        if ($this->prediction !== null) {
+            $message->setPrediction($this->prediction->toMessage("$path.prediction"));
+        }
+
+        return $message;
+    }
+
+    /**
+     * @internal
+     *
+     * @param list<string> $lanes
+     *
+     * @return list<string>
+     */
+    public static function lanes(string $path, array $lanes): array
+    {
+        $checked = static fn (string $lane, int $place): string => Check::utf8("{$path}[$place]", $lane);
+
+        return array_map($checked, $lanes, array_keys($lanes));
+    }
+}

@@ -1,0 +1,34 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Lanes;
+
+use Offbeat\V1;
+
+/** Why a job gets its lane. */
+enum RouteReason: string
+{
+    /** Nothing is known about it yet. */
+    case Untried = 'untried';
+
+    /** It reached the timeout of a faster lane. */
+    case Demoted = 'demoted';
+
+    /** It was predicted to be slow. */
+    case PredictedSlow = 'predicted_slow';
+
+    /** An idle worker of a slower lane takes it: only from dispatchJobs(). */
+    case IdleWorker = 'idle_worker';
+
+    /** @internal */
+    public static function fromMessage(int $number): self
+    {
+        return match ($number) {
+            V1\RouteReason::ROUTE_REASON_UNTRIED => self::Untried,
+            V1\RouteReason::ROUTE_REASON_DEMOTED => self::Demoted,
+            V1\RouteReason::ROUTE_REASON_PREDICTED_SLOW => self::PredictedSlow,
+            V1\RouteReason::ROUTE_REASON_IDLE_WORKER => self::IdleWorker,
+        };
+    }
+}

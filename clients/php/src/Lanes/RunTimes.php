@@ -1,0 +1,93 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Lanes;
+
+use DateInterval;
+use Offbeat\Exception\InvalidArgument;
+use Offbeat\Times;
+use Offbeat\V1;
+
+/**
+ * How long jobs run, each on a worker of its own: samples, a histogram, or percentiles. Spans are
+ * DateIntervals, or numbers of seconds.
+ */
+final class RunTimes
+{
+    private function __construct(
+        private readonly V1\RunTimeSamples|V1\RunTimeHistogram|V1\RunTimePercentiles $message,
+    ) {
+    }
+
+    /**
+     * How long some jobs ran, in any order; to the microsecond.
+     *
+     * @param iterable<DateInterval|int|float> $times
+     *
+     * @throws InvalidArgument
+     */
+    public static function samples(iterable $times): self
+    {
+        $micros = [];
+        foreach ($times as $time) {
+            $micros[] = Times::toMicros('samples.micros[' . count($micros) . ']', $time);
+        }
+
+        return new self((new V1\RunTimeSamples())->setMicros($micros));
+    }
+
+    /**
+     * How many jobs ran how long: pairs of an upper bound and a count, by the bound.
+     *
+     *     RunTimes::histogram([[1, 700], [60, 290], [3600, 10]])
+     *
+     * @param iterable<array{DateInterval|int|float, int}> $buckets each of the jobs that ran longer
+     *     than the bound before says, and up to its own
+     *
+     * @throws InvalidArgument
+     */
+    public static function histogram(iterable $buckets): self
+    {
+        $messages = [];
+        foreach ($buckets as [$upperBound, $count]) {
+            $field = 'histogram.buckets[' . count($messages) . '].upper_bound';
+            $messages[] = (new V1\RunTimeBucket())
+                ->setUpperBound(Times::toDuration($field, $upperBound))
+                ->setCount($count);
+        }
+
+        return new self((new V1\RunTimeHistogram())->setBuckets($messages));
+    }
+
+    /**
+     * A lognormal distribution with a 90th percentile, and a median or a mean.
+     *
+     * @throws InvalidArgument
+     */
+    public static function percentiles(
+        DateInterval|int|float $p90,
+        DateInterval|int|float|null $p50 = null,
+        DateInterval|int|float|null $mean = null,
+    ): self {
+        $message = (new V1\RunTimePercentiles())->setP90(Times::toDuration('percentiles.p90', $p90));
+        if ($p50 !== null) {
+            $message->setP50(Times::toDuration('percentiles.p50', $p50));
+        }
+        if ($mean !== null) {
+            $message->setMean(Times::toDuration('percentiles.mean', $mean));
+        }
+
+        return new self($message);
+    }
+
+    /** @internal */
+    public function addTo(V1\PlanLanesRequest $request): void
+    {
+        match (true) {
+            $this->message instanceof V1\RunTimeSamples => $request->setSamples($this->message),
+            $this->message instanceof V1\RunTimeHistogram => $request->setHistogram($this->message),
+            $this->message instanceof V1\RunTimePercentiles => $request->setPercentiles($this->message),
+        };
+    }
+}

@@ -1,0 +1,36 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Lanes;
+
+use Offbeat\V1;
+
+/** What happens to a job that reaches its timeout before the last lane. */
+enum TimeoutAction: string
+{
+    /** It is aborted, and begins anew in the next lane: the default. */
+    case Abort = 'abort';
+
+    /** It is suspended, and goes on in the next lane: no work is lost, its memory stays taken. */
+    case Suspend = 'suspend';
+
+    /** @internal */
+    public function toMessage(): int
+    {
+        return match ($this) {
+            self::Abort => V1\TimeoutAction::TIMEOUT_ACTION_ABORT,
+            self::Suspend => V1\TimeoutAction::TIMEOUT_ACTION_SUSPEND,
+        };
+    }
+
+    /** @internal Null where nothing was said. */
+    public static function fromMessage(int $number): ?self
+    {
+        return match ($number) {
+            V1\TimeoutAction::TIMEOUT_ACTION_UNSPECIFIED => null,
+            V1\TimeoutAction::TIMEOUT_ACTION_ABORT => self::Abort,
+            V1\TimeoutAction::TIMEOUT_ACTION_SUSPEND => self::Suspend,
+        };
+    }
+}

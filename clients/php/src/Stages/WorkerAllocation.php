@@ -1,0 +1,54 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Stages;
+
+use Offbeat\V1;
+
+/** Who gets how many workers, and who has to move. */
+final class WorkerAllocation
+{
+    /**
+     * @param list<StageAllocation> $stages one for each stage, in the order of the question
+     * @param list<WorkerMove> $moves from the current allocation to this one, with as few workers
+     *     moved as can be
+     * @param int $unassignedWorkerCount workers whom no stage may have
+     * @param float $score the sum of the scores of all stages
+     * @param float $currentScore what the score would be if nobody moved but for what is forced
+     * @param bool $improvementTooSmall whether a better allocation was turned down for the minimum
+     *     improvement
+     */
+    public function __construct(
+        public readonly array $stages,
+        public readonly array $moves,
+        public readonly int $unassignedWorkerCount,
+        public readonly float $score,
+        public readonly float $currentScore,
+        public readonly bool $improvementTooSmall,
+    ) {
+    }
+
+    /**
+     * How many workers each stage has, by name.
+     *
+     * @return array<int|string, int> a name of digits is an integer, as PHP has it
+     */
+    public function workerCounts(): array
+    {
+        return array_column($this->stages, 'workerCount', 'name');
+    }
+
+    /** @internal */
+    public static function fromMessage(V1\WorkerAllocation $message): self
+    {
+        return new self(
+            stages: array_map(StageAllocation::fromMessage(...), iterator_to_array($message->getStages(), false)),
+            moves: array_map(WorkerMove::fromMessage(...), iterator_to_array($message->getMoves(), false)),
+            unassignedWorkerCount: $message->getUnassignedWorkerCount(),
+            score: $message->getScore(),
+            currentScore: $message->getCurrentScore(),
+            improvementTooSmall: $message->getImprovementTooSmall(),
+        );
+    }
+}

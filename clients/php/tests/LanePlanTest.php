@@ -1,0 +1,116 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Tests;
+
+use DateInterval;
+use Offbeat\Exception\InvalidArgument;
+use Offbeat\Lanes\LanePlan;
+use Offbeat\Lanes\LaneVerdict;
+use Offbeat\Lanes\PendingJob;
+use Offbeat\Lanes\RunTimes;
+use Offbeat\Lanes\TimeoutAction;
+use Offbeat\Times;
+
+/** Plans of lanes, from run times of each form. */
+final class LanePlanTest extends OffbeatTestCase
+{
+    /** Nine of ten jobs take a second, a few take an hour. */
+    private static function heavy(): RunTimes
+    {
+        return RunTimes::histogram([[1, 900], [new DateInterval('PT1M'), 90], [3600.0, 10]]);
+    }
+
+    private static function plan(mixed ...$arguments): LanePlan
+    {
+        $arguments += ['runTimes' => self::heavy(), 'arrivalRate' => 0.05, 'workerCount' => 4, 'timeout' => 60];
+
+        return self::client()->planLanes(...$arguments);
+    }
+
+    public function testAFewLongJobsWantLanes(): void
+    {
+        $plan = self::plan();
+        self::assertSame(LaneVerdict::Lanes, $plan->verdict);
+        self::assertSame(4, array_sum(array_column($plan->laneSet->lanes, 'workerCount')));
+        self::assertTrue($plan->withLanes->isStable && $plan->withoutLanes->isStable);
+        self::assertLessThan($plan->withoutLanes->meanSlowdown / 4, $plan->withLanes->meanSlowdown);
+        self::assertGreaterThan(0, $plan->withLanes->wastedShare);
+        self::assertSame(0.0, $plan->withoutLanes->wastedShare);
+        $spans = ['meanWait', 'p95Wait', 'meanSojourn', 'p95Sojourn'];
+        [$wait, , $sojourn, $longest] = array_map(static fn (string $span) => Times::seconds($plan->withoutLanes->$span), $spans);
+        self::assertEqualsWithDelta($wait + Times::seconds($plan->meanRunTime), $sojourn, 2.0);
+        self::assertGreaterThan($sojourn, $longest);
+        self::assertEqualsWithDelta(0.05 * Times::seconds($plan->meanRunTime) / 4, $plan->utilization, 1e-6);
+        self::assertEqualsWithDelta([0.04, 0.06], array_column($plan->sensitivities, 'arrivalRate'), 1e-9);
+        [$fewer, $more] = $plan->sensitivities;
+        self::assertGreaterThan($fewer->withoutLanes->meanSlowdown, $more->withoutLanes->meanSlowdown);
+        self::assertGreaterThan($fewer->withLanes->meanSlowdown, $more->withLanes->meanSlowdown);
+        self::assertGreaterThan(10, count($plan->cutoffs));
+        $best = min(array_column($plan->cutoffs, 'meanSlowdown'));
+        self::assertGreaterThanOrEqual(1.0, $best);
+        self::assertSame([], array_diff(array_column($plan->cutoffs, 'expressWorkerCount'), [1, 2, 3]));
+        $cutoffs = array_map(static fn ($cutoff) => Times::seconds($cutoff->cutoff), $plan->cutoffs);
+        self::assertSame($cutoffs, array_unique($cutoffs));
+        self::assertLessThan(1.0, Times::seconds($plan->slowdownFloor));
+        self::assertGreaterThan(1_000, $plan->simulatedJobCount);
+
+        // Its lanes are lanes.
+        self::assertSame('express', self::client()->routeJob($plan->laneSet)->lane);
+        $free = array_column($plan->laneSet->lanes, 'workerCount');
+        self::assertCount(4, self::client()->dispatchJobs($plan->laneSet, $free, array_fill(0, 9, new PendingJob('a')))->placements);
+    }
+
+    public function testEachFormOfRunTimesIsTold(): void
+    {
+        $samples = array_merge(array_fill(0, 900, 1), array_fill(0, 90, 60.0), array_fill(0, 10, new DateInterval('PT1H')));
+        $plan = self::plan(runTimes: RunTimes::samples(new \ArrayIterator($samples)), maxLaneCount: 2);
+        self::assertSame([LaneVerdict::Lanes, 42.3], [$plan->verdict, Times::seconds($plan->meanRunTime)]);
+        self::assertCount(2, $plan->laneSet->lanes);
+
+        $plan = self::plan(runTimes: RunTimes::percentiles(p90: new DateInterval('PT20S'), p50: 10), arrivalRate: 0.1);
+        self::assertSame(LaneVerdict::NoLanes, $plan->verdict);
+        self::assertEqualsWithDelta(10 * exp((log(2) / 1.2815516) ** 2 / 2), Times::seconds($plan->meanRunTime), 0.01);
+        $plan = self::plan(runTimes: RunTimes::percentiles(p90: 20, mean: 12), arrivalRate: 0.1);
+        self::assertEqualsWithDelta(12, Times::seconds($plan->meanRunTime), 0.001);
+    }
+
+    public function testEveryQuestionCounts(): void
+    {
+        $plan = self::plan(toleratedWait: 0.5, slowdownFloor: new DateInterval('PT2S'), onTimeout: TimeoutAction::Suspend, maxLaneCount: 2);
+        self::assertLessThanOrEqual(0.5, Times::seconds($plan->laneSet->lanes[0]->attemptTimeout));
+        self::assertSame(2, Times::seconds($plan->slowdownFloor));
+        self::assertSame(TimeoutAction::Suspend, $plan->laneSet->onTimeout);
+        self::assertSame(0.0, $plan->withLanes->wastedShare);
+        $again = self::plan(seed: -1);
+        self::assertEquals($again, self::plan(seed: -1));
+        self::assertNotEquals($again->withoutLanes, self::plan(seed: 1)->withoutLanes);
+    }
+
+    public function testWhatIsRefusedIsNamed(): void
+    {
+        foreach ([
+            'samples.micros[1]' => ['runTimes' => RunTimes::samples([1, 0])],
+            'histogram.buckets[1].upper_bound' => ['runTimes' => RunTimes::histogram([[60, 1], [1, 1]])],
+            'histogram.buckets[0].count' => ['runTimes' => RunTimes::histogram([[60, -1]])],
+            'percentiles.p90' => ['runTimes' => RunTimes::percentiles(p90: 1, p50: 2)],
+            'arrival_rate' => ['arrivalRate' => 0],
+            'worker_count' => ['workerCount' => 0],
+            'tolerated_wait' => ['toleratedWait' => 0],
+            'slowdown_floor' => ['slowdownFloor' => -1],
+            'max_lane_count' => ['maxLaneCount' => 4],
+        ] as $field => $wrong) {
+            self::assertSame($field, self::thrown(InvalidArgument::class, static fn () => self::plan(...$wrong), $field)->field);
+        }
+        foreach ([
+            'samples.micros[1]' => static fn () => RunTimes::samples([1, new DateInterval('P1Y')]),
+            'samples.micros[0]' => static fn () => RunTimes::samples([PHP_INT_MAX]),
+            'histogram.buckets[1].upper_bound' => static fn () => RunTimes::histogram([[1, 1], [NAN, 1]]),
+            'percentiles.p50' => static fn () => RunTimes::percentiles(p90: 1, p50: INF),
+            'percentiles.mean' => static fn () => RunTimes::percentiles(p90: 1, mean: INF),
+        ] as $field => $ask) {
+            self::assertSame($field, self::thrown(InvalidArgument::class, $ask, $field)->field);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Tests;
+
+use DateInterval;
+use Offbeat\Exception\InvalidArgument;
+use Offbeat\Stages\AllocationRule;
+use Offbeat\Stages\NextStageReason;
+use Offbeat\Stages\Stage;
+use Offbeat\Stages\StageWeighting;
+use Offbeat\Stages\WorkerAllocation;
+use Offbeat\Stages\WorkerMove;
+use Offbeat\Times;
+
+/** Stages: who gets how many workers, and where one goes. */
+final class StagesTest extends OffbeatTestCase
+{
+    public function testAllocationsAreThoseOfAnExhaustiveSearch(): void
+    {
+        $client = self::client();
+        $cases = array_slice(self::vectors('stage_allocation.json')['cases'], 0, 100);
+        self::assertContains(null, array_column($cases, 'minimum_score'), 'all stages are done');
+        foreach ($cases as $case) {
+            $stages = [];
+            foreach ($case['workloads'] as $place => $workload) {
+                $stages[] = new Stage("stage $place", $workload, 0.000001, done: in_array($place, $case['done'], true));
+            }
+            foreach (['minimum_score' => null, 'highest_averages' => AllocationRule::DHondt] as $name => $rule) {
+                $counts = $client->allocateWorkers($stages, $case['workers'], $rule)?->workerCounts();
+                $expected = $case[$name] === null ? null : array_combine(array_column($stages, 'name'), $case[$name]);
+                self::assertSame($expected, $counts, json_encode($case));
+            }
+        }
+        self::assertSame([7, 1], array_values($client->allocateWorkers(self::pipeline(), 8, AllocationRule::MinimumScore)->workerCounts()));
+    }
+
+    /** @dataProvider transports */
+    public function testAnAllocationSaysWhy(string $transport): void
+    {
+        $stages = [
+            new Stage('fetch', 100, new DateInterval('PT1S'), currentWorkerCount: 3),
+            new Stage('parse', 20, currentWorkerCount: 5, busyWorkerCount: 1),
+            new Stage('store', 10, serviceTimes: [0.5, 1, new DateInterval('PT3S')], maximumWorkerCount: 1),
+        ];
+        $allocation = self::client($transport)->allocateWorkers($stages, 9, weighting: StageWeighting::Latency);
+        self::assertSame(['fetch' => 5, 'parse' => 3, 'store' => 1], $allocation->workerCounts());
+        [$fetch, $parse, $store] = $allocation->stages;
+        self::assertSame([100_000_000, 25_000_000, 15_000_000], array_column($allocation->stages, 'workloadMicros'));
+        self::assertSame([1, 2, 3], array_column($allocation->stages, 'weight'));
+        self::assertSame([false, true, false], array_column($allocation->stages, 'serviceTimeIsEstimated'));
+        self::assertSame([1, 1.25, 1.5], array_map(static fn ($stage) => Times::seconds($stage->meanServiceTime), $allocation->stages));
+        self::assertEqualsWithDelta(100e6 / 6, $fetch->score, 1e-6);
+        self::assertEqualsWithDelta(100e6 / 6 / 7, $fetch->nextQuotient, 1e-6);
+        self::assertEqualsWithDelta($fetch->score + $parse->score + $store->score, $allocation->score, 1e-3);
+        self::assertGreaterThan($allocation->score, $allocation->currentScore);
+        self::assertSame([['parse', 'fetch', 2], [null, 'store', 1]], self::moves($allocation));
+        self::assertSame([0, false], [$allocation->unassignedWorkerCount, $allocation->improvementTooSmall]);
+    }
+
+    public function testNobodyMovesForLittle(): void
+    {
+        $client = self::client();
+        $stages = [new Stage('a', 100, 1, currentWorkerCount: 1), new Stage('b', 100, 1, currentWorkerCount: 9)];
+        self::assertSame(['a' => 5, 'b' => 5], $client->allocateWorkers($stages, 10)->workerCounts());
+        self::assertSame(['a' => 3, 'b' => 7], $client->allocateWorkers($stages, 10, maxMoves: 2)->workerCounts());
+        self::assertSame(['a' => 1, 'b' => 9], $client->allocateWorkers($stages, 10, maxMoves: 0)->workerCounts());
+        $stays = $client->allocateWorkers($stages, 10, minimumImprovementPercent: 50);
+        self::assertSame([true, ['a' => 1, 'b' => 9]], [$stays->improvementTooSmall, $stays->workerCounts()]);
+        self::assertFalse($client->allocateWorkers($stages, 10, minimumImprovementPercent: 40)->improvementTooSmall);
+
+        $full = $client->allocateWorkers([new Stage('a', 1, maximumWorkerCount: 2, currentWorkerCount: 3)], 5);
+        self::assertSame([3, ['a' => 2]], [$full->unassignedWorkerCount, $full->workerCounts()]);
+        self::assertSame([['a', null, 1]], self::moves($full));
+    }
+
+    public function testAWorkerGoesWhereItIsWorthMost(): void
+    {
+        $client = self::client();
+        $stages = [new Stage('a', 100, 1, currentWorkerCount: 1), new Stage('b', 10, 1, currentWorkerCount: 1)];
+        $next = $client->nextStage($stages, 'b');
+        self::assertSame(['a', true, NextStageReason::WorthMost], [$next->stage, $next->moves, $next->reason]);
+        self::assertEqualsWithDelta(100e6 / 6, $next->quotient, 1e-6);
+        self::assertEqualsWithDelta(10e6 / 2, $next->currentQuotient, 1e-6);
+
+        $stays = $client->nextStage($stages, 'b', minimumImprovementPercent: 1_000);
+        self::assertSame(['b', false, NextStageReason::ImprovementTooSmall], [$stays->stage, $stays->moves, $stays->reason]);
+        $fresh = $client->nextStage($stages, null, AllocationRule::DHondt);
+        self::assertSame(['a', true, 0.0], [$fresh->stage, $fresh->moves, $fresh->currentQuotient]);
+        self::assertEqualsWithDelta(100e6 / 2, $fresh->quotient, 1e-6);
+
+        $behind = [new Stage('a', 15, 1), new Stage('b', 10, 1)];
+        self::assertSame('a', $client->nextStage($behind, null)->stage);
+        self::assertSame('b', $client->nextStage($behind, null, weighting: StageWeighting::Latency)->stage);
+
+        $needed = $client->nextStage([...$stages, new Stage('c', minimumWorkerCount: 1)], 'a');
+        self::assertSame(['c', NextStageReason::BelowMinimum], [$needed->stage, $needed->reason]);
+        $full = $client->nextStage([new Stage('a', 9, maximumWorkerCount: 0), new Stage('b', done: true)], null);
+        self::assertSame([null, false, NextStageReason::AllFull], [$full->stage, $full->moves, $full->reason]);
+    }
+
+    public function testWhenAllStagesAreDoneThereIsNothingToShareOut(): void
+    {
+        $done = [new Stage('a', done: true, currentWorkerCount: 1), new Stage('b', 5, 1, done: true)];
+        self::assertNull(self::client()->allocateWorkers($done, 8));
+        self::assertNull(self::client()->nextStage($done, 'a'));
+    }
+
+    public function testWhatIsRefusedIsNamed(): void
+    {
+        $client = self::client();
+        foreach ([
+            'stages[1].name' => ['name' => ''],
+            'stages[1].backlog_count' => ['backlogCount' => -1],
+            'stages[1].mean_service_time' => ['meanServiceTime' => -1],
+            'stages[1].service_times' => ['serviceTimes' => [1, -1]],
+            'stages[1].minimum_worker_count' => ['minimumWorkerCount' => -1],
+            'stages[1].maximum_worker_count' => ['maximumWorkerCount' => -1],
+            'stages[1].current_worker_count' => ['currentWorkerCount' => 1_000_000_001],
+            'stages[1].busy_worker_count' => ['busyWorkerCount' => 1],
+        ] as $field => $wrong) {
+            // With keys, as array_filter() leaves them.
+            $stages = [3 => new Stage('a', 1, 1), 7 => new Stage(...$wrong + ['name' => 'b'])];
+            foreach (['allocateWorkers' => 8, 'nextStage' => null] as $method => $argument) {
+                $thrown = self::thrown(InvalidArgument::class, static fn () => $client->$method($stages, $argument), $field);
+                self::assertStringStartsWith($field, $thrown->field);
+            }
+        }
+        foreach ([
+            'worker_count' => static fn () => $client->allocateWorkers(self::pipeline(), -1),
+            'max_moves' => static fn () => $client->allocateWorkers(self::pipeline(), 1, maxMoves: -1),
+            'minimum_improvement_percent' => static fn () => $client->allocateWorkers(self::pipeline(), 1, minimumImprovementPercent: 101),
+            'current_stage' => static fn () => $client->nextStage(self::pipeline(), 'elsewhere'),
+            'stages' => static fn () => $client->nextStage([], null),
+        ] as $field => $ask) {
+            self::assertSame($field, self::thrown(InvalidArgument::class, $ask, $field)->field);
+        }
+    }
+
+    public function testWhatNoMessageHoldsIsRefusedBeforeItIsSent(): void
+    {
+        $client = self::client();
+        foreach ([
+            'stages[0].name' => static fn () => $client->nextStage([new Stage("\xff")], null),
+            'stages[0].mean_service_time' => static fn () => $client->nextStage([new Stage('a', 1, new DateInterval('P1M'))], null),
+            'stages[0].minimum_worker_count' => static fn () => $client->nextStage([new Stage('a', minimumWorkerCount: 2 ** 32)], null),
+            'stages[1].name' => static fn () => $client->nextStage([3 => new Stage('a'), 7 => new Stage("\xff")]),
+            'worker_count' => static fn () => $client->allocateWorkers(self::pipeline(), 2 ** 32 + 1),
+            'current_stage' => static fn () => $client->nextStage(self::pipeline(), "\xff"),
+        ] as $field => $ask) {
+            self::assertSame($field, self::thrown(InvalidArgument::class, $ask, $field)->field);
+        }
+        self::thrown(\TypeError::class, static fn () => $client->allocateWorkers(['a'], 1));
+    }
+
+    public function testAStageKeepsItsTimes(): void
+    {
+        $time = new DateInterval('PT1S');
+        $stage = new Stage('a', 1, $time, [$time]);
+        $time->s = 9;
+        self::assertSame([1, 1], [$stage->meanServiceTime->s, $stage->serviceTimes[0]->s]);
+    }
+
+    private static function moves(WorkerAllocation $allocation): array
+    {
+        $move = static fn (WorkerMove $move): array => [$move->fromStage, $move->toStage, $move->workerCount];
+
+        return array_map($move, $allocation->moves);
+    }
+
+    /** @return list<Stage> */
+    private static function pipeline(): array
+    {
+        return [new Stage('fetch', 100, 1), new Stage('parse', 10, 1)];
+    }
+}

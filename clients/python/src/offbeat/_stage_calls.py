@@ -1,0 +1,98 @@
+"""What clients ask about stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from . import stages as questions
+from ._asking import Asking, AsyncAsking
+from .stages import AllocationRule, NextStage, Stage, StageWeighting, WorkerAllocation
+
+
+class StageCalls(Asking):
+    """The calls of ``StageService``."""
+
+    def allocate_workers(
+        self,
+        stages: Sequence[Stage],
+        worker_count: int,
+        *,
+        rule: AllocationRule | None = None,
+        weighting: StageWeighting | None = None,
+        max_moves: int | None = None,
+        minimum_improvement_percent: int = 0,
+        timeout: float | timedelta | None = None,
+    ) -> WorkerAllocation | None:
+        """Share workers out to the stages of a pipeline, and say who has to move.
+
+        ``None`` if every stage is done. ``rule`` is by default
+        ``AllocationRule.MINIMUM_SCORE``, ``weighting`` is ``StageWeighting.EVEN``. Against
+        flapping: with ``max_moves``, at most so many workers move, and with
+        ``minimum_improvement_percent`` none does unless the score falls by at least so many
+        percent (minimum score only); what minima, maxima and new or missing workers force
+        comes before both.
+        """
+        question = questions.allocate_workers(
+            stages, worker_count, rule, weighting, max_moves, minimum_improvement_percent
+        )
+        return self._ask(question, timeout)
+
+    def next_stage(
+        self,
+        stages: Sequence[Stage],
+        current_stage: str | None = None,
+        *,
+        rule: AllocationRule | None = None,
+        weighting: StageWeighting | None = None,
+        minimum_improvement_percent: int = 0,
+        timeout: float | timedelta | None = None,
+    ) -> NextStage | None:
+        """Say where one worker goes that has just finished a job; ``None`` if all are done.
+
+        It counts among the current workers of ``current_stage``, and not among the busy ones;
+        a new worker has no current stage. It stays unless it is worth more elsewhere by at
+        least ``minimum_improvement_percent``. ``rule`` and ``weighting`` are as in
+        :meth:`allocate_workers`.
+        """
+        question = questions.next_stage(
+            stages, current_stage, rule, weighting, minimum_improvement_percent
+        )
+        return self._ask(question, timeout)
+
+
+class AsyncStageCalls(AsyncAsking):
+    """The calls of ``StageService``, as coroutines."""
+
+    async def allocate_workers(
+        self,
+        stages: Sequence[Stage],
+        worker_count: int,
+        *,
+        rule: AllocationRule | None = None,
+        weighting: StageWeighting | None = None,
+        max_moves: int | None = None,
+        minimum_improvement_percent: int = 0,
+        timeout: float | timedelta | None = None,
+    ) -> WorkerAllocation | None:
+        """See :meth:`offbeat.Client.allocate_workers`."""
+        question = questions.allocate_workers(
+            stages, worker_count, rule, weighting, max_moves, minimum_improvement_percent
+        )
+        return await self._ask(question, timeout)
+
+    async def next_stage(
+        self,
+        stages: Sequence[Stage],
+        current_stage: str | None = None,
+        *,
+        rule: AllocationRule | None = None,
+        weighting: StageWeighting | None = None,
+        minimum_improvement_percent: int = 0,
+        timeout: float | timedelta | None = None,
+    ) -> NextStage | None:
+        """See :meth:`offbeat.Client.next_stage`."""
+        question = questions.next_stage(
+            stages, current_stage, rule, weighting, minimum_improvement_percent
+        )
+        return await self._ask(question, timeout)

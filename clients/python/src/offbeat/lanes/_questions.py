@@ -1,0 +1,84 @@
+"""The questions about lanes, without any way to ask them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+from .._fields import add_integers, set_enum, set_integer, set_number, set_span
+from .._questions import Question
+from ..times import from_micros
+from ..v1 import lanes_pb2 as pb
+from .plans import LanePlan, RunTimes, set_run_times
+from .routes import (
+    DispatchedJobs,
+    LanePrediction,
+    LaneRoute,
+    PendingJob,
+    PermanentFailure,
+    add_jobs,
+    set_history,
+)
+from .sets import LaneSet, LaneState, TimeoutAction, WorkerSplit, add_states
+
+
+def route_job(
+    lane_set: LaneSet, timed_out_lanes: Iterable[str], prediction: LanePrediction | None
+) -> Question[LaneRoute | PermanentFailure]:
+    """Ask where a job's next attempt runs."""
+    request = pb.RouteJobRequest(lane_set=lane_set.to_message())
+    set_history(request, "", timed_out_lanes, prediction)
+    response: pb.RouteJobResponse = yield "RouteJob", request
+    if response.HasField("permanent_failure"):
+        return PermanentFailure.from_message(response.permanent_failure)
+    return LaneRoute.from_message(response.route)
+
+
+def dispatch_jobs(
+    lane_set: LaneSet, free_worker_counts: Iterable[int], jobs: Iterable[PendingJob]
+) -> Question[DispatchedJobs]:
+    """Ask which pending jobs free workers take."""
+    request = pb.DispatchJobsRequest(lane_set=lane_set.to_message())
+    add_integers(request, "", "free_worker_counts", free_worker_counts)
+    add_jobs(request, jobs)
+    return DispatchedJobs.from_message((yield "DispatchJobs", request))
+
+
+def split_workers(
+    lane_set: LaneSet, states: Iterable[LaneState], worker_count: int | None
+) -> Question[WorkerSplit]:
+    """Ask for another split of the workers."""
+    request = pb.SplitWorkersRequest(lane_set=lane_set.to_message())
+    add_states(request, states)
+    if worker_count is not None:
+        set_integer(request, "", "worker_count", worker_count)
+    response: pb.SplitWorkersResponse = yield "SplitWorkers", request
+    return WorkerSplit(
+        lane_set=LaneSet.from_message(response.lane_set),
+        waiting=tuple(map(from_micros, response.waiting_micros)),
+    )
+
+
+def plan_lanes(
+    run_times: RunTimes,
+    arrival_rate: float,
+    worker_count: int,
+    tolerated_wait: timedelta | None,
+    slowdown_floor: timedelta | None,
+    on_timeout: TimeoutAction | None,
+    max_lane_count: int | None,
+    seed: int,
+) -> Question[LanePlan]:
+    """Ask for a plan."""
+    request = pb.PlanLanesRequest()
+    set_run_times(request, run_times)
+    set_number(request, "", "arrival_rate", arrival_rate)
+    set_integer(request, "", "worker_count", worker_count)
+    set_span(request, "", "tolerated_wait", tolerated_wait)
+    set_span(request, "", "slowdown_floor", slowdown_floor)
+    if on_timeout is not None:
+        set_enum(request, "", "on_timeout", on_timeout, TimeoutAction)
+    if max_lane_count is not None:
+        set_integer(request, "", "max_lane_count", max_lane_count)
+    set_integer(request, "", "seed", seed)
+    return LanePlan.from_message((yield "PlanLanes", request))

@@ -1,0 +1,79 @@
+"""The end of an attempt's time, for the worker that runs it."""
+
+from __future__ import annotations
+
+import math
+import time
+from types import TracebackType
+
+from ..errors import OffbeatError
+from ._alarm import ALARM
+from .routes import LaneRoute
+
+
+class AttemptTimedOut(OffbeatError):
+    """An attempt's time is up: its job goes to ``route.lane_on_timeout``, or has failed for good.
+
+    Not a ``TimeoutError``: that is an ``OSError``, which jobs catch for other reasons.
+    """
+
+    def __init__(self, route: LaneRoute) -> None:
+        """Say which attempt it was."""
+        super().__init__(f"attempt {route.attempt} reached the timeout of lane {route.lane!r}")
+        #: The route of the attempt.
+        self.route = route
+
+    def __reduce__(self) -> tuple[type[AttemptTimedOut], tuple[LaneRoute]]:
+        """Let it cross processes: a pool's worker sends it to its parent."""
+        return type(self), (self.route,)
+
+
+class AttemptDeadline:
+    """How long an attempt may run, by its route; the time runs from the moment it is made.
+
+    As a context manager on the main thread it raises :class:`AttemptTimedOut` in the running
+    job when the time is up, once, as Celery raises its ``SoftTimeLimitExceeded``: wherever
+    the job is, unless it is in C code that handles no signals. It takes ``SIGALRM`` and its
+    timer for that, and gives them back; what was set on the timer before still goes off, and
+    deadlines may be nested, but a job that sets that timer itself has only :meth:`check`.
+
+    In other threads, and where there is no such timer, only :meth:`check` raises: let the job
+    call it often. In asyncio, where ``with`` would interrupt the loop, use
+    ``asyncio.wait_for(job, deadline.remaining)`` instead.
+    """
+
+    def __init__(self, route: LaneRoute) -> None:
+        """Begin to count."""
+        self.route = route
+        timeout = route.attempt_timeout
+        #: When the time is up, by ``time.monotonic()``; infinite without a timeout.
+        self.ends = math.inf if timeout is None else time.monotonic() + timeout.total_seconds()
+
+    @property
+    def remaining(self) -> float | None:
+        """How many seconds are left, at least 0; ``None`` without a timeout."""
+        return None if self.ends == math.inf else max(0.0, self.ends - time.monotonic())
+
+    @property
+    def expired(self) -> bool:
+        """Whether the time is up."""
+        return time.monotonic() >= self.ends
+
+    def check(self) -> None:
+        """Raise :class:`AttemptTimedOut` if the time is up."""
+        if self.expired:
+            raise AttemptTimedOut(self.route)
+
+    def __enter__(self) -> AttemptDeadline:
+        self.check()
+        if self.ends != math.inf:
+            ALARM.open(self)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        ALARM.close(self)

@@ -1,0 +1,195 @@
+"""Jobs, and where they run."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from .._fields import add_names, path, set_number, set_span, set_text
+from ..errors import refused
+from ..times import from_optional_duration
+from ..v1 import lanes_pb2 as pb
+
+
+class RouteReason(enum.IntEnum):
+    """Why a job gets its lane."""
+
+    #: Nothing is known about it yet.
+    UNTRIED = 1
+    #: It reached the timeout of a faster lane.
+    DEMOTED = 2
+    #: It was predicted to be slow.
+    PREDICTED_SLOW = 3
+    #: An idle worker of a slower lane takes it: only from ``dispatch_jobs``.
+    IDLE_WORKER = 4
+
+
+@dataclass(frozen=True)
+class LanePrediction:
+    """What is known of a job before it runs: one of the two.
+
+    slow_probability: how probable it is that it reaches the express lane's timeout: 0 to 1.
+    run_time: how long it will run; longer than the express lane's timeout is slow.
+    """
+
+    slow_probability: float | None = None
+    run_time: timedelta | None = None
+
+    def set_in(self, message: pb.LanePrediction, at: str) -> None:
+        """Set it in a message; ``at`` is its place in the request."""
+        if self.slow_probability is not None and self.run_time is not None:
+            allowed = "must have slow_probability or run_time, not both"
+            raise refused(path(at, "prediction"), self, allowed, "ERROR_REASON_CONTRADICTORY")
+        message.SetInParent()  # without either, the sidecar says what is missing
+        if self.slow_probability is not None:
+            set_number(message, at, "slow_probability", self.slow_probability)
+        set_span(message, at, "run_time", self.run_time)
+
+
+@dataclass(frozen=True)
+class PendingJob:
+    """A job that waits.
+
+    id: given back as it is.
+    timed_out_lanes: the lanes in which it reached the timeout, in any order. An attempt
+        that failed otherwise is tried again in the same lane.
+    prediction: what is known of it. The likelier an untried job is slow, the later it comes.
+    """
+
+    id: str
+    timed_out_lanes: Sequence[str] = ()
+    prediction: LanePrediction | None = None
+
+
+@dataclass(frozen=True)
+class LaneRoute:
+    """Where a job runs."""
+
+    lane: str
+    #: From 1; those that reached a timeout came before.
+    attempt: int
+    #: How long the attempt may run; ``None`` without an end. See ``AttemptDeadline``.
+    attempt_timeout: timedelta | None
+    #: The lane that follows the timeout; ``None`` if the job has then failed for good.
+    lane_on_timeout: str | None
+    reason: RouteReason
+    #: Whether the job goes on where it was suspended.
+    resumes: bool
+
+    def celery_options(self, *, grace: timedelta = timedelta(seconds=10)) -> dict[str, float]:
+        """Return the time limits of the attempt, for Celery's ``apply_async``.
+
+        At the attempt timeout, Celery raises ``SoftTimeLimitExceeded`` in the task, and kills
+        its process if that has not ended it ``grace`` later. Without a timeout there are none::
+
+            task.apply_async(args, queue=route.lane, **route.celery_options())
+        """
+        if not isinstance(grace, timedelta) or grace <= timedelta(0):
+            raise refused("grace", grace, "must be a timedelta above 0 s")
+        if self.attempt_timeout is None:
+            return {}
+        return {
+            "soft_time_limit": self.attempt_timeout.total_seconds(),
+            "time_limit": (self.attempt_timeout + grace).total_seconds(),
+        }
+
+    @classmethod
+    def from_message(cls, message: pb.LaneRoute) -> LaneRoute:
+        """Read it from a message."""
+        return cls(
+            lane=message.lane,
+            attempt=message.attempt,
+            attempt_timeout=from_optional_duration(message, "attempt_timeout"),
+            lane_on_timeout=message.lane_on_timeout or None,
+            reason=RouteReason(message.reason),
+            resumes=message.resumes,
+        )
+
+
+@dataclass(frozen=True)
+class PermanentFailure:
+    """A job is not tried again."""
+
+    #: The lane whose timeout it reached, the last.
+    lane: str
+    #: How long it was let run there.
+    attempt_timeout: timedelta | None
+    #: The same in words.
+    reason: str
+
+    @classmethod
+    def from_message(cls, message: pb.PermanentFailure) -> PermanentFailure:
+        """Read it from a message."""
+        timeout = from_optional_duration(message, "attempt_timeout")
+        return cls(message.lane, timeout, message.reason)
+
+
+@dataclass(frozen=True)
+class JobPlacement:
+    """A job on a worker."""
+
+    #: Its place in the question, from 0.
+    job_index: int
+    job_id: str
+    route: LaneRoute
+
+    @classmethod
+    def from_message(cls, message: pb.JobPlacement) -> JobPlacement:
+        """Read it from a message."""
+        return cls(message.job_index, message.job_id, LaneRoute.from_message(message.route))
+
+
+@dataclass(frozen=True)
+class FailedJob:
+    """A job that is not tried again."""
+
+    #: Its place in the question, from 0.
+    job_index: int
+    job_id: str
+    failure: PermanentFailure
+
+    @classmethod
+    def from_message(cls, message: pb.FailedJob) -> FailedJob:
+        """Read it from a message."""
+        failure = PermanentFailure.from_message(message.failure)
+        return cls(message.job_index, message.job_id, failure)
+
+
+@dataclass(frozen=True)
+class DispatchedJobs:
+    """Who runs what."""
+
+    #: In the order of choice.
+    placements: tuple[JobPlacement, ...]
+    #: Jobs that are not tried again, in the order of the question.
+    failures: tuple[FailedJob, ...]
+
+    @classmethod
+    def from_message(cls, message: pb.DispatchJobsResponse) -> DispatchedJobs:
+        """Read it from a message."""
+        return cls(
+            placements=tuple(map(JobPlacement.from_message, message.placements)),
+            failures=tuple(map(FailedJob.from_message, message.failures)),
+        )
+
+
+def set_history(
+    message: pb.RouteJobRequest | pb.PendingJob,
+    at: str,
+    timed_out_lanes: Iterable[str],
+    prediction: LanePrediction | None,
+) -> None:
+    """Set what is known of a job."""
+    add_names(message, at, "timed_out_lanes", timed_out_lanes)
+    if prediction is not None:
+        prediction.set_in(message.prediction, path(at, "prediction"))
+
+
+def add_jobs(request: pb.DispatchJobsRequest, jobs: Iterable[PendingJob]) -> None:
+    """Add jobs to a request."""
+    for index, job in enumerate(jobs):
+        at, message = f"jobs[{index}]", request.jobs.add()
+        set_text(message, at, "id", job.id)
+        set_history(message, at, job.timed_out_lanes, job.prediction)

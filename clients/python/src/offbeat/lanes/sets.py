@@ -1,0 +1,146 @@
+"""Lanes, and the rule by which they take jobs."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from .._fields import set_enum, set_integer, set_number, set_span, set_text
+from ..times import from_optional_duration
+from ..v1 import lanes_pb2 as pb
+
+
+class LanePolicy(enum.IntEnum):
+    """Which jobs a free worker takes; slow lanes choose first."""
+
+    #: Those that were demoted to its lane, then fresher ones; express lanes take untried jobs.
+    EXPRESS_FIRST = 1
+    #: Slow lanes take jobs in their order, faster ones what those leave over.
+    SLOW_FIRST = 2
+
+
+class TimeoutAction(enum.IntEnum):
+    """What happens to a job at its timeout."""
+
+    #: It is aborted, and begins anew in the next lane.
+    ABORT = 1
+    #: It is suspended, and goes on in the next lane: no work is lost, its memory stays taken.
+    SUSPEND = 2
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A lane: its name, its workers, and how long an attempt may run.
+
+    The timeout is longer than in the lane before; only the last lane may have none.
+    """
+
+    name: str
+    worker_count: int
+    attempt_timeout: timedelta | None = None
+
+    @classmethod
+    def from_message(cls, message: pb.Lane) -> Lane:
+        """Read it from a message."""
+        timeout = from_optional_duration(message, "attempt_timeout")
+        return cls(message.name, message.worker_count, timeout)
+
+
+@dataclass(frozen=True)
+class LaneSet:
+    """Lanes, fastest first. ``None`` means the sidecar's default.
+
+    lanes: 2 to 16; the first is the express lane, the last the slow lane.
+    policy: which jobs a free worker takes. Default: ``LanePolicy.EXPRESS_FIRST``.
+    on_timeout: what happens to a job at its timeout. Default: ``TimeoutAction.ABORT``.
+    max_express_slow_probability: a job that is slow with a higher probability does not
+        enter the express lane. Default: 1, none is refused.
+
+    >>> from datetime import timedelta
+    >>> LaneSet([Lane("express", 3, timedelta(minutes=1)), Lane("slow", 1)]).lane("slow")
+    Lane(name='slow', worker_count=1, attempt_timeout=None)
+    """
+
+    lanes: Sequence[Lane]
+    policy: LanePolicy | None = None
+    on_timeout: TimeoutAction | None = None
+    max_express_slow_probability: float | None = None
+
+    def __post_init__(self) -> None:
+        """Keep the lanes as a tuple: equal to those of an answer, whatever they came in."""
+        object.__setattr__(self, "lanes", tuple(self.lanes))
+
+    def lane(self, name: str) -> Lane:
+        """Return the lane of a name; ``LookupError`` if there is none."""
+        for lane in self.lanes:
+            if lane.name == name:
+                return lane
+        raise LookupError(f"there is no lane {name!r}")
+
+    def to_message(self) -> pb.LaneSet:
+        """Turn it into a message."""
+        message = pb.LaneSet()
+        for index, lane in enumerate(self.lanes):
+            path = f"lane_set.lanes[{index}]"
+            added = message.lanes.add()
+            set_text(added, path, "name", lane.name)
+            set_integer(added, path, "worker_count", lane.worker_count)
+            set_span(added, path, "attempt_timeout", lane.attempt_timeout)
+        if self.policy is not None:
+            set_enum(message, "lane_set", "policy", self.policy, LanePolicy)
+        if self.on_timeout is not None:
+            set_enum(message, "lane_set", "on_timeout", self.on_timeout, TimeoutAction)
+        probability = self.max_express_slow_probability
+        if probability is not None:
+            set_number(message, "lane_set", "max_express_slow_probability", probability)
+        return message
+
+    @classmethod
+    def from_message(cls, message: pb.LaneSet) -> LaneSet:
+        """Read it from a message."""
+        known = message.HasField("max_express_slow_probability")
+        return cls(
+            lanes=tuple(map(Lane.from_message, message.lanes)),
+            policy=LanePolicy(message.policy) if message.policy else None,
+            on_timeout=TimeoutAction(message.on_timeout) if message.on_timeout else None,
+            max_express_slow_probability=message.max_express_slow_probability if known else None,
+        )
+
+
+@dataclass(frozen=True)
+class LaneState:
+    """How a lane does.
+
+    pending_count: jobs that wait for it: a job waits for the fastest lane that may take it.
+    mean_run_time: how long an attempt takes in it. Default: what ``longest_wait`` says;
+        without it, the lane's timeout; without one, ten times that of the lane before.
+    longest_wait: how long the job that has waited longest has done so.
+    busy_worker_count: workers in the middle of a job, who stay.
+    """
+
+    pending_count: int = 0
+    mean_run_time: timedelta | None = None
+    longest_wait: timedelta | None = None
+    busy_worker_count: int = 0
+
+
+@dataclass(frozen=True)
+class WorkerSplit:
+    """Another split of the workers."""
+
+    #: The lanes, with the workers that they should have.
+    lane_set: LaneSet
+    #: The work that was reckoned with for each lane.
+    waiting: tuple[timedelta, ...]
+
+
+def add_states(request: pb.SplitWorkersRequest, states: Iterable[LaneState]) -> None:
+    """Add how each lane does."""
+    for index, state in enumerate(states):
+        path, message = f"states[{index}]", request.states.add()
+        set_integer(message, path, "pending_count", state.pending_count)
+        set_integer(message, path, "busy_worker_count", state.busy_worker_count)
+        set_span(message, path, "mean_run_time", state.mean_run_time)
+        set_span(message, path, "longest_wait", state.longest_wait)

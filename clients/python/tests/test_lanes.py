@@ -1,0 +1,281 @@
+"""Lanes: where jobs run, and each field there and back."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from datetime import timedelta
+
+import pytest
+
+import offbeat
+from offbeat import (
+    FailedJob,
+    Lane,
+    LanePolicy,
+    LanePrediction,
+    LaneRoute,
+    LaneSet,
+    LaneState,
+    LaneVerdict,
+    PendingJob,
+    PermanentFailure,
+    RouteReason,
+    RunTimeHistogram,
+    RunTimePercentiles,
+    TimeoutAction,
+)
+
+SECOND = timedelta(seconds=1)
+EXPRESS, SLOW = Lane("express", 2, 60 * SECOND), Lane("slow", 1, 900 * SECOND)
+LANES = LaneSet([EXPRESS, SLOW])
+
+
+@pytest.fixture(scope="module")
+def client():
+    with offbeat.Client() as client:
+        yield client
+
+
+def test_a_job_goes_through_its_lanes(client):
+    first = client.route_job(LANES)
+    assert first == LaneRoute("express", 1, 60 * SECOND, "slow", RouteReason.UNTRIED, False)
+    second = client.route_job(LANES, timed_out_lanes=["express"])
+    assert second == LaneRoute("slow", 2, 900 * SECOND, None, RouteReason.DEMOTED, False)
+    failure = client.route_job(LANES, timed_out_lanes=["slow", "express"])
+    assert isinstance(failure, PermanentFailure)
+    assert (failure.lane, failure.attempt_timeout) == ("slow", 900 * SECOND)
+    assert "slow" in failure.reason
+
+
+def test_lanes_without_an_end_and_suspended_jobs(client):
+    endless = LaneSet([EXPRESS, Lane("slow", 1)], on_timeout=TimeoutAction.SUSPEND)
+    route = client.route_job(endless, timed_out_lanes=["express"])
+    assert (route.attempt_timeout, route.resumes) == (None, True)
+
+
+def test_predictions(client):
+    careful = LaneSet([EXPRESS, SLOW], max_express_slow_probability=0.5)
+    for prediction, lane in [
+        (LanePrediction(slow_probability=0.6), "slow"),
+        (LanePrediction(slow_probability=0.4), "express"),
+        (LanePrediction(slow_probability=0.0), "express"),
+        (LanePrediction(run_time=61 * SECOND), "slow"),
+        (LanePrediction(run_time=timedelta(0)), "express"),
+    ]:
+        route = client.route_job(careful, prediction=prediction)
+        assert route.lane == lane, prediction
+        assert route.reason is (
+            RouteReason.PREDICTED_SLOW if lane == "slow" else RouteReason.UNTRIED
+        )
+
+
+def test_jobs_are_placed_in_their_order(client):
+    jobs = [
+        PendingJob("later", prediction=LanePrediction(slow_probability=0.9)),
+        PendingJob("failed", ["slow"]),
+        PendingJob("demoted", ["express"]),
+        PendingJob("soon"),
+        PendingJob("sooner", prediction=LanePrediction(slow_probability=0.0)),
+    ]
+    answer = client.dispatch_jobs(LANES, [2, 1], jobs)
+    placed = [(job.job_index, job.job_id, job.route.lane) for job in answer.placements]
+    assert placed == [(2, "demoted", "slow"), (3, "soon", "express"), (4, "sooner", "express")]
+    assert answer.placements[0].route.attempt == 2
+    failure = client.route_job(LANES, timed_out_lanes=["slow"])
+    assert answer.failures == (FailedJob(1, "failed", failure),)
+    idle = client.dispatch_jobs(LANES, [0, 1], [PendingJob("fresh")]).placements[0].route
+    assert (idle.lane, idle.reason) == ("slow", RouteReason.IDLE_WORKER)
+
+
+def test_slow_lanes_may_choose_by_order(client):
+    jobs = [PendingJob("fresh"), PendingJob("demoted", ["express"])]
+    slow_first = LaneSet([EXPRESS, SLOW], LanePolicy.SLOW_FIRST)
+    for lane_set, taken in [(LANES, "demoted"), (slow_first, "fresh")]:
+        assert client.dispatch_jobs(lane_set, [0, 1], jobs).placements[0].job_id == taken
+
+
+def test_an_answers_lane_set_is_asked_about_again(client):
+    lane_set = LaneSet(
+        [EXPRESS, Lane("middle", 0, 90 * SECOND), Lane("slow", 1)],
+        LanePolicy.SLOW_FIRST,
+        TimeoutAction.SUSPEND,
+        max_express_slow_probability=0.25,
+    )
+    states = [
+        LaneState(0, busy_worker_count=1),
+        LaneState(10, mean_run_time=70 * SECOND),
+        LaneState(3, longest_wait=30 * SECOND),
+    ]
+    split = client.split_workers(lane_set, states, worker_count=12)
+    assert split.waiting == (timedelta(0), 700 * SECOND, 30 * SECOND)
+    counts = [lane.worker_count for lane in split.lane_set.lanes]
+    assert sum(counts) == 12
+    assert counts[1] == max(counts)
+    same = [lane_set.lane(lane.name).attempt_timeout for lane in split.lane_set.lanes]
+    assert [lane.attempt_timeout for lane in split.lane_set.lanes] == same
+    assert split.lane_set.policy is LanePolicy.SLOW_FIRST
+    assert split.lane_set.on_timeout is TimeoutAction.SUSPEND
+    assert split.lane_set.max_express_slow_probability == 0.25
+    assert client.route_job(split.lane_set, timed_out_lanes=["express"]).lane == "middle"
+    assert client.dispatch_jobs(split.lane_set, counts, [PendingJob("a")]).placements
+    again = client.split_workers(split.lane_set, [LaneState()] * 3)
+    assert sum(lane.worker_count for lane in again.lane_set.lanes) == 12
+
+
+def test_lane_sets_are_values():
+    assert LaneSet(lane for lane in (EXPRESS, SLOW)) == LANES
+    assert hash(LaneSet([EXPRESS, SLOW])) == hash(LANES)
+    with pytest.raises(LookupError, match="'fast'"):
+        LANES.lane("fast")
+
+
+HEAVY = [timedelta(seconds=0.2)] * 980 + [60 * SECOND] * 20
+
+
+def test_heavy_tails_get_lanes_and_even_ones_none(client):
+    ask = {"arrival_rate": 2.0, "worker_count": 4, "timeout": 60}
+    plan = client.plan_lanes(HEAVY, **ask)
+    assert plan.verdict is LaneVerdict.LANES
+    assert plan.mean_run_time == timedelta(seconds=1.396)
+    assert plan.utilization == pytest.approx(2 * 1.396 / 4)
+    assert plan.slowdown_floor == timedelta(seconds=0.2)
+    assert sum(lane.worker_count for lane in plan.lane_set.lanes) == 4
+    assert plan.with_lanes.is_stable
+    assert 1 <= plan.with_lanes.mean_slowdown < plan.without_lanes.mean_slowdown
+    assert timedelta(0) <= plan.with_lanes.mean_wait < plan.with_lanes.mean_sojourn
+    assert plan.with_lanes.p95_wait <= plan.with_lanes.p95_sojourn
+    assert plan.with_lanes.p95_slowdown >= 1
+    assert 0 < plan.with_lanes.wasted_share < 1
+    assert plan.simulated_job_count > 1_000
+    rates = [sensitivity.arrival_rate for sensitivity in plan.sensitivities]
+    assert rates == pytest.approx([1.6, 2.4])
+    assert all(sensitivity.with_lanes for sensitivity in plan.sensitivities)
+    assert all(sensitivity.without_lanes.mean_wait for sensitivity in plan.sensitivities)
+    assert plan.cutoffs
+    assert all(0 < at.express_worker_count < 4 and at.mean_slowdown >= 1 for at in plan.cutoffs)
+    assert timedelta(seconds=0.2) <= max(at.cutoff for at in plan.cutoffs) <= 60 * SECOND
+    # What was planned is what is asked about.
+    assert client.route_job(plan.lane_set).lane == plan.lane_set.lanes[0].name
+    assert plan == client.plan_lanes(reversed(HEAVY), **ask)
+    assert plan != client.plan_lanes(HEAVY, seed=1, **ask)
+    even = client.plan_lanes([SECOND] * 10, **ask)
+    assert (even.verdict, even.without_lanes.is_stable) == (LaneVerdict.NO_LANES, True)
+
+
+def test_plans_from_what_sums_run_times_up(client):
+    ask = {"arrival_rate": 2.0, "worker_count": 4, "timeout": 60}
+    histogram = RunTimeHistogram({SECOND: 980, 60 * SECOND: 20})
+    counted = client.plan_lanes(histogram, **ask)
+    assert SECOND / 2 < counted.mean_run_time < 3 * SECOND
+    percentiles = RunTimePercentiles(p50=SECOND / 2, p90=3 * SECOND)
+    drawn = client.plan_lanes(percentiles, tolerated_wait=SECOND, slowdown_floor=SECOND, **ask)
+    assert drawn.slowdown_floor == SECOND
+    assert drawn.lane_set is None or drawn.lane_set.lanes[0].attempt_timeout <= SECOND
+    mean = client.plan_lanes(RunTimePercentiles(mean=SECOND, p90=2 * SECOND), **ask)
+    assert mean.mean_run_time == pytest.approx(SECOND, abs=SECOND / 100)
+    kept = client.plan_lanes(HEAVY, on_timeout=TimeoutAction.SUSPEND, max_lane_count=2, **ask)
+    assert len(kept.lane_set.lanes) == 2
+    assert kept.lane_set.on_timeout is TimeoutAction.SUSPEND
+    assert kept.with_lanes.wasted_share == 0
+
+
+@pytest.mark.parametrize(
+    ("ask", "field"),
+    [
+        (lambda client: client.route_job(LaneSet([])), "lane_set.lanes"),
+        (lambda client: client.route_job(LaneSet([Lane(1, 1)])), "lane_set.lanes[0].name"),
+        (
+            lambda client: client.route_job(LaneSet([EXPRESS, Lane("slow", "1")])),
+            "lane_set.lanes[1].worker_count",
+        ),
+        (
+            lambda client: client.route_job(LaneSet([EXPRESS, Lane("slow", 1, 900)])),
+            "lane_set.lanes[1].attempt_timeout",
+        ),
+        (lambda client: client.route_job(LaneSet([EXPRESS, SLOW], 9)), "lane_set.policy"),
+        (
+            lambda client: client.route_job(
+                LaneSet([EXPRESS, SLOW], max_express_slow_probability="1")
+            ),
+            "lane_set.max_express_slow_probability",
+        ),
+        (lambda client: client.route_job(LANES, timed_out_lanes=["no"]), "timed_out_lanes[0]"),
+        (lambda client: client.route_job(LANES, timed_out_lanes="slow"), "timed_out_lanes"),
+        (
+            lambda client: client.route_job(LANES, prediction=LanePrediction()),
+            "prediction.prediction",
+        ),
+        (
+            lambda client: client.route_job(LANES, prediction=LanePrediction(0.5, SECOND)),
+            "prediction.prediction",
+        ),
+        (
+            lambda client: client.dispatch_jobs(LANES, [0, 9], []),
+            "free_worker_counts[1]",
+        ),
+        (lambda client: client.dispatch_jobs(LANES, [0, "1"], []), "free_worker_counts[1]"),
+        (
+            lambda client: client.dispatch_jobs(LANES, [0, 1], [PendingJob("a"), PendingJob(b"")]),
+            "jobs[1].id",
+        ),
+        (
+            lambda client: client.dispatch_jobs(LANES, [0, 1], [PendingJob("a", "slow")]),
+            "jobs[0].timed_out_lanes",
+        ),
+        (
+            lambda client: client.dispatch_jobs(
+                LANES, [0, 1], [PendingJob("a", prediction=LanePrediction(2.0))]
+            ),
+            "jobs[0].prediction.slow_probability",
+        ),
+        (
+            lambda client: client.split_workers(LANES, [LaneState(), LaneState(-1)]),
+            "states[1].pending_count",
+        ),
+    ],
+)
+def test_refusals_name_the_field(client, ask, field):
+    with pytest.raises(offbeat.InvalidArgument) as caught:
+        ask(client)
+    assert caught.value.field == field
+
+
+def test_refusals_of_plans_name_the_field(client):
+    for run_times, options, field in [
+        ([SECOND, timedelta(0)], {}, "samples.micros[1]"),
+        ([SECOND, timedelta.max], {}, "samples.micros[1]"),
+        ([SECOND, 1.0], {}, "samples.micros[1]"),
+        ([SECOND], {"arrival_rate": "2"}, "arrival_rate"),
+        ([SECOND], {"worker_count": 0}, "worker_count"),
+        ([SECOND], {"max_lane_count": 1}, "max_lane_count"),
+        ([SECOND], {"seed": 2**63}, "seed"),
+        ([SECOND], {"tolerated_wait": timedelta(0)}, "tolerated_wait"),
+        ([SECOND], {"slowdown_floor": timedelta(0)}, "slowdown_floor"),
+        ([SECOND], {"on_timeout": 9}, "on_timeout"),
+        (RunTimeHistogram({SECOND: -1}), {}, "histogram.buckets[0].count"),
+        (RunTimeHistogram({1: 1}), {}, "histogram.buckets[0].upper_bound"),
+        (RunTimePercentiles(p50=SECOND, p90=SECOND / 2), {}, "percentiles.p90"),
+    ]:
+        with pytest.raises(offbeat.InvalidArgument) as caught:
+            client.plan_lanes(run_times, **{"arrival_rate": 2.0, "worker_count": 4, **options})
+        assert caught.value.field == field, (run_times, options)
+
+
+def test_asyncio_has_the_same_answers(client):
+    rng = random.Random(2)
+    jobs = [PendingJob(str(number), rng.choice([(), ("express",)])) for number in range(500)]
+    calls = [
+        lambda client: client.allocate_workers([offbeat.Stage("a", 9)], 4, max_moves=2),
+        lambda client: client.next_stage([offbeat.Stage("a", 9)]),
+        lambda client: client.route_job(LANES, timed_out_lanes=["express"]),
+        lambda client: client.dispatch_jobs(LANES, [2, 1], iter(jobs)),
+        lambda client: client.split_workers(LANES, [LaneState(4)] * 2, worker_count=9),
+        lambda client: client.plan_lanes(HEAVY, arrival_rate=1, worker_count=4, timeout=60),
+    ]
+
+    async def answers():
+        async with offbeat.AsyncClient() as client:
+            return [await call(client) for call in calls]
+
+    assert asyncio.run(answers()) == [call(client) for call in calls]

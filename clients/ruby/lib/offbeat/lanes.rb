@@ -1,0 +1,139 @@
+# frozen_string_literal: true
+
+require_relative "v1/lanes_pb"
+require_relative "value"
+require_relative "lane_routes"
+
+module Offbeat
+  # Lanes, and the rule by which they take jobs. What is nil has the sidecar's default.
+  #
+  #   Offbeat::LaneSet.new(lanes: [Offbeat::Lane.new(name: "express", worker_count: 2, attempt_timeout: 60),
+  #                                Offbeat::Lane.new(name: "slow", worker_count: 6, attempt_timeout: 900)])
+  LaneSet = Value.define(:lanes, :policy, :on_timeout, :max_express_slow_probability) do
+    # @param lanes the {Lane}s, fastest first: 2 to 16
+    # @param policy :express_first (the default: slow lanes take demoted jobs before all others) or
+    #   :slow_first (the express lane takes what the slow ones leave over)
+    # @param on_timeout what happens to a job at its timeout: :abort (the default: it begins anew in the
+    #   next lane) or :suspend (it goes on there)
+    # @param max_express_slow_probability a job that is slow with a higher probability does not enter the
+    #   express lane. Default: 1
+    def initialize(lanes:, policy: nil, on_timeout: nil, max_express_slow_probability: nil)
+      super
+    end
+
+    def self.of(message)
+      new(lanes: message.lanes.map { |lane| Lane.of(lane) }, policy: LaneSet::POLICIES.key(message.policy),
+          on_timeout: LaneSet::TIMEOUT_ACTIONS.key(message.on_timeout),
+          max_express_slow_probability:
+            message.has_max_express_slow_probability? ? message.max_express_slow_probability : nil)
+    end
+
+    # The lanes as their message.
+    def to_message(path = "lane_set")
+      message = V1::LaneSet.new
+      Fields.add_messages(message, "lanes", lanes, Lane, "#{path}.lanes")
+      message.policy = Offbeat.named("#{path}.policy", policy, LaneSet::POLICIES) if policy
+      message.on_timeout = Offbeat.named("#{path}.on_timeout", on_timeout, LaneSet::TIMEOUT_ACTIONS) if on_timeout
+      Fields.set_all(message, self, path, %w[max_express_slow_probability])
+      message
+    end
+  end
+  LaneSet::POLICIES = { express_first: :LANE_POLICY_EXPRESS_FIRST, slow_first: :LANE_POLICY_SLOW_FIRST }.freeze
+  LaneSet::TIMEOUT_ACTIONS = { abort: :TIMEOUT_ACTION_ABORT, suspend: :TIMEOUT_ACTION_SUSPEND }.freeze
+
+  # A lane.
+  Lane = Value.define(:name, :worker_count, :attempt_timeout) do
+    # @param name another for each lane
+    # @param attempt_timeout how long an attempt may run, in seconds: longer than in the lane before.
+    #   Only the last lane may go without
+    def initialize(name:, worker_count:, attempt_timeout: nil)
+      super
+    end
+
+    def self.of(message)
+      new(name: message.name, worker_count: message.worker_count,
+          attempt_timeout: Times.from_optional(message.attempt_timeout))
+    end
+
+    # The lane as its message; the path names it in refusals.
+    def to_message(path)
+      lane = V1::Lane.new
+      Fields.set_all(lane, self, path, %w[name worker_count])
+      Fields.set_spans(lane, self, path, %w[attempt_timeout])
+      lane
+    end
+  end
+
+  # What is known of a job before it runs: how probable it is that it reaches the express lane's timeout
+  # (0 to 1), or how long it will run, in seconds.
+  LanePrediction = Value.define(:slow_probability, :run_time) do
+    def initialize(slow_probability: nil, run_time: nil)
+      super
+    end
+
+    # The prediction as its message; the path names it in refusals.
+    def to_message(path)
+      if slow_probability && run_time
+        raise Offbeat.refused(path, to_h, "must be slow_probability or run_time, not both",
+                              reason: "ERROR_REASON_CONTRADICTORY")
+      end
+
+      prediction = V1::LanePrediction.new
+      Fields.set_all(prediction, self, path, %w[slow_probability])
+      Fields.set_spans(prediction, self, path, %w[run_time])
+      prediction
+    end
+  end
+
+  # A job that waits. Its ID is any text, given back as it is.
+  PendingJob = Value.define(:id, :timed_out_lanes, :prediction) do
+    # @param timed_out_lanes the names of the lanes in which it reached the timeout. An attempt that failed
+    #   otherwise says nothing about the job's length, and does not count
+    # @param prediction a {LanePrediction}: the likelier an untried job is slow, the later it comes
+    def initialize(id:, timed_out_lanes: [], prediction: nil)
+      super
+    end
+
+    # The job, once it has reached the timeout of a lane.
+    def timed_out_in(lane)
+      self.class.new(id: id, timed_out_lanes: timed_out_lanes.to_a + [lane], prediction: prediction)
+    end
+
+    # The job as its message; the path names it in refusals.
+    def to_message(path)
+      job = V1::PendingJob.new
+      Fields.set_all(job, self, path, %w[id])
+      Fields.add(job, "timed_out_lanes", timed_out_lanes, "#{path}.timed_out_lanes")
+      job.prediction = prediction.to_message("#{path}.prediction") if prediction
+      job
+    end
+  end
+
+  # How a lane does. Spans are in seconds.
+  LaneState = Value.define(:pending_count, :mean_run_time, :longest_wait, :busy_worker_count) do
+    # @param pending_count the jobs that wait for it: each waits for the fastest lane that may take it
+    # @param mean_run_time how long an attempt takes in it. Default: what longest_wait says; without it, the
+    #   lane's timeout
+    # @param longest_wait how long the job that has waited longest has done so
+    # @param busy_worker_count workers in the middle of a job, who stay
+    def initialize(pending_count: 0, mean_run_time: nil, longest_wait: nil, busy_worker_count: 0)
+      super
+    end
+
+    # The state as its message; the path names it in refusals.
+    def to_message(path)
+      state = V1::LaneState.new
+      Fields.set_all(state, self, path, %w[pending_count busy_worker_count])
+      Fields.set_spans(state, self, path, %w[mean_run_time longest_wait])
+      state
+    end
+  end
+
+  # Another split of the workers: the lanes with the workers that they should have, to be asked with from
+  # now on, and the work that was reckoned with for each lane, in microseconds.
+  WorkerSplit = Value.define(:lane_set, :waiting_micros) do
+    def self.of(message)
+      new(lane_set: LaneSet.of(message.lane_set), waiting_micros: message.waiting_micros.to_a)
+    end
+  end
+end

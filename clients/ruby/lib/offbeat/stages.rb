@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require_relative "v1/stages_pb"
+require_relative "value"
+
+module Offbeat
+  # A stage of a pipeline, as it is now. What is nil has the sidecar's default.
+  #
+  #   Offbeat::Stage.new(name: "render", backlog_count: 12, mean_service_time: 1.5)
+  Stage = Value.define(:name, :backlog_count, :mean_service_time, :service_times, :done, :minimum_worker_count,
+                       :maximum_worker_count, :current_worker_count, :busy_worker_count) do
+    # @param name another for each stage
+    # @param backlog_count the jobs that wait; those that run do not count
+    # @param mean_service_time how long a job takes on average, in seconds. Default: the mean of the stages
+    #   that were measured; if none was, 1 s
+    # @param service_times instead of it: how long some jobs took
+    # @param done whether no more work will come: it gets no workers but those that are busy
+    # @param minimum_worker_count it gets no fewer workers
+    # @param maximum_worker_count it gets no more. Default: as many as there are
+    # @param current_worker_count the workers that it has, busy ones included
+    # @param busy_worker_count those of them that are in the middle of a job, and so stay
+    def initialize(name:, backlog_count: 0, mean_service_time: nil, service_times: [], done: false,
+                   minimum_worker_count: 0, maximum_worker_count: nil, current_worker_count: 0, busy_worker_count: 0)
+      super
+    end
+
+    # The stage as its message; the path names it in refusals.
+    def to_message(path)
+      stage = V1::Stage.new
+      Fields.set_all(stage, self, path, %w[name backlog_count done minimum_worker_count maximum_worker_count
+                                               current_worker_count busy_worker_count])
+      Fields.set_spans(stage, self, path, %w[mean_service_time])
+      Fields.each_indexed(service_times, "#{path}.service_times") do |time, place|
+        stage.service_times << Times.to_duration(place, time)
+      end
+      stage
+    end
+  end
+
+  # Who gets how many workers: `stages` in the order of the question, and the `moves` that lead
+  # there. Scores are in microseconds.
+  WorkerAllocation = Value.define(:stages, :moves, :unassigned_worker_count, :score, :current_score,
+                                  :improvement_too_small) do
+    def self.of(message)
+      new(stages: message.stages.map { |stage| StageAllocation.of(stage) },
+          moves: message.moves.map { |move| WorkerMove.of(move) },
+          unassigned_worker_count: message.unassigned_worker_count, score: message.score,
+          current_score: message.current_score, improvement_too_small: message.improvement_too_small)
+    end
+
+    # The workers of each stage, by its name.
+    def worker_counts
+      stages.to_h { |stage| [stage.name, stage.worker_count] }
+    end
+  end
+
+  # What a stage gets, and why: `next_quotient` is what one worker more would be worth there, in
+  # microseconds, and `mean_service_time` (in seconds) what was reckoned with.
+  StageAllocation = Value.define(:name, :worker_count, :workload_micros, :weight, :mean_service_time,
+                                 :service_time_is_estimated, :score, :next_quotient) do
+    def self.of(message)
+      new(name: message.name, worker_count: message.worker_count, workload_micros: message.workload_micros,
+          weight: message.weight, mean_service_time: Times.from_duration(message.mean_service_time),
+          service_time_is_estimated: message.service_time_is_estimated, score: message.score,
+          next_quotient: message.next_quotient)
+    end
+  end
+
+  # Workers who change their stage: from nil if they are new, to nil if they are not needed any more.
+  WorkerMove = Value.define(:from_stage, :to_stage, :worker_count) do
+    def self.of(message)
+      new(from_stage: Fields.name_or_nil(message.from_stage), to_stage: Fields.name_or_nil(message.to_stage),
+          worker_count: message.worker_count)
+    end
+  end
+
+  # Where a worker goes: a stage, or nil if none may have it. `moves` says whether that is another
+  # than its current one; `reason` is :worth_most, :below_minimum, :improvement_too_small or :all_full;
+  # the quotients are what it is worth there and where it is, in microseconds.
+  NextStage = Value.define(:stage, :moves, :reason, :quotient, :current_quotient) do
+    def self.of(message)
+      new(stage: Fields.name_or_nil(message.stage), moves: message.moves,
+          reason: Fields.symbol(message.reason, "NEXT_STAGE_REASON_"), quotient: message.quotient,
+          current_quotient: message.current_quotient)
+    end
+  end
+end

@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+require_relative "helper"
+
+# Plans of lanes: what goes in by each of its names, and what comes out.
+class LanePlanTest < OffbeatTest
+  SAMPLES = ([0.5] * 50 + [1] * 45 + [299.5r] * 5).freeze
+  QUESTION = { arrival_rate: 0.15, worker_count: 4 }.freeze
+
+  def test_a_plan_may_be_asked_with
+    plan = client.plan_lanes(SAMPLES, **QUESTION)
+    assert_equal [:lanes, 4], [plan.verdict, plan.lane_set.lanes.sum(&:worker_count)]
+    assert_equal [plan.lane_set.lanes.first.name, :untried], client.route_job(plan.lane_set).to_h.values_at(:lane, :reason)
+    free = plan.lane_set.lanes.map(&:worker_count)
+    jobs = Array.new(9) { |index| Offbeat::PendingJob.new(id: index.to_s) }
+    assert_equal 4, client.dispatch_jobs(plan.lane_set, jobs, free_worker_counts: free).placements.size
+    states = [Offbeat::LaneState.new(pending_count: 1)] * free.size
+    assert_equal 6, client.split_workers(plan.lane_set, states, worker_count: 6).lane_set.lanes.sum(&:worker_count)
+  end
+
+  def test_its_figures
+    plan = client.plan_lanes(SAMPLES, **QUESTION)
+    assert_equal [15.675r, 0.5r], [plan.mean_run_time, plan.slowdown_floor]
+    assert_in_delta 0.15 * 15.675 / 4, plan.utilization
+    assert_operator plan.with_lanes.mean_slowdown, :<, plan.without_lanes.mean_slowdown
+    assert_operator plan.without_lanes.mean_sojourn, :>, plan.without_lanes.mean_wait
+    assert_equal [true, 0.0], [plan.with_lanes.is_stable, plan.without_lanes.wasted_share]
+    assert_operator plan.with_lanes.wasted_share, :>, 0
+    assert_equal [0.12, 0.18], (plan.sensitivities.map { |other| other.arrival_rate.round(9) })
+    assert_instance_of Offbeat::LanePerformance, plan.sensitivities[1].with_lanes
+    refute_empty plan.cutoffs
+    plan.cutoffs.each { |cutoff| assert_operator cutoff.cutoff, :>, 0 }
+    assert_operator plan.simulated_job_count, :>, 1_000
+    assert_predicate plan.sensitivities, :frozen?
+  end
+
+  def test_the_same_question_has_the_same_answer
+    answers = [SAMPLES, SAMPLES.reverse.each].map { |samples| client.plan_lanes(samples, seed: 5, **QUESTION) }
+    assert_equal answers[0], answers[1]
+    refute_equal answers[0], client.plan_lanes(SAMPLES, seed: 6, **QUESTION)
+  end
+
+  def test_what_is_asked_for_reaches_the_sidecar
+    plan = client.plan_lanes(SAMPLES, tolerated_wait: 0.75, slowdown_floor: 10, on_timeout: :suspend, max_lane_count: 2, **QUESTION)
+    assert_equal [:suspend, 2, 10], [plan.lane_set.on_timeout, plan.lane_set.lanes.size, plan.slowdown_floor]
+    assert_operator plan.lane_set.lanes[0].attempt_timeout, :<=, 0.75
+    assert_equal 0.0, plan.with_lanes.wasted_share
+  end
+
+  def test_histograms_and_percentiles
+    counted = client.plan_lanes(Offbeat::RunTimeHistogram.new(buckets: { 1 => 95, 300r => 5 }), **QUESTION)
+    assert_equal :lanes, counted.verdict
+    alike = client.plan_lanes(Offbeat::RunTimePercentiles.new(p50: 20, p90: 21), **QUESTION)
+    assert_equal :no_lanes, alike.verdict
+    meant = client.plan_lanes(Offbeat::RunTimePercentiles.new(mean: 2.5, p90: 4), **QUESTION)
+    assert_in_delta 2.5, meant.mean_run_time, 0.01
+  end
+
+  def test_where_no_lanes_keep_up_there_are_none
+    plan = client.plan_lanes([1] * 95 + [300] * 5, arrival_rate: 0.25, worker_count: 4)
+    assert_equal [:no_lanes, nil, nil], [plan.verdict, plan.lane_set, plan.with_lanes]
+    refute plan.sensitivities[1].without_lanes.is_stable
+  end
+
+  def test_what_cannot_be_is_refused
+    histogram = ->(buckets) { Offbeat::RunTimeHistogram.new(buckets: buckets) }
+    percentiles = ->(**figures) { Offbeat::RunTimePercentiles.new(**figures) }
+    {
+      "samples.micros[1]" => [[1, "2s"]], "samples.micros[0]" => [[2**60]], "samples.micros[2]" => [[1, 1, 0]],
+      "samples.micros" => [5], "histogram.buckets[1].count" => [histogram.call({ 1 => 5, 2 => 1.5 })],
+      "histogram.buckets[0].upper_bound" => [histogram.call({ "1" => 5 })],
+      "percentiles.p90" => [percentiles.call(p50: 5, p90: 4)], "percentiles.mean" => [percentiles.call(p90: 4, mean: "m")],
+      "arrival_rate" => [[1], { arrival_rate: 0 }], "worker_count" => [[1], { worker_count: 1.5 }],
+      "tolerated_wait" => [[1], { tolerated_wait: "1s" }], "slowdown_floor" => [[1], { slowdown_floor: 0 }],
+      "on_timeout" => [[1], { on_timeout: :explode }], "max_lane_count" => [[1], { max_lane_count: 4 }],
+      "seed" => [[1], { seed: 2**63 }]
+    }.each do |field, (run_times, options)|
+      error = assert_raises(Offbeat::InvalidArgument, field) { client.plan_lanes(run_times, **QUESTION, **options.to_h) }
+      assert_equal field, error.field
+      refute_empty error.allowed
+    end
+  end
+end

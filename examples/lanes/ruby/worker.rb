@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+# Runs jobs in an express and a slow lane. Nobody has to know beforehand how long one takes.
+#
+#   ruby worker.rb [ADDRESS]
+#
+# The jobs are those of the timeline that is to be repeated here, a hundred times as fast.
+
+require "json"
+require "offbeat"
+
+LANES = Offbeat::LaneSet.new(lanes: [
+  Offbeat::Lane.new(name: "express", worker_count: 1, attempt_timeout: 0.6),
+  Offbeat::Lane.new(name: "slow", worker_count: 1, attempt_timeout: 9)
+])
+RUN_TIMES = { "fast1" => 0.1, "slow1" => 6, "slow2" => 6, "fast2" => 0.1 }.freeze # seconds
+
+def now
+  Process.clock_gettime(Process::CLOCK_MONOTONIC)
+end
+
+# Here the job is done, step by step. Between steps it looks at the clock.
+def work(name, deadline)
+  finish = now + RUN_TIMES.fetch(name)
+  while now < finish
+    deadline.check! # raises AttemptTimedOut when the time is up
+    sleep 0.01
+  end
+end
+
+# Runs a job on a thread of its own, and says at its end how it went.
+def start(job, route, ended)
+  Thread.new do
+    deadline = Offbeat::AttemptDeadline.new(route)
+    work(job.id, deadline)
+    ended << [job, route, :done]
+  rescue Offbeat::AttemptTimedOut
+    ended << [job, route, :timed_out]
+  end
+end
+
+Thread.abort_on_exception = true # a job that fails otherwise ends the program: yours would be tried again
+client = Offbeat::Client.new(ARGV[0])
+pending = RUN_TIMES.keys.map { |name| Offbeat::PendingJob.new(id: name) }
+running = LANES.lanes.to_h { |lane| [lane.name, []] }
+ended = Queue.new
+timeline = []
+began = now
+
+loop do
+  free = LANES.lanes.map { |lane| lane.worker_count - running[lane.name].size }
+  dispatched = client.dispatch_jobs(LANES, pending, free_worker_counts: free)
+  dispatched.failures.each { |failed| warn "#{failed.job_id} #{failed.failure.reason}" }
+  dispatched.placements.each do |placement|
+    job = pending[placement.job_index]
+    running[placement.route.lane] << job.id
+    start(job, placement.route, ended)
+  end
+  taken = (dispatched.placements + dispatched.failures).map(&:job_index)
+  pending = pending.reject.with_index { |_, index| taken.include?(index) }
+
+  timeline << { "at" => now - began, **running.transform_values(&:first) }
+  puts format("%5.2f s  express: %-5s  slow: %s", *timeline.last.values.map { |value| value || "-" })
+  break if running.values.all?(&:empty?)
+
+  job, route, outcome = ended.pop # a worker is free
+  running[route.lane].delete(job.id)
+  pending << job.timed_out_in(route.lane) if outcome == :timed_out
+end
+
+golden = JSON.parse(File.read(File.join(__dir__, "../../../tests/vectors/express_lane_timeline.json")))["timeline"]
+same = golden.size == timeline.size && golden.zip(timeline).all? do |expected, seen|
+  (expected["at"] / 100.0 - seen["at"]).abs < 0.5 && expected.except("at") == seen.except("at")
+end
+abort "the timeline is not that of the source" unless same

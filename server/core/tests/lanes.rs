@@ -1,0 +1,278 @@
+//! Lanes: the source's timeline, and the rules of choice written down a second time.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use offbeat_core::lanes::{
+    Job, LanePolicy, LaneSet, LaneSetSpec, LaneSpec, LaneState, OnTimeout, Outcome, Prediction,
+    RouteWhy, SplitSpec, dispatch,
+};
+use offbeat_core::{Reason, Span};
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn lane(worker_count: i64, seconds: i64) -> LaneSpec {
+    LaneSpec { worker_count, attempt_timeout: Some(Span::from_seconds(seconds)) }
+}
+
+fn lanes(lanes: &[LaneSpec]) -> LaneSetSpec {
+    LaneSetSpec { lanes: lanes.to_vec(), ..LaneSetSpec::default() }
+}
+
+fn untried() -> Job {
+    Job { timed_out: vec![], prediction: None }
+}
+
+/// Dispatches again whenever a job ends, as its source describes it.
+#[test]
+fn the_timeline_of_the_source() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = path.join("../../tests/vectors/express_lane_timeline.json");
+    let golden: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let set = lanes(&[lane(1, 60), lane(1, 900)]).check().unwrap();
+    let run_time = |job: &str| if job.starts_with("fast") { 10 } else { 600 };
+    let mut pending: Vec<(&str, Job)> =
+        ["fast1", "slow1", "slow2", "fast2"].map(|name| (name, untried())).to_vec();
+    // By lane: the job, its end, and whether that is the timeout.
+    let mut running: BTreeMap<usize, (&str, Job, i64, bool)> = BTreeMap::new();
+    let (mut now, mut wasted) = (0, 0);
+    let (mut timeline, mut finished) = (Vec::new(), serde_json::Map::new());
+    loop {
+        let free: Vec<i64> = (0..2).map(|lane| i64::from(!running.contains_key(&lane))).collect();
+        let jobs: Vec<Job> = pending.iter().map(|(_, job)| job.clone()).collect();
+        let (placements, failures) = dispatch(&set, &free, &jobs).unwrap();
+        assert!(failures.is_empty());
+        for placement in &placements {
+            let (name, job) = pending[placement.job].clone();
+            let timeout = placement.route.timeout.unwrap().parts().0;
+            let is_late = run_time(name) > timeout;
+            let end = now + run_time(name).min(timeout);
+            running.insert(placement.route.lane, (name, job, end, is_late));
+        }
+        let taken: Vec<usize> = placements.iter().map(|placement| placement.job).collect();
+        let mut place = 0..;
+        pending.retain(|_| !taken.contains(&place.next().unwrap()));
+        let in_lane = |lane| running.get(&lane).map(|(name, ..)| *name);
+        timeline.push(serde_json::json!({ "at": now, "express": in_lane(0), "slow": in_lane(1) }));
+        let Some(next) = running.values().map(|(_, _, end, _)| *end).min() else { break };
+        now = next;
+        let ended: Vec<usize> =
+            running.iter().filter(|(_, (_, _, end, _))| *end == now).map(|(l, _)| *l).collect();
+        for lane in ended {
+            let (name, mut job, _, is_late) = running.remove(&lane).unwrap();
+            if is_late {
+                wasted += set.timeout(lane).unwrap().parts().0;
+                job.timed_out.push(lane);
+                pending.push((name, job));
+            } else {
+                finished.insert(name.to_owned(), now.into());
+            }
+        }
+    }
+    assert_eq!(Value::Array(timeline), golden["timeline"]);
+    assert_eq!(Value::Object(finished), golden["finished"]);
+    assert_eq!(wasted, golden["wasted_seconds"].as_i64().unwrap());
+}
+
+#[test]
+fn jobs_are_routed_by_what_they_have_reached() {
+    // The third lane has no workers: nobody is sent there.
+    let spec = lanes(&[lane(2, 1), lane(1, 10), lane(0, 100), lane(1, 1_000)]);
+    let set = spec.check().unwrap();
+    let route = |timed_out: &[usize], prediction| match set.route(timed_out, prediction).unwrap() {
+        Outcome::Route(route) => (route.lane, route.attempt, route.on_timeout, route.why),
+        Outcome::Failed { lane } => panic!("failed after {lane}"),
+    };
+    assert_eq!(route(&[], None), (0, 1, Some(1), RouteWhy::Untried));
+    assert_eq!(route(&[0], None), (1, 2, Some(3), RouteWhy::Demoted));
+    assert_eq!(route(&[1, 0], None), (3, 3, None, RouteWhy::Demoted));
+    // An idle worker of the slow lane took it, where it reached the timeout: no lane is slower.
+    assert_eq!(set.route(&[3], None).unwrap(), Outcome::Failed { lane: 3 });
+    let run_time = |seconds| Some(Prediction::RunTime(Span::from_seconds(seconds)));
+    assert_eq!(route(&[], run_time(1)), (0, 1, Some(1), RouteWhy::Untried));
+    assert_eq!(route(&[], run_time(10)), (1, 1, Some(3), RouteWhy::PredictedSlow));
+    assert_eq!(route(&[], run_time(11)), (3, 1, None, RouteWhy::PredictedSlow));
+    assert_eq!(route(&[], run_time(5_000)), (3, 1, None, RouteWhy::PredictedSlow));
+    // What a job has shown counts more than what was predicted.
+    assert_eq!(route(&[0], run_time(5_000)), (1, 2, Some(3), RouteWhy::Demoted));
+    let strict = LaneSetSpec { max_express_slow_probability: Some(0.5), ..spec.clone() };
+    let strict = strict.check().unwrap();
+    for (probability, lane) in [(0.5, 0), (0.500_001, 1), (1.0, 1)] {
+        let outcome = strict.route(&[], Some(Prediction::SlowProbability(probability)));
+        let Outcome::Route(route) = outcome.unwrap() else { panic!("failed") };
+        assert_eq!(route.lane, lane, "{probability}");
+    }
+    let suspended = LaneSetSpec { on_timeout: OnTimeout::Suspend, ..spec }.check().unwrap();
+    for (timed_out, resumes) in [(vec![], false), (vec![0], true)] {
+        let outcome = suspended.route(&timed_out, None).unwrap();
+        assert!(matches!(outcome, Outcome::Route(route) if route.resumes == resumes));
+    }
+}
+
+#[test]
+fn lanes_that_cannot_work_are_refused_by_name() {
+    let refused = |spec: &LaneSetSpec| {
+        let refused = spec.check().unwrap_err();
+        (refused.field, refused.reason)
+    };
+    let expect = |field: &str, reason| (field.to_owned(), reason);
+    let (one, range) = (lane(1, 60), Reason::OutOfRange);
+    assert_eq!(refused(&lanes(&[one])), expect("lanes", range));
+    assert_eq!(refused(&lanes(&[one; 17])), expect("lanes", range));
+    assert_eq!(refused(&lanes(&[lane(0, 1), one])), expect("lanes[0].worker_count", range));
+    assert_eq!(refused(&lanes(&[one, lane(0, 90)])), expect("lanes[1].worker_count", range));
+    assert_eq!(refused(&lanes(&[one, lane(-1, 90)])), expect("lanes[1].worker_count", range));
+    assert_eq!(refused(&lanes(&[lane(1, 0), one])), expect("lanes[0].attempt_timeout", range));
+    let same = expect("lanes[1].attempt_timeout", Reason::Contradictory);
+    assert_eq!(refused(&lanes(&[one, one])), same);
+    let open = LaneSpec { worker_count: 1, attempt_timeout: None };
+    let missing = expect("lanes[0].attempt_timeout", Reason::FieldMissing);
+    assert_eq!(refused(&lanes(&[open, one])), missing);
+    assert!(lanes(&[one, open]).check().is_ok());
+    for probability in [-0.1, 1.1, f64::NAN] {
+        let spec =
+            LaneSetSpec { max_express_slow_probability: Some(probability), ..lanes(&[one, open]) };
+        assert_eq!(refused(&spec), expect("max_express_slow_probability", range));
+    }
+    let set = lanes(&[one, open]).check().unwrap();
+    let job = Job { prediction: Some(Prediction::SlowProbability(2.0)), ..untried() };
+    let error = dispatch(&set, &[0, 0], &[untried(), job]).unwrap_err();
+    assert_eq!(error.field, "jobs[1].prediction.slow_probability");
+    assert_eq!(dispatch(&set, &[0, 2], &[]).unwrap_err().field, "free_worker_counts[1]");
+    assert_eq!(dispatch(&set, &[0], &[]).unwrap_err().field, "free_worker_counts");
+}
+
+fn lane_sets() -> impl Strategy<Value = LaneSet> {
+    let policy = prop_oneof![Just(LanePolicy::ExpressFirst), Just(LanePolicy::SlowFirst)];
+    (prop::collection::vec(0..4_i64, 2..6), policy, 0..11_u8).prop_map(
+        |(counts, policy, tenths)| {
+            let last = counts.len() - 1;
+            let lane = |(place, count): (usize, i64)| LaneSpec {
+                worker_count: if place == 0 || place == last { count.max(1) } else { count },
+                attempt_timeout: Some(Span::from_seconds(
+                    10_i64.pow(u32::try_from(place).unwrap()),
+                )),
+            };
+            LaneSetSpec {
+                lanes: counts.into_iter().enumerate().map(lane).collect(),
+                policy,
+                on_timeout: OnTimeout::Abort,
+                max_express_slow_probability: Some(f64::from(tenths) / 10.0),
+            }
+            .check()
+            .unwrap()
+        },
+    )
+}
+
+fn jobs() -> impl Strategy<Value = Vec<Job>> {
+    let prediction = prop_oneof![
+        2 => Just(None),
+        1 => (0..11_u8).prop_map(|p| Some(Prediction::SlowProbability(f64::from(p) / 10.0))),
+        1 => (0..20_000_i64).prop_map(|s| Some(Prediction::RunTime(Span::from_seconds(s)))),
+    ];
+    let job = (prop::collection::vec(0..2_usize, 0..3), prediction)
+        .prop_map(|(timed_out, prediction)| Job { timed_out, prediction });
+    prop::collection::vec(job, 0..30)
+}
+
+/// The rule of choice, a worker after the other, by looking through all jobs each time.
+fn chosen(set: &LaneSet, free: &[i64], jobs: &[Job]) -> Vec<(usize, usize)> {
+    let slow = |job: &Job| match job.prediction {
+        _ if !job.timed_out.is_empty() => 0.0,
+        None => 0.0,
+        Some(Prediction::SlowProbability(probability)) => probability,
+        Some(Prediction::RunTime(time)) if time > set.timeout(0).unwrap() => 1.0,
+        Some(Prediction::RunTime(_)) => 0.0,
+    };
+    let entry = |job: &Job| match set.route(&job.timed_out, job.prediction).unwrap() {
+        Outcome::Route(route) => Some(route.lane),
+        Outcome::Failed { .. } => None,
+    };
+    let demoted_to = |job: &Job| if job.timed_out.is_empty() { 0 } else { entry(job).unwrap() };
+    let refused_express = |job: &Job| job.timed_out.is_empty() && entry(job).unwrap() > 0;
+    let mut left: Vec<usize> = (0..jobs.len()).filter(|at| entry(&jobs[*at]).is_some()).collect();
+    left.sort_by(|a, b| slow(&jobs[*a]).total_cmp(&slow(&jobs[*b])));
+    let mut placements = Vec::new();
+    for lane in (0..free.len()).rev() {
+        for _ in 0..free[lane] {
+            let may: Vec<usize> =
+                left.iter().copied().filter(|at| entry(&jobs[*at]).unwrap() <= lane).collect();
+            let by_rule = |at: &usize| {
+                let job = &jobs[*at];
+                let preference = match set.policy {
+                    LanePolicy::ExpressFirst => usize::MAX - demoted_to(job),
+                    LanePolicy::SlowFirst => 0,
+                };
+                let order = left.iter().position(|other| other == at).unwrap();
+                (refused_express(job), preference, order)
+            };
+            let Some(best) = may.into_iter().min_by_key(by_rule) else { break };
+            left.retain(|at| *at != best);
+            placements.push((best, lane));
+        }
+    }
+    placements
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3_000))]
+
+    #[test]
+    fn dispatching_is_choosing_one_by_one(
+        set in lane_sets(), jobs in jobs(), busy in prop::collection::vec(0..3_i64, 5),
+    ) {
+        let workers = set.lanes().iter().map(|lane| i64::try_from(lane.workers).unwrap());
+        let free: Vec<i64> = workers.zip(busy).map(|(count, busy)| (count - busy).max(0)).collect();
+        let (placements, failures) = dispatch(&set, &free, &jobs).unwrap();
+        let placed: Vec<(usize, usize)> =
+            placements.iter().map(|placed| (placed.job, placed.route.lane)).collect();
+        prop_assert_eq!(&placed, &chosen(&set, &free, &jobs));
+        for placement in &placements {
+            prop_assert!(set.lanes()[placement.route.lane].workers > 0);
+            let is_express = placement.route.lane == 0;
+            prop_assert!(!is_express || jobs[placement.job].timed_out.is_empty());
+        }
+        let after_last = |job: &Job| job.timed_out.iter().any(|lane| *lane == set.last());
+        let failed: Vec<usize> = (0..jobs.len()).filter(|at| after_last(&jobs[*at])).collect();
+        prop_assert_eq!(failures.iter().map(|(job, _)| *job).collect::<Vec<_>>(), failed);
+    }
+}
+
+#[test]
+fn workers_are_split_by_what_waits() {
+    let set = lanes(&[lane(3, 1), lane(1, 100)]).check().unwrap();
+    let state = |pending_count, mean: Option<i64>, wait: Option<i64>, busy| LaneState {
+        pending_count,
+        mean_run_time: mean.map(Span::from_seconds),
+        longest_wait: wait.map(Span::from_seconds),
+        busy,
+    };
+    let split = |states: &[LaneState], worker_count| {
+        let spec = SplitSpec { worker_count, states: states.to_vec() };
+        spec.split(&set).map_err(|refused| refused.field)
+    };
+    let counts = |states: &[LaneState], workers| {
+        split(states, workers)
+            .map(|split| split.iter().map(|(count, _)| *count).collect::<Vec<_>>())
+    };
+    let express = state(10, Some(1), None, 0);
+    // 10 s against 1,000 s: 10/2 + 1000/4 is the least that four workers reach.
+    assert_eq!(counts(&[express, state(10, Some(100), None, 0)], None).unwrap(), [1, 3]);
+    assert_eq!(counts(&[express, state(0, Some(100), None, 0)], None).unwrap(), [3, 1]);
+    assert_eq!(counts(&[express, state(0, None, None, 0)], Some(10)).unwrap(), [9, 1]);
+    // Nobody measured: 60 s of waiting by one worker are a minute of work; a job that nobody
+    // knows anything of may run up to the timeout.
+    let waited = split(&[express, state(3, None, Some(60), 0)], None).unwrap();
+    assert_eq!(waited[1].1, 60_000_000);
+    let unknown = split(&[express, state(3, None, None, 0)], None).unwrap();
+    assert_eq!(unknown[1].1, 300_000_000);
+    // Who is busy stays.
+    let busy = state(0, Some(1), None, 3);
+    assert_eq!(counts(&[busy, state(10, Some(100), None, 0)], None).unwrap(), [3, 1]);
+    assert_eq!(counts(&[busy, state(0, None, None, 0)], Some(3)), Err("worker_count".to_owned()));
+    assert_eq!(counts(&[express], None), Err("states".to_owned()));
+    let bad = state(0, None, None, 2);
+    assert_eq!(counts(&[express, bad], None), Err("states[1].busy_worker_count".to_owned()));
+}

@@ -1,0 +1,252 @@
+//! The search for lanes: all cutoffs and splits by formula, then the best few by simulation.
+
+use offbeat_core::Rejection;
+
+use super::plan::{CutoffSlowdown, micros};
+use super::tags::{Stage, Tags};
+use crate::run_times::{RunTimes, real, whole};
+
+/// Cutoffs that are tried, evenly apart on a logarithmic scale.
+const CUTOFFS: u32 = 64;
+/// Of these every third for the two cutoffs of three lanes.
+const COARSE: usize = 3;
+/// Splits of two lanes that are tried.
+const SPLITS: u32 = 32;
+/// Splits of three lanes are tried in parts of this size.
+const PARTS: u32 = 8;
+/// No shorter timeout can be set.
+const SHORTEST_CUTOFF: u64 = 1_000;
+/// How many of the best by formula are simulated, and how often the best of them is improved.
+const SIMULATED: usize = 5;
+const IMPROVEMENTS: usize = 3;
+
+/// Lanes that are tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Candidate {
+    /// Timeouts in microseconds, ascending: one less than there are lanes.
+    pub(super) cutoffs: Vec<u64>,
+    /// Workers of each lane.
+    pub(super) workers: Vec<u32>,
+}
+
+pub(super) struct Search<'a> {
+    run_times: &'a RunTimes,
+    tags: &'a Tags<'a>,
+    workers: u32,
+    cutoffs: Vec<u64>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(
+        run_times: &'a RunTimes,
+        tags: &'a Tags<'a>,
+        workers: u32,
+        longest_cutoff: u64,
+    ) -> Self {
+        let cutoffs = cutoffs(run_times, longest_cutoff);
+        Self { run_times, tags, workers, cutoffs }
+    }
+
+    /// The candidate as the formula sees it.
+    pub(super) fn stages(&self, candidate: &Candidate) -> Vec<Stage> {
+        let last = self.run_times.micros().last().copied().unwrap_or(1);
+        let cutoffs = candidate.cutoffs.iter().copied().chain([last]);
+        let lanes = candidate.workers.iter().zip(cutoffs);
+        lanes
+            .map(|(workers, timeout)| Stage {
+                workers: *workers,
+                until: self.run_times.place(timeout),
+                timeout,
+            })
+            .collect()
+    }
+
+    fn slowdown(&self, candidate: &Candidate) -> f64 {
+        self.tags.slowdown(&self.stages(candidate))
+    }
+
+    /// For each cutoff between two lanes the best split.
+    pub(super) fn curve(&self) -> Vec<CutoffSlowdown> {
+        let point = |cutoff: &u64| {
+            let (slowdown, best) = self.best_split(*cutoff)?;
+            Some(CutoffSlowdown {
+                cutoff: micros(*cutoff),
+                express_workers: best.workers.first().copied()?,
+                mean_slowdown: slowdown,
+            })
+        };
+        self.cutoffs.iter().filter_map(point).collect()
+    }
+
+    fn best_split(&self, cutoff: u64) -> Option<(f64, Candidate)> {
+        let splits =
+            two_lanes(self.workers).map(|workers| Candidate { cutoffs: vec![cutoff], workers });
+        let judged = splits.map(|candidate| (self.slowdown(&candidate), candidate));
+        judged.filter(|(slowdown, _)| slowdown.is_finite()).min_by(|(a, _), (b, _)| a.total_cmp(b))
+    }
+
+    /// The best lanes by a figure that `simulate` finds, of those that keep up.
+    pub(super) fn best(
+        &self,
+        max_lanes: u64,
+        mut simulate: impl FnMut(&Candidate) -> Result<f64, Rejection>,
+    ) -> Result<Option<Candidate>, Rejection> {
+        let mut seen: Vec<Candidate> = Vec::new();
+        let mut best: Option<(f64, Candidate)> = None;
+        let mut pending = self.by_formula(max_lanes);
+        for _ in 0..=IMPROVEMENTS {
+            let mut is_better = false;
+            for candidate in std::mem::take(&mut pending) {
+                if seen.contains(&candidate) || !self.tags.keeps_up(&self.stages(&candidate)) {
+                    continue;
+                }
+                let figure = simulate(&candidate)?;
+                seen.push(candidate.clone());
+                if best.as_ref().is_none_or(|(least, _)| figure < *least) {
+                    best = Some((figure, candidate));
+                    is_better = true;
+                }
+            }
+            let Some((_, found)) = best.as_ref().filter(|_| is_better) else { break };
+            pending = self.neighbours(found);
+        }
+        Ok(best.map(|(_, candidate)| candidate))
+    }
+
+    /// The best by formula, each with another split or with cutoffs well apart. Where the formula
+    /// has none, for it knows no slow lanes that help, some that share the work evenly.
+    fn by_formula(&self, max_lanes: u64) -> Vec<Candidate> {
+        let mut judged: Vec<(f64, Candidate)> =
+            self.cutoffs.iter().filter_map(|cutoff| self.best_split(*cutoff)).collect();
+        if max_lanes > 2 {
+            judged.extend(self.three_lanes());
+        }
+        judged.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let mut chosen: Vec<Candidate> = Vec::new();
+        for (_, candidate) in judged {
+            if chosen.len() < SIMULATED && !chosen.iter().any(|other| is_like(other, &candidate)) {
+                chosen.push(candidate);
+            }
+        }
+        let evenly = [0.5, 0.8, 0.9, 0.95, 0.99].iter().filter_map(|share| self.evenly(*share));
+        chosen.extend(evenly.take(SIMULATED.saturating_sub(chosen.len())));
+        chosen
+    }
+
+    fn three_lanes(&self) -> Vec<(f64, Candidate)> {
+        let coarse: Vec<u64> = self.cutoffs.iter().copied().step_by(COARSE).collect();
+        let splits: Vec<Vec<u32>> = three_lanes(self.workers).collect();
+        let mut judged = Vec::new();
+        for (place, first) in coarse.iter().enumerate() {
+            for second in coarse.iter().skip(place + 1) {
+                for workers in &splits {
+                    let cutoffs = vec![*first, *second];
+                    let candidate = Candidate { cutoffs, workers: workers.clone() };
+                    let slowdown = self.slowdown(&candidate);
+                    if slowdown.is_finite() {
+                        judged.push((slowdown, candidate));
+                    }
+                }
+            }
+        }
+        judged
+    }
+
+    /// A cutoff at a quantile, and workers by the work on both sides.
+    fn evenly(&self, share: f64) -> Option<Candidate> {
+        let at = self.run_times.quantile(share);
+        let cutoff = self.cutoffs.iter().copied().min_by_key(|cutoff| cutoff.abs_diff(at))?;
+        let all = self.run_times.all();
+        let below = self.run_times.moments(0, self.run_times.place(cutoff));
+        let attempts = below.first + (all.share - below.share) * real(cutoff) / 1e6;
+        let slow = all.first - below.first;
+        let part = attempts / (attempts + slow) * f64::from(self.workers);
+        let express = u32::try_from(whole(part)).unwrap_or(1).clamp(1, self.workers.max(2) - 1);
+        let workers = vec![express, self.workers.checked_sub(express).filter(|rest| *rest > 0)?];
+        Some(Candidate { cutoffs: vec![cutoff], workers })
+    }
+
+    /// A cutoff a half longer or shorter, or a worker from one lane to the next.
+    fn neighbours(&self, candidate: &Candidate) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        let (shortest, longest) = (self.cutoffs.first().copied(), self.cutoffs.last().copied());
+        let within = shortest.unwrap_or(1)..=longest.unwrap_or(1);
+        for place in 0..candidate.cutoffs.len() {
+            for factor in [1.5, 1.0 / 1.5] {
+                let mut other = candidate.clone();
+                if let Some(cutoff) = other.cutoffs.get_mut(place) {
+                    *cutoff = three_digits(real(*cutoff) * factor);
+                }
+                let ascends = other.cutoffs.is_sorted_by(|a, b| a < b);
+                if ascends && other.cutoffs.iter().all(|cutoff| within.contains(cutoff)) {
+                    found.push(other);
+                }
+            }
+        }
+        let step = (self.workers / PARTS / 2).max(1);
+        for place in 1..candidate.workers.len() {
+            for (from, to) in [(place - 1, place), (place, place - 1)] {
+                let mut other = candidate.clone();
+                let left = other.workers.get(from).and_then(|count| count.checked_sub(step));
+                let (Some(left), Some(has)) = (left, other.workers.get(to).copied()) else {
+                    continue;
+                };
+                if left > 0 {
+                    other.workers.get_mut(from).into_iter().for_each(|count| *count = left);
+                    other.workers.get_mut(to).into_iter().for_each(|count| *count = has + step);
+                    found.push(other);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Whether two have the same split, and cutoffs less than a half apart.
+fn is_like(one: &Candidate, other: &Candidate) -> bool {
+    let near = |(a, b): (&u64, &u64)| (*a).max(*b) * 2 < (*a).min(*b) * 3;
+    one.workers == other.workers && one.cutoffs.iter().zip(&other.cutoffs).all(near)
+}
+
+/// Between the 5th percentile and the longest run time, no longer than is tolerated.
+fn cutoffs(run_times: &RunTimes, longest: u64) -> Vec<u64> {
+    let last = run_times.micros().last().copied().unwrap_or(1);
+    let low = run_times.quantile(0.05).max(SHORTEST_CUTOFF);
+    let high = (last - 1).min(longest);
+    if low > high {
+        // What is tolerated may be shorter than nearly all run times, but is a cutoff all the same.
+        return (high >= SHORTEST_CUTOFF && longest < last).then_some(high).into_iter().collect();
+    }
+    let step = libm::log(real(high) / real(low)) / f64::from(CUTOFFS - 1);
+    let at = |number: u32| three_digits(real(low) * libm::exp(step * f64::from(number)));
+    let mut cutoffs: Vec<u64> =
+        (0..CUTOFFS).map(at).map(|cutoff| cutoff.clamp(low, high)).collect();
+    cutoffs.dedup();
+    cutoffs
+}
+
+/// A number that people can read: rounded to three digits.
+fn three_digits(number: f64) -> u64 {
+    let number = whole(number);
+    let mut unit = 1;
+    while number / unit >= 1_000 {
+        unit *= 10;
+    }
+    (number + unit / 2) / unit * unit
+}
+
+fn two_lanes(workers: u32) -> impl Iterator<Item = Vec<u32>> {
+    let most = workers.saturating_sub(1);
+    let step = most.div_ceil(SPLITS).max(1) as usize;
+    (1..=most).step_by(step).map(move |express| vec![express, workers - express])
+}
+
+fn three_lanes(workers: u32) -> impl Iterator<Item = Vec<u32>> {
+    let parts = workers.min(PARTS);
+    let count = move |part: u32| workers * part / parts;
+    let pairs =
+        (1..parts).flat_map(move |first| (first + 1..parts).map(move |second| (first, second)));
+    pairs.map(move |(first, second)| {
+        vec![count(first), count(second) - count(first), workers - count(second)]
+    })
+}

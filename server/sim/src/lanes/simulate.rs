@@ -1,0 +1,224 @@
+//! Jobs on lanes, event by event.
+
+use core::cmp::Reverse;
+
+use std::collections::BinaryHeap;
+
+use offbeat_core::lanes::{Dispatcher, LaneSet, OnTimeout};
+
+use super::performance::{Performance, Tally};
+use crate::generator::Generator;
+use crate::run_times::{RunTimes, real, whole};
+
+/// Jobs as they arrive: the same for everything that is compared.
+#[derive(Debug, Clone)]
+pub struct Work {
+    /// Of arrival and run time, in microseconds, by arrival.
+    jobs: Vec<(u64, u64)>,
+    floor: u64,
+}
+
+impl Work {
+    /// So many jobs that arrive at a rate per second, independently of one another (a Poisson
+    /// process), and run as `run_times` says. Slowdown is reckoned with a floor, in microseconds.
+    #[must_use]
+    pub fn new(run_times: &RunTimes, rate: f64, count: usize, floor: u64, seed: u64) -> Self {
+        let mut generator = Generator::new(seed);
+        let offset = generator.uniform();
+        let mut sizes = run_times.spread(count, offset);
+        generator.shuffle(&mut sizes);
+        let mut now = 0.0;
+        let jobs = sizes.into_iter().map(|size| {
+            now += generator.exponential() * 1e6 / rate;
+            (whole(now), size)
+        });
+        Self { jobs: jobs.collect(), floor }
+    }
+
+    /// How many jobs there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// The jobs that count: not the first tenth, which find empty queues, nor the last, behind
+    /// which nobody arrives any more.
+    fn counted(&self) -> core::ops::Range<usize> {
+        self.jobs.len() / 10..self.jobs.len() - self.jobs.len() / 10
+    }
+}
+
+/// One queue for all workers: each job begins on the first that is free (J. Kiefer and J.
+/// Wolfowitz, 1955).
+#[must_use]
+pub fn simulate_queue(work: &Work, workers: usize) -> Performance {
+    let counted = work.counted();
+    let mut tally = Tally::new(work.floor, counted.len());
+    let mut free: BinaryHeap<Reverse<u64>> = vec![Reverse(0); workers.max(1)].into();
+    let mut worked = 0;
+    for (place, (arrival, run_time)) in work.jobs.iter().enumerate() {
+        let Some(mut first) = free.peek_mut() else { break };
+        let start = first.0.max(*arrival);
+        let end = start + run_time;
+        *first = Reverse(end);
+        worked += run_time;
+        if counted.contains(&place) {
+            tally.add(*arrival, start, end, *run_time);
+        }
+    }
+    tally.performance(worked, 0)
+}
+
+/// The end of an attempt, ordered by time, then by which began first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Departure {
+    at: u64,
+    number: u64,
+    lane: usize,
+    job: usize,
+    is_timeout: bool,
+}
+
+/// What a simulation remembers of a job.
+#[derive(Debug, Clone, Copy)]
+struct Progress {
+    start: u64,
+    left: u64,
+}
+
+/// Jobs on lanes, dispatched by the rule that the service answers with.
+#[must_use]
+pub fn simulate_lanes(work: &Work, lanes: &LaneSet) -> Performance {
+    let mut run = Run::new(work, lanes);
+    let mut arrivals = work.jobs.iter().enumerate().peekable();
+    loop {
+        let next = run.departures.peek().map(|Reverse(departure)| departure.at);
+        match (arrivals.peek().copied(), next) {
+            (Some((job, (arrival, _))), end) if end.is_none_or(|end| *arrival < end) => {
+                arrivals.next();
+                run.now = *arrival;
+                run.waiting.push(job, 0);
+                run.fill();
+            }
+            (_, Some(_)) => run.depart(),
+            (_, None) => break,
+        }
+    }
+    run.tally.performance(run.worked, run.wasted)
+}
+
+struct Run<'a> {
+    work: &'a Work,
+    timeouts: Vec<u64>,
+    after: Vec<usize>,
+    suspends: bool,
+    free: Vec<u64>,
+    waiting: Dispatcher<usize>,
+    departures: BinaryHeap<Reverse<Departure>>,
+    progress: Vec<Progress>,
+    counted: core::ops::Range<usize>,
+    tally: Tally,
+    now: u64,
+    number: u64,
+    worked: u64,
+    wasted: u64,
+}
+
+impl<'a> Run<'a> {
+    fn new(work: &'a Work, lanes: &LaneSet) -> Self {
+        let micros = |lane: usize| {
+            let timeout = lanes.timeout(lane).map(|timeout| timeout.nanos() / 1_000);
+            timeout.and_then(|micros| u64::try_from(micros).ok()).unwrap_or(u64::MAX)
+        };
+        let counted = work.counted();
+        Self {
+            timeouts: (0..lanes.lanes().len()).map(micros).collect(),
+            // After the last lane nothing is counted as failed: a plan has no timeout there.
+            after: (0..lanes.lanes().len())
+                .map(|lane| lanes.after(lane).unwrap_or(lanes.last()))
+                .collect(),
+            suspends: lanes.on_timeout == OnTimeout::Suspend,
+            free: lanes.lanes().iter().map(|lane| lane.workers).collect(),
+            waiting: Dispatcher::new(lanes),
+            departures: BinaryHeap::new(),
+            progress: work
+                .jobs
+                .iter()
+                .map(|(_, size)| Progress { start: u64::MAX, left: *size })
+                .collect(),
+            tally: Tally::new(work.floor, counted.len()),
+            counted,
+            work,
+            now: 0,
+            number: 0,
+            worked: 0,
+            wasted: 0,
+        }
+    }
+
+    /// Free workers take jobs, the slowest lane first.
+    #[inline]
+    fn fill(&mut self) {
+        for lane in (0..self.free.len()).rev() {
+            while self.free.get(lane).is_some_and(|free| *free > 0) {
+                let Some(job) = self.waiting.take(lane) else { break };
+                self.start(job, lane);
+            }
+        }
+    }
+
+    #[inline]
+    fn start(&mut self, job: usize, lane: usize) {
+        let Some(progress) = self.progress.get_mut(job) else { return };
+        progress.start = progress.start.min(self.now);
+        let timeout = self.timeouts.get(lane).copied().unwrap_or(u64::MAX);
+        let is_timeout = progress.left > timeout;
+        let time = progress.left.min(timeout);
+        if self.suspends {
+            progress.left -= time;
+        } else if is_timeout {
+            self.wasted += time;
+        }
+        self.worked += time;
+        self.free.get_mut(lane).into_iter().for_each(|free| *free -= 1);
+        let number = self.number;
+        self.number += 1;
+        let departure =
+            Departure { at: self.now.saturating_add(time), number, lane, job, is_timeout };
+        self.departures.push(Reverse(departure));
+    }
+
+    #[inline]
+    fn depart(&mut self) {
+        let Some(Reverse(departure)) = self.departures.pop() else { return };
+        let Departure { at, lane, job, is_timeout, .. } = departure;
+        self.now = at;
+        self.free.get_mut(lane).into_iter().for_each(|free| *free += 1);
+        if is_timeout {
+            let entry = self.after.get(lane).copied().unwrap_or(lane);
+            self.waiting.push(job, entry);
+        } else if self.counted.contains(&job)
+            && let Some((arrival, run_time)) = self.work.jobs.get(job)
+            && let Some(progress) = self.progress.get(job)
+        {
+            self.tally.add(*arrival, progress.start, at, *run_time);
+        }
+        self.fill();
+    }
+}
+
+impl Work {
+    /// The share of the workers' time that the run times fill.
+    #[must_use]
+    pub fn load(&self, workers: usize) -> f64 {
+        let sum: u64 = self.jobs.iter().map(|(_, size)| *size).sum();
+        let span = self.jobs.last().map_or(1, |(arrival, _)| (*arrival).max(1));
+        real(sum) / real(span) / real(workers.max(1) as u64)
+    }
+}

@@ -1,0 +1,130 @@
+//! Lanes by formula: each a queue of its own, for those jobs alone that reach it.
+
+use offbeat_core::lanes::OnTimeout;
+
+use crate::queueing::mgc_wait;
+use crate::run_times::{Moments, RunTimes};
+
+/// A lane that is tried: its workers, and how many of the run times end within its timeout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stage {
+    /// Workers.
+    pub workers: u32,
+    /// The place among the run times up to which jobs end in it; in the last lane, all.
+    pub until: usize,
+    /// Its timeout in microseconds.
+    pub timeout: u64,
+}
+
+/// Reckons with TAGS: every lane takes those jobs alone that were demoted to it. Real slow lanes
+/// help with fresh jobs when they are idle, so they do better; that is simulated then.
+#[derive(Debug)]
+pub struct Tags<'a> {
+    run_times: &'a RunTimes,
+    /// ∫1/max(x, floor) over the first run times, in 1/s.
+    inverse: Vec<f64>,
+    rate: f64,
+    on_timeout: OnTimeout,
+}
+
+impl<'a> Tags<'a> {
+    /// For jobs with these run times that arrive at a rate per second; slowdown is reckoned with a
+    /// floor, in microseconds.
+    #[must_use]
+    pub fn new(run_times: &'a RunTimes, rate: f64, floor: u64, on_timeout: OnTimeout) -> Self {
+        let mut inverse = vec![0.0];
+        let mut sum = 0.0;
+        let shares = run_times.cumulative().windows(2);
+        for (micros, pair) in run_times.micros().iter().zip(shares) {
+            let share = pair.last().copied().unwrap_or_default()
+                - pair.first().copied().unwrap_or_default();
+            sum += share / seconds((*micros).max(floor));
+            inverse.push(sum);
+        }
+        Self { run_times, inverse, rate, on_timeout }
+    }
+
+    /// The mean slowdown, 1 + wait / max(run time, floor): infinite where a lane does not keep up.
+    #[must_use]
+    pub fn slowdown(&self, lanes: &[Stage]) -> f64 {
+        let end = self.run_times.micros().len();
+        let (mut slowdown, mut from, mut before) = (1.0, 0, 0.0);
+        for (place, lane) in lanes.iter().enumerate() {
+            let timeout = (place + 1 < lanes.len()).then_some(lane);
+            let Moments { share, first, second } = self.attempts(from, before, timeout);
+            if share <= 0.0 {
+                break;
+            }
+            let (mean, square) = (first / share, second / share);
+            let mut lost = mgc_wait(lane.workers, self.rate * share, mean, square);
+            if let (Some(lane), OnTimeout::Abort) = (timeout, self.on_timeout) {
+                // The attempt is lost to those who reach the timeout alone.
+                slowdown += seconds(lane.timeout) * self.inverse_from(lane.until);
+            }
+            if !lost.is_finite() {
+                lost = f64::INFINITY;
+            }
+            slowdown += lost * self.inverse_from(from);
+            if let Some(lane) = timeout {
+                (from, before) = (lane.until.min(end), seconds(lane.timeout));
+            }
+        }
+        slowdown
+    }
+
+    /// What fills the time of a lane's workers: of each job from one place on, the part of its
+    /// run time up to the timeout; after a suspension, what is left of it.
+    fn attempts(&self, from: usize, before: f64, timeout: Option<&Stage>) -> Moments {
+        let end = self.run_times.micros().len();
+        let until = timeout.map_or(end, |lane| lane.until.clamp(from, end));
+        let done = match self.on_timeout {
+            OnTimeout::Abort => 0.0,
+            OnTimeout::Suspend => before,
+        };
+        let ending = self.run_times.moments(from, until);
+        let rest = self.run_times.moments(until, end).share;
+        let whole = timeout.map_or(0.0, |lane| (seconds(lane.timeout) - done).max(0.0));
+        Moments {
+            share: ending.share + rest,
+            first: ending.first - done * ending.share + whole * rest,
+            second: ending.second - 2.0 * done * ending.first
+                + done * done * ending.share
+                + whole * whole * rest,
+        }
+    }
+
+    /// ∫1/max(x, floor) of the run times from a place on.
+    fn inverse_from(&self, from: usize) -> f64 {
+        let all = self.inverse.last().copied().unwrap_or_default();
+        all - self.inverse.get(from).copied().unwrap_or(all)
+    }
+
+    /// Whether real lanes keep up: demoted jobs fill the slow lanes at most, with those fresh ones
+    /// that the express lane has no room for.
+    #[must_use]
+    pub fn keeps_up(&self, lanes: &[Stage]) -> bool {
+        let Some((express, slow)) = lanes.split_first() else { return false };
+        let all = self.run_times.all();
+        let attempts = self.attempts(0, 0.0, Some(express)).first;
+        let room = f64::from(express.workers) / (self.rate * attempts);
+        let overflow = (1.0 - room).max(0.0);
+        let (mut from, mut before) = (express.until, seconds(express.timeout));
+        let mut demoted = 0.0;
+        let mut fits = true;
+        for (place, lane) in slow.iter().enumerate() {
+            let timeout = (place + 1 < slow.len()).then_some(lane);
+            let work = self.rate * self.attempts(from, before, timeout).first;
+            let behind: u32 = slow.iter().skip(place).map(|lane| lane.workers).sum();
+            fits &= (1.0 - overflow) * work < f64::from(behind);
+            demoted += work;
+            (from, before) = (lane.until, seconds(lane.timeout));
+        }
+        let workers: u32 = slow.iter().map(|lane| lane.workers).sum();
+        let work = overflow * self.rate * all.first + (1.0 - overflow) * demoted;
+        fits && work < f64::from(workers)
+    }
+}
+
+fn seconds(micros: u64) -> f64 {
+    crate::run_times::real(micros) / 1e6
+}

@@ -1,0 +1,9 @@
+//! What a schedule will do, before it does it.
+//!
+//! A simulation is a pure function of its arguments and a seed: integer microseconds, a fixed
+//! generator, no logarithm of the platform. The decisions in it are those of `offbeat_core`.
+
+pub mod generator;
+pub mod lanes;
+pub mod queueing;
+pub mod run_times;
