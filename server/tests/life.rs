@@ -57,7 +57,7 @@ async fn a_request_under_way_is_answered_within_the_grace_period() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     server.signal();
     tokio::time::sleep(Duration::from_millis(1_200)).await; // longer than idle connections get
-    let bytes = message(slot_method("AssignSlot").input(), &question()).encode_to_vec();
+    let bytes = message(method("AssignSlot").input(), &question()).encode_to_vec();
     sender.send(frame(&bytes)).unwrap();
     drop(sender);
     let answer = answer.await.unwrap();

@@ -11,6 +11,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -68,6 +69,17 @@ def test_a_job_that_has_begun_too_late_does_not_begin():
     time.sleep(0.02)
     with pytest.raises(AttemptTimedOut), deadline:
         pytest.fail("it began")
+    with ThreadPoolExecutor() as threads, pytest.raises(AttemptTimedOut):
+        threads.submit(deadline.__enter__).result()
+
+
+def test_a_job_whose_time_is_up_at_once_is_interrupted():
+    # Some of the signals come just before the job begins to wait, and must come again.
+    started = time.monotonic()
+    for step in range(400):
+        with pytest.raises(AttemptTimedOut), AttemptDeadline(route(1e-6 * (step % 100))):
+            time.sleep(20)
+    assert time.monotonic() - started < 15
 
 
 def test_what_the_job_raises_is_raised():
@@ -106,10 +118,10 @@ def test_of_nested_deadlines_the_first_counts(outer, inner, raised):
 def test_the_outer_deadline_outlives_the_inner_one():
     def job() -> None:
         with AttemptDeadline(route(0.3, "outer")):
-            with pytest.raises(AttemptTimedOut), AttemptDeadline(route(0.05, "inner")):
-                time.sleep(20)
             with AttemptDeadline(route(0.05, "inner")):
                 pass
+            with pytest.raises(AttemptTimedOut), AttemptDeadline(route(0.05, "inner")):
+                time.sleep(20)
             time.sleep(20)
 
     with pytest.raises(AttemptTimedOut) as caught:

@@ -48,7 +48,7 @@ def test_every_field_of_an_allocation(client):
     stages = [
         Stage("fetch", 90, service_times=[SECOND, 3 * SECOND], current_worker_count=5),
         Stage("parse", 20, current_worker_count=1, minimum_worker_count=2),
-        Stage("store", 4, timedelta(seconds=1.5), minimum_worker_count=1, maximum_worker_count=1),
+        Stage("store", 4, timedelta(microseconds=1_500_004), minimum_worker_count=1),
     ]
     allocation = client.allocate_workers(stages, 7)
     assert allocation.worker_counts == {"fetch": 4, "parse": 2, "store": 1}
@@ -58,8 +58,8 @@ def test_every_field_of_an_allocation(client):
     assert fetch.next_quotient == 180e6 / 30
     assert not fetch.service_time_is_estimated
     assert parse.service_time_is_estimated
-    assert parse.mean_service_time == timedelta(seconds=1.75)
-    assert store.workload == 6 * SECOND
+    assert parse.mean_service_time == timedelta(microseconds=1_750_002)
+    assert store.workload == timedelta(microseconds=6_000_016)
     assert set(allocation.moves) == {WorkerMove("fetch", "parse", 1), WorkerMove(None, "store", 1)}
     scores = [stage.score for stage in allocation.stages]
     assert allocation.score == pytest.approx(sum(scores))
@@ -80,11 +80,14 @@ def test_workers_come_go_and_stay(client):
 
 def test_weighting_and_what_keeps_workers_where_they_are(client):
     even = [Stage("a", 10, SECOND, current_worker_count=4), Stage("b", 10, SECOND)]
-    assert client.allocate_workers(even, 4).worker_counts == {"a": 2, "b": 2}
+    best = client.allocate_workers(even, 4)
+    assert best.worker_counts == {"a": 2, "b": 2}
+    assert (best.score, best.current_score) == (pytest.approx(20e6 / 3), 12e6)
+    assert not best.improvement_too_small
     assert client.allocate_workers(even, 4, max_moves=1).worker_counts == {"a": 3, "b": 1}
     kept = client.allocate_workers(even, 4, minimum_improvement_percent=60)
     assert (kept.worker_counts, kept.improvement_too_small) == ({"a": 4, "b": 0}, True)
-    assert kept.current_score == 12e6
+    assert kept.score == kept.current_score == 12e6
     late = client.allocate_workers(
         [Stage("a", 10, SECOND), Stage("b", 31, SECOND)], 3, weighting=StageWeighting.LATENCY
     )

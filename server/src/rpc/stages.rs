@@ -152,8 +152,8 @@ fn stage_of(stage: proto::Stage) -> Result<(String, StageSpec), Rejection> {
         let value = format!("{} of them", service_times.len());
         return Err(Rejection::new(Reason::Contradictory, "service_times", value, allowed));
     }
-    if let Some(mean) = mean.filter(|mean| mean.nanos() < 0) {
-        let allowed = "must be 0 s or more";
+    if let Some(mean) = mean.filter(|mean| u64::try_from(mean.nanos()).is_err()) {
+        let allowed = "must be 0 s or more, and less than 584 years";
         return Err(Rejection::new(Reason::OutOfRange, "mean_service_time", mean, allowed));
     }
     let times = service_times.into_iter().enumerate();

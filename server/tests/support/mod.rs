@@ -210,13 +210,16 @@ pub fn pool() -> &'static DescriptorPool {
     POOL.get_or_init(|| DescriptorPool::decode(offbeat::proto::FILE_DESCRIPTOR_SET).unwrap())
 }
 
-pub fn slot_method(name: &str) -> MethodDescriptor {
-    let service = pool().get_service_by_name("offbeat.v1.SlotService").unwrap();
-    service.methods().find(|method| method.name() == name).unwrap()
+/// A method by its name, of whatever service.
+pub fn method(name: &str) -> MethodDescriptor {
+    let methods = pool().services().flat_map(|service| service.methods().collect::<Vec<_>>());
+    let mut named = methods.filter(|method| method.name() == name);
+    named.next().unwrap_or_else(|| panic!("there is no method {name}"))
 }
 
-pub fn path_of(method: &str) -> String {
-    format!("/offbeat.v1.SlotService/{method}")
+pub fn path_of(name: &str) -> String {
+    let method = method(name);
+    format!("/{}/{name}", method.parent_service().full_name())
 }
 
 pub fn message(
@@ -232,7 +235,7 @@ pub async fn grpc(
     method: &str,
     json: &serde_json::Value,
 ) -> Result<DynamicMessage, Status> {
-    let descriptor = slot_method(method);
+    let descriptor = self::method(method);
     let body = frame(&message(descriptor.input(), json).encode_to_vec());
     let answer = post2(sender, grpc_request(&path_of(method), body)).await;
     let status = answer.grpc_status();

@@ -4,7 +4,7 @@ use std::collections::BinaryHeap;
 
 use core::cmp::Reverse;
 
-use super::quotient::{Quotient, Rule};
+use super::quotient::{NARROW_WORKERS, Number, Quotient, Rule};
 
 /// A stage, as far as sharing out is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,60 +39,81 @@ pub fn allocate(rule: Rule, shares: &[Share], workers: u64) -> Vec<u64> {
     let workers = u64::try_from(most).map_or(workers, |most| workers.min(most));
     let mut counts = estimate(rule, shares, workers);
     let sum: u128 = counts.iter().copied().map(u128::from).sum();
+    let is_narrow = workers < NARROW_WORKERS
+        && shares.iter().all(|share| u64::try_from(share.workload).is_ok());
+    if is_narrow {
+        correct::<u64>(rule, shares, &mut counts, workers, sum);
+    } else {
+        correct::<u128>(rule, shares, &mut counts, workers, sum);
+    }
+    counts
+}
+
+/// Makes the best of all of an estimate.
+fn correct<N: Number>(rule: Rule, shares: &[Share], counts: &mut [u64], workers: u64, sum: u128) {
     let gap = |larger: u128, smaller: u128| u64::try_from(larger - smaller).unwrap_or(u64::MAX);
     let (mut best, mut least) = if sum < u128::from(workers) {
-        let best = add(rule, shares, &mut counts, gap(workers.into(), sum));
-        (best, least_loss(rule, shares, &counts))
+        let best = add::<N>(rule, shares, counts, gap(workers.into(), sum));
+        (best, least_loss(rule, shares, counts))
     } else {
-        let least = remove(rule, shares, &mut counts, gap(sum, workers.into()));
-        (best_gain(rule, shares, &counts), least)
+        let least = remove::<N>(rule, shares, counts, gap(sum, workers.into()));
+        (best_gain(rule, shares, counts), least)
     };
     // Until no move makes it better: then it is the best of all. After a good estimate there is
     // nothing to move.
     while let (Some(gain), Some(loss)) = (best, least)
         && gain > loss
     {
-        shift(&mut counts, loss.stage, gain.stage);
-        best = best_gain(rule, shares, &counts);
-        least = least_loss(rule, shares, &counts);
+        shift(counts, loss.stage, gain.stage);
+        best = best_gain(rule, shares, counts);
+        least = least_loss(rule, shares, counts);
     }
-    counts
 }
 
 /// What one worker more would be worth to a stage that may have one.
-pub(super) fn gain(rule: Rule, stage: usize, share: &Share, workers: u64) -> Option<Quotient> {
+pub(super) fn gain<N: Number>(
+    rule: Rule,
+    stage: usize,
+    share: &Share,
+    workers: u64,
+) -> Option<Quotient<N>> {
     let may = workers < share.maximum;
     may.then(|| Quotient::new(rule, share.workload, workers, stage))
 }
 
 /// What the last worker is worth to a stage that need not have it.
-pub(super) fn loss(rule: Rule, stage: usize, share: &Share, workers: u64) -> Option<Quotient> {
+pub(super) fn loss<N: Number>(
+    rule: Rule,
+    stage: usize,
+    share: &Share,
+    workers: u64,
+) -> Option<Quotient<N>> {
     let fewer = workers.checked_sub(1).filter(|fewer| *fewer >= share.minimum)?;
     Some(Quotient::new(rule, share.workload, fewer, stage))
 }
 
 /// Adds workers, each where it is worth most; says what one more would be worth.
-pub(super) fn add(
+pub(super) fn add<N: Number>(
     rule: Rule,
     shares: &[Share],
     allocation: &mut [u64],
     count: u64,
-) -> Option<Quotient> {
+) -> Option<Quotient<N>> {
     if count == 0 {
         return best_gain(rule, shares, allocation);
     }
     let gain_of = |stage: usize, workers: u64| {
         shares.get(stage).and_then(|share| gain(rule, stage, share, workers))
     };
-    let gains = allocation.iter().enumerate();
-    let mut gains: BinaryHeap<Quotient> =
-        gains.filter_map(|(stage, workers)| gain_of(stage, *workers)).collect();
+    let stages = shares.iter().zip(allocation.iter()).enumerate();
+    let gains = stages.filter_map(|(at, (share, workers))| gain(rule, at, share, *workers));
+    let mut gains = largest(gains, count);
     let mut left = count;
     while left > 0 {
         let best = gains.pop()?;
         let workers = allocation.get_mut(best.stage)?;
         // To a stage without work, one is worth as much as all.
-        let all = best.workload == 0;
+        let all = best.workload == N::default();
         let maximum = shares.get(best.stage).map_or(0, |share| share.maximum);
         let taken = if all { left.min(maximum - *workers) } else { 1 };
         *workers += taken;
@@ -103,27 +124,27 @@ pub(super) fn add(
 }
 
 /// Removes workers, each where it is worth least; says what the next would be worth.
-pub(super) fn remove(
+pub(super) fn remove<N: Number>(
     rule: Rule,
     shares: &[Share],
     allocation: &mut [u64],
     count: u64,
-) -> Option<Quotient> {
+) -> Option<Quotient<N>> {
     if count == 0 {
         return least_loss(rule, shares, allocation);
     }
     let loss_of = |stage: usize, workers: u64| {
         shares.get(stage).and_then(|share| loss(rule, stage, share, workers)).map(Reverse)
     };
-    let losses = allocation.iter().enumerate();
-    let mut losses: BinaryHeap<Reverse<Quotient>> =
-        losses.filter_map(|(stage, workers)| loss_of(stage, *workers)).collect();
+    let stages = shares.iter().zip(allocation.iter()).enumerate();
+    let losses = stages.filter_map(|(at, (share, workers))| loss(rule, at, share, *workers));
+    let mut losses = largest(losses.map(Reverse), count);
     let mut left = count;
     while left > 0 {
         let Reverse(least) = losses.pop()?;
         let workers = allocation.get_mut(least.stage)?;
         let minimum = shares.get(least.stage).map_or(0, |share| share.minimum);
-        let taken = if least.workload == 0 { left.min(*workers - minimum) } else { 1 };
+        let taken = if least.workload == N::default() { left.min(*workers - minimum) } else { 1 };
         *workers -= taken;
         left -= taken;
         losses.extend(loss_of(least.stage, *workers));
@@ -131,14 +152,29 @@ pub(super) fn remove(
     losses.peek().map(|Reverse(least)| *least)
 }
 
+/// The `count` largest and one more: as many as can be chosen, and what is left then. Passing
+/// most of the others by costs one comparison each, and one that is foreseen.
+fn largest<T: Ord>(mut all: impl Iterator<Item = T>, count: u64) -> BinaryHeap<T> {
+    let count = usize::try_from(count).unwrap_or(usize::MAX).saturating_add(1);
+    let mut kept: BinaryHeap<Reverse<T>> = all.by_ref().take(count).map(Reverse).collect();
+    for item in all {
+        if let Some(mut smallest) = kept.peek_mut()
+            && item > smallest.0
+        {
+            *smallest = Reverse(item);
+        }
+    }
+    kept.into_vec().into_iter().map(|Reverse(item)| item).collect()
+}
+
 /// What one worker more would be worth, at most.
-fn best_gain(rule: Rule, shares: &[Share], allocation: &[u64]) -> Option<Quotient> {
+fn best_gain<N: Number>(rule: Rule, shares: &[Share], allocation: &[u64]) -> Option<Quotient<N>> {
     let stages = shares.iter().zip(allocation).enumerate();
     stages.filter_map(|(stage, (share, workers))| gain(rule, stage, share, *workers)).max()
 }
 
 /// What one worker less would cost, at least.
-fn least_loss(rule: Rule, shares: &[Share], allocation: &[u64]) -> Option<Quotient> {
+fn least_loss<N: Number>(rule: Rule, shares: &[Share], allocation: &[u64]) -> Option<Quotient<N>> {
     let stages = shares.iter().zip(allocation).enumerate();
     stages.filter_map(|(stage, (share, workers))| loss(rule, stage, share, *workers)).min()
 }

@@ -15,9 +15,9 @@ pub(super) fn forced(rule: Rule, shares: &[Share], current: &[u64], workers: u64
     let sum: u128 = counts.iter().copied().map(u128::from).sum();
     let gap = |larger: u128, smaller: u128| u64::try_from(larger - smaller).unwrap_or(u64::MAX);
     if sum < u128::from(workers) {
-        add(rule, shares, &mut counts, gap(workers.into(), sum));
+        add::<u128>(rule, shares, &mut counts, gap(workers.into(), sum));
     } else {
-        remove(rule, shares, &mut counts, gap(sum, workers.into()));
+        remove::<u128>(rule, shares, &mut counts, gap(sum, workers.into()));
     }
     counts
 }

@@ -25,25 +25,81 @@ impl Rule {
     }
 }
 
+/// Workloads and divisors: of 64 bits where they fit, which is several times as fast.
+pub(super) trait Number: Copy + Ord + Default {
+    /// The workload, or the part of it that fits.
+    fn workload(workload: u128) -> Self;
+
+    /// [`Rule::divisor`], or the part of it that fits.
+    fn divisor(rule: Rule, workers: u64) -> Self;
+
+    /// Compares a × b with c × d.
+    fn compare_products(a: Self, b: Self, c: Self, d: Self) -> Ordering;
+}
+
+/// Below so many workers every divisor has 64 bits.
+pub(super) const NARROW_WORKERS: u64 = 1 << 31;
+
+impl Number for u64 {
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "its caller has looked")]
+    fn workload(workload: u128) -> Self {
+        workload as Self
+    }
+
+    #[inline]
+    fn divisor(rule: Rule, workers: u64) -> Self {
+        let next = workers.wrapping_add(1);
+        match rule {
+            Rule::MinimumScore => next.wrapping_mul(next.wrapping_add(1)),
+            Rule::DHondt => next,
+        }
+    }
+
+    #[inline]
+    fn compare_products(a: Self, b: Self, c: Self, d: Self) -> Ordering {
+        (u128::from(a) * u128::from(b)).cmp(&(u128::from(c) * u128::from(d)))
+    }
+}
+
+impl Number for u128 {
+    #[inline]
+    fn workload(workload: u128) -> Self {
+        workload
+    }
+
+    #[inline]
+    fn divisor(rule: Rule, workers: u64) -> Self {
+        rule.divisor(workers)
+    }
+
+    #[inline]
+    fn compare_products(a: Self, b: Self, c: Self, d: Self) -> Ordering {
+        wide(a, b).cmp(&wide(c, d))
+    }
+}
+
 /// What a worker is worth to a stage: `workload / divisor`. Of equal ones the earlier stage's
 /// is larger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Quotient {
-    pub(super) workload: u128,
-    pub(super) divisor: u128,
+pub(super) struct Quotient<N = u128> {
+    pub(super) workload: N,
+    pub(super) divisor: N,
     pub(super) stage: usize,
 }
 
-impl Quotient {
+impl<N: Number> Quotient<N> {
     #[inline]
-    pub(super) const fn new(rule: Rule, workload: u128, workers: u64, stage: usize) -> Self {
-        Self { workload, divisor: rule.divisor(workers), stage }
+    pub(super) fn new(rule: Rule, workload: u128, workers: u64, stage: usize) -> Self {
+        Self { workload: N::workload(workload), divisor: N::divisor(rule, workers), stage }
     }
+}
 
+impl Quotient {
     /// Whether another is larger, but by less than so many percent, or not larger at all.
     pub(super) fn is_worth_as_much(&self, other: &Self, percent: u128) -> bool {
         let (here, there) = (self.workload * (100 + percent), other.workload * 100);
-        match compare_products(there, self.divisor, here, other.divisor) {
+        match u128::compare_products(there, self.divisor, here, other.divisor) {
             Ordering::Less => true,
             Ordering::Equal => percent == 0,
             Ordering::Greater => false,
@@ -51,29 +107,19 @@ impl Quotient {
     }
 }
 
-impl Ord for Quotient {
+impl<N: Number> Ord for Quotient<N> {
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
-        let worth = compare_products(self.workload, other.divisor, other.workload, self.divisor);
-        worth.then(other.stage.cmp(&self.stage))
+        let worth = N::compare_products(self.workload, other.divisor, other.workload, self.divisor);
+        worth.then_with(|| other.stage.cmp(&self.stage))
     }
 }
 
-impl PartialOrd for Quotient {
+impl<N: Number> PartialOrd for Quotient<N> {
     #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
-}
-
-/// Compares a × b with c × d.
-#[inline]
-fn compare_products(a: u128, b: u128, c: u128, d: u128) -> Ordering {
-    let halves = (u64::try_from(a), u64::try_from(b), u64::try_from(c), u64::try_from(d));
-    if let (Ok(a), Ok(b), Ok(c), Ok(d)) = halves {
-        return (u128::from(a) * u128::from(b)).cmp(&(u128::from(c) * u128::from(d)));
-    }
-    wide(a, b).cmp(&wide(c, d))
 }
 
 /// a × b in 256 bits, the upper half first.
@@ -96,10 +142,10 @@ mod tests {
         assert_eq!(wide(max, max), (max - 1, 1));
         assert_eq!(wide(1 << 100, 1 << 100), (1 << 72, 0));
         assert_eq!(wide(0, max), (0, 0));
-        assert_eq!(compare_products(max, max, max, max - 1), Ordering::Greater);
-        assert_eq!(compare_products(1 << 127, 6, 3 << 126, 4), Ordering::Equal);
+        assert_eq!(u128::compare_products(max, max, max, max - 1), Ordering::Greater);
+        assert_eq!(u128::compare_products(1 << 127, 6, 3 << 126, 4), Ordering::Equal);
         for (a, b, c, d) in [(3, 5, 4, 4), (u128::from(u64::MAX), 2, 1 << 64, 2), (7, 7, 7, 7)] {
-            assert_eq!(compare_products(a, b, c, d), (a * b).cmp(&(c * d)));
+            assert_eq!(u128::compare_products(a, b, c, d), (a * b).cmp(&(c * d)));
         }
     }
 }

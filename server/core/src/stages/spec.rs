@@ -98,20 +98,20 @@ pub(super) fn check(stages: &[StageSpec], weighting: Weighting) -> Result<Checke
             Weighting::Even => 1,
             Weighting::Latency => place as u64 + 1,
         };
+        checked.current.push(current(stage).map_err(at(place))?);
         checked.workloads.push(workload);
         checked.weights.push(weight);
         checked.shares.push(share(stage, workload, weight).map_err(at(place))?);
-        let current = in_range("current_worker_count", stage.current, STAGE_WORKERS);
-        checked.current.push(current.map_err(at(place))?);
     }
     Ok(checked)
 }
 
 fn mean_nanos(times: &[Span]) -> Result<Option<u64>, Rejection> {
-    let nanos = times.iter().map(|time| {
+    let nanos = times.iter().enumerate().map(|(place, time)| {
         u64::try_from(time.nanos()).map_err(|_| {
             let allowed = "must be 0 s or more, and less than 584 years";
-            Rejection::new(Reason::OutOfRange, "service_times", time, allowed)
+            let field = format!("service_times[{place}]");
+            Rejection::new(Reason::OutOfRange, field, time, allowed)
         })
     });
     Ok(mean(&nanos.collect::<Result<Vec<_>, _>>()?))
@@ -140,13 +140,20 @@ fn workload(stage: &StageSpec, mean: Option<u64>, usual: u64) -> Result<Workload
     Ok(Workload { micros, mean_nanos, is_estimated: mean.is_none() })
 }
 
+/// Its workers, of whom no more are busy than there are.
+fn current(stage: &StageSpec) -> Result<u64, Rejection> {
+    let current = in_range("current_worker_count", stage.current, STAGE_WORKERS)?;
+    if stage.busy > stage.current {
+        let allowed = format!("must be 0 to {current} workers, current_worker_count");
+        let (field, busy) = ("busy_worker_count", stage.busy);
+        return Err(Rejection::new(Reason::OutOfRange, field, busy, allowed));
+    }
+    Ok(current)
+}
+
 fn share(stage: &StageSpec, workload: Workload, weight: u64) -> Result<Share, Rejection> {
     let least = in_range("minimum_worker_count", stage.minimum, STAGE_WORKERS)?;
     let busy = in_range("busy_worker_count", stage.busy, STAGE_WORKERS)?;
-    if stage.busy > stage.current {
-        let allowed = format!("must be 0 to {}, the stage's current workers", stage.current);
-        return Err(Rejection::new(Reason::OutOfRange, "busy_worker_count", busy, allowed));
-    }
     let maximum = stage.maximum.unwrap_or(STAGE_WORKERS.maximum);
     let maximum = in_range("maximum_worker_count", maximum, STAGE_WORKERS)?;
     if maximum < least {

@@ -19,6 +19,9 @@ pub struct Performance {
     pub p95_sojourn: u64,
     /// Of the workers' time, the share that was lost by aborting.
     pub wasted_share: f64,
+    /// Jobs that reached the timeout of the last lane. They count above in nothing else but
+    /// the waste.
+    pub failed: u64,
 }
 
 /// Counts jobs.
@@ -44,7 +47,7 @@ impl Tally {
         self.slowdowns.push((real(sojourn) / real(run_time.max(self.floor))).max(1.0));
     }
 
-    pub(super) fn performance(mut self, worked: u64, wasted: u64) -> Performance {
+    pub(super) fn performance(mut self, worked: u64, wasted: u64, failed: u64) -> Performance {
         let mean = |values: &[u64]| {
             let sum: u128 = values.iter().copied().map(u128::from).sum();
             #[expect(clippy::cast_precision_loss, reason = "a mean")]
@@ -62,6 +65,7 @@ impl Tally {
             mean_sojourn,
             p95_sojourn: p95(&mut self.sojourns, Ord::cmp).unwrap_or_default(),
             wasted_share: real(wasted) / real(worked.max(1)),
+            failed,
         }
     }
 }

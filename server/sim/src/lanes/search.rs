@@ -175,7 +175,7 @@ impl<'a> Search<'a> {
             for factor in [1.5, 1.0 / 1.5] {
                 let mut other = candidate.clone();
                 if let Some(cutoff) = other.cutoffs.get_mut(place) {
-                    *cutoff = three_digits(real(*cutoff) * factor);
+                    *cutoff = clear(self.run_times, three_digits(real(*cutoff) * factor));
                 }
                 let ascends = other.cutoffs.is_sorted_by(|a, b| a < b);
                 if ascends && other.cutoffs.iter().all(|cutoff| within.contains(cutoff)) {
@@ -220,9 +220,22 @@ fn cutoffs(run_times: &RunTimes, longest: u64) -> Vec<u64> {
     let step = libm::log(real(high) / real(low)) / f64::from(CUTOFFS - 1);
     let at = |number: u32| three_digits(real(low) * libm::exp(step * f64::from(number)));
     let mut cutoffs: Vec<u64> =
-        (0..CUTOFFS).map(at).map(|cutoff| cutoff.clamp(low, high)).collect();
+        (0..CUTOFFS).map(at).map(|cutoff| clear(run_times, cutoff).clamp(low, high)).collect();
     cutoffs.dedup();
     cutoffs
+}
+
+/// A cutoff a little above the run times that end before it. Where many pile up at one value, one
+/// at that very value would demote those that run a moment longer the next time.
+fn clear(run_times: &RunTimes, cutoff: u64) -> u64 {
+    let place = run_times.place(cutoff);
+    let at = |place: Option<usize>| place.and_then(|place| run_times.micros().get(place)).copied();
+    match (at(place.checked_sub(1)), at(Some(place))) {
+        (Some(below), Some(above)) => {
+            three_digits(real(cutoff.max(below + ((above - below) / 2).min(below / 10))))
+        }
+        _ => cutoff,
+    }
 }
 
 /// A number that people can read: rounded to three digits.

@@ -72,7 +72,7 @@ pub fn simulate_queue(work: &Work, workers: usize) -> Performance {
             tally.add(*arrival, start, end, *run_time);
         }
     }
-    tally.performance(worked, 0)
+    tally.performance(worked, 0, 0)
 }
 
 /// The end of an attempt, ordered by time, then by which began first.
@@ -110,13 +110,14 @@ pub fn simulate_lanes(work: &Work, lanes: &LaneSet) -> Performance {
             (_, None) => break,
         }
     }
-    run.tally.performance(run.worked, run.wasted)
+    run.tally.performance(run.worked, run.wasted, run.failed)
 }
 
 struct Run<'a> {
     work: &'a Work,
     timeouts: Vec<u64>,
-    after: Vec<usize>,
+    /// Behind each lane the next; behind the last one a job has failed for good.
+    after: Vec<Option<usize>>,
     suspends: bool,
     free: Vec<u64>,
     waiting: Dispatcher<usize>,
@@ -128,6 +129,7 @@ struct Run<'a> {
     number: u64,
     worked: u64,
     wasted: u64,
+    failed: u64,
 }
 
 impl<'a> Run<'a> {
@@ -139,10 +141,7 @@ impl<'a> Run<'a> {
         let counted = work.counted();
         Self {
             timeouts: (0..lanes.lanes().len()).map(micros).collect(),
-            // After the last lane nothing is counted as failed: a plan has no timeout there.
-            after: (0..lanes.lanes().len())
-                .map(|lane| lanes.after(lane).unwrap_or(lanes.last()))
-                .collect(),
+            after: (0..lanes.lanes().len()).map(|lane| lanes.after(lane)).collect(),
             suspends: lanes.on_timeout == OnTimeout::Suspend,
             free: lanes.lanes().iter().map(|lane| lane.workers).collect(),
             waiting: Dispatcher::new(lanes),
@@ -159,6 +158,7 @@ impl<'a> Run<'a> {
             number: 0,
             worked: 0,
             wasted: 0,
+            failed: 0,
         }
     }
 
@@ -201,8 +201,10 @@ impl<'a> Run<'a> {
         self.now = at;
         self.free.get_mut(lane).into_iter().for_each(|free| *free += 1);
         if is_timeout {
-            let entry = self.after.get(lane).copied().unwrap_or(lane);
-            self.waiting.push(job, entry);
+            match self.after.get(lane).copied().flatten() {
+                Some(entry) => self.waiting.push(job, entry),
+                None => self.failed += 1,
+            }
         } else if self.counted.contains(&job)
             && let Some((arrival, run_time)) = self.work.jobs.get(job)
             && let Some(progress) = self.progress.get(job)

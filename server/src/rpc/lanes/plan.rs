@@ -1,5 +1,6 @@
 //! `PlanLanes`: convert in, plan, convert out.
 
+use offbeat_core::lanes::OnTimeout;
 use offbeat_core::{Rejection, Span};
 use offbeat_sim::lanes::{CutoffSlowdown, Performance, Plan, PlanSpec, Sensitivity};
 use offbeat_sim::run_times::RunTimes;
@@ -38,7 +39,7 @@ pub fn plan(request: proto::PlanLanesRequest) -> Result<proto::PlanLanesResponse
         max_lane_count: max_lane_count.map(i64::from),
         seed,
     };
-    Ok(answer(&spec.plan()?, on_timeout))
+    Ok(answer(&spec.plan()?, spec.on_timeout))
 }
 
 fn run_times_of(given: Given) -> Result<RunTimes, Rejection> {
@@ -71,7 +72,7 @@ fn run_times_of(given: Given) -> Result<RunTimes, Rejection> {
     }
 }
 
-fn answer(plan: &Plan, on_timeout: i32) -> proto::PlanLanesResponse {
+fn answer(plan: &Plan, on_timeout: OnTimeout) -> proto::PlanLanesResponse {
     let names = ["express", if plan.lanes.len() > 2 { "medium" } else { "slow" }, "slow"];
     let lanes = plan.lanes.iter().zip(names).map(|(lane, name)| proto::Lane {
         name: name.to_owned(),
@@ -81,7 +82,10 @@ fn answer(plan: &Plan, on_timeout: i32) -> proto::PlanLanesResponse {
     let lane_set = proto::LaneSet {
         lanes: lanes.collect(),
         policy: proto::LanePolicy::ExpressFirst.into(),
-        on_timeout,
+        on_timeout: match on_timeout {
+            OnTimeout::Abort => proto::TimeoutAction::Abort.into(),
+            OnTimeout::Suspend => proto::TimeoutAction::Suspend.into(),
+        },
         max_express_slow_probability: None,
     };
     let [now, less, more] = &plan.rates;

@@ -12,6 +12,10 @@ import threading
 import time
 from typing import Any, Protocol
 
+#: After so many seconds the timer goes off again, until Python has noticed: a signal that comes
+#: just before a job waits in the kernel does not end that wait.
+_AGAIN = 0.05
+
 
 class Due(Protocol):
     """What is open until it ends."""
@@ -62,6 +66,7 @@ class Alarm:
         if self._open:
             self._arm()
             return
+        # In this order: a signal that is on its way still finds the handler that it is for.
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, self._handler)
         if self._due != math.inf:
@@ -69,7 +74,7 @@ class Alarm:
 
     def _arm(self) -> None:
         first = min(self._due, *(deadline.ends for deadline in self._open))
-        signal.setitimer(signal.ITIMER_REAL, _delay(first))
+        signal.setitimer(signal.ITIMER_REAL, _delay(first), _AGAIN)
 
     def _ring(self, number: int, frame: Any) -> None:
         now = time.monotonic()

@@ -1,0 +1,268 @@
+"""Prints golden allocations: the best of all there are, in exact fractions.
+
+Run: python3 decisions_of_stages.py > ../decisions/stages.json
+"""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+from decisions import print_cases
+
+VECTORS = Path(__file__).resolve().parent.parent
+RULES = {"ALLOCATION_RULE_MINIMUM_SCORE": "minimum_score", "ALLOCATION_RULE_D_HONDT": "highest_averages"}
+
+
+def allocations(bounds, workers):
+    """Every way to share the workers out within the bounds, the first stages' largest first."""
+    if not bounds:
+        return [[]] if workers == 0 else []
+    (low, high), *rest = bounds
+    return [
+        [count, *tail]
+        for count in range(min(high, workers), low - 1, -1)
+        for tail in allocations(rest, workers - count)
+    ]
+
+
+def cost(rule, works, counts):
+    if rule == "ALLOCATION_RULE_D_HONDT":  # highest averages make the sum of all averages largest
+        return -sum(Fraction(v, k) for v, w in zip(works, counts) for k in range(1, w + 1))
+    return sum(Fraction(v, w + 1) for v, w in zip(works, counts))
+
+
+def quotient(rule, work, count):
+    steps = count + 1 if rule == "ALLOCATION_RULE_D_HONDT" else (count + 1) * (count + 2)
+    return work / steps
+
+
+def best(rule, works, bounds, workers):
+    return min(allocations(bounds, workers), key=lambda counts: cost(rule, works, counts))
+
+
+def moves(names, current, wanted):
+    leaving = [[name, has - gets] for name, has, gets in zip(names, current, wanted) if has > gets]
+    found = []
+    for name, has, gets in zip(names, current, wanted):
+        missing = gets - has
+        while missing > 0:
+            source = leaving[0] if leaving else ["", missing]
+            count = min(missing, source[1])
+            found.append({"fromStage": source[0], "toStage": name, "workerCount": count})
+            missing -= count
+            source[1] -= count
+            if leaving and not source[1]:
+                leaving.pop(0)
+    return found + [{"fromStage": name, "workerCount": count} for name, count in leaving]
+
+
+def score(works, counts):
+    """Rounded down to 2^-16 microseconds, as the protos say."""
+    return sum((work << 16) // (count + 1) for work, count in zip(works, counts)) / 65_536
+
+
+def stage(name, backlog, **fields):
+    return {"name": name, "backlogCount": str(backlog), **fields}
+
+
+def allocated(rule, stages, works, counts, base, means, estimated, weights, **more):
+    current = [stage.get("currentWorkerCount", 0) for stage in stages]
+    names = [stage["name"] for stage in stages]
+    weighted = [work * weight for work, weight in zip(works, weights)]
+    return {
+        "allocation": {
+            "stages": [
+                {
+                    "name": name,
+                    "workerCount": count,
+                    "workloadMicros": str(work),
+                    "weight": weight,
+                    "meanServiceTime": mean,
+                    "serviceTimeIsEstimated": is_estimated,
+                    "score": (work * weight) / (count + 1),
+                    "nextQuotient": quotient(rule, work * weight, count),
+                }
+                for name, count, work, weight, mean, is_estimated in zip(
+                    names, counts, works, weights, means, estimated
+                )
+            ],
+            "moves": moves(names, current, counts),
+            "score": score(weighted, counts),
+            "currentScore": score(weighted, base),
+            **more,
+        }
+    }
+
+
+def of_vectors():
+    cases = json.loads((VECTORS / "stage_allocation.json").read_text())["cases"]
+    for case in cases[:: len(cases) // 60]:
+        stages = [
+            stage(f"stage {place}", work, meanServiceTime="1s", done=place in case["done"])
+            for place, work in enumerate(case["workloads"])
+        ]
+        works = [work * 1_000_000 for work in case["workloads"]]
+        for rule, golden in RULES.items():
+            request = {"stages": stages, "workerCount": case["workers"], "rule": rule}
+            counts = case[golden]
+            if counts is None:
+                yield "AllocateWorkers", request, {"allStagesDone": {}}
+                continue
+            bounds = [(0, 0 if stage["done"] else case["workers"]) for stage in stages]
+            base = forced(rule, works, bounds, [0] * len(stages), case["workers"])
+            unmeasured = [False] * len(stages)
+            ones = [1] * len(stages)
+            means = ["1s"] * len(stages)
+            answer = allocated(rule, stages, works, counts, base, means, unmeasured, ones)
+            yield "AllocateWorkers", request, answer
+
+
+def forced(rule, works, bounds, current, workers):
+    """The nearest to the current allocation; of those the best."""
+
+    def away(counts):
+        return sum(abs(gets - has) for gets, has in zip(counts, current))
+
+    everything = allocations(bounds, workers)
+    nearest = min(map(away, everything))
+    return min(
+        (counts for counts in everything if away(counts) == nearest),
+        key=lambda counts: cost(rule, works, counts),
+    )
+
+
+def by_hand():
+    rule = "ALLOCATION_RULE_MINIMUM_SCORE"
+    pipeline = [
+        stage("parse", 40, meanServiceTime="0.500s", currentWorkerCount=4, busyWorkerCount=3),
+        stage("resize", 12, serviceTimes=["1s", "3s"], currentWorkerCount=1, minimumWorkerCount=1),
+        stage("store", 30, maximumWorkerCount=2, currentWorkerCount=2),
+        stage("notify", 0, meanServiceTime="0.010s", done=True, currentWorkerCount=1),
+    ]
+    # The mean of the measured stages, the one that is done among them: (0.5 + 2 + 0.01) / 3 s.
+    means = ["0.500s", "2s", "0.836666667s", "0.010s"]
+    works = [20_000_000, 24_000_000, 25_100_000, 0]
+    bounds = [(3, 8), (1, 8), (0, 2), (0, 0)]
+    estimated = [False, False, True, False]
+    current = [4, 1, 2, 1]
+    for rule in RULES:
+        for weighting, weights in (("EVEN", [1, 1, 1, 1]), ("LATENCY", [1, 2, 3, 4])):
+            weighted = [work * weight for work, weight in zip(works, weights)]
+            counts = best(rule, weighted, bounds, 8)
+            base = forced(rule, weighted, bounds, current, 8)
+            request = {
+                "stages": pipeline,
+                "workerCount": 8,
+                "rule": rule,
+                "weighting": f"STAGE_WEIGHTING_{weighting}",
+            }
+            yield (
+                "AllocateWorkers",
+                request,
+                allocated(rule, pipeline, works, counts, base, means, estimated, weights),
+            )
+    # Against flapping: 90 s and 10 s of work on two workers each.
+    two = [
+        stage("a", 90, meanServiceTime="1s", currentWorkerCount=2),
+        stage("b", 10, meanServiceTime="1s", currentWorkerCount=2),
+    ]
+    works, rule = [90_000_000, 10_000_000], "ALLOCATION_RULE_MINIMUM_SCORE"
+    plain = {"means": ["1s"] * 2, "estimated": [False] * 2, "weights": [1, 1]}
+    for more, counts, remark in (
+        ({}, [3, 1], {}),
+        ({"maxMoves": 0}, [2, 2], {}),
+        ({"maxMoves": 1}, [3, 1], {}),
+        # From 33⅓ to 27½: by 17½ %.
+        ({"minimumImprovementPercent": 17}, [3, 1], {}),
+        ({"minimumImprovementPercent": 18}, [2, 2], {"improvementTooSmall": True}),
+    ):
+        request = {"stages": two, "workerCount": 4, **more}
+        yield "AllocateWorkers", request, allocated(rule, two, works, counts, [2, 2], **plain, **remark)
+    full = [stage("a", 5, meanServiceTime="1s", maximumWorkerCount=2)]
+    answer = allocated(
+        rule, full, [5_000_000], [2], [2], ["1s"], [False], [1], unassignedWorkerCount=3
+    )
+    yield "AllocateWorkers", {"stages": full, "workerCount": 5}, answer
+
+
+def next_stages():
+    stages = [
+        stage("a", 90, meanServiceTime="1s", currentWorkerCount=2),
+        stage("b", 40, meanServiceTime="1s", currentWorkerCount=1),
+        stage("c", 1, meanServiceTime="1s", currentWorkerCount=1, minimumWorkerCount=1),
+    ]
+    # Without the worker, one more is worth 90/6 in a and 40/2 in b; with it in b: 90/12 in a.
+    yield (
+        "NextStage",
+        {"stages": stages, "currentStage": "a"},
+        {
+            "next": {
+                "stage": "a",
+                "reason": "NEXT_STAGE_REASON_WORTH_MOST",
+                "quotient": 15_000_000,
+                "currentQuotient": 15_000_000,
+            }
+        },
+    )
+    yield (
+        "NextStage",
+        {"stages": stages, "currentStage": "b"},
+        {
+            "next": {
+                "stage": "b",
+                "reason": "NEXT_STAGE_REASON_WORTH_MOST",
+                "quotient": 20_000_000,
+                "currentQuotient": 20_000_000,
+            }
+        },
+    )
+    yield (
+        "NextStage",
+        {"stages": stages, "currentStage": "c"},
+        {
+            "next": {
+                "stage": "c",
+                "reason": "NEXT_STAGE_REASON_BELOW_MINIMUM",
+                "quotient": 500_000,
+                "currentQuotient": 500_000,
+            }
+        },
+    )
+    yield (
+        "NextStage",
+        {"stages": stages},
+        {"next": {"stage": "a", "moves": True, "reason": "NEXT_STAGE_REASON_WORTH_MOST", "quotient": 7_500_000}},
+    )
+    near = [
+        stage("a", 10, meanServiceTime="1s", currentWorkerCount=1),
+        stage("b", 12, meanServiceTime="1s"),
+    ]
+    for percent, name, reason in (
+        (0, "b", "WORTH_MOST"),
+        (20, "b", "WORTH_MOST"),
+        (21, "a", "IMPROVEMENT_TOO_SMALL"),
+    ):
+        yield (
+            "NextStage",
+            {"stages": near, "currentStage": "a", "minimumImprovementPercent": percent},
+            {
+                "next": {
+                    "stage": name,
+                    "moves": name != "a",
+                    "reason": f"NEXT_STAGE_REASON_{reason}",
+                    "quotient": 6_000_000 if name == "b" else 5_000_000,
+                    "currentQuotient": 5_000_000,
+                }
+            },
+        )
+    full = [stage("a", 10, meanServiceTime="1s", currentWorkerCount=1, maximumWorkerCount=1)]
+    yield "NextStage", {"stages": full}, {"next": {"reason": "NEXT_STAGE_REASON_ALL_FULL"}}
+    done = [stage("a", 0, done=True, currentWorkerCount=1)]
+    yield "NextStage", {"stages": done, "currentStage": "a"}, {"allStagesDone": {}}
+
+
+if __name__ == "__main__":
+    cases = [*of_vectors(), *by_hand(), *next_stages()]
+    print_cases({"method": m, "request": q, "response": r} for m, q, r in cases)
