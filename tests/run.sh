@@ -137,6 +137,8 @@ rust() {
     python3 $generate/decisions.py | cmp - $decisions/answers.json
     python3 $generate/decisions_of_vectors.py | cmp - $decisions/vectors.json
     python3 $generate/decisions_in_sql.py | cmp - $decisions/sql.json
+    python3 $generate/decisions_of_stages.py | cmp - $decisions/stages.json
+    python3 $generate/decisions_of_lanes.py | cmp - $decisions/lanes.json
 }
 
 clients() {
@@ -158,6 +160,8 @@ clients() {
     say "PHP client, by curl and by ext-grpc"
     (cd clients/php && php -d extension="$PWD/../../$php_grpc/modules/grpc.so" \
         "$(command -v phpunit)" </dev/null)
+    say "elections, searches, and a second simulator"
+    "$venv/bin/pytest" --quiet tests/oracles
     say "three databases, and the recipe in three languages"
     "$venv/bin/pytest" --quiet tests/databases
     say "a server that is killed, and a ledger"

@@ -40,7 +40,7 @@ async fn golden_answers() {
     let server = Server::start(&config());
     let mut channel = http2(server.tcp().await).await;
     for case in cases {
-        let method = support::method(&case.method);
+        let method = support::method_of(&case.method);
         let expected = without_estimates(message(method.output(), &case.response));
         let by_grpc = grpc(&mut channel, &case.method, &case.request).await.unwrap();
         assert_eq!(without_estimates(by_grpc), expected, "{}", case.request);

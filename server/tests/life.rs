@@ -12,7 +12,7 @@ use prost::Message as _;
 use serde_json::json;
 use support::{
     Answer, Server, any_schedule, channel, config, frame, grpc, grpc_request, http2, json_request,
-    message, open_body, path_of, post1, slot_method,
+    message, method_of, open_body, path_of, post1,
 };
 use tokio::io::AsyncReadExt as _;
 use tonic::Code;
@@ -57,7 +57,7 @@ async fn a_request_under_way_is_answered_within_the_grace_period() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     server.signal();
     tokio::time::sleep(Duration::from_millis(1_200)).await; // longer than idle connections get
-    let bytes = message(method("AssignSlot").input(), &question()).encode_to_vec();
+    let bytes = message(method_of("AssignSlot").input(), &question()).encode_to_vec();
     sender.send(frame(&bytes)).unwrap();
     drop(sender);
     let answer = answer.await.unwrap();

@@ -14,7 +14,7 @@ use prost_reflect::DynamicMessage;
 use serde_json::{Value, json};
 use support::{
     Answer, Http2, Server, any_schedule, channel, config, frame, grpc, grpc_request, http2,
-    json_request, message, open_body, path_of, post1, post2, request, slot_method,
+    json_request, message, method_of, open_body, path_of, post1, post2, request,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc::UnboundedSender;
@@ -31,7 +31,7 @@ fn good_request() -> Value {
 }
 
 fn encoded(method: &str, json: &Value) -> Vec<u8> {
-    message(method(method).input(), json).encode_to_vec()
+    message(method_of(method).input(), json).encode_to_vec()
 }
 
 async fn raw(channel: &mut Http2, method: &str, body: impl Into<Bytes>) -> Status {
@@ -277,7 +277,7 @@ async fn tonics_bare_refusals_are_explained() {
 async fn streams_go_on_with_the_schedule_of_their_first_message() {
     let server = Server::start(&config());
     let mut channel = http2(server.tcp().await).await;
-    let method = method("StreamSlotAssignments");
+    let method = method_of("StreamSlotAssignments");
     let schedule =
         json!({"schedule": any_schedule(), "fromTime": "2026-01-01T00:00:00Z", "kind": "sync"});
     let messages = [
@@ -380,7 +380,8 @@ async fn messages_may_be_posted_as_bytes() {
         (answer.status.as_u16(), &answer.headers["content-type"]),
         (200, &http::HeaderValue::from_static("application/proto"))
     );
-    let by_bytes = DynamicMessage::decode(method("AssignSlot").output(), &answer.body[..]).unwrap();
+    let by_bytes =
+        DynamicMessage::decode(method_of("AssignSlot").output(), &answer.body[..]).unwrap();
     let mut channel = http2(server.tcp().await).await;
     let by_grpc = grpc(&mut channel, "AssignSlot", &good_request()).await.unwrap();
     assert_eq!(by_bytes.get_field_by_name("slot_index"), by_grpc.get_field_by_name("slot_index"));
@@ -535,7 +536,7 @@ async fn streams_may_be_spoken_without_grpc() {
         assert!(answer.headers.get("grpc-status").is_none());
         let envelopes = envelopes(&answer.body);
         assert_eq!(envelopes.iter().map(|(flags, _)| *flags).collect::<Vec<_>>(), [0, 2]);
-        let output = method("StreamSlotAssignments").output();
+        let output = method_of("StreamSlotAssignments").output();
         let answered = DynamicMessage::decode(output, &*envelopes[0].1).unwrap();
         let answered = serde_json::to_value(answered).unwrap();
         assert_eq!(answered["assignments"]["slotIndexes"], json!([6, 73])); // MD5: 0c…, 92…

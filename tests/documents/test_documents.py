@@ -140,6 +140,26 @@ def test_the_page_on_spreading():
     assert [json.loads(line)["job"] for line in lines] == ["a1", "b1", "a2", "b2", "a3"]
 
 
+def shown(page: str) -> list[str]:
+    """Return the blocks of a page: commands, and what they print."""
+    return re.findall(r"```(?:sh)?\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("page", ["lanes.md", "stages.md"])
+def test_commands_print_what_the_page_says(page):
+    command, printed, *_ = shown(page)
+    assert "target/release/offbeat" in command
+    assert run("bash", "-c", command.replace("target/release/offbeat", str(BINARY))) == printed
+
+
+@pytest.mark.parametrize("language", ["python", "ruby", "php"])
+def test_a_worker_of_two_lanes(address, language):
+    (program,) = (ROOT / "examples" / "lanes" / language).glob("worker.*")
+    lines = run(*LANGUAGES[language], program, address, timeout=60).splitlines()
+    assert any("slow1" in line for line in lines)
+    assert len(lines) >= 6
+
+
 NAMED = ROOT / "examples" / "named_spread"
 LANGUAGES = {
     "python": [sys.executable],
@@ -208,15 +228,20 @@ def test_the_table_of_clients():
     table = [line.split("|")[2:5] for line in text.splitlines() if line.startswith("| ")]
     named = [set(re.findall(r"`([a-z]\w+)`", " ".join(column))) for column in zip(*table)]
     sources = [
-        ("clients/python/src/offbeat/client.py", r"^    def ([a-z]\w+)\("),
-        ("clients/ruby/lib/offbeat/client.rb", r"^    def ([a-z]\w+)\("),
-        ("clients/php/src/Client.php", r"^    public function ([a-z]\w+)\("),
+        (
+            ["python/src/offbeat/client.py", "python/src/offbeat/_*_calls.py"],
+            r"^    def ([a-z]\w+)\(",
+        ),
+        (["ruby/lib/offbeat/client.rb", "ruby/lib/offbeat/client/*.rb"], r"^    def ([a-z]\w+)\("),
+        (["php/src/Client.php", "php/src/[SL]*/*Calls.php"], r"^    public function ([a-z]\w+)\("),
     ]
-    for names, (path, pattern) in zip(named, sources):
-        source = (ROOT / path).read_text().split("    private\n")[0]
-        methods = set(re.findall(pattern, source, re.MULTILINE)) - {"close", "initialize"}
-        assert len(methods) >= 7
-        assert methods <= names, path
+    for names, (globs, pattern) in zip(named, sources):
+        files = [file for glob in globs for file in (ROOT / "clients").glob(glob)]
+        public = [file.read_text().split("    private\n")[0] for file in files]
+        found = {name for text in public for name in re.findall(pattern, text, re.MULTILINE)}
+        methods = found - {"close", "initialize"}
+        assert len(methods) >= 16
+        assert methods <= names, globs
 
 
 def test_the_main_job():

@@ -1,4 +1,4 @@
-"""D'Hondt's method, as the package `apportionment` has it; and the source's search of everything."""
+"""D'Hondt's method, as the package `apportionment` has it; and a search of everything."""
 
 import itertools
 import json

@@ -54,10 +54,10 @@ def test_a_job_that_computes_is_interrupted_too():
 
 
 def test_a_job_that_is_done_in_time_is_left_alone():
-    with AttemptDeadline(route(0.1)) as deadline:
-        assert 0 < deadline.remaining <= 0.1
+    with AttemptDeadline(route(0.3)) as deadline:
+        assert 0 < deadline.remaining <= 0.3
         deadline.check()
-    time.sleep(0.2)
+    time.sleep(0.35)
     assert deadline.expired
     assert deadline.remaining == 0
     with pytest.raises(AttemptTimedOut):
@@ -117,11 +117,12 @@ def test_of_nested_deadlines_the_first_counts(outer, inner, raised):
 
 def test_the_outer_deadline_outlives_the_inner_one():
     def job() -> None:
-        with AttemptDeadline(route(0.3, "outer")):
+        with AttemptDeadline(route(0.6, "outer")):
             with AttemptDeadline(route(0.05, "inner")):
                 pass
             with pytest.raises(AttemptTimedOut), AttemptDeadline(route(0.05, "inner")):
                 time.sleep(20)
+            assert signal.getitimer(signal.ITIMER_REAL)[0] > 0.1  # set anew, for the outer one
             time.sleep(20)
 
     with pytest.raises(AttemptTimedOut) as caught:
@@ -138,20 +139,22 @@ def test_a_timer_of_others_goes_on_behind():
         time.sleep(20)
     assert rung == []
     time.sleep(0.2)  # interrupted by the handler, and slept to its end
-    assert [round(at - started, 1) for at in rung] == [0.2]
+    assert [0.2 <= at - started < 5 for at in rung] == [True]
     assert signal.setitimer(signal.ITIMER_REAL, 0)[1] == pytest.approx(5)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
 def test_a_timer_of_others_goes_off_meanwhile():
-    rung = []
-    signal.signal(signal.SIGALRM, lambda *_: rung.append(time.monotonic()))
+    rung = []  # how long until the timer goes off again
+    signal.signal(signal.SIGALRM, lambda *_: rung.append(signal.getitimer(signal.ITIMER_REAL)[0]))
     signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
-    with pytest.raises(AttemptTimedOut), AttemptDeadline(route(0.35)):
+    with pytest.raises(AttemptTimedOut), AttemptDeadline(route(0.55)):
         time.sleep(20)
-    assert len(rung) == 3
-    time.sleep(0.1)
-    assert len(rung) == 4
+    meanwhile = len(rung)
+    assert 2 <= meanwhile <= 5
+    assert all(left > 0.06 for left in rung[:2])
+    time.sleep(0.3)
+    assert len(rung) > meanwhile
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
 

@@ -108,8 +108,8 @@ proptest! {
         let mut reached: Vec<i64> = stages.iter().map(|stage| stage.current).collect();
         for Move { from, to, count } in &plan.moves {
             prop_assert!(from != to && *count > 0);
-            from.into_iter().for_each(|from| reached[*from] -= i64::try_from(*count).unwrap());
-            to.into_iter().for_each(|to| reached[*to] += i64::try_from(*count).unwrap());
+            from.iter().for_each(|from| reached[*from] -= i64::try_from(*count).unwrap());
+            to.iter().for_each(|to| reached[*to] += i64::try_from(*count).unwrap());
         }
         prop_assert_eq!(&reached, &counts(&plan));
         let moved: u64 = plan.moves.iter().filter(|m| m.from.is_some() && m.to.is_some()).map(|m| m.count).sum();

@@ -211,14 +211,14 @@ pub fn pool() -> &'static DescriptorPool {
 }
 
 /// A method by its name, of whatever service.
-pub fn method(name: &str) -> MethodDescriptor {
+pub fn method_of(name: &str) -> MethodDescriptor {
     let methods = pool().services().flat_map(|service| service.methods().collect::<Vec<_>>());
     let mut named = methods.filter(|method| method.name() == name);
     named.next().unwrap_or_else(|| panic!("there is no method {name}"))
 }
 
 pub fn path_of(name: &str) -> String {
-    let method = method(name);
+    let method = method_of(name);
     format!("/{}/{name}", method.parent_service().full_name())
 }
 
@@ -235,7 +235,7 @@ pub async fn grpc(
     method: &str,
     json: &serde_json::Value,
 ) -> Result<DynamicMessage, Status> {
-    let descriptor = self::method(method);
+    let descriptor = method_of(method);
     let body = frame(&message(descriptor.input(), json).encode_to_vec());
     let answer = post2(sender, grpc_request(&path_of(method), body)).await;
     let status = answer.grpc_status();
