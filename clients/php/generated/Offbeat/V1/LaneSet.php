@@ -37,8 +37,8 @@ class LaneSet extends \Google\Protobuf\Internal\Message
      */
     protected $on_timeout = 0;
     /**
-     * A job that is slow with a higher probability than this does not enter the express lane:
-     * 0 to 1. Default: 1, none is refused.
+     * A job whose slow_probability is above this does not enter the express lane: 0 to 1.
+     * Default: 1, none is refused. Predicted run times speak for themselves.
      *
      * Generated from protobuf field <code>optional double max_express_slow_probability = 4;</code>
      */
@@ -59,8 +59,8 @@ class LaneSet extends \Google\Protobuf\Internal\Message
      *           What happens to a job that reaches its timeout before the last lane. Default:
      *           TIMEOUT_ACTION_ABORT.
      *     @type float $max_express_slow_probability
-     *           A job that is slow with a higher probability than this does not enter the express lane:
-     *           0 to 1. Default: 1, none is refused.
+     *           A job whose slow_probability is above this does not enter the express lane: 0 to 1.
+     *           Default: 1, none is refused. Predicted run times speak for themselves.
      * }
      */
     public function __construct($data = NULL) {
@@ -151,8 +151,8 @@ class LaneSet extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A job that is slow with a higher probability than this does not enter the express lane:
-     * 0 to 1. Default: 1, none is refused.
+     * A job whose slow_probability is above this does not enter the express lane: 0 to 1.
+     * Default: 1, none is refused. Predicted run times speak for themselves.
      *
      * Generated from protobuf field <code>optional double max_express_slow_probability = 4;</code>
      * @return float
@@ -173,8 +173,8 @@ class LaneSet extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A job that is slow with a higher probability than this does not enter the express lane:
-     * 0 to 1. Default: 1, none is refused.
+     * A job whose slow_probability is above this does not enter the express lane: 0 to 1.
+     * Default: 1, none is refused. Predicted run times speak for themselves.
      *
      * Generated from protobuf field <code>optional double max_express_slow_probability = 4;</code>
      * @param float $var

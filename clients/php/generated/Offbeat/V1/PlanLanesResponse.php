@@ -23,8 +23,9 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
      */
     protected $verdict = 0;
     /**
-     * The best lanes that were found; also with LANE_VERDICT_NO_LANES, to be compared. Not set
-     * if there are none that keep up with the arrivals.
+     * The best lanes that were found, with all defaults filled in; also with
+     * LANE_VERDICT_NO_LANES, to be compared. Not set if there are none that keep up with the
+     * arrivals.
      *
      * Generated from protobuf field <code>.offbeat.v1.LaneSet lane_set = 2;</code>
      */
@@ -88,8 +89,9 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
      *     @type int $verdict
      *           Lanes, or no lanes.
      *     @type \Offbeat\V1\LaneSet $lane_set
-     *           The best lanes that were found; also with LANE_VERDICT_NO_LANES, to be compared. Not set
-     *           if there are none that keep up with the arrivals.
+     *           The best lanes that were found, with all defaults filled in; also with
+     *           LANE_VERDICT_NO_LANES, to be compared. Not set if there are none that keep up with the
+     *           arrivals.
      *     @type \Offbeat\V1\LanePerformance $with_lanes
      *           What they do.
      *     @type \Offbeat\V1\LanePerformance $without_lanes
@@ -141,8 +143,9 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The best lanes that were found; also with LANE_VERDICT_NO_LANES, to be compared. Not set
-     * if there are none that keep up with the arrivals.
+     * The best lanes that were found, with all defaults filled in; also with
+     * LANE_VERDICT_NO_LANES, to be compared. Not set if there are none that keep up with the
+     * arrivals.
      *
      * Generated from protobuf field <code>.offbeat.v1.LaneSet lane_set = 2;</code>
      * @return \Offbeat\V1\LaneSet|null
@@ -163,8 +166,9 @@ class PlanLanesResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The best lanes that were found; also with LANE_VERDICT_NO_LANES, to be compared. Not set
-     * if there are none that keep up with the arrivals.
+     * The best lanes that were found, with all defaults filled in; also with
+     * LANE_VERDICT_NO_LANES, to be compared. Not set if there are none that keep up with the
+     * arrivals.
      *
      * Generated from protobuf field <code>.offbeat.v1.LaneSet lane_set = 2;</code>
      * @param \Offbeat\V1\LaneSet $var

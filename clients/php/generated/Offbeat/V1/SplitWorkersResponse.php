@@ -17,7 +17,7 @@ use Google\Protobuf\Internal\GPBUtil;
 class SplitWorkersResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The lanes, with the workers that they should have: the sum of (work that waits) / (workers
+     * The lanes of the request, with the workers that they should have: the sum of (work that waits) / (workers
      * + 1) is the smallest there is (StageService, ALLOCATION_RULE_MINIMUM_SCORE). The express
      * and the slow lane keep at least one.
      *
@@ -38,7 +38,7 @@ class SplitWorkersResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\LaneSet $lane_set
-     *           The lanes, with the workers that they should have: the sum of (work that waits) / (workers
+     *           The lanes of the request, with the workers that they should have: the sum of (work that waits) / (workers
      *           + 1) is the smallest there is (StageService, ALLOCATION_RULE_MINIMUM_SCORE). The express
      *           and the slow lane keep at least one.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $waiting_micros
@@ -51,7 +51,7 @@ class SplitWorkersResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The lanes, with the workers that they should have: the sum of (work that waits) / (workers
+     * The lanes of the request, with the workers that they should have: the sum of (work that waits) / (workers
      * + 1) is the smallest there is (StageService, ALLOCATION_RULE_MINIMUM_SCORE). The express
      * and the slow lane keep at least one.
      *
@@ -74,7 +74,7 @@ class SplitWorkersResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The lanes, with the workers that they should have: the sum of (work that waits) / (workers
+     * The lanes of the request, with the workers that they should have: the sum of (work that waits) / (workers
      * + 1) is the smallest there is (StageService, ALLOCATION_RULE_MINIMUM_SCORE). The express
      * and the slow lane keep at least one.
      *

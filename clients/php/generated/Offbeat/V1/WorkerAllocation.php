@@ -35,7 +35,8 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
      */
     protected $unassigned_worker_count = 0;
     /**
-     * The sum of the scores of all stages.
+     * The sum of the scores of all stages, each rounded down to 2^-16 microseconds: by this,
+     * minimum_improvement_percent is decided.
      *
      * Generated from protobuf field <code>double score = 4;</code>
      */
@@ -66,7 +67,8 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
      *     @type int $unassigned_worker_count
      *           Workers whom no stage may have.
      *     @type float $score
-     *           The sum of the scores of all stages.
+     *           The sum of the scores of all stages, each rounded down to 2^-16 microseconds: by this,
+     *           minimum_improvement_percent is decided.
      *     @type float $current_score
      *           What the score would be if nobody moved but for what is forced.
      *     @type bool $improvement_too_small
@@ -157,7 +159,8 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The sum of the scores of all stages.
+     * The sum of the scores of all stages, each rounded down to 2^-16 microseconds: by this,
+     * minimum_improvement_percent is decided.
      *
      * Generated from protobuf field <code>double score = 4;</code>
      * @return float
@@ -168,7 +171,8 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The sum of the scores of all stages.
+     * The sum of the scores of all stages, each rounded down to 2^-16 microseconds: by this,
+     * minimum_improvement_percent is decided.
      *
      * Generated from protobuf field <code>double score = 4;</code>
      * @param float $var
