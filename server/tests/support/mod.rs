@@ -212,14 +212,18 @@ pub fn pool() -> &'static DescriptorPool {
 
 /// A method by its name, of whatever service.
 pub fn method_of(name: &str) -> MethodDescriptor {
-    let methods = pool().services().flat_map(|service| service.methods().collect::<Vec<_>>());
-    let mut named = methods.filter(|method| method.name() == name);
-    named.next().unwrap_or_else(|| panic!("there is no method {name}"))
+    known_method(name).unwrap_or_else(|| panic!("there is no method {name}"))
 }
 
+fn known_method(name: &str) -> Option<MethodDescriptor> {
+    let mut methods = pool().services().flat_map(|service| service.methods().collect::<Vec<_>>());
+    methods.find(|method| method.name() == name)
+}
+
+/// The path of a method; of one that is not there, one that might be.
 pub fn path_of(name: &str) -> String {
-    let method = method_of(name);
-    format!("/{}/{name}", method.parent_service().full_name())
+    let service = known_method(name).map(|method| method.parent_service().full_name().to_owned());
+    format!("/{}/{name}", service.as_deref().unwrap_or("offbeat.v1.SlotService"))
 }
 
 pub fn message(
