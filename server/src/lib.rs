@@ -13,6 +13,7 @@ pub mod http;
 pub mod limits;
 pub mod net;
 pub mod proto;
+pub mod report;
 pub mod rpc;
 pub mod spreads;
 pub mod work;

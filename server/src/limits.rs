@@ -2,6 +2,7 @@
 //! table of limits, which `offbeat limits` prints and `docs/limits.md` shows.
 
 use offbeat_core::limits::{DECISION_LIMITS, Limit};
+use offbeat_sim::limits::SCENARIO_LIMITS;
 
 /// Connections at once; further ones wait to be accepted.
 pub const CONNECTIONS: Limit = Limit {
@@ -192,6 +193,15 @@ pub const INPUT_LINE_BYTES: Limit = Limit {
     note: "a longer one is a bad ID",
 };
 
+/// Scenarios.
+pub const SCENARIO_BYTES: Limit = Limit {
+    name: "scenario",
+    minimum: 0,
+    maximum: 256 << 10,
+    unit: "bytes",
+    note: "TOML; run times may stand in files beside it",
+};
+
 /// Standard input that is read as a whole.
 pub const INPUT_BYTES: Limit = Limit {
     name: "standard input of offbeat stages",
@@ -235,12 +245,13 @@ pub const SERVER_LIMITS: &[Limit] = &[
     INPUT_LINE_BYTES,
     GROUP_LINE_BYTES,
     INPUT_BYTES,
+    SCENARIO_BYTES,
 ];
 
 /// The one table of limits, as Markdown.
 #[must_use]
 pub fn markdown_table() -> String {
-    let rows = DECISION_LIMITS.iter().chain(SERVER_LIMITS).map(|limit| {
+    let rows = DECISION_LIMITS.iter().chain(SCENARIO_LIMITS).chain(SERVER_LIMITS).map(|limit| {
         let Limit { name, minimum, maximum, unit, note } = limit;
         format!("| {name} | {minimum} | {maximum} | {unit} | {note} |\n")
     });

@@ -5,5 +5,10 @@
 
 pub mod generator;
 pub mod lanes;
+pub mod limits;
+pub mod queue;
 pub mod queueing;
+pub mod results;
 pub mod run_times;
+pub mod scenario;
+pub mod world;

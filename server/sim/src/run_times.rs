@@ -6,8 +6,8 @@ use offbeat_core::{Reason, Rejection, Span};
 /// The 90th percentile of the normal distribution.
 const Z90: f64 = 1.281_551_565_544_600_4;
 
-/// Values of a lognormal distribution that stand for it; each has the mean of its part.
-const LOGNORMAL_VALUES: u32 = 4_000;
+/// So many values stand for a distribution that has a formula; each has the mean of its part.
+const VALUES: u32 = 4_000;
 
 /// A bucket counts as so many values, evenly apart.
 const VALUES_OF_A_BUCKET: u64 = 8;
@@ -111,7 +111,7 @@ impl RunTimes {
     /// it has.
     fn lognormal(location: f64, sigma: f64) -> Self {
         let (low, high) = (-8.0, 8.0 + sigma);
-        let at = |part: u32| low + (high - low) * f64::from(part) / f64::from(LOGNORMAL_VALUES);
+        let at = |part: u32| low + (high - low) * f64::from(part) / f64::from(VALUES);
         let upper = |z: f64| libm::erfc(z / core::f64::consts::SQRT_2) / 2.0;
         let value = |part: u32| {
             let (from, to) = (at(part), at(part + 1));
@@ -120,8 +120,72 @@ impl RunTimes {
             let mean = libm::exp(location + sigma * sigma / 2.0) * mass / share;
             (whole(mean.clamp(1.0, real(RUN_TIME_MICROS.maximum.unsigned_abs()))), share)
         };
-        let values = (0..LOGNORMAL_VALUES).map(value);
+        let values = (0..VALUES).map(value);
         Self::weighted(values.filter(|(_, share)| *share > 0.0 && share.is_finite()))
+    }
+
+    /// Exponential, with this mean in microseconds.
+    #[must_use]
+    pub fn exponential(mean: u64) -> Self {
+        let (parts, mean) = (VALUES, real(mean));
+        let at = |part: u32| 40.0 * f64::from(part) / f64::from(parts);
+        let tail = |x: f64| libm::exp(-x);
+        let value = |part: u32| {
+            let (a, b) = (at(part), at(part + 1));
+            let share = tail(a) - tail(b);
+            let mass = (a + 1.0) * tail(a) - (b + 1.0) * tail(b);
+            (whole(mean * mass / share).max(1), share)
+        };
+        Self::weighted((0..parts).map(value).filter(|(_, share)| *share > 0.0))
+    }
+
+    /// Even between two run times, in microseconds.
+    #[must_use]
+    pub fn uniform(low: u64, high: u64) -> Self {
+        let parts = u64::from(VALUES);
+        let at = |part: u64| low + (high - low) * (2 * part + 1) / (2 * parts);
+        Self::weighted((0..parts).map(|part| (at(part).max(1), 1.0)))
+    }
+
+    /// Bounded Pareto of this shape, between two run times in microseconds.
+    #[must_use]
+    pub fn bounded_pareto(shape: f64, low: u64, high: u64) -> Self {
+        let parts = VALUES;
+        let (low, ratio) = (real(low), real(high) / real(low));
+        let at = |part: u32| libm::pow(ratio, f64::from(part) / f64::from(parts));
+        let tail = |x: f64| libm::pow(x, -shape);
+        let value = |part: u32| {
+            let (a, b) = (at(part), at(part + 1));
+            // ∫x dF between a and b over that of dF; the parts are narrow, and for a shape
+            // of 1 the formula has a gap.
+            let middle = if (shape - 1.0).abs() < 1e-9 {
+                libm::log(b / a) / (1.0 / a - 1.0 / b)
+            } else {
+                let mass = libm::pow(a, 1.0 - shape) - libm::pow(b, 1.0 - shape);
+                shape / (shape - 1.0) * mass / (tail(a) - tail(b))
+            };
+            (whole(low * middle).max(1), tail(a) - tail(b))
+        };
+        Self::weighted((0..parts).map(value).filter(|(_, share)| *share > 0.0))
+    }
+
+    /// Through known quantiles: shares that ascend to 1, and their run times in microseconds.
+    /// Between two of them logarithms of run times are even; below the first all are as long.
+    #[must_use]
+    pub fn quantiles(known: &[(f64, u64)]) -> Self {
+        let parts = VALUES;
+        let value = |part: u32| {
+            let share = (f64::from(part) + 0.5) / f64::from(parts);
+            let place = known.partition_point(|(up_to, _)| *up_to < share);
+            let at = |place: usize| known.get(place).or(known.last()).copied().unwrap_or((1.0, 1));
+            let (above, Some(below)) = (at(place), place.checked_sub(1).map(at)) else {
+                return (at(0).1, 1.0);
+            };
+            let into = (share - below.0) / (above.0 - below.0).max(f64::MIN_POSITIVE);
+            let ratio = libm::log(real(above.1) / real(below.1));
+            (whole(real(below.1) * libm::exp(ratio * into.min(1.0))).max(1), 1.0)
+        };
+        Self::weighted((0..parts).map(value))
     }
 
     /// Ascending values with any weights above 0.
@@ -205,6 +269,49 @@ impl RunTimes {
             values.push(self.micros.get(place).copied().unwrap_or(1));
         }
         values
+    }
+}
+
+/// Draws run times at random, in the same time for any distribution.
+#[derive(Debug, Clone)]
+pub struct Draw {
+    micros: Vec<u64>,
+    cumulative: Vec<f64>,
+    /// For each of as many even parts of all shares, the first value that lies in it (H. C. Chen
+    /// and Y. Asau, 1974).
+    first: Vec<usize>,
+}
+
+impl Draw {
+    /// Draws from a distribution.
+    #[must_use]
+    pub fn new(run_times: &RunTimes) -> Self {
+        let parts = run_times.micros.len();
+        let cumulative: Vec<f64> = run_times.cumulative.iter().skip(1).copied().collect();
+        let mut place = 0;
+        let first = (0..parts).map(|part| {
+            let share = real(part as u64) / real(parts as u64);
+            while cumulative.get(place).is_some_and(|up_to| *up_to <= share) && place + 1 < parts {
+                place += 1;
+            }
+            place
+        });
+        Self { first: first.collect(), micros: run_times.micros.clone(), cumulative }
+    }
+
+    /// The run time at a share from 0 to below 1.
+    #[inline]
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to the length")]
+    pub fn at(&self, share: f64) -> u64 {
+        let part = (share * real(self.first.len() as u64)) as usize;
+        let mut place = self.first.get(part).copied().unwrap_or_default();
+        while self.cumulative.get(place).is_some_and(|up_to| *up_to <= share)
+            && place + 1 < self.micros.len()
+        {
+            place += 1;
+        }
+        self.micros.get(place).copied().unwrap_or(1)
     }
 }
 

@@ -60,7 +60,7 @@ enum TimeoutArg {
 }
 
 pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
-    let plan = plan(question(args, read_run_times()?)?)?;
+    let plan = plan(question(args, read_run_times_of(io::stdin().lock())?)?)?;
     let mut out = BufWriter::new(io::stdout().lock());
     match args.format {
         AnswerFormat::Json => {
@@ -75,11 +75,11 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
 }
 
 /// One run time in seconds a line, rounded to microseconds; empty lines are none.
-fn read_run_times() -> Result<Vec<i64>, Failure> {
+pub(super) fn read_run_times_of(input: impl io::BufRead) -> Result<Vec<i64>, Failure> {
     let mut micros = Vec::new();
-    for_each_line(io::stdin().lock(), |number, line| {
+    for_each_line(input, |number, line| {
         let bad = |refused: Rejection| {
-            Failure::Usage(refused.under(&format!("standard input, line {number}")).to_string())
+            Failure::Usage(refused.under(&format!("line {number} of the run times")).to_string())
         };
         let text = match line {
             Line::Text(text) => text.trim(),

@@ -10,6 +10,7 @@ mod output;
 mod reciprocal;
 mod schedule;
 mod serve;
+mod simulate;
 mod spread;
 mod stages;
 
@@ -60,6 +61,8 @@ enum Command {
     /// Say whether express and slow lanes pay, and which
     #[command(subcommand)]
     Lanes(LanesCommand),
+    /// Show what a schedule will do: simulate a scenario, or one queue
+    Simulate(simulate::SimulateArgs),
     /// Ask a server whether it serves: exit status 0 if so (for probes)
     Health(health::HealthArgs),
     /// Print the table of limits
@@ -131,6 +134,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Slots(SlotsCommand::Reciprocal(args)) => reciprocal::run(&args),
         Command::Stages(StagesCommand::Allocate(args)) => stages::run(&args),
         Command::Lanes(LanesCommand::Plan(args)) => lanes::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
         Command::Limits => {
             io::stdout().write_all(limits::markdown_table().as_bytes())?;
             Ok(ExitCode::SUCCESS)

@@ -1,0 +1,381 @@
+//! What the runs of a scenario come to, and which strategy is best.
+
+use serde::Serialize;
+use serde::ser::SerializeMap as _;
+
+use crate::run_times::real;
+use crate::scenario::{Scenario, Strategy, StrategyKind};
+use crate::world::{Row, Trace};
+
+/// What all runs come to; its JSON is what the report shows. Times are in seconds.
+#[derive(Debug, Clone, Serialize)]
+pub struct Results {
+    /// The question.
+    pub scenario: Question,
+    /// Names of the strategies, the best first.
+    pub ranking: Vec<String>,
+    /// In the order of the scenario.
+    pub strategies: Vec<Outcome>,
+    /// Lanes of a plan, where there is one.
+    pub lanes: Option<()>,
+}
+
+/// A scenario in short.
+#[derive(Debug, Clone, Serialize)]
+pub struct Question {
+    /// What it is called.
+    pub name: String,
+    /// What it shows.
+    pub description: String,
+    /// How long it lasts.
+    pub duration: f64,
+    /// Workers at its beginning.
+    pub workers: u32,
+    /// Users.
+    pub population: u32,
+    /// A cycle.
+    pub cycle: f64,
+    /// Seeds.
+    pub seeds: Vec<u64>,
+    /// Whether runs were stopped before their end.
+    pub is_cut: bool,
+}
+
+/// What a strategy does.
+#[derive(Debug, Clone, Serialize)]
+pub struct Outcome {
+    /// The strategy.
+    pub name: String,
+    /// How it works.
+    pub kind: &'static str,
+    /// Means over the seeds.
+    pub figures: Figures,
+    /// 1 is best; the same rank twice where they are within a hundredth.
+    pub ranks: Ranks,
+    /// Of the first seed.
+    pub series: Series,
+    /// Between the runs of a user; of the first seed.
+    pub interval_histogram: Histogram,
+    /// Of strategies that have slots.
+    pub slots: Option<Slots>,
+}
+
+/// Figures of a strategy, by name.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Figures([f64; Figures::NAMES.len()]);
+
+impl Figures {
+    /// What they are called. Times are in seconds; a variation is a standard deviation over the
+    /// mean.
+    pub const NAMES: [&'static str; 20] = [
+        "jobs_finished",
+        "jobs_failed",
+        "mean_wait",
+        "p50_wait",
+        "p95_wait",
+        "p99_wait",
+        "mean_sojourn",
+        "p95_sojourn",
+        "max_queue_depth",
+        "peak_enqueued_per_second",
+        "utilization",
+        "throughput_variation",
+        "interval_mean",
+        "interval_variation",
+        "interval_p05",
+        "interval_p95",
+        "never_served",
+        "lock_conflicts",
+        "wasted_share",
+        "jobs_left",
+    ];
+
+    /// A figure by its name; 0 of one that is not there.
+    #[must_use]
+    pub fn get(&self, name: &str) -> f64 {
+        let place = Self::NAMES.iter().position(|other| *other == name);
+        place.and_then(|place| self.0.get(place)).copied().unwrap_or_default()
+    }
+
+    /// Those of a run.
+    #[must_use]
+    pub fn of(trace: &Trace) -> Self {
+        let mut waits = trace.waits.clone();
+        let mut sojourns = trace.sojourns.clone();
+        let mut intervals = trace.intervals.clone();
+        let (interval_mean, interval_variation) = spread(intervals.iter().map(|i| real(*i)));
+        let minutes = trace.rows.chunks(60).map(|minute| sum(minute, |row| row.finished));
+        let (_, throughput_variation) = spread(minutes);
+        let most = |of: fn(&Row) -> u32| f64::from(trace.rows.iter().map(of).max().unwrap_or(0));
+        let seconds = |micros: u64| real(micros) / 1e6;
+        Self([
+            real(trace.sojourns.len() as u64),
+            real(trace.failed_jobs),
+            mean(&waits) / 1e6,
+            seconds(quantile(&mut waits, 0.5)),
+            seconds(quantile(&mut waits, 0.95)),
+            seconds(quantile(&mut waits, 0.99)),
+            mean(&sojourns) / 1e6,
+            seconds(quantile(&mut sojourns, 0.95)),
+            most(|row| row.queue_depth),
+            most(|row| row.enqueued),
+            real(trace.worked) / real(trace.available.max(1)),
+            throughput_variation,
+            interval_mean / 1e6,
+            interval_variation,
+            seconds(quantile(&mut intervals, 0.05)),
+            seconds(quantile(&mut intervals, 0.95)),
+            trace.never_served.into(),
+            sum(&trace.rows, |row| row.lock_conflicts),
+            real(trace.wasted) / real(trace.worked.max(1)),
+            real(trace.left_jobs),
+        ])
+    }
+
+    fn mean(all: &[Self]) -> Self {
+        let mut sums = [0.0; Self::NAMES.len()];
+        for figures in all {
+            sums.iter_mut().zip(figures.0).for_each(|(sum, figure)| *sum += figure);
+        }
+        let count = real(all.len().max(1) as u64);
+        Self(sums.map(|sum| sum / count))
+    }
+}
+
+impl Serialize for Figures {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in Self::NAMES.iter().zip(self.0) {
+            map.serialize_entry(name, &value)?;
+        }
+        map.end()
+    }
+}
+
+/// How a strategy stands among the others, by each of the four criteria.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Ranks {
+    /// By the variation of the interval between a user's runs; users who are never served count.
+    pub consistent_delay: u32,
+    /// By the most jobs that are enqueued in a second.
+    pub no_spikes: u32,
+    /// By the variation of what is finished in a minute.
+    pub even_throughput: u32,
+    /// By attempts that found their lock held.
+    pub no_conflicts: u32,
+}
+
+impl Ranks {
+    const fn sum(self) -> u32 {
+        self.consistent_delay + self.no_spikes + self.even_throughput + self.no_conflicts
+    }
+}
+
+/// By time, in steps.
+#[derive(Debug, Clone, Serialize)]
+pub struct Series {
+    /// Seconds of a step.
+    pub step: u32,
+    /// The most in each.
+    pub queue_depth: Vec<u32>,
+    /// The mean of each.
+    pub finished_per_second: Vec<f64>,
+    /// The most in a second of each.
+    pub enqueued_per_second: Vec<u32>,
+    /// The mean of each.
+    pub busy_workers: Vec<f64>,
+    /// At the end of each.
+    pub workers: Vec<u32>,
+}
+
+/// Counts between edges.
+#[derive(Debug, Clone, Serialize)]
+pub struct Histogram {
+    /// In seconds; one more than there are counts.
+    pub edges: Vec<f64>,
+    /// Those below the first edge and above the last are counted at the ends.
+    pub counts: Vec<u64>,
+}
+
+/// The slots of a strategy.
+#[derive(Debug, Clone, Serialize)]
+pub struct Slots {
+    /// Users of each.
+    pub loads: Vec<u32>,
+    /// Where each kind of the users of slot 0 stands.
+    pub kinds: Vec<KindSlot>,
+}
+
+/// Where a kind stands in the cycle.
+#[derive(Debug, Clone, Serialize)]
+pub struct KindSlot {
+    /// The kind.
+    pub name: String,
+    /// Its slot.
+    pub slot: u32,
+}
+
+/// At most so many steps of a series.
+const STEPS: usize = 1_200;
+const BINS: u32 = 60;
+
+impl Results {
+    /// What the traces of each strategy come to, one for each seed.
+    ///
+    /// # Errors
+    /// When a schedule refuses a user, which none does.
+    pub fn new(
+        scenario: &Scenario,
+        traces: &[Vec<Trace>],
+    ) -> Result<Self, offbeat_core::Rejection> {
+        let figures: Vec<Figures> = traces
+            .iter()
+            .map(|traces| Figures::mean(&traces.iter().map(Figures::of).collect::<Vec<_>>()))
+            .collect();
+        let edges = edges(traces);
+        let mut strategies = Vec::new();
+        for ((strategy, traces), own) in scenario.strategies.iter().zip(traces).zip(&figures) {
+            let empty = Trace::default();
+            let first = traces.first().unwrap_or(&empty);
+            strategies.push(Outcome {
+                name: strategy.name.clone(),
+                kind: strategy.kind.name(),
+                figures: *own,
+                ranks: ranks(scenario, own, &figures),
+                series: Series::of(&first.rows),
+                interval_histogram: histogram(&edges, &first.intervals),
+                slots: slots(scenario, strategy)?,
+            });
+        }
+        let mut ranking: Vec<&Outcome> = strategies.iter().collect();
+        ranking.sort_by(|a, b| {
+            let by_rank = a.ranks.sum().cmp(&b.ranks.sum());
+            by_rank.then(a.figures.get("mean_wait").total_cmp(&b.figures.get("mean_wait")))
+        });
+        Ok(Self {
+            scenario: Question {
+                name: scenario.name.clone(),
+                description: scenario.description.clone(),
+                duration: real(scenario.duration) / 1e6,
+                workers: scenario.workers.first().map_or(0, |(_, count)| *count),
+                population: scenario.population,
+                cycle: real(scenario.cycle) / 1e6,
+                seeds: scenario.seeds.clone(),
+                is_cut: traces.iter().flatten().any(|trace| trace.is_cut),
+            },
+            ranking: ranking.iter().map(|outcome| outcome.name.clone()).collect(),
+            strategies,
+            lanes: None,
+        })
+    }
+}
+
+fn ranks(scenario: &Scenario, own: &Figures, all: &[Figures]) -> Ranks {
+    // Somebody who is never served has waited longer than anybody can say.
+    let delay = |figures: &Figures| {
+        figures.get("interval_variation")
+            + 10.0 * figures.get("never_served") / f64::from(scenario.population)
+    };
+    let rank = |of: &dyn Fn(&Figures) -> f64| {
+        let better = all.iter().filter(|other| of(other) * 1.01 < of(own));
+        u32::try_from(better.count()).unwrap_or(u32::MAX).saturating_add(1)
+    };
+    Ranks {
+        consistent_delay: rank(&delay),
+        no_spikes: rank(&|figures| figures.get("peak_enqueued_per_second")),
+        even_throughput: rank(&|figures| figures.get("throughput_variation")),
+        no_conflicts: rank(&|figures| figures.get("lock_conflicts")),
+    }
+}
+
+impl Series {
+    fn of(rows: &[Row]) -> Self {
+        let step = rows.len().div_ceil(STEPS).max(1);
+        let most = |of: fn(&Row) -> u32| {
+            rows.chunks(step).map(|part| part.iter().map(of).max().unwrap_or(0)).collect()
+        };
+        let means = |of: fn(&Row) -> u32| {
+            rows.chunks(step).map(|part| sum(part, of) / real(part.len() as u64)).collect()
+        };
+        Self {
+            step: u32::try_from(step).unwrap_or(u32::MAX),
+            queue_depth: most(|row| row.queue_depth),
+            finished_per_second: means(|row| row.finished),
+            enqueued_per_second: most(|row| row.enqueued),
+            busy_workers: means(|row| row.busy_workers),
+            workers: most(|row| row.workers),
+        }
+    }
+}
+
+/// The same for all strategies, so that they can be compared.
+fn edges(traces: &[Vec<Trace>]) -> Vec<f64> {
+    let first = || traces.iter().filter_map(|traces| traces.first());
+    let low = first().filter_map(|trace| trace.intervals.iter().min()).min().copied();
+    let high = first().map(|trace| quantile(&mut trace.intervals.clone(), 0.999)).max();
+    let (low, high) = (real(low.unwrap_or(0)) / 1e6, real(high.unwrap_or(0)) / 1e6);
+    let (low, high) = (low.floor(), high.ceil().max(low.floor() + 1.0));
+    let step = (high - low) / f64::from(BINS);
+    (0..=BINS).map(|edge| step.mul_add(f64::from(edge), low)).collect()
+}
+
+fn histogram(edges: &[f64], intervals: &[u64]) -> Histogram {
+    let bins = edges.len().saturating_sub(1);
+    let mut counts = vec![0; bins];
+    for interval in intervals {
+        let seconds = real(*interval) / 1e6;
+        let bin = edges.partition_point(|edge| *edge <= seconds).saturating_sub(1);
+        counts.get_mut(bin.min(bins.saturating_sub(1))).into_iter().for_each(|count| *count += 1);
+    }
+    Histogram { edges: edges.to_vec(), counts }
+}
+
+fn slots(
+    scenario: &Scenario,
+    strategy: &Strategy,
+) -> Result<Option<Slots>, offbeat_core::Rejection> {
+    let StrategyKind::Slots(schedule) = &strategy.kind else { return Ok(None) };
+    let count = u64::from(schedule.slot_count());
+    let slot_of = |at: u64| u32::try_from(at * count / scenario.cycle).unwrap_or_default();
+    let mut loads = vec![0; usize::try_from(count).unwrap_or_default()];
+    for offset in crate::world::offsets(schedule, scenario.population)? {
+        let load = loads.get_mut(slot_of(offset) as usize);
+        load.into_iter().for_each(|load| *load += 1);
+    }
+    let shifts = crate::world::shifts(scenario, &strategy.kind)?;
+    let kind = |(kind, shift): (&crate::scenario::Kind, u64)| KindSlot {
+        name: kind.name.clone(),
+        slot: slot_of(shift),
+    };
+    let kinds = scenario.kinds.iter().zip(shifts).map(kind).collect();
+    Ok(Some(Slots { loads, kinds }))
+}
+
+fn sum(rows: &[Row], of: fn(&Row) -> u32) -> f64 {
+    real(rows.iter().map(|row| u64::from(of(row))).sum())
+}
+
+fn mean(values: &[u64]) -> f64 {
+    let sum: f64 = values.iter().copied().map(real).sum();
+    sum / real(values.len().max(1) as u64)
+}
+
+/// The mean, and the standard deviation over it.
+fn spread(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let (count, sum) =
+        values.clone().fold((0_u64, 0.0), |(count, sum), value| (count + 1, sum + value));
+    let mean = sum / real(count.max(1));
+    let squares: f64 = values.map(|value| (value - mean) * (value - mean)).sum();
+    let deviation = (squares / real(count.max(1))).sqrt();
+    (mean, if mean > 0.0 { deviation / mean } else { 0.0 })
+}
+
+/// The smallest value that a share of them does not exceed.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below the length")]
+fn quantile(values: &mut [u64], share: f64) -> u64 {
+    let place = ((real(values.len() as u64) * share).ceil() as usize).saturating_sub(1);
+    if values.is_empty() {
+        return 0;
+    }
+    *values.select_nth_unstable(place.min(values.len() - 1)).1
+}

@@ -1,0 +1,188 @@
+//! Scenarios, checked: what is simulated.
+
+mod file;
+mod run_time;
+
+pub use file::{Load, parse};
+
+use offbeat_core::Schedule;
+use offbeat_core::lanes::LaneSet;
+
+use crate::run_times::RunTimes;
+
+/// A scenario. Times are in microseconds from its beginning.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// What it is called.
+    pub name: String,
+    /// What it shows.
+    pub description: String,
+    /// How long it lasts.
+    pub duration: u64,
+    /// From when on there are how many workers; the first from 0.
+    pub workers: Vec<(u64, u32)>,
+    /// Who adds and removes workers, if anybody does.
+    pub autoscaler: Option<Autoscaler>,
+    /// Users, each of whom has a run of every kind in every cycle.
+    pub population: u32,
+    /// How long a cycle is.
+    pub cycle: u64,
+    /// The kinds of job; the first is what the strategies place.
+    pub kinds: Vec<Kind>,
+    /// Jobs that jobs enqueue when they are done.
+    pub children: Option<Children>,
+    /// What taking a job from the queue costs.
+    pub dequeue: Option<Dequeue>,
+    /// Who is asked by the jobs.
+    pub partners: Vec<Partner>,
+    /// The lock that jobs take, if any.
+    pub lock: Option<Lock>,
+    /// Everything happens at multiples of this, as in a simulator that goes by ticks.
+    pub tick: Option<u64>,
+    /// What is compared.
+    pub strategies: Vec<Strategy>,
+    /// One run of each strategy for each.
+    pub seeds: Vec<u64>,
+}
+
+/// A kind of job.
+#[derive(Debug, Clone)]
+pub struct Kind {
+    /// What it is called.
+    pub name: String,
+    /// How long its jobs run.
+    pub run_time: RunTimes,
+    /// Where it stands, seen from the first kind.
+    pub placement: KindPlacement,
+}
+
+/// Where a kind stands, seen from the first kind of the same user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum KindPlacement {
+    /// Opposite: at the reciprocal slot.
+    #[default]
+    Reciprocal,
+    /// Anywhere: by a hash of its own.
+    Independent,
+    /// At the same time.
+    Same,
+}
+
+/// Jobs that jobs of the first kind enqueue when they are done.
+#[derive(Debug, Clone)]
+pub struct Children {
+    /// How many, on average.
+    pub mean_count: f64,
+    /// How long they run.
+    pub run_time: RunTimes,
+}
+
+/// What taking a job from the queue costs: `base` + jobs that wait × `per_waiting`, times the
+/// workers that are busy if they contend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dequeue {
+    /// In any case.
+    pub base: u64,
+    /// For each job that waits, in nanoseconds.
+    pub nanos_per_waiting: u64,
+    /// Whether each busy worker slows all others.
+    pub contention: bool,
+}
+
+/// Adds and removes workers by the depth of the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Autoscaler {
+    /// How often it looks.
+    pub interval: u64,
+    /// Above this depth it adds `step` workers.
+    pub up_at: u32,
+    /// Below this depth it removes as many.
+    pub down_at: u32,
+    /// How many at once.
+    pub step: u32,
+    /// No fewer.
+    pub minimum: u32,
+    /// No more.
+    pub maximum: u32,
+}
+
+/// Somebody whom jobs ask: a bank.
+#[derive(Debug, Clone)]
+pub struct Partner {
+    /// What it is called.
+    pub name: String,
+    /// The share of the users who are its customers.
+    pub share: f64,
+    /// Further attempts within a second are refused, if set.
+    pub max_per_second: Option<u32>,
+    /// How long a refused attempt takes.
+    pub refusal_time: u64,
+    /// After which time it is tried again.
+    pub retry_after: u64,
+    /// From when to when it is down: attempts fail, and are not tried again in this cycle.
+    pub outages: Vec<(u64, u64)>,
+    /// How long an attempt takes while it is down.
+    pub outage_time: u64,
+}
+
+/// Jobs of one user, or of one group of users, lock one another out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lock {
+    /// Users that share a lock.
+    pub group_size: u32,
+    /// When a job that finds it held tries again.
+    pub retry_after: u64,
+}
+
+/// A way to place jobs in time.
+#[derive(Debug, Clone)]
+pub struct Strategy {
+    /// What it is called.
+    pub name: String,
+    /// How it works.
+    pub kind: StrategyKind,
+    /// Lanes instead of one queue. Their workers are those of the strategy.
+    pub lanes: Option<LaneSet>,
+}
+
+/// How a strategy works.
+#[derive(Debug, Clone)]
+pub enum StrategyKind {
+    /// Everybody at the beginning of the cycle.
+    AtOnce,
+    /// Everybody at a random time of the cycle, another in each.
+    RandomSmear,
+    /// Now and then a batch of those whose last run is longest ago.
+    LeastRecent {
+        /// How often.
+        interval: u64,
+        /// How many at most.
+        batch: u32,
+        /// Over what time they are smeared at random.
+        spread: u64,
+    },
+    /// A run that is done enqueues the next, a cycle later.
+    SelfRescheduling,
+    /// By a schedule, as the service answers.
+    Slots(Schedule),
+    /// Everybody at the beginning of the cycle, groups spread.
+    Spread {
+        /// How many groups take turns.
+        feeders: u32,
+    },
+}
+
+impl StrategyKind {
+    /// As scenarios name it.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::AtOnce => "at_once",
+            Self::RandomSmear => "random_smear",
+            Self::LeastRecent { .. } => "least_recent",
+            Self::SelfRescheduling => "self_rescheduling",
+            Self::Slots(_) => "slots",
+            Self::Spread { .. } => "spread",
+        }
+    }
+}

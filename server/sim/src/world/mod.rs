@@ -1,0 +1,489 @@
+//! A scenario, event by event.
+//!
+//! One loop over what happens next: a job is due, an attempt ends, a job comes back, somebody
+//! looks at the queue. Times are integer microseconds; of two things at the same time the end of
+//! an attempt comes first, then what was planned first.
+
+mod job;
+mod metrics;
+mod partners;
+mod queue;
+mod source;
+
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use std::collections::BinaryHeap;
+
+use offbeat_core::Rejection;
+
+use crate::generator::Generator;
+use crate::run_times::Draw;
+use crate::scenario::{Scenario, Strategy, StrategyKind};
+use job::{CHILD, Job, Timed};
+pub use metrics::{Row, Trace};
+use partners::{Attempt, Partners};
+use queue::Queue;
+use source::{Source, anywhere};
+pub(crate) use source::{offsets, shifts};
+
+const SECOND: u64 = 1_000_000;
+
+/// No run yet.
+const NEVER: u64 = u64::MAX;
+
+/// How a run is watched from another thread, and stopped.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// Set it to end the run with what there is.
+    pub stop: AtomicBool,
+    /// Seconds that were simulated, of all runs together.
+    pub seconds: AtomicU64,
+}
+
+/// Runs a scenario with all its strategies and seeds, on so many threads: of each strategy the
+/// traces by seed.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_all(
+    scenario: &Scenario,
+    threads: usize,
+    watch: &Watch,
+) -> Result<Vec<Vec<Trace>>, Rejection> {
+    let seeds = scenario.seeds.len();
+    let runs = scenario.strategies.len() * seeds;
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let strategy = scenario.strategies.get(number / seeds.max(1));
+            let (Some(strategy), Some(seed)) =
+                (strategy, scenario.seeds.get(number % seeds.max(1)))
+            else {
+                return done;
+            };
+            done.push((number, run(scenario, strategy, *seed, watch)));
+        }
+    };
+    let mut all: Vec<(usize, Result<Trace, Rejection>)> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads.min(runs)).map(|_| scope.spawn(work)).collect();
+        let mut all = work();
+        // A thread that panicked leaves its runs out.
+        all.extend(others.into_iter().filter_map(|thread| thread.join().ok()).flatten());
+        all
+    });
+    all.sort_by_key(|(number, _)| *number);
+    let traces = all.into_iter().map(|(_, trace)| trace).collect::<Result<Vec<_>, _>>()?;
+    let mut traces = traces.into_iter();
+    Ok((0..scenario.strategies.len()).map(|_| traces.by_ref().take(seeds).collect()).collect())
+}
+
+/// Runs a scenario with one of its strategies.
+///
+/// # Errors
+/// When a decision of the service is refused, such as a schedule's.
+pub fn run(
+    scenario: &Scenario,
+    strategy: &Strategy,
+    seed: u64,
+    watch: &Watch,
+) -> Result<Trace, Rejection> {
+    let mut world = World::new(scenario, strategy, seed)?;
+    world.begin(&strategy.kind);
+    while world.step() {
+        if world.now >= world.second_end && !world.end_seconds(watch) {
+            break;
+        }
+    }
+    Ok(world.finish())
+}
+
+/// How an attempt ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Done,
+    TimedOut,
+    /// It is tried again after so long.
+    Refused(u64),
+    Failed,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Running {
+    job: Job,
+    lane: u8,
+    end: End,
+}
+
+struct World<'a> {
+    scenario: &'a Scenario,
+    generator: Generator,
+    draws: Vec<Draw>,
+    child_draw: Option<Draw>,
+    source: Source,
+    queue: Queue,
+    partners: Partners,
+    departures: BinaryHeap<Timed<Running>>,
+    /// Jobs that come back, and those that are not due yet.
+    delayed: BinaryHeap<Timed<Job>>,
+    reschedules: bool,
+    locked: Vec<bool>,
+    last_end: Vec<u64>,
+    worker_changes: std::vec::IntoIter<(u64, u32)>,
+    next_change: u64,
+    next_look: u64,
+    workers: u32,
+    busy: u32,
+    in_system: u64,
+    now: u64,
+    second_end: u64,
+    number: u64,
+    row: Row,
+    trace: Trace,
+}
+
+impl<'a> World<'a> {
+    fn new(scenario: &'a Scenario, strategy: &Strategy, seed: u64) -> Result<Self, Rejection> {
+        let mut generator = Generator::new(seed);
+        let source = Source::new(scenario, &strategy.kind, &mut generator)?;
+        let users = scenario.population as usize;
+        let group = scenario.lock.map_or(1, |lock| lock.group_size.max(1)) as usize;
+        let seconds = usize::try_from(scenario.duration / SECOND).unwrap_or_default();
+        Ok(Self {
+            scenario,
+            draws: scenario.kinds.iter().map(|kind| Draw::new(&kind.run_time)).collect(),
+            child_draw: scenario.children.as_ref().map(|child| Draw::new(&child.run_time)),
+            source,
+            queue: Queue::new(strategy.lanes.as_ref()),
+            partners: Partners::new(&scenario.partners, scenario.population, &mut generator),
+            generator,
+            departures: BinaryHeap::new(),
+            delayed: BinaryHeap::new(),
+            reschedules: false,
+            locked: scenario.lock.map_or_else(Vec::new, |_| vec![false; users / group + 1]),
+            last_end: vec![NEVER; users],
+            worker_changes: scenario.workers.clone().into_iter(),
+            next_change: 0,
+            next_look: scenario.autoscaler.map_or(NEVER, |scaler| scaler.interval),
+            workers: 0,
+            busy: 0,
+            in_system: 0,
+            now: 0,
+            second_end: SECOND,
+            number: 0,
+            row: Row::default(),
+            trace: Trace { rows: Vec::with_capacity(seconds), ..Trace::default() },
+        })
+    }
+
+    fn begin(&mut self, kind: &StrategyKind) {
+        if let Some(lanes) = self.queue.worker_count() {
+            self.worker_changes = vec![(0, lanes)].into_iter();
+        }
+        self.change_workers();
+        if let (StrategyKind::SelfRescheduling, Source::Cycles(cycles)) = (kind, &mut self.source) {
+            self.reschedules = true;
+            for (at, user, kind) in cycles.once() {
+                let job = self.new_job(at, user, kind);
+                self.delay(job, at);
+            }
+        }
+    }
+
+    /// The next thing that happens; false after the last.
+    #[inline]
+    fn step(&mut self) -> bool {
+        let due = self.source.next_time();
+        let departure = self.departures.peek().map_or(NEVER, |next| next.at);
+        let back = self.delayed.peek().map_or(NEVER, |next| next.at);
+        let other = self.next_change.min(self.next_look);
+        let next = due.min(departure).min(back).min(other);
+        if next >= self.scenario.duration {
+            self.pass(self.scenario.duration);
+            return false;
+        }
+        self.pass(next);
+        if departure == next {
+            self.depart();
+        } else if other == next {
+            self.look();
+        } else if back == next {
+            if let Some(next) = self.delayed.pop() {
+                self.enqueue(next.what);
+            }
+        } else {
+            self.take_due();
+        }
+        true
+    }
+
+    #[inline]
+    fn pass(&mut self, to: u64) {
+        let span = to - self.now;
+        self.trace.job_micros += u128::from(self.in_system) * u128::from(span);
+        self.trace.available += u64::from(self.workers) * span;
+        self.now = to;
+    }
+
+    /// Rows of the seconds that are over; false if the run is to stop.
+    fn end_seconds(&mut self, watch: &Watch) -> bool {
+        let before = self.trace.rows.len();
+        while self.now >= self.second_end {
+            self.push_row();
+            self.second_end += SECOND;
+        }
+        let seconds = self.trace.rows.len() - before;
+        watch.seconds.fetch_add(seconds as u64, Ordering::Relaxed);
+        !watch.stop.load(Ordering::Relaxed)
+    }
+
+    fn push_row(&mut self) {
+        let depth = u32::try_from(self.queue.len()).unwrap_or(u32::MAX);
+        let row =
+            Row { queue_depth: depth, busy_workers: self.busy, workers: self.workers, ..self.row };
+        self.trace.rows.push(row);
+        self.row = Row::default();
+    }
+
+    fn finish(mut self) -> Trace {
+        self.trace.is_cut = self.now < self.scenario.duration;
+        if !self.trace.is_cut {
+            while self.second_end <= self.scenario.duration {
+                self.push_row();
+                self.second_end += SECOND;
+            }
+        }
+        let never = self.last_end.iter().filter(|last| **last == NEVER).count();
+        self.trace.never_served = u32::try_from(never).unwrap_or(u32::MAX);
+        self.trace.left_jobs = self.in_system;
+        self.trace
+    }
+
+    /// Somebody's time has come.
+    #[inline]
+    fn take_due(&mut self) {
+        match &mut self.source {
+            Source::Cycles(cycles) => {
+                if let Some((user, kind)) = cycles.next(&mut self.generator) {
+                    let job = self.new_job(self.now, user, kind);
+                    self.enqueue(job);
+                }
+            }
+            Source::LeastRecent(recent) => {
+                recent.next += recent.interval;
+                let (users, spread) = (recent.take(self.now), recent.spread);
+                for user in users {
+                    for kind in 0..u8::try_from(self.scenario.kinds.len()).unwrap_or(1) {
+                        let at = self.now + anywhere(spread, &mut self.generator);
+                        let job = self.new_job(at, user, kind);
+                        self.delay(job, at);
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn new_job(&mut self, at: u64, user: u32, kind: u8) -> Job {
+        let share = self.generator.uniform();
+        let draw = if kind == CHILD {
+            self.child_draw.as_ref()
+        } else {
+            self.draws.get(usize::from(kind))
+        };
+        let left = draw.map_or(0, |draw| draw.at(share));
+        let left = self.scenario.tick.map_or(left, |tick| left.div_ceil(tick) * tick);
+        Job { enqueued: at, first_start: NEVER, left, user, kind, entry: 0 }
+    }
+
+    fn delay(&mut self, job: Job, at: u64) {
+        let number = self.number;
+        self.number += 1;
+        self.delayed.push(Timed { at, number, what: job });
+    }
+
+    #[inline]
+    fn enqueue(&mut self, job: Job) {
+        if job.first_start == NEVER && job.enqueued == self.now {
+            self.row.enqueued += 1;
+            self.trace.enqueued_jobs += 1;
+            self.in_system += 1;
+        }
+        self.queue.push(job);
+        self.fill();
+    }
+
+    /// Free workers take jobs.
+    #[inline]
+    fn fill(&mut self) {
+        while self.busy < self.workers {
+            let Some((lane, job)) = self.queue.take() else { return };
+            self.start(lane, job);
+        }
+    }
+
+    #[inline]
+    fn start(&mut self, lane: u8, mut job: Job) {
+        if job.kind != CHILD
+            && let Some(lock) = self.scenario.lock
+        {
+            let held = self.locked.get_mut((job.user / lock.group_size.max(1)) as usize);
+            if let Some(held) = held {
+                if *held {
+                    self.row.lock_conflicts += 1;
+                    self.queue.give_back(lane);
+                    self.delay(job, self.now + lock.retry_after);
+                    return;
+                }
+                *held = true;
+            }
+        }
+        if job.first_start == NEVER {
+            self.trace.waits.push(self.now - job.enqueued);
+            job.first_start = self.now;
+        }
+        let attempt = if job.kind == CHILD {
+            Attempt::Answered
+        } else {
+            self.partners.ask(job.user, self.now)
+        };
+        let timeout = self.queue.timeout(lane);
+        let (time, end) = match attempt {
+            Attempt::Answered if job.left > timeout => (timeout, End::TimedOut),
+            Attempt::Answered => (job.left, End::Done),
+            Attempt::Refused { time, retry_after } => (time, End::Refused(retry_after)),
+            Attempt::Down { time } => (time, End::Failed),
+        };
+        if end == End::TimedOut && self.queue.suspends() {
+            job.left -= time;
+        } else if end != End::Done {
+            self.trace.wasted += time;
+        }
+        self.busy += 1;
+        let cost = self.scenario.dequeue.map_or(0, |cost| {
+            let waiting = cost.nanos_per_waiting * self.queue.len() as u64 / 1_000;
+            let rivals = if cost.contention { u64::from(self.busy) } else { 1 };
+            cost.base + waiting * rivals
+        });
+        self.trace.worked += time + cost;
+        self.row.started += 1;
+        let number = self.number;
+        self.number += 1;
+        let what = Running { job, lane, end };
+        self.departures.push(Timed { at: self.now + cost + time, number, what });
+    }
+
+    #[inline]
+    fn depart(&mut self) {
+        let Some(Timed { what: Running { mut job, lane, end }, .. }) = self.departures.pop() else {
+            return;
+        };
+        self.busy -= 1;
+        self.queue.give_back(lane);
+        if job.kind != CHILD
+            && let Some(lock) = self.scenario.lock
+        {
+            let held = self.locked.get_mut((job.user / lock.group_size.max(1)) as usize);
+            held.into_iter().for_each(|held| *held = false);
+        }
+        match end {
+            End::Done => self.done(job),
+            End::Refused(after) => {
+                self.row.failed += 1;
+                self.delay(job, self.now + after);
+            }
+            End::TimedOut => {
+                self.row.failed += 1;
+                match self.queue.after(lane) {
+                    Some(entry) => {
+                        job.entry = entry;
+                        self.queue.push(job);
+                    }
+                    None => self.failed(job),
+                }
+            }
+            End::Failed => {
+                self.row.failed += 1;
+                self.failed(job);
+            }
+        }
+        self.fill();
+    }
+
+    #[inline]
+    fn done(&mut self, job: Job) {
+        self.row.finished += 1;
+        self.in_system -= 1;
+        self.trace.sojourns.push(self.now - job.enqueued);
+        if job.kind == 0 {
+            if let Some(last) = self.last_end.get_mut(job.user as usize) {
+                if *last != NEVER {
+                    self.trace.intervals.push(self.now - *last);
+                }
+                *last = self.now;
+            }
+            self.have_children();
+        }
+        self.come_again(job, self.now);
+    }
+
+    fn failed(&mut self, job: Job) {
+        self.in_system -= 1;
+        self.trace.failed_jobs += 1;
+        let last = self.last_end.get(job.user as usize).copied().filter(|last| *last != NEVER);
+        self.come_again(job, last.unwrap_or_default());
+    }
+
+    /// What the end of a job brings, in the strategies where jobs bring one another.
+    #[inline]
+    fn come_again(&mut self, job: Job, last: u64) {
+        if self.reschedules && job.kind != CHILD {
+            let at = self.now + self.scenario.cycle;
+            let next = self.new_job(at, job.user, job.kind);
+            self.delay(next, at);
+        }
+        if let Source::LeastRecent(recent) = &mut self.source
+            && job.kind == 0
+        {
+            recent.ended(job.user, last);
+        }
+    }
+
+    fn have_children(&mut self) {
+        let Some(children) = &self.scenario.children else { return };
+        let mut left = children.mean_count;
+        while left > 0.0 && self.generator.uniform() < left {
+            let child = self.new_job(self.now, 0, CHILD);
+            self.enqueue(child);
+            left -= 1.0;
+        }
+    }
+
+    /// Workers come and go.
+    fn look(&mut self) {
+        if self.next_change == self.now {
+            self.change_workers();
+        }
+        if self.next_look == self.now
+            && let Some(scaler) = self.scenario.autoscaler
+        {
+            self.next_look = self.now + scaler.interval;
+            let depth = self.queue.len();
+            if depth > scaler.up_at as usize {
+                self.workers = (self.workers + scaler.step).min(scaler.maximum);
+            } else if depth < scaler.down_at as usize {
+                self.workers = self.workers.saturating_sub(scaler.step).max(scaler.minimum);
+            }
+        }
+        self.fill();
+    }
+
+    fn change_workers(&mut self) {
+        if let Some((_, count)) = self.worker_changes.next() {
+            self.workers = count;
+        }
+        let next = self.worker_changes.as_slice().first();
+        self.next_change = next.map_or(NEVER, |(at, _)| *at);
+    }
+}

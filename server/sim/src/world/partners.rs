@@ -1,0 +1,69 @@
+//! Those whom jobs ask, who refuse too many at once, and are down at times.
+
+use crate::generator::Generator;
+use crate::scenario::Partner;
+
+#[derive(Debug)]
+pub(super) struct Partners {
+    partners: Vec<Asked>,
+    of_user: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Asked {
+    partner: Partner,
+    second: u64,
+    asked: u32,
+}
+
+/// What becomes of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Attempt {
+    Answered,
+    Refused { time: u64, retry_after: u64 },
+    Down { time: u64 },
+}
+
+impl Partners {
+    /// Each user is a customer of one of them, by their shares.
+    pub(super) fn new(partners: &[Partner], users: u32, generator: &mut Generator) -> Self {
+        let mut of_user = Vec::new();
+        if !partners.is_empty() {
+            let total: f64 = partners.iter().map(|partner| partner.share).sum();
+            for _ in 0..users {
+                let mut left = generator.uniform() * total;
+                let chosen = partners.iter().position(|partner| {
+                    left -= partner.share;
+                    left < 0.0
+                });
+                of_user.push(chosen.and_then(|place| u8::try_from(place).ok()).unwrap_or_default());
+            }
+        }
+        let asked = |partner: &Partner| Asked { partner: partner.clone(), second: 0, asked: 0 };
+        Self { partners: partners.iter().map(asked).collect(), of_user }
+    }
+
+    #[inline]
+    pub(super) fn ask(&mut self, user: u32, now: u64) -> Attempt {
+        let place = self.of_user.get(user as usize).copied();
+        let Some(asked) = place.and_then(|place| self.partners.get_mut(usize::from(place))) else {
+            return Attempt::Answered;
+        };
+        let partner = &asked.partner;
+        if partner.outages.iter().any(|(from, to)| (*from..*to).contains(&now)) {
+            return Attempt::Down { time: partner.outage_time };
+        }
+        if let Some(most) = partner.max_per_second {
+            let second = now / 1_000_000;
+            if second != asked.second {
+                (asked.second, asked.asked) = (second, 0);
+            }
+            asked.asked += 1;
+            if asked.asked > most {
+                let (time, retry_after) = (partner.refusal_time, partner.retry_after);
+                return Attempt::Refused { time, retry_after };
+            }
+        }
+        Attempt::Answered
+    }
+}

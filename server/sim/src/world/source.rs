@@ -1,0 +1,221 @@
+//! When the jobs of a strategy come.
+
+use std::collections::BTreeSet;
+
+use offbeat_core::reciprocal::{Reciprocals, Spacing};
+use offbeat_core::spread::{Groups, Spread, SpreadSpec, Turn};
+use offbeat_core::{Id, Rejection, Schedule, ScheduleSpec, Span};
+
+use crate::generator::Generator;
+use crate::scenario::{KindPlacement, Scenario, StrategyKind};
+
+/// A job that is due: when in the cycle, whose, of which kind.
+type Due = (u64, u32, u8);
+
+/// What comes by itself.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// The same every cycle, or drawn anew in each.
+    Cycles(Cycles),
+    /// Batches of those who waited longest.
+    LeastRecent(LeastRecent),
+}
+
+/// Jobs by their place in the cycle.
+#[derive(Debug)]
+pub(super) struct Cycles {
+    due: Vec<Due>,
+    place: usize,
+    base: u64,
+    cycle: u64,
+    is_random: bool,
+}
+
+/// Users by the time of their last run.
+#[derive(Debug)]
+pub(super) struct LeastRecent {
+    idle: BTreeSet<(u64, u32)>,
+    pub(super) interval: u64,
+    pub(super) batch: u32,
+    pub(super) spread: u64,
+    pub(super) cycle: u64,
+    pub(super) next: u64,
+}
+
+impl LeastRecent {
+    /// Those who are due and waited longest; they are not idle any more.
+    pub(super) fn take(&mut self, now: u64) -> Vec<u32> {
+        let mut taken = Vec::new();
+        while taken.len() < self.batch as usize {
+            match self.idle.first() {
+                Some((last, _)) if *last == 0 || last + self.cycle <= now => {}
+                _ => break,
+            }
+            taken.extend(self.idle.pop_first().map(|(_, user)| user));
+        }
+        taken
+    }
+
+    /// A user's run has ended; if it came to nothing, it counts as it was.
+    pub(super) fn ended(&mut self, user: u32, last: u64) {
+        self.idle.insert((last, user));
+    }
+}
+
+impl Source {
+    /// What a strategy brings; `None` of what only its own jobs bring.
+    pub(super) fn new(
+        scenario: &Scenario,
+        kind: &StrategyKind,
+        generator: &mut Generator,
+    ) -> Result<Self, Rejection> {
+        let cycle = scenario.cycle;
+        let users = || 0..scenario.population;
+        let first: Vec<u64> = match kind {
+            StrategyKind::AtOnce => users().map(|_| 0).collect(),
+            StrategyKind::RandomSmear | StrategyKind::SelfRescheduling => {
+                users().map(|_| anywhere(cycle, generator)).collect()
+            }
+            StrategyKind::Slots(schedule) => offsets(schedule, scenario.population)?,
+            StrategyKind::Spread { feeders } => spread(scenario, *feeders)?,
+            StrategyKind::LeastRecent { interval, batch, spread } => {
+                let idle = users().map(|user| (0, user)).collect();
+                return Ok(Self::LeastRecent(LeastRecent {
+                    idle,
+                    interval: *interval,
+                    batch: *batch,
+                    spread: *spread,
+                    cycle,
+                    next: 0,
+                }));
+            }
+        };
+        let mut due: Vec<Due> = first.iter().zip(0..).map(|(at, user)| (*at, user, 0)).collect();
+        let shifts = shifts(scenario, kind)?;
+        for ((kind, place), shift) in scenario.kinds.iter().zip(0_u8..).zip(shifts).skip(1) {
+            match kind.placement {
+                KindPlacement::Independent => {
+                    let schedule = hashed(cycle, &kind.name)?;
+                    let own = offsets(&schedule, scenario.population)?;
+                    due.extend(own.into_iter().zip(0..).map(|(at, user)| (at, user, place)));
+                }
+                KindPlacement::Same | KindPlacement::Reciprocal => {
+                    let at = |at: &u64| (at + shift) % cycle;
+                    due.extend(first.iter().zip(0..).map(|(t, user)| (at(t), user, place)));
+                }
+            }
+        }
+        due.sort_by_key(|(at, ..)| *at);
+        let is_random = matches!(kind, StrategyKind::RandomSmear);
+        Ok(Self::Cycles(Cycles { due, place: 0, base: 0, cycle, is_random }))
+    }
+
+    /// When the next is due.
+    #[inline]
+    pub(super) fn next_time(&self) -> u64 {
+        match self {
+            Self::Cycles(cycles) => {
+                cycles.due.get(cycles.place).map_or(u64::MAX, |(at, ..)| cycles.base + at)
+            }
+            Self::LeastRecent(recent) => recent.next,
+        }
+    }
+}
+
+impl Cycles {
+    /// Takes the next.
+    #[inline]
+    pub(super) fn next(&mut self, generator: &mut Generator) -> Option<(u32, u8)> {
+        let (_, user, kind) = *self.due.get(self.place)?;
+        self.place += 1;
+        if self.place == self.due.len() {
+            self.place = 0;
+            self.base += self.cycle;
+            if self.is_random {
+                self.draw(generator);
+            }
+        }
+        Some((user, kind))
+    }
+
+    /// Other times for the next cycle.
+    fn draw(&mut self, generator: &mut Generator) {
+        for (at, ..) in &mut self.due {
+            *at = anywhere(self.cycle, generator);
+        }
+        self.due.sort_by_key(|(at, ..)| *at);
+    }
+
+    /// One cycle alone: what comes later is planned by the jobs themselves.
+    pub(super) fn once(&mut self) -> Vec<Due> {
+        std::mem::take(&mut self.due)
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "below the cycle"
+)]
+pub(super) fn anywhere(span: u64, generator: &mut Generator) -> u64 {
+    (generator.uniform() * span as f64) as u64
+}
+
+/// Where each user stands in the cycle, in microseconds, as the service says.
+pub(crate) fn offsets(schedule: &Schedule, population: u32) -> Result<Vec<u64>, Rejection> {
+    let micros =
+        |ticks: u64| u64::try_from(schedule.span(ticks).nanos() / 1_000).unwrap_or_default();
+    let place = |user: u32| {
+        let placed = schedule.place(&Id::decimal(&user.to_string())?)?;
+        Ok(micros(placed.cycle_offset))
+    };
+    (0..population).map(place).collect()
+}
+
+/// A schedule of the same cycle, of another salt.
+pub(crate) fn hashed(cycle: u64, salt: &str) -> Result<Schedule, Rejection> {
+    let mut spec = ScheduleSpec::every(Span::from_millis(cycle / 1_000));
+    spec.resolution = Some(Span::from_millis(1));
+    spec.slot_count = Some(1);
+    spec.salt = salt.to_owned();
+    Schedule::try_new(&spec)
+}
+
+/// How far each kind stands behind the first.
+pub(crate) fn shifts(scenario: &Scenario, kind: &StrategyKind) -> Result<Vec<u64>, Rejection> {
+    let kinds = scenario.kinds.len() as u64;
+    let even = |place: u64| scenario.cycle / kinds * place;
+    let reciprocal: Vec<u64> = match kind {
+        StrategyKind::Slots(schedule)
+            if i64::from(schedule.slot_count()) >= kinds.cast_signed() =>
+        {
+            let slots = i64::from(schedule.slot_count());
+            let placed = Reciprocals::try_new(slots, kinds.cast_signed(), Spacing::Even)?;
+            let slot = scenario.cycle / u64::from(schedule.slot_count());
+            placed.seen_from(0)?.iter().map(|kind| u64::from(kind.offset) * slot).collect()
+        }
+        _ => (0..kinds).map(even).collect(),
+    };
+    let shift = |(kind, reciprocal): (&crate::scenario::Kind, u64)| match kind.placement {
+        KindPlacement::Reciprocal => reciprocal,
+        KindPlacement::Independent | KindPlacement::Same => 0,
+    };
+    Ok(scenario.kinds.iter().zip(reciprocal).map(shift).collect())
+}
+
+/// All at the beginning of the cycle, in the order of a spread over the groups: a microsecond
+/// after the other.
+fn spread(scenario: &Scenario, feeders: u32) -> Result<Vec<u64>, Rejection> {
+    let size = scenario.lock.map_or(1, |lock| lock.group_size.max(1));
+    let population = scenario.population;
+    let starts = (0..population).step_by(size as usize);
+    let mut groups = Groups::new(starts.map(|start| start..(start + size).min(population)));
+    let mut spread = Spread::try_new(&SpreadSpec::round_robin(feeders.into()))?;
+    let mut offsets = vec![0; population as usize];
+    while let Turn::Job(dealt) = spread.next(&mut groups) {
+        let place = usize::try_from(dealt.job).unwrap_or_default();
+        offsets.get_mut(place).into_iter().for_each(|offset| *offset = dealt.sequence);
+    }
+    Ok(offsets)
+}

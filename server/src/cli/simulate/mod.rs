@@ -1,0 +1,148 @@
+//! `offbeat simulate`
+
+mod out;
+mod queue;
+mod table;
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use offbeat_core::{Reason, Rejection};
+use offbeat_sim::results::Results;
+use offbeat_sim::scenario::{Scenario, parse};
+use offbeat_sim::world::{Trace, Watch, run_all};
+
+use self::out::Out;
+use super::Failure;
+use super::lanes::read_run_times_of;
+use super::output::{AnswerFormat, write_json_line};
+use crate::limits::SCENARIO_BYTES;
+use crate::report;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(super) struct SimulateArgs {
+    #[command(subcommand)]
+    command: Option<SimulateCommand>,
+
+    /// The scenario, a file in TOML; examples/simulations/ has some
+    #[arg(required = true)]
+    scenario: Option<PathBuf>,
+
+    /// Write one page with pictures, which needs no network
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+
+    /// Write what was counted in every second, to a file that ends in .sqlite or .csv; may be repeated
+    #[arg(long, value_name = "FILE")]
+    out: Vec<PathBuf>,
+
+    /// How to write the results
+    #[arg(long, value_enum, default_value_t = AnswerFormat::Table)]
+    format: AnswerFormat,
+}
+
+#[derive(Debug, Subcommand)]
+enum SimulateCommand {
+    /// Say when each job of one queue starts
+    ///
+    /// Reads CSV with the columns arrival_gap and service_time, in seconds with up to six
+    /// decimals, from standard input; writes a line with the start of each job, in seconds from the
+    /// beginning.
+    Queue(queue::QueueArgs),
+}
+
+pub(super) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
+    match (&args.command, &args.scenario) {
+        (Some(SimulateCommand::Queue(args)), _) => queue::run(args),
+        (None, Some(path)) => simulate(args, path),
+        (None, None) => Err(Failure::Usage("there is no scenario".to_owned())),
+    }
+}
+
+fn simulate(args: &SimulateArgs, path: &Path) -> Result<ExitCode, Failure> {
+    let outs = args.out.iter().map(|path| Out::at(path)).collect::<Result<Vec<_>, _>>()?;
+    let scenario = read_scenario(path)?;
+    let traces = watched(&scenario)?;
+    let results = Results::new(&scenario, &traces)?;
+    for out in outs {
+        out.write(&scenario, &traces, &results)?;
+    }
+    if let Some(path) = &args.report {
+        std::fs::write(path, report::page(&results)?).map_err(|error| at(path, &error))?;
+    }
+    let mut stdout = io::stdout().lock();
+    match args.format {
+        AnswerFormat::Json => write_json_line(&mut stdout, &results)?,
+        AnswerFormat::Table => table::write(&mut stdout, &results)?,
+    }
+    stdout.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn at(path: &Path, error: &io::Error) -> Failure {
+    Failure::Other(format!("{}: {error}", path.display()))
+}
+
+/// The files with samples that a scenario names stand beside it.
+fn read_scenario(path: &Path) -> Result<Scenario, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| at(path, &error))?;
+    if text.len() > SCENARIO_BYTES.max_size() {
+        return Err(Failure::Usage(format!("{}: must be {SCENARIO_BYTES}", path.display())));
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let load = |name: &str| {
+        let path = folder.join(name);
+        let bad = |what: String| Rejection::new(Reason::Malformed, "samples", name, what);
+        let file = std::fs::File::open(&path)
+            .map_err(|error| bad(format!("must be a file that can be read ({error})")))?;
+        read_run_times_of(io::BufReader::new(file))
+            .map_err(|failure| bad(format!("must be run times ({failure:?})")))
+    };
+    parse(&text, &load).map_err(|refused| Failure::Usage(format!("{}: {refused}", path.display())))
+}
+
+/// Runs a scenario on the cores there are, with a progress bar; Ctrl-C ends it with what there is.
+fn watched(scenario: &Scenario) -> Result<Vec<Vec<Trace>>, Failure> {
+    let watch = Arc::new(Watch::default());
+    let runs = (scenario.strategies.len() * scenario.seeds.len()) as u64;
+    let bar = ProgressBar::new(scenario.duration / 1_000_000 * runs);
+    if !io::stderr().is_terminal() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    let style = ProgressStyle::with_template("{wide_bar} {percent} % of {len} s, {eta} left");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    stop_on_interrupt(&watch);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let traces = std::thread::scope(|scope| {
+        let running = scope.spawn(|| run_all(scenario, threads, &watch));
+        while !running.is_finished() {
+            bar.set_position(watch.seconds.load(Ordering::Relaxed));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        running.join()
+    });
+    bar.finish_and_clear();
+    if watch.stop.load(Ordering::Relaxed) {
+        let _ = writeln!(io::stderr(), "offbeat: interrupted; what follows ends there");
+    }
+    let lost = |_| Failure::Other("the simulation ended without a result".to_owned());
+    Ok(traces.map_err(lost)??)
+}
+
+fn stop_on_interrupt(watch: &Arc<Watch>) {
+    let watch = Arc::clone(watch);
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let Ok(runtime) = runtime else { return }; // then Ctrl-C ends the process, as it does by default
+        if runtime.block_on(tokio::signal::ctrl_c()).is_ok() {
+            watch.stop.store(true, Ordering::Relaxed);
+        }
+    });
+}

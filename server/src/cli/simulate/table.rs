@@ -1,0 +1,90 @@
+//! The results as a table, the best strategy first.
+
+use std::io::Write;
+
+use offbeat_sim::results::{Figures, Outcome, Results};
+
+use super::super::Failure;
+
+type Column = (&'static str, fn(&Figures) -> String);
+
+const COLUMNS: [Column; 10] = [
+    ("FINISHED", |found| whole(found.get("jobs_finished"))),
+    ("NEVER SERVED", |found| whole(found.get("never_served"))),
+    ("MEAN WAIT", |found| seconds(found.get("mean_wait"))),
+    ("P99 WAIT", |found| seconds(found.get("p99_wait"))),
+    ("DEEPEST QUEUE", |found| whole(found.get("max_queue_depth"))),
+    ("INTERVAL ±", |found| percent(found.get("interval_variation"))),
+    ("PEAK/S", |found| whole(found.get("peak_enqueued_per_second"))),
+    ("THROUGHPUT ±", |found| percent(found.get("throughput_variation"))),
+    ("CONFLICTS", |found| whole(found.get("lock_conflicts"))),
+    ("BUSY", |found| percent(found.get("utilization"))),
+];
+
+pub(super) fn write(out: &mut impl Write, results: &Results) -> Result<(), Failure> {
+    let question = &results.scenario;
+    writeln!(out, "{}", question.name)?;
+    if !question.description.is_empty() {
+        writeln!(out, "{}", question.description)?;
+    }
+    writeln!(
+        out,
+        "{} simulated, {} users every {}, seeds: {}{}\n",
+        seconds(question.duration),
+        question.population,
+        seconds(question.cycle),
+        question.seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
+        if question.is_cut { " (cut short)" } else { "" },
+    )?;
+    let width = results.ranking.iter().map(|name| name.chars().count()).max().unwrap_or(8).max(8);
+    write!(out, "{:<width$}  RANKS    ", "STRATEGY")?;
+    for (title, _) in COLUMNS {
+        write!(out, "  {title:>13}")?;
+    }
+    writeln!(out)?;
+    for outcome in best_first(results) {
+        let ranks = outcome.ranks;
+        write!(
+            out,
+            "{:<width$}  {} {} {} {}  ",
+            outcome.name,
+            ranks.consistent_delay,
+            ranks.no_spikes,
+            ranks.even_throughput,
+            ranks.no_conflicts
+        )?;
+        for (_, cell) in COLUMNS {
+            write!(out, "  {:>13}", cell(&outcome.figures))?;
+        }
+        writeln!(out)?;
+    }
+    writeln!(
+        out,
+        "\nRanks: consistent delay, no spikes of jobs, even throughput, no lock conflicts; 1 is best."
+    )?;
+    Ok(())
+}
+
+fn best_first(results: &Results) -> impl Iterator<Item = &Outcome> {
+    let named = |name: &String| results.strategies.iter().find(|outcome| outcome.name == *name);
+    results.ranking.iter().filter_map(named)
+}
+
+fn whole(figure: f64) -> String {
+    format!("{figure:.0}")
+}
+
+fn percent(figure: f64) -> String {
+    format!("{:.1} %", figure * 100.0)
+}
+
+/// A span that people can read.
+fn seconds(seconds: f64) -> String {
+    match seconds {
+        s if s >= 172_800.0 => format!("{:.1} d", s / 86_400.0),
+        s if s >= 7_200.0 => format!("{:.1} h", s / 3_600.0),
+        s if s >= 120.0 => format!("{:.1} min", s / 60.0),
+        s if s >= 1.0 || s == 0.0 => format!("{s:.1} s"),
+        s => format!("{:.0} ms", s * 1_000.0),
+    }
+}

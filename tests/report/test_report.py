@@ -1,0 +1,335 @@
+"""The page of a simulation, in a real browser: drawn, usable, silent, and as wide as its window."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+from samples import HOSTILE, SAMPLES
+
+ROOT = Path(__file__).parents[2]
+ASSETS = ROOT / "server" / "assets" / "report"
+SCREENSHOTS = ROOT / "target" / "report-screenshots"
+WIDE, NARROW = 1400, 390
+
+
+def page_of(results: dict) -> str:
+    """Fill the template as the server does: in one pass, with "<" escaped in the results."""
+    texts = {
+        "STYLE": (ASSETS / "report.css").read_text(),
+        "LIBRARY": (ASSETS / "uplot" / "uPlot.iife.min.js").read_text(),
+        "RESULTS": json.dumps(results).replace("<", "\\u003c"),
+        "SCRIPT": (ASSETS / "report.js").read_text(),
+    }
+    return re.sub(
+        r"/\*OFFBEAT:(\w+)\*/",
+        lambda match: texts[match[1]],
+        (ASSETS / "template.html").read_text(),
+    )
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = os.environ.get("OFFBEAT_CHROMIUM") or shutil.which("chromium")
+    assert path, "there is no chromium: apt-get install chromium"
+    with sync_playwright() as playwright:
+        # The sandbox does not work for root, as whom CI runs; the pages are our own.
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    result = {}
+    for name, sample in SAMPLES.items():
+        result[name] = folder / f"{name}.html"
+        result[name].write_text(page_of(sample()))
+    return result
+
+
+class Opened:
+    """A page in a tab of its own, with all that it complained about and asked for."""
+
+    def __init__(self, browser, file: Path, width: int, scheme: str = "light"):
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, device_scale_factor=1
+        )
+        self.page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page.on(
+            "console",
+            lambda message: (
+                message.type in ("error", "warning") and self.complaints.append(message.text)
+            ),
+        )
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.url = file.as_uri()
+        self.page.goto(self.url)
+        self.page.wait_for_selector("html[data-ready]")
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.context.close()
+        if not any(error):
+            assert self.complaints == []
+            assert self.requests == [self.url]
+
+    def settle(self) -> None:
+        """Wait until what was changed is also drawn."""
+        self.page.evaluate(
+            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
+
+
+# The pixels of a canvas. Read from a copy: reading the canvas itself slows it down, and it says so.
+PIXELS = """const pixels = (canvas) => {
+  const copy = document.createElement("canvas");
+  copy.width = canvas.width;
+  copy.height = canvas.height;
+  const context = copy.getContext("2d", { willReadFrequently: true });
+  context.drawImage(canvas, 0, 0);
+  return context.getImageData(0, 0, copy.width, copy.height).data;
+};
+"""
+
+# How many pixels of a colour each canvas has; of the shapes, whether they have any extent.
+INK = (
+    "() => {"
+    + PIXELS
+    + """return [...document.querySelectorAll("figure")].map((figure) => {
+  const canvas = figure.querySelector("canvas");
+  if (canvas) {
+    const data = pixels(canvas);
+    let ink = 0;
+    for (let at = 0; at < data.length; at += 4) {
+      const [r, g, b, a] = data.slice(at, at + 4);
+      if (a > 100 && Math.max(r, g, b) - Math.min(r, g, b) > 40) ink += 1;
+    }
+    return { name: figure.id, ink };
+  }
+  const shapes = [...figure.querySelectorAll("svg path")].filter((path) => path.getBBox().width > 0);
+  return { name: figure.id || figure.className, ink: shapes.length };
+}); }"""
+)
+
+# How many pixels of a chart have the colour of a strategy.
+COLOUR = (
+    "([id, strategy]) => {"
+    + PIXELS
+    + """
+  const chip = document.querySelector(`.legend button[title="${strategy}"] .swatch`);
+  const probe = document.createElement("i");
+  probe.style.color = chip.style.getPropertyValue("--c");
+  document.body.append(probe);
+  const wanted = getComputedStyle(probe).color.match(/\\d+/g).map(Number);
+  probe.remove();
+  const data = pixels(document.querySelector(`#${id} canvas`));
+  let count = 0;
+  for (let at = 0; at < data.length; at += 4) {
+    if (data[at + 3] > 200 && wanted.every((value, i) => Math.abs(data[at + i] - value) < 12)) {
+      count += 1;
+    }
+  }
+  return count;
+}"""
+)
+
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("name", list(SAMPLES))
+def test_page_is_drawn(browser, pages, name, width, scheme):
+    sample = SAMPLES[name]()
+    with Opened(browser, pages[name], width, scheme) as opened:
+        page = opened.page
+        opened.settle()
+        assert page.evaluate(OVERFLOW) <= 0
+
+        drawn = page.evaluate(INK)
+        expected = ["queue-depth", "throughput", "ingress", "busy-workers", "intervals"]
+        expected += ["chart panel ring"] * sum(1 for one in sample["strategies"] if one["slots"])
+        expected += ["lanes"] if sample["lanes"] else []
+        assert [one["name"].replace(" alone", "") for one in drawn] == expected
+        for one in drawn:
+            if name == "minimal" and one["name"] == "intervals":
+                continue  # nobody ran twice: the page says so
+            assert one["ink"] > 0, one
+
+        assert page.text_content("#winner") == sample["ranking"][0]
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        form = "wide" if width == WIDE else "narrow"
+        page.screenshot(path=SCREENSHOTS / f"{name}-{form}-{scheme}.png", full_page=True)
+
+
+@pytest.mark.parametrize("width", [320, 768, 1024, 2200])
+def test_page_fits_other_windows(browser, pages, width):
+    for name in ("week", "hostile"):
+        with Opened(browser, pages[name], width) as opened:
+            opened.settle()
+            assert opened.page.evaluate(OVERFLOW) <= 0
+
+
+def test_page_follows_its_window(browser, pages):
+    with Opened(browser, pages["week"], WIDE) as opened:
+        opened.page.set_viewport_size({"width": NARROW, "height": 800})
+        opened.settle()
+        opened.settle()
+        assert opened.page.evaluate(OVERFLOW) <= 0
+        widths = opened.page.evaluate(
+            "[...document.querySelectorAll('.uplot')].map(one => one.getBoundingClientRect().width)"
+        )
+        assert len(widths) == 4
+        assert max(widths) < NARROW
+
+
+def test_summary_has_the_figures(browser, pages):
+    with Opened(browser, pages["week"], WIDE) as opened:
+        page = opened.page
+        lead = page.text_content(".answer .lead").replace("\xa0", " ")
+        assert "first by all four criteria" in lead
+        assert "95 % start within 1.1 s" in lead
+        panels = page.text_content(".criteria").replace("\xa0", " ")
+        assert "nine of ten intervals between a user's runs lie within 22 s" in panels
+        assert "29,000 jobs in one second" in panels
+        rows = page.locator("#ranking tbody tr")
+        assert rows.count() == 5
+        assert rows.first.locator("th").text_content() == "slots (TWISTER)"
+        assert rows.first.locator(".rank").all_text_contents() == ["1"] * 4
+        page.click("#all-figures summary")
+        for name in ("jobs_finished", "max_queue_depth"):
+            value = SAMPLES["week"]()["strategies"][0]["figures"][name]
+            assert f"{value:,}" in page.text_content("#all-figures table")
+
+
+def test_legend_hides_a_strategy_in_all_charts(browser, pages):
+    with Opened(browser, pages["week"], WIDE) as opened:
+        page = opened.page
+        twister = page.locator(".legend button", has_text="slots (TWISTER)")
+        before = page.evaluate(COLOUR, ["throughput", "slots (TWISTER)"])
+        assert before > 100
+        assert page.locator("#intervals .about.named").count() == 5
+        assert page.locator("#rings .ring").is_visible()
+
+        twister.click()
+        page.mouse.move(5, 5)
+        opened.settle()
+        assert twister.get_attribute("aria-pressed") == "false"
+        assert page.locator("#intervals .about.named").count() == 4
+        assert not page.locator("#rings .ring").is_visible()
+        for chart in ("queue-depth", "throughput", "ingress", "busy-workers"):
+            assert page.evaluate(COLOUR, [chart, "slots (TWISTER)"]) < before / 50
+            assert "TWISTER" not in page.locator(f"#{chart} .plot").get_attribute("aria-label")
+
+        twister.press("Enter")
+        opened.settle()
+        assert page.evaluate(COLOUR, ["throughput", "slots (TWISTER)"]) > 100
+        assert page.locator("#rings .ring").is_visible()
+
+        # Who hides the last one gets all of them back.
+        for chip in page.locator(".legend button").all():
+            chip.click()
+        assert page.locator(".legend button[aria-pressed=true]").count() == 5
+
+
+def test_queue_depth_is_logarithmic_when_peaks_are_far_apart(browser, pages):
+    for name, pressed in (("week", "Logarithmic"), ("lanes", "Linear")):
+        with Opened(browser, pages[name], WIDE) as opened:
+            button = opened.page.locator("#queue-depth .switch button[aria-pressed=true]")
+            assert button.text_content() == pressed
+            opened.page.locator("#queue-depth .switch button[aria-pressed=false]").click()
+            assert button.text_content() != pressed
+
+
+def test_values_at_the_pointer_and_zoom(browser, pages):
+    with Opened(browser, pages["week"], WIDE) as opened:
+        page = opened.page
+        over = page.locator("#throughput .u-over")
+        over.scroll_into_view_if_needed()
+        box = over.bounding_box()
+        middle = box["y"] + box["height"] / 2
+        page.mouse.move(box["x"] + 300, middle)
+        opened.settle()
+        assert page.locator("#throughput .tip .row").count() == 5
+        assert page.locator("#queue-depth .tip").is_hidden()
+
+        page.mouse.down()
+        page.mouse.move(box["x"] + 420, middle, steps=4)
+        page.mouse.up()
+        opened.settle()
+        assert page.locator(".reset").is_visible()
+        page.click(".reset")
+        assert page.locator(".reset").is_hidden()
+
+
+def test_hostile_names_stay_text(browser, pages):
+    with Opened(browser, pages["hostile"], WIDE) as opened:
+        page = opened.page
+        assert page.evaluate("window.broken") is None
+        assert page.locator("img").count() == 0
+        assert page.text_content("h1") == HOSTILE
+        assert HOSTILE in page.text_content("#ranking")
+        assert "/*OFFBEAT:SCRIPT*/" in page.text_content("#ranking")
+
+
+def test_every_chart_has_a_text_and_every_table_is_one(browser, pages):
+    for name in ("week", "lanes"):
+        with Opened(browser, pages[name], WIDE) as opened:
+            page = opened.page
+            for figure in page.locator("figure").all():
+                labels = [
+                    one.get_attribute("aria-label") for one in figure.locator("[role=img]").all()
+                ]
+                assert labels
+                assert all(labels)
+                figure.locator("details summary").first.click()
+                assert figure.locator("table").count() >= 1
+            unnamed = page.evaluate(
+                "[...document.querySelectorAll('table')].filter(one =>"
+                " !one.caption || !one.querySelector('th[scope=col]')).length"
+            )
+            assert unnamed == 0
+            headings = page.evaluate(
+                "[...document.querySelectorAll('h1, h2, h3')].map(one => +one.tagName[1])"
+            )
+            assert headings[0] == 1
+            assert all(after <= before + 1 for before, after in zip(headings, headings[1:]))
+
+
+def test_crowded_page_is_quick(browser, pages):
+    begun = time.monotonic()
+    with Opened(browser, pages["crowded"], WIDE) as opened:
+        opened.settle()
+        assert time.monotonic() - begun < 5
+        # A click and its drawing; a slow machine gets ten times of what is smooth.
+        spent = opened.page.evaluate(
+            """async () => {
+              const begun = performance.now();
+              document.querySelectorAll(".legend button")[1].click();
+              await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+              return performance.now() - begun;
+            }"""
+        )
+        assert spent < 1_000
+
+
+def test_page_can_be_printed(browser, pages):
+    # Also from the dark form: paper is white.
+    with Opened(browser, pages["week"], WIDE, "dark") as opened:
+        paper = opened.page.pdf(path=SCREENSHOTS / "week.pdf", format="A4", print_background=True)
+        assert paper.count(b"/Type /Page\n") + paper.count(b"/Type /Page ") in range(3, 10)
+        opened.settle()
+        assert not opened.page.evaluate("document.documentElement.classList.contains('printing')")
