@@ -19,6 +19,8 @@ class Lease:
     until: float
     acked: float | None = None
     settlement: str | None = None
+    #: When the settlement was heard of.
+    judged: float = 0
 
     @property
     def end(self) -> float:
@@ -57,8 +59,8 @@ class Ledger:
                 if lease is None:
                     raise AssertionError(f"an ack of a job that was never lent: {event}")
                 lease.acked = event["time"]
-            elif lease is not None and lease.acked is not None:
-                lease.settlement = lease.settlement or event["settlement"]
+            elif lease is not None and lease.acked is not None and lease.settlement is None:
+                lease.settlement, lease.judged = event["settlement"], event["time"]
             # else it was given back: it waited in its consumer, and was never begun
 
     def _lease(self, event: dict) -> Lease | None:
@@ -74,8 +76,16 @@ class Ledger:
     def lost(self) -> list[str]:
         """Jobs that nobody has finished, or groups that their producers did not see settled."""
         groups = [f"{group}: not settled" for group in self.submitted if group not in self.settled]
-        done = {job for job, leases in self.leases.items() if any(map(_done, leases))}
+        done = {job for job, leases in self.leases.items() if any(map(self._done, leases))}
         return groups + [f"{job}: not done" for job in self.jobs() if job not in done]
+
+    def _done(self, lease: Lease) -> bool:
+        if lease.acked is None or lease.settlement not in (None, "SETTLED", "STALE"):
+            return False
+        # An answer may have been lost with the server. Asked again, the next one knows nothing
+        # of the lease; whether the first had settled it, its producer alone can say.
+        lost = lambda: any(lease.acked <= kill <= lease.judged for kill in self.kills)  # noqa: E731
+        return lease.settlement != "STALE" or lost()
 
     def overlapping(self) -> list[str]:
         """Jobs that two consumers believed to have at one time."""
@@ -118,8 +128,3 @@ class Ledger:
             for kill in self.kills
             for job, leases in self.leases.items()
         )
-
-
-def _done(lease: Lease) -> bool:
-    # An answer may have been lost with the server; then the settlement is not known.
-    return lease.acked is not None and lease.settlement in (None, "SETTLED")
