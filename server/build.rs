@@ -7,12 +7,13 @@ use prost::Message as _;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     const INCLUDE: &str = "../proto";
     println!("cargo::rerun-if-changed={INCLUDE}");
-    const FILES: [&str; 6] = [
+    const FILES: [&str; 7] = [
         "offbeat/v1/slots.proto",
         "offbeat/v1/spread.proto",
         "offbeat/v1/named_spread.proto",
         "offbeat/v1/stages.proto",
         "offbeat/v1/lanes.proto",
+        "offbeat/v1/simulation.proto",
         "offbeat/v1/error_reason.proto",
     ];
     let descriptors = protox::compile(FILES, [INCLUDE])?;

@@ -17,7 +17,7 @@ rm -rf "$out/offbeat/v1"
     --python_out="$out" --pyi_out="$out" --grpc_python_out="$out" \
     offbeat/v1/error_reason.proto offbeat/v1/slots.proto offbeat/v1/spread.proto \
     offbeat/v1/named_spread.proto \
-    offbeat/v1/stages.proto offbeat/v1/lanes.proto \
+    offbeat/v1/stages.proto offbeat/v1/lanes.proto offbeat/v1/simulation.proto \
     offbeat/v1/sql.proto
 rm "$out"/offbeat/v1/{error_reason,sql}_pb2_grpc.py # there is no service in them
 touch "$out/offbeat/v1/__init__.py"

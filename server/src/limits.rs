@@ -51,7 +51,7 @@ pub const MESSAGE_BYTES: Limit = Limit {
 
 /// Size of a request message of the bulk methods.
 pub const BULK_MESSAGE_BYTES: Limit = Limit {
-    name: "request message of AssignSlots, StreamSlotAssignments, Spread, SubmitGroups, WaitForGroups, AllocateWorkers, NextStage, DispatchJobs, PlanLanes",
+    name: "request message of AssignSlots, StreamSlotAssignments, Spread, SubmitGroups, WaitForGroups, AllocateWorkers, NextStage, DispatchJobs, PlanLanes, Simulate",
     minimum: 0,
     maximum: 4 << 20,
     unit: "bytes",
@@ -202,6 +202,24 @@ pub const SCENARIO_BYTES: Limit = Limit {
     note: "TOML; run times may stand in files beside it",
 };
 
+/// Jobs of a scenario over the network.
+pub const SIMULATED_JOBS: Limit = Limit {
+    name: "jobs of a scenario in a call",
+    minimum: 1,
+    maximum: 4_000_000,
+    unit: "jobs",
+    note: "Simulate; larger scenarios run on the command line",
+};
+
+/// Seconds of a scenario over the network.
+pub const SIMULATED_SECONDS: Limit = Limit {
+    name: "seconds of all runs of a scenario in a call",
+    minimum: 1,
+    maximum: 4_000_000,
+    unit: "s",
+    note: "Simulate; each takes 32 bytes of the server's memory until the call ends, each job 24",
+};
+
 /// Standard input that is read as a whole.
 pub const INPUT_BYTES: Limit = Limit {
     name: "standard input of offbeat stages",
@@ -246,6 +264,8 @@ pub const SERVER_LIMITS: &[Limit] = &[
     GROUP_LINE_BYTES,
     INPUT_BYTES,
     SCENARIO_BYTES,
+    SIMULATED_JOBS,
+    SIMULATED_SECONDS,
 ];
 
 /// The one table of limits, as Markdown.

@@ -1,4 +1,4 @@
-"""Results as the simulator writes them, made up: the shapes are realistic, no run is behind them."""
+"""Results as the simulator writes them, made up: realistic shapes without a run behind them."""
 
 from __future__ import annotations
 
@@ -387,6 +387,7 @@ def minimal() -> dict[str, Any]:
                     interval_p05=None,
                     interval_p95=None,
                     max_queue_depth=12,
+                    peak_enqueued_per_second=12,
                 ),
                 "ranks": dict.fromkeys(CRITERIA, 1),
                 "series": {

@@ -63,6 +63,7 @@ class Opened:
             viewport={"width": width, "height": 900}, color_scheme=scheme, device_scale_factor=1
         )
         self.page = self.context.new_page()
+        self.page.set_default_timeout(10_000)
         self.complaints: list[str] = []
         self.requests: list[str] = []
         self.page.on(
@@ -104,7 +105,8 @@ PIXELS = """const pixels = (canvas) => {
 };
 """
 
-# How many pixels of a colour each canvas has; of the shapes, whether they have any extent.
+# How many pixels of each canvas have a colour (the chart of lanes is black and white: how many are
+# drawn at all); of the shapes, how many have any extent.
 INK = (
     "() => {"
     + PIXELS
@@ -114,12 +116,13 @@ INK = (
     const data = pixels(canvas);
     let ink = 0;
     for (let at = 0; at < data.length; at += 4) {
-      const [r, g, b, a] = data.slice(at, at + 4);
-      if (a > 100 && Math.max(r, g, b) - Math.min(r, g, b) > 40) ink += 1;
+      const [r, g, b] = [data[at], data[at + 1], data[at + 2]];
+      const coloured = Math.max(r, g, b) - Math.min(r, g, b) > 40;
+      if (data[at + 3] > 100 && (coloured || figure.id === "lanes")) ink += 1;
     }
     return { name: figure.id, ink };
   }
-  const shapes = [...figure.querySelectorAll("svg path")].filter((path) => path.getBBox().width > 0);
+  const shapes = [...figure.querySelectorAll("svg path")].filter((one) => one.getBBox().width > 0);
   return { name: figure.id || figure.className, ink: shapes.length };
 }); }"""
 )
@@ -149,9 +152,17 @@ COLOUR = (
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-@pytest.mark.parametrize("name", list(SAMPLES))
+# All forms of what people will see, and two of what is only there to break the page.
+FORMS = [
+    (name, width, scheme)
+    for name in SAMPLES
+    for width, scheme in [(WIDE, "light"), (NARROW, "dark"), (WIDE, "dark"), (NARROW, "light")][
+        : 2 if name in ("hostile", "crowded") else 4
+    ]
+]
+
+
+@pytest.mark.parametrize(("name", "width", "scheme"), FORMS)
 def test_page_is_drawn(browser, pages, name, width, scheme):
     sample = SAMPLES[name]()
     with Opened(browser, pages[name], width, scheme) as opened:
@@ -167,7 +178,7 @@ def test_page_is_drawn(browser, pages, name, width, scheme):
         for one in drawn:
             if name == "minimal" and one["name"] == "intervals":
                 continue  # nobody ran twice: the page says so
-            assert one["ink"] > 0, one
+            assert one["ink"] > (4_000 if one["name"] == "lanes" else 0), one
 
         assert page.text_content("#winner") == sample["ranking"][0]
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
@@ -175,25 +186,19 @@ def test_page_is_drawn(browser, pages, name, width, scheme):
         page.screenshot(path=SCREENSHOTS / f"{name}-{form}-{scheme}.png", full_page=True)
 
 
-@pytest.mark.parametrize("width", [320, 768, 1024, 2200])
-def test_page_fits_other_windows(browser, pages, width):
-    for name in ("week", "hostile"):
-        with Opened(browser, pages[name], width) as opened:
+@pytest.mark.parametrize("name", ["week", "hostile"])
+def test_page_follows_its_window(browser, pages, name):
+    with Opened(browser, pages[name], WIDE) as opened:
+        for width in (320, 768, 2200, 1024, NARROW):
+            opened.page.set_viewport_size({"width": width, "height": 800})
+            opened.settle()
             opened.settle()
             assert opened.page.evaluate(OVERFLOW) <= 0
-
-
-def test_page_follows_its_window(browser, pages):
-    with Opened(browser, pages["week"], WIDE) as opened:
-        opened.page.set_viewport_size({"width": NARROW, "height": 800})
-        opened.settle()
-        opened.settle()
-        assert opened.page.evaluate(OVERFLOW) <= 0
-        widths = opened.page.evaluate(
-            "[...document.querySelectorAll('.uplot')].map(one => one.getBoundingClientRect().width)"
-        )
-        assert len(widths) == 4
-        assert max(widths) < NARROW
+            widths = opened.page.evaluate(
+                "[...document.querySelectorAll('.uplot')].map(one => one.offsetWidth)"
+            )
+            assert len(widths) >= 4
+            assert min(1120, width) * 0.7 < max(widths) < width
 
 
 def test_summary_has_the_figures(browser, pages):
@@ -240,7 +245,7 @@ def test_legend_hides_a_strategy_in_all_charts(browser, pages):
         assert page.locator("#rings .ring").is_visible()
 
         # Who hides the last one gets all of them back.
-        for chip in page.locator(".legend button").all():
+        for chip in page.locator(".legend button[aria-pressed]").all():
             chip.click()
         assert page.locator(".legend button[aria-pressed=true]").count() == 5
 
@@ -289,14 +294,22 @@ def test_every_chart_has_a_text_and_every_table_is_one(browser, pages):
     for name in ("week", "lanes"):
         with Opened(browser, pages[name], WIDE) as opened:
             page = opened.page
-            for figure in page.locator("figure").all():
-                labels = [
-                    one.get_attribute("aria-label") for one in figure.locator("[role=img]").all()
-                ]
-                assert labels
-                assert all(labels)
-                figure.locator("details summary").first.click()
-                assert figure.locator("table").count() >= 1
+            figures = page.evaluate(
+                """async () => {
+                  for (const one of document.querySelectorAll("details")) one.open = true;
+                  await new Promise(done => setTimeout(done, 100)); // some tables are made now
+                  return [...document.querySelectorAll("figure")].map(figure => ({
+                    labels: [...figure.querySelectorAll("[role=img]")].map(one => one.ariaLabel),
+                    tables: figure.querySelectorAll("table").length,
+                  }));
+                }"""
+            )
+            assert len(figures) >= 6
+            for figure in figures:
+                assert figure["labels"]
+                assert all(figure["labels"])
+                assert figure["tables"] >= 1
+            assert page.locator(".ring table").last.locator("tbody tr").count() >= 32
             unnamed = page.evaluate(
                 "[...document.querySelectorAll('table')].filter(one =>"
                 " !one.caption || !one.querySelector('th[scope=col]')).length"
@@ -313,7 +326,7 @@ def test_crowded_page_is_quick(browser, pages):
     begun = time.monotonic()
     with Opened(browser, pages["crowded"], WIDE) as opened:
         opened.settle()
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 10
         # A click and its drawing; a slow machine gets ten times of what is smooth.
         spent = opened.page.evaluate(
             """async () => {

@@ -58,7 +58,9 @@ function number(value) {
 function percent(share) {
   if (!exists(share)) return "–";
   const value = share * 100;
-  return `${Math.abs(value) >= 10 ? decimals(value, 0) : number(value)}${GAP}%`;
+  const size = Math.abs(value);
+  const text = size >= 10 ? decimals(value, 0) : size >= 1 ? value.toFixed(1) : number(value);
+  return `${text}${GAP}%`;
 }
 
 const UNITS = [[86400, "d"], [3600, "h"], [60, "min"]];
@@ -133,7 +135,9 @@ const ordered = [
 const winner = ordered[0];
 const cycle = exists(scenario.cycle) && scenario.cycle > 0 ? scenario.cycle : null;
 
-const nameOf = (strategy) => h("bdi", {}, strategy.name);
+/** A name that fits into a sentence or a row: names may be as long as somebody likes. */
+const brief = (name) => (String(name).length > 70 ? `${String(name).slice(0, 69)}…` : String(name));
+const nameOf = (strategy) => h("bdi", { title: strategy.name.length > 70 ? strategy.name : null }, brief(strategy.name));
 const swatch = (strategy) => h("span", { class: "swatch", "aria-hidden": "true", "--c": strategy.colour });
 /** A name within a sentence. */
 const who = (strategy) => h("b", { class: "who" }, nameOf(strategy));
@@ -302,7 +306,7 @@ function lead() {
 function answer() {
   return h("div", { class: "answer panel", "--c": winner.colour },
     h("p", { class: "label" }, strategies.length === 1 ? "The strategy" : "Best for this load"),
-    h("h2", { id: "winner" }, nameOf(winner)),
+    h("h2", { id: "winner" }, h("bdi", {}, winner.name)),
     h("p", { class: "lead" }, lead()));
 }
 
@@ -434,7 +438,10 @@ function legend() {
     chips.set(strategy, chip);
     bar.append(chip);
   }
+  // In the bar, as that stays on the screen.
+  zoom.button = h("button", { type: "button", class: "reset", hidden: true, onclick: () => setZoom(null) }, "Show all of the time");
   if (strategies.length > 1) bar.append(h("span", { class: "hint" }, "Click a strategy to hide it in all charts"));
+  bar.append(zoom.button);
   return bar;
 }
 
@@ -604,7 +611,7 @@ class TimeChart {
     return {
       width,
       height: narrow ? 220 : 236,
-      padding: [8, narrow ? 10 : 16, 0, 0],
+      padding: [8, 22, 0, 0], // on the right, half of the last mark's text
       legend: { show: false },
       focus: { alpha: 0.18 },
       cursor: {
@@ -634,7 +641,9 @@ class TimeChart {
           label: "Simulated time",
           labelSize: 18,
           splits: (u, index, low, high) => {
-            const step = timeStep(high - low, Math.max(2, u.bbox.width / devicePixelRatio / 76));
+            // Within later days, the marks are as long as "1 d 12 h 30 min".
+            const room = high - low < 1.5 * 86400 && high > 86400 ? 106 : 58;
+            const step = timeStep(high - low, Math.max(2, u.bbox.width / devicePixelRatio / room));
             const marks = [];
             for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + step * 1e-6; at += step) marks.push(at);
             return marks;
@@ -753,7 +762,6 @@ function farApart(key) {
 
 function timeSection() {
   const series = (key) => (strategy) => strategy.series[key] || [];
-  zoom.button = h("button", { type: "button", class: "reset", hidden: true, onclick: () => setZoom(null) }, "Show all of the time");
   const list = [
     new TimeChart({
       id: "queue-depth", title: "Queue depth", what: "Jobs that wait", asMaximum: true, axis: "Waiting jobs",
@@ -778,11 +786,9 @@ function timeSection() {
     }));
   }
   return h("section", { "aria-labelledby": "over-time" },
-    h("div", { class: "over-time-head" },
-      h("div", {},
-        h("h2", { id: "over-time" }, "Over time"),
-        h("p", { class: "intro" }, "All charts share the axis of time. Drag over a span to enlarge it in all of them; double-click to go back.")),
-      zoom.button),
+    h("h2", { id: "over-time" }, "Over time"),
+    h("p", { class: "intro" }, "All charts share the axis of time",
+      h("span", { class: "by-mouse" }, "; drag over a span to enlarge it in all of them, double-click to go back"), "."),
     list.map((chart) => chart.element));
 }
 
@@ -966,7 +972,7 @@ class Ridges {
 }
 
 function intervalSection() {
-  return h("section", { "aria-labelledby": "interval-title" },
+  return h("section", { class: "whole", "aria-labelledby": "interval-title" },
     h("h2", { id: "interval-title" }, "How regularly a user is served"),
     h("p", { class: "intro" }, "The narrower the shape, the more a user can rely on the delay between two runs. The line below a shape spans nine of ten intervals."),
     new Ridges().element);
@@ -1005,8 +1011,8 @@ class Ring {
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, h("span", { class: "unseen" }, "Mark")),
         h("th", { scope: "col", class: "text" }, "Kind"), h("th", { scope: "col" }, "Slot"), h("th", { scope: "col" }, "Begins at"))),
       h("tbody", {}, this.kinds.map((kind, index) => h("tr", {},
-        h("td", {}, h("span", { class: "rank first" }, number(index + 1))),
-        h("th", { scope: "row", class: "text" }, h("bdi", {}, kind.name)),
+        h("td", { class: "mark" }, h("span", { class: "rank first" }, number(index + 1))),
+        h("th", { scope: "row", class: "text" }, h("bdi", {}, brief(kind.name))),
         h("td", {}, number(kind.slot)),
         h("td", {}, this.start(kind.slot)))))));
   }
@@ -1042,7 +1048,7 @@ class Ring {
       times.push([time, moment(time).replace(/(h.\d+).min$/, "$1")]);
     }
     const longest = Math.max(2, ...times.map(([, text]) => text.length));
-    const outer = size / 2 - 19 - longest * 6.6;
+    const outer = size / 2 - 17 - longest * 6;
     const inner = outer * 0.62;
     const slots = this.loads.length;
     const angle = (slot) => (slot / slots) * 2 * Math.PI;
@@ -1128,7 +1134,7 @@ class Ring {
       }
       const turn = (Math.atan2(x, -y) + 2 * Math.PI) % (2 * Math.PI);
       const slot = Math.min(slots - 1, Math.floor((turn / (2 * Math.PI)) * slots));
-      const here = this.kinds.filter((kind) => kind.slot === slot).map((kind) => kind.name);
+      const here = this.kinds.filter((kind) => kind.slot === slot).map((kind) => brief(kind.name));
       this.readout.textContent = `Slot ${number(slot)}, from ${this.start(slot)}: ${count(this.loads[slot], "user", "users")}`
         + (here.length ? ` (${here.join(", ")})` : "");
     });
@@ -1150,7 +1156,7 @@ class Ring {
 function ringSection() {
   const list = ordered.filter((one) => one.slots && (one.slots.loads || []).length > 0);
   if (!list.length) return null;
-  const section = h("section", { id: "rings", "aria-labelledby": "ring-title" },
+  const section = h("section", { class: "whole", id: "rings", "aria-labelledby": "ring-title" },
     h("h2", { id: "ring-title" }, "The cycle and its slots"),
     h("p", { class: "intro" }, "A cycle begins at the top and runs clockwise. Bars of the same length mean that the users are spread evenly; "
       + "the hands show where the kinds of job of one user stand: the further apart, the less they get into each other's way."),
@@ -1208,7 +1214,7 @@ class LanesChart {
     const all = exists(one) ? [...ys, one] : ys;
     const most = Math.max(...all);
     const logY = Math.min(...all) > 0 && most / Math.min(...all) > 50;
-    this.unit.textContent = `Sojourn time ÷ run time, mean over all jobs${logX || logY ? ", logarithmic" : ""}`;
+    this.unit.textContent = `Sojourn time ÷ run time, mean over all jobs${logX && logY ? "; both axes logarithmic" : logX ? "; cutoff logarithmic" : logY ? "; slowdown logarithmic" : ""}`;
     const axis = { stroke: palette.soft, font, labelFont: font, labelGap: 4, grid: { stroke: palette.grid, width: 1 }, ticks: { show: false } };
     const decades = (from, to) => {
       const marks = [];
@@ -1221,11 +1227,12 @@ class LanesChart {
       }
       return marks;
     };
-    const colour = () => colours().of(winner);
+    // Lanes are none of the strategies, so they have none of their colours.
+    const colour = () => palette.ink;
     this.u = new uPlot({
       width,
       height: width < 520 ? 240 : 280,
-      padding: [16, 16, 0, 0],
+      padding: [16, 22, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 8 } },
       scales: {
@@ -1254,24 +1261,33 @@ class LanesChart {
           ctx.save();
           ctx.font = `${12 * ratio}px ${family}`;
           ctx.lineWidth = ratio;
+          // Over the grid and the line, so with the surface around it.
+          const write = (text, x, y) => {
+            ctx.setLineDash([]);
+            ctx.lineJoin = "round";
+            ctx.lineWidth = 4 * ratio;
+            ctx.strokeStyle = palette.surface;
+            ctx.strokeText(text, x, y);
+            ctx.fillStyle = palette.ink;
+            ctx.fillText(text, x, y);
+          };
           if (exists(one)) {
             const y = u.valToPos(one, "y", true);
-            ctx.strokeStyle = palette.ink;
+            ctx.strokeStyle = palette.soft;
             ctx.setLineDash([5 * ratio, 4 * ratio]);
             ctx.beginPath();
             ctx.moveTo(bbox.left, y);
             ctx.lineTo(bbox.left + bbox.width, y);
             ctx.stroke();
-            ctx.fillStyle = palette.ink;
             ctx.textAlign = "right";
-            ctx.fillText(`One queue: ${number(one)}`, bbox.left + bbox.width, y - 6 * ratio);
+            write(`One queue: ${number(one)}`, bbox.left + bbox.width, y - 7 * ratio);
           }
           if (this.best) {
             const [cutoff, value] = this.best;
             const x = u.valToPos(cutoff, "x", true);
             const y = u.valToPos(value, "y", true);
-            ctx.setLineDash([]);
             ctx.beginPath();
+            ctx.setLineDash([]);
             ctx.arc(x, y, 6 * ratio, 0, 2 * Math.PI);
             ctx.fillStyle = palette.surface;
             ctx.fill();
@@ -1284,13 +1300,7 @@ class LanesChart {
             const under = y + 24 * ratio < bbox.top + bbox.height;
             const baseline = under ? y + 24 * ratio : y - 14 * ratio;
             ctx.textAlign = "left";
-            // Over the grid and the line, so with the surface around it.
-            ctx.lineJoin = "round";
-            ctx.lineWidth = 4 * ratio;
-            ctx.strokeStyle = palette.surface;
-            ctx.strokeText(text, left, baseline);
-            ctx.fillStyle = palette.ink;
-            ctx.fillText(text, left, baseline);
+            write(text, left, baseline);
           }
           ctx.restore();
         }],
@@ -1327,7 +1337,7 @@ class LanesChart {
 function lanesSection() {
   if (!results.lanes) return null;
   const chart = new LanesChart(results.lanes);
-  return h("section", { "aria-labelledby": "lanes-title" },
+  return h("section", { class: "whole", "aria-labelledby": "lanes-title" },
     h("h2", { id: "lanes-title" }, "Lanes for short and long jobs"),
     h("p", { class: "intro" }, chart.sentence()),
     chart.element);
@@ -1391,13 +1401,11 @@ addEventListener("beforeprint", () => {
     details.open = true;
     closed.push(details);
   }
-  main.style.width = "680px";
   redrawAll();
 });
 addEventListener("afterprint", () => {
   root.classList.remove("printing");
   for (const details of closed.splice(0)) details.open = false;
-  main.style.width = "";
   redrawAll();
 });
 })();

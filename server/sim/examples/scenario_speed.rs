@@ -12,7 +12,8 @@ use offbeat_sim::world::{Watch, run};
 fn main() -> Result<(), Rejection> {
     let text = include_str!("../../../examples/simulations/bank_sync_week.toml");
     let none = |file: &str| Err(Rejection::new(Reason::Malformed, "samples", file, "must be none"));
-    let scenario = parse(text, &none)?;
+    let text = format!("{text}\n[[strategies]]\nkind = \"slots\"\n");
+    let scenario = parse(&text, &none)?;
     for strategy in &scenario.strategies {
         let mut best = f64::INFINITY;
         let mut jobs = 0;

@@ -64,9 +64,18 @@ pub const SCENARIO_PARTNERS: Limit = Limit {
 pub const SCENARIO_JOBS: Limit = Limit {
     name: "jobs of a scenario",
     minimum: 1,
-    maximum: 1_000_000_000,
+    maximum: 100_000_000,
     unit: "jobs",
     note: "users x kinds x cycles x strategies x seeds",
+};
+
+/// Seconds of all runs together.
+pub const SCENARIO_RUN_SECONDS: Limit = Limit {
+    name: "seconds of all runs of a scenario",
+    minimum: 1,
+    maximum: 50_000_000,
+    unit: "s",
+    note: "duration x strategies x seeds; each second has a row of 32 bytes",
 };
 
 /// Every limit of scenarios, in the order of the documentation.
@@ -79,4 +88,5 @@ pub const SCENARIO_LIMITS: &[Limit] = &[
     SCENARIO_SEEDS,
     SCENARIO_PARTNERS,
     SCENARIO_JOBS,
+    SCENARIO_RUN_SECONDS,
 ];

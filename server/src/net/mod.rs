@@ -20,21 +20,26 @@ use crate::http::{Ends, Stack};
 use crate::proto::FILE_DESCRIPTOR_SET;
 use crate::proto::lane_service_server::LaneServiceServer;
 use crate::proto::named_spread_service_server::NamedSpreadServiceServer;
+use crate::proto::simulation_service_server::SimulationServiceServer;
 use crate::proto::slot_service_server::SlotServiceServer;
 use crate::proto::spread_service_server::SpreadServiceServer;
 use crate::proto::stage_service_server::StageServiceServer;
-use crate::rpc::{LaneHandlers, NamedSpreadHandlers, SlotHandlers, SpreadHandlers, StageHandlers};
+use crate::rpc::{
+    LaneHandlers, NamedSpreadHandlers, SimulationHandlers, SlotHandlers, SpreadHandlers,
+    StageHandlers,
+};
 use crate::spreads::MemoryStore;
 use connection::Connections;
 pub use listener::Listener;
 
 /// The services of ours, as health knows them.
-const SERVICES: [&str; 5] = [
+const SERVICES: [&str; 6] = [
     "offbeat.v1.SlotService",
     "offbeat.v1.SpreadService",
     "offbeat.v1.NamedSpreadService",
     "offbeat.v1.StageService",
     "offbeat.v1.LaneService",
+    "offbeat.v1.SimulationService",
 ];
 
 /// How long streams may take to say that they end.
@@ -100,10 +105,13 @@ async fn routes(store: Arc<MemoryStore>, unary_timeout: Duration) -> (HealthRepo
     let named = NamedSpreadHandlers::new(store, unary_timeout);
     let named = NamedSpreadServiceServer::new(named).max_decoding_message_size(usize::MAX);
     let lanes = LaneServiceServer::new(LaneHandlers).max_decoding_message_size(usize::MAX);
+    let simulation =
+        SimulationServiceServer::new(SimulationHandlers).max_decoding_message_size(usize::MAX);
     let stages = StageServiceServer::new(StageHandlers).max_decoding_message_size(usize::MAX);
     routes
         .add_service(stages)
         .add_service(lanes)
+        .add_service(simulation)
         .add_service(health_service)
         .add_service(slots)
         .add_service(spread)

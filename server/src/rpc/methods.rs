@@ -41,6 +41,9 @@ impl Method {
             | "/offbeat.v1.SpreadService/Spread" => {
                 Self { message_bytes: BULK_MESSAGE_BYTES, streaming: true, ..unary }
             }
+            "/offbeat.v1.SimulationService/Simulate" => {
+                Self { message_bytes: BULK_MESSAGE_BYTES, streaming: true, ..unary }
+            }
             // Its jobs are lost with the process: it has no use for the grace period.
             "/offbeat.v1.NamedSpreadService/StreamJobs" => {
                 Self { streaming: true, observing: true, ..unary }

@@ -7,6 +7,7 @@ mod convert;
 pub mod lanes;
 pub mod methods;
 mod named;
+mod simulation;
 mod slots;
 mod spread;
 pub mod stages;
@@ -15,6 +16,7 @@ mod stream;
 
 pub use lanes::LaneHandlers;
 pub use named::NamedSpreadHandlers;
+pub use simulation::SimulationHandlers;
 pub use slots::SlotHandlers;
 pub use spread::SpreadHandlers;
 pub use stages::StageHandlers;

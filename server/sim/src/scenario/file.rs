@@ -12,8 +12,8 @@ use super::{
     StrategyKind,
 };
 use crate::limits::{
-    SCENARIO_JOBS, SCENARIO_KINDS, SCENARIO_PARTNERS, SCENARIO_SECONDS, SCENARIO_SEEDS,
-    SCENARIO_STRATEGIES, SCENARIO_USERS, SCENARIO_WORKERS,
+    SCENARIO_JOBS, SCENARIO_KINDS, SCENARIO_PARTNERS, SCENARIO_RUN_SECONDS, SCENARIO_SECONDS,
+    SCENARIO_SEEDS, SCENARIO_STRATEGIES, SCENARIO_USERS, SCENARIO_WORKERS,
 };
 
 /// Reads the samples of a file that a scenario names, in microseconds.
@@ -246,6 +246,12 @@ impl File {
             let allowed =
                 format!("must make {SCENARIO_JOBS}: fewer users, strategies, seeds or cycles");
             return Err(Rejection::new(Reason::OutOfRange, "users.count", jobs, allowed));
+        }
+        let seconds =
+            u128::from(duration / 1_000_000) * (self.strategies.len() * self.seeds.len()) as u128;
+        if !SCENARIO_RUN_SECONDS.allows(i128::try_from(seconds).unwrap_or(i128::MAX)) {
+            let allowed = format!("must make {SCENARIO_RUN_SECONDS} of all strategies and seeds");
+            return Err(Rejection::new(Reason::OutOfRange, "duration", &self.duration, allowed));
         }
         let kinds = self.kinds.iter().enumerate().map(|(place, kind)| {
             let run_time = kind.run_time.read(&format!("kinds[{place}].run_time"), load)?;

@@ -45,6 +45,22 @@ pub struct Scenario {
     pub seeds: Vec<u64>,
 }
 
+impl Scenario {
+    /// Jobs of all runs together, but for those that jobs enqueue.
+    #[must_use]
+    pub fn job_count(&self) -> u128 {
+        let runs = self.strategies.len() * self.seeds.len() * self.kinds.len();
+        let cycles = self.duration.div_ceil(self.cycle.max(1));
+        u128::from(self.population) * u128::from(cycles) * runs as u128
+    }
+
+    /// Seconds of all runs together.
+    #[must_use]
+    pub fn run_seconds(&self) -> u128 {
+        u128::from(self.duration / 1_000_000) * (self.strategies.len() * self.seeds.len()) as u128
+    }
+}
+
 /// A kind of job.
 #[derive(Debug, Clone)]
 pub struct Kind {

@@ -124,7 +124,10 @@ struct World<'a> {
     source: Source,
     queue: Queue,
     partners: Partners,
-    departures: BinaryHeap<Timed<Running>>,
+    /// When attempts end, by their place in `running`: a heap moves its items about.
+    departures: BinaryHeap<Timed<u32>>,
+    running: Vec<Running>,
+    free_places: Vec<u32>,
     /// Jobs that come back, and those that are not due yet.
     delayed: BinaryHeap<Timed<Job>>,
     reschedules: bool,
@@ -150,6 +153,8 @@ impl<'a> World<'a> {
         let users = scenario.population as usize;
         let group = scenario.lock.map_or(1, |lock| lock.group_size.max(1)) as usize;
         let seconds = usize::try_from(scenario.duration / SECOND).unwrap_or_default();
+        let runs = scenario.strategies.len() * scenario.seeds.len();
+        let jobs = usize::try_from(scenario.job_count()).unwrap_or_default() / runs.max(1);
         Ok(Self {
             scenario,
             draws: scenario.kinds.iter().map(|kind| Draw::new(&kind.run_time)).collect(),
@@ -159,6 +164,8 @@ impl<'a> World<'a> {
             partners: Partners::new(&scenario.partners, scenario.population, &mut generator),
             generator,
             departures: BinaryHeap::new(),
+            running: Vec::new(),
+            free_places: Vec::new(),
             delayed: BinaryHeap::new(),
             reschedules: false,
             locked: scenario.lock.map_or_else(Vec::new, |_| vec![false; users / group + 1]),
@@ -173,7 +180,13 @@ impl<'a> World<'a> {
             second_end: SECOND,
             number: 0,
             row: Row::default(),
-            trace: Trace { rows: Vec::with_capacity(seconds), ..Trace::default() },
+            trace: Trace {
+                rows: Vec::with_capacity(seconds),
+                waits: Vec::with_capacity(jobs),
+                sojourns: Vec::with_capacity(jobs),
+                intervals: Vec::with_capacity(jobs),
+                ..Trace::default()
+            },
         })
     }
 
@@ -370,15 +383,30 @@ impl<'a> World<'a> {
         self.row.started += 1;
         let number = self.number;
         self.number += 1;
-        let what = Running { job, lane, end };
+        let what = self.place(Running { job, lane, end });
         self.departures.push(Timed { at: self.now + cost + time, number, what });
+    }
+
+    /// Where an attempt is remembered until it ends.
+    #[inline]
+    fn place(&mut self, running: Running) -> u32 {
+        if let Some(place) = self.free_places.pop()
+            && let Some(free) = self.running.get_mut(place as usize)
+        {
+            *free = running;
+            return place;
+        }
+        self.running.push(running);
+        u32::try_from(self.running.len() - 1).unwrap_or(u32::MAX)
     }
 
     #[inline]
     fn depart(&mut self) {
-        let Some(Timed { what: Running { mut job, lane, end }, .. }) = self.departures.pop() else {
+        let Some(Timed { what: place, .. }) = self.departures.pop() else { return };
+        let Some(Running { mut job, lane, end }) = self.running.get(place as usize).copied() else {
             return;
         };
+        self.free_places.push(place);
         self.busy -= 1;
         self.queue.give_back(lane);
         if job.kind != CHILD

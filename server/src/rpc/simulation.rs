@@ -1,0 +1,189 @@
+//! `SimulationService`: a scenario runs on another thread, and is watched.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::Stream;
+use offbeat_core::{Reason, Rejection, Span};
+use offbeat_sim::results::{Outcome, Results};
+use offbeat_sim::scenario::{Scenario, parse};
+use offbeat_sim::world::{Watch, run_all};
+use tokio::task::JoinHandle;
+use tokio::time::Interval;
+use tonic::{Request, Response, Status};
+
+use super::convert::{count, duration, wide};
+use super::status;
+use crate::limits::{SCENARIO_BYTES, SIMULATED_JOBS, SIMULATED_SECONDS};
+use crate::proto;
+use crate::proto::simulate_response::Event;
+use crate::proto::simulation_service_server::SimulationService;
+use crate::work::{Permit, WorkLost};
+
+/// How often progress is told.
+const PROGRESS: Duration = Duration::from_millis(200);
+
+/// Answers `SimulationService`. Without state.
+#[derive(Debug, Clone, Copy)]
+pub struct SimulationHandlers;
+
+type Answers = Pin<Box<dyn Stream<Item = Result<proto::SimulateResponse, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl SimulationService for SimulationHandlers {
+    type SimulateStream = Answers;
+
+    async fn simulate(
+        &self,
+        request: Request<proto::SimulateRequest>,
+    ) -> Result<Response<Answers>, Status> {
+        let permit: Option<Permit> = request.extensions().get().cloned();
+        let proto::SimulateRequest { scenario } = request.into_inner();
+        let scenario = read(&scenario).map_err(|rejection| status::refused(&rejection))?;
+        let watch = Arc::new(Watch::default());
+        let runs = (scenario.strategies.len() * scenario.seeds.len()) as u64;
+        let total = Span::from_nanos(scenario.duration.saturating_mul(1_000)).times(runs);
+        let watched = Arc::clone(&watch);
+        let running = tokio::task::spawn_blocking(move || {
+            // One thread: others have requests too.
+            let traces = run_all(&scenario, 1, &watched)?;
+            let results = Results::new(&scenario, &traces);
+            drop(permit); // held until here, though the caller may have left
+            results
+        });
+        let running =
+            Running { work: running, watch, ticks: tokio::time::interval(PROGRESS), total };
+        let answers = futures_util::stream::unfold(Some(running), |running| async {
+            let mut running = running?;
+            let (answer, goes_on) = running.next().await;
+            Some((answer, goes_on.then_some(running)))
+        });
+        Ok(Response::new(Box::pin(answers)))
+    }
+}
+
+/// A simulation under way; it stops when nobody waits for it any more.
+struct Running {
+    work: JoinHandle<Result<Results, Rejection>>,
+    watch: Arc<Watch>,
+    ticks: Interval,
+    total: Span,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.watch.stop.store(true, Ordering::Relaxed);
+        self.work.abort(); // should it not have begun
+    }
+}
+
+impl Running {
+    async fn next(&mut self) -> (Result<proto::SimulateResponse, Status>, bool) {
+        let event = tokio::select! {
+            biased;
+            done = &mut self.work => {
+                let results = done
+                    .map_err(|_| Status::from(WorkLost))
+                    .and_then(|done| done.map_err(|rejection| status::refused(&rejection)));
+                let answer = results.map(|results| Event::Results(results_of(&results)));
+                return (answer.map(|event| proto::SimulateResponse { event: Some(event) }), false);
+            }
+            _ = self.ticks.tick() => {
+                let seconds = self.watch.seconds.load(Ordering::Relaxed);
+                let simulated = Span::from_seconds(i64::try_from(seconds).unwrap_or(i64::MAX));
+                Event::Progress(proto::SimulationProgress {
+                    simulated: Some(duration(simulated.min(self.total))),
+                    total: Some(duration(self.total)),
+                })
+            }
+        };
+        (Ok(proto::SimulateResponse { event: Some(event) }), true)
+    }
+}
+
+fn read(text: &str) -> Result<Scenario, Rejection> {
+    if !SCENARIO_BYTES.allows(text.len() as i128) {
+        let (value, allowed) =
+            (format!("{} bytes", text.len()), format!("must be {SCENARIO_BYTES}"));
+        return Err(Rejection::new(Reason::OutOfRange, "scenario", value, allowed));
+    }
+    let no_files = |file: &str| {
+        let allowed = "must not be set over the network: write quantiles instead";
+        Err(Rejection::new(Reason::Contradictory, "samples", file, allowed))
+    };
+    let scenario = parse(text, &no_files)?;
+    for (field, made, limit) in [
+        ("users.count", scenario.job_count(), SIMULATED_JOBS),
+        ("duration", scenario.run_seconds(), SIMULATED_SECONDS),
+    ] {
+        if !limit.allows(i128::try_from(made).unwrap_or(i128::MAX)) {
+            let allowed =
+                format!("must make {limit} in all: larger scenarios run on the command line");
+            return Err(Rejection::new(Reason::OutOfRange, field, made, allowed));
+        }
+    }
+    Ok(scenario)
+}
+
+fn results_of(results: &Results) -> proto::SimulationResults {
+    proto::SimulationResults {
+        ranking: results.ranking.clone(),
+        strategies: results.strategies.iter().map(strategy_of).collect(),
+    }
+}
+
+fn strategy_of(outcome: &Outcome) -> proto::StrategyResult {
+    let (series, intervals) = (&outcome.series, &outcome.interval_histogram);
+    let counts = |values: &[u32]| values.iter().map(|value| count(*value)).collect();
+    proto::StrategyResult {
+        name: outcome.name.clone(),
+        figures: Some(figures_of(outcome)),
+        ranks: Some(proto::StrategyRanks {
+            consistent_delay: count(outcome.ranks.consistent_delay),
+            no_spikes: count(outcome.ranks.no_spikes),
+            even_throughput: count(outcome.ranks.even_throughput),
+            no_conflicts: count(outcome.ranks.no_conflicts),
+        }),
+        series: Some(proto::SimulationSeries {
+            step: Some(duration(Span::from_seconds(series.step.into()))),
+            queue_depths: counts(&series.queue_depth),
+            finished_per_second: series.finished_per_second.clone(),
+            enqueued_per_second: counts(&series.enqueued_per_second),
+            busy_workers: series.busy_workers.clone(),
+            workers: counts(&series.workers),
+        }),
+        intervals: Some(proto::IntervalHistogram {
+            edges: intervals.edges.clone(),
+            counts: intervals.counts.iter().map(|count| wide(*count)).collect(),
+        }),
+        slot_loads: outcome.slots.as_ref().map(|slots| counts(&slots.loads)).unwrap_or_default(),
+    }
+}
+
+fn figures_of(outcome: &Outcome) -> proto::SimulationFigures {
+    let figure = |name: &str| outcome.figures.get(name);
+    proto::SimulationFigures {
+        jobs_finished: figure("jobs_finished"),
+        jobs_failed: figure("jobs_failed"),
+        mean_wait: figure("mean_wait"),
+        p50_wait: figure("p50_wait"),
+        p95_wait: figure("p95_wait"),
+        p99_wait: figure("p99_wait"),
+        mean_sojourn: figure("mean_sojourn"),
+        p95_sojourn: figure("p95_sojourn"),
+        max_queue_depth: figure("max_queue_depth"),
+        peak_enqueued_per_second: figure("peak_enqueued_per_second"),
+        utilization: figure("utilization"),
+        throughput_variation: figure("throughput_variation"),
+        interval_mean: figure("interval_mean"),
+        interval_variation: figure("interval_variation"),
+        interval_p05: figure("interval_p05"),
+        interval_p95: figure("interval_p95"),
+        never_served: figure("never_served"),
+        lock_conflicts: figure("lock_conflicts"),
+        wasted_share: figure("wasted_share"),
+        jobs_left: figure("jobs_left"),
+    }
+}

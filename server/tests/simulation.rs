@@ -1,0 +1,117 @@
+//! `SimulationService` over the wire: progress, results, refusals, and callers who leave.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::float_cmp,
+    clippy::disallowed_methods
+)]
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use offbeat::config::Config;
+use offbeat::proto::simulate_response::Event;
+use offbeat::proto::simulation_service_client::SimulationServiceClient;
+use offbeat::proto::{SimulateRequest, SimulationResults};
+use support::{Server, channel, config};
+use tonic::transport::Channel;
+use tonic::{Code, Status};
+use tonic_types::StatusExt as _;
+
+type Client = SimulationServiceClient<Channel>;
+
+const SCENARIO: &str = r#"
+name = "a day"
+duration = "1d"
+workers = 4
+[users]
+count = 1000
+cycle = "8h"
+[[kinds]]
+name = "sync"
+run_time = { p50 = "5s", p90 = "20s" }
+[[strategies]]
+kind = "at_once"
+[[strategies]]
+kind = "slots"
+"#;
+
+fn request(scenario: &str) -> SimulateRequest {
+    SimulateRequest { scenario: scenario.to_owned() }
+}
+
+async fn simulate(client: &mut Client, scenario: &str) -> Result<(u32, SimulationResults), Status> {
+    let mut answers = client.simulate(request(scenario)).await?.into_inner();
+    let (mut told, mut results) = (0, None);
+    while let Some(answer) = answers.message().await? {
+        assert!(results.is_none(), "something after the results");
+        match answer.event.unwrap() {
+            Event::Progress(progress) => {
+                told += 1;
+                assert!(progress.simulated.unwrap().seconds <= progress.total.unwrap().seconds);
+            }
+            Event::Results(found) => results = Some(found),
+        }
+    }
+    Ok((told, results.unwrap()))
+}
+
+#[tokio::test]
+async fn a_scenario_has_the_same_results_each_time() {
+    let server = Server::start(&config());
+    let mut client = Client::new(channel(&server).await);
+    let (_, results) = simulate(&mut client, SCENARIO).await.unwrap();
+    assert_eq!(results.ranking, ["slots", "at once"]);
+    let figures = |place: usize| results.strategies[place].figures.unwrap();
+    assert_eq!(figures(0).peak_enqueued_per_second, 1_000.0);
+    assert_eq!(figures(0).jobs_finished + figures(0).jobs_left, 3_000.0);
+    assert!(figures(1).max_queue_depth < 50.0 && figures(1).never_served == 0.0);
+    assert_eq!(results.strategies[1].slot_loads.iter().sum::<i32>(), 1_000);
+    let depths = &results.strategies[0].series.as_ref().unwrap().queue_depths;
+    assert!(*depths.iter().max().unwrap() > 900);
+    assert_eq!(simulate(&mut client, SCENARIO).await.unwrap().1, results);
+}
+
+#[tokio::test]
+async fn what_is_too_large_or_wrong_is_refused_by_name() {
+    let server = Server::start(&config());
+    let mut client = Client::new(channel(&server).await);
+    let long = format!("{SCENARIO}# {}", "x".repeat(256 << 10));
+    for (scenario, field) in [
+        (SCENARIO.replace("count = 1000", "count = 0"), "users.count"),
+        (SCENARIO.replace("count = 1000", "count = 9000000"), "users.count"),
+        (
+            SCENARIO.replace("{ p50 = \"5s\", p90 = \"20s\" }", "{ samples = \"/etc/passwd\" }"),
+            "kinds[0].run_time.samples",
+        ),
+        (SCENARIO.replace("1d", "30d"), "duration"),
+        (String::new(), "scenario, line 1"),
+        (long, "scenario"),
+    ] {
+        let status = simulate(&mut client, &scenario).await.unwrap_err();
+        assert_eq!(status.code(), Code::InvalidArgument, "{status:?}");
+        let details = status.get_error_details();
+        assert_eq!(details.error_info().unwrap().metadata["field"], field);
+    }
+}
+
+/// Its place among the requests is free again soon, though the scenario would take a while.
+#[tokio::test]
+async fn a_caller_who_leaves_ends_the_simulation() {
+    let server = Server::start(&Config { max_requests: 1, ..config() });
+    let mut client = Client::new(channel(&server).await);
+    let long = SCENARIO.replace("1d", "22d").replace("count = 1000", "count = 30000");
+    let mut answers = client.simulate(request(&long)).await.unwrap().into_inner();
+    assert!(matches!(answers.message().await.unwrap().unwrap().event, Some(Event::Progress(_))));
+    let full = client.simulate(request(SCENARIO)).await.unwrap_err();
+    assert_eq!(full.code(), Code::ResourceExhausted);
+    drop(answers);
+    let begun = Instant::now();
+    while let Err(status) = simulate(&mut client, SCENARIO).await {
+        assert_eq!(status.code(), Code::ResourceExhausted);
+        assert!(begun.elapsed() < Duration::from_secs(2), "the simulation goes on");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
