@@ -19,7 +19,7 @@ stamped() { [ -f "$1/.stamp" ] && [ "$(cat "$1/.stamp")" = "$2" ]; }
 setup() {
     say "set up"
     local missing=()
-    for tool in cc:build-essential curl:curl git:git mariadbd:mariadb-server node:nodejs npm:npm \
+    for tool in cc:build-essential chromium:chromium curl:curl git:git mariadbd:mariadb-server node:nodejs npm:npm \
         php:php-cli psql:postgresql python3:python3 ruby:ruby sqlite3:sqlite3; do
         command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
     done
@@ -166,6 +166,8 @@ clients() {
     "$venv/bin/pytest" --quiet tests/databases
     say "a server that is killed, and a ledger"
     python3 tests/faults/run.py --kills 200
+    say "the page of the simulator, in a browser"
+    "$venv/bin/pytest" --quiet tests/report
     say "README and examples"
     "$venv/bin/pytest" --quiet tests/documents
 }

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import time
 from pathlib import Path
 
@@ -20,11 +21,16 @@ WIDE, NARROW = 1400, 390
 
 
 def page_of(results: dict) -> str:
-    """Fill the template as the server does: in one pass, with "<" escaped in the results."""
+    """Fill the template with sample results."""
+    return page_of_text(json.dumps(results))
+
+
+def page_of_text(results: str) -> str:
+    """Fill the template as the server does: with "<" escaped in the results."""
     texts = {
         "STYLE": (ASSETS / "report.css").read_text(),
         "LIBRARY": (ASSETS / "uplot" / "uPlot.iife.min.js").read_text(),
-        "RESULTS": json.dumps(results).replace("<", "\\u003c"),
+        "RESULTS": results.replace("<", "\\u003c"),
         "SCRIPT": (ASSETS / "report.js").read_text(),
     }
     return re.sub(
@@ -346,3 +352,23 @@ def test_page_can_be_printed(browser, pages):
         assert paper.count(b"/Type /Page\n") + paper.count(b"/Type /Page ") in range(3, 10)
         opened.settle()
         assert not opened.page.evaluate("document.documentElement.classList.contains('printing')")
+
+
+@pytest.mark.parametrize(
+    "scenario", ["bank_sync_week", "express_lanes", "lock_conflicts_two_kinds"]
+)
+def test_the_simulator_writes_such_a_page(browser, tmp_path, scenario):
+    binary = os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat")
+    path = ROOT / "examples" / "simulations" / f"{scenario}.toml"
+    report = tmp_path / "report.html"
+    command = [binary, "simulate", path, "--report", report, "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    results = json.loads(done.stdout)
+    assert report.read_text() == page_of_text(done.stdout.strip())
+    with Opened(browser, report, WIDE) as opened:
+        assert opened.page.text_content("#winner") == results["ranking"][0]
+        drawn = {one["name"].replace(" alone", ""): one["ink"] for one in opened.page.evaluate(INK)}
+        assert all(drawn.values())
+        assert ("lanes" in drawn) == (scenario == "express_lanes")
+        opened.page.screenshot(path=SCREENSHOTS / f"{scenario}.png", full_page=True)

@@ -3,6 +3,9 @@
 use serde::Serialize;
 use serde::ser::SerializeMap as _;
 
+use offbeat_core::Span;
+
+use crate::lanes::PlanSpec;
 use crate::run_times::real;
 use crate::scenario::{Scenario, Strategy, StrategyKind};
 use crate::world::{Row, Trace};
@@ -16,8 +19,31 @@ pub struct Results {
     pub ranking: Vec<String>,
     /// In the order of the scenario.
     pub strategies: Vec<Outcome>,
-    /// Lanes of a plan, where there is one.
-    pub lanes: Option<()>,
+    /// What lanes do for this work, where a strategy has some.
+    pub lanes: Option<LaneCurve>,
+}
+
+/// The slowdown over the cutoff between two lanes, for the run times of the first kind, if jobs
+/// come at random.
+#[derive(Debug, Clone, Serialize)]
+pub struct LaneCurve {
+    /// By formula.
+    pub cutoffs: Vec<LaneCutoff>,
+    /// The express timeout of the strategy with lanes.
+    pub cutoff: f64,
+    /// The mean bounded slowdown in one queue, simulated.
+    pub one_queue: f64,
+    /// The same with the best lanes that were found.
+    pub with_lanes: f64,
+}
+
+/// A point of the curve.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct LaneCutoff {
+    /// In seconds.
+    pub cutoff: f64,
+    /// Mean bounded slowdown.
+    pub mean_slowdown: f64,
 }
 
 /// A scenario in short.
@@ -265,9 +291,43 @@ impl Results {
             },
             ranking: ranking.iter().map(|outcome| outcome.name.clone()).collect(),
             strategies,
-            lanes: None,
+            lanes: lane_curve(scenario),
         })
     }
+}
+
+fn lane_curve(scenario: &Scenario) -> Option<LaneCurve> {
+    let set = scenario.strategies.iter().find_map(|strategy| strategy.lanes.as_ref())?;
+    let run_times = scenario.kinds.first()?.run_time.clone();
+    let workers: u64 = set.lanes().iter().map(|lane| lane.workers).sum();
+    let spec = PlanSpec {
+        arrival_rate: f64::from(scenario.population) / (real(scenario.cycle) / 1e6),
+        run_times,
+        worker_count: workers.cast_signed(),
+        tolerated_wait: None,
+        slowdown_floor: None,
+        on_timeout: set.on_timeout,
+        max_lane_count: None,
+        seed: 0,
+    };
+    // More work than the workers can do has no curve.
+    let plan = spec.plan().ok()?;
+    #[expect(clippy::cast_precision_loss, reason = "to be drawn")]
+    let seconds = |span: Span| span.nanos() as f64 / 1e9;
+    let [now, ..] = &plan.rates;
+    Some(LaneCurve {
+        cutoffs: plan
+            .cutoffs
+            .iter()
+            .map(|point| LaneCutoff {
+                cutoff: seconds(point.cutoff),
+                mean_slowdown: point.mean_slowdown,
+            })
+            .collect(),
+        cutoff: set.timeout(0).map(seconds)?,
+        one_queue: now.without_lanes.0.mean_slowdown,
+        with_lanes: now.with_lanes?.0.mean_slowdown,
+    })
 }
 
 fn ranks(scenario: &Scenario, own: &Figures, all: &[Figures]) -> Ranks {
