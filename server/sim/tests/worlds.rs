@@ -359,3 +359,48 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn workers_that_go_where_they_are_worth_most_finish_what_fixed_ones_cannot() {
+    let scenario = shipped("pipeline.toml");
+    let traces = traces(&scenario, 1);
+    let of = |kind: &str| {
+        let place = scenario.strategies.iter().position(|one| one.kind.name() == kind).unwrap();
+        &traces[place]
+    };
+    for trace in &traces {
+        let done = trace.sojourns.len() as u64;
+        assert_eq!((trace.enqueued_jobs, trace.rows.len()), (24_000, 3_600));
+        assert_eq!(trace.enqueued_jobs, done + trace.left_jobs);
+        assert!(trace.rows.iter().all(|row| row.busy_workers <= 16));
+        assert!(trace.worked <= trace.available + 16 * 60_000_000);
+        let rows: u64 = trace.rows.iter().map(|row| u64::from(row.finished)).sum();
+        assert_eq!(rows, done);
+    }
+    // Of 16 workers, five stay at the stage that needs ten.
+    assert!(of("fixed_workers").sojourns.len() < 15_000);
+    for kind in ["minimum_score", "d_hondt", "latency"] {
+        assert!(of(kind).sojourns.len() > 23_900, "{kind}");
+        // Nobody is idle while an item waits: 0.15 s, 1.45 s and 0.25 s an item are 4/5 of the time.
+        let share = of(kind).worked as f64 / of(kind).available as f64;
+        assert!((share - 0.77).abs() < 0.04, "{kind}: {share}");
+    }
+}
+
+#[test]
+fn pipelines_take_what_belongs_to_them_alone() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/simulations");
+    let text = std::fs::read_to_string(folder.join("pipeline.toml")).unwrap();
+    for (from, to, field) in [
+        ("kind = \"latency\"", "kind = \"at_once\"", "strategies[3].kind"),
+        ("[users]", "[lock]\nretry_after = \"1s\"\n[users]", "lock"),
+        ("workers = 16", "workers = [{ from = \"0s\", count = 3 }]", "workers"),
+    ] {
+        assert_eq!(refused(&text.replacen(from, to, 1)).field, field);
+    }
+    assert_eq!(refused(&BUSY.replace("\"at_once\"", "\"latency\"")).field, "strategies[0].kind");
+    let none =
+        BUSY.replace("[[kinds]]\nname = \"sync\"\nrun_time = { p50 = \"5s\", p90 = \"20s\" }", "");
+    let none = none.replace("[[kinds]]\nname = \"refresh\"\nrun_time = { exponential = \"2s\" }\nplacement = \"independent\"", "");
+    assert_eq!(refused(&none).field, "kinds");
+}

@@ -3,6 +3,7 @@
 use jiff::SpanRelativeTo;
 use offbeat_core::lanes::{LaneSet, LaneSetSpec, LaneSpec, OnTimeout};
 use offbeat_core::limits::Limit;
+use offbeat_core::stages::{Rule, Weighting};
 use offbeat_core::{PlacementKind, Reason, Rejection, Schedule, ScheduleSpec, Span};
 use serde::Deserialize;
 
@@ -31,7 +32,11 @@ struct File {
     seeds: Vec<u64>,
     tick: Option<String>,
     users: Users,
+    #[serde(default)]
     kinds: Vec<KindEntry>,
+    /// Of pipelines.
+    #[serde(default)]
+    stages: Vec<StageEntry>,
     lock: Option<LockEntry>,
     dequeue: Option<DequeueEntry>,
     autoscaler: Option<AutoscalerEntry>,
@@ -73,6 +78,13 @@ struct KindEntry {
     run_time: RunTime,
     #[serde(default)]
     placement: PlacementEntry,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StageEntry {
+    name: String,
+    run_time: RunTime,
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
@@ -193,6 +205,17 @@ enum KindName {
     SelfRescheduling,
     Slots,
     Spread,
+    MinimumScore,
+    DHondt,
+    Latency,
+    FixedWorkers,
+}
+
+impl KindName {
+    /// Whether it shares the workers of a pipeline out, and places no jobs.
+    const fn is_of_pipelines(self) -> bool {
+        matches!(self, Self::MinimumScore | Self::DHondt | Self::Latency | Self::FixedWorkers)
+    }
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -236,11 +259,13 @@ impl File {
             let (field, value) = ("users.cycle", &self.users.cycle);
             return Err(Rejection::new(Reason::OutOfRange, field, value, allowed));
         }
-        count("kinds", self.kinds.len(), SCENARIO_KINDS)?;
+        self.one_form()?;
+        let kind_count = self.kinds.len() + self.stages.len();
+        count(if self.stages.is_empty() { "kinds" } else { "stages" }, kind_count, SCENARIO_KINDS)?;
         count("strategies", self.strategies.len(), SCENARIO_STRATEGIES)?;
         count("seeds", self.seeds.len(), SCENARIO_SEEDS)?;
         count("partners", self.partners.len(), SCENARIO_PARTNERS)?;
-        let runs = self.strategies.len() * self.seeds.len() * self.kinds.len();
+        let runs = self.strategies.len() * self.seeds.len() * kind_count;
         let jobs = u128::from(population) * u128::from(duration.div_ceil(cycle)) * runs as u128;
         if !SCENARIO_JOBS.allows(i128::try_from(jobs).unwrap_or(i128::MAX)) {
             let allowed =
@@ -262,6 +287,10 @@ impl File {
             };
             Ok(Kind { name: kind.name.clone(), run_time, placement })
         });
+        let stages = self.stages.iter().enumerate().map(|(place, stage)| {
+            let run_time = stage.run_time.read(&format!("stages[{place}].run_time"), load)?;
+            Ok(Kind { name: stage.name.clone(), run_time, placement: KindPlacement::Same })
+        });
         let strategies = self.strategies.iter().enumerate().map(|(place, entry)| {
             entry.check(cycle).map_err(|refused| refused.under(&format!("strategies[{place}]")))
         });
@@ -272,6 +301,7 @@ impl File {
             workers: workers(&self.workers)?,
             autoscaler: self.autoscaler.as_ref().map(AutoscalerEntry::check).transpose()?,
             kinds: kinds.collect::<Result<_, _>>()?,
+            stages: stages.collect::<Result<_, Rejection>>()?,
             children: self.children.as_ref().map(|entry| children(entry, load)).transpose()?,
             dequeue: self.dequeue.as_ref().map(dequeue).transpose()?,
             partners: partners.collect::<Result<_, _>>()?,
@@ -288,6 +318,40 @@ impl File {
     }
 }
 
+impl File {
+    /// A scenario has kinds of job, or the stages of a pipeline, and the strategies of either.
+    fn one_form(&self) -> Result<(), Rejection> {
+        let refuse = |field: &str, allowed: &str| {
+            Err(Rejection::new(Reason::Contradictory, field, "a value", allowed))
+        };
+        let is_pipeline = !self.stages.is_empty();
+        let strange =
+            self.strategies.iter().position(|entry| entry.kind.is_of_pipelines() != is_pipeline);
+        if let Some(place) = strange {
+            let allowed = "must be minimum_score, d_hondt, latency or fixed_workers in a pipeline, \
+                           with stages, and another where there are kinds";
+            return refuse(&format!("strategies[{place}].kind"), allowed);
+        }
+        if !is_pipeline {
+            return Ok(());
+        }
+        let beside = [
+            ("kinds", !self.kinds.is_empty()),
+            ("lock", self.lock.is_some()),
+            ("dequeue", self.dequeue.is_some()),
+            ("autoscaler", self.autoscaler.is_some()),
+            ("partners", !self.partners.is_empty()),
+            ("children", self.children.is_some()),
+            ("tick", self.tick.is_some()),
+            ("workers", matches!(&self.workers, Workers::Changing(_))),
+        ];
+        match beside.iter().find(|(_, is_set)| *is_set) {
+            Some((field, _)) => refuse(field, "must not be set, or not change, beside stages"),
+            None => Ok(()),
+        }
+    }
+}
+
 impl StrategyEntry {
     fn check(&self, cycle: u64) -> Result<Strategy, Rejection> {
         self.only_its_own()?;
@@ -300,6 +364,10 @@ impl StrategyEntry {
                 batch: within("batch", self.batch.unwrap_or(1_000), SCENARIO_USERS)?,
                 spread: micros("spread", self.spread.as_deref().unwrap_or("0s"))?,
             },
+            KindName::MinimumScore => workers_by(Rule::MinimumScore, Weighting::Even),
+            KindName::DHondt => workers_by(Rule::DHondt, Weighting::Even),
+            KindName::Latency => workers_by(Rule::MinimumScore, Weighting::Latency),
+            KindName::FixedWorkers => StrategyKind::FixedWorkers,
             KindName::Slots => StrategyKind::Slots(self.schedule(cycle)?),
             KindName::Spread => StrategyKind::Spread {
                 feeders: within(
@@ -358,6 +426,10 @@ impl StrategyEntry {
         let on_timeout = if self.suspend { OnTimeout::Suspend } else { OnTimeout::Abort };
         LaneSetSpec { lanes, on_timeout, ..LaneSetSpec::default() }.check().map(Some)
     }
+}
+
+const fn workers_by(rule: Rule, weighting: Weighting) -> StrategyKind {
+    StrategyKind::Workers { rule, weighting }
 }
 
 impl PartnerEntry {

@@ -7,6 +7,7 @@ pub use file::{Load, parse};
 
 use offbeat_core::Schedule;
 use offbeat_core::lanes::LaneSet;
+use offbeat_core::stages::{Rule, Weighting};
 
 use crate::run_times::RunTimes;
 
@@ -29,6 +30,9 @@ pub struct Scenario {
     pub cycle: u64,
     /// The kinds of job; the first is what the strategies place.
     pub kinds: Vec<Kind>,
+    /// The stages of a pipeline, which each item goes through; then there are no kinds, the users
+    /// are its items, and all of them come at the beginning of each cycle.
+    pub stages: Vec<Kind>,
     /// Jobs that jobs enqueue when they are done.
     pub children: Option<Children>,
     /// What taking a job from the queue costs.
@@ -49,7 +53,8 @@ impl Scenario {
     /// Jobs of all runs together, but for those that jobs enqueue.
     #[must_use]
     pub fn job_count(&self) -> u128 {
-        let runs = self.strategies.len() * self.seeds.len() * self.kinds.len();
+        let kinds = self.kinds.len().max(self.stages.len());
+        let runs = self.strategies.len() * self.seeds.len() * kinds;
         let cycles = self.duration.div_ceil(self.cycle.max(1));
         u128::from(self.population) * u128::from(cycles) * runs as u128
     }
@@ -186,6 +191,15 @@ pub enum StrategyKind {
         /// How many groups take turns.
         feeders: u32,
     },
+    /// Of pipelines: a worker that is free goes where it is worth most.
+    Workers {
+        /// By which rule.
+        rule: Rule,
+        /// What a stage's place is worth.
+        weighting: Weighting,
+    },
+    /// Of pipelines: every stage keeps its share of the workers.
+    FixedWorkers,
 }
 
 impl StrategyKind {
@@ -199,6 +213,10 @@ impl StrategyKind {
             Self::SelfRescheduling => "self_rescheduling",
             Self::Slots(_) => "slots",
             Self::Spread { .. } => "spread",
+            Self::Workers { rule: Rule::DHondt, .. } => "d_hondt",
+            Self::Workers { weighting: Weighting::Latency, .. } => "latency",
+            Self::Workers { .. } => "minimum_score",
+            Self::FixedWorkers => "fixed_workers",
         }
     }
 }

@@ -7,6 +7,7 @@
 mod job;
 mod metrics;
 mod partners;
+mod pipeline;
 mod queue;
 mod source;
 
@@ -89,6 +90,9 @@ pub fn run(
     seed: u64,
     watch: &Watch,
 ) -> Result<Trace, Rejection> {
+    if !scenario.stages.is_empty() {
+        return pipeline::run(scenario, strategy, seed, watch);
+    }
     let mut world = World::new(scenario, strategy, seed)?;
     world.begin(&strategy.kind);
     while world.step() {

@@ -78,6 +78,7 @@ impl Source {
             }
             StrategyKind::Slots(schedule) => offsets(schedule, scenario.population)?,
             StrategyKind::Spread { feeders } => spread(scenario, *feeders)?,
+            StrategyKind::Workers { .. } | StrategyKind::FixedWorkers => Vec::new(), // of pipelines
             StrategyKind::LeastRecent { interval, batch, spread } => {
                 let idle = users().map(|user| (0, user)).collect();
                 return Ok(Self::LeastRecent(LeastRecent {

@@ -1,0 +1,228 @@
+//! A pipeline: items go through all stages, and workers go where they are worth most.
+
+use core::sync::atomic::Ordering;
+
+use std::collections::{BinaryHeap, VecDeque};
+
+use offbeat_core::stages::{NextSpec, Rule, StageSpec, Weighting};
+use offbeat_core::{Rejection, Span};
+
+use super::job::Timed;
+use super::metrics::{Row, Trace};
+use super::{SECOND, Watch};
+use crate::generator::Generator;
+use crate::run_times::{Draw, whole};
+use crate::scenario::{Scenario, Strategy, StrategyKind};
+
+/// Runs a pipeline with one of its strategies.
+pub(super) fn run(
+    scenario: &Scenario,
+    strategy: &Strategy,
+    seed: u64,
+    watch: &Watch,
+) -> Result<Trace, Rejection> {
+    let mut pipeline = Pipeline::new(scenario, &strategy.kind, seed);
+    pipeline.run(watch)?;
+    Ok(pipeline.trace)
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Item {
+    arrived: u64,
+    has_started: bool,
+}
+
+/// A worker who works on an item.
+#[derive(Debug, Clone, Copy)]
+struct Working {
+    worker: usize,
+    item: Item,
+}
+
+struct Pipeline<'a> {
+    scenario: &'a Scenario,
+    /// Workers stay at their stage, or go by a rule.
+    rule: Option<(Rule, Weighting)>,
+    generator: Generator,
+    draws: Vec<Draw>,
+    stages: Vec<StageSpec>,
+    waiting: Vec<VecDeque<Item>>,
+    /// Of each worker the stage, the last one if idle.
+    places: Vec<usize>,
+    idle: Vec<usize>,
+    departures: BinaryHeap<Timed<Working>>,
+    next_batch: u64,
+    number: u64,
+    now: u64,
+    second_end: u64,
+    row: Row,
+    in_system: u64,
+    trace: Trace,
+}
+
+impl<'a> Pipeline<'a> {
+    fn new(scenario: &'a Scenario, kind: &StrategyKind, seed: u64) -> Self {
+        let rule = match kind {
+            StrategyKind::Workers { rule, weighting } => Some((*rule, *weighting)),
+            _ => None,
+        };
+        let stage = |kind: &crate::scenario::Kind| StageSpec {
+            service_times: vec![Span::from_nanos(whole(kind.run_time.all().first * 1e9))],
+            ..StageSpec::default()
+        };
+        let count = scenario.workers.first().map_or(0, |(_, count)| *count as usize);
+        let stages: Vec<StageSpec> = scenario.stages.iter().map(stage).collect();
+        // At first they are shared evenly.
+        let places: Vec<usize> = (0..count).map(|worker| worker % stages.len().max(1)).collect();
+        let mut pipeline = Self {
+            scenario,
+            rule,
+            generator: Generator::new(seed),
+            draws: scenario.stages.iter().map(|kind| Draw::new(&kind.run_time)).collect(),
+            waiting: stages.iter().map(|_| VecDeque::new()).collect(),
+            stages,
+            idle: (0..count).rev().collect(),
+            places,
+            departures: BinaryHeap::new(),
+            next_batch: 0,
+            number: 0,
+            now: 0,
+            second_end: SECOND,
+            row: Row::default(),
+            in_system: 0,
+            trace: Trace::default(),
+        };
+        for place in &pipeline.places {
+            pipeline.stages.get_mut(*place).into_iter().for_each(|stage| stage.current += 1);
+        }
+        pipeline
+    }
+
+    fn run(&mut self, watch: &Watch) -> Result<(), Rejection> {
+        while !watch.stop.load(Ordering::Relaxed) {
+            let departure = self.departures.peek().map_or(u64::MAX, |next| next.at);
+            let next = departure.min(self.next_batch).min(self.scenario.duration);
+            self.pass(next, watch);
+            if next == self.scenario.duration {
+                self.trace.left_jobs = self.in_system;
+                return Ok(());
+            }
+            if departure == next {
+                self.depart();
+            } else {
+                self.arrive();
+            }
+            self.fill()?;
+        }
+        self.trace.is_cut = true;
+        self.trace.left_jobs = self.in_system;
+        Ok(())
+    }
+
+    fn pass(&mut self, to: u64, watch: &Watch) {
+        while self.second_end <= to {
+            let busy = self.places.len() - self.idle.len();
+            let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+            self.trace.rows.push(Row {
+                queue_depth: count(self.waiting.iter().map(VecDeque::len).sum()),
+                busy_workers: count(busy),
+                workers: count(self.places.len()),
+                ..self.row
+            });
+            self.row = Row::default();
+            self.second_end += SECOND;
+            watch.seconds.fetch_add(1, Ordering::Relaxed);
+        }
+        let span = to - self.now;
+        self.trace.job_micros += u128::from(self.in_system) * u128::from(span);
+        self.trace.available += self.places.len() as u64 * span;
+        self.now = to;
+    }
+
+    /// A batch of items at the beginning of each cycle.
+    fn arrive(&mut self) {
+        self.next_batch += self.scenario.cycle;
+        let item = Item { arrived: self.now, has_started: false };
+        let count = self.scenario.population;
+        self.in_system += u64::from(count);
+        self.trace.enqueued_jobs += u64::from(count);
+        self.row.enqueued += count;
+        if let (Some(first), Some(stage)) = (self.waiting.first_mut(), self.stages.first_mut()) {
+            first.extend((0..count).map(|_| item));
+            stage.backlog_count += i64::from(count);
+        }
+    }
+
+    fn depart(&mut self) {
+        let Some(Timed { what: Working { worker, item }, .. }) = self.departures.pop() else {
+            return;
+        };
+        let stage = self.places.get(worker).copied().unwrap_or_default();
+        self.stages.get_mut(stage).into_iter().for_each(|stage| stage.busy -= 1);
+        self.idle.push(worker);
+        match (self.waiting.get_mut(stage + 1), self.stages.get_mut(stage + 1)) {
+            (Some(next), Some(spec)) => {
+                next.push_back(item);
+                spec.backlog_count += 1;
+            }
+            _ => {
+                self.in_system -= 1;
+                self.row.finished += 1;
+                self.trace.sojourns.push(self.now - item.arrived);
+            }
+        }
+    }
+
+    /// Idle workers, the one that became so last first, go where there is work.
+    fn fill(&mut self) -> Result<(), Rejection> {
+        let mut still_idle = Vec::new();
+        while let Some(worker) = self.idle.pop() {
+            let place = self.places.get(worker).copied().unwrap_or_default();
+            let goes = self.next_place(place)?;
+            if goes != place {
+                self.stages.get_mut(place).into_iter().for_each(|stage| stage.current -= 1);
+                self.stages.get_mut(goes).into_iter().for_each(|stage| stage.current += 1);
+                self.places.get_mut(worker).into_iter().for_each(|place| *place = goes);
+            }
+            let item = self.waiting.get_mut(goes).and_then(VecDeque::pop_front);
+            match item {
+                Some(item) => self.start(worker, goes, item),
+                None => still_idle.push(worker),
+            }
+        }
+        self.idle = still_idle;
+        self.idle.reverse();
+        Ok(())
+    }
+
+    /// Where a worker goes: the decision that `NextStage` answers with.
+    fn next_place(&self, from: usize) -> Result<usize, Rejection> {
+        let Some((rule, weighting)) = self.rule else { return Ok(from) };
+        if self.waiting.iter().all(VecDeque::is_empty) {
+            return Ok(from);
+        }
+        let (stages, from) = (self.stages.clone(), Some(from));
+        let spec = NextSpec { stages, from, rule, weighting, minimum_improvement_percent: 0 };
+        let next = spec.next()?;
+        Ok(next.and_then(|next| next.stage).or(from).unwrap_or_default())
+    }
+
+    fn start(&mut self, worker: usize, stage: usize, mut item: Item) {
+        if !item.has_started {
+            self.trace.waits.push(self.now - item.arrived);
+            item.has_started = true;
+        }
+        let share = self.generator.uniform();
+        let time = self.draws.get(stage).map_or(1, |draw| draw.at(share));
+        if let Some(spec) = self.stages.get_mut(stage) {
+            spec.backlog_count -= 1;
+            spec.busy += 1;
+        }
+        self.row.started += 1;
+        self.trace.worked += time;
+        let number = self.number;
+        self.number += 1;
+        let what = Working { worker, item };
+        self.departures.push(Timed { at: self.now + time, number, what });
+    }
+}
