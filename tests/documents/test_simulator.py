@@ -62,7 +62,7 @@ def answers(page: str, folder: Path) -> list[tuple[re.Match, str]]:
 
 def test_commands_and_queries_print_what_the_page_says(tmp_path):
     found = answers(PAGE.read_text(), tmp_path)
-    assert len(found) == 13
+    assert len(found) == 14
     for block, printed in found:
         assert block.group(2) == printed
 
@@ -158,7 +158,7 @@ def test_reciprocal_kinds_do_not_meet(kinds):
     for strategy in ("slots, twister", "slots, hash", "self rescheduling"):
         assert apart[strategy]["lock_conflicts"] == 0
         assert anywhere[strategy]["lock_conflicts"] > 30
-    assert apart["random smear"]["lock_conflicts"] > 30
+    assert apart["random smear"]["lock_conflicts"] == 0
 
 
 def test_spread_groups_meet_less():

@@ -69,6 +69,15 @@ pub const SCENARIO_JOBS: Limit = Limit {
     note: "users x kinds x cycles x strategies x seeds",
 };
 
+/// Events of a run.
+pub const SCENARIO_EVENTS: Limit = Limit {
+    name: "events of a run of a scenario",
+    minimum: 1,
+    maximum: 2_000_000_000,
+    unit: "events",
+    note: "jobs that come, end and come back, and looks at the queue; over the network 50000000",
+};
+
 /// Seconds of all runs together.
 pub const SCENARIO_RUN_SECONDS: Limit = Limit {
     name: "seconds of all runs of a scenario",
@@ -89,4 +98,5 @@ pub const SCENARIO_LIMITS: &[Limit] = &[
     SCENARIO_PARTNERS,
     SCENARIO_JOBS,
     SCENARIO_RUN_SECONDS,
+    SCENARIO_EVENTS,
 ];

@@ -78,6 +78,8 @@ pub struct Outcome {
     pub figures: Figures,
     /// 1 is best; the same rank twice where they are within a hundredth.
     pub ranks: Ranks,
+    /// Whether it was stopped before its end: then it cannot be compared.
+    pub is_cut: bool,
     /// Of the first seed.
     pub series: Series,
     /// Between the runs of a user; of the first seed.
@@ -91,8 +93,9 @@ pub struct Outcome {
 pub struct Figures([f64; Figures::NAMES.len()]);
 
 impl Figures {
-    /// What they are called. Times are in seconds; a variation is a standard deviation over the
-    /// mean.
+    /// What they are called. Times are in seconds. The variation of intervals is their root mean
+    /// square distance from the cycle, over the cycle; that of the throughput its standard deviation
+    /// over its mean.
     pub const NAMES: [&'static str; 20] = [
         "jobs_finished",
         "jobs_failed",
@@ -125,11 +128,12 @@ impl Figures {
 
     /// Those of a run.
     #[must_use]
-    pub fn of(trace: &Trace) -> Self {
+    pub fn of(trace: &Trace, cycle: u64) -> Self {
         let mut waits = trace.waits.clone();
         let mut sojourns = trace.sojourns.clone();
         let mut intervals = trace.intervals.clone();
-        let (interval_mean, interval_variation) = spread(intervals.iter().map(|i| real(*i)));
+        let interval_mean = mean(&intervals);
+        let interval_variation = deviation(&intervals, cycle);
         let minutes = trace.rows.chunks(60).map(|minute| sum(minute, |row| row.finished));
         let (_, throughput_variation) = spread(minutes);
         let most = |of: fn(&Row) -> u32| f64::from(trace.rows.iter().map(of).max().unwrap_or(0));
@@ -256,7 +260,14 @@ impl Results {
     ) -> Result<Self, offbeat_core::Rejection> {
         let figures: Vec<Figures> = traces
             .iter()
-            .map(|traces| Figures::mean(&traces.iter().map(Figures::of).collect::<Vec<_>>()))
+            .map(|traces| {
+                Figures::mean(
+                    &traces
+                        .iter()
+                        .map(|trace| Figures::of(trace, scenario.cycle))
+                        .collect::<Vec<_>>(),
+                )
+            })
             .collect();
         let edges = edges(traces);
         let mut strategies = Vec::new();
@@ -268,6 +279,7 @@ impl Results {
                 kind: strategy.kind.name(),
                 figures: *own,
                 ranks: ranks(scenario, own, &figures),
+                is_cut: traces.iter().any(|trace| trace.is_cut),
                 series: Series::of(&first.rows),
                 interval_histogram: histogram(&edges, &first.intervals),
                 slots: slots(scenario, strategy)?,
@@ -276,7 +288,10 @@ impl Results {
         let mut ranking: Vec<&Outcome> = strategies.iter().collect();
         ranking.sort_by(|a, b| {
             let by_rank = a.ranks.sum().cmp(&b.ranks.sum());
-            by_rank.then(a.figures.get("mean_wait").total_cmp(&b.figures.get("mean_wait")))
+            let whole_first = a.is_cut.cmp(&b.is_cut);
+            whole_first
+                .then(by_rank)
+                .then(a.figures.get("mean_wait").total_cmp(&b.figures.get("mean_wait")))
         });
         Ok(Self {
             scenario: Question {
@@ -331,9 +346,13 @@ fn lane_curve(scenario: &Scenario) -> Option<LaneCurve> {
 }
 
 fn ranks(scenario: &Scenario, own: &Figures, all: &[Figures]) -> Ranks {
-    // Somebody who is never served has waited longer than anybody can say.
+    // Somebody who is never served has waited longer than anybody can say; so have jobs that are
+    // left, if they are many.
     let delay = |figures: &Figures| {
+        let done = figures.get("jobs_finished").max(1.0);
         figures.get("interval_variation")
+            + figures.get("jobs_failed") / done
+            + figures.get("jobs_left") / done
             + 10.0 * figures.get("never_served") / f64::from(scenario.population)
     };
     let rank = |of: &dyn Fn(&Figures) -> f64| {
@@ -418,6 +437,13 @@ fn sum(rows: &[Row], of: fn(&Row) -> u32) -> f64 {
 fn mean(values: &[u64]) -> f64 {
     let sum: f64 = values.iter().copied().map(real).sum();
     sum / real(values.len().max(1) as u64)
+}
+
+/// The root mean square distance of intervals from the cycle, over the cycle.
+fn deviation(intervals: &[u64], cycle: u64) -> f64 {
+    let off = |interval: &u64| real(interval.abs_diff(cycle)) / real(cycle.max(1));
+    let squares: f64 = intervals.iter().map(|interval| off(interval) * off(interval)).sum();
+    (squares / real(intervals.len().max(1) as u64)).sqrt()
 }
 
 /// The mean, and the standard deviation over it.

@@ -160,6 +160,14 @@ enum Failure {
 }
 
 impl Failure {
+    /// What went wrong.
+    fn message(self) -> String {
+        match self {
+            Self::Usage(message) | Self::Other(message) => message,
+            Self::OutputClosed => "nobody reads the output".to_owned(),
+        }
+    }
+
     fn report(self) -> ExitCode {
         let (message, code) = match self {
             Self::Usage(message) => (message, EXIT_USAGE.into()),

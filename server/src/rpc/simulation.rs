@@ -22,6 +22,9 @@ use crate::proto::simulate_response::Event;
 use crate::proto::simulation_service_server::SimulationService;
 use crate::work::{Permit, WorkLost};
 
+/// Events of a run over the network; the table of limits says so too.
+const SIMULATED_EVENTS: u64 = 50_000_000;
+
 /// How often progress is told.
 const PROGRESS: Duration = Duration::from_millis(200);
 
@@ -113,7 +116,8 @@ fn read(text: &str) -> Result<Scenario, Rejection> {
         let allowed = "must not be set over the network: write quantiles instead";
         Err(Rejection::new(Reason::Contradictory, "samples", file, allowed))
     };
-    let scenario = parse(text, &no_files)?;
+    let mut scenario = parse(text, &no_files)?;
+    scenario.max_events = SIMULATED_EVENTS;
     for (field, made, limit) in [
         ("users.count", scenario.job_count(), SIMULATED_JOBS),
         ("duration", scenario.run_seconds(), SIMULATED_SECONDS),

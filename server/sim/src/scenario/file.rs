@@ -3,6 +3,7 @@
 use jiff::SpanRelativeTo;
 use offbeat_core::lanes::{LaneSet, LaneSetSpec, LaneSpec, OnTimeout};
 use offbeat_core::limits::Limit;
+use offbeat_core::names::check_names;
 use offbeat_core::stages::{Rule, Weighting};
 use offbeat_core::{PlacementKind, Reason, Rejection, Schedule, ScheduleSpec, Span};
 use serde::Deserialize;
@@ -13,8 +14,8 @@ use super::{
     StrategyKind,
 };
 use crate::limits::{
-    SCENARIO_JOBS, SCENARIO_KINDS, SCENARIO_PARTNERS, SCENARIO_RUN_SECONDS, SCENARIO_SECONDS,
-    SCENARIO_SEEDS, SCENARIO_STRATEGIES, SCENARIO_USERS, SCENARIO_WORKERS,
+    SCENARIO_EVENTS, SCENARIO_JOBS, SCENARIO_KINDS, SCENARIO_PARTNERS, SCENARIO_RUN_SECONDS,
+    SCENARIO_SECONDS, SCENARIO_SEEDS, SCENARIO_STRATEGIES, SCENARIO_USERS, SCENARIO_WORKERS,
 };
 
 /// Reads the samples of a file that a scenario names, in microseconds.
@@ -212,6 +213,22 @@ enum KindName {
 }
 
 impl KindName {
+    /// As a scenario writes it.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::AtOnce => "at_once",
+            Self::RandomSmear => "random_smear",
+            Self::LeastRecent => "least_recent",
+            Self::SelfRescheduling => "self_rescheduling",
+            Self::Slots => "slots",
+            Self::Spread => "spread",
+            Self::MinimumScore => "minimum_score",
+            Self::DHondt => "d_hondt",
+            Self::Latency => "latency",
+            Self::FixedWorkers => "fixed_workers",
+        }
+    }
+
     /// Whether it shares the workers of a pipeline out, and places no jobs.
     const fn is_of_pipelines(self) -> bool {
         matches!(self, Self::MinimumScore | Self::DHondt | Self::Latency | Self::FixedWorkers)
@@ -278,6 +295,8 @@ impl File {
             let allowed = format!("must make {SCENARIO_RUN_SECONDS} of all strategies and seeds");
             return Err(Rejection::new(Reason::OutOfRange, "duration", &self.duration, allowed));
         }
+        check_names(self.kinds.iter().map(|kind| kind.name.as_str()))
+            .map_err(|refused| refused.under("kinds"))?;
         let kinds = self.kinds.iter().enumerate().map(|(place, kind)| {
             let run_time = kind.run_time.read(&format!("kinds[{place}].run_time"), load)?;
             let placement = match kind.placement {
@@ -307,7 +326,8 @@ impl File {
             partners: partners.collect::<Result<_, _>>()?,
             lock: self.lock.as_ref().map(lock).transpose()?,
             tick: self.tick.as_ref().map(|tick| positive("tick", tick)).transpose()?,
-            strategies: strategies.collect::<Result<_, _>>()?,
+            strategies: named_apart(strategies.collect::<Result<_, _>>()?)?,
+            max_events: SCENARIO_EVENTS.maximum.unsigned_abs(),
             name: self.name,
             description: self.description,
             duration,
@@ -396,7 +416,8 @@ impl StrategyEntry {
         ];
         let strange = fields.iter().find(|(_, is_set, owner)| *is_set && *owner != self.kind);
         strange.map_or(Ok(()), |(field, _, owner)| {
-            let allowed = format!("must be set with another kind of strategy alone: {owner:?}");
+            let allowed =
+                format!("must be set with another kind of strategy alone: {}", owner.name());
             Err(Rejection::new(Reason::Contradictory, *field, "a value", allowed))
         })
     }
@@ -424,8 +445,22 @@ impl StrategyEntry {
         };
         let lanes = self.lanes.iter().enumerate().map(lane).collect::<Result<_, Rejection>>()?;
         let on_timeout = if self.suspend { OnTimeout::Suspend } else { OnTimeout::Abort };
-        LaneSetSpec { lanes, on_timeout, ..LaneSetSpec::default() }.check().map(Some)
+        let set = LaneSetSpec { lanes, on_timeout, ..LaneSetSpec::default() }.check();
+        set.map(Some).map_err(|mut refused| {
+            refused.field = refused
+                .field
+                .replace("attempt_timeout", "timeout")
+                .replace("worker_count", "workers");
+            refused
+        })
     }
+}
+
+/// Results are told apart by name.
+fn named_apart(strategies: Vec<Strategy>) -> Result<Vec<Strategy>, Rejection> {
+    check_names(strategies.iter().map(|strategy| strategy.name.as_str()))
+        .map_err(|refused| refused.under("strategies"))?;
+    Ok(strategies)
 }
 
 const fn workers_by(rule: Rule, weighting: Weighting) -> StrategyKind {
@@ -440,7 +475,13 @@ impl PartnerEntry {
         }
         let most = self.max_per_second.map(|most| within("max_per_second", most, SCENARIO_USERS));
         let outage = |outage: &Outage| {
-            Ok((micros("outages.from", &outage.from)?, micros("outages.to", &outage.to)?))
+            let (from, to) =
+                (micros("outages.from", &outage.from)?, micros("outages.to", &outage.to)?);
+            if from < to {
+                return Ok((from, to));
+            }
+            let allowed = format!("must be later than {}, from", outage.from);
+            Err(Rejection::new(Reason::Contradictory, "outages.to", &outage.to, allowed))
         };
         Ok(Partner {
             name: self.name.clone(),

@@ -43,6 +43,8 @@ pub struct Scenario {
     pub lock: Option<Lock>,
     /// Everything happens at multiples of this, as in a simulator that goes by ticks.
     pub tick: Option<u64>,
+    /// No run may have more events.
+    pub max_events: u64,
     /// What is compared.
     pub strategies: Vec<Strategy>,
     /// One run of each strategy for each.
@@ -55,8 +57,12 @@ impl Scenario {
     pub fn job_count(&self) -> u128 {
         let kinds = self.kinds.len().max(self.stages.len());
         let runs = self.strategies.len() * self.seeds.len() * kinds;
+        let more = self.children.as_ref().map_or(0.0, |children| children.mean_count);
         let cycles = self.duration.div_ceil(self.cycle.max(1));
-        u128::from(self.population) * u128::from(cycles) * runs as u128
+        u128::from(self.population)
+            * u128::from(cycles)
+            * runs as u128
+            * u128::from(crate::run_times::whole(1.5 + more))
     }
 
     /// Seconds of all runs together.
@@ -98,8 +104,8 @@ pub struct Children {
     pub run_time: RunTimes,
 }
 
-/// What taking a job from the queue costs: `base` + jobs that wait × `per_waiting`, times the
-/// workers that are busy if they contend.
+/// What taking a job from the queue costs: `base` + jobs that wait × `per_waiting`, the latter
+/// times the workers that are busy if they contend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dequeue {
     /// In any case.

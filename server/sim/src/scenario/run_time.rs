@@ -14,6 +14,8 @@ pub(super) enum RunTime {
     Constant(String),
     /// `{ exponential = "4s" }`
     Distribution(Box<Distribution>),
+    /// Anything else, which is refused.
+    Other(toml::Value),
 }
 
 /// Exactly one distribution must be described.
@@ -49,6 +51,11 @@ impl RunTime {
         match self {
             Self::Constant(text) => {
                 Ok(RunTimes::weighted([(micros(field, text)?, 1.0)].into_iter()))
+            }
+            Self::Other(value) => {
+                let allowed = "must be a span in quotes, such as \"4s\", or a table with a \
+                               distribution, such as { p50 = \"4s\", p90 = \"12s\" }";
+                Err(Rejection::new(Reason::Malformed, field, value, allowed))
             }
             Self::Distribution(distribution) => {
                 distribution.read(load).map_err(|refused| refused.under(field))

@@ -15,7 +15,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use std::collections::BinaryHeap;
 
-use offbeat_core::Rejection;
+use offbeat_core::{Reason, Rejection};
 
 use crate::generator::Generator;
 use crate::run_times::Draw;
@@ -95,12 +95,19 @@ pub fn run(
     }
     let mut world = World::new(scenario, strategy, seed)?;
     world.begin(&strategy.kind);
-    while world.step() {
-        if world.now >= world.second_end && !world.end_seconds(watch) {
-            break;
+    for _ in 0..scenario.max_events {
+        if !world.step(watch) {
+            return Ok(world.finish());
         }
     }
-    Ok(world.finish())
+    Err(too_many_events(scenario))
+}
+
+/// A scenario may make its jobs come back again and again.
+fn too_many_events(scenario: &Scenario) -> Rejection {
+    let (most, value) = (scenario.max_events, "more events in a run");
+    let allowed = format!("must make at most {most}: jobs that come back less often, or are fewer");
+    Rejection::new(Reason::OutOfRange, "scenario", value, allowed)
 }
 
 /// How an attempt ends.
@@ -210,17 +217,20 @@ impl<'a> World<'a> {
 
     /// The next thing that happens; false after the last.
     #[inline]
-    fn step(&mut self) -> bool {
+    fn step(&mut self, watch: &Watch) -> bool {
         let due = self.source.next_time();
         let departure = self.departures.peek().map_or(NEVER, |next| next.at);
         let back = self.delayed.peek().map_or(NEVER, |next| next.at);
         let other = self.next_change.min(self.next_look);
         let next = due.min(departure).min(back).min(other);
-        if next >= self.scenario.duration {
-            self.pass(self.scenario.duration);
+        let next = next.min(self.scenario.duration);
+        if next >= self.second_end && !self.end_seconds(next, watch) {
             return false;
         }
         self.pass(next);
+        if next == self.scenario.duration {
+            return false;
+        }
         if departure == next {
             self.depart();
         } else if other == next {
@@ -239,14 +249,15 @@ impl<'a> World<'a> {
     fn pass(&mut self, to: u64) {
         let span = to - self.now;
         self.trace.job_micros += u128::from(self.in_system) * u128::from(span);
-        self.trace.available += u64::from(self.workers) * span;
+        self.trace.available += u64::from(self.workers.max(self.busy)) * span;
+        self.trace.worked += u64::from(self.busy) * span;
         self.now = to;
     }
 
-    /// Rows of the seconds that are over; false if the run is to stop.
-    fn end_seconds(&mut self, watch: &Watch) -> bool {
+    /// Rows of the seconds that are over before the next event; false if the run is to stop.
+    fn end_seconds(&mut self, next: u64, watch: &Watch) -> bool {
         let before = self.trace.rows.len();
-        while self.now >= self.second_end {
+        while next >= self.second_end {
             self.push_row();
             self.second_end += SECOND;
         }
@@ -265,11 +276,11 @@ impl<'a> World<'a> {
 
     fn finish(mut self) -> Trace {
         self.trace.is_cut = self.now < self.scenario.duration;
-        if !self.trace.is_cut {
-            while self.second_end <= self.scenario.duration {
-                self.push_row();
-                self.second_end += SECOND;
-            }
+        // Who has not begun has waited so far, at least.
+        let delayed = self.delayed.drain().map(|delayed| delayed.what);
+        let waiting = self.queue.drain().chain(delayed);
+        for job in waiting.filter(|job| job.first_start == NEVER && job.enqueued < self.now) {
+            self.trace.waits.push(self.now - job.enqueued);
         }
         let never = self.last_end.iter().filter(|last| **last == NEVER).count();
         self.trace.never_served = u32::try_from(never).unwrap_or(u32::MAX);
@@ -383,7 +394,6 @@ impl<'a> World<'a> {
             let rivals = if cost.contention { u64::from(self.busy) } else { 1 };
             cost.base + waiting * rivals
         });
-        self.trace.worked += time + cost;
         self.row.started += 1;
         let number = self.number;
         self.number += 1;

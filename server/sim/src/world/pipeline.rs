@@ -99,13 +99,17 @@ impl<'a> Pipeline<'a> {
     }
 
     fn run(&mut self, watch: &Watch) -> Result<(), Rejection> {
+        let mut events = 0;
         while !watch.stop.load(Ordering::Relaxed) {
+            events += 1;
+            if events > self.scenario.max_events {
+                return Err(super::too_many_events(self.scenario));
+            }
             let departure = self.departures.peek().map_or(u64::MAX, |next| next.at);
             let next = departure.min(self.next_batch).min(self.scenario.duration);
             self.pass(next, watch);
             if next == self.scenario.duration {
-                self.trace.left_jobs = self.in_system;
-                return Ok(());
+                break;
             }
             if departure == next {
                 self.depart();
@@ -114,8 +118,10 @@ impl<'a> Pipeline<'a> {
             }
             self.fill()?;
         }
-        self.trace.is_cut = true;
+        self.trace.is_cut = self.now < self.scenario.duration;
         self.trace.left_jobs = self.in_system;
+        let waiting = self.waiting.iter().flatten().filter(|item| !item.has_started);
+        self.trace.waits.extend(waiting.map(|item| self.now - item.arrived));
         Ok(())
     }
 
@@ -136,6 +142,7 @@ impl<'a> Pipeline<'a> {
         let span = to - self.now;
         self.trace.job_micros += u128::from(self.in_system) * u128::from(span);
         self.trace.available += self.places.len() as u64 * span;
+        self.trace.worked += (self.places.len() - self.idle.len()) as u64 * span;
         self.now = to;
     }
 
@@ -219,7 +226,6 @@ impl<'a> Pipeline<'a> {
             spec.busy += 1;
         }
         self.row.started += 1;
-        self.trace.worked += time;
         let number = self.number;
         self.number += 1;
         let what = Working { worker, item };

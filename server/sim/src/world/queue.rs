@@ -64,6 +64,14 @@ impl Queue {
         }
     }
 
+    /// All that wait.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Job> + '_ {
+        std::iter::from_fn(move || match self {
+            Self::One(queue) => queue.pop_front(),
+            Self::Lanes(lanes) => lanes.waiting.take(lanes.set.last()),
+        })
+    }
+
     /// What a free worker takes, and in which lane: the slowest lane chooses first.
     #[inline]
     pub(super) fn take(&mut self) -> Option<(u8, Job)> {

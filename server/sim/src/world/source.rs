@@ -28,7 +28,9 @@ pub(super) struct Cycles {
     place: usize,
     base: u64,
     cycle: u64,
-    is_random: bool,
+    /// Where times are drawn anew in each cycle: how far each kind stands behind the first; a kind
+    /// without has a time of its own.
+    redrawn: Option<Vec<Option<u64>>>,
 }
 
 /// Users by the time of their last run.
@@ -92,7 +94,8 @@ impl Source {
             }
         };
         let mut due: Vec<Due> = first.iter().zip(0..).map(|(at, user)| (*at, user, 0)).collect();
-        let shifts = shifts(scenario, kind)?;
+        let all_shifts = shifts(scenario, kind)?;
+        let shifts = all_shifts.iter().copied();
         for ((kind, place), shift) in scenario.kinds.iter().zip(0_u8..).zip(shifts).skip(1) {
             match kind.placement {
                 KindPlacement::Independent => {
@@ -107,8 +110,12 @@ impl Source {
             }
         }
         due.sort_by_key(|(at, ..)| *at);
-        let is_random = matches!(kind, StrategyKind::RandomSmear);
-        Ok(Self::Cycles(Cycles { due, place: 0, base: 0, cycle, is_random }))
+        let behind =
+            scenario.kinds.iter().zip(all_shifts).map(|(kind, shift)| {
+                (kind.placement != KindPlacement::Independent).then_some(shift)
+            });
+        let redrawn = matches!(kind, StrategyKind::RandomSmear).then(|| behind.collect());
+        Ok(Self::Cycles(Cycles { due, place: 0, base: 0, cycle, redrawn }))
     }
 
     /// When the next is due.
@@ -132,7 +139,7 @@ impl Cycles {
         if self.place == self.due.len() {
             self.place = 0;
             self.base += self.cycle;
-            if self.is_random {
+            if self.redrawn.is_some() {
                 self.draw(generator);
             }
         }
@@ -141,8 +148,14 @@ impl Cycles {
 
     /// Other times for the next cycle.
     fn draw(&mut self, generator: &mut Generator) {
-        for (at, ..) in &mut self.due {
-            *at = anywhere(self.cycle, generator);
+        let users = self.due.iter().map(|(_, user, _)| *user as usize + 1).max().unwrap_or(0);
+        let first: Vec<u64> = (0..users).map(|_| anywhere(self.cycle, generator)).collect();
+        for (at, user, kind) in &mut self.due {
+            let behind = self.redrawn.as_ref().and_then(|all| all.get(usize::from(*kind)).copied());
+            *at = match (behind.flatten(), first.get(*user as usize)) {
+                (Some(behind), Some(first)) => (first + behind) % self.cycle,
+                _ => anywhere(self.cycle, generator),
+            };
         }
         self.due.sort_by_key(|(at, ..)| *at);
     }

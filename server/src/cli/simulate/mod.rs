@@ -102,8 +102,7 @@ fn read_scenario(path: &Path) -> Result<Scenario, Failure> {
         let bad = |what: String| Rejection::new(Reason::Malformed, "samples", name, what);
         let file = std::fs::File::open(&path)
             .map_err(|error| bad(format!("must be a file that can be read ({error})")))?;
-        read_run_times_of(io::BufReader::new(file))
-            .map_err(|failure| bad(format!("must be run times ({failure:?})")))
+        read_run_times_of(io::BufReader::new(file)).map_err(|failure| bad(failure.message()))
     };
     parse(&text, &load).map_err(|refused| Failure::Usage(format!("{}: {refused}", path.display())))
 }

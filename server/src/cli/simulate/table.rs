@@ -8,9 +8,10 @@ use super::super::Failure;
 
 type Column = (&'static str, fn(&Figures) -> String);
 
-const COLUMNS: [Column; 10] = [
+const COLUMNS: [Column; 11] = [
     ("FINISHED", |found| whole(found.get("jobs_finished"))),
     ("NEVER SERVED", |found| whole(found.get("never_served"))),
+    ("NOT DONE", |found| whole(found.get("jobs_failed") + found.get("jobs_left"))),
     ("MEAN WAIT", |found| seconds(found.get("mean_wait"))),
     ("P99 WAIT", |found| seconds(found.get("p99_wait"))),
     ("DEEPEST QUEUE", |found| whole(found.get("max_queue_depth"))),
@@ -44,15 +45,11 @@ pub(super) fn write(out: &mut impl Write, results: &Results) -> Result<(), Failu
     writeln!(out)?;
     for outcome in best_first(results) {
         let ranks = outcome.ranks;
-        write!(
-            out,
-            "{:<width$}  {} {} {} {}  ",
-            outcome.name,
-            ranks.consistent_delay,
-            ranks.no_spikes,
-            ranks.even_throughput,
-            ranks.no_conflicts
-        )?;
+        let ranks =
+            [ranks.consistent_delay, ranks.no_spikes, ranks.even_throughput, ranks.no_conflicts];
+        // What was cut short cannot be compared.
+        let rank = |rank: u32| if outcome.is_cut { "-".to_owned() } else { rank.to_string() };
+        write!(out, "{:<width$}  {}  ", outcome.name, ranks.map(rank).join(" "))?;
         for (_, cell) in COLUMNS {
             write!(out, "  {:>13}", cell(&outcome.figures))?;
         }
