@@ -20,7 +20,7 @@ use crate::limits::{SCENARIO_BYTES, SIMULATED_JOBS, SIMULATED_SECONDS};
 use crate::proto;
 use crate::proto::simulate_response::Event;
 use crate::proto::simulation_service_server::SimulationService;
-use crate::work::{Permit, WorkLost};
+use crate::work::{Permit, WorkLost, off_loop};
 
 /// Events of a run over the network; the table of limits says so too.
 const SIMULATED_EVENTS: u64 = 50_000_000;
@@ -44,7 +44,8 @@ impl SimulationService for SimulationHandlers {
     ) -> Result<Response<Answers>, Status> {
         let permit: Option<Permit> = request.extensions().get().cloned();
         let proto::SimulateRequest { scenario } = request.into_inner();
-        let scenario = read(&scenario).map_err(|rejection| status::refused(&rejection))?;
+        let scenario = off_loop(true, permit.clone(), move || read(&scenario)).await?;
+        let scenario = scenario.map_err(|rejection| status::refused(&rejection))?;
         let watch = Arc::new(Watch::default());
         let runs = (scenario.strategies.len() * scenario.seeds.len()) as u64;
         let total = Span::from_nanos(scenario.duration.saturating_mul(1_000)).times(runs);

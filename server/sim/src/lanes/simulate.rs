@@ -8,7 +8,7 @@ use offbeat_core::lanes::{Dispatcher, LaneSet, OnTimeout};
 
 use super::performance::{Performance, Tally};
 use crate::generator::Generator;
-use crate::run_times::{RunTimes, real, whole};
+use crate::run_times::{RunTimes, whole};
 
 /// Jobs as they arrive: the same for everything that is compared.
 #[derive(Debug, Clone)]
@@ -67,7 +67,7 @@ pub fn simulate_queue(work: &Work, workers: usize) -> Performance {
         let start = first.0.max(*arrival);
         let end = start + run_time;
         *first = Reverse(end);
-        worked += run_time;
+        worked = u64::saturating_add(worked, *run_time);
         if counted.contains(&place) {
             tally.add(*arrival, start, end, *run_time);
         }
@@ -183,9 +183,9 @@ impl<'a> Run<'a> {
         if self.suspends {
             progress.left -= time;
         } else if is_timeout {
-            self.wasted += time;
+            self.wasted = self.wasted.saturating_add(time);
         }
-        self.worked += time;
+        self.worked = self.worked.saturating_add(time);
         self.free.get_mut(lane).into_iter().for_each(|free| *free -= 1);
         let number = self.number;
         self.number += 1;
@@ -212,15 +212,5 @@ impl<'a> Run<'a> {
             self.tally.add(*arrival, progress.start, at, *run_time);
         }
         self.fill();
-    }
-}
-
-impl Work {
-    /// The share of the workers' time that the run times fill.
-    #[must_use]
-    pub fn load(&self, workers: usize) -> f64 {
-        let sum: u64 = self.jobs.iter().map(|(_, size)| *size).sum();
-        let span = self.jobs.last().map_or(1, |(arrival, _)| (*arrival).max(1));
-        real(sum) / real(span) / real(workers.max(1) as u64)
     }
 }

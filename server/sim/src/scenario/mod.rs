@@ -62,7 +62,7 @@ impl Scenario {
         u128::from(self.population)
             * u128::from(cycles)
             * runs as u128
-            * u128::from(crate::run_times::whole(1.5 + more))
+            * u128::from(crate::run_times::whole(libm::ceil(1.0 + more)))
     }
 
     /// Seconds of all runs together.

@@ -386,7 +386,7 @@ impl<'a> World<'a> {
         if end == End::TimedOut && self.queue.suspends() {
             job.left -= time;
         } else if end != End::Done {
-            self.trace.wasted += time;
+            self.trace.wasted = self.trace.wasted.saturating_add(time);
         }
         self.busy += 1;
         let cost = self.scenario.dequeue.map_or(0, |cost| {

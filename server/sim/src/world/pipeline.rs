@@ -49,7 +49,9 @@ struct Pipeline<'a> {
     waiting: Vec<VecDeque<Item>>,
     /// Of each worker the stage, the last one if idle.
     places: Vec<usize>,
-    idle: Vec<usize>,
+    /// Idle workers, by their stage.
+    idle: Vec<Vec<usize>>,
+    idle_count: usize,
     departures: BinaryHeap<Timed<Working>>,
     next_batch: u64,
     number: u64,
@@ -80,9 +82,10 @@ impl<'a> Pipeline<'a> {
             generator: Generator::new(seed),
             draws: scenario.stages.iter().map(|kind| Draw::new(&kind.run_time)).collect(),
             waiting: stages.iter().map(|_| VecDeque::new()).collect(),
-            stages,
-            idle: (0..count).rev().collect(),
+            idle: vec![Vec::new(); stages.len()],
+            idle_count: 0,
             places,
+            stages,
             departures: BinaryHeap::new(),
             next_batch: 0,
             number: 0,
@@ -92,8 +95,10 @@ impl<'a> Pipeline<'a> {
             in_system: 0,
             trace: Trace::default(),
         };
-        for place in &pipeline.places {
-            pipeline.stages.get_mut(*place).into_iter().for_each(|stage| stage.current += 1);
+        for worker in 0..count {
+            let place = pipeline.places.get(worker).copied().unwrap_or_default();
+            pipeline.stages.get_mut(place).into_iter().for_each(|stage| stage.current += 1);
+            pipeline.rest(worker, place);
         }
         pipeline
     }
@@ -127,7 +132,7 @@ impl<'a> Pipeline<'a> {
 
     fn pass(&mut self, to: u64, watch: &Watch) {
         while self.second_end <= to {
-            let busy = self.places.len() - self.idle.len();
+            let busy = self.places.len() - self.idle_count;
             let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
             self.trace.rows.push(Row {
                 queue_depth: count(self.waiting.iter().map(VecDeque::len).sum()),
@@ -142,7 +147,7 @@ impl<'a> Pipeline<'a> {
         let span = to - self.now;
         self.trace.job_micros += u128::from(self.in_system) * u128::from(span);
         self.trace.available += self.places.len() as u64 * span;
-        self.trace.worked += (self.places.len() - self.idle.len()) as u64 * span;
+        self.trace.worked += (self.places.len() - self.idle_count) as u64 * span;
         self.now = to;
     }
 
@@ -166,7 +171,7 @@ impl<'a> Pipeline<'a> {
         };
         let stage = self.places.get(worker).copied().unwrap_or_default();
         self.stages.get_mut(stage).into_iter().for_each(|stage| stage.busy -= 1);
-        self.idle.push(worker);
+        self.rest(worker, stage);
         match (self.waiting.get_mut(stage + 1), self.stages.get_mut(stage + 1)) {
             (Some(next), Some(spec)) => {
                 next.push_back(item);
@@ -180,34 +185,44 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    /// Idle workers, the one that became so last first, go where there is work.
+    /// A worker has nothing to do.
+    fn rest(&mut self, worker: usize, stage: usize) {
+        self.idle.get_mut(stage).into_iter().for_each(|idle| idle.push(worker));
+        self.idle_count += 1;
+    }
+
+    /// Idle workers go where there is work, as long as there is both.
     fn fill(&mut self) -> Result<(), Rejection> {
-        let mut still_idle = Vec::new();
-        while let Some(worker) = self.idle.pop() {
-            let place = self.places.get(worker).copied().unwrap_or_default();
-            let goes = self.next_place(place)?;
-            if goes != place {
-                self.stages.get_mut(place).into_iter().for_each(|stage| stage.current -= 1);
-                self.stages.get_mut(goes).into_iter().for_each(|stage| stage.current += 1);
-                self.places.get_mut(worker).into_iter().for_each(|place| *place = goes);
-            }
-            let item = self.waiting.get_mut(goes).and_then(VecDeque::pop_front);
-            match item {
-                Some(item) => self.start(worker, goes, item),
-                None => still_idle.push(worker),
-            }
+        loop {
+            let waits =
+                |place: &usize| self.waiting.get(*place).is_some_and(|queue| !queue.is_empty());
+            let rests = |place: &usize| self.idle.get(*place).is_some_and(|idle| !idle.is_empty());
+            let mut places = 0..self.idle.len();
+            // Those who stay at their stage need work there; others need any.
+            let from = match self.rule {
+                None => places.find(|place| waits(place) && rests(place)),
+                Some(_) => {
+                    places.clone().any(|place| waits(&place)).then(|| places.find(rests)).flatten()
+                }
+            };
+            let Some(from) = from else { return Ok(()) };
+            let goes = self.next_place(from)?;
+            // It is worth most where something waits, for it is worth nothing elsewhere.
+            let Some(item) = self.waiting.get_mut(goes).and_then(VecDeque::pop_front) else {
+                return Ok(());
+            };
+            let Some(worker) = self.idle.get_mut(from).and_then(Vec::pop) else { return Ok(()) };
+            self.idle_count -= 1;
+            self.stages.get_mut(from).into_iter().for_each(|stage| stage.current -= 1);
+            self.stages.get_mut(goes).into_iter().for_each(|stage| stage.current += 1);
+            self.places.get_mut(worker).into_iter().for_each(|place| *place = goes);
+            self.start(worker, goes, item);
         }
-        self.idle = still_idle;
-        self.idle.reverse();
-        Ok(())
     }
 
     /// Where a worker goes: the decision that `NextStage` answers with.
     fn next_place(&self, from: usize) -> Result<usize, Rejection> {
         let Some((rule, weighting)) = self.rule else { return Ok(from) };
-        if self.waiting.iter().all(VecDeque::is_empty) {
-            return Ok(from);
-        }
         let (stages, from) = (self.stages.clone(), Some(from));
         let spec = NextSpec { stages, from, rule, weighting, minimum_improvement_percent: 0 };
         let next = spec.next()?;
