@@ -65,6 +65,8 @@ pub struct Question {
     pub seeds: Vec<u64>,
     /// Whether runs were stopped before their end.
     pub is_cut: bool,
+    /// What a reader should know of how it was understood.
+    pub notes: Vec<String>,
 }
 
 /// What a strategy does.
@@ -303,6 +305,7 @@ impl Results {
                 cycle: real(scenario.cycle) / 1e6,
                 seeds: scenario.seeds.clone(),
                 is_cut: traces.iter().flatten().any(|trace| trace.is_cut),
+                notes: scenario.notes.clone(),
             },
             ranking: ranking.iter().map(|outcome| outcome.name.clone()).collect(),
             strategies,

@@ -326,17 +326,27 @@ pub struct Moments {
     pub second: f64,
 }
 
-/// ln(p90/mean) = zσ − σ²/2 has two solutions; the smaller one is the likelier. Below the mean
-/// only the larger is above 0.
+/// The two lognormal distributions, by their σ, that have this 90th percentile, as a multiple of
+/// the mean: the smaller first, or the larger alone where the other is below 0; none beyond 2.273.
+#[must_use]
+pub fn lognormal_sigmas(p90_over_mean: f64) -> Option<(f64, Option<f64>)> {
+    let ratio = libm::log(p90_over_mean);
+    let discriminant = Z90 * Z90 - 2.0 * ratio;
+    if discriminant.is_nan() || discriminant < 0.0 {
+        return None;
+    }
+    let root = libm::sqrt(discriminant);
+    if ratio >= 0.0 { Some((Z90 - root, Some(Z90 + root))) } else { Some((Z90 + root, None)) }
+}
+
+/// ln(p90/mean) = zσ − σ²/2 has two solutions; the smaller one is the likelier.
 fn lognormal_of_mean(
     given: Span,
     p90: f64,
     mean_given: Span,
     mean: f64,
 ) -> Result<(f64, f64), Rejection> {
-    let ratio = libm::log(p90 / mean);
-    let discriminant = Z90 * Z90 - 2.0 * ratio;
-    if discriminant < 0.0 {
+    let Some((sigma, _)) = lognormal_sigmas(p90 / mean) else {
         let most = libm::exp(Z90 * Z90 / 2.0);
         let bound = if p90 > 10.0 * mean {
             format!("10 times the mean of {mean_given}, as no distribution has it beyond")
@@ -345,9 +355,7 @@ fn lognormal_of_mean(
         };
         let allowed = format!("must be at most {bound}; give samples or a histogram instead");
         return Err(Rejection::new(Reason::OutOfRange, "p90", given, allowed));
-    }
-    let root = libm::sqrt(discriminant);
-    let sigma = if ratio >= 0.0 { Z90 - root } else { Z90 + root };
+    };
     Ok((libm::log(mean) - sigma * sigma / 2.0, sigma))
 }
 

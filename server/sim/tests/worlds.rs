@@ -501,3 +501,24 @@ fn jobs_that_come_back_for_ever_are_cut_off() {
     let refused = run(&scenario, &scenario.strategies[0], 1, &Watch::default()).unwrap_err();
     assert!(refused.allowed.contains("1000000"), "{refused}");
 }
+
+/// Figures of the literature: z = 1.28155.
+#[test]
+fn both_lognormal_distributions_are_named() {
+    let (smaller, larger) = offbeat_sim::run_times::lognormal_sigmas(2.0).unwrap();
+    assert!((smaller - 0.775_5).abs() < 1e-3 && (larger.unwrap() - 1.787_6).abs() < 1e-3);
+    assert!(offbeat_sim::run_times::lognormal_sigmas(2.273).is_some());
+    assert!(offbeat_sim::run_times::lognormal_sigmas(2.274).is_none());
+    assert_eq!(offbeat_sim::run_times::lognormal_sigmas(0.9).unwrap().1, None);
+    let with = |time: &str| scenario(&BUSY.replacen("{ p50 = \"5s\", p90 = \"20s\" }", time, 1));
+    let found = with("{ mean = \"4s\", p90 = \"8s\" }");
+    let [note] = found.notes.as_slice() else { panic!("{:?}", found.notes) };
+    assert!(note.contains("0.775") && note.contains("1.787"), "{note}");
+    assert!((found.kinds[0].run_time.all().first - 4.0).abs() < 1e-3);
+    // The other has the same mean: by the median that the note names.
+    let median = note.split("p50 = \"").nth(1).unwrap().split('"').next().unwrap();
+    let other = with(&format!("{{ p50 = \"{median}\", p90 = \"8s\" }}"));
+    assert!((other.kinds[0].run_time.all().first - 4.0).abs() < 1e-2);
+    assert!(other.notes.is_empty());
+    assert!(found.kinds[0].run_time.quantile(0.99) < other.kinds[0].run_time.quantile(0.99));
+}

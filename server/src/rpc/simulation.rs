@@ -136,6 +136,7 @@ fn results_of(results: &Results) -> proto::SimulationResults {
     proto::SimulationResults {
         ranking: results.ranking.clone(),
         strategies: results.strategies.iter().map(strategy_of).collect(),
+        notes: results.scenario.notes.clone(),
     }
 }
 

@@ -316,6 +316,10 @@ impl File {
         let partners = self.partners.iter().enumerate().map(|(place, entry)| {
             entry.check().map_err(|refused| refused.under(&format!("partners[{place}]")))
         });
+        let run_times = self.kinds.iter().map(|kind| (&kind.name, &kind.run_time));
+        let run_times = run_times.chain(self.stages.iter().map(|one| (&one.name, &one.run_time)));
+        let notes = run_times.filter_map(|(name, time)| Some(format!("{name}: {}", time.note()?)));
+        let notes = notes.collect();
         Ok(Scenario {
             workers: workers(&self.workers)?,
             autoscaler: self.autoscaler.as_ref().map(AutoscalerEntry::check).transpose()?,
@@ -327,6 +331,7 @@ impl File {
             lock: self.lock.as_ref().map(lock).transpose()?,
             tick: self.tick.as_ref().map(|tick| positive("tick", tick)).transpose()?,
             strategies: named_apart(strategies.collect::<Result<_, _>>()?)?,
+            notes,
             max_events: SCENARIO_EVENTS.maximum.unsigned_abs(),
             name: self.name,
             description: self.description,

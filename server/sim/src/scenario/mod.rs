@@ -43,6 +43,8 @@ pub struct Scenario {
     pub lock: Option<Lock>,
     /// Everything happens at multiples of this, as in a simulator that goes by ticks.
     pub tick: Option<u64>,
+    /// What a reader should know of how it was understood.
+    pub notes: Vec<String>,
     /// No run may have more events.
     pub max_events: u64,
     /// What is compared.

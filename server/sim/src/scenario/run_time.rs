@@ -4,7 +4,7 @@ use offbeat_core::{Reason, Rejection, Span};
 use serde::Deserialize;
 
 use super::file::{Load, span};
-use crate::run_times::RunTimes;
+use crate::run_times::{RunTimes, lognormal_sigmas};
 
 /// A run time: always the same, or a distribution.
 #[derive(Debug, Clone, Deserialize)]
@@ -61,6 +61,25 @@ impl RunTime {
                 distribution.read(load).map_err(|refused| refused.under(field))
             }
         }
+    }
+}
+
+impl RunTime {
+    /// What a reader should know of how it was understood.
+    pub(super) fn note(&self) -> Option<String> {
+        let Self::Distribution(distribution) = self else { return None };
+        let text = |text: &Option<String>| span("", text.as_ref()?).ok();
+        let (mean, p90) = (text(&distribution.mean)?, text(&distribution.p90)?);
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let (sigma, other) = lognormal_sigmas(p90.nanos() as f64 / mean.nanos() as f64)?;
+        let other = other?;
+        // ln(median) = ln(mean) − σ²/2.
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let median = mean.nanos() as f64 / 1e9 * libm::exp(-other * other / 2.0);
+        Some(format!(
+            "mean {mean} and p90 {p90} fit two lognormal distributions: taken is σ = {sigma:.4}; \
+             for the other, σ = {other:.4} with a longer tail, give p50 = \"{median:.6}s\" instead of the mean"
+        ))
     }
 }
 

@@ -37,6 +37,9 @@ pub(super) fn write(out: &mut impl Write, results: &Results) -> Result<(), Failu
         question.seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
         if question.is_cut { " (cut short)" } else { "" },
     )?;
+    for note in &question.notes {
+        writeln!(out, "{note}\n")?;
+    }
     let width = results.ranking.iter().map(|name| name.chars().count()).max().unwrap_or(8).max(8);
     write!(out, "{:<width$}  RANKS    ", "STRATEGY")?;
     for (title, _) in COLUMNS {

@@ -28,6 +28,12 @@ class SimulationResults extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>repeated .offbeat.v1.StrategyResult strategies = 2;</code>
      */
     private $strategies;
+    /**
+     * What a reader should know of how the scenario was understood.
+     *
+     * Generated from protobuf field <code>repeated string notes = 3;</code>
+     */
+    private $notes;
 
     /**
      * Constructor.
@@ -39,6 +45,8 @@ class SimulationResults extends \Google\Protobuf\Internal\Message
      *           Names of the strategies, the best first: by the sum of their ranks, then by mean wait.
      *     @type array<\Offbeat\V1\StrategyResult>|\Google\Protobuf\Internal\RepeatedField $strategies
      *           In the order of the scenario.
+     *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $notes
+     *           What a reader should know of how the scenario was understood.
      * }
      */
     public function __construct($data = NULL) {
@@ -94,6 +102,32 @@ class SimulationResults extends \Google\Protobuf\Internal\Message
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\StrategyResult::class);
         $this->strategies = $arr;
+
+        return $this;
+    }
+
+    /**
+     * What a reader should know of how the scenario was understood.
+     *
+     * Generated from protobuf field <code>repeated string notes = 3;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getNotes()
+    {
+        return $this->notes;
+    }
+
+    /**
+     * What a reader should know of how the scenario was understood.
+     *
+     * Generated from protobuf field <code>repeated string notes = 3;</code>
+     * @param array<string>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setNotes($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::STRING);
+        $this->notes = $arr;
 
         return $this;
     }

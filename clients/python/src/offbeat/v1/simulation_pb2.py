@@ -14,7 +14,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1boffbeat/v1/simulation.proto\x12\noffbeat.v1\x1a\x1egoogle/protobuf/duration.proto\"#\n\x0fSimulateRequest\x12\x10\n\x08scenario\x18\x01 \x01(\t\"\x81\x01\n\x10SimulateResponse\x12\x32\n\x08progress\x18\x01 \x01(\x0b\x32\x1e.offbeat.v1.SimulationProgressH\x00\x12\x30\n\x07results\x18\x02 \x01(\x0b\x32\x1d.offbeat.v1.SimulationResultsH\x00\x42\x07\n\x05\x65vent\"l\n\x12SimulationProgress\x12,\n\tsimulated\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12(\n\x05total\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"T\n\x11SimulationResults\x12\x0f\n\x07ranking\x18\x01 \x03(\t\x12.\n\nstrategies\x18\x02 \x03(\x0b\x32\x1a.offbeat.v1.StrategyResult\"\xec\x01\n\x0eStrategyResult\x12\x0c\n\x04name\x18\x01 \x01(\t\x12.\n\x07\x66igures\x18\x02 \x01(\x0b\x32\x1d.offbeat.v1.SimulationFigures\x12(\n\x05ranks\x18\x03 \x01(\x0b\x32\x19.offbeat.v1.StrategyRanks\x12,\n\x06series\x18\x04 \x01(\x0b\x32\x1c.offbeat.v1.SimulationSeries\x12\x30\n\tintervals\x18\x05 \x01(\x0b\x32\x1d.offbeat.v1.IntervalHistogram\x12\x12\n\nslot_loads\x18\x06 \x03(\x05\"\xd7\x03\n\x11SimulationFigures\x12\x15\n\rjobs_finished\x18\x01 \x01(\x01\x12\x13\n\x0bjobs_failed\x18\x02 \x01(\x01\x12\x11\n\tmean_wait\x18\x03 \x01(\x01\x12\x10\n\x08p50_wait\x18\x04 \x01(\x01\x12\x10\n\x08p95_wait\x18\x05 \x01(\x01\x12\x10\n\x08p99_wait\x18\x06 \x01(\x01\x12\x14\n\x0cmean_sojourn\x18\x07 \x01(\x01\x12\x13\n\x0bp95_sojourn\x18\x08 \x01(\x01\x12\x17\n\x0fmax_queue_depth\x18\t \x01(\x01\x12 \n\x18peak_enqueued_per_second\x18\n \x01(\x01\x12\x13\n\x0butilization\x18\x0b \x01(\x01\x12\x1c\n\x14throughput_variation\x18\x0c \x01(\x01\x12\x15\n\rinterval_mean\x18\r \x01(\x01\x12\x1a\n\x12interval_variation\x18\x0e \x01(\x01\x12\x14\n\x0cinterval_p05\x18\x0f \x01(\x01\x12\x14\n\x0cinterval_p95\x18\x10 \x01(\x01\x12\x14\n\x0cnever_served\x18\x11 \x01(\x01\x12\x16\n\x0elock_conflicts\x18\x12 \x01(\x01\x12\x14\n\x0cwasted_share\x18\x13 \x01(\x01\x12\x11\n\tjobs_left\x18\x14 \x01(\x01\"k\n\rStrategyRanks\x12\x18\n\x10\x63onsistent_delay\x18\x01 \x01(\x05\x12\x11\n\tno_spikes\x18\x02 \x01(\x05\x12\x17\n\x0f\x65ven_throughput\x18\x03 \x01(\x05\x12\x14\n\x0cno_conflicts\x18\x04 \x01(\x05\"\xb2\x01\n\x10SimulationSeries\x12\'\n\x04step\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x14\n\x0cqueue_depths\x18\x02 \x03(\x05\x12\x1b\n\x13\x66inished_per_second\x18\x03 \x03(\x01\x12\x1b\n\x13\x65nqueued_per_second\x18\x04 \x03(\x05\x12\x14\n\x0c\x62usy_workers\x18\x05 \x03(\x01\x12\x0f\n\x07workers\x18\x06 \x03(\x05\"2\n\x11IntervalHistogram\x12\r\n\x05\x65\x64ges\x18\x01 \x03(\x01\x12\x0e\n\x06\x63ounts\x18\x02 \x03(\x03\x32\\\n\x11SimulationService\x12G\n\x08Simulate\x12\x1b.offbeat.v1.SimulateRequest\x1a\x1c.offbeat.v1.SimulateResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1boffbeat/v1/simulation.proto\x12\noffbeat.v1\x1a\x1egoogle/protobuf/duration.proto\"#\n\x0fSimulateRequest\x12\x10\n\x08scenario\x18\x01 \x01(\t\"\x81\x01\n\x10SimulateResponse\x12\x32\n\x08progress\x18\x01 \x01(\x0b\x32\x1e.offbeat.v1.SimulationProgressH\x00\x12\x30\n\x07results\x18\x02 \x01(\x0b\x32\x1d.offbeat.v1.SimulationResultsH\x00\x42\x07\n\x05\x65vent\"l\n\x12SimulationProgress\x12,\n\tsimulated\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12(\n\x05total\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"c\n\x11SimulationResults\x12\x0f\n\x07ranking\x18\x01 \x03(\t\x12.\n\nstrategies\x18\x02 \x03(\x0b\x32\x1a.offbeat.v1.StrategyResult\x12\r\n\x05notes\x18\x03 \x03(\t\"\xec\x01\n\x0eStrategyResult\x12\x0c\n\x04name\x18\x01 \x01(\t\x12.\n\x07\x66igures\x18\x02 \x01(\x0b\x32\x1d.offbeat.v1.SimulationFigures\x12(\n\x05ranks\x18\x03 \x01(\x0b\x32\x19.offbeat.v1.StrategyRanks\x12,\n\x06series\x18\x04 \x01(\x0b\x32\x1c.offbeat.v1.SimulationSeries\x12\x30\n\tintervals\x18\x05 \x01(\x0b\x32\x1d.offbeat.v1.IntervalHistogram\x12\x12\n\nslot_loads\x18\x06 \x03(\x05\"\xd7\x03\n\x11SimulationFigures\x12\x15\n\rjobs_finished\x18\x01 \x01(\x01\x12\x13\n\x0bjobs_failed\x18\x02 \x01(\x01\x12\x11\n\tmean_wait\x18\x03 \x01(\x01\x12\x10\n\x08p50_wait\x18\x04 \x01(\x01\x12\x10\n\x08p95_wait\x18\x05 \x01(\x01\x12\x10\n\x08p99_wait\x18\x06 \x01(\x01\x12\x14\n\x0cmean_sojourn\x18\x07 \x01(\x01\x12\x13\n\x0bp95_sojourn\x18\x08 \x01(\x01\x12\x17\n\x0fmax_queue_depth\x18\t \x01(\x01\x12 \n\x18peak_enqueued_per_second\x18\n \x01(\x01\x12\x13\n\x0butilization\x18\x0b \x01(\x01\x12\x1c\n\x14throughput_variation\x18\x0c \x01(\x01\x12\x15\n\rinterval_mean\x18\r \x01(\x01\x12\x1a\n\x12interval_variation\x18\x0e \x01(\x01\x12\x14\n\x0cinterval_p05\x18\x0f \x01(\x01\x12\x14\n\x0cinterval_p95\x18\x10 \x01(\x01\x12\x14\n\x0cnever_served\x18\x11 \x01(\x01\x12\x16\n\x0elock_conflicts\x18\x12 \x01(\x01\x12\x14\n\x0cwasted_share\x18\x13 \x01(\x01\x12\x11\n\tjobs_left\x18\x14 \x01(\x01\"k\n\rStrategyRanks\x12\x18\n\x10\x63onsistent_delay\x18\x01 \x01(\x05\x12\x11\n\tno_spikes\x18\x02 \x01(\x05\x12\x17\n\x0f\x65ven_throughput\x18\x03 \x01(\x05\x12\x14\n\x0cno_conflicts\x18\x04 \x01(\x05\"\xb2\x01\n\x10SimulationSeries\x12\'\n\x04step\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x14\n\x0cqueue_depths\x18\x02 \x03(\x05\x12\x1b\n\x13\x66inished_per_second\x18\x03 \x03(\x01\x12\x1b\n\x13\x65nqueued_per_second\x18\x04 \x03(\x05\x12\x14\n\x0c\x62usy_workers\x18\x05 \x03(\x01\x12\x0f\n\x07workers\x18\x06 \x03(\x05\"2\n\x11IntervalHistogram\x12\r\n\x05\x65\x64ges\x18\x01 \x03(\x01\x12\x0e\n\x06\x63ounts\x18\x02 \x03(\x03\x32\\\n\x11SimulationService\x12G\n\x08Simulate\x12\x1b.offbeat.v1.SimulateRequest\x1a\x1c.offbeat.v1.SimulateResponse0\x01\x62\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'offbeat.v1.simulation_pb2', globals())
@@ -28,17 +28,17 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   _SIMULATIONPROGRESS._serialized_start=244
   _SIMULATIONPROGRESS._serialized_end=352
   _SIMULATIONRESULTS._serialized_start=354
-  _SIMULATIONRESULTS._serialized_end=438
-  _STRATEGYRESULT._serialized_start=441
-  _STRATEGYRESULT._serialized_end=677
-  _SIMULATIONFIGURES._serialized_start=680
-  _SIMULATIONFIGURES._serialized_end=1151
-  _STRATEGYRANKS._serialized_start=1153
-  _STRATEGYRANKS._serialized_end=1260
-  _SIMULATIONSERIES._serialized_start=1263
-  _SIMULATIONSERIES._serialized_end=1441
-  _INTERVALHISTOGRAM._serialized_start=1443
-  _INTERVALHISTOGRAM._serialized_end=1493
-  _SIMULATIONSERVICE._serialized_start=1495
-  _SIMULATIONSERVICE._serialized_end=1587
+  _SIMULATIONRESULTS._serialized_end=453
+  _STRATEGYRESULT._serialized_start=456
+  _STRATEGYRESULT._serialized_end=692
+  _SIMULATIONFIGURES._serialized_start=695
+  _SIMULATIONFIGURES._serialized_end=1166
+  _STRATEGYRANKS._serialized_start=1168
+  _STRATEGYRANKS._serialized_end=1275
+  _SIMULATIONSERIES._serialized_start=1278
+  _SIMULATIONSERIES._serialized_end=1456
+  _INTERVALHISTOGRAM._serialized_start=1458
+  _INTERVALHISTOGRAM._serialized_end=1508
+  _SIMULATIONSERVICE._serialized_start=1510
+  _SIMULATIONSERVICE._serialized_end=1602
 # @@protoc_insertion_point(module_scope)

@@ -81,12 +81,14 @@ class SimulationProgress(_message.Message):
     def __init__(self, simulated: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., total: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class SimulationResults(_message.Message):
-    __slots__ = ["ranking", "strategies"]
+    __slots__ = ["notes", "ranking", "strategies"]
+    NOTES_FIELD_NUMBER: _ClassVar[int]
     RANKING_FIELD_NUMBER: _ClassVar[int]
     STRATEGIES_FIELD_NUMBER: _ClassVar[int]
+    notes: _containers.RepeatedScalarFieldContainer[str]
     ranking: _containers.RepeatedScalarFieldContainer[str]
     strategies: _containers.RepeatedCompositeFieldContainer[StrategyResult]
-    def __init__(self, ranking: _Optional[_Iterable[str]] = ..., strategies: _Optional[_Iterable[_Union[StrategyResult, _Mapping]]] = ...) -> None: ...
+    def __init__(self, ranking: _Optional[_Iterable[str]] = ..., strategies: _Optional[_Iterable[_Union[StrategyResult, _Mapping]]] = ..., notes: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SimulationSeries(_message.Message):
     __slots__ = ["busy_workers", "enqueued_per_second", "finished_per_second", "queue_depths", "step", "workers"]
