@@ -120,10 +120,16 @@ fn watched(scenario: &Scenario) -> Result<Vec<Vec<Trace>>, Failure> {
     stop_on_interrupt(&watch);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let traces = std::thread::scope(|scope| {
-        let running = scope.spawn(|| run_all(scenario, threads, &watch));
+        let watching = std::thread::current();
+        let watch = &watch;
+        let running = scope.spawn(move || {
+            let traces = run_all(scenario, threads, watch);
+            watching.unpark();
+            traces
+        });
         while !running.is_finished() {
             bar.set_position(watch.seconds.load(Ordering::Relaxed));
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::park_timeout(Duration::from_millis(50));
         }
         running.join()
     });
