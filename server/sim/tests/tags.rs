@@ -125,3 +125,17 @@ fn suspended_work_is_not_done_twice() {
     assert!(slowdown(0.1005, OnTimeout::Abort).is_infinite());
     assert!(slowdown(0.1005, OnTimeout::Suspend).is_finite());
 }
+
+/// Where nobody waits, what is lost is the attempt in the express lane.
+#[test]
+fn an_aborted_attempt_is_lost_time() {
+    let run_times = RunTimes::weighted([(1_000_000, 9.0), (100_000_000, 1.0)].into_iter());
+    let lanes = [
+        Stage { workers: 1, until: 1, timeout: 50_000_000 },
+        Stage { workers: 1, until: 2, timeout: u64::MAX },
+    ];
+    let slowdown = |on_timeout| Tags::new(&run_times, 1e-9, 1, on_timeout).slowdown(&lanes);
+    // One job of ten loses 50 s, half of its 100 s.
+    close(slowdown(OnTimeout::Abort), 1.05, 1e-5);
+    close(slowdown(OnTimeout::Suspend), 1.0, 1e-5);
+}
