@@ -43,19 +43,37 @@ pub const GRACE_SECONDS: Limit = Limit {
 /// Size of a request message, but for the bulk methods.
 pub const MESSAGE_BYTES: Limit = Limit {
     name: "request message",
-    minimum: 0,
-    maximum: 256 << 10,
+    minimum: 1 << 10,
+    maximum: 4 << 20,
     unit: "bytes",
-    note: "protobuf or JSON; beyond it RESOURCE_EXHAUSTED",
+    note: "settable, 256 KiB by default; protobuf or JSON; beyond it RESOURCE_EXHAUSTED",
 };
 
 /// Size of a request message of the bulk methods.
 pub const BULK_MESSAGE_BYTES: Limit = Limit {
     name: "request message of AssignSlots, StreamSlotAssignments, Spread, SubmitGroups, WaitForGroups, AllocateWorkers, NextStage, DispatchJobs, PlanLanes, Simulate",
-    minimum: 0,
-    maximum: 4 << 20,
+    minimum: 1 << 10,
+    maximum: 16 << 20,
     unit: "bytes",
-    note: "protobuf or JSON; beyond it RESOURCE_EXHAUSTED",
+    note: "settable, 4 MiB by default; protobuf or JSON; beyond it RESOURCE_EXHAUSTED",
+};
+
+/// Size of an answer message.
+pub const ANSWER_BYTES: Limit = Limit {
+    name: "answer message",
+    minimum: 64 << 10,
+    maximum: 1 << 30,
+    unit: "bytes",
+    note: "settable, 64 MiB by default; beyond it RESOURCE_EXHAUSTED: ask for less at once",
+};
+
+/// Bytes of all larger messages.
+pub const BYTES_UNDER_WAY: Limit = Limit {
+    name: "bytes of messages under way, requests and answers",
+    minimum: 1 << 20,
+    maximum: 1 << 40,
+    unit: "bytes",
+    note: "settable, 64 MiB by default; counted are messages above 16 KiB, until their answers are taken; beyond it RESOURCE_EXHAUSTED with a retry delay",
 };
 
 /// Named spreads.
@@ -97,82 +115,100 @@ pub const STREAM_CREDIT: Limit = Limit {
 /// HTTP/2 streams of one connection.
 pub const STREAMS_PER_CONNECTION: Limit = Limit {
     name: "streams of one connection",
-    minimum: 0,
-    maximum: 128,
+    minimum: 1,
+    maximum: 4_096,
     unit: "streams",
-    note: "announced; well-behaved clients wait",
+    note: "settable, 128 by default; announced: well-behaved clients wait",
 };
 
 /// Resets that the server itself causes on one connection.
 pub const LOCAL_ERROR_RESETS: Limit = Limit {
     name: "resets caused by errors on one connection",
-    minimum: 0,
-    maximum: 1_024,
+    minimum: 1,
+    maximum: 65_536,
     unit: "resets",
-    note: "then the connection is closed",
+    note: "settable, 1024 by default; then the connection is closed",
+};
+
+/// Resets by the peer of streams that nobody has looked at yet (rapid reset, CVE-2023-44487).
+pub const EARLY_RESETS: Limit = Limit {
+    name: "streams reset before they were looked at, on one connection",
+    minimum: 1,
+    maximum: 4_096,
+    unit: "resets",
+    note: "settable, 20 by default; then the connection is closed",
+};
+
+/// Size of a request's headers.
+pub const HEADER_BYTES: Limit = Limit {
+    name: "headers of a request",
+    minimum: 8 << 10,
+    maximum: 1 << 20,
+    unit: "bytes",
+    note: "settable, 16 KiB by default; beyond it 431, or a reset",
 };
 
 /// Bytes a peer may send on one stream before the server has read them.
 pub const STREAM_WINDOW_BYTES: Limit = Limit {
     name: "window of a stream",
-    minimum: 0,
-    maximum: 256 << 10,
+    minimum: 16 << 10,
+    maximum: 16 << 20,
     unit: "bytes",
-    note: "HTTP/2 flow control",
+    note: "settable, 256 KiB by default; HTTP/2 flow control",
 };
 
 /// Bytes a peer may send on one connection before the server has read them.
 pub const CONNECTION_WINDOW_BYTES: Limit = Limit {
     name: "window of a connection",
-    minimum: 0,
-    maximum: 1 << 20,
+    minimum: 64 << 10,
+    maximum: 64 << 20,
     unit: "bytes",
-    note: "HTTP/2 flow control",
+    note: "settable, 1 MiB by default; HTTP/2 flow control",
 };
 
 /// Bytes of answers that wait for a slow reader, on one stream.
 pub const SEND_BUFFER_BYTES: Limit = Limit {
     name: "send buffer of a stream",
-    minimum: 0,
-    maximum: 64 << 10,
+    minimum: 4 << 10,
+    maximum: 4 << 20,
     unit: "bytes",
-    note: "beyond it the handler waits",
+    note: "settable, 64 KiB by default; beyond it the handler waits",
 };
 
 /// Time for a new connection to say which protocol it speaks.
 pub const FIRST_BYTE_SECONDS: Limit = Limit {
     name: "time to the first bytes of a connection",
-    minimum: 0,
-    maximum: 3,
+    minimum: 1,
+    maximum: 60,
     unit: "s",
-    note: "then the connection is closed",
+    note: "settable, 3 s by default; with TLS once for its handshake and once behind it; then the connection is closed",
 };
 
 /// Time between two requests of an HTTP/1.1 connection, the headers included.
 pub const HTTP1_IDLE_SECONDS: Limit = Limit {
     name: "time to the end of the next headers, on HTTP/1.1",
-    minimum: 0,
-    maximum: 60,
+    minimum: 1,
+    maximum: 3_600,
     unit: "s",
-    note: "then the connection is closed; pools should keep theirs for less",
+    note: "settable, 60 s by default; then the connection is closed; pools should keep theirs for less",
 };
 
 /// Time for which a peer may take nothing of what is written to it.
 pub const WRITE_STALL_SECONDS: Limit = Limit {
     name: "time in which a peer takes nothing of its answer",
-    minimum: 0,
-    maximum: 10,
+    minimum: 1,
+    maximum: 600,
     unit: "s",
-    note: "then the connection is closed",
+    note: "settable, 10 s by default; then the connection is closed",
 };
 
 /// Silence of an HTTP/2 peer until it is pinged.
 pub const KEEPALIVE_SECONDS: Limit = Limit {
     name: "silence of an HTTP/2 peer before it is pinged",
-    minimum: 0,
-    maximum: 20,
+    minimum: 1,
+    maximum: 7_200,
     unit: "s",
-    note: "no answer within 10 s closes the connection",
+    note: "settable, 20 s by default; no answer within 10 s closes the connection",
 };
 
 /// Listeners.
@@ -208,7 +244,7 @@ pub const SIMULATED_JOBS: Limit = Limit {
     minimum: 1,
     maximum: 4_000_000,
     unit: "jobs",
-    note: "Simulate; larger scenarios run on the command line",
+    note: "settable, so many by default; Simulate; larger scenarios run on the command line",
 };
 
 /// Seconds of a scenario over the network.
@@ -217,7 +253,56 @@ pub const SIMULATED_SECONDS: Limit = Limit {
     minimum: 1,
     maximum: 4_000_000,
     unit: "s",
-    note: "Simulate; each takes 32 bytes of the server's memory until the call ends, each job 24",
+    note: "settable, so many by default; Simulate; each takes 32 bytes of the server's memory until the call ends, each job 24",
+};
+
+/// Simulations at once.
+pub const SIMULATIONS: Limit = Limit {
+    name: "simulations at once",
+    minimum: 0,
+    maximum: 64,
+    unit: "calls",
+    note: "settable, one by default; Simulate; beyond it RESOURCE_EXHAUSTED with a retry delay",
+};
+
+/// Bearer tokens.
+pub const TOKENS: Limit =
+    Limit { name: "bearer tokens", minimum: 1, maximum: 64, unit: "tokens", note: "one a line" };
+
+/// Length of a bearer token.
+pub const TOKEN_BYTES: Limit = Limit {
+    name: "bearer token",
+    minimum: 16,
+    maximum: 4_096,
+    unit: "bytes",
+    note: "letters, digits and -._~+/= (RFC 6750)",
+};
+
+/// Size of a file with certificates, a key or tokens.
+pub const SECRET_FILE_BYTES: Limit = Limit {
+    name: "file of certificates, a key or tokens",
+    minimum: 1,
+    maximum: 1 << 20,
+    unit: "bytes",
+    note: "looked at again every 5 s, and at SIGHUP",
+};
+
+/// Users who may call over a Unix socket.
+pub const SOCKET_UIDS: Limit = Limit {
+    name: "users named for Unix sockets",
+    minimum: 0,
+    maximum: 64,
+    unit: "users",
+    note: "settable, none by default: whoever can open the socket may call",
+};
+
+/// Requests at once on the admin port.
+pub const ADMIN_CONNECTIONS: Limit = Limit {
+    name: "connections of the admin port",
+    minimum: 1,
+    maximum: 16,
+    unit: "connections",
+    note: "further ones wait; each is closed after 5 s",
 };
 
 /// Standard input that is read as a whole.
@@ -244,10 +329,14 @@ pub const SERVER_LIMITS: &[Limit] = &[
     CONNECTIONS,
     STREAMS_PER_CONNECTION,
     REQUESTS,
+    ADMIN_CONNECTIONS,
     UNARY_SECONDS,
     GRACE_SECONDS,
     MESSAGE_BYTES,
     BULK_MESSAGE_BYTES,
+    ANSWER_BYTES,
+    BYTES_UNDER_WAY,
+    HEADER_BYTES,
     NAMED_SPREADS,
     NAMED_SPREAD_BYTES,
     WAIT_MILLIS,
@@ -260,12 +349,18 @@ pub const SERVER_LIMITS: &[Limit] = &[
     WRITE_STALL_SECONDS,
     KEEPALIVE_SECONDS,
     LOCAL_ERROR_RESETS,
+    EARLY_RESETS,
+    TOKENS,
+    TOKEN_BYTES,
+    SECRET_FILE_BYTES,
+    SOCKET_UIDS,
     INPUT_LINE_BYTES,
     GROUP_LINE_BYTES,
     INPUT_BYTES,
     SCENARIO_BYTES,
     SIMULATED_JOBS,
     SIMULATED_SECONDS,
+    SIMULATIONS,
 ];
 
 /// The one table of limits, as Markdown.

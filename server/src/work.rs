@@ -2,29 +2,111 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 
-/// A place among the requests under way; given back when its last copy is dropped.
+/// A place among the requests under way, and the bytes that its messages take; given back when
+/// its last copy is dropped.
 #[derive(Debug, Clone)]
-pub struct Permit(
-    #[expect(dead_code, reason = "held, never read")] Option<Arc<OwnedSemaphorePermit>>,
-);
+pub struct Permit(Arc<Held>);
+
+#[derive(Debug)]
+struct Held {
+    #[expect(dead_code, reason = "held, never read")]
+    place: OwnedSemaphorePermit,
+    budget: Budget,
+    request: Mutex<Charge>,
+    answer: Mutex<Charge>,
+}
 
 impl Permit {
-    /// A place that is counted.
+    /// A place, whose messages take their bytes from `budget`.
     #[must_use]
-    pub fn counted(permit: OwnedSemaphorePermit) -> Self {
-        Self(Some(Arc::new(permit)))
+    pub fn new(place: OwnedSemaphorePermit, budget: Budget) -> Self {
+        let (request, answer) = (Mutex::default(), Mutex::default());
+        Self(Arc::new(Held { place, budget, request, answer }))
     }
 
-    /// A place beside the counted ones.
+    /// Counts `bytes` more of the request's message; whether there was room.
     #[must_use]
-    pub const fn exempt() -> Self {
-        Self(None)
+    pub fn take_request(&self, bytes: usize) -> bool {
+        lock(&self.0.request).grow(&self.0.budget, bytes)
+    }
+
+    /// Another message of the request begins: those before have been dealt with.
+    pub fn next_request(&self) {
+        *lock(&self.0.request) = Charge::default();
+    }
+
+    /// Counts the answer's `bytes`, instead of those before; whether there was room.
+    #[must_use]
+    pub fn take_answer(&self, bytes: usize) -> bool {
+        let mut answer = lock(&self.0.answer);
+        *answer = Charge::default();
+        answer.grow(&self.0.budget, bytes)
+    }
+}
+
+fn lock(charge: &Mutex<Charge>) -> MutexGuard<'_, Charge> {
+    charge.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Bytes that messages under way may take together.
+#[derive(Debug, Clone)]
+pub struct Budget {
+    free: Arc<Semaphore>,
+    bytes: usize,
+}
+
+/// Bytes are counted in pages of so many.
+const PAGE: usize = 16 << 10;
+
+impl Budget {
+    /// So many bytes, rounded down to 16 KiB.
+    #[must_use]
+    pub fn new(bytes: usize) -> Self {
+        let pages = (bytes / PAGE).clamp(1, Semaphore::MAX_PERMITS);
+        Self { free: Arc::new(Semaphore::new(pages)), bytes: pages * PAGE }
+    }
+
+    /// All of them.
+    #[must_use]
+    pub const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Those taken.
+    #[must_use]
+    pub fn taken(&self) -> usize {
+        self.bytes - self.free.available_permits() * PAGE
+    }
+}
+
+/// What a message has taken. The first page is free: small messages are bounded by their number.
+#[derive(Debug, Default)]
+struct Charge {
+    bytes: usize,
+    pages: Option<OwnedSemaphorePermit>,
+}
+
+impl Charge {
+    fn grow(&mut self, budget: &Budget, bytes: usize) -> bool {
+        self.bytes += bytes;
+        let held = self.pages.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let wanted = (self.bytes.div_ceil(PAGE).max(1) - 1).saturating_sub(held);
+        if wanted == 0 {
+            return true;
+        }
+        let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
+        match (Arc::clone(&budget.free).try_acquire_many_owned(wanted), &mut self.pages) {
+            (Ok(more), Some(pages)) => pages.merge(more),
+            (Ok(more), none) => *none = Some(more),
+            (Err(_), _) => return false,
+        }
+        true
     }
 }
 
@@ -84,7 +166,6 @@ mod tests {
     use std::sync::mpsc;
 
     use tokio::runtime::{Builder, Runtime};
-    use tokio::sync::Semaphore;
 
     use super::*;
 
@@ -94,7 +175,8 @@ mod tests {
     }
 
     async fn counted(places: &Arc<Semaphore>) -> Option<Permit> {
-        Some(Permit::counted(Arc::clone(places).acquire_owned().await.unwrap()))
+        let place = Arc::clone(places).acquire_owned().await.unwrap();
+        Some(Permit::new(place, Budget::new(1 << 20)))
     }
 
     #[test]
@@ -138,5 +220,27 @@ mod tests {
             assert!(!ran.load(Ordering::SeqCst));
             assert_eq!(places.available_permits(), 1);
         });
+    }
+
+    #[test]
+    fn messages_take_bytes_until_they_are_dealt_with() {
+        let places = Arc::new(Semaphore::new(2));
+        let budget = Budget::new(1 << 20);
+        let permit = || {
+            let place = Arc::clone(&places).try_acquire_owned().unwrap();
+            Permit::new(place, budget.clone())
+        };
+        let first = permit();
+        assert!(first.take_request(PAGE) && budget.taken() == 0, "small ones are free");
+        assert!((0..10).all(|_| first.take_request(PAGE / 2)));
+        assert_eq!(budget.taken(), 5 * PAGE);
+        first.next_request();
+        assert_eq!(budget.taken(), 0);
+        assert!(first.take_request(600 << 10) && first.take_answer(400 << 10));
+        let second = permit();
+        assert!(!second.take_request(200 << 10), "there is no room");
+        assert!(second.take_answer(10 << 10), "but for small ones");
+        drop((first, second));
+        assert_eq!((budget.taken(), places.available_permits()), (0, 2));
     }
 }

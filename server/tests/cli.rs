@@ -310,11 +310,8 @@ fn wrong_usage_names_flag_value_and_range_and_exits_64() {
             &["--run-time", "28800s"],
         ),
         (&["slots", "describe", "--cycle", "8h", "--population", "0"], &["--population"]),
-        (
-            &["serve", "--listen", "0.0.0.0:2328"],
-            &["--listen", "0.0.0.0:2328", "--allow-plaintext"],
-        ),
-        (&["serve", "--listen", "[::]:2328"], &["--allow-plaintext"]),
+        (&["serve", "--listen", "0.0.0.0:2328"], &["--listen", "0.0.0.0:2328", "--insecure"]),
+        (&["serve", "--listen", "[::]:2328"], &["--insecure"]),
         (&["serve", "--listen", "nowhere"], &["--listen", "ADDRESS:PORT"]),
         (&["serve", "--max-requests", "0"], &["--max-requests", "1 to 65536 requests"]),
         (&["serve", "--log", "offbeat=loud"], &["--log"]),

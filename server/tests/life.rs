@@ -11,8 +11,8 @@ use offbeat::net::Listener;
 use prost::Message as _;
 use serde_json::json;
 use support::{
-    Answer, Server, any_schedule, channel, config, frame, grpc, grpc_request, http2, json_request,
-    message, method_of, open_body, path_of, post1,
+    Answer, Server, any_schedule, channel, config, config_with, frame, grpc, grpc_request, http2,
+    json_request, message, method_of, open_body, path_of, post1,
 };
 use tokio::io::AsyncReadExt as _;
 use tonic::Code;
@@ -118,7 +118,7 @@ async fn unix_sockets_are_served_and_removed() {
     assert!(grpc(&mut channel, "AssignSlot", &question()).await.is_ok());
     let json = json_request(&path_of("AssignSlot"), &question().to_string());
     assert_eq!(post1(server.unix().await, json).await.status, 200);
-    let taken = Listener::bind(&config.listen[0]).await.unwrap_err();
+    let taken = Listener::bind(&config.listen[0], config.socket_mode).await.unwrap_err();
     assert_eq!(taken.kind(), std::io::ErrorKind::AddrInUse);
     drop(channel);
     drop(server);
@@ -129,7 +129,7 @@ async fn unix_sockets_are_served_and_removed() {
     assert!(path.exists());
     drop(Server::start(&config));
     std::fs::write(&path, "precious").unwrap();
-    assert!(Listener::bind(&config.listen[0]).await.is_err());
+    assert!(Listener::bind(&config.listen[0], config.socket_mode).await.is_err());
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
 }
 
@@ -148,7 +148,7 @@ async fn several_listeners_serve_the_same() {
 
 #[tokio::test]
 async fn connections_beyond_the_limit_wait_their_turn() {
-    let server = Server::start(&Config { max_connections: 1, ..config() });
+    let server = Server::start(&config_with(&["--max-connections", "1"]));
     let mut first = http2(server.tcp().await).await;
     grpc(&mut first, "AssignSlot", &question()).await.unwrap();
     let waiting = server.tcp().await;
@@ -160,4 +160,66 @@ async fn connections_beyond_the_limit_wait_their_turn() {
     assert!(!second.is_finished());
     drop(first);
     assert!(second.await.unwrap());
+}
+
+#[tokio::test]
+async fn whoever_says_nothing_makes_room_for_who_speaks() {
+    let server =
+        Server::start(&config_with(&["--max-connections", "2", "--first-byte-timeout", "60"]));
+    let mut known = http2(server.tcp().await).await;
+    grpc(&mut known, "AssignSlot", &question()).await.unwrap();
+    let mut silent = server.tcp().await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let started = Instant::now();
+    let mut newcomer = http2(server.tcp().await).await;
+    grpc(&mut newcomer, "AssignSlot", &question()).await.unwrap();
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert_eq!(silent.read(&mut [0; 1]).await.unwrap_or(0), 0, "the silent one had to go");
+    grpc(&mut known, "AssignSlot", &question()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_message_that_begins_must_end() {
+    let server = Server::start(&config_with(&["--unary-timeout", "1"]));
+    let mut channel = http2(server.tcp().await).await;
+    let (sender, body) = open_body();
+    let call = grpc_request(&path_of("StreamSlotAssignments"), Bytes::new()).map(|_| body);
+    channel.ready().await.unwrap();
+    let response = channel.send_request(call);
+    let answer = tokio::spawn(async move { Answer::of(response.await.unwrap()).await });
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    assert!(!answer.is_finished(), "a stream may be silent between messages");
+    sender.send(Bytes::from_static(&[0, 0, 0])).unwrap();
+    let started = Instant::now();
+    let status = answer.await.unwrap().grpc_status();
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn large_messages_share_a_bounded_room() {
+    let flags = ["--max-bytes-under-way", "1048576", "--max-bulk-message-bytes", "1048576"];
+    let server = Server::start(&config_with(&flags));
+    let mut channel = http2(server.tcp().await).await;
+    let ids: Vec<i64> = (0..60_000).collect();
+    let bulk = json!({"schedule": any_schedule(), "ids": {"integers": ids}});
+    let bytes = message(method_of("AssignSlots").input(), &bulk).encode_to_vec();
+    assert!(bytes.len() > 100_000);
+    // Two thirds of a message of a megabyte take up two thirds of the room.
+    let (sender, body) = open_body();
+    let call = grpc_request(&path_of("AssignSlots"), Bytes::new()).map(|_| body);
+    channel.ready().await.unwrap();
+    let held = channel.send_request(call);
+    let begun = [&[0, 0, 15, 0, 0][..], &vec![0; 700_000]].concat();
+    sender.send(begun.into()).unwrap();
+    let held = tokio::spawn(held);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let refused = grpc(&mut channel, "AssignSlots", &bulk).await.unwrap_err();
+    assert_eq!(refused.code(), Code::ResourceExhausted);
+    assert!(refused.message().contains("room"), "{refused:?}");
+    assert!(grpc(&mut channel, "AssignSlot", &question()).await.is_ok(), "small ones go on");
+    drop(sender); // ends in the midst
+    held.await.unwrap().unwrap();
+    let again = grpc(&mut channel, "AssignSlots", &bulk).await.unwrap_err();
+    assert!(again.message().contains("room"), "the answer alone is larger: {again:?}");
 }

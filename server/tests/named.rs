@@ -206,7 +206,7 @@ async fn refusals_say_what_is_wrong() {
 #[tokio::test]
 async fn at_a_limit_producers_wait_and_nothing_is_dropped() {
     let mut config = config();
-    config.max_spread_bytes = 200;
+    config.limits.spread_bytes = 200;
     let server = Server::start(&config);
     let mut client = Client::new(channel(&server).await);
     open(&mut client, NamedSpreadSpec { max_jobs: Some(5), ..spec() }).await.unwrap();

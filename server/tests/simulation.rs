@@ -11,11 +11,10 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use offbeat::config::Config;
 use offbeat::proto::simulate_response::Event;
 use offbeat::proto::simulation_service_client::SimulationServiceClient;
 use offbeat::proto::{SimulateRequest, SimulationResults};
-use support::{Server, channel, config};
+use support::{Server, channel, config, config_with};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
@@ -100,7 +99,7 @@ async fn what_is_too_large_or_wrong_is_refused_by_name() {
 /// Its place among the requests is free again soon, though the scenario would take a while.
 #[tokio::test]
 async fn a_caller_who_leaves_ends_the_simulation() {
-    let server = Server::start(&Config { max_requests: 1, ..config() });
+    let server = Server::start(&config_with(&["--max-requests", "1"]));
     let mut client = Client::new(channel(&server).await);
     let long = SCENARIO.replace("1d", "22d").replace("count = 1000", "count = 30000");
     let mut answers = client.simulate(request(&long)).await.unwrap().into_inner();

@@ -6,15 +6,13 @@ mod support;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use offbeat::config::Config;
-use offbeat::limits::{BULK_MESSAGE_BYTES, MESSAGE_BYTES};
 use offbeat::rpc::methods::Method;
 use prost::Message as _;
 use prost_reflect::DynamicMessage;
 use serde_json::{Value, json};
 use support::{
-    Answer, Http2, Server, any_schedule, channel, config, frame, grpc, grpc_request, http2,
-    json_request, message, method_of, open_body, path_of, post1, post2, request,
+    Answer, Http2, Server, any_schedule, channel, config, config_with, frame, grpc, grpc_request,
+    http2, json_request, message, method_of, open_body, path_of, post1, post2, request,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc::UnboundedSender;
@@ -53,11 +51,13 @@ async fn bytes_that_are_no_message_are_the_callers_mistake() {
 
 #[tokio::test]
 async fn messages_are_refused_by_their_length_alone() {
+    let largest = config().limits;
     let server = Server::start(&config());
     let mut channel = http2(server.tcp().await).await;
-    for (method, limit) in
-        [("AssignSlot", MESSAGE_BYTES.max_size()), ("AssignSlots", BULK_MESSAGE_BYTES.max_size())]
-    {
+    for (method, limit) in [
+        ("AssignSlot", largest.message.max_size()),
+        ("AssignSlots", largest.bulk_message.max_size()),
+    ] {
         // Only the prefix is sent: nothing waits for, or makes room for, the rest.
         for length in [limit + 1, u32::MAX as usize] {
             let prefix = [&[0][..], &u32::try_from(length).unwrap().to_be_bytes()].concat();
@@ -81,7 +81,7 @@ async fn messages_are_refused_by_their_length_alone() {
         let status = raw(&mut channel, method, frame(&largest)).await;
         assert_eq!(reason(&status), "ERROR_REASON_FIELD_MISSING", "{status:?}");
     }
-    let spaces = format!("{}{}", good_request(), " ".repeat(MESSAGE_BYTES.max_size()));
+    let spaces = format!("{}{}", good_request(), " ".repeat(config().limits.message.max_size()));
     let answer = post1(server.tcp().await, json_request(&path_of("AssignSlot"), &spaces)).await;
     assert_eq!(
         (answer.status.as_u16(), &answer.json()["code"]),
@@ -136,7 +136,7 @@ async fn deadlines_hold_in_streams_too() {
 
 #[tokio::test]
 async fn a_request_that_never_ends_is_given_up() {
-    let server = Server::start(&Config { unary_timeout: Duration::from_secs(1), ..config() });
+    let server = Server::start(&config_with(&["--unary-timeout", "1"]));
     let mut channel = http2(server.tcp().await).await;
     let (_open, body) = open_body();
     let call = grpc_request(&path_of("AssignSlot"), Bytes::new()).map(|_| body);
@@ -153,7 +153,7 @@ async fn a_request_that_never_ends_is_given_up() {
 
 #[tokio::test]
 async fn a_full_server_says_when_to_try_again_and_stays_healthy() {
-    let server = Server::start(&Config { max_requests: 2, ..config() });
+    let server = Server::start(&config_with(&["--max-requests", "2"]));
     let mut channel = http2(server.tcp().await).await;
     let (first, first_answer) = open_stream(&mut channel, &[]).await;
     let (_second, _) = open_stream(&mut channel, &[]).await;
@@ -174,7 +174,7 @@ async fn a_full_server_says_when_to_try_again_and_stays_healthy() {
 
 #[tokio::test]
 async fn a_cancelled_stream_gives_its_place_back() {
-    let server = Server::start(&Config { max_requests: 1, ..config() });
+    let server = Server::start(&config_with(&["--max-requests", "1"]));
     for _ in 0..5 {
         let mut channel = http2(server.tcp().await).await;
         let (sender, answer) = open_stream(&mut channel, &[]).await;
@@ -188,11 +188,7 @@ async fn a_cancelled_stream_gives_its_place_back() {
 
 #[tokio::test]
 async fn a_reader_that_makes_no_room_loses_its_place() {
-    let server = Server::start(&Config {
-        max_requests: 1,
-        unary_timeout: Duration::from_secs(1),
-        ..config()
-    });
+    let server = Server::start(&config_with(&["--max-requests", "1", "--unary-timeout", "1"]));
     let mut starving = support::http2_with_window(server.tcp().await, 0).await;
     starving.ready().await.unwrap();
     let body = frame(&encoded("AssignSlot", &good_request()));
@@ -207,7 +203,7 @@ async fn a_reader_that_makes_no_room_loses_its_place() {
 
 #[tokio::test]
 async fn plain_http_is_admitted_and_timed_like_grpc() {
-    let server = Server::start(&Config { max_requests: 1, ..config() });
+    let server = Server::start(&config_with(&["--max-requests", "1"]));
     let mut channel = http2(server.tcp().await).await;
     let (_open, body) = open_body();
     let mut slow = json_request(&path_of("AssignSlot"), "").map(|_| body);
@@ -393,7 +389,7 @@ async fn messages_may_be_posted_as_bytes() {
             (400, &json!("invalid_argument"))
         );
     }
-    let large = vec![0; MESSAGE_BYTES.max_size() + 1];
+    let large = vec![0; config().limits.message.max_size() + 1];
     let answer = post1(server.tcp().await, request(&path, &headers, large)).await;
     assert_eq!(answer.status.as_u16(), 429);
 }

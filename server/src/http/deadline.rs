@@ -2,21 +2,15 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
-use http_body::{Body as HttpBody, Frame, SizeHint};
 use offbeat_core::{Reason, Rejection};
-use tokio::sync::watch;
 use tokio::time::{Instant, Sleep};
 use tonic::Status;
-use tonic::body::Body;
 
 use crate::rpc::methods::Method;
 use crate::rpc::status;
-use crate::work::Permit;
 
 /// The headers that carry a caller's deadline: gRPC's, and the Connect protocol's.
 const GRPC_TIMEOUT: &str = "grpc-timeout";
@@ -30,7 +24,7 @@ impl Deadline {
     /// The caller's deadline, or that of unary calls, whichever is earlier.
     pub(super) fn of(
         headers: &HeaderMap,
-        method: Method,
+        method: &Method,
         unary_time: Duration,
     ) -> Result<Self, Status> {
         let grpc = headers.get(GRPC_TIMEOUT).map(parse_timeout).transpose()?;
@@ -54,25 +48,11 @@ impl Deadline {
         }
     }
 
-    /// `body`, ended with DEADLINE_EXCEEDED if it is not complete in time, or
-    /// with UNAVAILABLE once `closing` says so; holds `permit` until then.
-    pub(super) fn bound_body(self, body: Body, permit: Permit, closing: Option<Closing>) -> Body {
-        let late = self.0.map(|instant| Box::pin(tokio::time::sleep_until(instant)));
-        let closed = closing.map(|mut closing| {
-            let closed: Closed = Box::pin(async move {
-                if closing.wait_for(|closed| *closed).await.is_err() {
-                    std::future::pending::<()>().await; // nobody is left who could close
-                }
-            });
-            closed
-        });
-        Body::new(BoundBody { state: State::Open { body, late, closed, _permit: permit } })
+    /// Ready when it has passed; `None` if it never does.
+    pub(super) fn sleep(self) -> Option<Pin<Box<Sleep>>> {
+        self.0.map(|instant| Box::pin(tokio::time::sleep_until(instant)))
     }
 }
-
-/// Becomes true when answers that are still open must end.
-pub(super) type Closing = watch::Receiver<bool>;
-type Closed = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Reads a timeout as gRPC writes it: up to eight digits and a unit.
 fn parse_timeout(value: &HeaderValue) -> Result<Duration, Status> {
@@ -99,10 +79,6 @@ fn parse_timeout(value: &HeaderValue) -> Result<Duration, Status> {
     })
 }
 
-fn is_ready<F: Future + ?Sized>(future: &mut Option<Pin<Box<F>>>, cx: &mut Context<'_>) -> bool {
-    future.as_mut().is_some_and(|future| future.as_mut().poll(cx).is_ready())
-}
-
 /// Reads a timeout as the Connect protocol writes it: up to ten digits, milliseconds.
 fn parse_millis(value: &HeaderValue) -> Result<Duration, Status> {
     let digits = value.to_str().ok().filter(|text| {
@@ -114,59 +90,6 @@ fn parse_millis(value: &HeaderValue) -> Result<Duration, Status> {
         let allowed = "must be 1 to 10 digits, milliseconds";
         status::refused(&Rejection::new(Reason::Malformed, CONNECT_TIMEOUT, shown, allowed))
     })
-}
-
-struct BoundBody {
-    state: State,
-}
-
-enum State {
-    Open { body: Body, late: Option<Pin<Box<Sleep>>>, closed: Option<Closed>, _permit: Permit },
-    Ended,
-}
-
-impl HttpBody for BoundBody {
-    type Data = Bytes;
-    type Error = Status;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let State::Open { body, late, closed, .. } = &mut self.state else {
-            return Poll::Ready(None);
-        };
-        let end = if is_ready(late, cx) {
-            status::deadline_exceeded() // also where the handler always has more to say
-        } else if let Poll::Ready(frame) = Pin::new(body).poll_frame(cx) {
-            if frame.is_none() {
-                self.state = State::Ended;
-            }
-            return Poll::Ready(frame);
-        } else if is_ready(closed, cx) {
-            status::shutting_down()
-        } else {
-            return Poll::Pending;
-        };
-        self.state = State::Ended; // drops the handler's stream, and the place
-        let mut trailers = HeaderMap::new();
-        let written = end.add_header(&mut trailers);
-        Poll::Ready(Some(written.map(|()| Frame::trailers(trailers))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        match &self.state {
-            State::Open { body, .. } => body.is_end_stream(),
-            State::Ended => true,
-        }
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match &self.state {
-            State::Open { body, .. } => body.size_hint(),
-            State::Ended => SizeHint::with_exact(0),
-        }
-    }
 }
 
 #[cfg(test)]

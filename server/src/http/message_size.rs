@@ -1,26 +1,48 @@
-//! Message sizes, refused at their length prefix: before a byte of the message
-//! is buffered, and as RESOURCE_EXHAUSTED (stock tonic says OUT_OF_RANGE).
+//! Request messages: their sizes, refused at their length prefix: before a byte of the message
+//! is buffered, and as RESOURCE_EXHAUSTED (stock tonic says OUT_OF_RANGE);
+//! the bytes they take together; and the time they take to arrive.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use offbeat_core::limits::Limit;
+use tokio::time::Sleep;
 use tonic::Status;
 use tonic::body::Body;
 
 use crate::rpc::status;
+use crate::work::Permit;
 
 /// A request body whose messages are measured as they pass.
 pub(super) struct MeasuredBody {
     body: Body,
     meter: Meter,
+    permit: Permit,
+    patience: Duration,
+    /// Runs while a message has begun and not ended.
+    stalled: Option<Pin<Box<Sleep>>>,
 }
 
 impl MeasuredBody {
-    pub(super) fn new(body: Body, limit: Limit) -> Self {
-        Self { body, meter: Meter { limit, prefix: [0; PREFIX], prefix_read: 0, message_left: 0 } }
+    /// Refuses messages above `limit`, those for whose bytes there is no room, and those that
+    /// take longer than `patience` to arrive.
+    pub(super) fn new(body: Body, limit: Limit, permit: Permit, patience: Duration) -> Self {
+        let meter = Meter { limit, prefix: [0; PREFIX], prefix_read: 0, message_left: 0 };
+        Self { body, meter, permit, patience, stalled: None }
+    }
+
+    fn pass(&mut self, data: &[u8]) -> Result<(), Status> {
+        if self.meter.pass(data)? {
+            self.permit.next_request();
+            self.stalled = None;
+        }
+        match self.permit.take_request(data.len()) {
+            true => Ok(()),
+            false => Err(status::no_room()),
+        }
     }
 }
 
@@ -36,16 +58,23 @@ struct Meter {
 }
 
 impl Meter {
-    fn pass(&mut self, mut bytes: &[u8]) -> Result<(), Status> {
+    /// Whether a message has ended in these bytes.
+    fn pass(&mut self, mut bytes: &[u8]) -> Result<bool, Status> {
+        let mut ended = false;
         while !bytes.is_empty() {
             let skipped = self.message_left.min(bytes.len());
             self.message_left -= skipped;
             bytes = bytes.get(skipped..).unwrap_or_default();
             if self.message_left == 0 {
+                ended |= self.prefix_read == 0;
                 bytes = self.read_prefix(bytes)?;
             }
         }
-        Ok(())
+        Ok(ended)
+    }
+
+    const fn is_within_a_message(&self) -> bool {
+        self.message_left > 0 || self.prefix_read > 0
     }
 
     fn read_prefix<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], Status> {
@@ -77,10 +106,19 @@ impl HttpBody for MeasuredBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) else {
+            if !self.meter.is_within_a_message() {
+                return Poll::Pending;
+            }
+            let patience = self.patience;
+            let stalled =
+                self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)));
+            ready!(stalled.as_mut().poll(cx));
+            return Poll::Ready(Some(Err(status::deadline_exceeded())));
+        };
         if let Some(Ok(frame)) = &frame
             && let Some(data) = frame.data_ref()
-            && let Err(refused) = self.meter.pass(data)
+            && let Err(refused) = self.pass(data)
         {
             return Poll::Ready(Some(Err(refused)));
         }
@@ -102,7 +140,7 @@ mod tests {
     use crate::limits::MESSAGE_BYTES;
 
     fn meter() -> Meter {
-        MeasuredBody::new(Body::empty(), MESSAGE_BYTES).meter
+        Meter { limit: MESSAGE_BYTES, prefix: [0; PREFIX], prefix_read: 0, message_left: 0 }
     }
 
     fn message(length: usize) -> Vec<u8> {

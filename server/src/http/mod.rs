@@ -5,23 +5,34 @@
 //! messages of a gRPC request are measured before the handler sees them.
 
 mod admission;
+mod answer;
 pub mod connect;
+mod credentials;
 mod deadline;
 mod message_size;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ::http::header::CONTENT_TYPE;
-use ::http::{Request, Response};
+use ::http::{HeaderMap, Request, Response};
+use offbeat_core::limits::Limit;
 use tokio::sync::watch;
 use tonic::body::Body;
 use tonic::service::Routes;
 use tonic::{Code, Status};
 use tower::ServiceExt as _;
+use tracing::Instrument as _;
 
+use crate::config::Limits;
+use crate::metrics::{Metrics, Record};
 use crate::rpc::methods::Method;
 use crate::rpc::status;
-use admission::Admission;
+use crate::telemetry;
+use crate::work::Permit;
+pub use admission::Admission;
+use answer::Terms;
+pub use credentials::{Credentials, Tokens};
 pub use deadline::Deadline;
 use message_size::MeasuredBody;
 
@@ -29,9 +40,20 @@ use message_size::MeasuredBody;
 #[derive(Debug, Clone)]
 pub struct Stack {
     routes: Routes,
-    admission: Admission,
-    unary_time: Duration,
+    shared: Arc<Shared>,
     ends: Ends,
+}
+
+#[derive(Debug)]
+struct Shared {
+    credentials: Credentials,
+    admission: Admission,
+    metrics: Arc<Metrics>,
+    spans: bool,
+    message: Limit,
+    bulk_message: Limit,
+    answer: Limit,
+    unary_time: Duration,
 }
 
 /// When open streams must end; each becomes true once.
@@ -44,30 +66,57 @@ pub struct Ends {
 }
 
 impl Stack {
-    /// Serves `routes`: so many requests at once, and unary calls that take so
-    /// long at most.
+    /// Serves `routes` within `limits`.
     #[must_use]
-    pub fn new(routes: Routes, max_requests: usize, unary_time: Duration, ends: Ends) -> Self {
-        let admission = Admission::new(max_requests);
-        Self { routes: routes.prepare(), admission, unary_time, ends }
+    pub fn new(
+        routes: Routes,
+        limits: &Limits,
+        credentials: Credentials,
+        metrics: Arc<Metrics>,
+        ends: Ends,
+        spans: bool,
+    ) -> Self {
+        let shared = Shared {
+            credentials,
+            admission: Admission::new(limits.requests, limits.bytes_under_way),
+            metrics,
+            spans,
+            message: limits.message,
+            bulk_message: limits.bulk_message,
+            answer: limits.answer,
+            unary_time: limits.unary_time,
+        };
+        Self { routes: routes.prepare(), shared: Arc::new(shared), ends }
+    }
+
+    /// Who counts the requests under way.
+    #[must_use]
+    pub fn admission(&self) -> Admission {
+        self.shared.admission.clone()
     }
 
     /// Answers any HTTP request.
-    pub async fn answer(&self, mut request: Request<Body>) -> Response<Body> {
-        let form = Form::of(&request);
-        let refusal = |status: Status| match form {
-            Form::Grpc => status.into_http(),
-            Form::ConnectStream => connect::stream::answer(status.into_http()),
-            Form::Connect => connect::refusal(status),
-        };
+    pub async fn answer(&self, request: Request<Body>) -> Response<Body> {
         let method = Method::at(request.uri().path());
-        let permit = match self.admission.admit(method) {
-            Ok(permit) => permit,
-            Err(refused) => return refusal(refused),
-        };
-        let deadline = match Deadline::of(request.headers(), method, self.unary_time) {
-            Ok(deadline) => deadline,
-            Err(refused) => return refusal(refused),
+        let record = Record::begin(Arc::clone(&self.shared.metrics), method, request.headers());
+        if !self.shared.spans {
+            return self.answer_recorded(request, method, record).await;
+        }
+        let span = telemetry::span(method, request.headers());
+        let record = record.within(span.clone());
+        self.answer_recorded(request, method, record).instrument(span).await
+    }
+
+    async fn answer_recorded(
+        &self,
+        mut request: Request<Body>,
+        method: &'static Method,
+        record: Record,
+    ) -> Response<Body> {
+        let form = Form::of(&request);
+        let (deadline, permit) = match self.admit(method, request.headers()) {
+            Ok(admitted) => admitted,
+            Err(refused) => return form.refuse(refused, record),
         };
         // Work that goes on elsewhere holds its place too.
         request.extensions_mut().insert(permit.clone());
@@ -79,24 +128,49 @@ impl Stack {
             }
         };
         let Some(mut response) = deadline.bound(answered).await else {
-            return refusal(status::deadline_exceeded());
+            return form.refuse(status::deadline_exceeded(), record);
         };
-        response.extensions_mut().insert(deadline);
-        let end = method.streaming.then(|| match method.observing {
+        let closing = method.streaming.then(|| match method.observing {
             true => self.ends.stopping.clone(),
             false => self.ends.closing.clone(),
         });
-        let response = response.map(|body| deadline.bound_body(body, permit, end));
+        let terms = Terms { deadline, permit, largest: self.shared.answer, closing };
+        if let Err(refused) = terms.take(response.body()) {
+            return form.refuse(refused, record);
+        }
+        response.extensions_mut().insert(deadline);
+        let response = answer::bound(response, terms, record);
         match form {
             Form::ConnectStream => connect::stream::answer(response),
             Form::Grpc | Form::Connect => response,
         }
     }
 
+    /// Before anything of the body is read.
+    fn admit(&self, method: &Method, headers: &HeaderMap) -> Result<(Deadline, Permit), Status> {
+        let Shared { credentials, admission, unary_time, .. } = &*self.shared;
+        if !method.exempt {
+            credentials.check(headers)?;
+        }
+        let deadline = Deadline::of(headers, method, *unary_time)?;
+        Ok((deadline, admission.admit(method)?))
+    }
+
+    /// The largest message that `method` takes.
+    fn largest(&self, method: &Method) -> Limit {
+        if method.bulk { self.shared.bulk_message } else { self.shared.message }
+    }
+
     /// Calls the handler of a gRPC request.
-    async fn call(&self, request: Request<Body>, method: Method) -> Response<Body> {
+    async fn call(&self, request: Request<Body>, method: &Method) -> Response<Body> {
         let path = request.uri().path().to_owned();
-        let request = request.map(|body| Body::new(MeasuredBody::new(body, method.message_bytes)));
+        let request = match request.extensions().get::<Permit>().cloned() {
+            Some(permit) => {
+                let (limit, patience) = (self.largest(method), self.shared.unary_time);
+                request.map(|body| Body::new(MeasuredBody::new(body, limit, permit, patience)))
+            }
+            None => request, // every request has one
+        };
         match self.routes.clone().oneshot(request).await {
             Ok(response) => explained(response.map(Body::new), &path),
             Err(never) => match never {},
@@ -127,6 +201,16 @@ enum Form {
 }
 
 impl Form {
+    /// A refusal in the words of its protocol.
+    fn refuse(self, status: Status, mut record: Record) -> Response<Body> {
+        record.ends_with(status.code());
+        match self {
+            Self::Grpc => status.into_http(),
+            Self::ConnectStream => connect::stream::answer(status.into_http()),
+            Self::Connect => connect::refusal(status),
+        }
+    }
+
     fn of(request: &Request<Body>) -> Self {
         if is_grpc(request) {
             Self::Grpc

@@ -1,9 +1,9 @@
 //! One connection: HTTP/1.1 or HTTP/2, from its first byte to its last.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -13,20 +13,18 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use offbeat_core::limits::Limit;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tonic::Status;
 use tonic::body::Body;
 
-use super::patience::PatientSocket;
+use super::patience::{PatientSocket, Stranger};
+use super::tls::Tls;
+use crate::config::{Config, Limits};
 use crate::http::{Deadline, Stack};
-use crate::limits::{
-    CONNECTION_WINDOW_BYTES, FIRST_BYTE_SECONDS, HTTP1_IDLE_SECONDS, KEEPALIVE_SECONDS,
-    LOCAL_ERROR_RESETS, SEND_BUFFER_BYTES, STREAM_WINDOW_BYTES, STREAMS_PER_CONNECTION,
-    WRITE_STALL_SECONDS,
-};
+use crate::metrics::Metrics;
 
 /// No answer to a ping within this closes the connection.
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -40,30 +38,138 @@ const READER_PATIENCE: Duration = Duration::from_secs(1);
 /// Serves connections; knows those that are open.
 #[derive(Debug)]
 pub(super) struct Connections {
-    stack: Stack,
-    builder: auto::Builder<TokioExecutor>,
-    stopping: watch::Receiver<bool>,
+    free: Arc<Semaphore>,
+    serving: Serving,
+    uids: Vec<u32>,
+    metrics: Arc<Metrics>,
     open: Mutex<JoinSet<()>>,
+    /// Those that had not said what they speak when they came, in the order of their coming.
+    strangers: Mutex<VecDeque<Weak<Stranger>>>,
+    most: usize,
 }
 
-/// What a listener accepts.
-pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
-impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Socket for S {}
+/// What serving a connection takes.
+#[derive(Debug, Clone)]
+struct Serving {
+    stack: Stack,
+    builder: auto::Builder<TokioExecutor>,
+    tls: Option<Tls>,
+    first_bytes: Duration,
+    write_stall: Duration,
+    stopping: watch::Receiver<bool>,
+}
+
+/// Who was accepted.
+pub(super) enum Peer {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+/// What bytes are exchanged over.
+trait Socket: AsyncRead + AsyncWrite + Unpin + Send {}
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Socket for S {}
 
 impl Connections {
-    pub(super) fn new(stack: Stack, stopping: watch::Receiver<bool>) -> Self {
-        Self { stack, builder: builder(), stopping, open: Mutex::default() }
+    pub(super) fn new(
+        stack: Stack,
+        config: &Config,
+        tls: Option<Tls>,
+        metrics: Arc<Metrics>,
+        stopping: watch::Receiver<bool>,
+    ) -> Self {
+        let Limits { connections, first_bytes, write_stall, .. } = config.limits;
+        let builder = builder(&config.limits);
+        Self {
+            free: Arc::new(Semaphore::new(connections)),
+            serving: Serving { stack, builder, tls, first_bytes, write_stall, stopping },
+            uids: config.socket_uids.clone(),
+            metrics,
+            open: Mutex::default(),
+            strangers: Mutex::default(),
+            most: connections,
+        }
     }
 
-    /// Serves `socket` until it ends; holds `place` as long.
-    pub(super) fn serve(&self, socket: impl Socket, place: OwnedSemaphorePermit) {
-        let stack = self.stack.clone();
-        let builder = self.builder.clone();
-        let stopping = self.stopping.clone();
+    /// How many are open.
+    pub(super) fn count(&self) -> usize {
+        self.most - self.free.available_permits()
+    }
+
+    /// Ready when none is open.
+    pub(super) async fn drained(&self) {
+        let all = u32::try_from(self.most).unwrap_or(u32::MAX);
+        let _ = self.free.acquire_many(all).await;
+    }
+
+    /// Serves a peer as soon as there is a place.
+    pub(super) async fn admit(&self, peer: Peer) {
+        if let Peer::Unix(socket) = &peer
+            && !self.may_call(socket)
+        {
+            return;
+        }
+        let place = match Arc::clone(&self.free).try_acquire_owned() {
+            Ok(place) => place,
+            Err(_) => {
+                self.evict_a_stranger();
+                match Arc::clone(&self.free).acquire_owned().await {
+                    Ok(place) => place,
+                    Err(_) => return, // the semaphore is never closed
+                }
+            }
+        };
+        self.metrics.connected();
+        self.serve(peer, place);
+    }
+
+    /// Whether the user at the other end of a Unix socket is one of those named, if any are.
+    fn may_call(&self, socket: &UnixStream) -> bool {
+        if self.uids.is_empty() {
+            return true;
+        }
+        let uid = socket.peer_cred().map(|peer| peer.uid());
+        let may = uid.as_ref().is_ok_and(|uid| self.uids.contains(uid));
+        if !may {
+            tracing::warn!(
+                uid = uid.ok(),
+                "a user who may not call over the Unix socket was refused"
+            );
+        }
+        may
+    }
+
+    /// Closes the connection that has been silent longest since it came, if any is.
+    fn evict_a_stranger(&self) {
+        let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(stranger) = strangers.pop_front() {
+            if stranger.upgrade().is_some_and(|stranger| stranger.evict()) {
+                self.metrics.evicted();
+                return;
+            }
+        }
+    }
+
+    /// Notes a stranger; forgets those that are gone or known, when there are many.
+    fn note(&self, stranger: &Arc<Stranger>) {
+        let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
+        if strangers.len() >= 2 * self.most {
+            strangers.retain(|stranger| stranger.strong_count() > 0);
+        }
+        strangers.push_back(Arc::downgrade(stranger));
+    }
+
+    /// Serves `peer` until it ends; holds `place` as long.
+    fn serve(&self, peer: Peer, place: OwnedSemaphorePermit) {
+        let stranger = Arc::new(Stranger::default());
+        self.note(&stranger);
+        let serving = self.serving.clone();
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         while open.try_join_next().is_some() {} // forget those that have ended
         open.spawn(async move {
-            serve(socket, builder, stack, stopping).await;
+            tokio::select! {
+                () = serve(peer, serving, Arc::clone(&stranger)) => {}
+                () = stranger.evicted() => {}
+            }
             drop(place);
         });
     }
@@ -74,14 +180,31 @@ impl Connections {
     }
 }
 
-async fn serve(
-    socket: impl Socket,
-    builder: auto::Builder<TokioExecutor>,
-    stack: Stack,
-    mut stopping: watch::Receiver<bool>,
-) {
-    let socket =
-        PatientSocket::new(socket, seconds(FIRST_BYTE_SECONDS), seconds(WRITE_STALL_SECONDS));
+/// The bytes of a peer, decrypted if they must be.
+async fn open(peer: Peer, serving: &Serving) -> Option<Box<dyn Socket>> {
+    match (peer, &serving.tls) {
+        (Peer::Unix(socket), _) => Some(Box::new(socket)),
+        (Peer::Tcp(socket), None) => Some(Box::new(socket)),
+        (Peer::Tcp(socket), Some(tls)) => {
+            let handshake = tls.acceptor().accept(socket);
+            match tokio::time::timeout(serving.first_bytes, handshake).await {
+                Ok(Ok(socket)) => Some(Box::new(socket)),
+                Ok(Err(error)) => {
+                    tracing::debug!(%error, "a TLS handshake failed");
+                    None
+                }
+                Err(_) => None,
+            }
+        }
+    }
+}
+
+async fn serve(peer: Peer, serving: Serving, stranger: Arc<Stranger>) {
+    let Some(socket) = open(peer, &serving).await else {
+        return;
+    };
+    let Serving { stack, builder, first_bytes, write_stall, mut stopping, .. } = serving;
+    let socket = PatientSocket::new(socket, stranger, first_bytes, write_stall);
     let requests = Requests::default();
     let service = service_fn(|request: http::Request<Incoming>| {
         let stack = stack.clone();
@@ -211,28 +334,24 @@ impl HttpBody for CountedBody {
     }
 }
 
-fn builder() -> auto::Builder<TokioExecutor> {
+fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
+    let header_bytes = usize::try_from(limits.header_bytes).unwrap_or(usize::MAX);
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(seconds(HTTP1_IDLE_SECONDS))
+        .header_read_timeout(limits.http1_idle)
+        .max_buf_size(header_bytes)
         .http2()
         .timer(TokioTimer::new())
-        .max_concurrent_streams(bound(STREAMS_PER_CONNECTION))
-        .max_local_error_reset_streams(LOCAL_ERROR_RESETS.max_size())
-        .initial_stream_window_size(bound(STREAM_WINDOW_BYTES))
-        .initial_connection_window_size(bound(CONNECTION_WINDOW_BYTES))
-        .max_send_buf_size(SEND_BUFFER_BYTES.max_size())
-        .keep_alive_interval(seconds(KEEPALIVE_SECONDS))
+        .max_concurrent_streams(limits.streams)
+        .max_header_list_size(limits.header_bytes)
+        .max_local_error_reset_streams(limits.error_resets)
+        .max_pending_accept_reset_streams(limits.early_resets)
+        .initial_stream_window_size(limits.stream_window)
+        .initial_connection_window_size(limits.connection_window)
+        .max_send_buf_size(limits.send_buffer)
+        .keep_alive_interval(limits.keepalive)
         .keep_alive_timeout(KEEPALIVE_TIMEOUT);
     builder
-}
-
-fn bound(limit: Limit) -> u32 {
-    u32::try_from(limit.maximum).unwrap_or(u32::MAX)
-}
-
-fn seconds(limit: Limit) -> Duration {
-    Duration::from_secs(limit.maximum.unsigned_abs())
 }

@@ -2,20 +2,22 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _,
+};
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::fs::Mode;
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::Semaphore;
 
-use super::connection::Connections;
-use crate::config::ListenAddress;
+use super::connection::{Connections, Peer};
+use crate::config::{ListenAddress, SocketMode};
 
-/// The owner and the group of a Unix socket may connect.
-const SOCKET_MODE: u32 = 0o660;
+/// Of the folder of a Unix socket, if it is made.
+const FOLDER_MODE: u32 = 0o700;
 
 /// After a failed accept (no file descriptors left, mostly), so long a pause.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -30,18 +32,25 @@ pub enum Listener {
 }
 
 impl Listener {
-    /// Binds `address`; a stale socket, on which nobody listens, is replaced.
+    /// Binds `address`; a stale socket of ours, on which nobody listens, is replaced, and a
+    /// folder that is missing is made, for the owner alone.
     ///
     /// # Errors
     /// When the address is taken, not ours, or not a socket.
-    pub async fn bind(address: &ListenAddress) -> io::Result<Self> {
+    pub async fn bind(address: &ListenAddress, mode: SocketMode) -> io::Result<Self> {
         match address {
             ListenAddress::Tcp(address) => Ok(Self::Tcp(TcpListener::bind(address).await?)),
             ListenAddress::Unix(path) => {
+                make_folder(path)?;
                 remove_stale_socket(path)?;
-                let listener = UnixListener::bind(path)?;
-                fs::set_permissions(path, fs::Permissions::from_mode(SOCKET_MODE))?;
-                Ok(Self::Unix(listener, SocketFile(path.clone())))
+                // Until its permissions are set, nobody else may connect.
+                let umask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
+                let listener = UnixListener::bind(path);
+                rustix::process::umask(umask);
+                let listener = listener?;
+                let file = SocketFile(path.clone());
+                fs::set_permissions(path, fs::Permissions::from_mode(mode.0))?;
+                Ok(Self::Unix(listener, file))
             }
         }
     }
@@ -68,12 +77,25 @@ impl Drop for SocketFile {
     }
 }
 
+fn make_folder(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
+            fs::DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder)
+        }
+        _ => Ok(()),
+    }
+}
+
 fn remove_stale_socket(path: &Path) -> io::Result<()> {
     let Ok(metadata) = fs::symlink_metadata(path) else {
         return Ok(());
     };
     if !metadata.file_type().is_socket() {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "the path is no socket"));
+    }
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        let why = "the socket belongs to another user";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
     }
     match StdUnixStream::connect(path) {
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path),
@@ -82,25 +104,23 @@ fn remove_stale_socket(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Accepts connections, as long as there is a place among them.
-pub(super) async fn accept(
-    listener: Listener,
-    connections: Arc<Connections>,
-    free: Arc<Semaphore>,
-) {
-    while let Ok(place) = Arc::clone(&free).acquire_owned().await {
+/// Accepts connections. When there is no place for one, that which has been silent longest
+/// loses its own; if all speak, the new one waits.
+pub(super) async fn accept(listener: Listener, connections: Arc<Connections>) {
+    loop {
         let accepted = match &listener {
             Listener::Tcp(tcp) => tcp.accept().await.map(|(stream, _)| {
                 let _ = stream.set_nodelay(true); // a closed peer; serving it will tell
-                connections.serve(stream, place);
+                Peer::Tcp(stream)
             }),
-            Listener::Unix(unix, _) => unix.accept().await.map(|(stream, _)| {
-                connections.serve(stream, place);
-            }),
+            Listener::Unix(unix, _) => unix.accept().await.map(|(stream, _)| Peer::Unix(stream)),
         };
-        if let Err(error) = accepted {
-            tracing::warn!(%error, "accept failed");
-            tokio::time::sleep(ACCEPT_PAUSE).await;
+        match accepted {
+            Ok(peer) => connections.admit(peer).await,
+            Err(error) => {
+                tracing::warn!(%error, "accept failed");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
         }
     }
 }

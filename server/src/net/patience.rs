@@ -3,19 +3,46 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
 
 /// Bytes that decide between HTTP/1.1 and HTTP/2: the preface of the latter (RFC 9113, 3.4).
 const PREFACE_BYTES: usize = 24;
 
+/// A connection that has not said what it speaks.
+#[derive(Debug, Default)]
+pub(super) struct Stranger {
+    known: AtomicBool,
+    leave: Notify,
+}
+
+impl Stranger {
+    /// Tells it to leave, unless it is known by now; whether it goes.
+    pub(super) fn evict(&self) -> bool {
+        let is_stranger = !self.known.load(Ordering::Relaxed);
+        if is_stranger {
+            self.leave.notify_one();
+        }
+        is_stranger
+    }
+
+    /// Ready when it must leave.
+    pub(super) async fn evicted(&self) {
+        self.leave.notified().await;
+    }
+}
+
 /// Fails to read if the first bytes do not come in time, and to write if the
 /// peer takes nothing for too long.
 pub(super) struct PatientSocket<S> {
     socket: S,
+    stranger: Arc<Stranger>,
     missing: usize,
     silent: Option<Pin<Box<Sleep>>>,
     write_patience: Duration,
@@ -23,9 +50,15 @@ pub(super) struct PatientSocket<S> {
 }
 
 impl<S> PatientSocket<S> {
-    pub(super) fn new(socket: S, first_bytes: Duration, write_patience: Duration) -> Self {
+    /// Tells `stranger` when the first bytes have come.
+    pub(super) fn new(
+        socket: S,
+        stranger: Arc<Stranger>,
+        first_bytes: Duration,
+        write_patience: Duration,
+    ) -> Self {
         let silent = Some(Box::pin(tokio::time::sleep(first_bytes)));
-        Self { socket, missing: PREFACE_BYTES, silent, write_patience, stalled: None }
+        Self { socket, stranger, missing: PREFACE_BYTES, silent, write_patience, stalled: None }
     }
 
     /// Passes on what a write came to; times those that come to nothing.
@@ -55,8 +88,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for PatientSocket<S> {
         let read = Pin::new(&mut self.socket).poll_read(cx, buffer);
         if read.is_ready() {
             self.missing = self.missing.saturating_sub(buffer.filled().len() - before);
-            if self.missing == 0 {
-                self.silent = None;
+            if self.missing == 0 && self.silent.take().is_some() {
+                self.stranger.known.store(true, Ordering::Relaxed);
             }
             return read;
         }

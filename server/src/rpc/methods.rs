@@ -1,60 +1,116 @@
-//! What the transport must know of a method before it reads the message.
-
-use offbeat_core::limits::Limit;
-
-use crate::limits::{BULK_MESSAGE_BYTES, MESSAGE_BYTES};
+//! The methods, and what the transport must know of one before it reads the message.
 
 /// How the transport treats a method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Method {
-    /// The largest request message.
-    pub message_bytes: Limit,
+    /// `/package.Service/Method`.
+    pub path: &'static str,
+    /// Whether its messages may be large.
+    pub bulk: bool,
     /// Whether it may stay open as long as its caller likes.
     pub streaming: bool,
     /// Whether it only watches, and ends as soon as the server begins to stop.
     pub observing: bool,
-    /// Whether it is answered even when the server is full.
+    /// Whether it is answered even when the server is full, and to anybody.
     pub exempt: bool,
 }
 
 impl Method {
-    /// The treatment of the method at `path`, also of one that does not exist.
+    const fn unary(path: &'static str) -> Self {
+        Self { path, bulk: false, streaming: false, observing: false, exempt: false }
+    }
+
+    const fn bulk(path: &'static str) -> Self {
+        Self { bulk: true, ..Self::unary(path) }
+    }
+
+    const fn bulk_stream(path: &'static str) -> Self {
+        Self { streaming: true, ..Self::bulk(path) }
+    }
+
+    const fn watch(path: &'static str) -> Self {
+        Self { streaming: true, observing: true, ..Self::unary(path) }
+    }
+
+    /// The method at `path`; [`Self::UNKNOWN`] if there is none.
     #[must_use]
-    pub fn at(path: &str) -> Self {
-        let unary = Self {
-            message_bytes: MESSAGE_BYTES,
-            streaming: false,
-            observing: false,
-            exempt: false,
-        };
-        match path {
-            "/offbeat.v1.SlotService/AssignSlots"
-            | "/offbeat.v1.StageService/AllocateWorkers"
-            | "/offbeat.v1.StageService/NextStage"
-            | "/offbeat.v1.LaneService/DispatchJobs"
-            | "/offbeat.v1.LaneService/PlanLanes"
-            | "/offbeat.v1.NamedSpreadService/SubmitGroups"
-            | "/offbeat.v1.NamedSpreadService/WaitForGroups" => {
-                Self { message_bytes: BULK_MESSAGE_BYTES, ..unary }
+    pub fn at(path: &str) -> &'static Self {
+        let known = METHODS.iter().chain(&REFLECTION).find(|method| method.path == path);
+        known.unwrap_or(&Self::UNKNOWN)
+    }
+
+    /// Stands for all paths without a method.
+    pub const UNKNOWN: Self = Self::unary("unknown");
+
+    /// The name that logs and metrics use: `Service/Method`, of a few known ones.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.path.strip_prefix("/offbeat.v1.").or(self.path.strip_prefix('/')).unwrap_or(self.path)
+    }
+}
+
+/// Every method of the port; those that are called most come first.
+pub static METHODS: [Method; 28] = [
+    Method::unary("/offbeat.v1.SlotService/AssignSlot"),
+    Method::bulk("/offbeat.v1.SlotService/AssignSlots"),
+    Method::unary("/offbeat.v1.NamedSpreadService/PullJobs"),
+    Method::unary("/offbeat.v1.NamedSpreadService/SettleJobs"),
+    Method::bulk("/offbeat.v1.NamedSpreadService/SubmitGroups"),
+    Method::unary("/offbeat.v1.LaneService/RouteJob"),
+    Method::bulk("/offbeat.v1.LaneService/DispatchJobs"),
+    Method::unary("/offbeat.v1.LaneService/SplitWorkers"),
+    Method::bulk("/offbeat.v1.LaneService/PlanLanes"),
+    Method::unary("/offbeat.v1.SlotService/DescribeSchedule"),
+    Method::unary("/offbeat.v1.SlotService/ListSlots"),
+    Method::unary("/offbeat.v1.SlotService/GetWindowPredicate"),
+    Method::unary("/offbeat.v1.SlotService/GetReciprocalSlots"),
+    Method::bulk_stream("/offbeat.v1.SlotService/StreamSlotAssignments"),
+    Method::bulk_stream("/offbeat.v1.SpreadService/Spread"),
+    Method::unary("/offbeat.v1.NamedSpreadService/OpenSpread"),
+    Method::bulk("/offbeat.v1.NamedSpreadService/WaitForGroups"),
+    // Its jobs are lost with the process: it has no use for the grace period.
+    Method::watch("/offbeat.v1.NamedSpreadService/StreamJobs"),
+    Method::unary("/offbeat.v1.NamedSpreadService/DescribeSpread"),
+    Method::unary("/offbeat.v1.NamedSpreadService/ListSpreads"),
+    Method::unary("/offbeat.v1.NamedSpreadService/ListDeadLetters"),
+    Method::unary("/offbeat.v1.NamedSpreadService/DeleteDeadLetters"),
+    Method::unary("/offbeat.v1.NamedSpreadService/CloseSpread"),
+    Method::bulk("/offbeat.v1.StageService/AllocateWorkers"),
+    Method::bulk("/offbeat.v1.StageService/NextStage"),
+    Method::bulk_stream("/offbeat.v1.SimulationService/Simulate"),
+    Method { exempt: true, ..Method::unary("/grpc.health.v1.Health/Check") },
+    Method::watch("/grpc.health.v1.Health/Watch"),
+];
+
+/// Reflection, in its two versions.
+static REFLECTION: [Method; 2] = [
+    Method::watch("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"),
+    Method::watch("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"),
+];
+
+#[cfg(test)]
+mod tests {
+    use prost_reflect::DescriptorPool;
+
+    use super::*;
+    use crate::proto::FILE_DESCRIPTOR_SET;
+
+    #[test]
+    fn every_method_of_the_protos_is_known_for_what_it_is() {
+        let pool = DescriptorPool::decode(FILE_DESCRIPTOR_SET).unwrap();
+        let mut count = 0;
+        for service in pool.services() {
+            for method in service.methods() {
+                let path = format!("/{}/{}", service.full_name(), method.name());
+                let known = Method::at(&path);
+                assert_eq!(known.path, path);
+                let streams = method.is_client_streaming() || method.is_server_streaming();
+                assert_eq!(known.streaming, streams, "{path}");
+                count += 1;
             }
-            "/offbeat.v1.SlotService/StreamSlotAssignments"
-            | "/offbeat.v1.SpreadService/Spread" => {
-                Self { message_bytes: BULK_MESSAGE_BYTES, streaming: true, ..unary }
-            }
-            "/offbeat.v1.SimulationService/Simulate" => {
-                Self { message_bytes: BULK_MESSAGE_BYTES, streaming: true, ..unary }
-            }
-            // Its jobs are lost with the process: it has no use for the grace period.
-            "/offbeat.v1.NamedSpreadService/StreamJobs" => {
-                Self { streaming: true, observing: true, ..unary }
-            }
-            "/grpc.health.v1.Health/Check" => Self { exempt: true, ..unary },
-            "/grpc.health.v1.Health/Watch"
-            | "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
-            | "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo" => {
-                Self { streaming: true, observing: true, ..unary }
-            }
-            _ => unary,
         }
+        let health = METHODS.iter().filter(|method| method.path.starts_with("/grpc.")).count();
+        assert_eq!(count + health, METHODS.len());
+        assert_eq!(Method::at("/offbeat.v1.SlotService/Nobody"), &Method::UNKNOWN);
     }
 }

@@ -7,6 +7,7 @@ mod convert;
 pub mod lanes;
 pub mod methods;
 mod named;
+pub mod refusals;
 mod simulation;
 mod slots;
 mod spread;

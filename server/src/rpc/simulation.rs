@@ -6,17 +6,20 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::Stream;
+use offbeat_core::limits::Limit;
 use offbeat_core::{Reason, Rejection, Span};
 use offbeat_sim::results::{Outcome, Results};
 use offbeat_sim::scenario::{Scenario, parse};
 use offbeat_sim::world::{Watch, run_all};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::Interval;
 use tonic::{Request, Response, Status};
 
 use super::convert::{count, duration, wide};
 use super::status;
-use crate::limits::{SCENARIO_BYTES, SIMULATED_JOBS, SIMULATED_SECONDS};
+use crate::config::Limits;
+use crate::limits::SCENARIO_BYTES;
 use crate::proto;
 use crate::proto::simulate_response::Event;
 use crate::proto::simulation_service_server::SimulationService;
@@ -28,9 +31,24 @@ const SIMULATED_EVENTS: u64 = 50_000_000;
 /// How often progress is told.
 const PROGRESS: Duration = Duration::from_millis(200);
 
-/// Answers `SimulationService`. Without state.
-#[derive(Debug, Clone, Copy)]
-pub struct SimulationHandlers;
+/// Answers `SimulationService`: so many simulations at once, and no queue in front of them.
+#[derive(Debug, Clone)]
+pub struct SimulationHandlers {
+    free: Arc<Semaphore>,
+    at_once: usize,
+    jobs: Limit,
+    seconds: Limit,
+}
+
+impl SimulationHandlers {
+    /// Simulates within `limits`.
+    #[must_use]
+    pub fn new(limits: &Limits) -> Self {
+        let at_once = limits.simulations;
+        let (jobs, seconds) = (limits.simulated_jobs, limits.simulated_seconds);
+        Self { free: Arc::new(Semaphore::new(at_once)), at_once, jobs, seconds }
+    }
+}
 
 type Answers = Pin<Box<dyn Stream<Item = Result<proto::SimulateResponse, Status>> + Send>>;
 
@@ -43,8 +61,12 @@ impl SimulationService for SimulationHandlers {
         request: Request<proto::SimulateRequest>,
     ) -> Result<Response<Answers>, Status> {
         let permit: Option<Permit> = request.extensions().get().cloned();
+        let place = Arc::clone(&self.free).try_acquire_owned();
+        let place = place.map_err(|_| status::simulations_busy(self.at_once))?;
         let proto::SimulateRequest { scenario } = request.into_inner();
-        let scenario = off_loop(true, permit.clone(), move || read(&scenario)).await?;
+        let (jobs, seconds) = (self.jobs, self.seconds);
+        let read = move || read(&scenario, jobs, seconds);
+        let scenario = off_loop(true, permit.clone(), read).await?;
         let scenario = scenario.map_err(|rejection| status::refused(&rejection))?;
         let watch = Arc::new(Watch::default());
         let runs = (scenario.strategies.len() * scenario.seeds.len()) as u64;
@@ -54,7 +76,7 @@ impl SimulationService for SimulationHandlers {
             // One thread: others have requests too.
             let traces = run_all(&scenario, 1, &watched)?;
             let results = Results::new(&scenario, &traces);
-            drop(permit); // held until here, though the caller may have left
+            drop((permit, place)); // held until here, though the caller may have left
             results
         });
         let running =
@@ -107,7 +129,7 @@ impl Running {
     }
 }
 
-fn read(text: &str) -> Result<Scenario, Rejection> {
+fn read(text: &str, jobs: Limit, seconds: Limit) -> Result<Scenario, Rejection> {
     if !SCENARIO_BYTES.allows(text.len() as i128) {
         let (value, allowed) =
             (format!("{} bytes", text.len()), format!("must be {SCENARIO_BYTES}"));
@@ -119,10 +141,9 @@ fn read(text: &str) -> Result<Scenario, Rejection> {
     };
     let mut scenario = parse(text, &no_files)?;
     scenario.max_events = SIMULATED_EVENTS;
-    for (field, made, limit) in [
-        ("users.count", scenario.job_count(), SIMULATED_JOBS),
-        ("duration", scenario.run_seconds(), SIMULATED_SECONDS),
-    ] {
+    for (field, made, limit) in
+        [("users.count", scenario.job_count(), jobs), ("duration", scenario.run_seconds(), seconds)]
+    {
         if !limit.allows(i128::try_from(made).unwrap_or(i128::MAX)) {
             let allowed =
                 format!("must make {limit} in all: larger scenarios run on the command line");

@@ -7,6 +7,7 @@ use offbeat_core::{Reason, Rejection};
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt as _};
 
+use super::refusals;
 use crate::proto::ErrorReason;
 use crate::work::WorkLost;
 
@@ -115,6 +116,43 @@ pub fn overloaded(limit: usize) -> Status {
     Status::with_error_details(Code::ResourceExhausted, message, details)
 }
 
+/// RESOURCE_EXHAUSTED: as many bytes of messages under way as the server takes.
+#[must_use]
+pub fn no_room() -> Status {
+    let message = "there is no room for the message: others are under way, and take all bytes \
+                   that the server takes";
+    let mut details = reason_of(ErrorReason::Overloaded, []);
+    details.add_quota_failure_violation("bytes of messages under way", message);
+    details.set_retry_info(Some(LIMIT_RETRY));
+    Status::with_error_details(Code::ResourceExhausted, message, details)
+}
+
+/// RESOURCE_EXHAUSTED: as many simulations under way as the server takes.
+#[must_use]
+pub fn simulations_busy(limit: usize) -> Status {
+    let message = format!("{limit} simulations are under way, as many as the server takes");
+    let mut details = reason_of(ErrorReason::Overloaded, []);
+    details.add_quota_failure_violation("simulations at once", &message);
+    details.set_retry_info(Some(SHUTDOWN_RETRY));
+    Status::with_error_details(Code::ResourceExhausted, message, details)
+}
+
+/// RESOURCE_EXHAUSTED: an answer above its limit.
+#[must_use]
+pub fn answer_too_large(length: usize, limit: Limit) -> Status {
+    let message = format!("an answer of {length} bytes is refused: must be {limit}: ask for less");
+    let details = reason_of(ErrorReason::AnswerTooLarge, []);
+    Status::with_error_details(Code::ResourceExhausted, message, details)
+}
+
+/// UNAUTHENTICATED: no token of the server, and nothing that says how near it was.
+#[must_use]
+pub fn unauthenticated() -> Status {
+    let details = reason_of(ErrorReason::Unauthenticated, []);
+    let message = "authorization is refused: must be Bearer and a token of the server";
+    Status::with_error_details(Code::Unauthenticated, message, details)
+}
+
 /// DEADLINE_EXCEEDED.
 #[must_use]
 pub fn deadline_exceeded() -> Status {
@@ -145,6 +183,7 @@ pub fn internal(message: &str) -> Status {
 }
 
 fn reason_of<const N: usize>(reason: ErrorReason, metadata: [(&str, &str); N]) -> ErrorDetails {
+    refusals::count(reason);
     let metadata = metadata.map(|(name, value)| (name.to_owned(), value.to_owned()));
     // The order of a map on the wire means nothing.
     ErrorDetails::with_error_info(reason.as_str_name(), ERROR_DOMAIN, metadata)

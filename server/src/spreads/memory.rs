@@ -14,7 +14,7 @@ use offbeat_core::{Moment, Reason, Rejection};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
-use super::{CloseMode, Description, Leased, SpreadStore};
+use super::{CloseMode, Description, Leased, SpreadStore, Totals};
 use crate::limits::NAMED_SPREADS;
 
 /// How often what has run out of time is cleared away, if nobody calls.
@@ -91,6 +91,26 @@ impl MemoryStore {
     /// Ends all waits, now and later.
     pub fn stop(&self) {
         self.stopped.send_replace(true);
+    }
+
+    /// What all spreads hold.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        let spreads = self.lock();
+        let mut totals = Totals { bytes: spreads.bytes, ..Totals::default() };
+        for entry in spreads.by_name.values() {
+            let counts = entry.machine.counts();
+            totals.spreads += 1;
+            totals.groups += counts.groups;
+            totals.ready_jobs += counts.ready_jobs + counts.returned_jobs;
+            totals.leased_jobs += counts.leased_jobs;
+            totals.settled_jobs += counts.settled_jobs;
+            totals.dead_letters += counts.dead_letters;
+            totals.consumers += counts.consumers;
+            let age = entry.machine.oldest().map(|since| entry.now().saturating_sub(since));
+            totals.oldest_millis = totals.oldest_millis.max(age.unwrap_or(0));
+        }
+        totals
     }
 
     /// Clears away what has run out of time, for as long as the server runs.

@@ -54,6 +54,29 @@ pub struct Leased {
     pub lent_at: Instant,
 }
 
+/// What all spreads hold.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Spreads that are not discarded.
+    pub spreads: u64,
+    /// Committed groups that are not settled.
+    pub groups: u64,
+    /// Jobs that may be lent, again too.
+    pub ready_jobs: u64,
+    /// Jobs that are lent.
+    pub leased_jobs: u64,
+    /// Jobs settled in the spreads that are held.
+    pub settled_jobs: u64,
+    /// Jobs given up and not deleted.
+    pub dead_letters: u64,
+    /// Consumers that hold jobs.
+    pub consumers: u64,
+    /// Bytes of the jobs.
+    pub bytes: u64,
+    /// Age of the oldest group that is not settled, in milliseconds.
+    pub oldest_millis: u64,
+}
+
 /// How a spread ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CloseMode {

@@ -4,7 +4,6 @@
 use std::convert::Infallible;
 use std::path::Path;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use http::{HeaderMap, Request, StatusCode};
@@ -14,7 +13,6 @@ use http_body_util::{BodyExt as _, Full, StreamBody};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use offbeat::config::{Config, ListenAddress};
-use offbeat::net::{self, Listener};
 use prost::Message as _;
 use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -25,20 +23,32 @@ use tonic::{Code, Status};
 pub trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
 impl<T: AsyncRead + AsyncWrite + Unpin + Send + 'static> Socket for T {}
 
+/// The flags of a test's server: a port of its own, few places.
+pub const FLAGS: [&str; 10] = [
+    "--listen",
+    "127.0.0.1:0",
+    "--admin-listen",
+    "off",
+    "--grace-period",
+    "5",
+    "--max-connections",
+    "64",
+    "--unary-timeout",
+    "20",
+];
+
 pub fn config() -> Config {
-    Config {
-        listen: vec!["127.0.0.1:0".parse().unwrap()],
-        grace_period: Duration::from_secs(5),
-        max_connections: 64,
-        max_requests: 64,
-        unary_timeout: Duration::from_secs(20),
-        max_spread_bytes: 256 << 20,
-    }
+    config_with(&["--max-requests", "64"])
+}
+
+pub fn config_with(flags: &[&str]) -> Config {
+    Config::from_flags([&FLAGS[..], flags].concat()).unwrap()
 }
 
 /// A server that stops when it is dropped.
 pub struct Server {
     pub address: ListenAddress,
+    pub admin: Option<ListenAddress>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
@@ -52,19 +62,19 @@ impl Server {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
-                let mut listeners = Vec::new();
-                for address in &config.listen {
-                    listeners.push(Listener::bind(address).await.unwrap());
-                }
-                bound.send(listeners[0].address().unwrap()).unwrap();
-                net::run(listeners, &config, async {
-                    let _ = stopped.await;
-                })
-                .await;
+                let server = offbeat::net::Server::bind(&config).await.unwrap();
+                let first = server.addresses().unwrap().remove(0);
+                bound.send((first, server.admin_address().unwrap())).unwrap();
+                server
+                    .run(async {
+                        let _ = stopped.await;
+                    })
+                    .await;
             });
             runtime.shutdown_background();
         });
-        Self { address: address.recv().unwrap(), stop: Some(stop), thread: Some(thread) }
+        let (address, admin) = address.recv().unwrap();
+        Self { address, admin, stop: Some(stop), thread: Some(thread) }
     }
 
     /// Tells the server to stop; does not wait.

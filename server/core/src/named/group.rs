@@ -48,6 +48,8 @@ pub(super) struct Group {
     pub(super) id: Arc<str>,
     pub(super) content: Content,
     pub(super) sha256: Digest,
+    /// When it was committed.
+    pub(super) since: u64,
     /// Whether a consumer of an earlier epoch may have had its jobs.
     pub(super) redelivered: bool,
     pub(super) settled: Marks,

@@ -273,6 +273,7 @@ impl NamedSpread {
                 id,
                 content,
                 sha256,
+                since: now,
                 redelivered: earlier.is_some(),
                 settled: marks,
                 dead_letters: Vec::new(),
@@ -424,6 +425,12 @@ impl NamedSpread {
             bytes: self.held.bytes + self.intake.held().bytes,
             consumers: self.leases.consumers() as u64,
         }
+    }
+
+    /// When the oldest of the groups that are not settled was committed.
+    #[must_use]
+    pub fn oldest(&self) -> Option<u64> {
+        self.groups.first_key_value().map(|(_, group)| group.since)
     }
 
     /// Bytes of the jobs that it holds, with what holding them takes.

@@ -42,6 +42,7 @@ impl JsonError {
         let mut response = Response::new(Body::new(Full::<bytes::Bytes>::from(text)));
         *response.status_mut() = self.http_status;
         response.headers_mut().insert(CONTENT_TYPE, JSON);
+        response.extensions_mut().insert(self.status.code()); // for who records it
         if let Some((name, value)) = self.header {
             response.headers_mut().insert(name, value);
         }

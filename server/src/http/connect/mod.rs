@@ -16,11 +16,14 @@ mod response;
 pub(super) mod stream;
 mod strict;
 
+use bytes::{Bytes, BytesMut};
 use http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method as HttpMethod, Request, Response, StatusCode,
 };
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use http_body::Body as _;
+use http_body_util::BodyExt as _;
+use offbeat_core::limits::Limit;
 use offbeat_core::{Reason, Rejection};
 use tonic::body::Body;
 use tonic::{Code, Status};
@@ -64,7 +67,7 @@ pub fn write_json(message: &str, content: &impl prost::Message) -> Option<String
 pub(super) async fn answer(
     stack: &Stack,
     request: Request<Body>,
-    method: Method,
+    method: &Method,
 ) -> Response<Body> {
     call(stack, request, method).await.unwrap_or_else(JsonError::into_response)
 }
@@ -77,7 +80,7 @@ pub(super) fn refusal(status: Status) -> Response<Body> {
 async fn call(
     stack: &Stack,
     request: Request<Body>,
-    treatment: Method,
+    treatment: &Method,
 ) -> Result<Response<Body>, JsonError> {
     let (mut head, body) = request.into_parts();
     let descriptors = Descriptors::get();
@@ -96,7 +99,7 @@ async fn call(
             .with_header(ACCEPT_POST, HeaderValue::from_static(STREAMS_ACCEPTED)));
     }
     let permit = head.extensions.get::<Permit>().cloned();
-    let message = read_message(treatment, body).await?;
+    let message = read_message(stack.largest(treatment), permit.as_ref(), body).await?;
     let input = method.input();
     let length = message.len();
     let grpc_body =
@@ -141,15 +144,31 @@ fn check_head(head: &http::request::Parts) -> Result<Codec, JsonError> {
     Ok(codec)
 }
 
-async fn read_message(method: Method, body: Body) -> Result<bytes::Bytes, JsonError> {
-    let limit = method.message_bytes;
-    match Limited::new(body, limit.max_size()).collect().await {
-        Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => {
-            Err(status::message_too_large(limit.max_size() + 1, limit).into())
-        }
-        Err(error) => Err(Status::from_error(error).into()),
+async fn read_message(
+    limit: Limit,
+    permit: Option<&Permit>,
+    mut body: Body,
+) -> Result<Bytes, JsonError> {
+    let largest = limit.max_size();
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    if announced > largest {
+        return Err(status::message_too_large(announced, limit).into());
     }
+    let mut message = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else {
+            continue; // trailers
+        };
+        let length = message.len() + data.len();
+        if length > largest {
+            return Err(status::message_too_large(length, limit).into());
+        }
+        if !permit.is_none_or(|permit| permit.take_request(data.len())) {
+            return Err(status::no_room().into());
+        }
+        message.extend_from_slice(&data);
+    }
+    Ok(message.freeze())
 }
 
 /// Removes the headers that describe the entity, not the call.

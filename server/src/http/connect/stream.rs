@@ -39,7 +39,7 @@ pub(in crate::http) fn is_stream(request: &Request<Body>) -> bool {
 pub(in crate::http) async fn call(
     stack: &Stack,
     request: Request<Body>,
-    treatment: Method,
+    treatment: &Method,
 ) -> Response<Body> {
     let (mut head, body) = request.into_parts();
     let path = head.uri.path();

@@ -150,6 +150,19 @@ class ErrorReason
      * Generated from protobuf enum <code>ERROR_REASON_ORDER_DIFFERS = 18;</code>
      */
     const ERROR_REASON_ORDER_DIFFERS = 18;
+    /**
+     * The answer would be larger than the server sends: ask for less at once.
+     * RESOURCE_EXHAUSTED.
+     *
+     * Generated from protobuf enum <code>ERROR_REASON_ANSWER_TOO_LARGE = 19;</code>
+     */
+    const ERROR_REASON_ANSWER_TOO_LARGE = 19;
+    /**
+     * The call carries no bearer token of the server. UNAUTHENTICATED.
+     *
+     * Generated from protobuf enum <code>ERROR_REASON_UNAUTHENTICATED = 20;</code>
+     */
+    const ERROR_REASON_UNAUTHENTICATED = 20;
 
     private static $valueToName = [
         self::ERROR_REASON_UNSPECIFIED => 'ERROR_REASON_UNSPECIFIED',
@@ -171,6 +184,8 @@ class ErrorReason
         self::ERROR_REASON_SPREAD_CLOSING => 'ERROR_REASON_SPREAD_CLOSING',
         self::ERROR_REASON_LIMIT_REACHED => 'ERROR_REASON_LIMIT_REACHED',
         self::ERROR_REASON_ORDER_DIFFERS => 'ERROR_REASON_ORDER_DIFFERS',
+        self::ERROR_REASON_ANSWER_TOO_LARGE => 'ERROR_REASON_ANSWER_TOO_LARGE',
+        self::ERROR_REASON_UNAUTHENTICATED => 'ERROR_REASON_UNAUTHENTICATED',
     ];
 
     public static function name($value)

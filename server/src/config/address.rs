@@ -1,0 +1,100 @@
+//! Addresses, as flags and variables say them.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Where to listen, or whom to call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ListenAddress {
+    /// An IP address and port.
+    Tcp(SocketAddr),
+    /// The path of a Unix socket.
+    Unix(PathBuf),
+}
+
+impl ListenAddress {
+    /// Whether only this machine can reach it.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        match self {
+            Self::Tcp(address) => address.ip().to_canonical().is_loopback(),
+            Self::Unix(_) => true,
+        }
+    }
+}
+
+impl FromStr for ListenAddress {
+    type Err = InvalidAddress;
+
+    fn from_str(text: &str) -> Result<Self, InvalidAddress> {
+        const ALLOWED: &str = "must be ADDRESS:PORT, localhost:PORT or unix:PATH";
+        if let Some(path) = text.strip_prefix("unix:") {
+            // unix:///path is how URLs say unix:/path
+            let path = path.strip_prefix("//").unwrap_or(path);
+            if path.is_empty() {
+                return Err(InvalidAddress(format!("{text:?} has no path: {ALLOWED}")));
+            }
+            return Ok(Self::Unix(path.into()));
+        }
+        let numeric = match text.strip_prefix("localhost:") {
+            Some(port) => format!("127.0.0.1:{port}"),
+            None => text.to_owned(),
+        };
+        let address = numeric.parse();
+        address
+            .map(Self::Tcp)
+            .map_err(|_| InvalidAddress(format!("{text:?} is no address: {ALLOWED}")))
+    }
+}
+
+impl fmt::Display for ListenAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+/// A text that is no address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InvalidAddress(String);
+
+impl fmt::Display for InvalidAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for InvalidAddress {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_and_printed() {
+        for (text, local) in [
+            ("127.0.0.1:2328", true),
+            ("127.9.9.9:1", true),
+            ("[::1]:2328", true),
+            ("[::ffff:127.0.0.1]:2328", true),
+            ("unix:/run/offbeat.sock", true),
+            ("0.0.0.0:2328", false),
+            ("[::]:2328", false),
+            ("10.0.0.1:2328", false),
+        ] {
+            let address: ListenAddress = text.parse().unwrap();
+            assert_eq!((address.to_string().as_str(), address.is_local()), (text, local));
+        }
+        assert_eq!("localhost:1".parse::<ListenAddress>().unwrap().to_string(), "127.0.0.1:1");
+        assert_eq!("unix:///a".parse::<ListenAddress>().unwrap().to_string(), "unix:/a");
+        for bad in
+            ["", "2328", "unix:", "unix://", "example.org:80", "127.0.0.1", "127.0.0.1:65536"]
+        {
+            assert!(bad.parse::<ListenAddress>().is_err(), "{bad}");
+        }
+    }
+}

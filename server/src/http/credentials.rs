@@ -1,0 +1,162 @@
+//! Bearer tokens (RFC 6750): one of a few must come with every call.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use offbeat_core::limits::Limit;
+use sha2::{Digest as _, Sha256};
+use subtle::{Choice, ConstantTimeEq as _};
+use tonic::Status;
+
+use crate::limits::{TOKEN_BYTES, TOKENS};
+use crate::rpc::status;
+
+/// The tokens of a server, exchanged as their file changes.
+#[derive(Debug, Clone, Default)]
+pub struct Credentials(Option<Arc<RwLock<Tokens>>>);
+
+/// Tokens, as digests: of equal length, and of no use to who reads the memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tokens(Vec<[u8; 32]>);
+
+impl Tokens {
+    /// Reads tokens, one a line; blank lines are skipped.
+    ///
+    /// # Errors
+    /// When there is none, or one is no token. The refusal does not show it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let lines = text.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
+        let mut tokens = Vec::new();
+        for (index, line) in lines {
+            let (number, length) = (index + 1, line.len());
+            if !allows(TOKEN_BYTES, length) {
+                return Err(format!(
+                    "line {number}: a token of {length} bytes is refused: must be {TOKEN_BYTES}"
+                ));
+            }
+            let known = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+            if !line.bytes().all(known) {
+                return Err(format!("line {number}: must be letters, digits and -._~+/= alone"));
+            }
+            tokens.push(Sha256::digest(line).into());
+        }
+        if !allows(TOKENS, tokens.len()) {
+            return Err(format!("{} tokens are refused: must be {TOKENS}", tokens.len()));
+        }
+        Ok(Self(tokens))
+    }
+
+    /// Compares with all tokens, in the same time whichever it is.
+    fn contain(&self, token: &str) -> bool {
+        let digest: [u8; 32] = Sha256::digest(token).into();
+        let fold = |found: Choice, known: &[u8; 32]| found | known.ct_eq(&digest);
+        self.0.iter().fold(Choice::from(0), fold).into()
+    }
+}
+
+fn allows(limit: Limit, count: usize) -> bool {
+    limit.allows(i128::try_from(count).unwrap_or(i128::MAX))
+}
+
+impl Credentials {
+    /// Asks for one of these.
+    #[must_use]
+    pub fn new(tokens: Tokens) -> Self {
+        Self(Some(Arc::new(RwLock::new(tokens))))
+    }
+
+    /// Asks for one of these from now on.
+    pub fn exchange(&self, tokens: Tokens) {
+        if let Some(held) = &self.0 {
+            *held.write().unwrap_or_else(PoisonError::into_inner) = tokens;
+        }
+    }
+
+    /// Refuses a call without a token, if calls must have one.
+    pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), Status> {
+        let Some(tokens) = &self.0 else {
+            return Ok(());
+        };
+        let mut given = headers.get_all(AUTHORIZATION).iter();
+        let token = match (given.next(), given.next()) {
+            (Some(value), None) => value.to_str().ok().and_then(bearer),
+            _ => None, // none, or several: which one counts?
+        };
+        let tokens = tokens.read().unwrap_or_else(PoisonError::into_inner);
+        match token.is_some_and(|token| tokens.contain(token)) {
+            true => Ok(()),
+            false => Err(status::unauthenticated()),
+        }
+    }
+}
+
+/// The token of `Bearer TOKEN`; the scheme in any case (RFC 9110, 11.1).
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_start_matches(' '))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: &str = "an-old-token-0123456789";
+    const NEW: &str = "a-new-token-0123456789";
+
+    fn allows(credentials: &Credentials, values: &[&str]) -> bool {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(AUTHORIZATION, value.parse().unwrap());
+        }
+        credentials.check(&headers).is_ok()
+    }
+
+    #[test]
+    fn any_token_of_the_file_will_do_and_nothing_else() {
+        let credentials = Credentials::new(Tokens::parse(&format!("{OLD}\n\n{NEW}\r\n")).unwrap());
+        for token in [OLD, NEW] {
+            assert!(allows(&credentials, &[&format!("Bearer {token}")]));
+            assert!(allows(&credentials, &[&format!("bearer  {token}")]));
+        }
+        let twice = format!("Bearer {NEW}");
+        let nearly = format!("Bearer {}", &NEW[..NEW.len() - 1]);
+        let more = format!("Bearer {NEW}0");
+        let basic = format!("Basic {NEW}");
+        for values in [
+            &[][..],
+            &["Bearer"],
+            &["Bearer "],
+            &[NEW],
+            &[&nearly],
+            &[&more],
+            &[&basic],
+            &[&twice, &twice],
+        ] {
+            assert!(!allows(&credentials, values), "{values:?}");
+        }
+        credentials.exchange(Tokens::parse(NEW).unwrap());
+        assert!(!allows(&credentials, &[&format!("Bearer {OLD}")]));
+        assert!(allows(&credentials, &[&twice]));
+        assert!(allows(&Credentials::default(), &[]), "none is asked for");
+    }
+
+    #[test]
+    fn what_is_no_file_of_tokens_is_refused_without_showing_it() {
+        let long = "x".repeat(4_097);
+        let many = format!("{NEW}\n").repeat(65);
+        for bad in [
+            "",
+            "\n\n",
+            "short",
+            "with a space in the midst",
+            "with-ümlaut-0123456789",
+            &long,
+            &many,
+        ] {
+            let refusal = Tokens::parse(bad).unwrap_err();
+            assert!(bad.trim().is_empty() || !refusal.contains(bad.trim()), "{refusal}");
+        }
+        assert!(!format!("{:?}", Tokens::parse(NEW).unwrap()).contains(NEW));
+    }
+}

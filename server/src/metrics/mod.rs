@@ -1,0 +1,165 @@
+//! What is seen from outside: counters of requests, and what the process holds, in the
+//! OpenMetrics text format that Prometheus reads.
+//!
+//! Labels take few values, whatever callers send: methods that exist, codes and reasons of the
+//! contract.
+
+mod process;
+mod record;
+mod snapshot;
+
+use std::fmt;
+use std::time::Duration;
+
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
+use prometheus_client::encoding::{EncodeLabelSet, LabelSetEncoder};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+use tonic::Code;
+
+use crate::rpc::methods::Method;
+pub use record::{Record, Trace};
+pub use snapshot::Snapshot;
+
+/// The content type of [`Metrics::render`].
+pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// What every name of ours begins with.
+const PREFIX: &str = "offbeat";
+
+/// Upper bounds of the latency histogram, in seconds.
+const LATENCIES: [f64; 12] =
+    [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 10.0];
+
+/// The counters of a server.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    durations: Family<MethodLabel, Histogram, fn() -> Histogram>,
+    connections: Counter,
+    evictions: Counter,
+    reloads: Family<ReloadLabels, Counter>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct RequestLabels {
+    method: &'static str,
+    code: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct MethodLabel(&'static str);
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct ReloadLabels {
+    what: &'static str,
+    result: &'static str,
+}
+
+fn encode(encoder: &mut LabelSetEncoder<'_>, labels: &[(&str, &str)]) -> fmt::Result {
+    use prometheus_client::encoding::EncodeLabel as _;
+    labels.iter().try_for_each(|label| label.encode(encoder.encode_label()))
+}
+
+impl EncodeLabelSet for RequestLabels {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
+        encode(encoder, &[("method", self.method), ("code", self.code)])
+    }
+}
+
+impl EncodeLabelSet for MethodLabel {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
+        encode(encoder, &[("method", self.0)])
+    }
+}
+
+impl EncodeLabelSet for ReloadLabels {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
+        encode(encoder, &[("what", self.what), ("result", self.result)])
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix(PREFIX);
+        let requests = Family::default();
+        let durations: Family<_, _, fn() -> Histogram> =
+            Family::new_with_constructor(|| Histogram::new(LATENCIES));
+        let (connections, evictions) = (Counter::default(), Counter::default());
+        let reloads = Family::default();
+        registry.register("requests", "Requests ended, by method and code", requests.clone());
+        let help = "Time from the head of a request to the end of its answer, of unary methods";
+        registry.register("request_duration_seconds", help, durations.clone());
+        registry.register("connections_accepted", "Connections accepted", connections.clone());
+        let help = "Connections closed to make room, as they had not said what they speak";
+        registry.register("connections_evicted", help, evictions.clone());
+        let help = "Files of certificates and tokens read again after a change";
+        registry.register("reloads", help, reloads.clone());
+        Self { registry, requests, durations, connections, evictions, reloads }
+    }
+}
+
+impl Metrics {
+    /// A connection was accepted.
+    pub fn connected(&self) {
+        self.connections.inc();
+    }
+
+    /// A connection was closed to make room.
+    pub fn evicted(&self) {
+        self.evictions.inc();
+    }
+
+    /// A file was read again.
+    pub fn reloaded(&self, what: &'static str, well: bool) {
+        let result = if well { "ok" } else { "refused" };
+        self.reloads.get_or_create(&ReloadLabels { what, result }).inc();
+    }
+
+    fn request(&self, method: &Method, code: Code, took: Duration) {
+        let labels = RequestLabels { method: method.name(), code: code_name(code) };
+        self.requests.get_or_create(&labels).inc();
+        if !method.streaming {
+            self.durations.get_or_create(&MethodLabel(method.name())).observe(took.as_secs_f64());
+        }
+    }
+
+    /// All metrics as text.
+    ///
+    /// # Errors
+    /// Never: a `String` takes everything.
+    pub fn render(&self, snapshot: &Snapshot) -> Result<String, fmt::Error> {
+        let mut text = String::with_capacity(16 << 10);
+        encode_registry(&mut text, &self.registry)?;
+        encode_registry(&mut text, &snapshot.registry())?;
+        encode_registry(&mut text, &process::registry())?;
+        encode_eof(&mut text)?;
+        Ok(text)
+    }
+}
+
+/// The name of a code in the specification of gRPC.
+pub(crate) const fn code_name(code: Code) -> &'static str {
+    match code {
+        Code::Ok => "OK",
+        Code::Cancelled => "CANCELLED",
+        Code::Unknown => "UNKNOWN",
+        Code::InvalidArgument => "INVALID_ARGUMENT",
+        Code::DeadlineExceeded => "DEADLINE_EXCEEDED",
+        Code::NotFound => "NOT_FOUND",
+        Code::AlreadyExists => "ALREADY_EXISTS",
+        Code::PermissionDenied => "PERMISSION_DENIED",
+        Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
+        Code::FailedPrecondition => "FAILED_PRECONDITION",
+        Code::Aborted => "ABORTED",
+        Code::OutOfRange => "OUT_OF_RANGE",
+        Code::Unimplemented => "UNIMPLEMENTED",
+        Code::Internal => "INTERNAL",
+        Code::Unavailable => "UNAVAILABLE",
+        Code::DataLoss => "DATA_LOSS",
+        Code::Unauthenticated => "UNAUTHENTICATED",
+    }
+}

@@ -1,0 +1,99 @@
+//! Certificates and tokens, exchanged under a running server.
+
+use std::sync::Arc;
+
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::files::{LOOK, Watched};
+use super::tls::Tls;
+use crate::config::Config;
+use crate::http::{Credentials, Tokens};
+use crate::metrics::Metrics;
+
+/// What may change under a running server.
+#[derive(Debug)]
+pub(super) struct Secrets {
+    tls: Option<(Tls, Watched)>,
+    tokens: Option<(Credentials, Watched)>,
+}
+
+impl Secrets {
+    /// Reads all of it for the first time.
+    pub(super) fn read(config: &Config) -> Result<Self, String> {
+        let tls = config.tls.as_ref().map(Tls::read).transpose()?;
+        let tokens = match &config.token_file {
+            Some(path) => {
+                let watched = Watched::read(vec![path.clone()])?;
+                let tokens = parse(&watched).map_err(|why| format!("--token-file: {why}"))?;
+                Some((Credentials::new(tokens), watched))
+            }
+            None => None,
+        };
+        Ok(Self { tls, tokens })
+    }
+
+    pub(super) fn tls(&self) -> Option<Tls> {
+        self.tls.as_ref().map(|(tls, _)| tls.clone())
+    }
+
+    pub(super) fn credentials(&self) -> Credentials {
+        self.tokens.as_ref().map(|(credentials, _)| credentials.clone()).unwrap_or_default()
+    }
+
+    /// Looks at the files every few seconds, and at SIGHUP, for as long as the server runs.
+    /// What is malformed leaves everything as it was.
+    pub(super) async fn watch(mut self, metrics: Arc<Metrics>) {
+        let mut hangup = match signal(SignalKind::hangup()) {
+            Ok(hangup) => hangup,
+            Err(error) => return tracing::error!(%error, "SIGHUP cannot be heard"),
+        };
+        loop {
+            tokio::select! {
+                _ = hangup.recv() => tracing::info!("SIGHUP: certificates and tokens are read again"),
+                () = tokio::time::sleep(LOOK) => {}
+            }
+            if let Some((tls, watched)) = &mut self.tls {
+                let read = exchange(watched, |watched| tls.exchange(watched.contents()));
+                tell(&metrics, "certificates", read);
+            }
+            if let Some((credentials, watched)) = &mut self.tokens {
+                let read = exchange(watched, |watched| {
+                    parse(watched).map(|tokens| credentials.exchange(tokens))
+                });
+                tell(&metrics, "tokens", read);
+            }
+        }
+    }
+}
+
+/// Uses what has changed; whether anything had.
+fn exchange(
+    watched: &mut Watched,
+    usage: impl FnOnce(&Watched) -> Result<(), String>,
+) -> Result<bool, String> {
+    let differs = watched.look()?;
+    if differs {
+        usage(watched)?;
+    }
+    Ok(differs)
+}
+
+fn tell(metrics: &Metrics, what: &'static str, read: Result<bool, String>) {
+    match read {
+        Ok(false) => {}
+        Ok(true) => {
+            metrics.reloaded(what, true);
+            tracing::info!(what, "read again");
+        }
+        Err(why) => {
+            metrics.reloaded(what, false);
+            tracing::error!(what, why, "refused: those of before stay");
+        }
+    }
+}
+
+fn parse(watched: &Watched) -> Result<Tokens, String> {
+    let bytes = watched.contents().first().map(Vec::as_slice).unwrap_or_default();
+    let text = std::str::from_utf8(bytes).map_err(|_| "must be text".to_owned())?;
+    Tokens::parse(text)
+}

@@ -1,0 +1,61 @@
+"""Requests that are right, and what they are asked of."""
+
+from __future__ import annotations
+
+from google.protobuf.duration_pb2 import Duration
+from offbeat.v1 import slots_pb2 as slots
+from offbeat.v1 import sql_pb2 as sql
+
+SLOTS = "/offbeat.v1.SlotService/"
+ASSIGN_SLOT = SLOTS + "AssignSlot"
+ASSIGN_SLOTS = SLOTS + "AssignSlots"
+LIST_SLOTS = SLOTS + "ListSlots"
+STREAM_SLOTS = SLOTS + "StreamSlotAssignments"
+SPREAD = "/offbeat.v1.SpreadService/Spread"
+SIMULATE = "/offbeat.v1.SimulationService/Simulate"
+PLAN_LANES = "/offbeat.v1.LaneService/PlanLanes"
+SUBMIT_GROUPS = "/offbeat.v1.NamedSpreadService/SubmitGroups"
+HEALTH = "/grpc.health.v1.Health/Check"
+
+#: The IDs of a full batch.
+BATCH = 65_536
+
+
+def schedule(**spec: object) -> slots.Schedule:
+    """A day of 24 slots, or another."""
+    spec = {"period": Duration(seconds=86_400), "slot_count": 24, **spec}
+    return slots.Schedule(spec=slots.ScheduleSpec(**spec))
+
+
+def twister() -> slots.Schedule:
+    """The costliest placement."""
+    return schedule(placement=slots.PLACEMENT_TWISTER)
+
+
+def one_slot(next_runs: int = 1) -> bytes:
+    """AssignSlot."""
+    request = slots.AssignSlotRequest(
+        schedule=schedule(), id=slots.Id(text="acme"), next_run_count=next_runs
+    )
+    return request.SerializeToString()
+
+
+def many_slots(count: int = BATCH, twisted: bool = False) -> bytes:
+    """AssignSlots: 8 bytes an ID; the answer has 36 a row."""
+    ids = slots.IdColumn(integers=range(1 << 40, (1 << 40) + count))
+    request = slots.AssignSlotsRequest(schedule=twister() if twisted else schedule(), ids=ids)
+    return request.SerializeToString()
+
+
+def listed_slots() -> bytes:
+    """ListSlots: some hundred bytes; the answer has 4,096 slots with their predicates."""
+    column = sql.SqlColumn(
+        dialect=sql.SQL_DIALECT_POSTGRESQL,
+        table="users",
+        name="i" * 120,
+        type=sql.SQL_COLUMN_TYPE_TEXT,
+    )
+    request = slots.ListSlotsRequest(
+        schedule=schedule(period=Duration(seconds=4_096), slot_count=4_096), sql_column=column
+    )
+    return request.SerializeToString()

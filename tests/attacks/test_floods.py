@@ -1,0 +1,244 @@
+"""Frames by the hundred thousand that cost the peer nothing."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from frames import (
+    ACK,
+    CONTINUATION,
+    DATA,
+    END_HEADERS,
+    END_STREAM,
+    ENHANCE_YOUR_CALM,
+    GOAWAY,
+    HEADERS,
+    PING,
+    PRIORITY,
+    Peer,
+    begin,
+    body,
+    call,
+    frame,
+    head,
+    prefixed,
+    reset,
+    settings,
+    window_update,
+)
+from offbeat.v1 import slots_pb2 as slots
+from questions import ASSIGN_SLOT, HEALTH, STREAM_SLOTS, SUBMIT_GROUPS, one_slot, schedule
+from siege import Siege
+
+#: A flood must be cut off within so many seconds.
+SOON = 3
+#: Who floods and does not read is cut off as soon as he has taken nothing for 10 s.
+UNREAD = 13
+ONE = one_slot()
+
+
+def cut(siege: Siege, peer: Peer, what: str, limit: float = SOON) -> None:
+    """The server must have ended the connection by now."""
+    life = peer.lifetime()
+    ended = "never" if life is None else f"{life:.2f} s"
+    siege.note(f"cut {ended} after {peer.sent:,} bytes, GOAWAY {peer.goaway}")
+    peer.close()
+    assert life is not None, f"{what}: after {limit} s and {peer.sent:,} bytes it may still go on"
+
+
+def test_rapid_reset(shared: Siege) -> None:
+    def attack() -> None:
+        with Peer(shared.port) as peer:
+            for stream in range(1, 200_001, 1_000):  # 100,000 streams, 500 at a time
+                out = b"".join(
+                    begin(number, ASSIGN_SLOT) + reset(number)
+                    for number in range(stream, stream + 1_000, 2)
+                )
+                if not peer.say(out, SOON):
+                    break
+            peer.pump(1)
+            cut(shared, peer, "100,000 resets")
+            assert peer.goaway in (None, ENHANCE_YOUR_CALM)
+
+    shared.stand(attack)
+
+
+def test_rapid_reset_of_whole_calls(shared: Siege) -> None:
+    """Resets that give each call the time to begin: as costly as calls, and no more."""
+
+    def attack() -> None:
+        with Peer(shared.port) as peer:
+            for stream in range(1, 2_000, 2):
+                ping = frame(PING, payload=b"8bytes..")
+                out = call(stream, ASSIGN_SLOT, ONE) + reset(stream) + ping
+                pings = peer.counts[PING]
+                peer.pump(1, out, done=lambda pings=pings: peer.counts[PING] > pings)
+                if peer.ended:
+                    break
+            shared.note(f"{stream // 2 + 1} streams")
+
+    shared.stand(attack)
+
+
+def malformed(stream: int) -> bytes:
+    """A request without path."""
+    return frame(HEADERS, END_HEADERS | END_STREAM, stream, b"\x83\x86")
+
+
+#: What makes the server reset a stream.
+MISTAKES = {
+    "window updates of 0": lambda stream: begin(stream, ASSIGN_SLOT) + window_update(stream, 0),
+    "windows that overflow": lambda stream: (
+        begin(stream, ASSIGN_SLOT) + window_update(stream, 2**31 - 1)
+    ),
+    "requests without path": malformed,
+    "bodies longer than declared": lambda stream: (
+        begin(stream, ASSIGN_SLOT, ("content-length", "1")) + body(stream, b"12")
+    ),
+    "DATA behind the end": lambda stream: (
+        begin(stream, ASSIGN_SLOT, flags=END_STREAM) + frame(DATA, 0, stream, b"x")
+    ),
+    "DATA on reset streams": lambda stream: (
+        begin(stream, ASSIGN_SLOT) + reset(stream) + frame(DATA, 0, stream, b"x")
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_resets_that_the_server_causes(shared: Siege, mistake: str) -> None:
+    def attack() -> None:
+        with Peer(shared.port, keep=False) as peer:
+            for stream in range(1, 8_001, 2):  # 4,000 streams; 1,024 resets are allowed
+                if not peer.say(MISTAKES[mistake](stream)):
+                    break
+            peer.pump(1)
+            shared.note(f"{stream // 2 + 1} streams")
+            cut(shared, peer, mistake)
+
+    shared.stand(attack)
+
+
+#: A message of 4 MiB has begun; a schedule has been told.
+PROMISE = body(1, b"\0\0\x3f\xff\xff", end=False)
+SCHEDULE = slots.StreamSlotAssignmentsRequest(schedule=schedule()).SerializeToString()
+#: Frames of no use, sent until the connection is cut; with what opens the stream they stand on.
+STREAM = begin(1, STREAM_SLOTS)
+FLOODS = {
+    "PING": (b"", frame(PING, payload=b"8bytes..")),
+    "PING acknowledgements": (b"", frame(PING, ACK, payload=b"8bytes..")),
+    "SETTINGS": (b"", settings()),
+    "SETTINGS that change windows": (b"", settings({4: 1 << 16}) + settings({4: 1 << 20})),
+    "PRIORITY": (b"", frame(PRIORITY, 0, 1, b"\0\0\0\0\x10")),
+    "frames of an unknown kind": (b"", frame(0x42, 0, 0, b"")),
+    "WINDOW_UPDATE of a connection": (b"", window_update(0, 1)),
+    "WINDOW_UPDATE of a stream": (STREAM, window_update(1, 1)),
+    "RST_STREAM of a closed stream": (STREAM + reset(1), reset(1)),
+    "GOAWAY": (b"", frame(GOAWAY, payload=b"\0" * 8)),
+    "empty DATA, read": (STREAM, frame(DATA, 0, 1)),
+    "DATA of a byte, read": (STREAM + PROMISE, frame(DATA, 0, 1, b"x")),
+    "DATA of padding alone, read": (STREAM, frame(DATA, 8, 1, b"\x07" + b"\0" * 7)),
+    "empty messages, read": (
+        STREAM + body(1, prefixed(SCHEDULE), end=False),
+        frame(DATA, 0, 1, b"\0\0\0\0\0"),
+    ),
+    "empty DATA, not read": (begin(1, HEALTH) + body(1, prefixed(b""), False), frame(DATA, 0, 1)),
+    "DATA of a byte, not read": (begin(1, "/no/method"), frame(DATA, 0, 1, b"x")),
+    "DATA of a byte, of a unary message": (
+        begin(1, SUBMIT_GROUPS) + PROMISE,
+        frame(DATA, 0, 1, b"\0"),
+    ),
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+def test_flood(shared: Siege, flood: str) -> None:
+    opening, useless = FLOODS[flood]
+
+    def attack() -> None:
+        with Peer(shared.port, keep=False) as peer:
+            peer.say(opening)
+            peer.pump(SOON, useless * 4_000, times=1_000_000)
+            cut(shared, peer, flood)
+
+    shared.stand(attack)
+
+
+def test_floods_whose_answers_nobody_reads(shared: Siege) -> None:
+    """PING and SETTINGS, by turns, on a connection each."""
+
+    def attack() -> None:
+        kinds = ("PING", "SETTINGS")
+        peers = [Peer(shared.port, receive_buffer=4_096) for _ in kinds]
+        until = time.monotonic() + UNREAD
+        for _ in range(UNREAD * 10):
+            for kind, peer in zip(kinds, peers):
+                peer.pump(0.05, FLOODS[kind][1] * 4_000, times=1_000_000, reading=False)
+            if time.monotonic() > until or all(peer.ended for peer in peers):
+                break
+        for kind, peer in zip(kinds, peers):
+            cut(shared, peer, kind, UNREAD)
+
+    shared.stand(attack)
+
+
+#: HEADERS that go on and on.
+CONTINUATIONS = {
+    "endless": frame(CONTINUATION, 0, 1, b"\0\x01a\x7f\x81\x7f" + b"b" * 16_378),
+    "endless and small": frame(CONTINUATION, 0, 1, b"\0\x01a\x01b"),
+    "endless and empty": frame(CONTINUATION, 0, 1),
+}
+
+
+@pytest.mark.parametrize("form", CONTINUATIONS)
+def test_continuation_flood(shared: Siege, form: str) -> None:
+    def attack() -> None:
+        with Peer(shared.port) as peer:
+            out = frame(HEADERS, END_STREAM, 1, head(ASSIGN_SLOT))
+            peer.say(out)
+            piece = CONTINUATIONS[form]
+            peer.pump(SOON, piece * max(1, 65_536 // len(piece)), times=100_000)
+            cut(shared, peer, form)
+            assert peer.sent < 4 << 20, f"{peer.sent:,} bytes of headers were taken"
+
+    shared.stand(attack)
+
+
+def header_lists() -> dict[str, bytes]:
+    """Requests with more headers than fit, 16 KiB being announced."""
+    start = head(ASSIGN_SLOT)
+    pairs = b"".join(b"\0" + b"\x04n%03d" % number + b"\x01v" for number in range(1_000))
+    long = b"\0\x01a" + b"\x7f\x81\xf7\x01" + b"b" * 31_616
+    remembered = b"\x40\x01a" + b"\x7f\x81\x1e" + b"b" * 4_000
+    return {
+        "many small headers": start + pairs * 20,
+        "one long value": start + long * 4,
+        # An entry of 4,000 bytes, then a byte for each time it is named again: 64 MB.
+        "a bomb of HPACK": start + remembered + b"\xbe" * 16_000,
+        "a header of 60 KB in the path": head("/" + "p" * 60_000),
+    }
+
+
+@pytest.mark.parametrize("form", header_lists())
+def test_huge_header_lists(shared: Siege, form: str) -> None:
+    block = header_lists()[form]
+    pieces = [block[at : at + 16_384] for at in range(0, len(block), 16_384)]
+
+    def frames(stream: int) -> bytes:
+        kinds = [HEADERS] + [CONTINUATION] * (len(pieces) - 1)
+        flags = [END_STREAM] + [0] * (len(pieces) - 1)
+        flags[-1] |= END_HEADERS
+        return b"".join(map(frame, kinds, flags, [stream] * len(pieces), pieces))
+
+    def attack() -> None:
+        with Peer(shared.port) as peer:
+            for stream in range(1, 41, 2):
+                answer = peer.ask(stream, frames(stream), SOON)
+                if peer.ended:
+                    break
+                assert answer.reset is not None or answer.headers.get(":status") == "431", (
+                    f"{form}: {answer}"
+                )
+            shared.note(f"{stream // 2 + 1} requests, GOAWAY {peer.goaway}, {answer.headers}")
+
+    shared.stand(attack)

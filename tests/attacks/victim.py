@@ -1,0 +1,140 @@
+"""A client that behaves: 200 calls a second on one connection, in a process of its own.
+
+``python victim.py PORT`` is that process; each line on standard input asks for what it has seen
+since the line before. A call's time counts from when it was due, so that one call that is stuck
+also counts for those that wait behind it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+RATE = 200
+#: A call that takes longer has failed.
+PATIENCE = 10
+#: So many seconds late, it gives those up that were due.
+LATEST = 5
+
+
+@dataclass
+class Lap:
+    """What the victim saw."""
+
+    calls: int
+    p99: float
+    worst: float
+    failures: list[str]
+
+
+class Victim:
+    """Drives the process."""
+
+    def __init__(self, port: int) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, Path(__file__), str(port)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.lap()
+
+    def lap(self) -> Lap:
+        """What it has seen since the last time."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return Lap(**json.loads(self.process.stdout.readline()))
+
+    def watch(self, seconds: float) -> Lap:
+        """What it sees within so long."""
+        self.lap()
+        time.sleep(seconds)
+        return self.lap()
+
+    def stop(self) -> None:
+        """Ends it."""
+        self.process.kill()
+        self.process.wait(timeout=10)
+        for pipe in (self.process.stdin, self.process.stdout):
+            assert pipe is not None
+            pipe.close()
+
+
+class Caller:
+    """Calls, and keeps the record."""
+
+    def __init__(self, port: int) -> None:
+        self.port, self.peer = port, None
+        self.lock = threading.Lock()
+        self.times: list[float] = []
+        self.failures: list[str] = []
+
+    def note(self, due: float, failure: str | None) -> None:
+        with self.lock:
+            self.times.append(time.monotonic() - due)
+            if failure:
+                self.failures.append(failure)
+
+    def lap(self) -> Lap:
+        with self.lock:
+            times, failures = sorted(self.times), self.failures
+            self.times, self.failures = [], []
+        p99 = times[int(len(times) * 0.99)] if times else 0.0
+        return Lap(len(times), p99, times[-1] if times else 0.0, failures[:20])
+
+    def call(self) -> str | None:
+        """One call; what went wrong with it."""
+        from frames import Peer, call
+        from questions import ASSIGN_SLOT, one_slot
+
+        if self.peer is None or self.peer.ended or self.stream > 1 << 30:
+            try:
+                self.peer, self.stream, self.request = Peer(self.port), 1, one_slot()
+            except OSError as error:
+                return f"cannot connect: {error}"
+        stream, self.stream = self.stream, self.stream + 2
+        answer = self.peer.ask(stream, call(stream, ASSIGN_SLOT, self.request), PATIENCE)
+        del self.peer.answers[stream]
+        if answer.status == "0" and answer.ended and answer.size > 5:
+            return None
+        seen = f"status {answer.status}, reset {answer.reset}, GOAWAY {self.peer.goaway}"
+        self.peer.close()
+        self.peer = None
+        return f"no answer: {seen}"
+
+    def run(self) -> None:
+        """Calls for ever, whoever is behind."""
+        due = time.monotonic()
+        while True:  # until it is killed
+            due += 1 / RATE
+            late = time.monotonic() - due
+            if late < 0:
+                time.sleep(-late)
+            elif late > LATEST:
+                due += late
+            self.note(due, self.call())
+
+
+def main() -> None:
+    """The process."""
+    with contextlib.suppress(PermissionError):
+        os.nice(-10)  # it is the server that is measured, not the scheduler of a busy machine
+    gc.disable()
+    caller = Caller(int(sys.argv[1]))
+    threading.Thread(target=caller.run, daemon=True).start()
+    for _ in sys.stdin:
+        print(json.dumps(vars(caller.lap())), flush=True)
+
+
+if __name__ == "__main__":
+    main()

