@@ -45,7 +45,8 @@ fn edge_seeds() -> Vec<Integer> {
 }
 
 fn limits() -> Vec<NonZeroU64> {
-    let around = (0..64).flat_map(|power| {
+    let powers = [0, 1, 2, 8, 15, 16, 30, 31, 32, 33, 40, 62, 63];
+    let around = powers.into_iter().flat_map(|power| {
         let power = 1_u64 << power;
         [power.wrapping_sub(1), power, power + 1]
     });
@@ -181,14 +182,14 @@ fn rows_of_every_size_are_hashed_as_by_the_crate() {
     for size in SIZES.into_iter().chain([1_000]) {
         let ids: Vec<_> = (0..size as u128).map(|n| Id::Integer(n.into())).collect();
         check_hashes("", &ids);
-        let ids: Vec<_> = (0..size as u128).map(|n| Id::Uuid(n << 64 | n)).collect();
+        let ids: Vec<_> = (0..size as u128).map(|n| Id::Uuid((n << 64) | n)).collect();
         check_hashes("a salt", &ids);
     }
 }
 
 #[test]
 fn batches_are_placed_and_refused_as_their_ids() {
-    let uuids = (0..9_000_u128).map(|n| Ok(Id::Uuid(n * n << 60)));
+    let uuids = (0..9_000_u128).map(|n| Ok(Id::Uuid((n * n) << 60)));
     let mixed = (0..9_000_i64).map(|n| match n % 1_000 {
         0 => Id::text("text"),
         1 => Id::decimal("007"),

@@ -34,20 +34,17 @@ pub fn hashes<'a, 'b: 'a>(
 fn hash_rows<'a, 'b: 'a, I: Isa<L>, const L: usize, const K: usize>(
     isa: I,
     salt: &str,
-    ids: impl Iterator<Item = &'a Id<'b>>,
+    ids: impl ExactSizeIterator<Item = &'a Id<'b>>,
     hashes: &mut Vec<u64>,
 ) {
-    let mut message = Message::new(salt);
-    let mut row = Waiting::<L, K>::new(compress_salt(salt));
-    for id in ids {
-        match message.write(id) {
-            Some(blocks) => row.push(&message.bytes, blocks, hashes.len()),
-            None => {
-                hashes.push(hash(salt, id));
-                continue;
-            }
+    let first = hashes.len();
+    hashes.resize(first + ids.len(), 0);
+    let Some(hashes) = hashes.get_mut(first..) else { return };
+    let mut row = Row::<L, K>::new(Salt::new(salt));
+    for (place, id) in ids.enumerate() {
+        if row.push(id, place).is_none() {
+            hashes.get_mut(place).into_iter().for_each(|to| *to = hash(salt, id));
         }
-        hashes.push(0);
         if row.count == L * K {
             row.settle(isa, hashes);
         }
@@ -70,81 +67,96 @@ fn compress_salt(salt: &str) -> [u32; 4] {
     })
 }
 
-/// The blocks of a message that follow the salt's whole ones.
-struct Message {
-    bytes: [u8; BLOCK * BLOCKS],
-    salt_len: usize,
-    /// Bytes of the salt in these blocks.
+/// What all messages begin with.
+struct Salt {
+    len: usize,
+    /// After the salt's whole blocks.
+    state: [u32; 4],
+    /// The first block of a message, up to its text; how long that is.
+    block: [u8; BLOCK],
     start: usize,
 }
 
-impl Message {
+impl Salt {
     fn new(salt: &str) -> Self {
-        let mut bytes = [0; BLOCK * BLOCKS];
+        let mut block = [0; BLOCK];
         let (_, rest) = salt.as_bytes().as_chunks::<BLOCK>();
-        for (to, byte) in bytes.iter_mut().zip(rest) {
+        for (to, byte) in block.iter_mut().zip(rest) {
             *to = *byte;
         }
-        Self { bytes, salt_len: salt.len(), start: rest.len() }
-    }
-
-    /// Writes the text of `id` behind the salt, and the end of the message; how many blocks it
-    /// has, if it fits.
-    #[inline]
-    fn write(&mut self, id: &Id<'_>) -> Option<usize> {
-        let len = text::write(id, self.bytes.get_mut(self.start..)?)?;
-        let end = self.start + len;
-        let blocks = (end + END).div_ceil(BLOCK);
-        let (front, back) = self.bytes.get_mut(end..blocks * BLOCK)?.split_last_chunk_mut::<8>()?;
-        front.fill(0);
-        *front.first_mut()? = 0x80;
-        *back = (8 * (self.salt_len + len) as u64).to_le_bytes();
-        Some(blocks)
+        Self { len: salt.len(), state: compress_salt(salt), block, start: rest.len() }
     }
 }
 
-/// Messages that wait until they fill a row.
-struct Waiting<const L: usize, const K: usize> {
-    start: [u32; 4],
-    blocks: Aligned<[Block<L, K>; BLOCKS]>,
-    counts: [[usize; L]; K],
-    places: [[usize; L]; K],
+/// A message: the salt's last bytes, the text and the end, and where its hash belongs.
+#[derive(Clone, Copy)]
+struct Message {
+    bytes: [u8; BLOCK * BLOCKS],
+    block_count: usize,
+    place: usize,
+}
+
+impl Message {
+    const EMPTY: Self = Self { bytes: [0; BLOCK * BLOCKS], block_count: BLOCKS, place: 0 };
+
+    /// Writes the message of `id`, if it fits.
+    #[inline]
+    fn write(&mut self, salt: &Salt, id: &Id<'_>) -> Option<()> {
+        let (front, back) = self.bytes.split_first_chunk_mut::<BLOCK>()?;
+        *front = salt.block;
+        if self.block_count > 1 {
+            back.fill(0);
+        }
+        self.block_count = BLOCKS; // until it is known
+        let len = text::write(id, self.bytes.get_mut(salt.start..)?)?;
+        let end = salt.start + len;
+        *self.bytes.get_mut(end)? = 0x80;
+        let block_count = (end + END).div_ceil(BLOCK);
+        let bytes = self.bytes.get_mut(..block_count * BLOCK)?;
+        *bytes.last_chunk_mut()? = (8 * (salt.len + len) as u64).to_le_bytes();
+        self.block_count = block_count;
+        Some(())
+    }
+}
+
+/// Messages that are hashed together. They become words of lanes only then: what was just written
+/// by bytes is slow to read by words.
+struct Row<const L: usize, const K: usize> {
+    salt: Salt,
+    messages: [[Message; L]; K],
     count: usize,
 }
 
-impl<const L: usize, const K: usize> Waiting<L, K> {
-    const fn new(start: [u32; 4]) -> Self {
-        let blocks = Aligned([[[[0; L]; K]; 16]; BLOCKS]);
-        Self { start, blocks, counts: [[0; L]; K], places: [[0; L]; K], count: 0 }
+impl<const L: usize, const K: usize> Row<L, K> {
+    const fn new(salt: Salt) -> Self {
+        Self { salt, messages: [[Message::EMPTY; L]; K], count: 0 }
     }
 
+    /// Takes an ID in, if its message fits.
     #[inline]
-    fn push(&mut self, message: &[u8; BLOCK * BLOCKS], blocks: usize, place: usize) {
-        let words = message.as_chunks::<4>().0.iter();
-        let rows = self.blocks.0.as_flattened_mut().iter_mut();
-        for (row, word) in rows.zip(words).take(16 * blocks) {
-            let lane = row.as_flattened_mut().get_mut(self.count);
-            lane.into_iter().for_each(|lane| *lane = u32::from_le_bytes(*word));
-        }
-        set(&mut self.counts, self.count, blocks);
-        set(&mut self.places, self.count, place);
+    fn push(&mut self, id: &Id<'_>, place: usize) -> Option<()> {
+        let message = self.messages.as_flattened_mut().get_mut(self.count)?;
+        message.write(&self.salt, id)?;
+        message.place = place;
         self.count += 1;
+        Some(())
     }
 
-    /// Hashes a row and writes the hashes to their places.
+    /// Hashes the row and writes the hashes to their places.
     fn settle<I: Isa<L>>(&mut self, isa: I, hashes: &mut [u64]) {
-        let counts = self.counts.as_flattened().iter().take(self.count);
-        let longest = counts.clone().max().copied().unwrap_or_default();
-        let mut state = Aligned(self.start.map(|word| [[word; L]; K]));
-        for (block, number) in self.blocks.0.iter().zip(1..=longest) {
-            isa.run(Compress { state: &mut state.0, block });
+        let messages = self.messages.as_flattened().iter().take(self.count);
+        let longest = messages.clone().map(|message| message.block_count).max().unwrap_or_default();
+        let mut state = Aligned(self.salt.state.map(|word| [[word; L]; K]));
+        let mut block = Aligned([[[0; L]; K]; 16]);
+        for number in 0..longest {
+            fill(&mut block.0, &self.messages, number);
+            isa.run(Compress { state: &mut state.0, block: &block.0 });
             let [low, high, ..] = &state.0;
             let state = low.as_flattened().iter().zip(high.as_flattened());
-            let places = self.places.as_flattened().iter();
-            for (((low, high), place), count) in state.zip(places).zip(counts.clone()) {
-                if *count == number {
+            for ((low, high), message) in state.zip(messages.clone()) {
+                if message.block_count == number + 1 {
                     let hash = u64::from(low.swap_bytes()) << 32 | u64::from(high.swap_bytes());
-                    hashes.get_mut(*place).into_iter().for_each(|to| *to = hash);
+                    hashes.get_mut(message.place).into_iter().for_each(|to| *to = hash);
                 }
             }
         }
@@ -152,7 +164,21 @@ impl<const L: usize, const K: usize> Waiting<L, K> {
     }
 }
 
+/// Turns one block of each message into words of lanes.
 #[inline]
-fn set<const L: usize, const K: usize>(lanes: &mut [[usize; L]; K], lane: usize, value: usize) {
-    lanes.as_flattened_mut().get_mut(lane).into_iter().for_each(|lane| *lane = value);
+fn fill<const L: usize, const K: usize>(
+    block: &mut Block<L, K>,
+    messages: &[[Message; L]; K],
+    number: usize,
+) {
+    for (vector, messages) in messages.iter().enumerate() {
+        for (lane, message) in messages.iter().enumerate() {
+            let (blocks, _) = message.bytes.as_chunks::<BLOCK>();
+            let words = blocks.get(number).into_iter().flat_map(|bytes| bytes.as_chunks::<4>().0);
+            for (row, word) in block.iter_mut().zip(words) {
+                let to = row.get_mut(vector).and_then(|vector| vector.get_mut(lane));
+                to.into_iter().for_each(|to| *to = u32::from_le_bytes(*word));
+            }
+        }
+    }
 }

@@ -133,10 +133,10 @@ fn round<I: Isa<L>, const L: usize, const K: usize>(
     let words = (0..).map(|step| block.get((start + stride * step) % 16));
     let mut inputs = words.zip(sines).filter_map(|(row, sine)| Some((row?, *sine)));
     for _ in 0..4 {
-        step(isa, lefts[0], a, b, c, d, inputs.next(), &mix);
-        step(isa, lefts[1], d, a, b, c, inputs.next(), &mix);
-        step(isa, lefts[2], c, d, a, b, inputs.next(), &mix);
-        step(isa, lefts[3], b, c, d, a, inputs.next(), &mix);
+        step(isa, lefts[0], a, [b, c, d], inputs.next(), &mix);
+        step(isa, lefts[1], d, [a, b, c], inputs.next(), &mix);
+        step(isa, lefts[2], c, [d, a, b], inputs.next(), &mix);
+        step(isa, lefts[3], b, [c, d, a], inputs.next(), &mix);
     }
 }
 
@@ -145,9 +145,7 @@ fn step<I: Isa<L>, const L: usize, const K: usize>(
     isa: I,
     left: u32,
     a: &mut [I::Vector; K],
-    b: &[I::Vector; K],
-    c: &[I::Vector; K],
-    d: &[I::Vector; K],
+    [b, c, d]: [&[I::Vector; K]; 3],
     input: Option<(&Row<L, K>, u32)>,
     mix: impl Fn(I::Vector, I::Vector, I::Vector) -> I::Vector,
 ) {

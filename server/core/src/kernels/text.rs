@@ -4,7 +4,8 @@ use core::fmt::Write as _;
 
 use crate::id::Id;
 
-/// Writes the canonical text of `id` to the front of `to`; how long it is, if it fits.
+/// Writes the canonical text of `id` to the front of `to`; how long it is, if it fits with some
+/// room. Nothing but zeros is written behind it.
 #[inline]
 pub(super) fn write(id: &Id<'_>, to: &mut [u8]) -> Option<usize> {
     match id {
@@ -14,39 +15,85 @@ pub(super) fn write(id: &Id<'_>, to: &mut [u8]) -> Option<usize> {
             Some(text.len())
         }
         Id::Uuid(uuid) => {
-            let buffer = to.first_chunk_mut::<36>()?;
-            Some(uuid::Uuid::from_u128(*uuid).as_hyphenated().encode_lower(buffer).len())
+            *to.first_chunk_mut()? = hyphenated(*uuid);
+            Some(UUID)
         }
-        Id::Integer(integer) => match (integer.is_negative(), u64::try_from(integer.magnitude())) {
-            (false, Ok(magnitude)) => write_digits(magnitude, to),
-            _ => write_display(id, to),
+        Id::Integer(integer) => match u64::try_from(integer.magnitude()) {
+            Ok(magnitude) if integer.is_negative() => {
+                let (sign, digits) = to.split_first_mut()?;
+                *sign = b'-';
+                Some(1 + write_digits(magnitude, digits)?)
+            }
+            Ok(magnitude) => write_digits(magnitude, to),
+            Err(_) => write_display(id, to),
         },
         Id::Fraction(_) => write_display(id, to),
     }
 }
 
+/// Characters of a UUID.
+const UUID: usize = 36;
+
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "taken apart")]
+fn hyphenated(uuid: u128) -> [u8; UUID] {
+    let words = [96, 64, 32, 0].map(|shift| eight_hexadecimal((uuid >> shift) as u32));
+    let [first, second, third, last] = words;
+    let mut text = [b'-'; UUID];
+    text[..8].copy_from_slice(&first);
+    text[9..13].copy_from_slice(&second[..4]);
+    text[14..18].copy_from_slice(&second[4..]);
+    text[19..23].copy_from_slice(&third[..4]);
+    text[24..28].copy_from_slice(&third[4..]);
+    text[28..].copy_from_slice(&last);
+    text
+}
+
+/// The eight hexadecimal digits of a word, lower case.
+const fn eight_hexadecimal(word: u32) -> [u8; 8] {
+    // Each step halves the lanes, until each byte holds half of one.
+    let word = word as u64;
+    let word = (word | (word << 16)) & 0x0000_ffff_0000_ffff;
+    let word = (word | (word << 8)) & 0x00ff_00ff_00ff_00ff;
+    let word = (word | (word << 4)) & 0x0f0f_0f0f_0f0f_0f0f;
+    let letters = ((word + 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101;
+    (word + ZEROS + letters * (b'a' - b'9' - 1) as u64).to_be_bytes()
+}
+
+/// The character 0, eight times.
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+
+/// Digits of the groups that a word of 64 bits is written in, of which it needs 20.
+const DIGITS: usize = 24;
+
+/// Writes digits and, behind them, zero bytes: 24 in all.
 fn write_digits(magnitude: u64, to: &mut [u8]) -> Option<usize> {
     const EIGHT: u64 = 100_000_000;
-    let groups = [magnitude / (EIGHT * EIGHT), magnitude / EIGHT % EIGHT, magnitude % EIGHT];
-    let digits = groups.map(|group| eight_digits(group).to_le_bytes());
-    let digits = digits.as_flattened();
-    let zeros = digits.iter().take(23).take_while(|digit| **digit == 0).count();
-    let shown = digits.get(zeros..)?;
-    for (to, digit) in to.get_mut(..shown.len())?.iter_mut().zip(shown) {
-        *to = b'0' + digit;
+    let [high, middle, low] =
+        [magnitude / EIGHT / EIGHT, magnitude / EIGHT % EIGHT, magnitude % EIGHT].map(eight_digits);
+    let mut digits = [0; 2 * DIGITS];
+    let (groups, _) = digits.as_chunks_mut::<8>();
+    for (group, digits) in groups.iter_mut().zip([high, middle, low]) {
+        *group = (digits + ZEROS).to_le_bytes();
     }
-    Some(shown.len())
+    let zeros = match (high, middle) {
+        (0, 0) => 16 + (low.trailing_zeros() / 8).min(7),
+        (0, _) => 8 + middle.trailing_zeros() / 8,
+        _ => high.trailing_zeros() / 8,
+    } as usize;
+    *to.first_chunk_mut::<DIGITS>()? = *digits.get(zeros..)?.first_chunk()?;
+    Some(DIGITS - zeros)
 }
 
 /// The eight decimal digits of a number below 10^8, a byte each, the highest in the lowest byte.
 const fn eight_digits(number: u64) -> u64 {
     // Each step halves the lanes: four digits in each of two, two in each of four, one in each
     // of eight. Quotients by 100 and by 10 are products with their rounded-up inverses.
-    let fours = number / 10_000 | (number % 10_000) << 32;
+    let fours = (number / 10_000) | ((number % 10_000) << 32);
     let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
-    let twos = hundreds | (fours - 100 * hundreds) << 16;
+    let twos = hundreds | ((fours - 100 * hundreds) << 16);
     let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
-    tens | (twos - 10 * tens) << 8
+    tens | ((twos - 10 * tens) << 8)
 }
 
 fn write_display(id: &Id<'_>, to: &mut [u8]) -> Option<usize> {
@@ -79,9 +126,19 @@ mod tests {
         let around = powers.flat_map(|power| [power - 1, power, power + 1, power.wrapping_mul(9)]);
         let all = (0..20_000).chain((0..10_000).map(|n| n * 10_000 + n)).chain(around);
         for number in all.chain([u64::MAX - 1, u64::MAX]) {
-            let mut text = [0; 24];
+            let mut text = [7; 25];
             let len = write_digits(number, &mut text).unwrap();
             assert_eq!(std::str::from_utf8(&text[..len]), Ok(number.to_string().as_str()));
+            assert!(text[len..24].iter().all(|byte| *byte == 0) && text[24] == 7);
+        }
+    }
+
+    #[test]
+    fn uuids_are_those_of_display() {
+        let digits = 0x0123_4567_89ab_cdef_u128 << 64 | 0xfedc_ba98_7654_3210;
+        for uuid in (0..128).map(|turn| digits.rotate_left(turn)).chain([0, u128::MAX]) {
+            let wanted = Id::Uuid(uuid).to_string();
+            assert_eq!(std::str::from_utf8(&hyphenated(uuid)), Ok(wanted.as_str()));
         }
     }
 }
