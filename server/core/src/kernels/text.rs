@@ -15,7 +15,7 @@ pub(super) fn write(id: &Id<'_>, to: &mut [u8]) -> Option<usize> {
             Some(text.len())
         }
         Id::Uuid(uuid) => {
-            *to.first_chunk_mut()? = hyphenated(*uuid);
+            write_hyphenated(*uuid, to.first_chunk_mut()?);
             Some(UUID)
         }
         Id::Integer(integer) => match u64::try_from(integer.magnitude()) {
@@ -36,17 +36,19 @@ const UUID: usize = 36;
 
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "taken apart")]
-fn hyphenated(uuid: u128) -> [u8; UUID] {
+fn write_hyphenated(uuid: u128, text: &mut [u8; UUID]) {
     let words = [96, 64, 32, 0].map(|shift| eight_hexadecimal((uuid >> shift) as u32));
     let [first, second, third, last] = words;
-    let mut text = [b'-'; UUID];
     text[..8].copy_from_slice(&first);
+    text[8] = b'-';
     text[9..13].copy_from_slice(&second[..4]);
+    text[13] = b'-';
     text[14..18].copy_from_slice(&second[4..]);
+    text[18] = b'-';
     text[19..23].copy_from_slice(&third[..4]);
+    text[23] = b'-';
     text[24..28].copy_from_slice(&third[4..]);
     text[28..].copy_from_slice(&last);
-    text
 }
 
 /// The eight hexadecimal digits of a word, lower case.
@@ -63,26 +65,36 @@ const fn eight_hexadecimal(word: u32) -> [u8; 8] {
 /// The character 0, eight times.
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// Digits of the groups that a word of 64 bits is written in, of which it needs 20.
+/// Bytes that the digits of 64 bits are written in; they need 20.
 const DIGITS: usize = 24;
 
 /// Writes digits and, behind them, zero bytes: 24 in all.
+#[inline]
 fn write_digits(magnitude: u64, to: &mut [u8]) -> Option<usize> {
     const EIGHT: u64 = 100_000_000;
-    let [high, middle, low] =
-        [magnitude / EIGHT / EIGHT, magnitude / EIGHT % EIGHT, magnitude % EIGHT].map(eight_digits);
-    let mut digits = [0; 2 * DIGITS];
-    let (groups, _) = digits.as_chunks_mut::<8>();
-    for (group, digits) in groups.iter_mut().zip([high, middle, low]) {
-        *group = (digits + ZEROS).to_le_bytes();
+    let groups = [magnitude / EIGHT / EIGHT, magnitude / EIGHT % EIGHT, magnitude % EIGHT];
+    let groups = groups.map(eight_digits);
+    let [high, middle, low] = groups.map(|digits| digits + ZEROS);
+    let (groups, digits, first) = match groups {
+        [0, 0, first] => ([low, 0, 0], 8, first),
+        [0, first, _] => ([middle, low, 0], 16, first),
+        [first, ..] => ([high, middle, low], 24, first),
+    };
+    let zeros = (first.trailing_zeros() / 8).min(7);
+    // The digits move to the front, over the zeros that lead.
+    let [front, middle, back] = groups;
+    let moved = [shifted(front, middle, zeros), shifted(middle, back, zeros), back >> (8 * zeros)];
+    let to = to.first_chunk_mut::<DIGITS>()?;
+    for (to, moved) in to.as_chunks_mut().0.iter_mut().zip(moved) {
+        *to = moved.to_le_bytes();
     }
-    let zeros = match (high, middle) {
-        (0, 0) => 16 + (low.trailing_zeros() / 8).min(7),
-        (0, _) => 8 + middle.trailing_zeros() / 8,
-        _ => high.trailing_zeros() / 8,
-    } as usize;
-    *to.first_chunk_mut::<DIGITS>()? = *digits.get(zeros..)?.first_chunk()?;
-    Some(DIGITS - zeros)
+    Some(digits - zeros as usize)
+}
+
+/// The bytes of two words from byte `by` on, as many as one word has.
+#[expect(clippy::cast_possible_truncation, reason = "the front is asked for")]
+const fn shifted(front: u64, back: u64, by: u32) -> u64 {
+    ((front as u128 | ((back as u128) << 64)) >> (8 * by)) as u64
 }
 
 /// The eight decimal digits of a number below 10^8, a byte each, the highest in the lowest byte.
@@ -137,8 +149,10 @@ mod tests {
     fn uuids_are_those_of_display() {
         let digits = 0x0123_4567_89ab_cdef_u128 << 64 | 0xfedc_ba98_7654_3210;
         for uuid in (0..128).map(|turn| digits.rotate_left(turn)).chain([0, u128::MAX]) {
+            let mut text = [0; UUID];
+            write_hyphenated(uuid, &mut text);
             let wanted = Id::Uuid(uuid).to_string();
-            assert_eq!(std::str::from_utf8(&hyphenated(uuid)), Ok(wanted.as_str()));
+            assert_eq!(std::str::from_utf8(&text), Ok(wanted.as_str()));
         }
     }
 }
