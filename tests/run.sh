@@ -43,7 +43,7 @@ setup() {
             "${missing[@]}" >/dev/null
     fi
     if ! command -v cargo >/dev/null; then
-        echo "run.sh: there is no cargo: install Rust 1.88 or later (https://rustup.rs)" >&2
+        echo "run.sh: there is no cargo: install Rust 1.89 or later (https://rustup.rs)" >&2
         exit 1
     fi
     cargo fmt --version >/dev/null && cargo clippy --version >/dev/null

@@ -174,10 +174,16 @@ impl Integer {
         self.magnitude
     }
 
+    pub(crate) const fn is_negative(self) -> bool {
+        self.negative
+    }
+
     /// The remainder of a division by `modulus` that is never negative (Euclid's).
+    #[inline]
     pub(crate) const fn rem_euclid(self, modulus: u64) -> u64 {
+        let is_power = modulus.is_power_of_two(); // as it nearly always is: no division then
         let modulus = modulus as u128;
-        let rest = self.magnitude % modulus;
+        let rest = if is_power { self.magnitude & (modulus - 1) } else { self.magnitude % modulus };
         let rest = if self.negative && rest != 0 { modulus - rest } else { rest };
         #[expect(clippy::cast_possible_truncation, reason = "less than the modulus, a u64")]
         {

@@ -22,6 +22,7 @@
 
 mod digits;
 pub mod id;
+pub mod kernels;
 pub mod lanes;
 pub mod lease;
 pub mod limits;

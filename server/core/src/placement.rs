@@ -1,12 +1,15 @@
 //! Placements: how an ID becomes a slot and an offset.
 
+mod batch;
+
 use core::num::NonZeroU64;
 
 use md5::{Digest, Md5};
 
 use crate::id::{Id, Integer};
+use crate::kernels;
 use crate::rejection::{Reason, Rejection};
-use crate::twister::{Profile, Twister};
+use crate::twister::Profile;
 
 /// A placement by name, as a caller asks for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,6 +66,15 @@ impl Placement {
             Self::Hash { .. } => PlacementKind::Hash,
             Self::Twister { .. } => PlacementKind::Twister,
             Self::Fraction => PlacementKind::Fraction,
+        }
+    }
+
+    /// Whether IDs of this type have a place.
+    const fn takes(&self, id: &Id<'_>) -> bool {
+        match self {
+            Self::Hash { .. } => !matches!(id, Id::Fraction(_)),
+            Self::Twister { .. } => matches!(id, Id::Uuid(_) | Id::Integer(_)),
+            Self::Fraction => matches!(id, Id::Fraction(_)),
         }
     }
 }
@@ -154,9 +166,12 @@ impl Grid {
         }
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "less than the bucket count, a u32")]
     fn draw(self, seed: Integer, bucket_count: u32, profile: Profile) -> Place {
-        let slot_offset = Twister::new(profile, seed).below(self.slot_ticks);
+        self.at_seed(seed, bucket_count, kernels::draw(profile, self.slot_ticks, seed))
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "less than the bucket count, a u32")]
+    fn at_seed(self, seed: Integer, bucket_count: u32, slot_offset: u64) -> Place {
         let bucket = seed.rem_euclid(u64::from(bucket_count)) as u32;
         self.at_bucket(bucket, bucket_count, slot_offset)
     }

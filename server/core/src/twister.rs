@@ -5,6 +5,7 @@
 //! becomes a seed and how 32-bit words become a number below a limit. The
 //! vectors under `tests/vectors/` were made by the languages themselves.
 
+use core::convert::Infallible;
 use core::num::NonZeroU64;
 
 use rand_mt::Mt;
@@ -47,37 +48,27 @@ pub struct Twister {
 }
 
 /// Words of the longest key: 128 bits. (`rand_mt` is right up to 624.)
-const MAX_WORDS: usize = 4;
+pub(crate) const MAX_WORDS: usize = 4;
 
 impl Twister {
     /// The generator of `profile`, seeded with `seed`.
     #[must_use]
     pub fn new(profile: Profile, seed: Integer) -> Self {
-        let mt = match profile {
-            Profile::Php => Mt::new(low_word(u128::from(seed.rem_euclid(1 << 32)))),
-            Profile::Python => Mt::new_with_key(Words::of(seed)),
-            Profile::Ruby => {
-                let words = Words::of(seed);
-                if words.len == 1 {
-                    Mt::new(words.first())
-                } else {
-                    Mt::new_with_key(words.guarded())
-                }
-            }
-            Profile::Ruby30To31 => {
-                let words = Words::of(seed).guarded();
-                if words.len == 1 { Mt::new(words.first()) } else { Mt::new_with_key(words) }
-            }
+        Self::of_key(profile, profile.key(seed))
+    }
+
+    pub(crate) fn of_key(profile: Profile, key: Key) -> Self {
+        let mt = match key {
+            Key::Word(word) => Mt::new(word),
+            Key::Array(words) => Mt::new_with_key(words),
         };
         Self { mt, profile }
     }
 
     /// A number below `limit`, as the profile's language draws it.
     pub fn below(&mut self, limit: NonZeroU64) -> u64 {
-        match self.profile {
-            Profile::Ruby | Profile::Ruby30To31 => self.ruby_below(limit.get()),
-            Profile::Python => self.python_below(limit.get()),
-            Profile::Php => self.php_below(limit.get()),
+        match self.profile.below(limit, || Ok::<_, Infallible>(self.mt.next_u32())) {
+            Ok(value) => value,
         }
     }
 
@@ -87,71 +78,111 @@ impl Twister {
         let low = f64::from(self.mt.next_u32() >> 6);
         (high * 67_108_864.0 + low) / 9_007_199_254_740_992.0
     }
+}
 
-    /// Masks to the bits of the largest value and draws again when above it;
-    /// of two words the high one comes first, and a prefix above stops at once.
-    fn ruby_below(&mut self, limit: u64) -> u64 {
-        let largest = limit - 1;
-        if largest == 0 {
-            return 0; // without a draw
-        }
-        let mask = u64::MAX >> largest.leading_zeros();
-        loop {
-            let mut value = 0;
-            if mask > u64::from(u32::MAX) {
-                value = (u64::from(self.mt.next_u32()) << 32) & mask;
-                if value > largest {
-                    continue;
-                }
-            }
-            value = (value | u64::from(self.mt.next_u32())) & mask;
-            if value <= largest {
-                return value;
-            }
-        }
-    }
+/// What a twister is seeded with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// One word, for `init_genrand`.
+    Word(u32),
+    /// Words for `init_by_array`.
+    Array(Words),
+}
 
-    /// Takes the top bits of each word, low word first, and draws again at the limit or above.
-    fn python_below(&mut self, limit: u64) -> u64 {
-        let bits = u64::BITS - limit.leading_zeros(); // of the limit, not of the largest value
-        loop {
-            let value = if bits <= 32 {
-                u64::from(self.mt.next_u32() >> (32 - bits))
-            } else {
-                let low = u64::from(self.mt.next_u32());
-                u64::from(self.mt.next_u32() >> (64 - bits)) << 32 | low
-            };
-            if value < limit {
-                return value;
-            }
+impl Profile {
+    /// How the profile's language turns an integer into a key.
+    #[inline]
+    pub(crate) fn key(self, seed: Integer) -> Key {
+        let words = Words::of(seed);
+        match self {
+            Self::Php => Key::Word(low_word(u128::from(seed.rem_euclid(1 << 32)))),
+            Self::Python => Key::Array(words),
+            Self::Ruby if words.len == 1 => Key::Word(words.first()),
+            Self::Ruby => Key::Array(words.guarded()),
+            Self::Ruby30To31 => match words.guarded() {
+                words if words.len == 1 => Key::Word(words.first()),
+                words => Key::Array(words),
+            },
         }
     }
 
-    /// Low bits for a power of two, else the remainder of a draw below the
-    /// largest multiple; ranges above 2^32 take two words, low word first.
-    fn php_below(&mut self, limit: u64) -> u64 {
-        let wide = limit > 1 << 32;
-        let mut draw = || {
-            let low = u64::from(self.mt.next_u32());
-            if wide { u64::from(self.mt.next_u32()) << 32 | low } else { low }
+    /// A number below `limit` of the words that `draw` yields, as the profile's language takes it.
+    pub(crate) fn below<E>(
+        self,
+        limit: NonZeroU64,
+        draw: impl FnMut() -> Result<u32, E>,
+    ) -> Result<u64, E> {
+        match self {
+            Self::Ruby | Self::Ruby30To31 => ruby_below(limit.get(), draw),
+            Self::Python => python_below(limit.get(), draw),
+            Self::Php => php_below(limit.get(), draw),
+        }
+    }
+}
+
+/// Masks to the bits of the largest value and draws again when above it;
+/// of two words the high one comes first, and a prefix above stops at once.
+fn ruby_below<E>(limit: u64, mut draw: impl FnMut() -> Result<u32, E>) -> Result<u64, E> {
+    let largest = limit - 1;
+    if largest == 0 {
+        return Ok(0); // without a draw
+    }
+    let mask = u64::MAX >> largest.leading_zeros();
+    loop {
+        let mut value = 0;
+        if mask > u64::from(u32::MAX) {
+            value = (u64::from(draw()?) << 32) & mask;
+            if value > largest {
+                continue;
+            }
+        }
+        value = (value | u64::from(draw()?)) & mask;
+        if value <= largest {
+            return Ok(value);
+        }
+    }
+}
+
+/// Takes the top bits of each word, low word first, and draws again at the limit or above.
+fn python_below<E>(limit: u64, mut draw: impl FnMut() -> Result<u32, E>) -> Result<u64, E> {
+    let bits = u64::BITS - limit.leading_zeros(); // of the limit, not of the largest value
+    loop {
+        let value = if bits <= 32 {
+            u64::from(draw()? >> (32 - bits))
+        } else {
+            let low = u64::from(draw()?);
+            u64::from(draw()? >> (64 - bits)) << 32 | low
         };
-        if limit.is_power_of_two() {
-            return draw() & (limit - 1);
+        if value < limit {
+            return Ok(value);
         }
-        let umax = if wide { u64::MAX } else { u64::from(u32::MAX) };
-        let ceiling = umax - umax % limit - 1;
-        loop {
-            let value = draw();
-            if value <= ceiling {
-                return value % limit;
-            }
+    }
+}
+
+/// Low bits for a power of two, else the remainder of a draw below the
+/// largest multiple; ranges above 2^32 take two words, low word first.
+fn php_below<E>(limit: u64, mut draw: impl FnMut() -> Result<u32, E>) -> Result<u64, E> {
+    let wide = limit > 1 << 32;
+    let mut draw = || {
+        let low = u64::from(draw()?);
+        if wide { Ok(u64::from(draw()?) << 32 | low) } else { Ok(low) }
+    };
+    if limit.is_power_of_two() {
+        return Ok(draw()? & (limit - 1));
+    }
+    let umax = if wide { u64::MAX } else { u64::from(u32::MAX) };
+    let ceiling = umax - umax % limit - 1;
+    loop {
+        let value = draw()?;
+        if value <= ceiling {
+            return Ok(value % limit);
         }
     }
 }
 
 /// The 32-bit words of a magnitude, least significant first, at least one; an iterator over them.
-#[derive(Debug, Clone, Copy)]
-struct Words {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Words {
     rest: u128,
     len: usize,
 }
@@ -169,6 +200,23 @@ impl Words {
     fn guarded(self) -> Self {
         let top = self.rest >> (32 * (self.len - 1));
         if self.len > 1 && top == 1 { Self { len: self.len - 1, ..self } } else { self }
+    }
+
+    /// A key of the first `len` of `words`.
+    pub(crate) fn from_words(words: [u32; MAX_WORDS], len: usize) -> Self {
+        let rest = words.iter().rev().fold(0, |rest, word| rest << 32 | u128::from(*word));
+        Self { rest, len }
+    }
+
+    /// All words, zeros behind the last.
+    #[inline]
+    pub(crate) const fn words(self) -> [u32; MAX_WORDS] {
+        let rest = self.rest;
+        [low_word(rest), low_word(rest >> 32), low_word(rest >> 64), low_word(rest >> 96)]
+    }
+
+    pub(crate) const fn len(self) -> usize {
+        self.len
     }
 
     const fn first(self) -> u32 {

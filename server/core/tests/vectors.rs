@@ -14,9 +14,10 @@
 use std::num::NonZeroU64;
 use std::path::Path;
 
+use offbeat_core::kernels::{Kernel, draws};
 use offbeat_core::placement::{self, PlacementKind};
 use offbeat_core::twister::Twister;
-use offbeat_core::{Id, Integer, Profile, Schedule, ScheduleSpec, Span};
+use offbeat_core::{Id, Integer, Place, Profile, Schedule, ScheduleSpec, Span};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -93,6 +94,38 @@ fn draws_equal_php() {
     check_draws("php_rejection.json", Profile::Php);
 }
 
+/// The same draws, all that share a limit at once, with every kernel of this machine.
+fn check_batches(file: &str, profile: Profile) {
+    let Some(Draws { cases }) = vectors(file) else {
+        return;
+    };
+    let mut limits: Vec<_> = cases.iter().map(|case| case.limit.clone()).collect();
+    limits.sort_unstable();
+    limits.dedup();
+    for kernel in Kernel::available() {
+        for limit in &limits {
+            let cases: Vec<_> = cases.iter().filter(|case| case.limit == *limit).collect();
+            let seeds = cases.iter().map(|case| integer(&case.seed));
+            let mut numbers = Vec::new();
+            draws(kernel, profile, limit.parse().unwrap(), seeds, &mut numbers);
+            assert_eq!(numbers.len(), cases.len());
+            for (number, case) in numbers.iter().zip(cases) {
+                let label = format!("{file}: seed {} limit {limit}", case.seed);
+                assert_eq!(number.to_string(), case.first, "{label}, {kernel:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn batches_of_draws_equal_every_language() {
+    check_batches("ruby_3_4_random.json", Profile::Ruby);
+    check_batches("ruby_3_1_random.json", Profile::Ruby30To31);
+    check_batches("python_random.json", Profile::Python);
+    check_batches("php_random.json", Profile::Php);
+    check_batches("php_rejection.json", Profile::Php);
+}
+
 #[derive(Deserialize)]
 struct UuidIds {
     cases: Vec<UuidCase>,
@@ -135,13 +168,14 @@ fn twister_places_uuids_as_the_recipe_in_ruby_does() {
                 ..ScheduleSpec::every(Span::from_seconds(wanted.cycle))
             })
             .unwrap();
-            let place = schedule.place(&id).unwrap();
-            assert_eq!(
-                (place.slot, place.slot_offset),
-                (wanted.slot, wanted.offset),
-                "{}",
-                case.uuid
-            );
+            let check = |place: Place| {
+                let found = (place.slot, place.slot_offset);
+                assert_eq!(found, (wanted.slot, wanted.offset), "{}", case.uuid);
+            };
+            check(schedule.place(&id).unwrap());
+            for kernel in Kernel::available() {
+                schedule.place_all_with(kernel, [Ok(id), Ok(id)], |place| check(place.unwrap()));
+            }
         }
     }
 }
@@ -205,6 +239,13 @@ fn hash_places_and_pieces_equal_hashlib() {
         for id in readings(&case.id) {
             let hash = placement::hash(&case.salt, &id);
             assert_eq!(format!("{hash:016x}"), case.hash, "{id:?}");
+            for kernel in Kernel::available() {
+                let other = Ok(Id::Integer(7_i64.into())); // beside another, or it is hashed alone
+                let mut places = Vec::new();
+                schedule.place_all_with(kernel, [other, Ok(id)], |place| places.push(place));
+                let place = places.pop().unwrap().unwrap();
+                assert_eq!((place.slot, place.cycle_offset), (case.slot, case.offset), "{id:?}");
+            }
             let place = schedule.place(&id).unwrap();
             assert_eq!((place.slot, place.cycle_offset), (case.slot, case.offset), "{id:?}");
             for (number, piece) in (0..).zip(&case.pieces) {

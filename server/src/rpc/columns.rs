@@ -2,7 +2,7 @@
 
 use offbeat_core::limits::{BATCH_IDS, DETAILED_ERRORS};
 use offbeat_core::timetable::Runs;
-use offbeat_core::{Id, Reason, Rejection, Schedule};
+use offbeat_core::{Id, Place, Reason, Rejection, Schedule};
 
 use super::convert::{self, Column};
 use crate::proto;
@@ -52,22 +52,6 @@ impl Column {
         }
         Ok(())
     }
-
-    /// The IDs, one by one, each good or refused.
-    fn ids(&self) -> Box<dyn Iterator<Item = Result<Id<'_>, Rejection>> + '_> {
-        match self {
-            Self::UuidBytes(bytes) => Box::new(bytes.chunks(UUID_BYTES).map(Id::uuid_bytes)),
-            Self::Uuids(texts) => Box::new(texts.iter().map(|text| Id::uuid(text))),
-            Self::Integers(integers) => {
-                Box::new(integers.iter().map(|integer| Ok(Id::Integer((*integer).into()))))
-            }
-            Self::Decimals(texts) => Box::new(texts.iter().map(|text| Id::decimal(text))),
-            Self::Texts(texts) => Box::new(texts.iter().map(|text| Id::text(text))),
-            Self::Fractions(fractions) => {
-                Box::new(fractions.iter().map(|fraction| Id::fraction(*fraction)))
-            }
-        }
-    }
 }
 
 /// Assigns the IDs of `column`, of which the first has index `first_index` for its caller.
@@ -79,7 +63,7 @@ pub(super) fn assign(
     first_index: i64,
 ) -> proto::SlotAssignments {
     let rows = column.len();
-    let mut columns = proto::SlotAssignments {
+    let columns = proto::SlotAssignments {
         resolution: Some(convert::duration(schedule.resolution())),
         slot_indexes: Vec::with_capacity(rows),
         slot_offset_ticks: Vec::with_capacity(rows),
@@ -89,10 +73,43 @@ pub(super) fn assign(
         run_key_prefix,
         errors: Vec::new(),
     };
-    for (row, id) in (0i64..).zip(column.ids()) {
-        match id.and_then(|id| schedule.place(&id)) {
+    let mut answer = Answer { columns, runs, name: column.name(), first_index, row: 0 };
+    let each = |place| answer.push(place);
+    match column {
+        Column::UuidBytes(bytes) => {
+            schedule.place_all(bytes.chunks(UUID_BYTES).map(Id::uuid_bytes), each);
+        }
+        Column::Uuids(texts) => schedule.place_all(texts.iter().map(|text| Id::uuid(text)), each),
+        Column::Integers(integers) => {
+            let ids = integers.iter().map(|integer| Ok(Id::Integer((*integer).into())));
+            schedule.place_all(ids, each);
+        }
+        Column::Decimals(texts) => {
+            schedule.place_all(texts.iter().map(|text| Id::decimal(text)), each);
+        }
+        Column::Texts(texts) => schedule.place_all(texts.iter().map(|text| Id::text(text)), each),
+        Column::Fractions(fractions) => {
+            schedule.place_all(fractions.iter().map(|fraction| Id::fraction(*fraction)), each);
+        }
+    }
+    answer.columns
+}
+
+/// The columns as they grow, a row for each ID.
+struct Answer<'a> {
+    columns: proto::SlotAssignments,
+    runs: &'a Runs<'a>,
+    name: &'static str,
+    first_index: i64,
+    row: i64,
+}
+
+impl Answer<'_> {
+    fn push(&mut self, place: Result<Place, Rejection>) {
+        let columns = &mut self.columns;
+        match place {
             Ok(place) => {
-                let next = runs.next_run(&place);
+                let next = self.runs.next_run(&place);
                 columns.slot_indexes.push(convert::count(place.slot));
                 columns.slot_offset_ticks.push(convert::wide(place.slot_offset));
                 columns.cycle_offset_ticks.push(convert::wide(place.cycle_offset));
@@ -105,7 +122,7 @@ pub(super) fn assign(
                 columns.cycle_offset_ticks.push(REFUSED);
                 columns.cycle_indexes.push(REFUSED);
                 columns.next_run_unix_millis.push(REFUSED);
-                let mut error = id_error(column.name(), row, first_index, rejection);
+                let mut error = id_error(self.name, self.row, self.first_index, rejection);
                 if columns.errors.len() >= DETAILED_ERRORS.max_size() {
                     error.field.clear();
                     error.value.clear();
@@ -114,8 +131,8 @@ pub(super) fn assign(
                 columns.errors.push(error);
             }
         }
+        self.row += 1;
     }
-    columns
 }
 
 fn id_error(column: &str, row: i64, first_index: i64, rejection: Rejection) -> proto::IdError {

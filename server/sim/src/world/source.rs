@@ -178,13 +178,17 @@ pub(super) fn anywhere(span: u64, generator: &mut Generator) -> u64 {
 
 /// Where each user stands in the cycle, in microseconds, as the service says.
 pub(crate) fn offsets(schedule: &Schedule, population: u32) -> Result<Vec<u64>, Rejection> {
-    let micros =
-        |ticks: u64| u64::try_from(schedule.span(ticks).nanos() / 1_000).unwrap_or_default();
-    let place = |user: u32| {
-        let placed = schedule.place(&Id::decimal(&user.to_string())?)?;
-        Ok(micros(placed.cycle_offset))
-    };
-    (0..population).map(place).collect()
+    let tick = u64::try_from(schedule.resolution().nanos() / 1_000).unwrap_or_default();
+    let mut offsets = Vec::with_capacity(population as usize);
+    let mut refused = None;
+    schedule.place_all(
+        (0..population).map(|user| Ok(Id::Integer(i64::from(user).into()))),
+        |placed| match placed {
+            Ok(place) => offsets.push(place.cycle_offset * tick),
+            Err(rejection) => refused = Some(rejection),
+        },
+    );
+    refused.map_or(Ok(offsets), Err)
 }
 
 /// A schedule of the same cycle, of another salt.
