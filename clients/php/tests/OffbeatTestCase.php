@@ -7,8 +7,8 @@ namespace Offbeat\Tests;
 use DateTimeImmutable;
 use Offbeat\Client;
 use Offbeat\Schedule;
-use Offbeat\Transport\Address;
 use Offbeat\Transport\CurlTransport;
+use Offbeat\Transport\Endpoint;
 use Offbeat\Transport\GrpcTransport;
 use Offbeat\Transport\Transport;
 use PHPUnit\Framework\TestCase;
@@ -32,7 +32,7 @@ abstract class OffbeatTestCase extends TestCase
     {
         $class = $kind === 'curl' ? CurlTransport::class : GrpcTransport::class;
 
-        return new $class(Address::parse($address), $maxAnswerBytes);
+        return new $class(Endpoint::of($address), $maxAnswerBytes);
     }
 
     protected static function eightHours(): Schedule

@@ -17,6 +17,10 @@ pub(super) fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(cores)
+        .on_thread_start(|| {
+            // They give way to the thread that serves; where they may not, all are equal.
+            let _ = rustix::process::nice(5);
+        })
         .build()?;
     runtime.block_on(serve(args, &config))?;
     runtime.shutdown_background(); // a long batch does not outlast the grace period

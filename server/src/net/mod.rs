@@ -3,9 +3,12 @@
 mod admin;
 mod connection;
 mod files;
+mod frames;
+mod guests;
 mod listener;
 mod patience;
 mod reload;
+mod requests;
 mod services;
 mod tls;
 
