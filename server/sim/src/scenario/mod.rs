@@ -1,7 +1,12 @@
 //! Scenarios, checked: what is simulated.
 
+mod fields;
 mod file;
+mod jobs;
+mod partners;
 mod run_time;
+mod strategy;
+mod workers;
 
 pub use file::{Load, parse};
 
