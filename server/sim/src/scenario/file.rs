@@ -6,11 +6,10 @@ use serde::Deserialize;
 
 use super::fields::{count, positive, within};
 use super::jobs::{
-    ChildrenEntry, DequeueEntry, KindEntry, LockEntry, PlacementEntry, StageEntry, children,
-    dequeue, lock,
+    ChildrenEntry, DequeueEntry, KindEntry, LockEntry, StageEntry, children, dequeue, lock,
 };
 use super::partners::PartnerEntry;
-use super::strategy::{StrategyEntry, named_apart};
+use super::strategy::{KindName, StrategyEntry, Surroundings, named_apart};
 use super::workers::{AutoscalerEntry, Workers, workers};
 use super::{Kind, KindPlacement, Scenario};
 use crate::limits::{
@@ -78,13 +77,8 @@ impl File {
     fn check(self, load: Load<'_>) -> Result<Scenario, Rejection> {
         let duration = positive("duration", &self.duration)?;
         within("duration", (duration / 1_000_000).cast_signed(), SCENARIO_SECONDS)?;
+        let cycle = self.cycle(duration)?;
         let population = within("users.count", self.users.count, SCENARIO_USERS)?;
-        let cycle = positive("users.cycle", &self.users.cycle)?;
-        if cycle % 1_000 != 0 {
-            let allowed = "must be a whole number of milliseconds";
-            let (field, value) = ("users.cycle", &self.users.cycle);
-            return Err(Rejection::new(Reason::OutOfRange, field, value, allowed));
-        }
         self.one_form()?;
         let kind_count = self.kinds.len() + self.stages.len();
         count(if self.stages.is_empty() { "kinds" } else { "stages" }, kind_count, SCENARIO_KINDS)?;
@@ -104,31 +98,33 @@ impl File {
             let allowed = format!("must make {SCENARIO_RUN_SECONDS} of all strategies and seeds");
             return Err(Rejection::new(Reason::OutOfRange, "duration", &self.duration, allowed));
         }
-        check_names(self.kinds.iter().map(|kind| kind.name.as_str()))
-            .map_err(|refused| refused.under("kinds"))?;
+        self.no_names_or_seeds_twice()?;
+        self.placements_are_heeded()?;
         let kinds = self.kinds.iter().enumerate().map(|(place, kind)| {
             let run_time = kind.run_time.read(&format!("kinds[{place}].run_time"), load)?;
-            let placement = match kind.placement {
-                PlacementEntry::Reciprocal => KindPlacement::Reciprocal,
-                PlacementEntry::Independent => KindPlacement::Independent,
-                PlacementEntry::Same => KindPlacement::Same,
-            };
+            let placement = kind.placement.unwrap_or_default();
             Ok(Kind { name: kind.name.clone(), run_time, placement })
         });
         let stages = self.stages.iter().enumerate().map(|(place, stage)| {
             let run_time = stage.run_time.read(&format!("stages[{place}].run_time"), load)?;
             Ok(Kind { name: stage.name.clone(), run_time, placement: KindPlacement::Same })
         });
+        let around = Surroundings {
+            cycle,
+            kind_count: self.kinds.len(),
+            workers: match &self.workers {
+                Workers::Constant(count) => u32::try_from(*count).ok(),
+                Workers::Changing(_) => None,
+            },
+            is_autoscaled: self.autoscaler.is_some(),
+        };
         let strategies = self.strategies.iter().enumerate().map(|(place, entry)| {
-            entry.check(cycle).map_err(|refused| refused.under(&format!("strategies[{place}]")))
+            entry.check(around).map_err(|refused| refused.under(&format!("strategies[{place}]")))
         });
         let partners = self.partners.iter().enumerate().map(|(place, entry)| {
             entry.check().map_err(|refused| refused.under(&format!("partners[{place}]")))
         });
-        let run_times = self.kinds.iter().map(|kind| (&kind.name, &kind.run_time));
-        let run_times = run_times.chain(self.stages.iter().map(|one| (&one.name, &one.run_time)));
-        let notes = run_times.filter_map(|(name, time)| Some(format!("{name}: {}", time.note()?)));
-        let notes = notes.collect();
+        let notes = self.notes(duration, cycle);
         Ok(Scenario {
             workers: workers(&self.workers)?,
             autoscaler: self.autoscaler.as_ref().map(AutoscalerEntry::check).transpose()?,
@@ -153,6 +149,77 @@ impl File {
 }
 
 impl File {
+    fn cycle(&self, duration: u64) -> Result<u64, Rejection> {
+        let (field, value) = ("users.cycle", &self.users.cycle);
+        let cycle = positive(field, value)?;
+        if cycle % 1_000 != 0 {
+            let allowed = "must be a whole number of milliseconds";
+            return Err(Rejection::new(Reason::OutOfRange, field, value, allowed));
+        }
+        if cycle > duration {
+            let allowed = format!("must be {} or shorter, the duration", self.duration);
+            return Err(Rejection::new(Reason::Contradictory, field, value, allowed));
+        }
+        Ok(cycle)
+    }
+
+    fn no_names_or_seeds_twice(&self) -> Result<(), Rejection> {
+        let kinds = self.kinds.iter().map(|kind| kind.name.as_str());
+        let stages = self.stages.iter().map(|stage| stage.name.as_str());
+        let partners = self.partners.iter().map(|partner| partner.name.as_str());
+        check_names(kinds).map_err(|refused| refused.under("kinds"))?;
+        check_names(stages).map_err(|refused| refused.under("stages"))?;
+        check_names(partners).map_err(|refused| refused.under("partners"))?;
+        for (place, seed) in self.seeds.iter().enumerate() {
+            if let Some(other) = self.seeds.iter().take(place).position(|other| other == seed) {
+                let allowed = format!("must not be seeds[{other}] too: it would be the same run");
+                let field = format!("seeds[{place}]");
+                return Err(Rejection::new(Reason::Contradictory, field, seed, allowed));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a kind is told to stand must mean something to some strategy.
+    fn placements_are_heeded(&self) -> Result<(), Rejection> {
+        let told = self.kinds.iter().position(|kind| kind.placement.is_some());
+        let Some(place) = told else { return Ok(()) };
+        let allowed = match place {
+            0 => "must not be set for the first kind, which strategies place",
+            _ if self.strategies.iter().any(StrategyEntry::heeds_placements) => return Ok(()),
+            _ => {
+                "must be set where a strategy heeds it alone: all are least_recent, which enqueues \
+                 all kinds of a user together, or have other_kinds"
+            }
+        };
+        let field = format!("kinds[{place}].placement");
+        Err(Rejection::new(Reason::Contradictory, field, "a value", allowed))
+    }
+
+    /// What a reader should know of how it was understood.
+    fn notes(&self, duration: u64, cycle: u64) -> Vec<String> {
+        let run_times = self.kinds.iter().map(|kind| (&kind.name, &kind.run_time));
+        let run_times = run_times.chain(self.stages.iter().map(|one| (&one.name, &one.run_time)));
+        let mut notes: Vec<String> = run_times
+            .filter_map(|(name, time)| Some(format!("{name}: {}", time.note()?)))
+            .collect();
+        if self.stages.is_empty() && duration < 2 * cycle {
+            notes.push(format!(
+                "duration: {} are less than two cycles of {}: few users run twice, so that their \
+                 intervals, and the ranks for a consistent delay, say little",
+                self.duration, self.users.cycle
+            ));
+        }
+        let ignores = |entry: &StrategyEntry| entry.kind == KindName::LeastRecent;
+        if self.kinds.len() > 1 && self.strategies.iter().any(ignores) {
+            notes.push(
+                "least_recent enqueues all kinds of a user together, wherever they should stand"
+                    .to_owned(),
+            );
+        }
+        notes
+    }
+
     /// A scenario has kinds of job, or the stages of a pipeline, and the strategies of either.
     fn one_form(&self) -> Result<(), Rejection> {
         let refuse = |field: &str, allowed: &str| {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::fields::{micros, positive, span, within};
 use super::file::Load;
 use super::run_time::RunTime;
-use super::{Children, Dequeue, Lock};
+use super::{Children, Dequeue, KindPlacement, Lock};
 use crate::limits::SCENARIO_USERS;
 
 #[derive(Debug, Deserialize)]
@@ -14,8 +14,8 @@ use crate::limits::SCENARIO_USERS;
 pub(super) struct KindEntry {
     pub(super) name: String,
     pub(super) run_time: RunTime,
-    #[serde(default)]
-    pub(super) placement: PlacementEntry,
+    /// Where strategies put it that do not say so themselves.
+    pub(super) placement: Option<KindPlacement>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -23,15 +23,6 @@ pub(super) struct KindEntry {
 pub(super) struct StageEntry {
     pub(super) name: String,
     pub(super) run_time: RunTime,
-}
-
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum PlacementEntry {
-    #[default]
-    Reciprocal,
-    Independent,
-    Same,
 }
 
 #[derive(Debug, Deserialize)]
@@ -55,6 +46,9 @@ pub(super) struct DequeueEntry {
     per_waiting: String,
     #[serde(default)]
     contention: bool,
+    #[serde(default)]
+    exclusive: bool,
+    per_rival: Option<String>,
 }
 
 fn nothing() -> String {
@@ -78,14 +72,26 @@ pub(super) fn children(entry: &ChildrenEntry, load: Load<'_>) -> Result<Children
 }
 
 pub(super) fn dequeue(entry: &DequeueEntry) -> Result<Dequeue, Rejection> {
-    let per_waiting = span("dequeue.per_waiting", &entry.per_waiting)?;
-    let nanos = u64::try_from(per_waiting.nanos()).ok().filter(|nanos| *nanos <= 1_000_000_000);
-    let nanos_per_waiting = nanos.ok_or_else(|| {
-        let (field, allowed) = ("dequeue.per_waiting", "must be 0 s to 1 s");
-        Rejection::new(Reason::OutOfRange, field, &entry.per_waiting, allowed)
-    })?;
-    let base = micros("dequeue.base", &entry.base)?;
-    Ok(Dequeue { base, nanos_per_waiting, contention: entry.contention })
+    if entry.per_rival.is_some() && !entry.exclusive {
+        let (field, allowed) = ("dequeue.per_rival", "must be set with exclusive = true alone");
+        let value = entry.per_rival.as_deref().unwrap_or_default();
+        return Err(Rejection::new(Reason::Contradictory, field, value, allowed));
+    }
+    Ok(Dequeue {
+        base: micros("dequeue.base", &entry.base)?,
+        nanos_per_waiting: nanos("dequeue.per_waiting", &entry.per_waiting)?,
+        contention: entry.contention,
+        exclusive: entry.exclusive,
+        nanos_per_rival: nanos("dequeue.per_rival", entry.per_rival.as_deref().unwrap_or("0s"))?,
+    })
+}
+
+/// A second at most.
+fn nanos(field: &str, text: &str) -> Result<u64, Rejection> {
+    let nanos = u64::try_from(span(field, text)?.nanos()).ok();
+    nanos
+        .filter(|nanos| *nanos <= 1_000_000_000)
+        .ok_or_else(|| Rejection::new(Reason::OutOfRange, field, text, "must be 0 s to 1 s"))
 }
 
 pub(super) fn lock(entry: &LockEntry) -> Result<Lock, Rejection> {

@@ -10,7 +10,7 @@ use crate::limits::SCENARIO_USERS;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PartnerEntry {
-    name: String,
+    pub(super) name: String,
     share: f64,
     max_per_second: Option<i64>,
     #[serde(default = "a_tenth")]

@@ -7,7 +7,7 @@ use offbeat_core::{PlacementKind, Reason, Rejection, Schedule, ScheduleSpec, Spa
 use serde::Deserialize;
 
 use super::fields::{micros, positive, span, within};
-use super::{Strategy, StrategyKind};
+use super::{KindPlacement, Strategy, StrategyKind};
 use crate::limits::SCENARIO_USERS;
 
 #[derive(Debug, Deserialize)]
@@ -18,16 +18,18 @@ pub(super) struct StrategyEntry {
     /// Of `slots`.
     placement: Option<SlotPlacement>,
     slot_count: Option<i64>,
+    bucket_count: Option<i64>,
     /// Of `least_recent`.
     interval: Option<String>,
     batch: Option<i64>,
     spread: Option<String>,
     /// Of `spread`.
     feeders: Option<i64>,
+    /// Of all that place jobs of several kinds, but for `least_recent`.
+    other_kinds: Option<KindPlacement>,
     #[serde(default)]
     lanes: Vec<LaneEntry>,
-    #[serde(default)]
-    suspend: bool,
+    suspend: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -82,9 +84,21 @@ struct LaneEntry {
     timeout: Option<String>,
 }
 
+/// What of the scenario a strategy must fit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Surroundings {
+    pub(super) cycle: u64,
+    pub(super) kind_count: usize,
+    /// None that change.
+    pub(super) workers: Option<u32>,
+    pub(super) is_autoscaled: bool,
+}
+
 impl StrategyEntry {
-    pub(super) fn check(&self, cycle: u64) -> Result<Strategy, Rejection> {
+    pub(super) fn check(&self, around: Surroundings) -> Result<Strategy, Rejection> {
         self.only_its_own()?;
+        self.has_other_kinds(around)?;
+        let lanes = self.lanes(around)?;
         let kind = match self.kind {
             KindName::AtOnce => StrategyKind::AtOnce,
             KindName::RandomSmear => StrategyKind::RandomSmear,
@@ -98,7 +112,7 @@ impl StrategyEntry {
             KindName::DHondt => workers_by(Rule::DHondt, Weighting::Even),
             KindName::Latency => workers_by(Rule::MinimumScore, Weighting::Latency),
             KindName::FixedWorkers => StrategyKind::FixedWorkers,
-            KindName::Slots => StrategyKind::Slots(self.schedule(cycle)?),
+            KindName::Slots => StrategyKind::Slots(self.schedule(around.cycle)?),
             KindName::Spread => StrategyKind::Spread {
                 feeders: within(
                     "feeders",
@@ -107,11 +121,19 @@ impl StrategyEntry {
                 )?,
             },
         };
-        let name = self.name.clone().unwrap_or_else(|| match self.placement {
-            Some(SlotPlacement::Twister) => "slots, twister".to_owned(),
-            _ => kind.name().replace('_', " "),
+        let name = self.name.clone().unwrap_or_else(|| {
+            let plain = match self.placement {
+                Some(SlotPlacement::Twister) => "slots, twister".to_owned(),
+                _ => kind.name().replace('_', " "),
+            };
+            match self.other_kinds {
+                None => plain,
+                Some(KindPlacement::Reciprocal) => plain + ", reciprocal",
+                Some(KindPlacement::Independent) => plain + ", independent",
+                Some(KindPlacement::Same) => plain + ", same",
+            }
         });
-        Ok(Strategy { name, kind, lanes: self.lanes()? })
+        Ok(Strategy { name, kind, other_kinds: self.other_kinds, lanes })
     }
 
     /// A field of another strategy would be ignored, so it is refused.
@@ -119,6 +141,7 @@ impl StrategyEntry {
         let fields = [
             ("placement", self.placement.is_some(), KindName::Slots),
             ("slot_count", self.slot_count.is_some(), KindName::Slots),
+            ("bucket_count", self.bucket_count.is_some(), KindName::Slots),
             ("interval", self.interval.is_some(), KindName::LeastRecent),
             ("batch", self.batch.is_some(), KindName::LeastRecent),
             ("spread", self.spread.is_some(), KindName::LeastRecent),
@@ -135,6 +158,7 @@ impl StrategyEntry {
     fn schedule(&self, cycle: u64) -> Result<Schedule, Rejection> {
         let mut spec = ScheduleSpec::every(Span::from_millis(cycle / 1_000));
         spec.slot_count = self.slot_count;
+        spec.bucket_count = self.bucket_count;
         spec.placement = match self.placement {
             None | Some(SlotPlacement::Hash) => PlacementKind::Hash,
             Some(SlotPlacement::Twister) => PlacementKind::Twister,
@@ -142,9 +166,40 @@ impl StrategyEntry {
         Schedule::try_new(&spec)
     }
 
-    fn lanes(&self) -> Result<Option<LaneSet>, Rejection> {
+    /// Whether it keeps kinds where they are told to stand.
+    pub(super) fn heeds_placements(&self) -> bool {
+        self.other_kinds.is_none() && self.kind != KindName::LeastRecent
+    }
+
+    fn has_other_kinds(&self, around: Surroundings) -> Result<(), Rejection> {
+        let allowed = match self.other_kinds {
+            Some(_) if self.kind == KindName::LeastRecent => {
+                "must not be set with least_recent, which enqueues all kinds of a user together"
+            }
+            Some(_) if around.kind_count < 2 || self.kind.is_of_pipelines() => {
+                "must be set with 2 kinds or more alone"
+            }
+            _ => return Ok(()),
+        };
+        Err(Rejection::new(Reason::Contradictory, "other_kinds", "a value", allowed))
+    }
+
+    fn lanes(&self, around: Surroundings) -> Result<Option<LaneSet>, Rejection> {
+        let refuse = |field: &str, value: &dyn std::fmt::Display, allowed: &str| {
+            Err(Rejection::new(Reason::Contradictory, field, value, allowed))
+        };
         if self.lanes.is_empty() {
-            return Ok(None);
+            return match self.suspend {
+                Some(value) => refuse("suspend", &value, "must be set with lanes alone"),
+                None => Ok(None),
+            };
+        }
+        if self.kind.is_of_pipelines() {
+            return refuse("lanes", &"a value", "must not be set in a pipeline, with stages");
+        }
+        if around.is_autoscaled {
+            let allowed = "must not be set beside [autoscaler]: the workers of lanes are constant";
+            return refuse("lanes", &"a value", allowed);
         }
         let lane = |(place, lane): (usize, &LaneEntry)| {
             let timeout = lane
@@ -154,15 +209,26 @@ impl StrategyEntry {
             Ok(LaneSpec { worker_count: lane.workers, attempt_timeout: timeout.transpose()? })
         };
         let lanes = self.lanes.iter().enumerate().map(lane).collect::<Result<_, Rejection>>()?;
-        let on_timeout = if self.suspend { OnTimeout::Suspend } else { OnTimeout::Abort };
+        let on_timeout =
+            if self.suspend == Some(true) { OnTimeout::Suspend } else { OnTimeout::Abort };
         let set = LaneSetSpec { lanes, on_timeout, ..LaneSetSpec::default() }.check();
-        set.map(Some).map_err(|mut refused| {
+        let set = set.map_err(|mut refused| {
             refused.field = refused
                 .field
                 .replace("attempt_timeout", "timeout")
                 .replace("worker_count", "workers");
             refused
-        })
+        })?;
+        let own: u64 = set.lanes().iter().map(|lane| lane.workers).sum();
+        if around.workers.map(u64::from) != Some(own) {
+            let value = format!("{own} workers in all");
+            let allowed = around.workers.map_or_else(
+                || "must not be set where workers change".to_owned(),
+                |all| format!("must have {all} workers in all, as the scenario has"),
+            );
+            return refuse("lanes", &value, &allowed);
+        }
+        Ok(Some(set))
     }
 }
 

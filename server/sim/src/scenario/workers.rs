@@ -49,10 +49,16 @@ impl AutoscalerEntry {
             let field = "autoscaler.maximum";
             return Err(Rejection::new(Reason::Contradictory, field, maximum, allowed));
         }
+        let (up_at, down_at) = (depth("up_at", self.up_at)?, depth("down_at", self.down_at)?);
+        if down_at > up_at {
+            let allowed = format!("must be {up_at} jobs or fewer, up_at");
+            let field = "autoscaler.down_at";
+            return Err(Rejection::new(Reason::Contradictory, field, down_at, allowed));
+        }
         Ok(Autoscaler {
             interval: positive("autoscaler.interval", &self.interval)?,
-            up_at: depth("up_at", self.up_at)?,
-            down_at: depth("down_at", self.down_at)?,
+            up_at,
+            down_at,
             step: workers("step", self.step)?,
             minimum,
             maximum,

@@ -1,10 +1,11 @@
 //! `offbeat simulate`
 
 mod out;
+mod overwrite;
 mod queue;
 mod table;
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -43,6 +44,10 @@ pub(super) struct SimulateArgs {
     #[arg(long, value_name = "FILE")]
     out: Vec<PathBuf>,
 
+    /// Overwrite files that are no results of an earlier simulation, too
+    #[arg(long)]
+    force: bool,
+
     /// How to write the results
     #[arg(long, value_enum, default_value_t = AnswerFormat::Table)]
     format: AnswerFormat,
@@ -69,10 +74,19 @@ pub(super) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
 fn simulate(args: &SimulateArgs, path: &Path) -> Result<ExitCode, Failure> {
     let outs = args.out.iter().map(|path| Out::at(path)).collect::<Result<Vec<_>, _>>()?;
     let scenario = read_scenario(path)?;
+    // Before a long simulation, not after it.
+    overwrite::check(args.out.iter().chain(&args.report), args.force)?;
     let traces = watched(&scenario)?;
-    let results = Results::new(&scenario, &traces)?;
-    for out in outs {
-        out.write(&scenario, &traces, &results)?;
+    // What was counted is written while the figures are made of it.
+    let (results, written) = std::thread::scope(|scope| {
+        let results = scope.spawn(|| Results::new(&scenario, &traces));
+        let written = outs.iter().map(|out| out.write_rows(&scenario, &traces));
+        let written = written.collect::<Result<Vec<_>, Failure>>();
+        (results.join(), written)
+    });
+    let results = results.map_err(lost)??;
+    for written in written? {
+        written.finish(&results)?;
     }
     if let Some(path) = &args.report {
         std::fs::write(path, report::page(&results)?).map_err(|error| at(path, &error))?;
@@ -92,9 +106,17 @@ fn at(path: &Path, error: &io::Error) -> Failure {
 
 /// The files with samples that a scenario names stand beside it.
 fn read_scenario(path: &Path) -> Result<Scenario, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| at(path, &error))?;
-    if text.len() > SCENARIO_BYTES.max_size() {
-        return Err(Failure::Usage(format!("{}: must be {SCENARIO_BYTES}", path.display())));
+    let bad = |what: String| Failure::Usage(format!("{}: {what}", path.display()));
+    let file = std::fs::File::open(path).map_err(|error| bad(error.to_string()))?;
+    let (most, mut text) = (SCENARIO_BYTES.max_size(), String::new());
+    let mut beginning = file.take(most as u64 + 1);
+    match beginning.read_to_string(&mut text) {
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            return Err(bad("must be a text in UTF-8".to_owned()));
+        }
+        Err(error) => return Err(bad(error.to_string())),
+        Ok(bytes) if bytes > most => return Err(bad(format!("must be {SCENARIO_BYTES}"))),
+        Ok(_) => {}
     }
     let folder = path.parent().unwrap_or(Path::new("."));
     let load = |name: &str| {
@@ -137,8 +159,12 @@ fn watched(scenario: &Scenario) -> Result<Vec<Vec<Trace>>, Failure> {
     if watch.stop.load(Ordering::Relaxed) {
         let _ = writeln!(io::stderr(), "offbeat: interrupted; what follows ends there");
     }
-    let lost = |_| Failure::Other("the simulation ended without a result".to_owned());
     Ok(traces.map_err(lost)??)
+}
+
+/// A thread ended by a bug.
+fn lost(_: Box<dyn std::any::Any + Send>) -> Failure {
+    Failure::Other("the simulation ended without a result".to_owned())
 }
 
 fn stop_on_interrupt(watch: &Arc<Watch>) {

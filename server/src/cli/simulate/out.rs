@@ -3,12 +3,20 @@
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use offbeat_sim::results::{Figures, Results};
+use offbeat_sim::results::{Figures, PartnerFigures, Results};
 use offbeat_sim::scenario::Scenario;
 use offbeat_sim::world::{Row, Trace};
 use rusqlite::Connection;
 
 use super::super::Failure;
+
+/// By which our databases are told from others: "Offb".
+pub(super) const APPLICATION_ID: i32 = 0x4f66_6662;
+
+/// The first line of our CSV files.
+pub(super) fn csv_title() -> String {
+    format!("strategy,seed,second,{}\n", Row::COLUMNS.join(","))
+}
 
 /// A file to write, by its ending.
 #[derive(Debug)]
@@ -31,25 +39,55 @@ impl Out {
         }
     }
 
-    pub(super) fn write(
+    /// Writes what was counted in every second; the figures come behind it.
+    pub(super) fn write_rows(
         &self,
         scenario: &Scenario,
         traces: &[Vec<Trace>],
-        results: &Results,
-    ) -> Result<(), Failure> {
+    ) -> Result<Written<'_>, Failure> {
         match self {
             Self::Csv(path) => {
-                write_csv(path, scenario, traces).map_err(|error| super::at(path, &error))
+                write_csv(path, scenario, traces).map_err(|error| super::at(path, &error))?;
+                Ok(Written::Csv)
             }
             Self::Sqlite(path) => {
-                let failed =
-                    |error: rusqlite::Error| Failure::Other(format!("{}: {error}", path.display()));
                 if path.exists() {
                     std::fs::remove_file(path).map_err(|error| super::at(path, &error))?;
                 }
-                write_sqlite(path, scenario, traces, results).map_err(failed)
+                let connection = open(path).and_then(|connection| {
+                    write_seconds(&connection, scenario, traces)?;
+                    Ok(connection)
+                });
+                let connection = connection.map_err(|error| failed(path, &error))?;
+                Ok(Written::Sqlite { path, connection })
             }
         }
+    }
+}
+
+fn failed(path: &Path, error: &rusqlite::Error) -> Failure {
+    Failure::Other(format!("{}: {error}", path.display()))
+}
+
+/// A file that has its rows.
+#[derive(Debug)]
+pub(super) enum Written<'a> {
+    Sqlite {
+        path: &'a Path,
+        connection: Connection,
+    },
+    /// It has no figures.
+    Csv,
+}
+
+impl Written<'_> {
+    /// Completes the file.
+    pub(super) fn finish(self, results: &Results) -> Result<(), Failure> {
+        let Self::Sqlite { path, connection } = self else { return Ok(()) };
+        write_figures(&connection, results)
+            .and_then(|()| connection.execute_batch("COMMIT"))
+            .and_then(|()| connection.close().map_err(|(_, error)| error))
+            .map_err(|error| failed(path, &error))
     }
 }
 
@@ -66,7 +104,7 @@ fn runs<'a>(
 
 fn write_csv(path: &Path, scenario: &Scenario, traces: &[Vec<Trace>]) -> std::io::Result<()> {
     let mut out = BufWriter::new(std::fs::File::create(path)?);
-    writeln!(out, "strategy,seed,second,{}", Row::COLUMNS.join(","))?;
+    out.write_all(csv_title().as_bytes())?;
     for (strategy, seed, trace) in runs(scenario, traces) {
         let mut quoted = csv::Writer::from_writer(Vec::new());
         quoted.write_record([strategy])?;
@@ -86,81 +124,93 @@ fn write_csv(path: &Path, scenario: &Scenario, traces: &[Vec<Trace>]) -> std::io
 /// Rows of one statement: to begin and end one costs as much as some rows.
 const ROWS_AT_ONCE: usize = 50;
 
-fn bind(
-    insert: &mut rusqlite::Statement<'_>,
-    run: i64,
-    first: i64,
-    rows: &[Row],
+/// An empty database, and its one transaction.
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(path)?;
+    // The file is made anew in one go: if that is cut off, it is to be made again.
+    connection.pragma_update(None, "journal_mode", "OFF")?;
+    connection.pragma_update(None, "synchronous", "OFF")?;
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    // For each second, its run would be looked up.
+    connection.pragma_update(None, "foreign_keys", "OFF")?;
+    connection.pragma_update(None, "page_size", 65_536)?;
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    let figures = Figures::NAMES.map(|name| format!("{name} REAL NOT NULL")).join(", ");
+    let columns = Row::COLUMNS.map(|name| format!("{name} INTEGER NOT NULL")).join(", ");
+    connection.execute_batch(&format!(
+        "CREATE TABLE strategies (id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, {figures});
+         CREATE TABLE partners (strategy_id INTEGER NOT NULL REFERENCES strategies, name TEXT NOT NULL, jobs_finished REAL NOT NULL, throttled REAL NOT NULL, failed REAL NOT NULL, mean_wait REAL NOT NULL);
+         CREATE TABLE runs (id INTEGER PRIMARY KEY, strategy_id INTEGER NOT NULL REFERENCES strategies, seed INTEGER NOT NULL);
+         CREATE TABLE seconds (run_id INTEGER NOT NULL REFERENCES runs, second INTEGER NOT NULL, {columns});
+         BEGIN;"
+    ))?;
+    Ok(connection)
+}
+
+/// One wide row a second: several times quicker than a row for each number.
+fn write_seconds(
+    connection: &Connection,
+    scenario: &Scenario,
+    traces: &[Vec<Trace>],
 ) -> rusqlite::Result<()> {
-    let mut place = 0;
-    for (number, row) in (first..).zip(rows) {
-        for value in [run, number].into_iter().chain(row.values().map(i64::from)) {
-            place += 1;
-            insert.raw_bind_parameter(place, value)?;
+    let mut run = connection.prepare("INSERT INTO runs VALUES (?, ?, ?)")?;
+    let (mut many, mut one) =
+        (Seconds::new(connection, ROWS_AT_ONCE)?, Seconds::new(connection, 1)?);
+    let seeds = i64::try_from(scenario.seeds.len()).unwrap_or(1).max(1);
+    for (id, (_, seed, trace)) in (0_i64..).zip(runs(scenario, traces)) {
+        run.execute((id, id / seeds, seed.cast_signed()))?;
+        let (full, rest) = trace.rows.as_chunks::<ROWS_AT_ONCE>();
+        let mut first = 0_i64;
+        for rows in full {
+            many.insert(id, first, rows)?;
+            first += i64::try_from(rows.len()).unwrap_or_default();
+        }
+        for (second, row) in (first..).zip(rest) {
+            one.insert(id, second, std::slice::from_ref(row))?;
         }
     }
     Ok(())
 }
 
-/// One wide row a second: several times quicker than a row for each number.
-fn write_sqlite(
-    path: &Path,
-    scenario: &Scenario,
-    traces: &[Vec<Trace>],
-    results: &Results,
-) -> rusqlite::Result<()> {
-    let mut connection = Connection::open(path)?;
-    // The file is made anew in one go: if that is cut off, it is to be made again.
-    connection.pragma_update(None, "journal_mode", "OFF")?;
-    connection.pragma_update(None, "synchronous", "OFF")?;
-    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-    connection.pragma_update(None, "page_size", 65_536)?;
-    let figures = Figures::NAMES.map(|name| format!("{name} REAL NOT NULL")).join(", ");
-    let columns = Row::COLUMNS.map(|name| format!("{name} INTEGER NOT NULL")).join(", ");
-    connection.execute_batch(&format!(
-        "CREATE TABLE strategies (id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, {figures});
-         CREATE TABLE runs (id INTEGER PRIMARY KEY, strategy_id INTEGER NOT NULL REFERENCES strategies, seed INTEGER NOT NULL);
-         CREATE TABLE seconds (run_id INTEGER NOT NULL REFERENCES runs, second INTEGER NOT NULL, {columns});"
-    ))?;
-    let transaction = connection.transaction()?;
-    let marks = |count: usize| vec!["?"; count].join(", ");
-    {
-        let insert = format!("INSERT INTO strategies VALUES ({})", marks(Figures::NAMES.len() + 3));
-        let mut strategy = transaction.prepare(&insert)?;
-        for (id, outcome) in (0_i64..).zip(&results.strategies) {
-            strategy.raw_bind_parameter(1, id)?;
-            strategy.raw_bind_parameter(2, &outcome.name)?;
-            strategy.raw_bind_parameter(3, outcome.kind)?;
-            for (place, name) in Figures::NAMES.iter().enumerate() {
-                strategy.raw_bind_parameter(place + 4, outcome.figures.get(name))?;
-            }
-            strategy.raw_execute()?;
+/// Inserts so many seconds that follow one another.
+struct Seconds<'a>(rusqlite::Statement<'a>);
+
+impl<'a> Seconds<'a> {
+    fn new(connection: &'a Connection, rows: usize) -> rusqlite::Result<Self> {
+        let columns = vec!["?"; Row::COLUMNS.len()].join(", ");
+        let rows: Vec<String> =
+            (0..rows).map(|row| format!("(?1, ?2 + {row}, {columns})")).collect();
+        let insert = format!("INSERT INTO seconds VALUES {}", rows.join(", "));
+        connection.prepare(&insert).map(Self)
+    }
+
+    fn insert(&mut self, run: i64, first: i64, rows: &[Row]) -> rusqlite::Result<()> {
+        self.0.raw_bind_parameter(1, run)?;
+        self.0.raw_bind_parameter(2, first)?;
+        for (place, value) in (3..).zip(rows.iter().flat_map(Row::values)) {
+            self.0.raw_bind_parameter(place, value)?;
         }
-        let mut run = transaction.prepare("INSERT INTO runs VALUES (?, ?, ?)")?;
-        let row = format!("({})", marks(Row::COLUMNS.len() + 2));
-        let insert = |rows: usize| {
-            let rows = vec![row.as_str(); rows].join(", ");
-            transaction.prepare(&format!("INSERT INTO seconds VALUES {rows}"))
-        };
-        let (mut many, mut one) = (insert(ROWS_AT_ONCE)?, insert(1)?);
-        let seeds = i64::try_from(scenario.seeds.len()).unwrap_or(1).max(1);
-        for (id, (_, seed, trace)) in (0_i64..).zip(runs(scenario, traces)) {
-            run.execute((id, id / seeds, seed.cast_signed()))?;
-            let mut first = 0_i64;
-            for rows in trace.rows.chunks(ROWS_AT_ONCE) {
-                if rows.len() == ROWS_AT_ONCE {
-                    bind(&mut many, id, first, rows)?;
-                    many.raw_execute()?;
-                    first += i64::try_from(rows.len()).unwrap_or_default();
-                    continue;
-                }
-                for row in rows {
-                    bind(&mut one, id, first, std::slice::from_ref(row))?;
-                    one.raw_execute()?;
-                    first += 1;
-                }
-            }
+        self.0.raw_execute().map(|_| ())
+    }
+}
+
+fn write_figures(connection: &Connection, results: &Results) -> rusqlite::Result<()> {
+    let marks = vec!["?"; Figures::NAMES.len() + 3].join(", ");
+    let mut strategy = connection.prepare(&format!("INSERT INTO strategies VALUES ({marks})"))?;
+    let mut partner = connection.prepare("INSERT INTO partners VALUES (?, ?, ?, ?, ?, ?)")?;
+    for (id, outcome) in (0_i64..).zip(&results.strategies) {
+        strategy.raw_bind_parameter(1, id)?;
+        strategy.raw_bind_parameter(2, &outcome.name)?;
+        strategy.raw_bind_parameter(3, outcome.kind)?;
+        for (place, name) in Figures::NAMES.iter().enumerate() {
+            strategy.raw_bind_parameter(place + 4, outcome.figures.get(name))?;
+        }
+        strategy.raw_execute()?;
+        for PartnerFigures { name, jobs_finished, throttled, failed, mean_wait } in
+            &outcome.partners
+        {
+            partner.execute((id, name, jobs_finished, throttled, failed, mean_wait))?;
         }
     }
-    transaction.commit()
+    Ok(())
 }
