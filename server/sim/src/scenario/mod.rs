@@ -189,7 +189,7 @@ pub struct Strategy {
 }
 
 impl Strategy {
-    /// Where a kind stands, seen from the first.
+    /// Where a kind after the first stands, seen from it.
     #[must_use]
     pub fn placement_of(&self, kind: &Kind) -> KindPlacement {
         self.other_kinds.unwrap_or(kind.placement)

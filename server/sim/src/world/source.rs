@@ -110,8 +110,10 @@ impl Source {
             }
         }
         due.sort_by_key(|(at, ..)| *at);
-        let behind = scenario.kinds.iter().zip(all_shifts).map(|(kind, shift)| {
-            (strategy.placement_of(kind) != KindPlacement::Independent).then_some(shift)
+        let behind = scenario.kinds.iter().zip(all_shifts).enumerate();
+        let behind = behind.map(|(place, (kind, shift))| {
+            let is_own = strategy.placement_of(kind) == KindPlacement::Independent;
+            (place == 0 || !is_own).then_some(shift)
         });
         let redrawn = matches!(kind, StrategyKind::RandomSmear).then(|| behind.collect());
         Ok(Self::Cycles(Cycles { due, place: 0, base: 0, cycle, redrawn }))
