@@ -1,5 +1,7 @@
 //! What is counted while a scenario runs.
 
+use std::sync::Arc;
+
 use crate::run_times::real;
 
 /// Every second has a row of these.
@@ -76,8 +78,8 @@ pub(super) fn slowdown(sojourn: u64, run_time: u64, floor: u64) -> f64 {
 /// All that a run leaves.
 #[derive(Debug, Clone, Default)]
 pub struct Trace {
-    /// By second.
-    pub rows: Vec<Row>,
+    /// By second. Shared, so that they can be written while other runs go on.
+    pub rows: Arc<Vec<Row>>,
     /// Of each first attempt, how long its job had waited, in microseconds.
     pub waits: Vec<u64>,
     /// Of each job that was done, how long that took since it was enqueued.

@@ -16,6 +16,7 @@ use core::cmp::Reverse;
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use offbeat_core::{Reason, Rejection};
 
@@ -55,6 +56,20 @@ pub fn run_all(
     threads: usize,
     watch: &Watch,
 ) -> Result<Vec<Vec<Trace>>, Rejection> {
+    run_each(scenario, threads, watch, &|_, _| ())
+}
+
+/// The same; tells on its thread of each run that has ended, by its number: all seeds of the first
+/// strategy, then those of the second. They end in any order.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_each(
+    scenario: &Scenario,
+    threads: usize,
+    watch: &Watch,
+    ended: &(dyn Fn(usize, &Trace) + Sync),
+) -> Result<Vec<Vec<Trace>>, Rejection> {
     let seeds = scenario.seeds.len();
     let runs = scenario.strategies.len() * seeds;
     let next = AtomicUsize::new(0);
@@ -68,7 +83,11 @@ pub fn run_all(
             else {
                 return done;
             };
-            done.push((number, run(scenario, strategy, *seed, watch)));
+            let trace = run(scenario, strategy, *seed, watch);
+            if let Ok(trace) = &trace {
+                ended(number, trace);
+            }
+            done.push((number, trace));
         }
     };
     let mut all: Vec<(usize, Result<Trace, Rejection>)> = std::thread::scope(|scope| {
@@ -163,6 +182,7 @@ struct World<'a> {
     second_end: u64,
     number: u64,
     row: Row,
+    rows: Vec<Row>,
     trace: Trace,
 }
 
@@ -203,8 +223,8 @@ impl<'a> World<'a> {
             second_end: SECOND,
             number: 0,
             row: Row::default(),
+            rows: Vec::with_capacity(seconds),
             trace: Trace {
-                rows: Vec::with_capacity(seconds),
                 waits: Vec::with_capacity(jobs),
                 sojourns: Vec::with_capacity(jobs),
                 intervals: Vec::with_capacity(jobs),
@@ -268,12 +288,12 @@ impl<'a> World<'a> {
 
     /// Rows of the seconds that are over before the next event; false if the run is to stop.
     fn end_seconds(&mut self, next: u64, watch: &Watch) -> bool {
-        let before = self.trace.rows.len();
+        let before = self.rows.len();
         while next >= self.second_end {
             self.push_row();
             self.second_end += SECOND;
         }
-        let seconds = self.trace.rows.len() - before;
+        let seconds = self.rows.len() - before;
         watch.seconds.fetch_add(seconds as u64, Ordering::Relaxed);
         !watch.stop.load(Ordering::Relaxed)
     }
@@ -282,7 +302,7 @@ impl<'a> World<'a> {
         let depth = u32::try_from(self.queue.len()).unwrap_or(u32::MAX);
         let row =
             Row { queue_depth: depth, busy_workers: self.busy, workers: self.workers, ..self.row };
-        self.trace.rows.push(row);
+        self.rows.push(row);
         self.row = Row::default();
     }
 
@@ -301,6 +321,7 @@ impl<'a> World<'a> {
         self.trace.partners = self.partners.tallies();
         let never = self.last_end.iter().filter(|last| **last == NEVER).count();
         self.trace.never_served = u32::try_from(never).unwrap_or(u32::MAX);
+        self.trace.rows = Arc::new(self.rows);
         self.trace.left_jobs = self.in_system;
         self.trace
     }

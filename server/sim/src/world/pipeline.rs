@@ -4,6 +4,7 @@ use core::cmp::Reverse;
 use core::sync::atomic::Ordering;
 
 use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
 
 use offbeat_core::stages::{NextSpec, Rule, StageSpec, Weighting};
 use offbeat_core::{Rejection, Span};
@@ -63,6 +64,7 @@ struct Pipeline<'a> {
     now: u64,
     second_end: u64,
     row: Row,
+    rows: Vec<Row>,
     in_system: u64,
     trace: Trace,
 }
@@ -98,6 +100,7 @@ impl<'a> Pipeline<'a> {
             now: 0,
             second_end: SECOND,
             row: Row::default(),
+            rows: Vec::new(),
             in_system: 0,
             trace: Trace::default(),
         };
@@ -133,6 +136,7 @@ impl<'a> Pipeline<'a> {
         if !self.trace.is_cut && self.second_end < self.now + SECOND {
             self.push_row(); // of the part of a second at the end
         }
+        self.trace.rows = Arc::new(std::mem::take(&mut self.rows));
         self.trace.left_jobs = self.in_system;
         let waiting = self.waiting.iter().flatten().filter(|item| !item.has_started);
         self.trace.waits.extend(waiting.map(|item| self.now - item.arrived));
@@ -155,7 +159,7 @@ impl<'a> Pipeline<'a> {
     fn push_row(&mut self) {
         let busy = self.places.len() - self.idle_count;
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        self.trace.rows.push(Row {
+        self.rows.push(Row {
             queue_depth: count(self.waiting.iter().map(VecDeque::len).sum()),
             busy_workers: count(busy),
             workers: count(self.places.len()),

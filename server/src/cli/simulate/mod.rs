@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -17,9 +18,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use offbeat_core::{Reason, Rejection};
 use offbeat_sim::results::Results;
 use offbeat_sim::scenario::{Scenario, parse};
-use offbeat_sim::world::{Trace, Watch, run_all};
+use offbeat_sim::world::{Trace, Watch, run_each};
 
-use self::out::Out;
+use self::out::{Ended, Out};
 use super::Failure;
 use super::lanes::read_run_times_of;
 use super::output::{AnswerFormat, write_json_line};
@@ -76,17 +77,20 @@ fn simulate(args: &SimulateArgs, path: &Path) -> Result<ExitCode, Failure> {
     let scenario = read_scenario(path)?;
     // Before a long simulation, not after it.
     overwrite::check(args.out.iter().chain(&args.report), args.force)?;
-    let traces = watched(&scenario)?;
-    // What was counted is written while the figures are made of it.
+    // What was counted is written while other runs go on, and while the figures are made of it.
     let (results, written) = std::thread::scope(|scope| {
-        let results = scope.spawn(|| Results::new(&scenario, &traces));
-        let written = outs.iter().map(|out| out.write_rows(&scenario, &traces));
-        let written = written.collect::<Result<Vec<_>, Failure>>();
-        (results.join(), written)
+        let (tell, ended) = sync_channel(scenario.strategies.len() * scenario.seeds.len());
+        let written = scope.spawn(|| {
+            let ended = ended; // dropped here, should writing fail
+            out::write(&outs, &scenario, &ended)
+        });
+        let traces = watched(&scenario, tell);
+        let results = traces.and_then(|traces| Ok(Results::new(&scenario, &traces)?));
+        (results, written.join())
     });
-    let results = results.map_err(lost)??;
-    for written in written? {
-        written.finish(&results)?;
+    let (results, written) = (results?, written.map_err(lost)??);
+    for file in written {
+        file.finish(&results)?;
     }
     if let Some(path) = &args.report {
         std::fs::write(path, report::page(&results)?).map_err(|error| at(path, &error))?;
@@ -130,7 +134,7 @@ fn read_scenario(path: &Path) -> Result<Scenario, Failure> {
 }
 
 /// Runs a scenario on the cores there are, with a progress bar; Ctrl-C ends it with what there is.
-fn watched(scenario: &Scenario) -> Result<Vec<Vec<Trace>>, Failure> {
+fn watched(scenario: &Scenario, tell: SyncSender<Ended>) -> Result<Vec<Vec<Trace>>, Failure> {
     let watch = Arc::new(Watch::default());
     let runs = (scenario.strategies.len() * scenario.seeds.len()) as u64;
     let bar = ProgressBar::new(scenario.duration / 1_000_000 * runs);
@@ -145,7 +149,11 @@ fn watched(scenario: &Scenario) -> Result<Vec<Vec<Trace>>, Failure> {
         let watching = std::thread::current();
         let watch = &watch;
         let running = scope.spawn(move || {
-            let traces = run_all(scenario, threads, watch);
+            // Nobody listens where writing has failed, which is said later.
+            let ended = |number: usize, trace: &Trace| {
+                let _ = tell.send((number, Arc::clone(&trace.rows)));
+            };
+            let traces = run_each(scenario, threads, watch, &ended);
             watching.unpark();
             traces
         });

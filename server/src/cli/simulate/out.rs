@@ -1,11 +1,15 @@
 //! What was counted in every second, to SQLite or CSV.
 
-use std::io::{BufWriter, Write as _};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 
 use offbeat_sim::results::{Figures, PartnerFigures, Results};
 use offbeat_sim::scenario::Scenario;
-use offbeat_sim::world::{Row, Trace};
+use offbeat_sim::world::Row;
 use rusqlite::Connection;
 
 use super::super::Failure;
@@ -39,28 +43,119 @@ impl Out {
         }
     }
 
-    /// Writes what was counted in every second; the figures come behind it.
-    pub(super) fn write_rows(
-        &self,
-        scenario: &Scenario,
-        traces: &[Vec<Trace>],
-    ) -> Result<Written<'_>, Failure> {
+    fn path(&self) -> &Path {
         match self {
-            Self::Csv(path) => {
-                write_csv(path, scenario, traces).map_err(|error| super::at(path, &error))?;
-                Ok(Written::Csv)
+            Self::Sqlite(path) | Self::Csv(path) => path,
+        }
+    }
+}
+
+/// The rows of a run, which has ended.
+pub(super) type Ended = (usize, Arc<Vec<Row>>);
+
+/// Writes files as runs end, run after run: the same bytes, whichever ends first.
+pub(super) fn write<'a>(
+    outs: &'a [Out],
+    scenario: &Scenario,
+    ended: &Receiver<Ended>,
+) -> Result<Vec<Written<'a>>, Failure> {
+    let mut written = Vec::new();
+    let mut early = BTreeMap::new();
+    let seeds = scenario.seeds.len().max(1);
+    for number in 0..scenario.strategies.len() * seeds {
+        let rows = loop {
+            if let Some(rows) = early.remove(&number) {
+                break rows;
             }
-            Self::Sqlite(path) => {
+            match ended.recv() {
+                Ok((number, rows)) => _ = early.insert(number, rows),
+                // The simulation was refused, which its own answer says.
+                Err(_) => return Ok(written),
+            }
+        };
+        if written.is_empty() {
+            written = outs.iter().map(Written::new).collect::<Result<_, _>>()?;
+        }
+        let strategy = scenario.strategies.get(number / seeds).map_or("", |one| one.name.as_str());
+        let seed = scenario.seeds.get(number % seeds).copied().unwrap_or_default();
+        let run = Run { number, strategy, of: number / seeds, seed, rows: &rows };
+        written.iter_mut().try_for_each(|file| file.write(&run))?;
+    }
+    Ok(written)
+}
+
+struct Run<'a> {
+    number: usize,
+    strategy: &'a str,
+    /// The place of the strategy.
+    of: usize,
+    seed: u64,
+    rows: &'a [Row],
+}
+
+/// A file that is being written; it is removed unless it is finished.
+#[derive(Debug)]
+pub(super) struct Written<'a> {
+    out: &'a Out,
+    file: Option<Writing>,
+}
+
+#[derive(Debug)]
+enum Writing {
+    Sqlite(Connection),
+    Csv(BufWriter<File>),
+}
+
+impl Drop for Written<'_> {
+    fn drop(&mut self) {
+        if self.file.take().is_some() {
+            let _ = std::fs::remove_file(self.out.path());
+        }
+    }
+}
+
+impl<'a> Written<'a> {
+    fn new(out: &'a Out) -> Result<Self, Failure> {
+        let at = |error| super::at(out.path(), &error);
+        let file = match out {
+            Out::Csv(path) => {
+                let mut file = BufWriter::new(File::create(path).map_err(at)?);
+                file.write_all(csv_title().as_bytes()).map_err(at)?;
+                Writing::Csv(file)
+            }
+            Out::Sqlite(path) => {
                 if path.exists() {
-                    std::fs::remove_file(path).map_err(|error| super::at(path, &error))?;
+                    std::fs::remove_file(path).map_err(at)?;
                 }
-                let connection = open(path).and_then(|connection| {
-                    write_seconds(&connection, scenario, traces)?;
-                    Ok(connection)
-                });
-                let connection = connection.map_err(|error| failed(path, &error))?;
-                Ok(Written::Sqlite { path, connection })
+                Writing::Sqlite(open(path).map_err(|error| failed(path, &error))?)
             }
+        };
+        Ok(Self { out, file: Some(file) })
+    }
+
+    fn write(&mut self, run: &Run<'_>) -> Result<(), Failure> {
+        let path = self.out.path();
+        match &mut self.file {
+            Some(Writing::Csv(file)) => {
+                write_csv(file, run).map_err(|error| super::at(path, &error))
+            }
+            Some(Writing::Sqlite(connection)) => {
+                write_seconds(connection, run).map_err(|error| failed(path, &error))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Completes the file.
+    pub(super) fn finish(mut self, results: &Results) -> Result<(), Failure> {
+        let path = self.out.path();
+        match self.file.take() {
+            Some(Writing::Csv(mut file)) => file.flush().map_err(|error| super::at(path, &error)),
+            Some(Writing::Sqlite(connection)) => write_figures(&connection, results)
+                .and_then(|()| connection.execute_batch("COMMIT"))
+                .and_then(|()| connection.close().map_err(|(_, error)| error))
+                .map_err(|error| failed(path, &error)),
+            None => Ok(()),
         }
     }
 }
@@ -69,56 +164,19 @@ fn failed(path: &Path, error: &rusqlite::Error) -> Failure {
     Failure::Other(format!("{}: {error}", path.display()))
 }
 
-/// A file that has its rows.
-#[derive(Debug)]
-pub(super) enum Written<'a> {
-    Sqlite {
-        path: &'a Path,
-        connection: Connection,
-    },
-    /// It has no figures.
-    Csv,
-}
-
-impl Written<'_> {
-    /// Completes the file.
-    pub(super) fn finish(self, results: &Results) -> Result<(), Failure> {
-        let Self::Sqlite { path, connection } = self else { return Ok(()) };
-        write_figures(&connection, results)
-            .and_then(|()| connection.execute_batch("COMMIT"))
-            .and_then(|()| connection.close().map_err(|(_, error)| error))
-            .map_err(|error| failed(path, &error))
-    }
-}
-
-/// The rows of each strategy and seed.
-fn runs<'a>(
-    scenario: &'a Scenario,
-    traces: &'a [Vec<Trace>],
-) -> impl Iterator<Item = (&'a str, u64, &'a Trace)> {
-    scenario.strategies.iter().zip(traces).flat_map(|(strategy, traces)| {
-        let seeds = scenario.seeds.iter().zip(traces);
-        seeds.map(|(seed, trace)| (strategy.name.as_str(), *seed, trace))
-    })
-}
-
-fn write_csv(path: &Path, scenario: &Scenario, traces: &[Vec<Trace>]) -> std::io::Result<()> {
-    let mut out = BufWriter::new(std::fs::File::create(path)?);
-    out.write_all(csv_title().as_bytes())?;
-    for (strategy, seed, trace) in runs(scenario, traces) {
-        let mut quoted = csv::Writer::from_writer(Vec::new());
-        quoted.write_record([strategy])?;
-        let quoted = quoted.into_inner().unwrap_or_default();
-        let strategy = String::from_utf8_lossy(&quoted).trim_end().to_owned();
-        for (second, row) in trace.rows.iter().enumerate() {
-            write!(out, "{strategy},{seed},{second}")?;
-            for value in row.values() {
-                write!(out, ",{value}")?;
-            }
-            writeln!(out)?;
+fn write_csv(out: &mut impl Write, run: &Run<'_>) -> io::Result<()> {
+    let mut quoted = csv::Writer::from_writer(Vec::new());
+    quoted.write_record([run.strategy])?;
+    let quoted = quoted.into_inner().unwrap_or_default();
+    let strategy = String::from_utf8_lossy(&quoted).trim_end().to_owned();
+    for (second, row) in run.rows.iter().enumerate() {
+        write!(out, "{strategy},{},{second}", run.seed)?;
+        for value in row.values() {
+            write!(out, ",{value}")?;
         }
+        writeln!(out)?;
     }
-    out.flush()
+    Ok(())
 }
 
 /// Rows of one statement: to begin and end one costs as much as some rows.
@@ -148,26 +206,19 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// One wide row a second: several times quicker than a row for each number.
-fn write_seconds(
-    connection: &Connection,
-    scenario: &Scenario,
-    traces: &[Vec<Trace>],
-) -> rusqlite::Result<()> {
-    let mut run = connection.prepare("INSERT INTO runs VALUES (?, ?, ?)")?;
+fn write_seconds(connection: &Connection, run: &Run<'_>) -> rusqlite::Result<()> {
+    let whole = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+    let id = whole(run.number);
+    let values = (id, whole(run.of), run.seed.cast_signed());
+    connection.execute("INSERT INTO runs VALUES (?, ?, ?)", values)?;
     let (mut many, mut one) =
         (Seconds::new(connection, ROWS_AT_ONCE)?, Seconds::new(connection, 1)?);
-    let seeds = i64::try_from(scenario.seeds.len()).unwrap_or(1).max(1);
-    for (id, (_, seed, trace)) in (0_i64..).zip(runs(scenario, traces)) {
-        run.execute((id, id / seeds, seed.cast_signed()))?;
-        let (full, rest) = trace.rows.as_chunks::<ROWS_AT_ONCE>();
-        let mut first = 0_i64;
-        for rows in full {
-            many.insert(id, first, rows)?;
-            first += i64::try_from(rows.len()).unwrap_or_default();
-        }
-        for (second, row) in (first..).zip(rest) {
-            one.insert(id, second, std::slice::from_ref(row))?;
-        }
+    let (full, rest) = run.rows.as_chunks::<ROWS_AT_ONCE>();
+    for (place, rows) in full.iter().enumerate() {
+        many.insert(id, whole(place * ROWS_AT_ONCE), rows)?;
+    }
+    for (second, row) in (whole(full.len() * ROWS_AT_ONCE)..).zip(rest) {
+        one.insert(id, second, std::slice::from_ref(row))?;
     }
     Ok(())
 }
