@@ -123,7 +123,10 @@ fn log_filter(text: &str) -> Result<Targets, String> {
                        info,offbeat::request=debug";
         format!("--log: {text:?} is refused: {allowed}")
     };
-    let is_known = |part: &str| part.contains('=') || part.parse::<LevelFilter>().is_ok();
+    let is_known = |part: &str| {
+        let is_level = !part.is_empty() && part.parse::<LevelFilter>().is_ok();
+        is_level || part.contains('=')
+    };
     if !text.split(',').all(|part| is_known(part.trim())) {
         return Err(refused());
     }
@@ -154,7 +157,7 @@ mod tests {
             assert_eq!(filter.would_enable("h2::proto", &Level::WARN), h2_warns, "{filter}");
             assert_eq!(filter.would_enable("offbeat::net", &Level::INFO), we_tell, "{filter}");
         }
-        assert!(log_filter("off").unwrap().would_enable("h2", &Level::ERROR) == false);
+        assert!(!log_filter("off").unwrap().would_enable("h2", &Level::ERROR));
         for bad in ["verbose", "offbeat=loud", "info,verbose", ""] {
             assert!(log_filter(bad).is_err(), "{bad}");
         }

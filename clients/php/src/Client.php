@@ -43,7 +43,7 @@ use Offbeat\Transport\Transport;
  *     $client->assignSlot(new Offbeat\Schedule(period: 8 * 3600), 'acme')->nextRun()->startTime;
  *
  * Connects at its first call, and may be used on both sides of a fork (by curl). Calls
- * that did not reach the sidecar are made again, for up to five seconds: it may be restarting.
+ * that did not reach the sidecar are made again, for up to four seconds: it may be restarting.
  */
 final class Client
 {
@@ -70,6 +70,7 @@ final class Client
      *     by default OFFBEAT_TIMEOUT, else 10
      * @param string|(\Closure(): string)|null $token one that the sidecar takes; what a closure returns
      *     is taken for each call anew. Over TCP it wants tls, or a loopback address
+     * @param ?Tls $tls by default none; new Tls() trusts the authorities of the system
      */
     public function __construct(
         ?string $address = null,
@@ -446,7 +447,7 @@ final class Client
         $service = $this->namedSpreadService();
         $request = new V1\ListSpreadsRequest();
         do {
-            $page = (new Patience(Patience::OF_A_CALL))->run(
+            $page = Patience::ofACall($this->timeout)->run(
                 static fn (): V1\ListSpreadsResponse => $service->call('ListSpreads', $request, new V1\ListSpreadsResponse()),
             );
             foreach ($page->getSpreads() as $spread) {

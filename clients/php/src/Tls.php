@@ -51,8 +51,8 @@ final class Tls
         }
         $what = $name === 'key' ? 'PRIVATE KEY' : 'CERTIFICATE';
         $pem = is_file($path) ? @file_get_contents($path) : false;
-        if ($pem === false || !str_contains($pem, "$what-----")) {
-            throw InvalidArgument::refused("tls.$name", $path, "must be a file with a $what in PEM");
+        if ($pem === false || !str_contains($pem, "$what-----") || str_contains($pem, 'ENCRYPTED')) {
+            throw InvalidArgument::refused("tls.$name", $path, "must be a file with a $what in PEM, without a passphrase");
         }
 
         return $pem;

@@ -35,6 +35,39 @@ abstract class OffbeatTestCase extends TestCase
         return new $class(Endpoint::of($address), $maxAnswerBytes);
     }
 
+    /**
+     * A question for each way to the sidecar.
+     *
+     * @return array<string, \Closure>
+     */
+    protected static function ways(Client $client): array
+    {
+        static $number = 0;
+        $name = 'way-' . ++$number;
+        $spread = $client->namedSpread($name, feederCount: 1);
+
+        return [
+            'unary' => static fn (): int => $client->assignSlot(self::eightHours(), 'acme')->slotIndex,
+            'batch' => static fn (): int => count($client->assignSlots(self::eightHours(), range(1, 10))),
+            'spread' => static fn (): array => array_column(iterator_to_array($client->spread([['a', 'b']], 1)), 'job'),
+            'named spread' => static fn (): array => [$spread->producer(patience: 1)->submit('a', ['0']), $spread->describe()],
+            'stream' => static function () use ($spread): string {
+                foreach ($spread->stream('one', patience: 1) as $job) {
+                    $job->ack();
+
+                    return $job->job;
+                }
+            },
+        ];
+    }
+
+    /** Asks by all ways, one after the other: all are answered. */
+    protected static function askAll(Client $client): void
+    {
+        $answers = array_map(static fn (\Closure $question): mixed => $question(), self::ways($client));
+        self::assertSame([['a', 'b'], '0', 10], [$answers['spread'], $answers['stream'], $answers['batch']]);
+    }
+
     protected static function eightHours(): Schedule
     {
         return new Schedule(period: 8 * 3600);

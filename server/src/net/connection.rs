@@ -28,6 +28,9 @@ const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A connection that is told to end, and has no request under way for so long, is dropped.
 const DRAIN_PATIENCE: Duration = Duration::from_millis(500);
 
+/// How often somebody is looked for who may go, while a newcomer waits.
+const ROOM_PATIENCE: Duration = Duration::from_millis(100);
+
 /// Serves connections; knows those that are open.
 #[derive(Debug)]
 pub(super) struct Connections {
@@ -99,20 +102,26 @@ impl Connections {
         {
             return;
         }
-        let place = match Arc::clone(&self.free).try_acquire_owned() {
-            Ok(place) => place,
-            Err(_) => {
-                if self.guests.make_room() {
-                    self.metrics.evicted();
-                }
-                match Arc::clone(&self.free).acquire_owned().await {
-                    Ok(place) => place,
-                    Err(_) => return, // the semaphore is never closed
-                }
-            }
+        let Some(place) = self.place().await else {
+            return; // the semaphore is never closed
         };
         self.metrics.connected();
         self.serve(peer, place);
+    }
+
+    /// A place, which one that says nothing, or is idle, gives up if there is none.
+    async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        let mut patience = Duration::ZERO;
+        loop {
+            let free = Arc::clone(&self.free).acquire_owned();
+            if let Ok(place) = tokio::time::timeout(patience, free).await {
+                return place.ok();
+            }
+            if self.guests.make_room() {
+                self.metrics.evicted();
+            }
+            patience = ROOM_PATIENCE;
+        }
     }
 
     /// Whether the user at the other end of a Unix socket is one of those named, if any are.

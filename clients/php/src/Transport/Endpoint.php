@@ -18,9 +18,7 @@ final class Endpoint
 {
     private const SECRET = '(not shown)';
 
-    /**
-     * @param ?\Closure(): string $token
-     */
+    /** @param ?\Closure(): string $token */
     private function __construct(
         public readonly Address $address,
         public readonly ?Tls $tls,
@@ -37,11 +35,10 @@ final class Endpoint
     ): self {
         $place = Address::parse($address);
         if ($tls !== null && $place->path !== null) {
-            throw InvalidArgument::refused('tls', $tls, 'must be left out with a Unix socket, on which there is no TLS');
+            throw InvalidArgument::refused('tls', $address, 'is for HOST:PORT: there is no TLS on Unix sockets');
         }
         if ($token !== null && $tls === null && !$place->isLocal()) {
-            $allowed = 'must be a loopback address or unix:PATH, or come with tls: others could read the token on its way';
-            throw InvalidArgument::refused('address', $address, $allowed);
+            throw InvalidArgument::refused('token', $address, 'must not go to another machine without TLS: give tls, too');
         }
         if (is_string($token)) {
             self::checked($token);
@@ -70,17 +67,20 @@ final class Endpoint
         $hint = match (true) {
             $this->tls !== null => ', with TLS, and does it take our certificate',
             $this->address->path !== null => ', and may this user call it',
-            default => '',
+            default => ', without TLS',
         };
 
         return new Unavailable(
-            "{$this->address->text}: the sidecar cannot be reached: is 'offbeat serve' running there$hint? ($why)",
+            "{$this->address->text}: the sidecar cannot be reached: is 'offbeat serve' running there$hint? ("
+                . self::plain($why) . ')',
         );
     }
 
     public function untrusted(string $why): Untrusted
     {
-        return new Untrusted("{$this->address->text}: TLS failed: must be the sidecar's certificate, and files of tls that fit ($why)");
+        return new Untrusted(
+            "{$this->address->text}: TLS failed: is that the sidecar, and are the files of tls right? (" . self::plain($why) . ')',
+        );
     }
 
     /** What ext-grpc and PHP's sockets say in words alone: whether it was TLS that failed, for good. */
@@ -99,12 +99,19 @@ final class Endpoint
         ];
     }
 
+    /** Without what PHP says before OpenSSL's words, on lines of their own. */
+    private static function plain(string $why): string
+    {
+        return preg_replace('/^\w+\(\): |SSL operation failed with code \d+\. OpenSSL Error messages:\s*/', '', $why);
+    }
+
     private static function checked(#[\SensitiveParameter] mixed $token): string
     {
-        if (!is_string($token) || preg_match('#^[A-Za-z0-9._~+/=-]+$#D', $token) !== 1) {
+        $trimmed = is_string($token) ? trim($token) : ''; // a file has a line break at its end
+        if (preg_match('#^[A-Za-z0-9._~+/=-]+$#D', $trimmed) !== 1) {
             throw InvalidArgument::refused('token', self::SECRET, 'must be letters, digits and -._~+/= alone');
         }
 
-        return $token;
+        return $trimmed;
     }
 }

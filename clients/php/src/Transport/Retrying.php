@@ -17,7 +17,7 @@ use Offbeat\Exception\Unavailable;
 final class Retrying implements Transport
 {
     /** Since the first attempt failed. */
-    public const PATIENCE_SECONDS = 5.0;
+    public const PATIENCE_SECONDS = 4.0;
 
     private const PAUSE_SECONDS = 0.05; // doubled each time
     private const LONGEST_PAUSE_SECONDS = 0.5;
