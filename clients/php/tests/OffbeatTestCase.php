@@ -49,6 +49,7 @@ abstract class OffbeatTestCase extends TestCase
         return [
             'unary' => static fn (): int => $client->assignSlot(self::eightHours(), 'acme')->slotIndex,
             'batch' => static fn (): int => count($client->assignSlots(self::eightHours(), range(1, 10))),
+            'large batch' => static fn (): int => count($client->assignSlots(self::eightHours(), range(1, 60_000))),
             'spread' => static fn (): array => array_column(iterator_to_array($client->spread([['a', 'b']], 1)), 'job'),
             'named spread' => static fn (): array => [$spread->producer(patience: 1)->submit('a', ['0']), $spread->describe()],
             'stream' => static function () use ($spread): string {

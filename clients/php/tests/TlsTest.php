@@ -61,7 +61,10 @@ final class TlsTest extends OffbeatTestCase
         $client = new Client(self::$sidecar->address, tls: self::$certificates->tls());
         $jobs = array_map('strval', range(0, 39_999));
         $spread = $client->namedSpread('both-write', feederCount: 1, maxConsumerLeases: 65_536, lease: 120);
-        $spread->producer()->submit('both-write', $jobs);
+        $producer = $spread->producer();
+        foreach (array_chunk($jobs, 4_000) as $number => $chunk) {
+            $producer->submit("both-write-$number", $chunk);
+        }
         $taken = 0;
         $consumer = $spread->stream('one', window: 40_000);
         foreach ($consumer as $job) {

@@ -115,17 +115,17 @@ class SecuredTest < OffbeatTest
 
   def test_a_sidecar_that_another_authority_signed_is_not_trusted
     address = sidecar(*tls_flags(authority: STRANGER)).address
-    assert_all_fail(Offbeat::Client.new(address, tls: tls), Offbeat::TlsFailed, /certificate verify failed/)
-    assert_all_fail(Offbeat::Client.new(address, tls: true), Offbeat::TlsFailed, /certificate verify failed/)
+    assert_all_fail(Offbeat::Client.new(address, tls: tls), Offbeat::Untrusted, /certificate verify failed/)
+    assert_all_fail(Offbeat::Client.new(address, tls: true), Offbeat::Untrusted, /certificate verify failed/)
   end
 
   def test_a_sidecar_of_another_name_is_not_trusted
     address = sidecar(*tls_flags(names: "DNS:other.test,IP:127.0.0.2")).address
     local = address.sub("127.0.0.1", "localhost")
-    assert_all_fail(Offbeat::Client.new(address, tls: tls), Offbeat::TlsFailed, /"127.0.0.1" does not match/)
-    assert_all_fail(Offbeat::Client.new(local, tls: tls), Offbeat::TlsFailed, /"localhost" does not match/)
+    assert_all_fail(Offbeat::Client.new(address, tls: tls), Offbeat::Untrusted, /"127.0.0.1" does not match/)
+    assert_all_fail(Offbeat::Client.new(local, tls: tls), Offbeat::Untrusted, /"localhost" does not match/)
     wrong = tls(server_name: "offbeat.test")
-    assert_all_fail(Offbeat::Client.new(address, tls: wrong), Offbeat::TlsFailed, /"offbeat.test" does not match/)
+    assert_all_fail(Offbeat::Client.new(address, tls: wrong), Offbeat::Untrusted, /"offbeat.test" does not match/)
     assert_all_work(Offbeat::Client.new(address, tls: tls(server_name: "other.test")))
   end
 
@@ -144,8 +144,8 @@ class SecuredTest < OffbeatTest
     end
     ["127.0.0.1", "localhost"].each do |host|
       impostor = Offbeat::Client.new(address.sub("127.0.0.1", host), tls: tls, token: TOKEN)
-      assert_raises(Offbeat::TlsFailed) { impostor.describe_schedule(EIGHT_HOURS) }
-      assert_raises(Offbeat::TlsFailed) { impostor.spread([[1]], feeder_count: 1).to_a }
+      assert_raises(Offbeat::Untrusted) { impostor.describe_schedule(EIGHT_HOURS) }
+      assert_raises(Offbeat::Untrusted) { impostor.spread([[1]], feeder_count: 1).to_a }
     end
     sleep(0.01) until heard.size == 4
     assert_equal [["http/1.1"] * 4, ["localhost"] * 2, ""], [offered, names, heard.join]
@@ -155,10 +155,10 @@ class SecuredTest < OffbeatTest
     address = sidecar(*tls_flags, "--tls-client-ca", file("clients.pem", STRANGER.pem)).address
     certificate, key = STRANGER.sign("DNS:client.test")
     assert_all_work(Offbeat::Client.new(address, tls: tls(certificate: certificate, key: key)))
-    assert_all_fail(Offbeat::Client.new(address, tls: tls), Offbeat::TlsFailed, /certificate required/)
+    assert_all_fail(Offbeat::Client.new(address, tls: tls), Offbeat::Untrusted, /certificate required/)
     unknown, its_key = AUTHORITY.sign("DNS:client.test")
     assert_all_fail(Offbeat::Client.new(address, tls: tls(certificate: unknown, key: its_key)),
-                    Offbeat::TlsFailed, /alert/)
+                    Offbeat::Untrusted, /alert/)
   end
 
   def test_certificates_may_be_exchanged
@@ -169,10 +169,10 @@ class SecuredTest < OffbeatTest
       client.close
       client.describe_schedule(EIGHT_HOURS).slot_count
     end
-    assert_raises(Offbeat::TlsFailed, &ask)
+    assert_raises(Offbeat::Untrusted, &ask)
     right, its_key = STRANGER.sign("DNS:client.test")
     File.write(certificate, right)
-    assert_raises(Offbeat::TlsFailed, "half of a change", &ask)
+    assert_raises(Offbeat::Untrusted, "half of a change", &ask)
     File.write(key, its_key)
     assert_equal 128, ask.call
     File.write(key, "no key")
@@ -325,7 +325,7 @@ class SecuredTest < OffbeatTest
   def test_a_sidecar_that_hangs_up_while_tls_begins_is_only_away
     calls = 0
     address = fake { |socket| (calls += 1) && socket.close }
-    client = Offbeat::Client.new(address, tls: tls, timeout: 0.5)
+    client = Offbeat::Client.new(address, tls: tls, timeout: 1)
     error = assert_raises(Offbeat::Unavailable) { client.describe_schedule(EIGHT_HOURS) }
     assert_instance_of Offbeat::Unavailable, error
     assert_operator calls, :>, 2
@@ -335,7 +335,7 @@ class SecuredTest < OffbeatTest
     secured = sidecar(*tls_flags).address
     plain = Offbeat::Client.new(secured, timeout: 0.5)
     assert_match(/does it want TLS/, assert_raises(Offbeat::Unavailable) { plain.describe_schedule(EIGHT_HOURS) }.message)
-    assert_all_fail(Offbeat::Client.new(Sidecar::SHARED.address, tls: tls), Offbeat::TlsFailed, /wrong version/)
+    assert_all_fail(Offbeat::Client.new(Sidecar::SHARED.address, tls: tls), Offbeat::Untrusted, /wrong version/)
   end
 
   def test_both_sides_of_a_fork_speak_tls

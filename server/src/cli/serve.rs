@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Failure;
-use crate::config::{Config, ServeArgs};
+use crate::config::{Admin, Config, ServeArgs};
 use crate::net::Server;
 use crate::telemetry::Telemetry;
 
@@ -36,8 +36,13 @@ async fn serve(args: &ServeArgs, config: &Config) -> Result<(), Failure> {
     for address in server.addresses()? {
         tracing::info!(%address, "listening");
     }
-    if let Some(address) = server.admin_address()? {
-        tracing::info!(%address, "metrics and probes");
+    match (server.admin_address()?, &config.admin) {
+        (Some(address), _) => tracing::info!(%address, "metrics and probes"),
+        (None, Admin::IfFree(address)) => tracing::warn!(
+            %address,
+            "no metrics and no probes: the address is taken; --admin-listen says where, or off"
+        ),
+        (None, _) => {}
     }
     let shutdown = async move {
         tokio::select! {

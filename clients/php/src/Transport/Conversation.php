@@ -22,8 +22,6 @@ final class Conversation
     private const MAX_HEAD_BYTES = 64 << 10;
     private const READ_BYTES = 64 << 10;
     private const END_STREAM = 2;
-    /** How long it waits for why a connection was closed, in seconds. */
-    private const FAREWELL = 1.0;
     private const ENVELOPE_HEAD_BYTES = 5;
     /** The gRPC codes by their names in the Connect protocol. */
     private const CODES = [
@@ -177,27 +175,13 @@ final class Conversation
         while ($bytes !== '') {
             $written = @fwrite($this->socket, $bytes);
             if ($written === false) {
-                throw $this->farewell();
+                throw $this->lost('the connection broke off');
             }
             $bytes = substr($bytes, $written);
             if ($bytes !== '' && $this->wait(true)) {
                 $this->receiveSome();
             }
         }
-    }
-
-    /** Why the sidecar closed the connection, if it still said so. */
-    private function farewell(): OffbeatException
-    {
-        try {
-            while ($this->read(self::FAREWELL) !== null) {
-                continue;
-            }
-        } catch (OffbeatException $why) {
-            return $why;
-        }
-
-        return $this->lost('the connection broke off');
     }
 
     private function receive(): void

@@ -6,6 +6,7 @@ namespace Offbeat\Transport;
 
 use CurlHandle;
 use Offbeat\Exception\DeadlineExceeded;
+use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\Exception\ResourceExhausted;
 use Offbeat\Exception\Unavailable;
@@ -93,6 +94,7 @@ final class CurlTransport implements Transport
         // A refusal can come before the question was taken, which then counts as an error.
         if (($headers['grpc-status'] ?? '0') === '0') {
             $this->checkSize($handle, $method, strlen($bytes));
+            $this->checkRefusal($handle, $method, strlen($bytes), $timeout);
             $this->checkConnection($handle, strlen($body), $timeout);
         }
         $this->checkStatus($handle, $headers);
@@ -199,6 +201,18 @@ final class CurlTransport implements Transport
                 value: "$length bytes",
                 allowed: $allowed,
             );
+        }
+    }
+
+    /** Nor any other one: but an empty question hears it, such as that our token is not taken. */
+    private function checkRefusal(CurlHandle $handle, string $method, int $length, float $timeout): void
+    {
+        if (curl_errno($handle) === self::CURLE_HTTP2_STREAM && $length > 0) {
+            try {
+                (new self($this->endpoint))->call($method, '', $timeout);
+            } catch (InvalidArgument) {
+                return; // for being empty: whatever refused the question is over
+            }
         }
     }
 

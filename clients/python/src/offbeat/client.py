@@ -45,9 +45,9 @@ class Client(StageCalls, LaneCalls):
     ``OFFBEAT_ADDRESS``, else ``127.0.0.1:2328``. ``timeout`` bounds every call
     (and each call of a large batch) in seconds or as a ``timedelta``; by default
     ``OFFBEAT_TIMEOUT``, else 10 s; a stream has only the one that it is given itself.
-    Calls that did not reach the sidecar are made again for up to 4 s within their timeout, so
-    that a restart is not noticed; those of a named spread are made once, but its producers
-    and consumers are patient themselves.
+    Calls that did not reach the sidecar are made again, for up to 4 s and within their
+    timeout; those of a named spread are made once, but its producers and consumers are
+    patient themselves.
 
     ``tls`` is a :class:`~offbeat.Tls`, or ``True`` for the system's authorities; without it
     nothing is encrypted. ``token`` is a bearer token that every call carries, or what returns

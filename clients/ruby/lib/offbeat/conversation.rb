@@ -165,7 +165,7 @@ module Offbeat
     rescue Errno::ETIMEDOUT
       raise DeadlineExceeded, "#{@address}: no complete answer in time"
     rescue OpenSSL::SSL::SSLError => e
-      raise TlsFailed.new(@address, e)
+      raise Untrusted.new(@address, e)
     rescue *LOST => e
       raise @endpoint.unreachable(e)
     end

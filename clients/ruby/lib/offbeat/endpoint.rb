@@ -70,7 +70,9 @@ module Offbeat
 
     def shake_hands(secured, socket, deadline)
       until (wanted = secured.connect_nonblock(exception: false)) == secured
-        left = deadline && [deadline - now, 0].max
+        left = deadline && (deadline - now)
+        raise Errno::ETIMEDOUT if left&.negative?
+
         ready = wanted == :wait_readable ? socket.wait_readable(left) : socket.wait_writable(left)
         raise Errno::ETIMEDOUT unless ready
       end

@@ -45,7 +45,7 @@ module Offbeat
       rescue Net::OpenTimeout, Net::ReadTimeout, Net::WriteTimeout
         raise DeadlineExceeded, "#{address}: no complete answer within #{timeout} s"
       rescue OpenSSL::SSL::SSLError => e
-        raise TlsFailed.new(address, e)
+        raise Untrusted.new(address, e)
       rescue Unavailable, *LOST => e
         delay = [BACKOFF * (2**(attempt - 1)), LONGEST_BACKOFF].min
         if attempt >= attempts || now + delay >= deadline

@@ -26,8 +26,6 @@ module Offbeat
         failing_since, pause = nil, @pause
         begin
           yield.tap { @given_up = false }
-        rescue TlsFailed
-          raise
         rescue *PASSING => e
           raise if e.reason == "ERROR_REASON_MESSAGE_TOO_LARGE"
 
