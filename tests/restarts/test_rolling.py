@@ -186,7 +186,6 @@ def test_no_call_fails(
     assert load.naive.failures > 0 or not is_away, "nobody was away: nothing was tried"
 
 
-@pytest.mark.xfail(strict=True, reason="at its end a server removes whatever is at its path")
 def test_a_successor_keeps_its_socket(start: Callable[..., Sidecar], tmp_path: Path) -> None:
     """The next server's socket is renamed to where clients look for it, as files are replaced."""
     path = tmp_path / "sock"

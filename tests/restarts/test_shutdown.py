@@ -111,7 +111,6 @@ def test_a_crowd_does_not_keep_it(start: Callable[..., Sidecar], figures: Callab
     assert wrongs == []
 
 
-@pytest.mark.xfail(reason="the last flush is by the clock, whether or not anybody had his turn")
 def test_a_stall_does_not_cost_a_status(start: Callable[..., Sidecar]) -> None:
     """A machine that is busy at the end of the grace: streams are told all the same."""
     server = start("--grace-period", str(GRACE), *PATIENT, *ROOM, admin="127.0.0.1:0")
