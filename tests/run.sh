@@ -142,31 +142,47 @@ rust() {
     python3 $generate/decisions_of_lanes.py | cmp - $decisions/lanes.json
 }
 
+# Runs a command in a folder beside what follows, until `ended`, which tells its last lines.
+beside() {
+    beside_log=$1
+    (cd "$2" && shift 2 && exec "$@" </dev/null) >"$beside_log" 2>&1 &
+    beside_job=$!
+}
+
+ended() {
+    wait "$beside_job" || {
+        cat "$beside_log" >&2
+        exit 1
+    }
+    tail -3 "$beside_log"
+}
+
 clients() {
     say "the sidecar as users build it"
     cargo build --release --locked --quiet --package offbeat
     export OFFBEAT_BIN="$PWD/target/release/offbeat"
 
-    say "Python client, newest runtime"
+    say "Python client, newest and oldest runtime"
+    # Side by side: they mostly wait, for servers that restart.
+    beside "$PWD/target/oldest.log" clients/python "$PWD/$oldest/bin/pytest" --quiet
     (cd clients/python && "../../$venv/bin/pytest" --quiet)
-    say "Python client, oldest runtime"
-    (cd clients/python && "../../$oldest/bin/pytest" --quiet)
+    ended
     say "Ruby client"
     local file
     for file in clients/ruby/test/*_test.rb; do
         ruby -w -Iclients/ruby/lib -Iclients/ruby/test "$file" </dev/null
     done
-    say "PHP client, by curl"
+    say "PHP client, by curl, and by curl and ext-grpc"
+    beside "$PWD/target/php-grpc.log" clients/php \
+        php -d extension="$PWD/$php_grpc/modules/grpc.so" "$(command -v phpunit)" --do-not-cache-result
     (cd clients/php && phpunit </dev/null)
-    say "PHP client, by curl and by ext-grpc"
-    (cd clients/php && php -d extension="$PWD/../../$php_grpc/modules/grpc.so" \
-        "$(command -v phpunit)" </dev/null)
+    ended
     say "elections, searches, and a second simulator"
     "$venv/bin/pytest" --quiet tests/oracles
     say "three databases, and the recipe in three languages"
     "$venv/bin/pytest" --quiet tests/databases
     say "a server that is killed, and a ledger"
-    python3 tests/faults/run.py --kills 200
+    python3 tests/faults/run.py --kills 100
     say "the page of the simulator, in a browser"
     "$venv/bin/pytest" --quiet tests/report
     say "README and examples"
