@@ -7,13 +7,14 @@ use prost::Message as _;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     const INCLUDE: &str = "../proto";
     println!("cargo::rerun-if-changed={INCLUDE}");
-    const FILES: [&str; 7] = [
+    const FILES: [&str; 8] = [
         "offbeat/v1/slots.proto",
         "offbeat/v1/spread.proto",
         "offbeat/v1/named_spread.proto",
         "offbeat/v1/stages.proto",
         "offbeat/v1/lanes.proto",
         "offbeat/v1/simulation.proto",
+        "offbeat/v1/lateness.proto",
         "offbeat/v1/error_reason.proto",
     ];
     // Without comments: they are in the protos, and would be a hundredth of the binary.

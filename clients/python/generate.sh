@@ -15,9 +15,7 @@ fi
 rm -rf "$out/offbeat/v1"
 "$venv/bin/python" -W ignore -m grpc_tools.protoc -I ../../proto \
     --python_out="$out" --pyi_out="$out" --grpc_python_out="$out" \
-    offbeat/v1/error_reason.proto offbeat/v1/slots.proto offbeat/v1/spread.proto \
-    offbeat/v1/named_spread.proto \
-    offbeat/v1/stages.proto offbeat/v1/lanes.proto offbeat/v1/simulation.proto \
-    offbeat/v1/sql.proto
-rm "$out"/offbeat/v1/{error_reason,sql}_pb2_grpc.py # there is no service in them
+    ../../proto/offbeat/v1/*.proto
+# Files without a service have nothing there.
+grep -LE 'class \w+Servicer' "$out"/offbeat/v1/*_pb2_grpc.py | xargs rm
 touch "$out/offbeat/v1/__init__.py"

@@ -15,7 +15,4 @@ include=$(echo "$venv"/lib/python3*/site-packages/protoc/data/include)
 rm -rf "$out/offbeat/v1"
 mkdir -p "$out"
 "$venv/bin/protoc" -I ../../proto -I "$include" --ruby_out="$out" \
-    offbeat/v1/error_reason.proto offbeat/v1/slots.proto offbeat/v1/spread.proto \
-    offbeat/v1/named_spread.proto \
-    offbeat/v1/stages.proto offbeat/v1/lanes.proto offbeat/v1/simulation.proto \
-    offbeat/v1/sql.proto
+    ../../proto/offbeat/v1/*.proto

@@ -49,6 +49,21 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>string kind = 5;</code>
      */
     protected $kind = '';
+    /**
+     * How large the ID is, in the unit of the schedule's weight_quantum q, without
+     * which it is refused: 0 to 2^53. An ID of weight w is cut into
+     * max(1, min(n, ⌈w/q⌉)) pieces, at most 4,096 in an answer, which run as if
+     * each were an ID. More weight adds pieces and moves none. Default: one piece.
+     *
+     * Generated from protobuf field <code>optional int64 weight = 6;</code>
+     */
+    protected $weight = null;
+    /**
+     * That the ID is new, to be told its first run. Default: not told.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.Newcomer newcomer = 7;</code>
+     */
+    protected $newcomer = null;
 
     /**
      * Constructor.
@@ -69,6 +84,13 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
      *     @type string $kind
      *           Name of the kind of job, part of the run keys; it changes neither slot nor
      *           time. 1 to 64 characters of A-Z a-z 0-9 . _ - . Default: "default".
+     *     @type int|string $weight
+     *           How large the ID is, in the unit of the schedule's weight_quantum q, without
+     *           which it is refused: 0 to 2^53. An ID of weight w is cut into
+     *           max(1, min(n, ⌈w/q⌉)) pieces, at most 4,096 in an answer, which run as if
+     *           each were an ID. More weight adds pieces and moves none. Default: one piece.
+     *     @type \Offbeat\V1\Newcomer $newcomer
+     *           That the ID is new, to be told its first run. Default: not told.
      * }
      */
     public function __construct($data = NULL) {
@@ -248,6 +270,84 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkString($var, True);
         $this->kind = $var;
+
+        return $this;
+    }
+
+    /**
+     * How large the ID is, in the unit of the schedule's weight_quantum q, without
+     * which it is refused: 0 to 2^53. An ID of weight w is cut into
+     * max(1, min(n, ⌈w/q⌉)) pieces, at most 4,096 in an answer, which run as if
+     * each were an ID. More weight adds pieces and moves none. Default: one piece.
+     *
+     * Generated from protobuf field <code>optional int64 weight = 6;</code>
+     * @return int|string
+     */
+    public function getWeight()
+    {
+        return isset($this->weight) ? $this->weight : 0;
+    }
+
+    public function hasWeight()
+    {
+        return isset($this->weight);
+    }
+
+    public function clearWeight()
+    {
+        unset($this->weight);
+    }
+
+    /**
+     * How large the ID is, in the unit of the schedule's weight_quantum q, without
+     * which it is refused: 0 to 2^53. An ID of weight w is cut into
+     * max(1, min(n, ⌈w/q⌉)) pieces, at most 4,096 in an answer, which run as if
+     * each were an ID. More weight adds pieces and moves none. Default: one piece.
+     *
+     * Generated from protobuf field <code>optional int64 weight = 6;</code>
+     * @param int|string $var
+     * @return $this
+     */
+    public function setWeight($var)
+    {
+        GPBUtil::checkInt64($var);
+        $this->weight = $var;
+
+        return $this;
+    }
+
+    /**
+     * That the ID is new, to be told its first run. Default: not told.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.Newcomer newcomer = 7;</code>
+     * @return \Offbeat\V1\Newcomer|null
+     */
+    public function getNewcomer()
+    {
+        return $this->newcomer;
+    }
+
+    public function hasNewcomer()
+    {
+        return isset($this->newcomer);
+    }
+
+    public function clearNewcomer()
+    {
+        unset($this->newcomer);
+    }
+
+    /**
+     * That the ID is new, to be told its first run. Default: not told.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.Newcomer newcomer = 7;</code>
+     * @param \Offbeat\V1\Newcomer $var
+     * @return $this
+     */
+    public function setNewcomer($var)
+    {
+        GPBUtil::checkMessage($var, \Offbeat\V1\Newcomer::class);
+        $this->newcomer = $var;
 
         return $this;
     }

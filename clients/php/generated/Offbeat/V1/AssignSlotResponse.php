@@ -35,19 +35,23 @@ class AssignSlotResponse extends \Google\Protobuf\Internal\Message
      */
     protected $slot_offset = null;
     /**
-     * From the start of the cycle to the run; less than the period.
+     * From the start of the cycle to the run, by the wall clock, in the cycle of the
+     * next run; less than the cycle.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration cycle_offset = 4;</code>
      */
     protected $cycle_offset = null;
     /**
-     * The last run before from_time.
+     * The last run before from_time; not set if exclusions skip all of the 1,000
+     * cycles before.
      *
      * Generated from protobuf field <code>.offbeat.v1.Run last_run = 5;</code>
      */
     protected $last_run = null;
     /**
-     * The next runs at or after from_time, in order, a period apart.
+     * The next runs at or after from_time, in order: one a cycle, but for those that
+     * exclusions skip. Fewer than asked for, or none, if exclusions skip 1,000 cycles
+     * one after another.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Run next_runs = 6;</code>
      */
@@ -58,6 +62,18 @@ class AssignSlotResponse extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>.offbeat.v1.PlacementReason reason = 7;</code>
      */
     protected $reason = null;
+    /**
+     * The first run of a newcomer; only if one was asked about.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.Run first_run = 8;</code>
+     */
+    protected $first_run = null;
+    /**
+     * The pieces of a weighted ID from piece 1 on; the fields above are piece 0.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.Piece further_pieces = 9;</code>
+     */
+    private $further_pieces;
 
     /**
      * Constructor.
@@ -72,13 +88,21 @@ class AssignSlotResponse extends \Google\Protobuf\Internal\Message
      *     @type \Google\Protobuf\Duration $slot_offset
      *           From the start of the slot to the run; less than the slot's length.
      *     @type \Google\Protobuf\Duration $cycle_offset
-     *           From the start of the cycle to the run; less than the period.
+     *           From the start of the cycle to the run, by the wall clock, in the cycle of the
+     *           next run; less than the cycle.
      *     @type \Offbeat\V1\Run $last_run
-     *           The last run before from_time.
+     *           The last run before from_time; not set if exclusions skip all of the 1,000
+     *           cycles before.
      *     @type array<\Offbeat\V1\Run>|\Google\Protobuf\Internal\RepeatedField $next_runs
-     *           The next runs at or after from_time, in order, a period apart.
+     *           The next runs at or after from_time, in order: one a cycle, but for those that
+     *           exclusions skip. Fewer than asked for, or none, if exclusions skip 1,000 cycles
+     *           one after another.
      *     @type \Offbeat\V1\PlacementReason $reason
      *           What decided the place.
+     *     @type \Offbeat\V1\Run $first_run
+     *           The first run of a newcomer; only if one was asked about.
+     *     @type array<\Offbeat\V1\Piece>|\Google\Protobuf\Internal\RepeatedField $further_pieces
+     *           The pieces of a weighted ID from piece 1 on; the fields above are piece 0.
      * }
      */
     public function __construct($data = NULL) {
@@ -185,7 +209,8 @@ class AssignSlotResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * From the start of the cycle to the run; less than the period.
+     * From the start of the cycle to the run, by the wall clock, in the cycle of the
+     * next run; less than the cycle.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration cycle_offset = 4;</code>
      * @return \Google\Protobuf\Duration|null
@@ -206,7 +231,8 @@ class AssignSlotResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * From the start of the cycle to the run; less than the period.
+     * From the start of the cycle to the run, by the wall clock, in the cycle of the
+     * next run; less than the cycle.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration cycle_offset = 4;</code>
      * @param \Google\Protobuf\Duration $var
@@ -221,7 +247,8 @@ class AssignSlotResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The last run before from_time.
+     * The last run before from_time; not set if exclusions skip all of the 1,000
+     * cycles before.
      *
      * Generated from protobuf field <code>.offbeat.v1.Run last_run = 5;</code>
      * @return \Offbeat\V1\Run|null
@@ -242,7 +269,8 @@ class AssignSlotResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The last run before from_time.
+     * The last run before from_time; not set if exclusions skip all of the 1,000
+     * cycles before.
      *
      * Generated from protobuf field <code>.offbeat.v1.Run last_run = 5;</code>
      * @param \Offbeat\V1\Run $var
@@ -257,7 +285,9 @@ class AssignSlotResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The next runs at or after from_time, in order, a period apart.
+     * The next runs at or after from_time, in order: one a cycle, but for those that
+     * exclusions skip. Fewer than asked for, or none, if exclusions skip 1,000 cycles
+     * one after another.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Run next_runs = 6;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -268,7 +298,9 @@ class AssignSlotResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The next runs at or after from_time, in order, a period apart.
+     * The next runs at or after from_time, in order: one a cycle, but for those that
+     * exclusions skip. Fewer than asked for, or none, if exclusions skip 1,000 cycles
+     * one after another.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Run next_runs = 6;</code>
      * @param array<\Offbeat\V1\Run>|\Google\Protobuf\Internal\RepeatedField $var
@@ -314,6 +346,68 @@ class AssignSlotResponse extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkMessage($var, \Offbeat\V1\PlacementReason::class);
         $this->reason = $var;
+
+        return $this;
+    }
+
+    /**
+     * The first run of a newcomer; only if one was asked about.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.Run first_run = 8;</code>
+     * @return \Offbeat\V1\Run|null
+     */
+    public function getFirstRun()
+    {
+        return $this->first_run;
+    }
+
+    public function hasFirstRun()
+    {
+        return isset($this->first_run);
+    }
+
+    public function clearFirstRun()
+    {
+        unset($this->first_run);
+    }
+
+    /**
+     * The first run of a newcomer; only if one was asked about.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.Run first_run = 8;</code>
+     * @param \Offbeat\V1\Run $var
+     * @return $this
+     */
+    public function setFirstRun($var)
+    {
+        GPBUtil::checkMessage($var, \Offbeat\V1\Run::class);
+        $this->first_run = $var;
+
+        return $this;
+    }
+
+    /**
+     * The pieces of a weighted ID from piece 1 on; the fields above are piece 0.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.Piece further_pieces = 9;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getFurtherPieces()
+    {
+        return $this->further_pieces;
+    }
+
+    /**
+     * The pieces of a weighted ID from piece 1 on; the fields above are piece 0.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.Piece further_pieces = 9;</code>
+     * @param array<\Offbeat\V1\Piece>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setFurtherPieces($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\Piece::class);
+        $this->further_pieces = $arr;
 
         return $this;
     }

@@ -41,6 +41,13 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>string kind = 4;</code>
      */
     protected $kind = '';
+    /**
+     * The IDs' weights, as in AssignSlotRequest: one for each ID, or none. All IDs
+     * together may have 65,536 pieces.
+     *
+     * Generated from protobuf field <code>repeated sfixed64 weights = 5;</code>
+     */
+    private $weights;
 
     /**
      * Constructor.
@@ -57,6 +64,9 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
      *           cycle before and after. Default: now, by the server's clock.
      *     @type string $kind
      *           Name of the kind of job, part of the run keys, as in AssignSlotRequest.
+     *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $weights
+     *           The IDs' weights, as in AssignSlotRequest: one for each ID, or none. All IDs
+     *           together may have 65,536 pieces.
      * }
      */
     public function __construct($data = NULL) {
@@ -196,6 +206,34 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkString($var, True);
         $this->kind = $var;
+
+        return $this;
+    }
+
+    /**
+     * The IDs' weights, as in AssignSlotRequest: one for each ID, or none. All IDs
+     * together may have 65,536 pieces.
+     *
+     * Generated from protobuf field <code>repeated sfixed64 weights = 5;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getWeights()
+    {
+        return $this->weights;
+    }
+
+    /**
+     * The IDs' weights, as in AssignSlotRequest: one for each ID, or none. All IDs
+     * together may have 65,536 pieces.
+     *
+     * Generated from protobuf field <code>repeated sfixed64 weights = 5;</code>
+     * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setWeights($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::SFIXED64);
+        $this->weights = $arr;
 
         return $this;
     }

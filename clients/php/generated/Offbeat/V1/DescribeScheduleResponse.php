@@ -35,19 +35,21 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
      */
     protected $canonical_text = '';
     /**
-     * Length of a slot.
+     * Length of a slot, in active time; in the cycle of `at_time`, since months
+     * differ.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration slot_duration = 4;</code>
      */
     protected $slot_duration = null;
     /**
-     * The slot that runs at `at_time`.
+     * The slot that runs at `at_time`; not set where none does, outside of the
+     * active windows.
      *
      * Generated from protobuf field <code>.offbeat.v1.Slot slot = 5;</code>
      */
     protected $slot = null;
     /**
-     * When the cycle of that slot starts.
+     * When the cycle of `at_time` starts.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp cycle_start_time = 6;</code>
      */
@@ -71,6 +73,31 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>.offbeat.v1.ExpectedLoad second_load = 9;</code>
      */
     protected $second_load = null;
+    /**
+     * When the cycle of `at_time` ends.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Timestamp cycle_end_time = 10;</code>
+     */
+    protected $cycle_end_time = null;
+    /**
+     * How much of that cycle the active windows leave, in wall-clock time and before
+     * exclusions.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration active_duration = 11;</code>
+     */
+    protected $active_duration = null;
+    /**
+     * Which share of the runs of that cycle exclusions skip: 0 to 1.
+     *
+     * Generated from protobuf field <code>double skipped_share = 12;</code>
+     */
+    protected $skipped_share = 0.0;
+    /**
+     * Which share of the runs of that cycle exclusions defer: 0 to 1.
+     *
+     * Generated from protobuf field <code>double deferred_share = 13;</code>
+     */
+    protected $deferred_share = 0.0;
 
     /**
      * Constructor.
@@ -85,11 +112,13 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
      *     @type string $canonical_text
      *           The text whose SHA-256 is the fingerprint.
      *     @type \Google\Protobuf\Duration $slot_duration
-     *           Length of a slot.
+     *           Length of a slot, in active time; in the cycle of `at_time`, since months
+     *           differ.
      *     @type \Offbeat\V1\Slot $slot
-     *           The slot that runs at `at_time`.
+     *           The slot that runs at `at_time`; not set where none does, outside of the
+     *           active windows.
      *     @type \Google\Protobuf\Timestamp $cycle_start_time
-     *           When the cycle of that slot starts.
+     *           When the cycle of `at_time` starts.
      *     @type \Offbeat\V1\BucketShare $bucket_share
      *           How evenly the slots share the IDs; PLACEMENT_TWISTER only.
      *     @type \Offbeat\V1\ExpectedLoad $slot_load
@@ -97,6 +126,15 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
      *     @type \Offbeat\V1\ExpectedLoad $second_load
      *           What the fullest second will hold; only if `population` was given and the
      *           period is a whole number of seconds.
+     *     @type \Google\Protobuf\Timestamp $cycle_end_time
+     *           When the cycle of `at_time` ends.
+     *     @type \Google\Protobuf\Duration $active_duration
+     *           How much of that cycle the active windows leave, in wall-clock time and before
+     *           exclusions.
+     *     @type float $skipped_share
+     *           Which share of the runs of that cycle exclusions skip: 0 to 1.
+     *     @type float $deferred_share
+     *           Which share of the runs of that cycle exclusions defer: 0 to 1.
      * }
      */
     public function __construct($data = NULL) {
@@ -203,7 +241,8 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Length of a slot.
+     * Length of a slot, in active time; in the cycle of `at_time`, since months
+     * differ.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration slot_duration = 4;</code>
      * @return \Google\Protobuf\Duration|null
@@ -224,7 +263,8 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Length of a slot.
+     * Length of a slot, in active time; in the cycle of `at_time`, since months
+     * differ.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration slot_duration = 4;</code>
      * @param \Google\Protobuf\Duration $var
@@ -239,7 +279,8 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The slot that runs at `at_time`.
+     * The slot that runs at `at_time`; not set where none does, outside of the
+     * active windows.
      *
      * Generated from protobuf field <code>.offbeat.v1.Slot slot = 5;</code>
      * @return \Offbeat\V1\Slot|null
@@ -260,7 +301,8 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The slot that runs at `at_time`.
+     * The slot that runs at `at_time`; not set where none does, outside of the
+     * active windows.
      *
      * Generated from protobuf field <code>.offbeat.v1.Slot slot = 5;</code>
      * @param \Offbeat\V1\Slot $var
@@ -275,7 +317,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When the cycle of that slot starts.
+     * When the cycle of `at_time` starts.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp cycle_start_time = 6;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -296,7 +338,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When the cycle of that slot starts.
+     * When the cycle of `at_time` starts.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp cycle_start_time = 6;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -416,6 +458,132 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkMessage($var, \Offbeat\V1\ExpectedLoad::class);
         $this->second_load = $var;
+
+        return $this;
+    }
+
+    /**
+     * When the cycle of `at_time` ends.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Timestamp cycle_end_time = 10;</code>
+     * @return \Google\Protobuf\Timestamp|null
+     */
+    public function getCycleEndTime()
+    {
+        return $this->cycle_end_time;
+    }
+
+    public function hasCycleEndTime()
+    {
+        return isset($this->cycle_end_time);
+    }
+
+    public function clearCycleEndTime()
+    {
+        unset($this->cycle_end_time);
+    }
+
+    /**
+     * When the cycle of `at_time` ends.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Timestamp cycle_end_time = 10;</code>
+     * @param \Google\Protobuf\Timestamp $var
+     * @return $this
+     */
+    public function setCycleEndTime($var)
+    {
+        GPBUtil::checkMessage($var, \Google\Protobuf\Timestamp::class);
+        $this->cycle_end_time = $var;
+
+        return $this;
+    }
+
+    /**
+     * How much of that cycle the active windows leave, in wall-clock time and before
+     * exclusions.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration active_duration = 11;</code>
+     * @return \Google\Protobuf\Duration|null
+     */
+    public function getActiveDuration()
+    {
+        return $this->active_duration;
+    }
+
+    public function hasActiveDuration()
+    {
+        return isset($this->active_duration);
+    }
+
+    public function clearActiveDuration()
+    {
+        unset($this->active_duration);
+    }
+
+    /**
+     * How much of that cycle the active windows leave, in wall-clock time and before
+     * exclusions.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration active_duration = 11;</code>
+     * @param \Google\Protobuf\Duration $var
+     * @return $this
+     */
+    public function setActiveDuration($var)
+    {
+        GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
+        $this->active_duration = $var;
+
+        return $this;
+    }
+
+    /**
+     * Which share of the runs of that cycle exclusions skip: 0 to 1.
+     *
+     * Generated from protobuf field <code>double skipped_share = 12;</code>
+     * @return float
+     */
+    public function getSkippedShare()
+    {
+        return $this->skipped_share;
+    }
+
+    /**
+     * Which share of the runs of that cycle exclusions skip: 0 to 1.
+     *
+     * Generated from protobuf field <code>double skipped_share = 12;</code>
+     * @param float $var
+     * @return $this
+     */
+    public function setSkippedShare($var)
+    {
+        GPBUtil::checkDouble($var);
+        $this->skipped_share = $var;
+
+        return $this;
+    }
+
+    /**
+     * Which share of the runs of that cycle exclusions defer: 0 to 1.
+     *
+     * Generated from protobuf field <code>double deferred_share = 13;</code>
+     * @return float
+     */
+    public function getDeferredShare()
+    {
+        return $this->deferred_share;
+    }
+
+    /**
+     * Which share of the runs of that cycle exclusions defer: 0 to 1.
+     *
+     * Generated from protobuf field <code>double deferred_share = 13;</code>
+     * @param float $var
+     * @return $this
+     */
+    public function setDeferredShare($var)
+    {
+        GPBUtil::checkDouble($var);
+        $this->deferred_share = $var;
 
         return $this;
     }

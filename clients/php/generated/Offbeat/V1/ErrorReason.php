@@ -163,6 +163,24 @@ class ErrorReason
      * Generated from protobuf enum <code>ERROR_REASON_UNAUTHENTICATED = 20;</code>
      */
     const ERROR_REASON_UNAUTHENTICATED = 20;
+    /**
+     * No schedule of this name and version is loaded.
+     *
+     * Generated from protobuf enum <code>ERROR_REASON_UNKNOWN_SCHEDULE = 21;</code>
+     */
+    const ERROR_REASON_UNKNOWN_SCHEDULE = 21;
+    /**
+     * Exclusions skip every run of this ID for 1,000 cycles one after another.
+     *
+     * Generated from protobuf enum <code>ERROR_REASON_NO_RUN = 22;</code>
+     */
+    const ERROR_REASON_NO_RUN = 22;
+    /**
+     * A time zone that the IANA database of this server does not have.
+     *
+     * Generated from protobuf enum <code>ERROR_REASON_UNKNOWN_TIME_ZONE = 23;</code>
+     */
+    const ERROR_REASON_UNKNOWN_TIME_ZONE = 23;
 
     private static $valueToName = [
         self::ERROR_REASON_UNSPECIFIED => 'ERROR_REASON_UNSPECIFIED',
@@ -186,6 +204,9 @@ class ErrorReason
         self::ERROR_REASON_ORDER_DIFFERS => 'ERROR_REASON_ORDER_DIFFERS',
         self::ERROR_REASON_ANSWER_TOO_LARGE => 'ERROR_REASON_ANSWER_TOO_LARGE',
         self::ERROR_REASON_UNAUTHENTICATED => 'ERROR_REASON_UNAUTHENTICATED',
+        self::ERROR_REASON_UNKNOWN_SCHEDULE => 'ERROR_REASON_UNKNOWN_SCHEDULE',
+        self::ERROR_REASON_NO_RUN => 'ERROR_REASON_NO_RUN',
+        self::ERROR_REASON_UNKNOWN_TIME_ZONE => 'ERROR_REASON_UNKNOWN_TIME_ZONE',
     ];
 
     public static function name($value)

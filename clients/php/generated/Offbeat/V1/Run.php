@@ -23,7 +23,7 @@ class Run extends \Google\Protobuf\Internal\Message
      */
     protected $start_time = null;
     /**
-     * Its cycle; cycle 0 starts at the schedule's anchor time.
+     * Its cycle, as in Slot; a deferred run keeps the cycle that it belongs to.
      *
      * Generated from protobuf field <code>int64 cycle_index = 2;</code>
      */
@@ -31,7 +31,7 @@ class Run extends \Google\Protobuf\Internal\Message
     /**
      * Equal for two attempts to enqueue the same run, so that the second can be
      * recognised: run_key_schedule/kind/cycle_index/piece/ID, where the piece is
-     * 0 and the ID is its canonical text (and may itself hold slashes). IDs of one
+     * 0 but for weighted IDs and the ID is its canonical text (and may itself hold slashes). IDs of one
      * canonical text are one ID: the text "42" and the integer 42, a UUID and its
      * text. Empty for a fraction, which is no identity: two rows may hold the
      * same; end the key with what identifies the row.
@@ -39,6 +39,13 @@ class Run extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>string run_key = 3;</code>
      */
     protected $run_key = '';
+    /**
+     * When it would start but for an exclusion or for a newcomer's policy; only where
+     * that differs from start_time.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Timestamp regular_time = 4;</code>
+     */
+    protected $regular_time = null;
 
     /**
      * Constructor.
@@ -49,14 +56,17 @@ class Run extends \Google\Protobuf\Internal\Message
      *     @type \Google\Protobuf\Timestamp $start_time
      *           When it starts.
      *     @type int|string $cycle_index
-     *           Its cycle; cycle 0 starts at the schedule's anchor time.
+     *           Its cycle, as in Slot; a deferred run keeps the cycle that it belongs to.
      *     @type string $run_key
      *           Equal for two attempts to enqueue the same run, so that the second can be
      *           recognised: run_key_schedule/kind/cycle_index/piece/ID, where the piece is
-     *           0 and the ID is its canonical text (and may itself hold slashes). IDs of one
+     *           0 but for weighted IDs and the ID is its canonical text (and may itself hold slashes). IDs of one
      *           canonical text are one ID: the text "42" and the integer 42, a UUID and its
      *           text. Empty for a fraction, which is no identity: two rows may hold the
      *           same; end the key with what identifies the row.
+     *     @type \Google\Protobuf\Timestamp $regular_time
+     *           When it would start but for an exclusion or for a newcomer's policy; only where
+     *           that differs from start_time.
      * }
      */
     public function __construct($data = NULL) {
@@ -101,7 +111,7 @@ class Run extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its cycle; cycle 0 starts at the schedule's anchor time.
+     * Its cycle, as in Slot; a deferred run keeps the cycle that it belongs to.
      *
      * Generated from protobuf field <code>int64 cycle_index = 2;</code>
      * @return int|string
@@ -112,7 +122,7 @@ class Run extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its cycle; cycle 0 starts at the schedule's anchor time.
+     * Its cycle, as in Slot; a deferred run keeps the cycle that it belongs to.
      *
      * Generated from protobuf field <code>int64 cycle_index = 2;</code>
      * @param int|string $var
@@ -129,7 +139,7 @@ class Run extends \Google\Protobuf\Internal\Message
     /**
      * Equal for two attempts to enqueue the same run, so that the second can be
      * recognised: run_key_schedule/kind/cycle_index/piece/ID, where the piece is
-     * 0 and the ID is its canonical text (and may itself hold slashes). IDs of one
+     * 0 but for weighted IDs and the ID is its canonical text (and may itself hold slashes). IDs of one
      * canonical text are one ID: the text "42" and the integer 42, a UUID and its
      * text. Empty for a fraction, which is no identity: two rows may hold the
      * same; end the key with what identifies the row.
@@ -145,7 +155,7 @@ class Run extends \Google\Protobuf\Internal\Message
     /**
      * Equal for two attempts to enqueue the same run, so that the second can be
      * recognised: run_key_schedule/kind/cycle_index/piece/ID, where the piece is
-     * 0 and the ID is its canonical text (and may itself hold slashes). IDs of one
+     * 0 but for weighted IDs and the ID is its canonical text (and may itself hold slashes). IDs of one
      * canonical text are one ID: the text "42" and the integer 42, a UUID and its
      * text. Empty for a fraction, which is no identity: two rows may hold the
      * same; end the key with what identifies the row.
@@ -158,6 +168,44 @@ class Run extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkString($var, True);
         $this->run_key = $var;
+
+        return $this;
+    }
+
+    /**
+     * When it would start but for an exclusion or for a newcomer's policy; only where
+     * that differs from start_time.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Timestamp regular_time = 4;</code>
+     * @return \Google\Protobuf\Timestamp|null
+     */
+    public function getRegularTime()
+    {
+        return $this->regular_time;
+    }
+
+    public function hasRegularTime()
+    {
+        return isset($this->regular_time);
+    }
+
+    public function clearRegularTime()
+    {
+        unset($this->regular_time);
+    }
+
+    /**
+     * When it would start but for an exclusion or for a newcomer's policy; only where
+     * that differs from start_time.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Timestamp regular_time = 4;</code>
+     * @param \Google\Protobuf\Timestamp $var
+     * @return $this
+     */
+    public function setRegularTime($var)
+    {
+        GPBUtil::checkMessage($var, \Google\Protobuf\Timestamp::class);
+        $this->regular_time = $var;
 
         return $this;
     }

@@ -9,7 +9,8 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * One slot of one cycle: the half-open span [start_time, end_time).
+ * One slot of one cycle: the half-open span [start_time, end_time), before
+ * exclusions. A slot that an active window cuts goes on in the next one.
  *
  * Generated from protobuf message <code>offbeat.v1.Slot</code>
  */
@@ -23,7 +24,8 @@ class Slot extends \Google\Protobuf\Internal\Message
      */
     protected $slot_index = 0;
     /**
-     * Its cycle; cycle 0 starts at the schedule's anchor time.
+     * Its cycle; cycle 0 starts at the schedule's anchor time, or is the calendar's
+     * unit that holds 1 January 1970.
      *
      * Generated from protobuf field <code>int64 cycle_index = 2;</code>
      */
@@ -58,7 +60,8 @@ class Slot extends \Google\Protobuf\Internal\Message
      *     @type int $slot_index
      *           The slot, from 0, counted from the start of its cycle.
      *     @type int|string $cycle_index
-     *           Its cycle; cycle 0 starts at the schedule's anchor time.
+     *           Its cycle; cycle 0 starts at the schedule's anchor time, or is the calendar's
+     *           unit that holds 1 January 1970.
      *     @type \Google\Protobuf\Timestamp $start_time
      *           When it starts, inclusive.
      *     @type \Google\Protobuf\Timestamp $end_time
@@ -101,7 +104,8 @@ class Slot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its cycle; cycle 0 starts at the schedule's anchor time.
+     * Its cycle; cycle 0 starts at the schedule's anchor time, or is the calendar's
+     * unit that holds 1 January 1970.
      *
      * Generated from protobuf field <code>int64 cycle_index = 2;</code>
      * @return int|string
@@ -112,7 +116,8 @@ class Slot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its cycle; cycle 0 starts at the schedule's anchor time.
+     * Its cycle; cycle 0 starts at the schedule's anchor time, or is the calendar's
+     * unit that holds 1 January 1970.
      *
      * Generated from protobuf field <code>int64 cycle_index = 2;</code>
      * @param int|string $var

@@ -10,8 +10,11 @@ use Google\Protobuf\Internal\GPBUtil;
 
 /**
  * Assignments as columns of equal length, one row for each ID, in the order of
- * the IDs. A refused ID has −1 in every column and stands in `errors`; tell it
- * by its slot, since cycles and times before the epoch can be −1 too.
+ * the IDs; with weights one row for each piece, the pieces of an ID in order. A
+ * refused ID has one row with −1 in every column of slots, offsets and times and
+ * stands in `errors`; tell it by its slot, since cycles and times before the epoch
+ * can be −1 too. An ID that exclusions skip for 1,000 cycles is refused with
+ * ERROR_REASON_NO_RUN.
  *
  * Generated from protobuf message <code>offbeat.v1.SlotAssignments</code>
  */
@@ -56,8 +59,8 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
     private $next_run_unix_millis;
     /**
      * What the run keys begin with; the key of a row's next run is
-     * run_key_prefix/cycle_index/piece/ID, where the piece is 0 and the ID is
-     * its canonical text; see Run.run_key.
+     * run_key_prefix/cycle_index/piece/ID, where the piece is 0 without weights and
+     * the ID is its canonical text; see Run.run_key.
      *
      * Generated from protobuf field <code>string run_key_prefix = 7;</code>
      */
@@ -68,6 +71,18 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 8;</code>
      */
     private $errors;
+    /**
+     * With weights only: which ID of the message a row is, from 0.
+     *
+     * Generated from protobuf field <code>repeated sfixed32 id_indexes = 9;</code>
+     */
+    private $id_indexes;
+    /**
+     * With weights only: which piece of its ID a row is, from 0.
+     *
+     * Generated from protobuf field <code>repeated sfixed32 piece_indexes = 10;</code>
+     */
+    private $piece_indexes;
 
     /**
      * Constructor.
@@ -89,10 +104,14 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
      *           Next runs, in milliseconds since the Unix epoch.
      *     @type string $run_key_prefix
      *           What the run keys begin with; the key of a row's next run is
-     *           run_key_prefix/cycle_index/piece/ID, where the piece is 0 and the ID is
-     *           its canonical text; see Run.run_key.
+     *           run_key_prefix/cycle_index/piece/ID, where the piece is 0 without weights and
+     *           the ID is its canonical text; see Run.run_key.
      *     @type array<\Offbeat\V1\IdError>|\Google\Protobuf\Internal\RepeatedField $errors
      *           The refused IDs, by index, rising.
+     *     @type array<int>|\Google\Protobuf\Internal\RepeatedField $id_indexes
+     *           With weights only: which ID of the message a row is, from 0.
+     *     @type array<int>|\Google\Protobuf\Internal\RepeatedField $piece_indexes
+     *           With weights only: which piece of its ID a row is, from 0.
      * }
      */
     public function __construct($data = NULL) {
@@ -268,8 +287,8 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
 
     /**
      * What the run keys begin with; the key of a row's next run is
-     * run_key_prefix/cycle_index/piece/ID, where the piece is 0 and the ID is
-     * its canonical text; see Run.run_key.
+     * run_key_prefix/cycle_index/piece/ID, where the piece is 0 without weights and
+     * the ID is its canonical text; see Run.run_key.
      *
      * Generated from protobuf field <code>string run_key_prefix = 7;</code>
      * @return string
@@ -281,8 +300,8 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
 
     /**
      * What the run keys begin with; the key of a row's next run is
-     * run_key_prefix/cycle_index/piece/ID, where the piece is 0 and the ID is
-     * its canonical text; see Run.run_key.
+     * run_key_prefix/cycle_index/piece/ID, where the piece is 0 without weights and
+     * the ID is its canonical text; see Run.run_key.
      *
      * Generated from protobuf field <code>string run_key_prefix = 7;</code>
      * @param string $var
@@ -318,6 +337,58 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\IdError::class);
         $this->errors = $arr;
+
+        return $this;
+    }
+
+    /**
+     * With weights only: which ID of the message a row is, from 0.
+     *
+     * Generated from protobuf field <code>repeated sfixed32 id_indexes = 9;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getIdIndexes()
+    {
+        return $this->id_indexes;
+    }
+
+    /**
+     * With weights only: which ID of the message a row is, from 0.
+     *
+     * Generated from protobuf field <code>repeated sfixed32 id_indexes = 9;</code>
+     * @param array<int>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setIdIndexes($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::SFIXED32);
+        $this->id_indexes = $arr;
+
+        return $this;
+    }
+
+    /**
+     * With weights only: which piece of its ID a row is, from 0.
+     *
+     * Generated from protobuf field <code>repeated sfixed32 piece_indexes = 10;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getPieceIndexes()
+    {
+        return $this->piece_indexes;
+    }
+
+    /**
+     * With weights only: which piece of its ID a row is, from 0.
+     *
+     * Generated from protobuf field <code>repeated sfixed32 piece_indexes = 10;</code>
+     * @param array<int>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setPieceIndexes($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::SFIXED32);
+        $this->piece_indexes = $arr;
 
         return $this;
     }

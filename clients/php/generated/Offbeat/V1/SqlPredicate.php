@@ -10,8 +10,9 @@ use Google\Protobuf\Internal\GPBUtil;
 
 /**
  * A condition for the WHERE clause of a query, in parentheses: true for the rows of a
- * slot or of a window. One range of one expression, or two where a window holds the start
- * of a cycle; the index serves both.
+ * slot or of a window. One range of one expression, two where a window holds the start of a
+ * cycle, and more (64 at most) where the clocks change or exclusions defer runs; the index
+ * serves each.
  *
  * Generated from protobuf message <code>offbeat.v1.SqlPredicate</code>
  */

@@ -44,6 +44,12 @@ class StreamSlotAssignmentsRequest extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 4;</code>
      */
     protected $ids = null;
+    /**
+     * The weights of this message's IDs, as in AssignSlotsRequest.
+     *
+     * Generated from protobuf field <code>repeated sfixed64 weights = 5;</code>
+     */
+    private $weights;
 
     /**
      * Constructor.
@@ -61,6 +67,8 @@ class StreamSlotAssignmentsRequest extends \Google\Protobuf\Internal\Message
      *     @type \Offbeat\V1\IdColumn $ids
      *           The next IDs: 1 to 65,536, of one type. May be left out of the first
      *           message, which then has no answer.
+     *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $weights
+     *           The weights of this message's IDs, as in AssignSlotsRequest.
      * }
      */
     public function __construct($data = NULL) {
@@ -202,6 +210,32 @@ class StreamSlotAssignmentsRequest extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkMessage($var, \Offbeat\V1\IdColumn::class);
         $this->ids = $var;
+
+        return $this;
+    }
+
+    /**
+     * The weights of this message's IDs, as in AssignSlotsRequest.
+     *
+     * Generated from protobuf field <code>repeated sfixed64 weights = 5;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getWeights()
+    {
+        return $this->weights;
+    }
+
+    /**
+     * The weights of this message's IDs, as in AssignSlotsRequest.
+     *
+     * Generated from protobuf field <code>repeated sfixed64 weights = 5;</code>
+     * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setWeights($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::SFIXED64);
+        $this->weights = $arr;
 
         return $this;
     }

@@ -13,77 +13,64 @@ _sym_db = _symbol_database.Default()
 
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
-from offbeat.v1 import error_reason_pb2 as offbeat_dot_v1_dot_error__reason__pb2
+from offbeat.v1 import audit_pb2 as offbeat_dot_v1_dot_audit__pb2
+from offbeat.v1 import due_runs_pb2 as offbeat_dot_v1_dot_due__runs__pb2
+from offbeat.v1 import id_pb2 as offbeat_dot_v1_dot_id__pb2
+from offbeat.v1 import migration_pb2 as offbeat_dot_v1_dot_migration__pb2
+from offbeat.v1 import reciprocal_pb2 as offbeat_dot_v1_dot_reciprocal__pb2
+from offbeat.v1 import schedule_pb2 as offbeat_dot_v1_dot_schedule__pb2
 from offbeat.v1 import sql_pb2 as offbeat_dot_v1_dot_sql__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16offbeat/v1/slots.proto\x12\noffbeat.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1doffbeat/v1/error_reason.proto\x1a\x14offbeat/v1/sql.proto\"@\n\x08Schedule\x12(\n\x04spec\x18\x01 \x01(\x0b\x32\x18.offbeat.v1.ScheduleSpecH\x00\x42\n\n\x08schedule\"\xdd\x02\n\x0cScheduleSpec\x12+\n\x06period\x18\x01 \x01(\x0b\x32\x19.google.protobuf.DurationH\x00\x12-\n\nresolution\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0b\x61nchor_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\nslot_count\x18\x04 \x01(\x05H\x01\x88\x01\x01\x12(\n\tplacement\x18\x05 \x01(\x0e\x32\x15.offbeat.v1.Placement\x12\x19\n\x0c\x62ucket_count\x18\x06 \x01(\x05H\x02\x88\x01\x01\x12+\n\x07profile\x18\x07 \x01(\x0e\x32\x1a.offbeat.v1.TwisterProfile\x12\x0c\n\x04salt\x18\x08 \x01(\tB\x07\n\x05\x63ycleB\r\n\x0b_slot_countB\x0f\n\r_bucket_count\"A\n\x10ScheduleIdentity\x12\x13\n\x0b\x66ingerprint\x18\x01 \x01(\t\x12\x18\n\x10run_key_schedule\x18\x02 \x01(\t\"z\n\x02Id\x12\x0e\n\x04uuid\x18\x01 \x01(\tH\x00\x12\x14\n\nuuid_bytes\x18\x02 \x01(\x0cH\x00\x12\x11\n\x07integer\x18\x03 \x01(\x03H\x00\x12\x11\n\x07\x64\x65\x63imal\x18\x04 \x01(\tH\x00\x12\x0e\n\x04text\x18\x05 \x01(\tH\x00\x12\x12\n\x08\x66raction\x18\x06 \x01(\x01H\x00\x42\x04\n\x02id\"s\n\x08IdColumn\x12\x12\n\nuuid_bytes\x18\x01 \x01(\x0c\x12\r\n\x05uuids\x18\x02 \x03(\t\x12\x10\n\x08integers\x18\x03 \x03(\x10\x12\x10\n\x08\x64\x65\x63imals\x18\x04 \x03(\t\x12\r\n\x05texts\x18\x05 \x03(\t\x12\x11\n\tfractions\x18\x06 \x03(\x01\"\x96\x01\n\x17\x44\x65scribeScheduleRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12+\n\x07\x61t_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\npopulation\x18\x03 \x01(\x03H\x00\x88\x01\x01\x42\r\n\x0b_population\"\x9d\x03\n\x18\x44\x65scribeScheduleResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12&\n\x04spec\x18\x02 \x01(\x0b\x32\x18.offbeat.v1.ScheduleSpec\x12\x16\n\x0e\x63\x61nonical_text\x18\x03 \x01(\t\x12\x30\n\rslot_duration\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1e\n\x04slot\x18\x05 \x01(\x0b\x32\x10.offbeat.v1.Slot\x12\x34\n\x10\x63ycle_start_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\x0c\x62ucket_share\x18\x07 \x01(\x0b\x32\x17.offbeat.v1.BucketShare\x12+\n\tslot_load\x18\x08 \x01(\x0b\x32\x18.offbeat.v1.ExpectedLoad\x12-\n\x0bsecond_load\x18\t \x01(\x0b\x32\x18.offbeat.v1.ExpectedLoad\"T\n\x0b\x42ucketShare\x12\x18\n\x10min_bucket_count\x18\x01 \x01(\x05\x12\x18\n\x10max_bucket_count\x18\x02 \x01(\x05\x12\x11\n\timbalance\x18\x03 \x01(\x01\"I\n\x0c\x45xpectedLoad\x12\x0c\n\x04mean\x18\x01 \x01(\x01\x12\x16\n\x0e\x66ullest_median\x18\x02 \x01(\x03\x12\x13\n\x0b\x66ullest_p99\x18\x03 \x01(\x03\"\xc3\x01\n\x10ListSlotsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\nsql_column\x18\x04 \x01(\x0b\x32\x15.offbeat.v1.SqlColumn\"\x8d\x01\n\x11ListSlotsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12\x1f\n\x05slots\x18\x02 \x03(\x0b\x32\x10.offbeat.v1.Slot\x12\'\n\tsql_index\x18\x03 \x01(\x0b\x32\x14.offbeat.v1.SqlIndex\"\xba\x01\n\x04Slot\x12\x12\n\nslot_index\x18\x01 \x01(\x05\x12\x13\n\x0b\x63ycle_index\x18\x02 \x01(\x03\x12.\n\nstart_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\tpredicate\x18\x05 \x01(\x0b\x32\x18.offbeat.v1.SqlPredicate\"\xcc\x01\n\x19GetWindowPredicateRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\nsql_column\x18\x04 \x01(\x0b\x32\x15.offbeat.v1.SqlColumn\"\xa2\x01\n\x1aGetWindowPredicateResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12+\n\tpredicate\x18\x02 \x01(\x0b\x32\x18.offbeat.v1.SqlPredicate\x12\'\n\tsql_index\x18\x03 \x01(\x0b\x32\x14.offbeat.v1.SqlIndex\"\xc4\x01\n\x11\x41ssignSlotRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12\x1a\n\x02id\x18\x02 \x01(\x0b\x32\x0e.offbeat.v1.Id\x12-\n\tfrom_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1b\n\x0enext_run_count\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x0c\n\x04kind\x18\x05 \x01(\tB\x11\n\x0f_next_run_count\"\xad\x02\n\x12\x41ssignSlotResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12\x12\n\nslot_index\x18\x02 \x01(\x05\x12.\n\x0bslot_offset\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0c\x63ycle_offset\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12!\n\x08last_run\x18\x05 \x01(\x0b\x32\x0f.offbeat.v1.Run\x12\"\n\tnext_runs\x18\x06 \x03(\x0b\x32\x0f.offbeat.v1.Run\x12+\n\x06reason\x18\x07 \x01(\x0b\x32\x1b.offbeat.v1.PlacementReason\"[\n\x03Run\x12.\n\nstart_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x63ycle_index\x18\x02 \x01(\x03\x12\x0f\n\x07run_key\x18\x03 \x01(\t\"e\n\x0fPlacementReason\x12\x14\n\x0c\x63\x61nonical_id\x18\x01 \x01(\t\x12\x0e\n\x04hash\x18\x02 \x01(\tH\x00\x12\x10\n\x06\x62ucket\x18\x03 \x01(\x05H\x00\x12\x12\n\x08\x66raction\x18\x04 \x01(\x01H\x00\x42\x06\n\x04rule\"\x9c\x01\n\x12\x41ssignSlotsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12!\n\x03ids\x18\x02 \x01(\x0b\x32\x14.offbeat.v1.IdColumn\x12-\n\tfrom_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04kind\x18\x04 \x01(\t\"w\n\x13\x41ssignSlotsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12\x30\n\x0b\x61ssignments\x18\x02 \x01(\x0b\x32\x1b.offbeat.v1.SlotAssignments\"\xff\x01\n\x0fSlotAssignments\x12-\n\nresolution\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x14\n\x0cslot_indexes\x18\x02 \x03(\x0f\x12\x19\n\x11slot_offset_ticks\x18\x03 \x03(\x10\x12\x1a\n\x12\x63ycle_offset_ticks\x18\x04 \x03(\x10\x12\x15\n\rcycle_indexes\x18\x05 \x03(\x10\x12\x1c\n\x14next_run_unix_millis\x18\x06 \x03(\x10\x12\x16\n\x0erun_key_prefix\x18\x07 \x01(\t\x12#\n\x06\x65rrors\x18\x08 \x03(\x0b\x32\x13.offbeat.v1.IdError\"s\n\x07IdError\x12\x10\n\x08id_index\x18\x01 \x01(\x03\x12\'\n\x06reason\x18\x02 \x01(\x0e\x32\x17.offbeat.v1.ErrorReason\x12\r\n\x05\x66ield\x18\x03 \x01(\t\x12\r\n\x05value\x18\x04 \x01(\t\x12\x0f\n\x07\x61llowed\x18\x05 \x01(\t\"\xa6\x01\n\x1cStreamSlotAssignmentsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12-\n\tfrom_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12!\n\x03ids\x18\x04 \x01(\x0b\x32\x14.offbeat.v1.IdColumn\"\x99\x01\n\x1dStreamSlotAssignmentsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12\x16\n\x0e\x66irst_id_index\x18\x02 \x01(\x03\x12\x30\n\x0b\x61ssignments\x18\x03 \x01(\x0b\x32\x1b.offbeat.v1.SlotAssignments\"\xd7\x01\n\x19GetReciprocalSlotsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12\x12\n\nslot_index\x18\x02 \x01(\x05\x12\x17\n\nkind_count\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12(\n\x07spacing\x18\x04 \x01(\x0e\x32\x17.offbeat.v1.KindSpacing\x12,\n\trun_times\x18\x05 \x03(\x0b\x32\x19.google.protobuf.DurationB\r\n\x0b_kind_count\"\x9b\x02\n\x1aGetReciprocalSlotsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12#\n\x05kinds\x18\x02 \x03(\x0b\x32\x14.offbeat.v1.KindSlot\x12\x16\n\x0egap_slot_count\x18\x03 \x01(\x05\x12&\n\x03gap\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12-\n\nrun_budget\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x39\n\x16independent_run_budget\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xdd\x01\n\x08KindSlot\x12\x12\n\nkind_index\x18\x01 \x01(\x05\x12\x19\n\x11offset_slot_count\x18\x02 \x01(\x05\x12\x17\n\x0fuser_slot_index\x18\x03 \x01(\x05\x12\x17\n\x0ftime_slot_index\x18\x04 \x01(\x05\x12\x16\n\x0egap_slot_count\x18\x05 \x01(\x05\x12-\n\nrun_budget\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12)\n\x06offset\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration*i\n\tPlacement\x12\x19\n\x15PLACEMENT_UNSPECIFIED\x10\x00\x12\x12\n\x0ePLACEMENT_HASH\x10\x01\x12\x15\n\x11PLACEMENT_TWISTER\x10\x02\x12\x16\n\x12PLACEMENT_FRACTION\x10\x03*\xa5\x01\n\x0eTwisterProfile\x12\x1f\n\x1bTWISTER_PROFILE_UNSPECIFIED\x10\x00\x12\x18\n\x14TWISTER_PROFILE_RUBY\x10\x01\x12#\n\x1fTWISTER_PROFILE_RUBY_3_0_TO_3_1\x10\x02\x12\x1a\n\x16TWISTER_PROFILE_PYTHON\x10\x03\x12\x17\n\x13TWISTER_PROFILE_PHP\x10\x04*[\n\x0bKindSpacing\x12\x1c\n\x18KIND_SPACING_UNSPECIFIED\x10\x00\x12\x15\n\x11KIND_SPACING_EVEN\x10\x01\x12\x17\n\x13KIND_SPACING_STABLE\x10\x02\x32\x8f\x05\n\x0bSlotService\x12]\n\x10\x44\x65scribeSchedule\x12#.offbeat.v1.DescribeScheduleRequest\x1a$.offbeat.v1.DescribeScheduleResponse\x12H\n\tListSlots\x12\x1c.offbeat.v1.ListSlotsRequest\x1a\x1d.offbeat.v1.ListSlotsResponse\x12\x63\n\x12GetWindowPredicate\x12%.offbeat.v1.GetWindowPredicateRequest\x1a&.offbeat.v1.GetWindowPredicateResponse\x12K\n\nAssignSlot\x12\x1d.offbeat.v1.AssignSlotRequest\x1a\x1e.offbeat.v1.AssignSlotResponse\x12N\n\x0b\x41ssignSlots\x12\x1e.offbeat.v1.AssignSlotsRequest\x1a\x1f.offbeat.v1.AssignSlotsResponse\x12p\n\x15StreamSlotAssignments\x12(.offbeat.v1.StreamSlotAssignmentsRequest\x1a).offbeat.v1.StreamSlotAssignmentsResponse(\x01\x30\x01\x12\x63\n\x12GetReciprocalSlots\x12%.offbeat.v1.GetReciprocalSlotsRequest\x1a&.offbeat.v1.GetReciprocalSlotsResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16offbeat/v1/slots.proto\x12\noffbeat.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16offbeat/v1/audit.proto\x1a\x19offbeat/v1/due_runs.proto\x1a\x13offbeat/v1/id.proto\x1a\x1aoffbeat/v1/migration.proto\x1a\x1boffbeat/v1/reciprocal.proto\x1a\x19offbeat/v1/schedule.proto\x1a\x14offbeat/v1/sql.proto\"\x96\x01\n\x17\x44\x65scribeScheduleRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12+\n\x07\x61t_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\npopulation\x18\x03 \x01(\x03H\x00\x88\x01\x01\x42\r\n\x0b_population\"\xb4\x04\n\x18\x44\x65scribeScheduleResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12&\n\x04spec\x18\x02 \x01(\x0b\x32\x18.offbeat.v1.ScheduleSpec\x12\x16\n\x0e\x63\x61nonical_text\x18\x03 \x01(\t\x12\x30\n\rslot_duration\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1e\n\x04slot\x18\x05 \x01(\x0b\x32\x10.offbeat.v1.Slot\x12\x34\n\x10\x63ycle_start_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\x0c\x62ucket_share\x18\x07 \x01(\x0b\x32\x17.offbeat.v1.BucketShare\x12+\n\tslot_load\x18\x08 \x01(\x0b\x32\x18.offbeat.v1.ExpectedLoad\x12-\n\x0bsecond_load\x18\t \x01(\x0b\x32\x18.offbeat.v1.ExpectedLoad\x12\x32\n\x0e\x63ycle_end_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x0f\x61\x63tive_duration\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x15\n\rskipped_share\x18\x0c \x01(\x01\x12\x16\n\x0e\x64\x65\x66\x65rred_share\x18\r \x01(\x01\"T\n\x0b\x42ucketShare\x12\x18\n\x10min_bucket_count\x18\x01 \x01(\x05\x12\x18\n\x10max_bucket_count\x18\x02 \x01(\x05\x12\x11\n\timbalance\x18\x03 \x01(\x01\"I\n\x0c\x45xpectedLoad\x12\x0c\n\x04mean\x18\x01 \x01(\x01\x12\x16\n\x0e\x66ullest_median\x18\x02 \x01(\x03\x12\x13\n\x0b\x66ullest_p99\x18\x03 \x01(\x03\"\xc3\x01\n\x10ListSlotsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\nsql_column\x18\x04 \x01(\x0b\x32\x15.offbeat.v1.SqlColumn\"\x8d\x01\n\x11ListSlotsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12\x1f\n\x05slots\x18\x02 \x03(\x0b\x32\x10.offbeat.v1.Slot\x12\'\n\tsql_index\x18\x03 \x01(\x0b\x32\x14.offbeat.v1.SqlIndex\"\xba\x01\n\x04Slot\x12\x12\n\nslot_index\x18\x01 \x01(\x05\x12\x13\n\x0b\x63ycle_index\x18\x02 \x01(\x03\x12.\n\nstart_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\tpredicate\x18\x05 \x01(\x0b\x32\x18.offbeat.v1.SqlPredicate\"\xcc\x01\n\x19GetWindowPredicateRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\nsql_column\x18\x04 \x01(\x0b\x32\x15.offbeat.v1.SqlColumn\"\xa2\x01\n\x1aGetWindowPredicateResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12+\n\tpredicate\x18\x02 \x01(\x0b\x32\x18.offbeat.v1.SqlPredicate\x12\'\n\tsql_index\x18\x03 \x01(\x0b\x32\x14.offbeat.v1.SqlIndex\"\x8c\x02\n\x11\x41ssignSlotRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12\x1a\n\x02id\x18\x02 \x01(\x0b\x32\x0e.offbeat.v1.Id\x12-\n\tfrom_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1b\n\x0enext_run_count\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x0c\n\x04kind\x18\x05 \x01(\t\x12\x13\n\x06weight\x18\x06 \x01(\x03H\x01\x88\x01\x01\x12&\n\x08newcomer\x18\x07 \x01(\x0b\x32\x14.offbeat.v1.NewcomerB\x11\n\x0f_next_run_countB\t\n\x07_weight\"\x97\x01\n\x08Newcomer\x12\x30\n\x0c\x63reated_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12*\n\x06policy\x18\x02 \x01(\x0e\x32\x1a.offbeat.v1.NewcomerPolicy\x12-\n\nsmear_span\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xfc\x02\n\x12\x41ssignSlotResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12\x12\n\nslot_index\x18\x02 \x01(\x05\x12.\n\x0bslot_offset\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0c\x63ycle_offset\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12!\n\x08last_run\x18\x05 \x01(\x0b\x32\x0f.offbeat.v1.Run\x12\"\n\tnext_runs\x18\x06 \x03(\x0b\x32\x0f.offbeat.v1.Run\x12+\n\x06reason\x18\x07 \x01(\x0b\x32\x1b.offbeat.v1.PlacementReason\x12\"\n\tfirst_run\x18\x08 \x01(\x0b\x32\x0f.offbeat.v1.Run\x12)\n\x0e\x66urther_pieces\x18\t \x03(\x0b\x32\x11.offbeat.v1.Piece\"\xfc\x01\n\x05Piece\x12\x13\n\x0bpiece_index\x18\x01 \x01(\x05\x12\x12\n\nslot_index\x18\x02 \x01(\x05\x12.\n\x0bslot_offset\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0c\x63ycle_offset\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12!\n\x08last_run\x18\x05 \x01(\x0b\x32\x0f.offbeat.v1.Run\x12\"\n\tnext_runs\x18\x06 \x03(\x0b\x32\x0f.offbeat.v1.Run\x12\"\n\tfirst_run\x18\x07 \x01(\x0b\x32\x0f.offbeat.v1.Run\"\x8d\x01\n\x03Run\x12.\n\nstart_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x63ycle_index\x18\x02 \x01(\x03\x12\x0f\n\x07run_key\x18\x03 \x01(\t\x12\x30\n\x0cregular_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"e\n\x0fPlacementReason\x12\x14\n\x0c\x63\x61nonical_id\x18\x01 \x01(\t\x12\x0e\n\x04hash\x18\x02 \x01(\tH\x00\x12\x10\n\x06\x62ucket\x18\x03 \x01(\x05H\x00\x12\x12\n\x08\x66raction\x18\x04 \x01(\x01H\x00\x42\x06\n\x04rule\"\xad\x01\n\x12\x41ssignSlotsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12!\n\x03ids\x18\x02 \x01(\x0b\x32\x14.offbeat.v1.IdColumn\x12-\n\tfrom_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04kind\x18\x04 \x01(\t\x12\x0f\n\x07weights\x18\x05 \x03(\x10\"w\n\x13\x41ssignSlotsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12\x30\n\x0b\x61ssignments\x18\x02 \x01(\x0b\x32\x1b.offbeat.v1.SlotAssignments\"\xaa\x02\n\x0fSlotAssignments\x12-\n\nresolution\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x14\n\x0cslot_indexes\x18\x02 \x03(\x0f\x12\x19\n\x11slot_offset_ticks\x18\x03 \x03(\x10\x12\x1a\n\x12\x63ycle_offset_ticks\x18\x04 \x03(\x10\x12\x15\n\rcycle_indexes\x18\x05 \x03(\x10\x12\x1c\n\x14next_run_unix_millis\x18\x06 \x03(\x10\x12\x16\n\x0erun_key_prefix\x18\x07 \x01(\t\x12#\n\x06\x65rrors\x18\x08 \x03(\x0b\x32\x13.offbeat.v1.IdError\x12\x12\n\nid_indexes\x18\t \x03(\x0f\x12\x15\n\rpiece_indexes\x18\n \x03(\x0f\"\xb7\x01\n\x1cStreamSlotAssignmentsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12-\n\tfrom_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12!\n\x03ids\x18\x04 \x01(\x0b\x32\x14.offbeat.v1.IdColumn\x12\x0f\n\x07weights\x18\x05 \x03(\x10\"\x99\x01\n\x1dStreamSlotAssignmentsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12\x16\n\x0e\x66irst_id_index\x18\x02 \x01(\x03\x12\x30\n\x0b\x61ssignments\x18\x03 \x01(\x0b\x32\x1b.offbeat.v1.SlotAssignments*r\n\x0eNewcomerPolicy\x12\x1f\n\x1bNEWCOMER_POLICY_UNSPECIFIED\x10\x00\x12\x1e\n\x1aNEWCOMER_POLICY_NEXT_CYCLE\x10\x01\x12\x1f\n\x1bNEWCOMER_POLICY_NOW_SMEARED\x10\x02\x32\xfc\x06\n\x0bSlotService\x12]\n\x10\x44\x65scribeSchedule\x12#.offbeat.v1.DescribeScheduleRequest\x1a$.offbeat.v1.DescribeScheduleResponse\x12H\n\tListSlots\x12\x1c.offbeat.v1.ListSlotsRequest\x1a\x1d.offbeat.v1.ListSlotsResponse\x12\x63\n\x12GetWindowPredicate\x12%.offbeat.v1.GetWindowPredicateRequest\x1a&.offbeat.v1.GetWindowPredicateResponse\x12K\n\nAssignSlot\x12\x1d.offbeat.v1.AssignSlotRequest\x1a\x1e.offbeat.v1.AssignSlotResponse\x12N\n\x0b\x41ssignSlots\x12\x1e.offbeat.v1.AssignSlotsRequest\x1a\x1f.offbeat.v1.AssignSlotsResponse\x12p\n\x15StreamSlotAssignments\x12(.offbeat.v1.StreamSlotAssignmentsRequest\x1a).offbeat.v1.StreamSlotAssignmentsResponse(\x01\x30\x01\x12\x63\n\x12GetReciprocalSlots\x12%.offbeat.v1.GetReciprocalSlotsRequest\x1a&.offbeat.v1.GetReciprocalSlotsResponse\x12N\n\x0bListDueRuns\x12\x1e.offbeat.v1.ListDueRunsRequest\x1a\x1f.offbeat.v1.ListDueRunsResponse\x12T\n\rPlanMigration\x12 .offbeat.v1.PlanMigrationRequest\x1a!.offbeat.v1.PlanMigrationResponse\x12\x45\n\x08\x41uditIds\x12\x1b.offbeat.v1.AuditIdsRequest\x1a\x1c.offbeat.v1.AuditIdsResponseb\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'offbeat.v1.slots_pb2', globals())
 if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
-  _PLACEMENT._serialized_start=4922
-  _PLACEMENT._serialized_end=5027
-  _TWISTERPROFILE._serialized_start=5030
-  _TWISTERPROFILE._serialized_end=5195
-  _KINDSPACING._serialized_start=5197
-  _KINDSPACING._serialized_end=5288
-  _SCHEDULE._serialized_start=156
-  _SCHEDULE._serialized_end=220
-  _SCHEDULESPEC._serialized_start=223
-  _SCHEDULESPEC._serialized_end=572
-  _SCHEDULEIDENTITY._serialized_start=574
-  _SCHEDULEIDENTITY._serialized_end=639
-  _ID._serialized_start=641
-  _ID._serialized_end=763
-  _IDCOLUMN._serialized_start=765
-  _IDCOLUMN._serialized_end=880
-  _DESCRIBESCHEDULEREQUEST._serialized_start=883
-  _DESCRIBESCHEDULEREQUEST._serialized_end=1033
-  _DESCRIBESCHEDULERESPONSE._serialized_start=1036
-  _DESCRIBESCHEDULERESPONSE._serialized_end=1449
-  _BUCKETSHARE._serialized_start=1451
-  _BUCKETSHARE._serialized_end=1535
-  _EXPECTEDLOAD._serialized_start=1537
-  _EXPECTEDLOAD._serialized_end=1610
-  _LISTSLOTSREQUEST._serialized_start=1613
-  _LISTSLOTSREQUEST._serialized_end=1808
-  _LISTSLOTSRESPONSE._serialized_start=1811
-  _LISTSLOTSRESPONSE._serialized_end=1952
-  _SLOT._serialized_start=1955
-  _SLOT._serialized_end=2141
-  _GETWINDOWPREDICATEREQUEST._serialized_start=2144
-  _GETWINDOWPREDICATEREQUEST._serialized_end=2348
-  _GETWINDOWPREDICATERESPONSE._serialized_start=2351
-  _GETWINDOWPREDICATERESPONSE._serialized_end=2513
-  _ASSIGNSLOTREQUEST._serialized_start=2516
-  _ASSIGNSLOTREQUEST._serialized_end=2712
-  _ASSIGNSLOTRESPONSE._serialized_start=2715
-  _ASSIGNSLOTRESPONSE._serialized_end=3016
-  _RUN._serialized_start=3018
-  _RUN._serialized_end=3109
-  _PLACEMENTREASON._serialized_start=3111
-  _PLACEMENTREASON._serialized_end=3212
-  _ASSIGNSLOTSREQUEST._serialized_start=3215
-  _ASSIGNSLOTSREQUEST._serialized_end=3371
-  _ASSIGNSLOTSRESPONSE._serialized_start=3373
-  _ASSIGNSLOTSRESPONSE._serialized_end=3492
-  _SLOTASSIGNMENTS._serialized_start=3495
-  _SLOTASSIGNMENTS._serialized_end=3750
-  _IDERROR._serialized_start=3752
-  _IDERROR._serialized_end=3867
-  _STREAMSLOTASSIGNMENTSREQUEST._serialized_start=3870
-  _STREAMSLOTASSIGNMENTSREQUEST._serialized_end=4036
-  _STREAMSLOTASSIGNMENTSRESPONSE._serialized_start=4039
-  _STREAMSLOTASSIGNMENTSRESPONSE._serialized_end=4192
-  _GETRECIPROCALSLOTSREQUEST._serialized_start=4195
-  _GETRECIPROCALSLOTSREQUEST._serialized_end=4410
-  _GETRECIPROCALSLOTSRESPONSE._serialized_start=4413
-  _GETRECIPROCALSLOTSRESPONSE._serialized_end=4696
-  _KINDSLOT._serialized_start=4699
-  _KINDSLOT._serialized_end=4920
-  _SLOTSERVICE._serialized_start=5291
-  _SLOTSERVICE._serialized_end=5946
+  _NEWCOMERPOLICY._serialized_start=4315
+  _NEWCOMERPOLICY._serialized_end=4429
+  _DESCRIBESCHEDULEREQUEST._serialized_start=282
+  _DESCRIBESCHEDULEREQUEST._serialized_end=432
+  _DESCRIBESCHEDULERESPONSE._serialized_start=435
+  _DESCRIBESCHEDULERESPONSE._serialized_end=999
+  _BUCKETSHARE._serialized_start=1001
+  _BUCKETSHARE._serialized_end=1085
+  _EXPECTEDLOAD._serialized_start=1087
+  _EXPECTEDLOAD._serialized_end=1160
+  _LISTSLOTSREQUEST._serialized_start=1163
+  _LISTSLOTSREQUEST._serialized_end=1358
+  _LISTSLOTSRESPONSE._serialized_start=1361
+  _LISTSLOTSRESPONSE._serialized_end=1502
+  _SLOT._serialized_start=1505
+  _SLOT._serialized_end=1691
+  _GETWINDOWPREDICATEREQUEST._serialized_start=1694
+  _GETWINDOWPREDICATEREQUEST._serialized_end=1898
+  _GETWINDOWPREDICATERESPONSE._serialized_start=1901
+  _GETWINDOWPREDICATERESPONSE._serialized_end=2063
+  _ASSIGNSLOTREQUEST._serialized_start=2066
+  _ASSIGNSLOTREQUEST._serialized_end=2334
+  _NEWCOMER._serialized_start=2337
+  _NEWCOMER._serialized_end=2488
+  _ASSIGNSLOTRESPONSE._serialized_start=2491
+  _ASSIGNSLOTRESPONSE._serialized_end=2871
+  _PIECE._serialized_start=2874
+  _PIECE._serialized_end=3126
+  _RUN._serialized_start=3129
+  _RUN._serialized_end=3270
+  _PLACEMENTREASON._serialized_start=3272
+  _PLACEMENTREASON._serialized_end=3373
+  _ASSIGNSLOTSREQUEST._serialized_start=3376
+  _ASSIGNSLOTSREQUEST._serialized_end=3549
+  _ASSIGNSLOTSRESPONSE._serialized_start=3551
+  _ASSIGNSLOTSRESPONSE._serialized_end=3670
+  _SLOTASSIGNMENTS._serialized_start=3673
+  _SLOTASSIGNMENTS._serialized_end=3971
+  _STREAMSLOTASSIGNMENTSREQUEST._serialized_start=3974
+  _STREAMSLOTASSIGNMENTSREQUEST._serialized_end=4157
+  _STREAMSLOTASSIGNMENTSRESPONSE._serialized_start=4160
+  _STREAMSLOTASSIGNMENTSRESPONSE._serialized_end=4313
+  _SLOTSERVICE._serialized_start=4432
+  _SLOTSERVICE._serialized_end=5324
 # @@protoc_insertion_point(module_scope)

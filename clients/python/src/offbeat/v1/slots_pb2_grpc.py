@@ -2,6 +2,10 @@
 """Client and server classes corresponding to protobuf-defined services."""
 import grpc
 
+from offbeat.v1 import audit_pb2 as offbeat_dot_v1_dot_audit__pb2
+from offbeat.v1 import due_runs_pb2 as offbeat_dot_v1_dot_due__runs__pb2
+from offbeat.v1 import migration_pb2 as offbeat_dot_v1_dot_migration__pb2
+from offbeat.v1 import reciprocal_pb2 as offbeat_dot_v1_dot_reciprocal__pb2
 from offbeat.v1 import slots_pb2 as offbeat_dot_v1_dot_slots__pb2
 
 
@@ -57,8 +61,23 @@ class SlotServiceStub(object):
                 )
         self.GetReciprocalSlots = channel.unary_unary(
                 '/offbeat.v1.SlotService/GetReciprocalSlots',
-                request_serializer=offbeat_dot_v1_dot_slots__pb2.GetReciprocalSlotsRequest.SerializeToString,
-                response_deserializer=offbeat_dot_v1_dot_slots__pb2.GetReciprocalSlotsResponse.FromString,
+                request_serializer=offbeat_dot_v1_dot_reciprocal__pb2.GetReciprocalSlotsRequest.SerializeToString,
+                response_deserializer=offbeat_dot_v1_dot_reciprocal__pb2.GetReciprocalSlotsResponse.FromString,
+                )
+        self.ListDueRuns = channel.unary_unary(
+                '/offbeat.v1.SlotService/ListDueRuns',
+                request_serializer=offbeat_dot_v1_dot_due__runs__pb2.ListDueRunsRequest.SerializeToString,
+                response_deserializer=offbeat_dot_v1_dot_due__runs__pb2.ListDueRunsResponse.FromString,
+                )
+        self.PlanMigration = channel.unary_unary(
+                '/offbeat.v1.SlotService/PlanMigration',
+                request_serializer=offbeat_dot_v1_dot_migration__pb2.PlanMigrationRequest.SerializeToString,
+                response_deserializer=offbeat_dot_v1_dot_migration__pb2.PlanMigrationResponse.FromString,
+                )
+        self.AuditIds = channel.unary_unary(
+                '/offbeat.v1.SlotService/AuditIds',
+                request_serializer=offbeat_dot_v1_dot_audit__pb2.AuditIdsRequest.SerializeToString,
+                response_deserializer=offbeat_dot_v1_dot_audit__pb2.AuditIdsResponse.FromString,
                 )
 
 
@@ -131,6 +150,31 @@ class SlotServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListDueRuns(self, request, context):
+        """Says which runs are due since the last time that this was asked: each run
+        once, however often and irregularly it is asked, and after an outage those
+        that were missed, as a policy wants them.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PlanMigration(self, request, context):
+        """Says how IDs go over from one schedule to another so that none is lost and
+        none runs twice within a span.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def AuditIds(self, request, context):
+        """Says how evenly a sample of IDs fills the slots, and what is wrong if it does
+        not.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_SlotServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -166,8 +210,23 @@ def add_SlotServiceServicer_to_server(servicer, server):
             ),
             'GetReciprocalSlots': grpc.unary_unary_rpc_method_handler(
                     servicer.GetReciprocalSlots,
-                    request_deserializer=offbeat_dot_v1_dot_slots__pb2.GetReciprocalSlotsRequest.FromString,
-                    response_serializer=offbeat_dot_v1_dot_slots__pb2.GetReciprocalSlotsResponse.SerializeToString,
+                    request_deserializer=offbeat_dot_v1_dot_reciprocal__pb2.GetReciprocalSlotsRequest.FromString,
+                    response_serializer=offbeat_dot_v1_dot_reciprocal__pb2.GetReciprocalSlotsResponse.SerializeToString,
+            ),
+            'ListDueRuns': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListDueRuns,
+                    request_deserializer=offbeat_dot_v1_dot_due__runs__pb2.ListDueRunsRequest.FromString,
+                    response_serializer=offbeat_dot_v1_dot_due__runs__pb2.ListDueRunsResponse.SerializeToString,
+            ),
+            'PlanMigration': grpc.unary_unary_rpc_method_handler(
+                    servicer.PlanMigration,
+                    request_deserializer=offbeat_dot_v1_dot_migration__pb2.PlanMigrationRequest.FromString,
+                    response_serializer=offbeat_dot_v1_dot_migration__pb2.PlanMigrationResponse.SerializeToString,
+            ),
+            'AuditIds': grpc.unary_unary_rpc_method_handler(
+                    servicer.AuditIds,
+                    request_deserializer=offbeat_dot_v1_dot_audit__pb2.AuditIdsRequest.FromString,
+                    response_serializer=offbeat_dot_v1_dot_audit__pb2.AuditIdsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -304,7 +363,58 @@ class SlotService(object):
             timeout=None,
             metadata=None):
         return grpc.experimental.unary_unary(request, target, '/offbeat.v1.SlotService/GetReciprocalSlots',
-            offbeat_dot_v1_dot_slots__pb2.GetReciprocalSlotsRequest.SerializeToString,
-            offbeat_dot_v1_dot_slots__pb2.GetReciprocalSlotsResponse.FromString,
+            offbeat_dot_v1_dot_reciprocal__pb2.GetReciprocalSlotsRequest.SerializeToString,
+            offbeat_dot_v1_dot_reciprocal__pb2.GetReciprocalSlotsResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def ListDueRuns(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/offbeat.v1.SlotService/ListDueRuns',
+            offbeat_dot_v1_dot_due__runs__pb2.ListDueRunsRequest.SerializeToString,
+            offbeat_dot_v1_dot_due__runs__pb2.ListDueRunsResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def PlanMigration(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/offbeat.v1.SlotService/PlanMigration',
+            offbeat_dot_v1_dot_migration__pb2.PlanMigrationRequest.SerializeToString,
+            offbeat_dot_v1_dot_migration__pb2.PlanMigrationResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def AuditIds(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/offbeat.v1.SlotService/AuditIds',
+            offbeat_dot_v1_dot_audit__pb2.AuditIdsRequest.SerializeToString,
+            offbeat_dot_v1_dot_audit__pb2.AuditIdsResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)

@@ -1,0 +1,79 @@
+from google.protobuf import duration_pb2 as _duration_pb2
+from offbeat.v1 import schedule_pb2 as _schedule_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+KIND_SPACING_EVEN: KindSpacing
+KIND_SPACING_STABLE: KindSpacing
+KIND_SPACING_UNSPECIFIED: KindSpacing
+
+class GetReciprocalSlotsRequest(_message.Message):
+    __slots__ = ["conflicts", "kind_count", "kind_schedules", "polling_delay", "run_times", "schedule", "slot_index", "slot_job_delay", "spacing"]
+    CONFLICTS_FIELD_NUMBER: _ClassVar[int]
+    KIND_COUNT_FIELD_NUMBER: _ClassVar[int]
+    KIND_SCHEDULES_FIELD_NUMBER: _ClassVar[int]
+    POLLING_DELAY_FIELD_NUMBER: _ClassVar[int]
+    RUN_TIMES_FIELD_NUMBER: _ClassVar[int]
+    SCHEDULE_FIELD_NUMBER: _ClassVar[int]
+    SLOT_INDEX_FIELD_NUMBER: _ClassVar[int]
+    SLOT_JOB_DELAY_FIELD_NUMBER: _ClassVar[int]
+    SPACING_FIELD_NUMBER: _ClassVar[int]
+    conflicts: _containers.RepeatedCompositeFieldContainer[KindConflict]
+    kind_count: int
+    kind_schedules: _containers.RepeatedCompositeFieldContainer[_schedule_pb2.Schedule]
+    polling_delay: _duration_pb2.Duration
+    run_times: _containers.RepeatedCompositeFieldContainer[_duration_pb2.Duration]
+    schedule: _schedule_pb2.Schedule
+    slot_index: int
+    slot_job_delay: _duration_pb2.Duration
+    spacing: KindSpacing
+    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., slot_index: _Optional[int] = ..., kind_count: _Optional[int] = ..., spacing: _Optional[_Union[KindSpacing, str]] = ..., run_times: _Optional[_Iterable[_Union[_duration_pb2.Duration, _Mapping]]] = ..., conflicts: _Optional[_Iterable[_Union[KindConflict, _Mapping]]] = ..., kind_schedules: _Optional[_Iterable[_Union[_schedule_pb2.Schedule, _Mapping]]] = ..., polling_delay: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., slot_job_delay: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class GetReciprocalSlotsResponse(_message.Message):
+    __slots__ = ["gap", "gap_slot_count", "identity", "independent_run_budget", "kinds", "run_budget"]
+    GAP_FIELD_NUMBER: _ClassVar[int]
+    GAP_SLOT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    IDENTITY_FIELD_NUMBER: _ClassVar[int]
+    INDEPENDENT_RUN_BUDGET_FIELD_NUMBER: _ClassVar[int]
+    KINDS_FIELD_NUMBER: _ClassVar[int]
+    RUN_BUDGET_FIELD_NUMBER: _ClassVar[int]
+    gap: _duration_pb2.Duration
+    gap_slot_count: int
+    identity: _schedule_pb2.ScheduleIdentity
+    independent_run_budget: _duration_pb2.Duration
+    kinds: _containers.RepeatedCompositeFieldContainer[KindSlot]
+    run_budget: _duration_pb2.Duration
+    def __init__(self, identity: _Optional[_Union[_schedule_pb2.ScheduleIdentity, _Mapping]] = ..., kinds: _Optional[_Iterable[_Union[KindSlot, _Mapping]]] = ..., gap_slot_count: _Optional[int] = ..., gap: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., run_budget: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., independent_run_budget: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class KindConflict(_message.Message):
+    __slots__ = ["first_kind_index", "second_kind_index"]
+    FIRST_KIND_INDEX_FIELD_NUMBER: _ClassVar[int]
+    SECOND_KIND_INDEX_FIELD_NUMBER: _ClassVar[int]
+    first_kind_index: int
+    second_kind_index: int
+    def __init__(self, first_kind_index: _Optional[int] = ..., second_kind_index: _Optional[int] = ...) -> None: ...
+
+class KindSlot(_message.Message):
+    __slots__ = ["gap_slot_count", "kind_index", "offset", "offset_slot_count", "run_budget", "time_slot_index", "user_slot_index"]
+    GAP_SLOT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    KIND_INDEX_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_SLOT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    RUN_BUDGET_FIELD_NUMBER: _ClassVar[int]
+    TIME_SLOT_INDEX_FIELD_NUMBER: _ClassVar[int]
+    USER_SLOT_INDEX_FIELD_NUMBER: _ClassVar[int]
+    gap_slot_count: int
+    kind_index: int
+    offset: _duration_pb2.Duration
+    offset_slot_count: int
+    run_budget: _duration_pb2.Duration
+    time_slot_index: int
+    user_slot_index: int
+    def __init__(self, kind_index: _Optional[int] = ..., offset_slot_count: _Optional[int] = ..., user_slot_index: _Optional[int] = ..., time_slot_index: _Optional[int] = ..., gap_slot_count: _Optional[int] = ..., run_budget: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., offset: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class KindSpacing(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = []
