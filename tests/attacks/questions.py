@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from google.protobuf.duration_pb2 import Duration
+from offbeat.v1 import id_pb2, schedule_pb2
 from offbeat.v1 import slots_pb2 as slots
 from offbeat.v1 import sql_pb2 as sql
 
@@ -21,28 +22,28 @@ HEALTH = "/grpc.health.v1.Health/Check"
 BATCH = 65_536
 
 
-def schedule(**spec: object) -> slots.Schedule:
+def schedule(**spec: object) -> schedule_pb2.Schedule:
     """A day of 24 slots, or another."""
     spec = {"period": Duration(seconds=86_400), "slot_count": 24, **spec}
-    return slots.Schedule(spec=slots.ScheduleSpec(**spec))
+    return schedule_pb2.Schedule(spec=schedule_pb2.ScheduleSpec(**spec))
 
 
-def twister() -> slots.Schedule:
+def twister() -> schedule_pb2.Schedule:
     """The costliest placement."""
-    return schedule(placement=slots.PLACEMENT_TWISTER)
+    return schedule(placement=schedule_pb2.PLACEMENT_TWISTER)
 
 
 def one_slot(next_runs: int = 1) -> bytes:
     """AssignSlot."""
     request = slots.AssignSlotRequest(
-        schedule=schedule(), id=slots.Id(text="acme"), next_run_count=next_runs
+        schedule=schedule(), id=id_pb2.Id(text="acme"), next_run_count=next_runs
     )
     return request.SerializeToString()
 
 
 def many_slots(count: int = BATCH, twisted: bool = False) -> bytes:
     """AssignSlots: 8 bytes an ID; the answer has 36 a row."""
-    ids = slots.IdColumn(integers=range(1 << 40, (1 << 40) + count))
+    ids = id_pb2.IdColumn(integers=range(1 << 40, (1 << 40) + count))
     request = slots.AssignSlotsRequest(schedule=twister() if twisted else schedule(), ids=ids)
     return request.SerializeToString()
 

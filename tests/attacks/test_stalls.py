@@ -16,6 +16,7 @@ from frames import (
     prefixed,
     window_update,
 )
+from offbeat.v1 import id_pb2
 from offbeat.v1 import simulation_pb2 as simulation
 from offbeat.v1 import slots_pb2 as slots
 from offbeat.v1 import spread_pb2 as spread
@@ -69,7 +70,7 @@ def spread_of_many() -> bytes:
 
 def stream_of_slots() -> bytes:
     """A message of 1,000 IDs, 20 times."""
-    ids = slots.IdColumn(texts=[""] * 1_000)
+    ids = id_pb2.IdColumn(texts=[""] * 1_000)
     first = slots.StreamSlotAssignmentsRequest(schedule=schedule(), ids=ids)
     later = slots.StreamSlotAssignmentsRequest(ids=ids).SerializeToString()
     return prefixed(first.SerializeToString()) + prefixed(later) * 20

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 
 import offbeat
 from frames import CANCEL, Peer, begin, body, call, prefixed, reset
+from offbeat.v1 import id_pb2
 from offbeat.v1 import simulation_pb2 as simulation
 from offbeat.v1 import slots_pb2 as slots
 from questions import (
@@ -48,7 +49,7 @@ PAUSE = 0.02
 
 def first_message(*ids: int) -> bytes:
     """What a stream of assignments begins with."""
-    column = slots.IdColumn(integers=ids)
+    column = id_pb2.IdColumn(integers=ids)
     request = slots.StreamSlotAssignmentsRequest(schedule=schedule(), ids=column)
     return prefixed(request.SerializeToString())
 

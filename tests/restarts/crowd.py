@@ -26,6 +26,7 @@ from frames import (
 from google.protobuf.duration_pb2 import Duration
 from google.rpc import error_details_pb2, status_pb2
 from http1 import post
+from offbeat.v1 import id_pb2
 from offbeat.v1 import named_spread_pb2 as named
 from offbeat.v1 import slots_pb2 as slots
 from offbeat.v1 import spread_pb2 as spread
@@ -76,7 +77,7 @@ def first_words(kind: str, stream: int, name: str) -> bytes:
         spec = spread.SpreadSpec(feeder_count=4)
         message = spread.SpreadRequest(spec=spec).SerializeToString()
         return begin(stream, questions.SPREAD) + body(stream, prefixed(message), end=False)
-    ids = slots.IdColumn(integers=range(100)) if kind == "answered" else None
+    ids = id_pb2.IdColumn(integers=range(100)) if kind == "answered" else None
     request = slots.StreamSlotAssignmentsRequest(schedule=questions.schedule(), ids=ids)
     message = prefixed(request.SerializeToString())
     content = message[: len(message) // 2] if kind == "half" else message

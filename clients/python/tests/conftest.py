@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 VECTORS = ROOT / "tests" / "vectors"
+SCHEDULES = Path(__file__).with_name("schedules.toml")
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "debug" / "offbeat"))
 
 
@@ -24,10 +25,10 @@ def free_port() -> int:
 class Sidecar:
     """A server process that answers health checks."""
 
-    def __init__(self, listen: str, *flags: str) -> None:
+    def __init__(self, listen: str, *flags: str | Path, admin: str = "off") -> None:
         self.address = listen.split(",")[0]
         self.process = subprocess.Popen(
-            [BINARY, "serve", "--listen", listen, "--admin-listen", "off", *flags],
+            [BINARY, "serve", "--listen", listen, "--admin-listen", admin, *flags],
             stderr=subprocess.PIPE,
             text=True,
         )
@@ -44,7 +45,7 @@ class Sidecar:
 
 @pytest.fixture(scope="session")
 def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sidecar]:
-    running = Sidecar(f"127.0.0.1:{free_port()}")
+    running = Sidecar(f"127.0.0.1:{free_port()}", "--schedules", SCHEDULES)
     yield running
     assert running.stop() == 0
 

@@ -13,6 +13,8 @@ import offbeat
 from offbeat.v1 import (
     lanes_pb2,
     lanes_pb2_grpc,
+    lateness_pb2,
+    lateness_pb2_grpc,
     slots_pb2,
     slots_pb2_grpc,
     stages_pb2,
@@ -20,11 +22,17 @@ from offbeat.v1 import (
 )
 
 DECISIONS = VECTORS / "decisions"
-SERVICES = [
-    (slots_pb2, slots_pb2_grpc.SlotServiceStub),
-    (stages_pb2, stages_pb2_grpc.StageServiceStub),
-    (lanes_pb2, lanes_pb2_grpc.LaneServiceStub),
-]
+SERVICES = {
+    messages.DESCRIPTOR.services_by_name[name]: getattr(stubs, f"{name}Stub")
+    for messages, stubs, name in [
+        (slots_pb2, slots_pb2_grpc, "SlotService"),
+        (stages_pb2, stages_pb2_grpc, "StageService"),
+        (lanes_pb2, lanes_pb2_grpc, "LaneService"),
+        (lateness_pb2, lateness_pb2_grpc, "LatenessService"),
+    ]
+}
+#: Those that are about something that is not there; the others are about what was sent.
+NOT_FOUND = {"UNKNOWN_SCHEDULE"}
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +43,9 @@ def channel(sidecar):
 
 def ask(channel, method, request):
     """Ask whichever service has a method of that name; all names differ."""
-    request_name = f"{method}Request"
-    ((messages, stub),) = [service for service in SERVICES if hasattr(service[0], request_name)]
-    message = json_format.ParseDict(request, getattr(messages, request_name)())
+    ((service, stub),) = [pair for pair in SERVICES.items() if method in pair[0].methods_by_name]
+    request_class = service.methods_by_name[method].input_type._concrete_class
+    message = json_format.ParseDict(request, request_class())
     return getattr(stub(channel), method)(message, timeout=10)
 
 
@@ -84,7 +92,8 @@ def test_refusals_become_exceptions(channel):
         with pytest.raises(grpc.RpcError) as caught:
             ask(channel, case["method"], filled(case))
         error = offbeat.errors.from_rpc_error(caught.value, "address")
-        assert isinstance(error, offbeat.InvalidArgument), case["name"]
+        kind = offbeat.NotFound if case["reason"] in NOT_FOUND else offbeat.InvalidArgument
+        assert isinstance(error, kind), case["name"]
         assert error.reason == f"ERROR_REASON_{case['reason']}", case["name"]
         assert error.field == case["field"], case["name"]
         assert error.value == case.get("value", error.value), case["name"]

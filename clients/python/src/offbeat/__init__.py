@@ -5,24 +5,32 @@ offset in it. The decision is made by the sidecar and is a pure function of the
 question: every producer, in every language, gets the same answer.
 """
 
+from ._rows import BadIds, IdError
 from ._settings import DEFAULT_ADDRESS
 from .access import Pem, Tls, TokenSource
 from .aio import AsyncClient
 from .answers import (
     Assignment,
-    BadIds,
     BucketShare,
     Description,
     ExpectedLoad,
-    IdError,
-    KindSlot,
-    Reciprocals,
-    Row,
+    Piece,
     Run,
     Slot,
-    SlotAssignments,
+)
+from .assignments import Row, SlotAssignments
+from .audit import Audit, AuditFinding, AuditWarning
+from .calendars import (
+    CalendarCycle,
+    CalendarUnit,
+    CycleWindow,
+    DatedExclusion,
+    Exclusion,
+    ExclusionPolicy,
+    RecurringExclusion,
 )
 from .client import Client
+from .due_runs import DueRun, DueRuns, MissedRunPolicy
 from .errors import (
     DeadlineExceeded,
     FailedPrecondition,
@@ -60,6 +68,8 @@ from .lanes import (
     TimeoutAction,
     WorkerSplit,
 )
+from .lateness import LatenessRecorder
+from .migration import MigratedId, MigratedIds, MigrationPath, MigrationPlan, MigrationStep
 from .named import (
     AsyncConsumer,
     AsyncNamedSpread,
@@ -78,7 +88,9 @@ from .named import (
     SpreadState,
     Verdict,
 )
-from .schedule import KindSpacing, Placement, Schedule, TwisterProfile
+from .newcomers import Newcomer, NewcomerPolicy
+from .reciprocals import KindSlot, KindSpacing, Reciprocals
+from .schedule import AnySchedule, Placement, Schedule, ScheduleVersion, TwisterProfile
 from .spread import (
     AsyncSpread,
     ShortagePolicy,
@@ -111,6 +123,7 @@ __version__ = "0.1.0"
 __all__ = [
     "DEFAULT_ADDRESS",
     "AllocationRule",
+    "AnySchedule",
     "Assignment",
     "AsyncClient",
     "AsyncConsumer",
@@ -119,16 +132,27 @@ __all__ = [
     "AsyncSpread",
     "AttemptDeadline",
     "AttemptTimedOut",
+    "Audit",
+    "AuditFinding",
+    "AuditWarning",
     "BadIds",
     "BucketShare",
+    "CalendarCycle",
+    "CalendarUnit",
     "Client",
     "Consumer",
     "CutoffSlowdown",
+    "CycleWindow",
+    "DatedExclusion",
     "DeadLetter",
     "DeadLetterCause",
     "DeadlineExceeded",
     "Description",
     "DispatchedJobs",
+    "DueRun",
+    "DueRuns",
+    "Exclusion",
+    "ExclusionPolicy",
     "ExpectedLoad",
     "FailedJob",
     "FailedPrecondition",
@@ -151,9 +175,18 @@ __all__ = [
     "LaneSet",
     "LaneState",
     "LaneVerdict",
+    "LatenessRecorder",
     "LeasedJob",
+    "MigratedId",
+    "MigratedIds",
+    "MigrationPath",
+    "MigrationPlan",
+    "MigrationStep",
+    "MissedRunPolicy",
     "NamedSpread",
     "NamedSpreadSpec",
+    "Newcomer",
+    "NewcomerPolicy",
     "NextStage",
     "NextStageReason",
     "NotFound",
@@ -161,10 +194,12 @@ __all__ = [
     "Pem",
     "PendingJob",
     "PermanentFailure",
+    "Piece",
     "Placement",
     "Predicate",
     "Producer",
     "Reciprocals",
+    "RecurringExclusion",
     "ResourceExhausted",
     "RouteReason",
     "Row",
@@ -173,6 +208,7 @@ __all__ = [
     "RunTimePercentiles",
     "RunTimes",
     "Schedule",
+    "ScheduleVersion",
     "Settlement",
     "ShortagePolicy",
     "Slot",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from typing import Any, Callable, TypeVar
 
 from ._channel import LazyChannel, LoopChannel
 from ._questions import Question
 from ._settings import to_seconds
-from .errors import Unavailable, from_rpc_error
+from .errors import InvalidArgument, Unavailable, from_rpc_error
 
 T = TypeVar("T")
 
@@ -60,7 +61,12 @@ class Asking:
         try:
             method, request = next(question)
             while True:
-                method, request = question.send(self._call_until_reached(method, request, seconds))
+                try:
+                    response = self._call_until_reached(method, request, seconds)
+                except InvalidArgument as error:  # the question may know another way
+                    method, request = question.throw(error)
+                else:
+                    method, request = question.send(response)
         except StopIteration as answered:
             answer: T = answered.value
             return answer
@@ -98,9 +104,12 @@ class AsyncAsking:
         try:
             method, request = next(question)
             while True:
-                method, request = question.send(
-                    await self._call_until_reached(method, request, seconds)
-                )
+                try:
+                    response = await self._call_until_reached(method, request, seconds)
+                except InvalidArgument as error:  # the question may know another way
+                    method, request = question.throw(error)
+                else:
+                    method, request = question.send(response)
         except StopIteration as answered:
             answer: T = answered.value
             return answer
@@ -124,3 +133,53 @@ class AsyncAsking:
             return await call(request, timeout=seconds)
         except grpc.RpcError as error:
             raise from_rpc_error(error, self.address) from error
+
+
+def catching(requests: Iterator[Any], failures: list[BaseException]) -> Iterator[Any]:
+    """Pass requests on; keep what their making raised, which grpc would only log."""
+    try:
+        yield from requests
+    except Exception as error:  # not GeneratorExit: that is grpc's, when the call has failed
+        failures.append(error)
+        raise
+
+
+def translated(call: Any, failures: list[BaseException], address: str) -> Iterator[Any]:
+    import grpc
+
+    try:
+        yield from call
+    except grpc.RpcError as error:
+        if failures:
+            raise failures[0] from None
+        raise from_rpc_error(error, address) from error
+
+
+async def async_catching(
+    requests: AsyncIterator[Any], failures: list[BaseException]
+) -> AsyncIterator[Any]:
+    """Pass requests on; keep what their making raised, which grpc would only log."""
+    try:
+        async for request in requests:
+            yield request
+    except Exception as error:
+        failures.append(error)
+        raise
+
+
+async def async_translated(
+    call: Any, failures: list[BaseException], address: str
+) -> AsyncIterator[Any]:
+    import grpc
+
+    try:
+        async for response in call:
+            yield response
+    except asyncio.CancelledError:
+        if failures:  # grpc cancels a call whose requests fail
+            raise failures[0] from None
+        raise
+    except grpc.RpcError as error:
+        if failures:
+            raise failures[0] from None
+        raise from_rpc_error(error, address) from error

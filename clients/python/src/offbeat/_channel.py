@@ -11,14 +11,16 @@ from typing import Any, Callable
 
 from .access import Access, Token
 
-#: Those whose answers are pure functions of the question: asking twice changes nothing.
-_PURE_SERVICES = ("SlotService", "StageService", "LaneService")
+#: Those whose answers are pure functions of the question: asking twice changes nothing. And one
+#: that keeps only figures: those of a server that is gone are gone, too. (Without a policy,
+#: grpc 1.51 would never connect again, once that failed: only calls that wait let it try.)
+_RETRIED_SERVICES = ("SlotService", "StageService", "LaneService", "LatenessService")
 
 #: Small and quick: a sidecar is beside its caller, or about to be.
 _RETRIES = {
     "methodConfig": [
         {
-            "name": [{"service": f"offbeat.v1.{name}"} for name in _PURE_SERVICES],
+            "name": [{"service": f"offbeat.v1.{name}"} for name in _RETRIED_SERVICES],
             "retryPolicy": {
                 "maxAttempts": 4,
                 "initialBackoff": "0.05s",
@@ -137,6 +139,7 @@ def _open(grpc: Any, access: Access) -> Any:
 def _stub(channel: Any, token: Token | None) -> Any:
     """Return one stub with the methods of all services, whose names all differ."""
     from .v1.lanes_pb2_grpc import LaneServiceStub
+    from .v1.lateness_pb2_grpc import LatenessServiceStub
     from .v1.named_spread_pb2_grpc import NamedSpreadServiceStub
     from .v1.slots_pb2_grpc import SlotServiceStub
     from .v1.spread_pb2_grpc import SpreadServiceStub
@@ -149,6 +152,7 @@ def _stub(channel: Any, token: Token | None) -> Any:
         NamedSpreadServiceStub,
         StageServiceStub,
         LaneServiceStub,
+        LatenessServiceStub,
     ):
         methods.update(vars(service(channel)))
     if token is not None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from .errors import refused
 from .ids import checked_text
-from .times import to_duration
+from .times import to_duration, to_timestamp
 
 OUT_OF_RANGE = "ERROR_REASON_OUT_OF_RANGE"
 _INTEGER = "must be an integer that the field can hold"
@@ -49,6 +49,12 @@ def set_span(message: Any, parent: str, name: str, value: timedelta | None) -> N
     """Set a span, if there is one."""
     if value is not None:
         getattr(message, name).CopyFrom(to_duration(path(parent, name), value))
+
+
+def set_time(message: Any, parent: str, name: str, value: datetime | None) -> None:
+    """Set an instant, if there is one."""
+    if value is not None:
+        getattr(message, name).CopyFrom(to_timestamp(path(parent, name), value))
 
 
 def add_names(message: Any, parent: str, name: str, values: Iterable[str]) -> None:

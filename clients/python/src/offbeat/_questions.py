@@ -1,51 +1,57 @@
 """The questions, without any way to ask them.
 
-Each is a generator: it yields a method's name and a request, is sent the response,
-perhaps several times, and returns the answer. So that a question is written once, and
+Each is a generator: it yields a method's name and a request, is sent the response (or thrown
+the error), perhaps several times, and returns the answer. So that a question is written once, and
 asked by :class:`~offbeat.Client` and :class:`~offbeat.AsyncClient` alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
-from datetime import datetime, timedelta, timezone
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import Any, TypeVar
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from ._fields import set_enum, set_integer
-from .answers import Assignment, BadIds, Description, Reciprocals, Slot, SlotAssignments
+from ._fields import set_integer, set_time
+from ._rows import BadIds
+from ._weights import PieceLimits, Weights
+from .answers import Assignment, Description, Slot
+from .assignments import SlotAssignments
 from .ids import BATCH_IDS, IdEncoder, IdType, IdValue, batches, checked_text
-from .schedule import KindSpacing, Schedule
+from .newcomers import Newcomer
+from .schedule import AnySchedule, schedule_message
 from .sql import Predicate, SqlColumn
-from .times import to_duration, to_timestamp
+from .times import to_timestamp
 from .v1 import slots_pb2 as pb
+from .v1.id_pb2 import IdColumn
 
 T = TypeVar("T")
 Question = Generator["tuple[str, Any]", Any, T]
 
 
 def describe_schedule(
-    schedule: Schedule, at_time: datetime | None, population: int | None
+    schedule: AnySchedule, at_time: datetime | None, population: int | None
 ) -> Question[Description]:
     """Ask what a schedule is."""
-    request = pb.DescribeScheduleRequest(schedule=schedule.to_message())
-    _set_time(request, "at_time", at_time)
+    request = pb.DescribeScheduleRequest(schedule=schedule_message(schedule))
+    set_time(request, "", "at_time", at_time)
     if population is not None:
         set_integer(request, "", "population", population)
     return Description.from_message((yield "DescribeSchedule", request))
 
 
 def list_slots(
-    schedule: Schedule,
+    schedule: AnySchedule,
     start_time: datetime | None,
     end_time: datetime | None,
     sql_column: SqlColumn | None,
 ) -> Question[list[Slot]]:
     """Ask which slots start in a window."""
-    request = pb.ListSlotsRequest(schedule=schedule.to_message())
-    _set_time(request, "start_time", start_time)
-    _set_time(request, "end_time", end_time)
+    request = pb.ListSlotsRequest(schedule=schedule_message(schedule))
+    set_time(request, "", "start_time", start_time)
+    set_time(request, "", "end_time", end_time)
     if sql_column is not None:
         request.sql_column.CopyFrom(sql_column.to_message())
     response: pb.ListSlotsResponse = yield "ListSlots", request
@@ -53,93 +59,123 @@ def list_slots(
 
 
 def window_predicate(
-    schedule: Schedule,
+    schedule: AnySchedule,
     sql_column: SqlColumn,
     start_time: datetime | None,
     end_time: datetime,
 ) -> Question[Predicate]:
     """Ask which rows run in a window."""
     request = pb.GetWindowPredicateRequest(
-        schedule=schedule.to_message(), sql_column=sql_column.to_message()
+        schedule=schedule_message(schedule), sql_column=sql_column.to_message()
     )
-    _set_time(request, "start_time", start_time)
-    _set_time(request, "end_time", end_time)
+    set_time(request, "", "start_time", start_time)
+    set_time(request, "", "end_time", end_time)
     response: pb.GetWindowPredicateResponse = yield "GetWindowPredicate", request
     return Predicate.from_message(response.predicate, response.sql_index)
 
 
 def assign_slot(
-    schedule: Schedule,
+    schedule: AnySchedule,
     id_value: IdValue,
     from_time: datetime | None,
     next_run_count: int | None,
     kind: str,
     id_type: IdType | None,
+    weight: int | None,
+    newcomer: Newcomer | None,
 ) -> Question[Assignment]:
     """Ask about one ID."""
     request = pb.AssignSlotRequest(
-        schedule=schedule.to_message(),
+        schedule=schedule_message(schedule),
         id=IdEncoder(id_type).one(id_value),
         kind=checked_text("kind", kind),
     )
-    _set_time(request, "from_time", from_time)
+    set_time(request, "", "from_time", from_time)
     if next_run_count is not None:
         set_integer(request, "", "next_run_count", next_run_count)
+    if weight is not None:
+        set_integer(request, "", "weight", weight)
+    if newcomer is not None:
+        request.newcomer.CopyFrom(newcomer.to_message())
     return Assignment.from_message(id_value, (yield "AssignSlot", request))
 
 
 def assign_slots(
-    schedule: Schedule,
+    schedule: AnySchedule,
     ids: Iterable[IdValue],
     from_time: datetime | None,
     kind: str,
     id_type: IdType | None,
+    weights: Iterable[int] | None,
     return_errors: bool,
 ) -> Question[SlotAssignments]:
     """Ask about any number of IDs, batch by batch."""
     answer = SlotAssignments(id_type=id_type)
-    encoder = IdEncoder(id_type)
     from_message = _timestamp_or_now(from_time)
-    schedule_message = schedule.to_message()
-    for batch in map(encoder.take, batches(ids, BATCH_IDS)):
-        first = len(answer)
+    schedule_part = schedule_message(schedule)
+    kind = checked_text("kind", kind)
+    limits = yield from piece_limits(schedule, weights)
+    for batch in cut(ids, id_type, weights, limits):
+        first = len(answer.ids)
         request = pb.AssignSlotsRequest(
-            schedule=schedule_message,
-            ids=encoder.column(batch),
+            schedule=schedule_part,
+            ids=batch.column(),
             from_time=from_message,
-            kind=checked_text("kind", kind),
+            kind=kind,
+            weights=batch.weights,
         )
         response: pb.AssignSlotsResponse = yield "AssignSlots", request
         answer.fingerprint = response.identity.fingerprint
-        answer.add(batch, response.assignments, first)
+        answer.add(batch.ids, response.assignments, first)
     if not answer.ids:  # nothing was asked: let the schedule be checked all the same
         description = yield from describe_schedule(schedule, None, None)
         answer.fingerprint = description.fingerprint
     if answer.errors and not return_errors:
-        raise BadIds(answer)
+        raise BadIds(answer, answer.errors)
     return answer
 
 
-def reciprocal_slots(
-    schedule: Schedule,
-    slot_index: int,
-    kind_count: int | None,
-    run_times: Sequence[timedelta],
-    spacing: KindSpacing | None,
-) -> Question[Reciprocals]:
-    """Ask where kinds of job stand that must not meet."""
-    request = pb.GetReciprocalSlotsRequest(
-        schedule=schedule.to_message(),
-        run_times=[
-            to_duration(f"run_times[{index}]", run_time) for index, run_time in enumerate(run_times)
-        ],
-    )
-    set_integer(request, "", "slot_index", slot_index)
-    if kind_count is not None:
-        set_integer(request, "", "kind_count", kind_count)
-    if spacing is not None:
-        set_enum(request, "", "spacing", spacing, KindSpacing)
-    return Reciprocals.from_message((yield "GetReciprocalSlots", request))
+@dataclass(frozen=True)
+class Batch:
+    """IDs of one call that go into one message."""
+
+    ids: list[IdValue]
+    #: One for each, or none.
+    weights: list[int]
+    _encoder: IdEncoder
+
+    def column(self) -> IdColumn:
+        return self._encoder.column(self.ids)
+
+    def halves(self) -> tuple[Batch, Batch]:
+        middle = len(self.ids) // 2
+        return (
+            Batch(self.ids[:middle], self.weights[:middle], self._encoder),
+            Batch(self.ids[middle:], self.weights[middle:], self._encoder),
+        )
+
+
+def cut(
+    ids: Iterable[IdValue],
+    id_type: IdType | None,
+    weights: Iterable[int] | None,
+    limits: PieceLimits,
+) -> Iterator[Batch]:
+    """Cut the IDs of a call, and their weights, into batches; lazily."""
+    encoder, weights_left = IdEncoder(id_type), Weights(weights, limits)
+    for batch in batches(ids, BATCH_IDS):
+        for part, weights_of_part in weights_left.cut(encoder.take(batch)):
+            yield Batch(part, weights_of_part, encoder)
+    weights_left.end()
+
+
+def piece_limits(schedule: AnySchedule, weights: Iterable[int] | None) -> Question[PieceLimits]:
+    """Ask what says how many pieces a weight is cut into, if there are weights."""
+    if weights is None:
+        return PieceLimits()
+    description = yield from describe_schedule(schedule, None, None)
+    resolved = description.schedule
+    return PieceLimits(resolved.weight_quantum, resolved.slot_count or 1)
 
 
 class Stream:
@@ -149,25 +185,36 @@ class Stream:
     BATCH_IDS = 8_192
 
     def __init__(
-        self, schedule: Schedule, from_time: datetime | None, kind: str, id_type: IdType | None
+        self,
+        schedule: AnySchedule,
+        from_time: datetime | None,
+        kind: str,
+        id_type: IdType | None,
+        weights: Iterable[int] | None,
+        limits: PieceLimits,
     ) -> None:
         """Prepare the first message, which has no IDs."""
         self._sent: list[list[IdValue]] = []
         self._id_type = id_type
         self._encoder = IdEncoder(id_type)
+        self._weights = Weights(weights, limits)
         self._fingerprint = ""
         self.opening = pb.StreamSlotAssignmentsRequest(
-            schedule=schedule.to_message(),
+            schedule=schedule_message(schedule),
             from_time=_timestamp_or_now(from_time),
             kind=checked_text("kind", kind),
         )
 
-    def request(self, ids: list[IdValue]) -> pb.StreamSlotAssignmentsRequest:
-        """Turn a batch into the next message."""
-        batch = self._encoder.take(ids)
-        column = self._encoder.column(batch)
-        self._sent.append(batch)
-        return pb.StreamSlotAssignmentsRequest(ids=column)
+    def requests(self, ids: list[IdValue]) -> Iterator[pb.StreamSlotAssignmentsRequest]:
+        """Turn a batch into the next messages: one, but where weights make too many pieces."""
+        for batch, weights in self._weights.cut(self._encoder.take(ids)):
+            column = self._encoder.column(batch)
+            self._sent.append(batch)
+            yield pb.StreamSlotAssignmentsRequest(ids=column, weights=weights)
+
+    def end(self) -> None:
+        """Refuse weights that are left when the IDs have ended."""
+        self._weights.end()
 
     def answer(self, response: pb.StreamSlotAssignmentsResponse) -> SlotAssignments:
         """Turn the next response into the answer to the oldest batch without one."""
@@ -179,11 +226,6 @@ class Stream:
         )
         answer.add(self._sent.pop(0), response.assignments, 0)
         return answer
-
-
-def _set_time(request: Any, field: str, time: datetime | None) -> None:
-    if time is not None:
-        getattr(request, field).CopyFrom(to_timestamp(field, time))
 
 
 def _timestamp_or_now(from_time: datetime | None) -> Timestamp:

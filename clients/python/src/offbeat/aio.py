@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable, Sequence
-from datetime import datetime, timedelta
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from datetime import timedelta
 from types import TracebackType
 from typing import Any, TypeVar
 
-from . import _questions as questions
+from ._asking import async_translated
+from ._async_slot_calls import AsyncSlotCalls
 from ._channel import LoopChannel
+from ._duty_calls import AsyncDutyCalls
 from ._lane_calls import AsyncLaneCalls
 from ._settings import resolve_address, resolve_timeout, to_seconds
 from ._stage_calls import AsyncStageCalls
 from .access import Tls, TokenSource, resolve_access
-from .answers import Assignment, Description, Reciprocals, Slot, SlotAssignments
-from .errors import from_rpc_error
-from .ids import IdType, IdValue, batches
 from .named import AsyncNamedSpread, NamedSpreadSpec, SpreadDescription
 from .named._steps import Call
-from .schedule import KindSpacing, Schedule
 from .spread import (
     AsyncSpread,
     Dispatcher,
@@ -30,15 +28,13 @@ from .spread import (
     first_request,
     spread_spec,
 )
-from .sql import Predicate, SqlColumn
 from .v1 import named_spread_pb2 as named_pb
-from .v1 import slots_pb2 as pb
 from .v1 import spread_pb2 as spread_pb
 
 J = TypeVar("J")
 
 
-class AsyncClient(AsyncStageCalls, AsyncLaneCalls):
+class AsyncClient(AsyncSlotCalls, AsyncDutyCalls, AsyncStageCalls, AsyncLaneCalls):
     """Asks a sidecar, from asyncio.
 
     As :class:`~offbeat.Client`, but its methods are coroutines, and
@@ -75,118 +71,6 @@ class AsyncClient(AsyncStageCalls, AsyncLaneCalls):
     async def close(self) -> None:
         """Close the connection; the next call makes a new one."""
         await self._channel.close()
-
-    async def describe_schedule(
-        self,
-        schedule: Schedule,
-        *,
-        at_time: datetime | None = None,
-        population: int | None = None,
-        timeout: float | timedelta | None = None,
-    ) -> Description:
-        """See :meth:`offbeat.Client.describe_schedule`."""
-        question = questions.describe_schedule(schedule, at_time, population)
-        return await self._ask(question, timeout)
-
-    async def list_slots(
-        self,
-        schedule: Schedule,
-        *,
-        start_time: datetime | None = None,
-        end_time: datetime | None = None,
-        sql_column: SqlColumn | None = None,
-        timeout: float | timedelta | None = None,
-    ) -> list[Slot]:
-        """See :meth:`offbeat.Client.list_slots`."""
-        question = questions.list_slots(schedule, start_time, end_time, sql_column)
-        return await self._ask(question, timeout)
-
-    async def window_predicate(
-        self,
-        schedule: Schedule,
-        sql_column: SqlColumn,
-        *,
-        end_time: datetime,
-        start_time: datetime | None = None,
-        timeout: float | timedelta | None = None,
-    ) -> Predicate:
-        """See :meth:`offbeat.Client.window_predicate`."""
-        question = questions.window_predicate(schedule, sql_column, start_time, end_time)
-        return await self._ask(question, timeout)
-
-    async def assign_slot(
-        self,
-        schedule: Schedule,
-        id: IdValue,
-        *,
-        from_time: datetime | None = None,
-        next_run_count: int | None = None,
-        kind: str = "",
-        id_type: IdType | None = None,
-        timeout: float | timedelta | None = None,
-    ) -> Assignment:
-        """See :meth:`offbeat.Client.assign_slot`."""
-        question = questions.assign_slot(schedule, id, from_time, next_run_count, kind, id_type)
-        return await self._ask(question, timeout)
-
-    async def assign_slots(
-        self,
-        schedule: Schedule,
-        ids: Iterable[IdValue] | AsyncIterable[IdValue],
-        *,
-        from_time: datetime | None = None,
-        kind: str = "",
-        id_type: IdType | None = None,
-        return_errors: bool = False,
-        timeout: float | timedelta | None = None,
-    ) -> SlotAssignments:
-        """See :meth:`offbeat.Client.assign_slots`; takes asynchronous iterables too."""
-        known = [value async for value in ids] if isinstance(ids, AsyncIterable) else ids
-        question = questions.assign_slots(schedule, known, from_time, kind, id_type, return_errors)
-        return await self._ask(question, timeout)
-
-    async def stream_slot_assignments(
-        self,
-        schedule: Schedule,
-        ids: Iterable[IdValue] | AsyncIterable[IdValue],
-        *,
-        from_time: datetime | None = None,
-        kind: str = "",
-        id_type: IdType | None = None,
-        timeout: float | timedelta | None = None,
-    ) -> AsyncIterator[SlotAssignments]:
-        """See :meth:`offbeat.Client.stream_slot_assignments`; takes asynchronous iterables too."""
-        stream = questions.Stream(schedule, from_time, kind, id_type)
-
-        async def requests() -> AsyncIterator[pb.StreamSlotAssignmentsRequest]:
-            yield stream.opening
-            async for batch in _batches(ids, stream.BATCH_IDS):
-                yield stream.request(batch)
-
-        failures: list[BaseException] = []
-        seconds = None if timeout is None else to_seconds(timeout)
-        call = self._channel.stub().StreamSlotAssignments(
-            _catching(requests(), failures), timeout=seconds
-        )
-        try:
-            async for response in _translated(call, failures, self.address):
-                yield stream.answer(response)
-        finally:
-            call.cancel()  # a caller who stops early leaves nothing running
-
-    async def reciprocal_slots(
-        self,
-        schedule: Schedule,
-        *,
-        slot_index: int = 0,
-        kind_count: int | None = None,
-        run_times: Sequence[timedelta] = (),
-        spacing: KindSpacing | None = None,
-        timeout: float | timedelta | None = None,
-    ) -> Reciprocals:
-        """See :meth:`offbeat.Client.reciprocal_slots`."""
-        question = questions.reciprocal_slots(schedule, slot_index, kind_count, run_times, spacing)
-        return await self._ask(question, timeout)
 
     def named_spread(
         self,
@@ -284,7 +168,7 @@ class AsyncClient(AsyncStageCalls, AsyncLaneCalls):
 
         call = self._channel.stub().Spread(requests(), timeout=seconds)
         try:
-            async for response in _translated(call, [], self.address):
+            async for response in async_translated(call, [], self.address):
                 if response.HasField("demand"):
                     answer = dispatcher.answer(response.demand)
                     outgoing.put_nowait(spread_pb.SpreadRequest(input=answer))
@@ -295,50 +179,3 @@ class AsyncClient(AsyncStageCalls, AsyncLaneCalls):
                     spread._certificate = SpreadCertificate.from_message(response.certificate)
         finally:
             call.cancel()  # a caller who stops early leaves nothing running
-
-
-async def _batches(
-    ids: Iterable[IdValue] | AsyncIterable[IdValue], size: int
-) -> AsyncIterator[list[IdValue]]:
-    """Cut IDs into batches that fit into messages; lazily."""
-    if not isinstance(ids, AsyncIterable):
-        for batch in batches(ids, size):
-            yield batch
-        return
-    gathered: list[IdValue] = []
-    async for value in ids:
-        gathered.append(value)
-        if len(gathered) == size:
-            for batch in batches(gathered, size):
-                yield batch
-            gathered = []
-    for batch in batches(gathered, size):
-        yield batch
-
-
-async def _catching(
-    requests: AsyncIterator[Any], failures: list[BaseException]
-) -> AsyncIterator[Any]:
-    """Pass requests on; keep what their making raised, which grpc would only log."""
-    try:
-        async for request in requests:
-            yield request
-    except Exception as error:
-        failures.append(error)
-        raise
-
-
-async def _translated(call: Any, failures: list[BaseException], address: str) -> AsyncIterator[Any]:
-    import grpc
-
-    try:
-        async for response in call:
-            yield response
-    except asyncio.CancelledError:
-        if failures:  # grpc cancels a call whose requests fail
-            raise failures[0] from None
-        raise
-    except grpc.RpcError as error:
-        if failures:
-            raise failures[0] from None
-        raise from_rpc_error(error, address) from error

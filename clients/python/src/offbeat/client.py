@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Generator, Iterable, Iterator
+from datetime import timedelta
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, TypeVar
 
-from . import _questions as questions
+from ._asking import translated
 from ._channel import LazyChannel
+from ._duty_calls import DutyCalls
 from ._lane_calls import LaneCalls
 from ._settings import resolve_address, resolve_timeout, to_seconds
+from ._slot_calls import SlotCalls
 from ._stage_calls import StageCalls
 from .access import Tls, TokenSource, resolve_access
-from .answers import Assignment, Description, Reciprocals, Slot, SlotAssignments
-from .errors import from_rpc_error
-from .ids import IdType, IdValue, batches
 from .named import NamedSpread, NamedSpreadSpec, SpreadDescription
 from .named._steps import Call
-from .schedule import KindSpacing, Schedule
 from .spread import (
     Dispatcher,
     ShortagePolicy,
@@ -30,15 +28,13 @@ from .spread import (
     first_request,
     spread_spec,
 )
-from .sql import Predicate, SqlColumn
 from .v1 import named_spread_pb2 as named_pb
-from .v1 import slots_pb2 as pb
 from .v1 import spread_pb2 as spread_pb
 
 J = TypeVar("J")
 
 
-class Client(StageCalls, LaneCalls):
+class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls):
     """Asks a sidecar.
 
     ``address`` is ``HOST:PORT`` or ``unix:PATH``; by default the variable
@@ -85,147 +81,6 @@ class Client(StageCalls, LaneCalls):
     def close(self) -> None:
         """Close the connection; the next call makes a new one."""
         self._channel.close()
-
-    def describe_schedule(
-        self,
-        schedule: Schedule,
-        *,
-        at_time: datetime | None = None,
-        population: int | None = None,
-        timeout: float | timedelta | None = None,
-    ) -> Description:
-        """Say what a schedule's defaults resolve to, its fingerprint, slot and expected load."""
-        question = questions.describe_schedule(schedule, at_time, population)
-        return self._ask(question, timeout)
-
-    def list_slots(
-        self,
-        schedule: Schedule,
-        *,
-        start_time: datetime | None = None,
-        end_time: datetime | None = None,
-        sql_column: SqlColumn | None = None,
-        timeout: float | timedelta | None = None,
-    ) -> list[Slot]:
-        """List the slots that start in a window; by default in the period from now on.
-
-        The slot that runs at ``start_time`` is listed only if it starts just then. A
-        window holds 4,096 slots at most. With a ``sql_column`` each slot has the
-        ``predicate`` that selects its rows.
-        """
-        question = questions.list_slots(schedule, start_time, end_time, sql_column)
-        return self._ask(question, timeout)
-
-    def window_predicate(
-        self,
-        schedule: Schedule,
-        sql_column: SqlColumn,
-        *,
-        end_time: datetime,
-        start_time: datetime | None = None,
-        timeout: float | timedelta | None = None,
-    ) -> Predicate:
-        """Say which rows of a table run in a window of up to a period, by default from now on.
-
-        Not under ``Placement.TWISTER``, whose offsets no database can compute.
-        """
-        question = questions.window_predicate(schedule, sql_column, start_time, end_time)
-        return self._ask(question, timeout)
-
-    def assign_slot(
-        self,
-        schedule: Schedule,
-        id: IdValue,
-        *,
-        from_time: datetime | None = None,
-        next_run_count: int | None = None,
-        kind: str = "",
-        id_type: IdType | None = None,
-        timeout: float | timedelta | None = None,
-    ) -> Assignment:
-        """Assign one ID. For more than a few, :meth:`assign_slots` is far quicker.
-
-        A ``str`` is text unless ``id_type`` says otherwise; a ``float`` is a
-        stored fraction, for ``Placement.FRACTION``. Runs at or after ``from_time``
-        (default: now) are next: ``next_run_count`` of them (default: 1). ``kind``
-        names the kind of job: it is part of the run keys, and changes neither slot
-        nor time (for that, :meth:`Schedule.shifted`).
-        """
-        question = questions.assign_slot(schedule, id, from_time, next_run_count, kind, id_type)
-        return self._ask(question, timeout)
-
-    def assign_slots(
-        self,
-        schedule: Schedule,
-        ids: Iterable[IdValue],
-        *,
-        from_time: datetime | None = None,
-        kind: str = "",
-        id_type: IdType | None = None,
-        return_errors: bool = False,
-        timeout: float | timedelta | None = None,
-    ) -> SlotAssignments:
-        """Assign any number of IDs of one type, in as few calls as that takes.
-
-        ``from_time``, ``kind`` and ``id_type`` are as in :meth:`assign_slot`. If some
-        IDs are refused, raises :class:`~offbeat.BadIds`, which carries
-        the answers of the others; with ``return_errors`` returns them all, the
-        refused ones in ``errors``. ``timeout`` bounds each call.
-        """
-        question = questions.assign_slots(schedule, ids, from_time, kind, id_type, return_errors)
-        return self._ask(question, timeout)
-
-    def stream_slot_assignments(
-        self,
-        schedule: Schedule,
-        ids: Iterable[IdValue],
-        *,
-        from_time: datetime | None = None,
-        kind: str = "",
-        id_type: IdType | None = None,
-        timeout: float | timedelta | None = None,
-    ) -> Iterator[SlotAssignments]:
-        """Assign IDs as they come, over one stream; yields the answers batch by batch.
-
-        Holds a few batches at a time, however many IDs there are. Refused IDs stand
-        in the ``errors`` of their batch, counted from the start of the stream (that
-        of the batch is its ``first_id_index``). Without a ``timeout`` the stream
-        may take as long as it needs.
-        """
-        stream = questions.Stream(schedule, from_time, kind, id_type)
-
-        def requests() -> Iterator[pb.StreamSlotAssignmentsRequest]:
-            yield stream.opening
-            yield from map(stream.request, batches(ids, stream.BATCH_IDS))
-
-        failures: list[BaseException] = []
-        seconds = None if timeout is None else to_seconds(timeout)
-        call = self._channel.stub().StreamSlotAssignments(
-            _catching(requests(), failures), timeout=seconds
-        )
-        try:
-            yield from map(stream.answer, _translated(call, failures, self.address))
-        finally:
-            call.cancel()  # a caller who stops early leaves nothing running
-
-    def reciprocal_slots(
-        self,
-        schedule: Schedule,
-        *,
-        slot_index: int = 0,
-        kind_count: int | None = None,
-        run_times: Sequence[timedelta] = (),
-        spacing: KindSpacing | None = None,
-        timeout: float | timedelta | None = None,
-    ) -> Reciprocals:
-        """Say at which slots kinds of job must run so that no two meet on the same user.
-
-        Give ``kind_count``, or how long a run of each kind takes in ``run_times``.
-        ``slot_index`` is the slot to look from. A schedule for each kind is
-        ``schedule.shifted(kind.offset)``.
-        """
-        question = questions.reciprocal_slots(schedule, slot_index, kind_count, run_times, spacing)
-        return self._ask(question, timeout)
 
     def spread(
         self,
@@ -332,7 +187,7 @@ class Client(StageCalls, LaneCalls):
         outgoing.put(dispatcher.first)
         call = self._channel.stub().Spread(iter(outgoing.get, None), timeout=seconds)
         try:
-            for response in _translated(call, [], self.address):
+            for response in translated(call, [], self.address):
                 if response.HasField("demand"):
                     answer = dispatcher.answer(response.demand)
                     outgoing.put(spread_pb.SpreadRequest(input=answer))
@@ -343,23 +198,3 @@ class Client(StageCalls, LaneCalls):
         finally:
             outgoing.put(None)
             call.cancel()  # a caller who stops early leaves nothing running
-
-
-def _catching(requests: Iterator[Any], failures: list[BaseException]) -> Iterator[Any]:
-    """Pass requests on; keep what their making raised, which grpc would only log."""
-    try:
-        yield from requests
-    except Exception as error:  # not GeneratorExit: that is grpc's, when the call has failed
-        failures.append(error)
-        raise
-
-
-def _translated(call: Any, failures: list[BaseException], address: str) -> Iterator[Any]:
-    import grpc
-
-    try:
-        yield from call
-    except grpc.RpcError as error:
-        if failures:
-            raise failures[0] from None
-        raise from_rpc_error(error, address) from error

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import Union
 
 from .errors import refused
-from .v1 import slots_pb2 as pb
+from .v1 import id_pb2 as pb
 
 #: What an ID may be: ``str`` is text unless :class:`IdType` says otherwise.
 IdValue = Union[uuid.UUID, int, str, float]
@@ -98,12 +98,17 @@ class IdEncoder:
 
 def batches(ids: Iterable[IdValue], size: int) -> Iterator[list[IdValue]]:
     """Cut IDs into batches of at most so many, each small enough for a message; lazily."""
-    if isinstance(ids, (str, bytes)):  # iterable, letter by letter
-        raise refused("ids", ids, "must be an iterable of IDs: [id], or assign_slot for one")
-    iterator = iter(ids)
+    iterator = iter(checked_ids(ids))
     for head in iterator:
         batch = list(islice(chain([head], iterator), size))
         yield from _within_bytes(batch)
+
+
+def checked_ids(ids: Iterable[IdValue]) -> Iterable[IdValue]:
+    """Refuse a single ID that would be taken for several."""
+    if isinstance(ids, (str, bytes)):  # iterable, letter by letter
+        raise refused("ids", ids, "must be an iterable of IDs: [id], or assign_slot for one")
+    return ids
 
 
 def _within_bytes(batch: list[IdValue]) -> Iterator[list[IdValue]]:

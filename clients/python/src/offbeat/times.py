@@ -62,6 +62,21 @@ def from_timestamp(message: Timestamp) -> datetime:
     return EPOCH + timedelta(seconds=message.seconds, microseconds=message.nanos // 1_000)
 
 
+def ceil_timestamp(message: Timestamp) -> datetime:
+    """Turn a watermark into an instant in UTC, rounded up.
+
+    Rounded down it could lie before a run that was listed, which would be listed again. Up it
+    passes over none, as runs start at whole milliseconds.
+    """
+    return EPOCH + timedelta(seconds=message.seconds, microseconds=-(-message.nanos // 1_000))
+
+
+def ceil_unix_millis(field: str, instant: datetime) -> int:
+    """Turn a watermark into milliseconds since the Unix epoch, rounded up for the same reason."""
+    message = to_timestamp(field, instant)
+    return message.seconds * 1_000 - (-message.nanos // 1_000_000)
+
+
 def from_unix_millis(millis: int) -> datetime:
     """Turn milliseconds since the Unix epoch into an instant in UTC."""
     return EPOCH + timedelta(milliseconds=millis)

@@ -1,0 +1,179 @@
+"""What clients ask about slots, from asyncio."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
+from datetime import datetime, timedelta
+
+from . import _questions as questions
+from . import reciprocals
+from ._asking import AsyncAsking, async_catching, async_translated
+from ._settings import to_seconds
+from .answers import Assignment, Description, Slot
+from .assignments import SlotAssignments
+from .ids import IdType, IdValue, batches
+from .newcomers import Newcomer
+from .reciprocals import KindSpacing, Reciprocals
+from .schedule import AnySchedule
+from .sql import Predicate, SqlColumn
+from .v1 import slots_pb2 as pb
+
+
+class AsyncSlotCalls(AsyncAsking):
+    """The calls of ``SlotService`` that say where IDs stand, as coroutines."""
+
+    async def describe_schedule(
+        self,
+        schedule: AnySchedule,
+        *,
+        at_time: datetime | None = None,
+        population: int | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> Description:
+        """See :meth:`offbeat.Client.describe_schedule`."""
+        question = questions.describe_schedule(schedule, at_time, population)
+        return await self._ask(question, timeout)
+
+    async def list_slots(
+        self,
+        schedule: AnySchedule,
+        *,
+        start_time: datetime | None = None,
+        end_time: datetime | None = None,
+        sql_column: SqlColumn | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> list[Slot]:
+        """See :meth:`offbeat.Client.list_slots`."""
+        question = questions.list_slots(schedule, start_time, end_time, sql_column)
+        return await self._ask(question, timeout)
+
+    async def window_predicate(
+        self,
+        schedule: AnySchedule,
+        sql_column: SqlColumn,
+        *,
+        end_time: datetime,
+        start_time: datetime | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> Predicate:
+        """See :meth:`offbeat.Client.window_predicate`."""
+        question = questions.window_predicate(schedule, sql_column, start_time, end_time)
+        return await self._ask(question, timeout)
+
+    async def assign_slot(
+        self,
+        schedule: AnySchedule,
+        id: IdValue,
+        *,
+        from_time: datetime | None = None,
+        next_run_count: int | None = None,
+        kind: str = "",
+        id_type: IdType | None = None,
+        weight: int | None = None,
+        newcomer: Newcomer | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> Assignment:
+        """See :meth:`offbeat.Client.assign_slot`."""
+        question = questions.assign_slot(
+            schedule, id, from_time, next_run_count, kind, id_type, weight, newcomer
+        )
+        return await self._ask(question, timeout)
+
+    async def assign_slots(
+        self,
+        schedule: AnySchedule,
+        ids: Iterable[IdValue] | AsyncIterable[IdValue],
+        *,
+        from_time: datetime | None = None,
+        kind: str = "",
+        id_type: IdType | None = None,
+        weights: Iterable[int] | None = None,
+        return_errors: bool = False,
+        timeout: float | timedelta | None = None,
+    ) -> SlotAssignments:
+        """See :meth:`offbeat.Client.assign_slots`; takes asynchronous iterables too."""
+        known = [value async for value in ids] if isinstance(ids, AsyncIterable) else ids
+        question = questions.assign_slots(
+            schedule, known, from_time, kind, id_type, weights, return_errors
+        )
+        return await self._ask(question, timeout)
+
+    async def stream_slot_assignments(
+        self,
+        schedule: AnySchedule,
+        ids: Iterable[IdValue] | AsyncIterable[IdValue],
+        *,
+        from_time: datetime | None = None,
+        kind: str = "",
+        id_type: IdType | None = None,
+        weights: Iterable[int] | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> AsyncIterator[SlotAssignments]:
+        """See :meth:`offbeat.Client.stream_slot_assignments`; takes asynchronous iterables too."""
+        limits = await self._ask(questions.piece_limits(schedule, weights), timeout)
+        stream = questions.Stream(schedule, from_time, kind, id_type, weights, limits)
+
+        async def requests() -> AsyncIterator[pb.StreamSlotAssignmentsRequest]:
+            yield stream.opening
+            async for batch in _batches(ids, stream.BATCH_IDS):
+                for request in stream.requests(batch):
+                    yield request
+            stream.end()
+
+        failures: list[BaseException] = []
+        seconds = None if timeout is None else to_seconds(timeout)
+        call = self._channel.stub().StreamSlotAssignments(
+            async_catching(requests(), failures), timeout=seconds
+        )
+        try:
+            async for response in async_translated(call, failures, self.address):
+                yield stream.answer(response)
+        finally:
+            call.cancel()  # a caller who stops early leaves nothing running
+
+    async def reciprocal_slots(
+        self,
+        schedule: AnySchedule,
+        *,
+        slot_index: int = 0,
+        kind_count: int | None = None,
+        run_times: Sequence[timedelta] = (),
+        spacing: KindSpacing | None = None,
+        conflicts: Iterable[tuple[int, int]] = (),
+        kind_schedules: Sequence[AnySchedule] = (),
+        polling_delay: timedelta | None = None,
+        slot_job_delay: timedelta | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> Reciprocals:
+        """See :meth:`offbeat.Client.reciprocal_slots`."""
+        question = reciprocals.reciprocal_slots(
+            schedule,
+            slot_index,
+            kind_count,
+            run_times,
+            spacing,
+            conflicts,
+            kind_schedules,
+            polling_delay,
+            slot_job_delay,
+        )
+        return await self._ask(question, timeout)
+
+
+async def _batches(
+    ids: Iterable[IdValue] | AsyncIterable[IdValue], size: int
+) -> AsyncIterator[list[IdValue]]:
+    """Cut IDs into batches that fit into messages; lazily."""
+    if not isinstance(ids, AsyncIterable):
+        for batch in batches(ids, size):
+            yield batch
+        return
+    gathered: list[IdValue] = []
+    async for value in ids:
+        gathered.append(value)
+        if len(gathered) == size:
+            for batch in batches(gathered, size):
+                yield batch
+            gathered = []
+    for batch in batches(gathered, size):
+        yield batch

@@ -1,0 +1,234 @@
+"""What clients ask about duties: runs that are due, migrations, audits; and what they report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from . import audit, due_runs, lateness, migration
+from ._asking import Asking, AsyncAsking
+from ._settings import to_seconds
+from .audit import Audit
+from .due_runs import CatchUp, DueRuns, MissedRunPolicy
+from .ids import IdType, IdValue
+from .migration import MigrationPlan
+from .schedule import AnySchedule, ScheduleVersion
+from .sql import SqlColumn
+
+
+class DutyCalls(Asking):
+    """The other calls of ``SlotService``, and those of ``LatenessService``."""
+
+    def list_due_runs(
+        self,
+        schedule: AnySchedule,
+        ids: Iterable[IdValue],
+        *,
+        watermark: datetime | None = None,
+        watermarks: Iterable[datetime] | None = None,
+        now_time: datetime | None = None,
+        missed_run_policy: MissedRunPolicy | None = None,
+        on_time_tolerance: timedelta | None = None,
+        catch_up_horizon: timedelta | None = None,
+        smear_span: timedelta | None = None,
+        max_clock_skew: timedelta | None = None,
+        weights: Iterable[int] | None = None,
+        kind: str = "",
+        id_type: IdType | None = None,
+        return_errors: bool = False,
+        timeout: float | timedelta | None = None,
+    ) -> DueRuns:
+        """Say which runs of any number of IDs are due: those from ``watermark`` to now.
+
+        Keep the ``next_watermark`` of the answer, best in the transaction that enqueues the
+        runs, and give it back the next time: no run falls between two questions and none is
+        listed twice, whatever the rhythm. The first time, the ``watermark`` is when the IDs
+        began. IDs of different ages have ``watermarks`` instead, one for each; then keep, for
+        each, its own or ``next_watermark``, whichever is later.
+
+        Runs that are late by more than ``on_time_tolerance`` (default: 60 s) were missed:
+        ``missed_run_policy`` says what becomes of them (default: ``RUN_ONCE``), if they are no
+        older than ``catch_up_horizon`` (default: one period). They start smeared over
+        ``smear_span`` from now on (default: at once). A watermark may lie after now by up to
+        ``max_clock_skew`` (default: 60 s). ``weights``, ``kind``, ``id_type`` and
+        ``return_errors`` are as in :meth:`assign_slots`, ``timeout`` bounds each call.
+        """
+        catch_up = CatchUp(
+            watermark,
+            now_time,
+            missed_run_policy,
+            on_time_tolerance,
+            catch_up_horizon,
+            smear_span,
+            max_clock_skew,
+        )
+        question = due_runs.list_due_runs(
+            schedule, ids, catch_up, watermarks, weights, kind, id_type, return_errors
+        )
+        return self._ask(question, timeout)
+
+    def plan_migration(
+        self,
+        old_schedule: AnySchedule,
+        new_schedule: AnySchedule,
+        ids: Iterable[IdValue] = (),
+        *,
+        cutover_time: datetime | None = None,
+        min_gap: timedelta | None = None,
+        kind: str = "",
+        id_type: IdType | None = None,
+        sql_column: SqlColumn | None = None,
+        return_errors: bool = False,
+        timeout: float | timedelta | None = None,
+    ) -> MigrationPlan:
+        """Say how IDs go over to another schedule: none is lost, and none runs twice in a span.
+
+        Each ID runs by the old schedule before ``cutover_time`` (default: when the old
+        schedule's next cycle starts) and by the new one from then on, but for new runs that come
+        less than ``min_gap`` after its last old one (default: 0). With a ``sql_column`` the
+        plan has the ``steps`` in SQL. ``kind``, ``id_type`` and ``return_errors`` are as in
+        :meth:`assign_slots`, ``timeout`` bounds each call.
+        """
+        question = migration.plan_migration(
+            old_schedule,
+            new_schedule,
+            ids,
+            cutover_time,
+            min_gap,
+            kind,
+            id_type,
+            sql_column,
+            return_errors,
+        )
+        return self._ask(question, timeout)
+
+    def audit_ids(
+        self,
+        schedule: AnySchedule,
+        ids: Iterable[IdValue],
+        *,
+        weights: Iterable[int] | None = None,
+        id_type: IdType | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> Audit:
+        """Say how evenly a sample of up to 65,536 IDs fills the slots, and what is wrong.
+
+        Better all of the IDs, or a random sample, than the oldest. Refused IDs stand in the
+        answer's ``errors``; nothing is raised for them. ``weights`` and ``id_type`` are as in
+        :meth:`assign_slots`.
+        """
+        return self._ask(audit.audit_ids(schedule, ids, weights, id_type), timeout)
+
+    def record_lateness(
+        self,
+        schedule: str | ScheduleVersion,
+        lateness_of_runs: Iterable[timedelta],
+        *,
+        kind: str = "",
+        timeout: float | timedelta | None = None,
+    ) -> bool:
+        """Count in the sidecar's metrics how late runs started.
+
+        Returns whether ``schedule`` (a name, without version) and ``kind`` have a series of
+        their own, which the first 100 pairs have. Jobs take a
+        :class:`~offbeat.LatenessRecorder`, which asks from a thread.
+        """
+        seconds = self.timeout if timeout is None else to_seconds(timeout)
+        own_series = True
+        for request in lateness.lateness_requests(schedule, lateness_of_runs, kind):
+            own_series = bool(self._call("RecordLateness", request, seconds).own_series)
+        return own_series
+
+
+class AsyncDutyCalls(AsyncAsking):
+    """The other calls of ``SlotService``, and those of ``LatenessService``, as coroutines."""
+
+    async def list_due_runs(
+        self,
+        schedule: AnySchedule,
+        ids: Iterable[IdValue],
+        *,
+        watermark: datetime | None = None,
+        watermarks: Iterable[datetime] | None = None,
+        now_time: datetime | None = None,
+        missed_run_policy: MissedRunPolicy | None = None,
+        on_time_tolerance: timedelta | None = None,
+        catch_up_horizon: timedelta | None = None,
+        smear_span: timedelta | None = None,
+        max_clock_skew: timedelta | None = None,
+        weights: Iterable[int] | None = None,
+        kind: str = "",
+        id_type: IdType | None = None,
+        return_errors: bool = False,
+        timeout: float | timedelta | None = None,
+    ) -> DueRuns:
+        """See :meth:`offbeat.Client.list_due_runs`."""
+        catch_up = CatchUp(
+            watermark,
+            now_time,
+            missed_run_policy,
+            on_time_tolerance,
+            catch_up_horizon,
+            smear_span,
+            max_clock_skew,
+        )
+        question = due_runs.list_due_runs(
+            schedule, ids, catch_up, watermarks, weights, kind, id_type, return_errors
+        )
+        return await self._ask(question, timeout)
+
+    async def plan_migration(
+        self,
+        old_schedule: AnySchedule,
+        new_schedule: AnySchedule,
+        ids: Iterable[IdValue] = (),
+        *,
+        cutover_time: datetime | None = None,
+        min_gap: timedelta | None = None,
+        kind: str = "",
+        id_type: IdType | None = None,
+        sql_column: SqlColumn | None = None,
+        return_errors: bool = False,
+        timeout: float | timedelta | None = None,
+    ) -> MigrationPlan:
+        """See :meth:`offbeat.Client.plan_migration`."""
+        question = migration.plan_migration(
+            old_schedule,
+            new_schedule,
+            ids,
+            cutover_time,
+            min_gap,
+            kind,
+            id_type,
+            sql_column,
+            return_errors,
+        )
+        return await self._ask(question, timeout)
+
+    async def audit_ids(
+        self,
+        schedule: AnySchedule,
+        ids: Iterable[IdValue],
+        *,
+        weights: Iterable[int] | None = None,
+        id_type: IdType | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> Audit:
+        """See :meth:`offbeat.Client.audit_ids`."""
+        return await self._ask(audit.audit_ids(schedule, ids, weights, id_type), timeout)
+
+    async def record_lateness(
+        self,
+        schedule: str | ScheduleVersion,
+        lateness_of_runs: Iterable[timedelta],
+        *,
+        kind: str = "",
+        timeout: float | timedelta | None = None,
+    ) -> bool:
+        """See :meth:`offbeat.Client.record_lateness`."""
+        seconds = self.timeout if timeout is None else to_seconds(timeout)
+        own_series = True
+        for request in lateness.lateness_requests(schedule, lateness_of_runs, kind):
+            response = await self._call("RecordLateness", request, seconds)
+            own_series = bool(response.own_series)
+        return own_series

@@ -1,0 +1,196 @@
+"""What clients ask about slots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+
+from . import _questions as questions
+from . import reciprocals
+from ._asking import Asking, catching, translated
+from ._settings import to_seconds
+from .answers import Assignment, Description, Slot
+from .assignments import SlotAssignments
+from .ids import IdType, IdValue, batches
+from .newcomers import Newcomer
+from .reciprocals import KindSpacing, Reciprocals
+from .schedule import AnySchedule
+from .sql import Predicate, SqlColumn
+from .v1 import slots_pb2 as pb
+
+
+class SlotCalls(Asking):
+    """The calls of ``SlotService`` that say where IDs stand."""
+
+    def describe_schedule(
+        self,
+        schedule: AnySchedule,
+        *,
+        at_time: datetime | None = None,
+        population: int | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> Description:
+        """Say what a schedule's defaults resolve to, its fingerprint, slot and expected load."""
+        question = questions.describe_schedule(schedule, at_time, population)
+        return self._ask(question, timeout)
+
+    def list_slots(
+        self,
+        schedule: AnySchedule,
+        *,
+        start_time: datetime | None = None,
+        end_time: datetime | None = None,
+        sql_column: SqlColumn | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> list[Slot]:
+        """List the slots that start in a window; by default in the period from now on.
+
+        The slot that runs at ``start_time`` is listed only if it starts just then. A
+        window holds 4,096 slots at most. With a ``sql_column`` each slot has the
+        ``predicate`` that selects its rows.
+        """
+        question = questions.list_slots(schedule, start_time, end_time, sql_column)
+        return self._ask(question, timeout)
+
+    def window_predicate(
+        self,
+        schedule: AnySchedule,
+        sql_column: SqlColumn,
+        *,
+        end_time: datetime,
+        start_time: datetime | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> Predicate:
+        """Say which rows of a table run in a window of up to a period, by default from now on.
+
+        Not under ``Placement.TWISTER``, whose offsets no database can compute.
+        """
+        question = questions.window_predicate(schedule, sql_column, start_time, end_time)
+        return self._ask(question, timeout)
+
+    def assign_slot(
+        self,
+        schedule: AnySchedule,
+        id: IdValue,
+        *,
+        from_time: datetime | None = None,
+        next_run_count: int | None = None,
+        kind: str = "",
+        id_type: IdType | None = None,
+        weight: int | None = None,
+        newcomer: Newcomer | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> Assignment:
+        """Assign one ID. For more than a few, :meth:`assign_slots` is far quicker.
+
+        A ``str`` is text unless ``id_type`` says otherwise; a ``float`` is a
+        stored fraction, for ``Placement.FRACTION``. Runs at or after ``from_time``
+        (default: now) are next: ``next_run_count`` of them (default: 1). ``kind``
+        names the kind of job: it is part of the run keys, and changes neither slot
+        nor time (for that, :meth:`Schedule.shifted`). With a ``weight``, in the unit of the
+        schedule's ``weight_quantum``, a large ID has several ``pieces``. A ``newcomer`` is
+        told its ``first_run``.
+        """
+        question = questions.assign_slot(
+            schedule, id, from_time, next_run_count, kind, id_type, weight, newcomer
+        )
+        return self._ask(question, timeout)
+
+    def assign_slots(
+        self,
+        schedule: AnySchedule,
+        ids: Iterable[IdValue],
+        *,
+        from_time: datetime | None = None,
+        kind: str = "",
+        id_type: IdType | None = None,
+        weights: Iterable[int] | None = None,
+        return_errors: bool = False,
+        timeout: float | timedelta | None = None,
+    ) -> SlotAssignments:
+        """Assign any number of IDs of one type, in as few calls as that takes.
+
+        ``from_time``, ``kind`` and ``id_type`` are as in :meth:`assign_slot`. If some
+        IDs are refused, raises :class:`~offbeat.BadIds`, which carries
+        the answers of the others; with ``return_errors`` returns them all, the
+        refused ones in ``errors``. ``timeout`` bounds each call. With ``weights``, one for
+        each ID, there is a row for each piece.
+        """
+        question = questions.assign_slots(
+            schedule, ids, from_time, kind, id_type, weights, return_errors
+        )
+        return self._ask(question, timeout)
+
+    def stream_slot_assignments(
+        self,
+        schedule: AnySchedule,
+        ids: Iterable[IdValue],
+        *,
+        from_time: datetime | None = None,
+        kind: str = "",
+        id_type: IdType | None = None,
+        weights: Iterable[int] | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> Iterator[SlotAssignments]:
+        """Assign IDs as they come, over one stream; yields the answers batch by batch.
+
+        Holds a few batches at a time, however many IDs there are. Refused IDs stand
+        in the ``errors`` of their batch, counted from the start of the stream (that
+        of the batch is its ``first_id_index``). Without a ``timeout`` the stream
+        may take as long as it needs. ``weights`` are drawn batch by batch, after the IDs.
+        """
+        limits = self._ask(questions.piece_limits(schedule, weights), timeout)
+        stream = questions.Stream(schedule, from_time, kind, id_type, weights, limits)
+
+        def requests() -> Iterator[pb.StreamSlotAssignmentsRequest]:
+            yield stream.opening
+            for batch in batches(ids, stream.BATCH_IDS):
+                yield from stream.requests(batch)
+            stream.end()
+
+        failures: list[BaseException] = []
+        seconds = None if timeout is None else to_seconds(timeout)
+        call = self._channel.stub().StreamSlotAssignments(
+            catching(requests(), failures), timeout=seconds
+        )
+        try:
+            yield from map(stream.answer, translated(call, failures, self.address))
+        finally:
+            call.cancel()  # a caller who stops early leaves nothing running
+
+    def reciprocal_slots(
+        self,
+        schedule: AnySchedule,
+        *,
+        slot_index: int = 0,
+        kind_count: int | None = None,
+        run_times: Sequence[timedelta] = (),
+        spacing: KindSpacing | None = None,
+        conflicts: Iterable[tuple[int, int]] = (),
+        kind_schedules: Sequence[AnySchedule] = (),
+        polling_delay: timedelta | None = None,
+        slot_job_delay: timedelta | None = None,
+        timeout: float | timedelta | None = None,
+    ) -> Reciprocals:
+        """Say at which slots kinds of job must run so that no two meet on the same user.
+
+        Give ``kind_count``, or how long a run of each kind takes in ``run_times``.
+        ``slot_index`` is the slot to look from. A schedule for each kind is
+        ``schedule.shifted(kind.offset)``. With ``conflicts``, pairs of kinds, only those
+        must not meet. ``kind_schedules`` are the schedules of today, refused unless they can be
+        compared. The run budgets are shorter by ``polling_delay``, how long a due job may
+        wait to be enqueued, and by ``slot_job_delay``, how long the job that enqueues a slot
+        may wait and run.
+        """
+        question = reciprocals.reciprocal_slots(
+            schedule,
+            slot_index,
+            kind_count,
+            run_times,
+            spacing,
+            conflicts,
+            kind_schedules,
+            polling_delay,
+            slot_job_delay,
+        )
+        return self._ask(question, timeout)

@@ -1,0 +1,111 @@
+"""How evenly a sample of IDs fills the slots."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ._questions import Question
+from ._rows import IdError, id_errors
+from ._weights import InStep, checked_weight
+from .ids import IdEncoder, IdType, IdValue, checked_ids
+from .schedule import AnySchedule, schedule_message
+from .v1 import audit_pb2 as pb
+
+
+class AuditFinding(enum.IntEnum):
+    """What can be wrong with a sample of IDs."""
+
+    #: UUIDs of version 1 under ``Placement.TWISTER``: nearly all fall into a few slots.
+    TIME_BASED_UUIDS = 1
+    #: Integers with a common divisor under ``Placement.TWISTER``: buckets stay empty.
+    SPARSE_INTEGERS = 2
+    #: The slots differ by more than chance explains.
+    UNEVEN = 3
+    #: IDs that come more than once.
+    DUPLICATES = 4
+    #: One slot holds far more weight than the mean, for one ID alone.
+    HEAVY_ID = 5
+    #: IDs that never run, as exclusions skip them.
+    NEVER_RUN = 6
+
+
+@dataclass(frozen=True)
+class AuditWarning:
+    """Something wrong with a sample of IDs."""
+
+    finding: AuditFinding
+    #: The same in a sentence, with figures and what to do.
+    message: str
+
+
+@dataclass(frozen=True)
+class Audit:
+    """How evenly a sample of IDs fills the slots."""
+
+    #: What tells the schedule from others.
+    fingerprint: str
+    #: IDs that have a place.
+    id_count: int
+    #: What each slot holds: IDs, or with weights the weight of their pieces.
+    slot_loads: tuple[float, ...] = field(repr=False)
+    #: The fullest slot; the first of several.
+    fullest_slot_index: int
+    fullest_load: float
+    #: How many times the mean that is.
+    fullest_over_mean: float
+    #: What chance would put into the fullest slot, median, for as many IDs without weights.
+    expected_fullest_median: int
+    #: The same, 99th percentile.
+    expected_fullest_p99: int
+    #: Slots that hold nothing.
+    empty_slot_count: int
+    #: Pearson's chi-square of the IDs in the slots.
+    chi_square: float
+    #: How likely as uneven a distribution is by chance; ``None`` with fewer than five IDs a slot.
+    p_value: float | None
+    #: What is wrong, worst first.
+    warnings: tuple[AuditWarning, ...]
+    #: The refused IDs.
+    errors: tuple[IdError, ...]
+
+    @classmethod
+    def from_message(cls, message: pb.AuditIdsResponse) -> Audit:
+        """Read it from a message."""
+        return cls(
+            fingerprint=message.identity.fingerprint,
+            id_count=message.id_count,
+            slot_loads=tuple(message.slot_loads),
+            fullest_slot_index=message.fullest_slot_index,
+            fullest_load=message.fullest_load,
+            fullest_over_mean=message.fullest_over_mean,
+            expected_fullest_median=message.expected_fullest_median,
+            expected_fullest_p99=message.expected_fullest_p99,
+            empty_slot_count=message.empty_slot_count,
+            chi_square=message.chi_square,
+            p_value=message.p_value if message.HasField("p_value") else None,
+            warnings=tuple(
+                AuditWarning(AuditFinding(warning.finding), warning.message)
+                for warning in message.warnings
+            ),
+            errors=id_errors(message.errors, 0),
+        )
+
+
+def audit_ids(
+    schedule: AnySchedule,
+    ids: Iterable[IdValue],
+    weights: Iterable[int] | None,
+    id_type: IdType | None,
+) -> Question[Audit]:
+    """Ask how evenly IDs fill the slots: in one request, since it is one statistic."""
+    encoder, weights_left = IdEncoder(id_type), InStep("weights", weights)
+    values = encoder.take(list(checked_ids(ids)))
+    request = pb.AuditIdsRequest(
+        schedule=schedule_message(schedule),
+        ids=encoder.column(values),
+        weights=[checked_weight(at, weight) for at, weight in weights_left.take(len(values))],
+    )
+    weights_left.end()
+    return Audit.from_message((yield "AuditIds", request))

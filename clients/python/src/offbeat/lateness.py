@@ -1,0 +1,246 @@
+"""How late runs start: counted where the worker's metrics are, or in the sidecar's."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime, timedelta, timezone
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Union
+from weakref import WeakKeyDictionary
+
+from ._fields import set_text
+from ._settings import to_seconds
+from .answers import Run
+from .assignments import Row
+from .due_runs import DueRun
+from .errors import ResourceExhausted, Unavailable, refused
+from .schedule import ScheduleVersion
+from .times import to_micros, to_timestamp
+from .v1 import lateness_pb2 as pb
+
+if TYPE_CHECKING:
+    from .client import Client
+
+#: What says when a run should have started.
+Scheduled = Union[datetime, Run, DueRun, Row]
+
+_METRIC = "offbeat_run_lateness_seconds"
+_HELP = "From the scheduled to the real start of runs."
+
+#: In seconds, as the sidecar has them: from what polling makes of it to an outage of a day.
+_BUCKETS = (0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200, 86_400)
+
+#: How many values one message takes, and how many are kept for a sidecar that is away.
+_BATCH = 65_536
+
+#: Later than the sidecar takes for a lateness: it would refuse the whole message for it.
+_LATEST = timedelta(days=366)
+
+#: How long a message may take, and the end of the process for the last of them, in seconds.
+_PATIENCE = 2.0
+
+_log = logging.getLogger("offbeat")
+
+
+class LatenessRecorder:
+    """Records how late runs start, from the scheduled to the real start, and never below 0.
+
+    Into ``prometheus_client``, if that can be imported: the histogram
+    ``offbeat_run_lateness_seconds``, with the labels ``schedule`` and ``kind``, in ``registry``
+    (default: the library's own). And with a ``client`` into the sidecar's metrics: from a
+    thread, every ``interval`` seconds, so that no job waits for it or fails by it; what could
+    not be sent is kept for the next time, and the latest 65,536 values at most. One recorder
+    does for a process and its forked children. In asyncio, give it a :class:`~offbeat.Client`
+    of its own: :meth:`record` does not wait.
+    """
+
+    def __init__(
+        self,
+        *,
+        client: Client | None = None,
+        registry: Any = None,
+        interval: float | timedelta = 5,
+    ) -> None:
+        """Make the metric; nothing is sent yet."""
+        self._histogram = _histogram(registry)
+        self._sender = None if client is None else _Sender(client, to_seconds(interval))
+
+    def record(
+        self,
+        schedule: str | ScheduleVersion,
+        scheduled: Scheduled,
+        *,
+        kind: str = "default",
+        started_time: datetime | None = None,
+    ) -> timedelta:
+        """Record the start of a run, and return how late it is.
+
+        ``schedule`` is a name for the label: of a ``ScheduleVersion``, the name without the
+        version. ``scheduled`` is the run of an answer, or when it should have started, as the
+        job carries it. ``started_time`` is now by default.
+        """
+        name = _name(schedule)
+        started = datetime.now(timezone.utc) if started_time is None else started_time
+        to_timestamp("started_time", started)  # refused without a time zone
+        late = max(started - _scheduled_time(scheduled), timedelta(0))
+        if self._histogram is not None:
+            self._histogram.labels(name, kind).observe(late.total_seconds())
+        if self._sender is not None:
+            self._sender.add(name, kind, min(late, _LATEST))
+        return late
+
+    def flush(self) -> None:
+        """Send what is still to be sent to the sidecar, and wait for that."""
+        if self._sender is not None:
+            self._sender.send()
+
+
+def _name(schedule: str | ScheduleVersion) -> str:
+    return schedule.name if isinstance(schedule, ScheduleVersion) else schedule
+
+
+def _scheduled_time(scheduled: Scheduled) -> datetime:
+    if isinstance(scheduled, Run):
+        return scheduled.start_time
+    if isinstance(scheduled, DueRun):
+        return scheduled.scheduled_time
+    if isinstance(scheduled, Row):
+        return scheduled.next_run_time
+    to_timestamp("scheduled", scheduled)  # refused if it is no instant
+    return scheduled
+
+
+_histograms: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+_histograms_lock = threading.Lock()
+
+
+def _histogram(registry: Any) -> Any:
+    """Return the metric of a registry, which takes a name only once; none without the library."""
+    try:
+        import prometheus_client
+    except ImportError:
+        if registry is not None:
+            allowed = "must be left out: prometheus_client cannot be imported"
+            raise refused("registry", registry, allowed) from None
+        return None
+    registry = prometheus_client.REGISTRY if registry is None else registry
+    with _histograms_lock:
+        if registry not in _histograms:
+            _histograms[registry] = prometheus_client.Histogram(
+                _METRIC, _HELP, ["schedule", "kind"], buckets=_BUCKETS, registry=registry
+            )
+        return _histograms[registry]
+
+
+class _Sender:
+    """Sends lateness to the sidecar, a batch at a time, from a thread while there is any."""
+
+    def __init__(self, client: Client, interval: float) -> None:
+        """Wait for the first value."""
+        self._client = client
+        self._interval = interval
+        self._failing = False
+        self._begin()
+        _senders.append(self)
+        os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        # In a forked child: what waits is the parent's to send, and so is its thread.
+        self._lock, self._sending = threading.Lock(), threading.Lock()
+        self._wake = threading.Event()
+        self._pending: deque[tuple[str, str, timedelta]] = deque(maxlen=_BATCH)
+        self._thread: threading.Thread | None = None
+
+    def add(self, schedule: str, kind: str, late: timedelta) -> None:
+        with self._lock:
+            self._pending.append((schedule, kind, late))
+            if self._thread is None:
+                thread = threading.Thread(target=self._run, name="offbeat-lateness", daemon=True)
+                with suppress(RuntimeError):  # no room for it, or the process ends: another time
+                    thread.start()
+                    self._thread = thread
+
+    def _run(self) -> None:
+        while True:
+            self._wake.wait(self._interval)
+            self.send()
+            with self._lock:
+                if self._wake.is_set() or not self._pending:
+                    self._thread = None
+                    return
+
+    def send(self) -> None:
+        with self._sending:
+            with self._lock:
+                values = list(self._pending)
+                self._pending.clear()
+            late: dict[tuple[str, str], list[timedelta]] = {}
+            for schedule, kind, value in values:
+                late.setdefault((schedule, kind), []).append(value)
+            kept, reached = [], True
+            for (schedule, kind), batch in late.items():
+                reached = reached and self._sent(schedule, kind, batch)
+                if not reached:
+                    kept += [(schedule, kind, value) for value in batch]
+            with self._lock:
+                newer = list(self._pending)
+                self._pending.clear()
+                self._pending.extend([*kept, *newer])
+
+    def _sent(self, schedule: str, kind: str, batch: list[timedelta]) -> bool:
+        """Send a batch; returns whether to forget it. Nobody is there to take an exception."""
+        try:
+            self._client.record_lateness(schedule, batch, kind=kind, timeout=_PATIENCE)
+        except (Unavailable, ResourceExhausted) as error:
+            if not self._failing:
+                _log.warning("the lateness of runs cannot be sent, and is kept: %s", error)
+            self._failing = True
+            return False
+        except Exception as error:  # one out of time may have been counted: not twice
+            _log.warning("the lateness of %d runs was lost: %s", len(batch), error)
+            return True
+        self._failing = False
+        return True
+
+    def finish(self) -> None:
+        """Have the thread send what is left, and wait for that, but not for long."""
+        thread = self._thread
+        if thread is not None:
+            self._wake.set()
+            thread.join(_PATIENCE)
+
+
+#: They live as long as the process: so does what is registered for its forks.
+_senders: list[_Sender] = []
+
+
+@atexit.register
+def _finish() -> None:
+    for sender in _senders:
+        sender.finish()
+
+
+def lateness_requests(
+    schedule: str | ScheduleVersion, lateness: Iterable[timedelta], kind: str
+) -> Iterator[pb.RecordLatenessRequest]:
+    """Turn lateness into messages: one, but of many values."""
+    values = iter(lateness)
+    index = 0
+    while batch := list(islice(values, _BATCH)):
+        request = pb.RecordLatenessRequest()
+        set_text(request, "", "schedule", _name(schedule))
+        set_text(request, "", "kind", kind)
+        request.lateness_millis.extend(
+            [
+                to_micros(f"lateness_millis[{index + offset}]", late) // 1_000
+                for offset, late in enumerate(batch)
+            ]
+        )
+        index += len(batch)
+        yield request

@@ -1,0 +1,251 @@
+"""Going over from one schedule to another."""
+
+from __future__ import annotations
+
+import enum
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from ._fields import set_span, set_time
+from ._questions import Question, cut
+from ._rows import BadIds, IdError, Rows, composed_run_key, id_errors
+from ._weights import PieceLimits
+from .ids import IdType, IdValue, checked_text
+from .schedule import AnySchedule, schedule_message
+from .sql import Predicate, SqlColumn, SqlIndex
+from .times import from_duration, from_optional_duration, from_timestamp, from_unix_millis
+from .v1 import migration_pb2 as pb
+
+
+class MigrationPath(enum.IntEnum):
+    """What a change of schedule moves."""
+
+    #: The schedules mean the same: no ID moves.
+    UNCHANGED = 1
+    #: Only the slot count differs: every ID keeps its time.
+    SAME_TIMES = 2
+    #: The cycle differs: each ID keeps its share of it, and so its place in the order.
+    SAME_ORDER = 3
+    #: IDs stand in places that have nothing to do with the old ones.
+    NEW_PLACES = 4
+
+
+@dataclass(frozen=True)
+class MigratedId:
+    """An ID that goes over."""
+
+    id: IdValue
+    last_old_time: datetime
+    last_old_cycle_index: int
+    last_old_run_key: str
+    first_new_time: datetime
+    first_new_cycle_index: int
+    first_new_run_key: str
+
+    @property
+    def gap(self) -> timedelta:
+        """From the last old to the first new run."""
+        return self.first_new_time - self.last_old_time
+
+
+@dataclass(frozen=True)
+class MigratedIds(Rows[MigratedId]):
+    """IDs that go over: a sequence of rows, and the columns they come from.
+
+    A refused ID holds -1 in all columns and stands in ``errors``; its row raises
+    ``LookupError``, and :meth:`accepted` passes over it.
+    """
+
+    ids: list[IdValue] = field(repr=False)
+    #: Last old runs, in milliseconds since the Unix epoch.
+    last_old_unix_millis: array[int] = field(repr=False)
+    last_old_cycle_indexes: array[int] = field(repr=False)
+    #: First new runs, in milliseconds since the Unix epoch.
+    first_new_unix_millis: array[int] = field(repr=False)
+    first_new_cycle_indexes: array[int] = field(repr=False)
+    #: IDs whose first new run is not when the old schedule would have run them.
+    moved_id_count: int
+    #: The same as a share of the IDs that were not refused: 0 to 1.
+    moved_share: float
+    #: Shortest time from the last old to the first new run of an ID; ``None`` if all are refused.
+    min_gap: timedelta | None
+    #: Longest such time.
+    max_gap: timedelta | None
+    #: New runs left out because they came within ``min_gap`` of the question of an old one.
+    left_out_run_count: int
+    #: What the old run keys begin with.
+    old_run_key_prefix: str
+    #: What the new run keys begin with.
+    new_run_key_prefix: str
+    #: The refused IDs.
+    errors: tuple[IdError, ...] = ()
+    #: What strings among the IDs stand for.
+    id_type: IdType | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def accepted(self) -> Iterator[MigratedId]:
+        """Yield the rows of the IDs that were not refused."""
+        refused = {error.id_index for error in self.errors}
+        return (self._made(position) for position in range(len(self)) if position not in refused)
+
+    def _row(self, position: int) -> MigratedId:
+        # A refused ID has -1 for its times, which instants before the epoch can be, too.
+        if self.last_old_unix_millis[position] == -1 and any(
+            error.id_index == position for error in self.errors
+        ):
+            raise LookupError(f"ids[{position}] was refused: see errors")
+        return self._made(position)
+
+    def _made(self, position: int) -> MigratedId:
+        value = self.ids[position]
+        old_cycle = self.last_old_cycle_indexes[position]
+        new_cycle = self.first_new_cycle_indexes[position]
+        return MigratedId(
+            id=value,
+            last_old_time=from_unix_millis(self.last_old_unix_millis[position]),
+            last_old_cycle_index=old_cycle,
+            last_old_run_key=composed_run_key(
+                self.old_run_key_prefix, old_cycle, 0, value, self.id_type
+            ),
+            first_new_time=from_unix_millis(self.first_new_unix_millis[position]),
+            first_new_cycle_index=new_cycle,
+            first_new_run_key=composed_run_key(
+                self.new_run_key_prefix, new_cycle, 0, value, self.id_type
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class MigrationStep:
+    """What to enqueue in a span of time: the rows that the predicate selects, once."""
+
+    start_time: datetime
+    end_time: datetime
+    #: Whether the new schedule runs them.
+    by_new_schedule: bool
+    predicate: Predicate
+
+
+@dataclass(frozen=True)
+class MigrationPlan:
+    """How to go over."""
+
+    #: What tells the old schedule from others.
+    old_fingerprint: str
+    #: What tells the new schedule from others.
+    new_fingerprint: str
+    cutover_time: datetime
+    #: What moves.
+    path: MigrationPath
+    #: A cheaper way to the same end, in a sentence; empty if there is none.
+    advice: str
+    #: No ID whatever waits longer than this from its last old to its first new run.
+    longest_gap: timedelta
+    #: The IDs of the question; ``None`` if it had none.
+    ids: MigratedIds | None
+    #: What to enqueue around the cutover; only if a column was named.
+    steps: tuple[MigrationStep, ...]
+    #: What serves the steps: the indexes of the old schedule and of the new one.
+    sql_indexes: tuple[SqlIndex, ...]
+
+
+def plan_migration(
+    old_schedule: AnySchedule,
+    new_schedule: AnySchedule,
+    ids: Iterable[IdValue],
+    cutover_time: datetime | None,
+    min_gap: timedelta | None,
+    kind: str,
+    id_type: IdType | None,
+    sql_column: SqlColumn | None,
+    return_errors: bool,
+) -> Question[MigrationPlan]:
+    """Ask how to go over, batch by batch, with the cutover of the first for all."""
+    request = pb.PlanMigrationRequest(
+        old_schedule=schedule_message(old_schedule, "old_schedule"),
+        new_schedule=schedule_message(new_schedule, "new_schedule"),
+        kind=checked_text("kind", kind),
+    )
+    set_time(request, "", "cutover_time", cutover_time)
+    set_span(request, "", "min_gap", min_gap)
+    if sql_column is not None:
+        request.sql_column.CopyFrom(sql_column.to_message())
+    values: list[IdValue] = []
+    responses: list[pb.PlanMigrationResponse] = []
+    errors: tuple[IdError, ...] = ()
+    for batch in cut(ids, id_type, None, PieceLimits()):
+        request.ids.CopyFrom(batch.column())
+        response: pb.PlanMigrationResponse = yield "PlanMigration", request
+        errors += id_errors(response.ids.errors, len(values))
+        values.extend(batch.ids)
+        responses.append(response)
+        request.cutover_time.CopyFrom(response.cutover_time)
+        request.ClearField("sql_column")  # one plan in SQL holds for all
+    if not responses:
+        responses.append((yield "PlanMigration", request))
+    parts = [response.ids for response in responses]
+    plan = _plan(responses[0], _migrated(values, parts, errors, id_type) if values else None)
+    if errors and not return_errors:
+        raise BadIds(plan, errors)
+    return plan
+
+
+def _plan(message: pb.PlanMigrationResponse, ids: MigratedIds | None) -> MigrationPlan:
+    indexes = message.sql_indexes  # one, if both schedules have the same
+    return MigrationPlan(
+        old_fingerprint=message.old_identity.fingerprint,
+        new_fingerprint=message.new_identity.fingerprint,
+        cutover_time=from_timestamp(message.cutover_time),
+        path=MigrationPath(message.path),
+        advice=message.advice,
+        longest_gap=from_duration(message.longest_gap),
+        ids=ids,
+        steps=tuple(
+            MigrationStep(
+                start_time=from_timestamp(step.start_time),
+                end_time=from_timestamp(step.end_time),
+                by_new_schedule=step.by_new_schedule,
+                predicate=Predicate.from_message(
+                    step.predicate, indexes[-1 if step.by_new_schedule else 0]
+                ),
+            )
+            for step in message.steps
+        ),
+        sql_indexes=tuple(map(SqlIndex.from_message, indexes)),
+    )
+
+
+def _migrated(
+    values: list[IdValue],
+    parts: list[pb.MigratedIds],
+    errors: tuple[IdError, ...],
+    id_type: IdType | None,
+) -> MigratedIds:
+    """Put the answers to the batches together."""
+
+    def column(name: str) -> array[int]:
+        return array("q", [value for part in parts for value in getattr(part, name)])
+
+    gaps = [from_optional_duration(part, "min_gap") for part in parts]
+    longest = [from_optional_duration(part, "max_gap") for part in parts]
+    moved_id_count = sum(part.moved_id_count for part in parts)
+    return MigratedIds(
+        ids=values,
+        last_old_unix_millis=column("last_old_unix_millis"),
+        last_old_cycle_indexes=column("last_old_cycle_indexes"),
+        first_new_unix_millis=column("first_new_unix_millis"),
+        first_new_cycle_indexes=column("first_new_cycle_indexes"),
+        moved_id_count=moved_id_count,
+        moved_share=moved_id_count / max(len(values) - len(errors), 1),
+        min_gap=min((gap for gap in gaps if gap is not None), default=None),
+        max_gap=max((gap for gap in longest if gap is not None), default=None),
+        left_out_run_count=sum(part.left_out_run_count for part in parts),
+        old_run_key_prefix=parts[0].old_run_key_prefix,
+        new_run_key_prefix=parts[0].new_run_key_prefix,
+        errors=errors,
+        id_type=id_type,
+    )

@@ -1,0 +1,44 @@
+"""IDs that are new to a schedule."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from ._fields import set_enum, set_span, set_time
+from .v1 import slots_pb2 as pb
+
+_FIELD = "newcomer"
+
+
+class NewcomerPolicy(enum.IntEnum):
+    """When an ID runs first whose time in the current cycle has passed."""
+
+    #: At its time in the next cycle.
+    NEXT_CYCLE = 1
+    #: Within a span of its creation, or at its time in the next cycle where that comes first.
+    NOW_SMEARED = 2
+
+
+@dataclass(frozen=True)
+class Newcomer:
+    """That an ID is new, to be told its first run.
+
+    created_time: when it came; not after the ``from_time`` of the question.
+    policy: when it runs first, if its time in that cycle has passed. Default: ``NEXT_CYCLE``.
+    smear_span: ``NOW_SMEARED`` only, where it must be given: 1 tick to one period.
+    """
+
+    created_time: datetime
+    policy: NewcomerPolicy | None = None
+    smear_span: timedelta | None = None
+
+    def to_message(self) -> pb.Newcomer:
+        """Turn the newcomer into its message."""
+        message = pb.Newcomer()
+        set_time(message, _FIELD, "created_time", self.created_time)
+        if self.policy is not None:
+            set_enum(message, _FIELD, "policy", self.policy, NewcomerPolicy)
+        set_span(message, _FIELD, "smear_span", self.smear_span)
+        return message

@@ -1,0 +1,122 @@
+"""Kinds of job that must not meet on the same user."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from ._fields import OUT_OF_RANGE, set_enum, set_integer, set_span
+from ._questions import Question
+from .errors import refused
+from .schedule import AnySchedule, schedule_message
+from .times import from_duration, to_duration
+from .v1 import reciprocal_pb2 as pb
+
+
+class KindSpacing(enum.IntEnum):
+    """How kinds of job that must not meet are spaced."""
+
+    #: As far apart as can be.
+    EVEN = 1
+    #: So that adding a kind moves none.
+    STABLE = 2
+
+
+@dataclass(frozen=True)
+class KindSlot:
+    """Where one kind of job stands, seen from a slot."""
+
+    kind_index: int
+    #: Slots from kind 0 to this kind, for the same user.
+    offset_slot_count: int
+    #: The same as time: a schedule for this kind is that of kind 0, ``shifted`` by it.
+    offset: timedelta
+    #: The user's view: where this kind runs for users whose kind 0 runs at the slot.
+    user_slot_index: int
+    #: The time's view: whose users this kind handles while the slot runs.
+    time_slot_index: int
+    #: Slots from this kind to the next one of the same user.
+    gap_slot_count: int
+    #: Queue wait plus run time must stay within it.
+    run_budget: timedelta
+
+
+@dataclass(frozen=True)
+class Reciprocals:
+    """Where kinds of job stand that must not meet on the same user."""
+
+    kinds: tuple[KindSlot, ...]
+    gap_slot_count: int
+    gap: timedelta
+    #: Queue wait plus run time must stay within it, for kinds of one placement and salt.
+    run_budget: timedelta
+    #: The same for kinds of different placement or salt.
+    independent_run_budget: timedelta
+
+    @classmethod
+    def from_message(cls, message: pb.GetReciprocalSlotsResponse) -> Reciprocals:
+        """Turn a message into reciprocals."""
+        return cls(
+            kinds=tuple(
+                KindSlot(
+                    kind_index=kind.kind_index,
+                    offset_slot_count=kind.offset_slot_count,
+                    offset=from_duration(kind.offset),
+                    user_slot_index=kind.user_slot_index,
+                    time_slot_index=kind.time_slot_index,
+                    gap_slot_count=kind.gap_slot_count,
+                    run_budget=from_duration(kind.run_budget),
+                )
+                for kind in message.kinds
+            ),
+            gap_slot_count=message.gap_slot_count,
+            gap=from_duration(message.gap),
+            run_budget=from_duration(message.run_budget),
+            independent_run_budget=from_duration(message.independent_run_budget),
+        )
+
+
+def reciprocal_slots(
+    schedule: AnySchedule,
+    slot_index: int,
+    kind_count: int | None,
+    run_times: Sequence[timedelta],
+    spacing: KindSpacing | None,
+    conflicts: Iterable[tuple[int, int]],
+    kind_schedules: Iterable[AnySchedule],
+    polling_delay: timedelta | None,
+    slot_job_delay: timedelta | None,
+) -> Question[Reciprocals]:
+    """Ask where kinds of job stand that must not meet."""
+    request = pb.GetReciprocalSlotsRequest(
+        schedule=schedule_message(schedule),
+        run_times=[
+            to_duration(f"run_times[{index}]", run_time) for index, run_time in enumerate(run_times)
+        ],
+        conflicts=[_conflict(f"conflicts[{index}]", pair) for index, pair in enumerate(conflicts)],
+        kind_schedules=[
+            schedule_message(kind_schedule, f"kind_schedules[{index}]")
+            for index, kind_schedule in enumerate(kind_schedules)
+        ],
+    )
+    set_integer(request, "", "slot_index", slot_index)
+    if kind_count is not None:
+        set_integer(request, "", "kind_count", kind_count)
+    if spacing is not None:
+        set_enum(request, "", "spacing", spacing, KindSpacing)
+    set_span(request, "", "polling_delay", polling_delay)
+    set_span(request, "", "slot_job_delay", slot_job_delay)
+    return Reciprocals.from_message((yield "GetReciprocalSlots", request))
+
+
+def _conflict(path: str, pair: tuple[int, int]) -> pb.KindConflict:
+    try:
+        first, second = pair
+    except (TypeError, ValueError) as error:
+        raise refused(path, pair, "must be two kinds, such as (0, 1)", OUT_OF_RANGE) from error
+    message = pb.KindConflict()
+    set_integer(message, path, "first_kind_index", first)
+    set_integer(message, path, "second_kind_index", second)
+    return message
