@@ -5,29 +5,24 @@ declare(strict_types=1);
 namespace Offbeat;
 
 use DateInterval;
-use DateTimeImmutable;
-use DateTimeInterface;
 use Google\Protobuf\Internal\Message;
-use Offbeat\Answer\Assignment;
-use Offbeat\Answer\Description;
-use Offbeat\Answer\Predicate;
-use Offbeat\Answer\Reciprocals;
-use Offbeat\Answer\Slot;
-use Offbeat\Answer\SlotAssignments;
-use Offbeat\Exception\BadIds;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\Lanes\LaneCalls;
+use Offbeat\Lateness\LatenessCalls;
 use Offbeat\NamedSpread\Calls;
 use Offbeat\NamedSpread\Messages;
 use Offbeat\NamedSpread\NamedSpread;
 use Offbeat\NamedSpread\Patience;
 use Offbeat\NamedSpread\Service;
 use Offbeat\NamedSpread\SpreadDescription;
+use Offbeat\Slots\BatchCalls;
+use Offbeat\Slots\DueRunCalls;
+use Offbeat\Slots\MigrationCalls;
+use Offbeat\Slots\SlotCalls;
 use Offbeat\Spread\ShortagePolicy;
 use Offbeat\Spread\Spread;
 use Offbeat\Spread\SpreadPolicy;
-use Offbeat\Sql\SqlColumn;
 use Offbeat\Stages\StageCalls;
 use Offbeat\Transport\Conversation;
 use Offbeat\Transport\CurlTransport;
@@ -47,15 +42,17 @@ use Offbeat\Transport\Transport;
  */
 final class Client
 {
+    use BatchCalls;
+    use DueRunCalls;
     use LaneCalls;
+    use LatenessCalls;
+    use MigrationCalls;
+    use SlotCalls;
     use StageCalls;
 
     public const DEFAULT_ADDRESS = '127.0.0.1:2328';
 
     private const DEFAULT_TIMEOUT = 10.0;
-    private const STREAM_IDS = 8_192;
-    /** The field number of the IDs in an offbeat.v1.AssignSlotsRequest. */
-    private const ASSIGN_SLOTS_IDS = 2;
 
     public readonly string $address;
     public readonly float $timeout;
@@ -91,214 +88,6 @@ final class Client
     public function close(): void
     {
         $this->transport->close();
-    }
-
-    /**
-     * What a schedule's defaults resolve to, its fingerprint, slot and expected load.
-     *
-     * @throws OffbeatException
-     */
-    public function describeSchedule(
-        Schedule $schedule,
-        ?DateTimeInterface $atTime = null,
-        ?int $population = null,
-        int|float|null $timeout = null,
-    ): Description {
-        $request = (new V1\DescribeScheduleRequest())->setSchedule($schedule->toMessage());
-        if ($atTime !== null) {
-            $request->setAtTime(Times::toTimestamp($atTime));
-        }
-        if ($population !== null) {
-            $request->setPopulation($population);
-        }
-
-        return Answers::description(
-            $this->call('SlotService/DescribeSchedule', $request, new V1\DescribeScheduleResponse(), $timeout),
-        );
-    }
-
-    /**
-     * The slots that start in a window; by default in the period from now on. With a column,
-     * each has the predicate that selects its rows.
-     *
-     * @return list<Slot>
-     *
-     * @throws OffbeatException
-     */
-    public function listSlots(
-        Schedule $schedule,
-        ?DateTimeInterface $startTime = null,
-        ?DateTimeInterface $endTime = null,
-        ?SqlColumn $sqlColumn = null,
-        int|float|null $timeout = null,
-    ): array {
-        $request = (new V1\ListSlotsRequest())->setSchedule($schedule->toMessage());
-        if ($startTime !== null) {
-            $request->setStartTime(Times::toTimestamp($startTime));
-        }
-        if ($endTime !== null) {
-            $request->setEndTime(Times::toTimestamp($endTime));
-        }
-        if ($sqlColumn !== null) {
-            $request->setSqlColumn($sqlColumn->toMessage());
-        }
-        $response = $this->call('SlotService/ListSlots', $request, new V1\ListSlotsResponse(), $timeout);
-        $slot = static fn (V1\Slot $slot): Slot => Answers::slot($slot, $response->getSqlIndex());
-
-        return array_map($slot, iterator_to_array($response->getSlots(), false));
-    }
-
-    /**
-     * Which rows of a table run in a window of up to a period, by default from now on. Not under
-     * Placement::Twister, whose offsets no database can compute.
-     *
-     * @throws OffbeatException
-     */
-    public function windowPredicate(
-        Schedule $schedule,
-        SqlColumn $sqlColumn,
-        DateTimeInterface $endTime,
-        ?DateTimeInterface $startTime = null,
-        int|float|null $timeout = null,
-    ): Predicate {
-        $request = (new V1\GetWindowPredicateRequest())
-            ->setSchedule($schedule->toMessage())
-            ->setSqlColumn($sqlColumn->toMessage())
-            ->setEndTime(Times::toTimestamp($endTime));
-        if ($startTime !== null) {
-            $request->setStartTime(Times::toTimestamp($startTime));
-        }
-        $response = $this->call('SlotService/GetWindowPredicate', $request, new V1\GetWindowPredicateResponse(), $timeout);
-
-        return Answers::predicate($response->getPredicate(), $response->getSqlIndex());
-    }
-
-    /**
-     * One ID: for more than a few, assignSlots() is far quicker.
-     *
-     * @param ?DateTimeInterface $fromTime runs at or after this are next. Default: now
-     * @param ?int $nextRunCount how many next runs to name. Default: 1
-     * @param ?string $kind names the kind of job: part of the run keys, it changes neither slot nor time
-     * @param ?IdType $idType what a string stands for. Default: a hyphenated UUID, else text
-     *
-     * @throws OffbeatException
-     */
-    public function assignSlot(
-        Schedule $schedule,
-        int|float|string|\Stringable|\GMP $id,
-        ?DateTimeInterface $fromTime = null,
-        ?int $nextRunCount = null,
-        ?string $kind = null,
-        ?IdType $idType = null,
-        int|float|null $timeout = null,
-    ): Assignment {
-        $request = (new V1\AssignSlotRequest())
-            ->setSchedule($schedule->toMessage())
-            ->setId((new IdEncoder($idType))->one($id));
-        if ($fromTime !== null) {
-            $request->setFromTime(Times::toTimestamp($fromTime));
-        }
-        if ($nextRunCount !== null) {
-            $request->setNextRunCount(Check::int32('next_run_count', $nextRunCount));
-        }
-        $request->setKind(Check::utf8('kind', $kind ?? ''));
-
-        return Answers::assignment(
-            $id instanceof \Stringable ? (string) $id : $id,
-            $this->call('SlotService/AssignSlot', $request, new V1\AssignSlotResponse(), $timeout),
-        );
-    }
-
-    /**
-     * Any number of IDs of one type, in as few calls as that takes.
-     *
-     * @param iterable<int|float|string|\Stringable|\GMP> $ids
-     * @param bool $returnErrors whether to return the answers even if some IDs are refused, which
-     *     then stand in the errors
-     *
-     * @throws BadIds if some IDs are refused; it carries the answers of the others
-     * @throws OffbeatException
-     */
-    public function assignSlots(
-        Schedule $schedule,
-        iterable $ids,
-        ?DateTimeInterface $fromTime = null,
-        ?string $kind = null,
-        ?IdType $idType = null,
-        bool $returnErrors = false,
-        int|float|null $timeout = null,
-    ): SlotAssignments {
-        $batches = $this->batches($schedule, $ids, IdEncoder::BATCH_IDS, $fromTime, $kind, $idType, $timeout);
-        $parts = iterator_to_array($batches, false);
-        if ($parts === []) { // nothing was asked: let the schedule be checked all the same
-            $fingerprint = $this->describeSchedule($schedule, timeout: $timeout)->fingerprint;
-
-            return SlotAssignments::none($fingerprint);
-        }
-        $assignments = SlotAssignments::joined($parts);
-        if ($assignments->errors !== [] && !$returnErrors) {
-            throw new BadIds($assignments);
-        }
-
-        return $assignments;
-    }
-
-    /**
-     * IDs as they come: the answers batch by batch, of which it holds one at a time. Refused
-     * IDs stand in the errors of their batch.
-     *
-     * @param iterable<int|float|string|\Stringable|\GMP> $ids
-     *
-     * @return \Generator<int, SlotAssignments>
-     *
-     * @throws OffbeatException
-     */
-    public function streamSlotAssignments(
-        Schedule $schedule,
-        iterable $ids,
-        ?DateTimeInterface $fromTime = null,
-        ?string $kind = null,
-        ?IdType $idType = null,
-        int|float|null $timeout = null,
-    ): \Generator {
-        return $this->batches($schedule, $ids, self::STREAM_IDS, $fromTime, $kind, $idType, $timeout);
-    }
-
-    /**
-     * At which slots kinds of job must run so that no two meet on the same user. Give
-     * $kindCount, or how long a run of each kind takes in $runTimes. A schedule for each kind
-     * is $schedule->shifted($kind->offset).
-     *
-     * @param list<DateInterval|int|float> $runTimes
-     *
-     * @throws OffbeatException
-     */
-    public function reciprocalSlots(
-        Schedule $schedule,
-        int $slotIndex = 0,
-        ?int $kindCount = null,
-        array $runTimes = [],
-        ?KindSpacing $spacing = null,
-        int|float|null $timeout = null,
-    ): Reciprocals {
-        $request = (new V1\GetReciprocalSlotsRequest())
-            ->setSchedule($schedule->toMessage())
-            ->setSlotIndex(Check::int32('slot_index', $slotIndex));
-        if ($kindCount !== null) {
-            $request->setKindCount(Check::int32('kind_count', $kindCount));
-        }
-        if ($spacing !== null) {
-            $request->setSpacing($spacing->toMessage());
-        }
-        $durations = [];
-        foreach (array_values($runTimes) as $index => $runTime) {
-            $durations[] = Times::toDuration("run_times[$index]", $runTime);
-        }
-        $request->setRunTimes($durations);
-
-        return Answers::reciprocals(
-            $this->call('SlotService/GetReciprocalSlots', $request, new V1\GetReciprocalSlotsResponse(), $timeout),
-        );
     }
 
     /**
@@ -463,39 +252,6 @@ final class Client
     }
 
     /**
-     * @param iterable<mixed> $ids
-     *
-     * @return \Generator<int, SlotAssignments>
-     */
-    private function batches(
-        Schedule $schedule,
-        iterable $ids,
-        int $size,
-        ?DateTimeInterface $fromTime,
-        ?string $kind,
-        ?IdType $idType,
-        int|float|null $timeout,
-    ): \Generator {
-        $encoder = new IdEncoder($idType);
-        $opening = (new V1\AssignSlotsRequest())
-            ->setSchedule($schedule->toMessage())
-            // Now is taken once, so that all IDs of a call are asked about at one instant.
-            ->setFromTime(Times::toTimestamp($fromTime ?? new DateTimeImmutable()))
-            ->setKind(Check::utf8('kind', $kind ?? ''))
-            ->serializeToString();
-        $first = 0;
-        foreach (IdEncoder::batches($ids, $size) as $batch) {
-            $batch = $encoder->take($batch);
-            $request = $opening . Wire::field(self::ASSIGN_SLOTS_IDS, $encoder->column($batch));
-            $bytes = $this->send('SlotService/AssignSlots', $request, $timeout);
-            yield $this->read(
-                static fn (): SlotAssignments => Columns::read($bytes, $batch, $first, $encoder->idsAreUuids()),
-            );
-            $first += count($batch);
-        }
-    }
-
-    /**
      * @template T of Message
      *
      * @param string $method with its service, such as SlotService/AssignSlot
@@ -516,9 +272,18 @@ final class Client
 
     private function send(string $method, string $bytes, int|float|null $timeout): string
     {
-        $seconds = $timeout === null ? $this->timeout : Check::timeout('timeout', $timeout);
+        return $this->transport->call($method, $bytes, $this->seconds($timeout));
+    }
 
-        return $this->transport->call($method, $bytes, $seconds);
+    /** For what counts when it is made twice: no attempt is made again. */
+    private function sendOnce(string $method, string $bytes, int|float|null $timeout): string
+    {
+        return $this->direct->call($method, $bytes, $this->seconds($timeout));
+    }
+
+    private function seconds(int|float|null $timeout): float
+    {
+        return $timeout === null ? $this->timeout : Check::timeout('timeout', $timeout);
     }
 
     /**

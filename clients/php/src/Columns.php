@@ -4,83 +4,235 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
+use Offbeat\Answer\DueRuns;
+use Offbeat\Answer\IdAudit;
 use Offbeat\Answer\IdError;
+use Offbeat\Answer\MigratedIds;
+use Offbeat\Answer\Migration;
 use Offbeat\Answer\SlotAssignments;
 
 /**
- * The columns of an offbeat.v1.AssignSlotsResponse, straight from its bytes: its generated
- * class takes microseconds for each ID where ext-protobuf is not loaded, unpack() a few
- * nanoseconds.
+ * Answers in columns, straight from their bytes: generated classes take microseconds for each
+ * number where ext-protobuf is not loaded, unpack() a few nanoseconds. They read the rest.
  *
  * @internal
  */
 final class Columns
 {
+    // The field numbers of the columns, in offbeat.v1.AssignSlotsResponse.assignments, …
+    private const ASSIGNMENTS = 2;
+    private const SLOT_INDEXES = 2;
+    private const SLOT_OFFSET_TICKS = 3;
+    private const CYCLE_OFFSET_TICKS = 4;
+    private const CYCLE_INDEXES = 5;
+    private const NEXT_RUN_UNIX_MILLIS = 6;
+    private const ID_INDEXES = 9;
+    private const PIECE_INDEXES = 10;
+    // … in ListDueRunsResponse.runs, …
+    private const DUE_RUNS = 2;
+    private const DUE_ID_INDEXES = 1;
+    private const DUE_PIECE_INDEXES = 2;
+    private const DUE_CYCLE_INDEXES = 3;
+    private const DUE_SCHEDULED_UNIX_MILLIS = 4;
+    private const DUE_START_UNIX_MILLIS = 5;
+    // … in PlanMigrationResponse.ids, …
+    private const MIGRATED_IDS = 7;
+    private const LAST_OLD_UNIX_MILLIS = 1;
+    private const LAST_OLD_CYCLE_INDEXES = 2;
+    private const FIRST_NEW_UNIX_MILLIS = 3;
+    private const FIRST_NEW_CYCLE_INDEXES = 4;
+    // … and in AuditIdsResponse.
+    private const SLOT_LOADS = 3;
+
     /**
      * @param list<int|float|string|\GMP> $ids
      *
-     * @throws \Exception if the bytes are no such answer
+     * @throws \Exception if the bytes are no offbeat.v1.AssignSlotsResponse
      */
-    public static function read(string $bytes, array $ids, int $firstIdIndex, bool $idsAreUuids): SlotAssignments
+    public static function assignments(string $bytes, array $ids, int $firstIdIndex, bool $idsAreUuids): SlotAssignments
     {
-        $response = Wire::fields($bytes);
-        $identity = new V1\ScheduleIdentity();
-        $identity->mergeFromString($response[1][0] ?? '');
-        $columns = Wire::fields($response[2][0] ?? '');
-        $resolution = Wire::fields($columns[1][0] ?? '');
-        $size = count($ids);
-        $slotIndexes = self::numbers('V', $columns[2] ?? [], $size);
-        $errors = array_map(
-            static fn (string $error): IdError => self::idError($error, $firstIdIndex),
-            $columns[8] ?? [],
-        );
+        [$taken, $rest] = Wire::taken($bytes, [self::ASSIGNMENTS]);
+        $response = self::merged(new V1\AssignSlotsResponse(), $rest);
+        [$columns, $rest] = Wire::taken($taken[self::ASSIGNMENTS], [
+            self::SLOT_INDEXES, self::SLOT_OFFSET_TICKS, self::CYCLE_OFFSET_TICKS, self::CYCLE_INDEXES,
+            self::NEXT_RUN_UNIX_MILLIS, self::ID_INDEXES, self::PIECE_INDEXES,
+        ]);
+        $message = self::merged(new V1\SlotAssignments(), $rest);
+        $idIndexes = self::places($columns[self::ID_INDEXES], count($ids));
+        $size = $idIndexes === [] ? count($ids) : count($idIndexes);
+        $slotIndexes = self::numbers('V', $columns[self::SLOT_INDEXES], $size);
+        $errors = self::errors($message->getErrors(), $firstIdIndex);
+        $rows = $errors === [] ? [] : array_flip($idIndexes); // of refused IDs, which have one each
         foreach ($errors as $error) {
-            $slotIndexes[$error->idIndex - $firstIdIndex] = -1; // which has no sign yet
+            $id = $error->idIndex - $firstIdIndex;
+            $slotIndexes[$rows[$id] ?? $id] = -1; // which has no sign yet
         }
 
         return new SlotAssignments(
-            fingerprint: $identity->getFingerprint(),
+            fingerprint: $response->getIdentity()->getFingerprint(),
             firstIdIndex: $firstIdIndex,
             ids: $ids,
             slotIndexes: $slotIndexes,
-            slotOffsetTicks: self::numbers('P', $columns[3] ?? [], $size),
-            cycleOffsetTicks: self::numbers('P', $columns[4] ?? [], $size),
-            cycleIndexes: self::numbers('P', $columns[5] ?? [], $size),
-            nextRunUnixMillis: self::numbers('P', $columns[6] ?? [], $size),
+            slotOffsetTicks: self::numbers('P', $columns[self::SLOT_OFFSET_TICKS], $size),
+            cycleOffsetTicks: self::numbers('P', $columns[self::CYCLE_OFFSET_TICKS], $size),
+            cycleIndexes: self::numbers('P', $columns[self::CYCLE_INDEXES], $size),
+            nextRunUnixMillis: self::numbers('P', $columns[self::NEXT_RUN_UNIX_MILLIS], $size),
             errors: $errors,
-            tickNanos: ($resolution[1][0] ?? 0) * 1_000_000_000 + ($resolution[2][0] ?? 0),
-            runKeyPrefix: $columns[7][0] ?? '',
+            tickNanos: self::nanos($message->getResolution()),
+            runKeyPrefix: $message->getRunKeyPrefix(),
+            idsAreUuids: $idsAreUuids,
+            idIndexes: $idIndexes,
+            pieceIndexes: self::numbers('V', $columns[self::PIECE_INDEXES], count($idIndexes)),
+        );
+    }
+
+    /**
+     * @param list<int|float|string|\GMP> $ids
+     *
+     * @throws \Exception if the bytes are no offbeat.v1.ListDueRunsResponse
+     */
+    public static function dueRuns(string $bytes, array $ids, int $firstIdIndex, bool $idsAreUuids): DueRuns
+    {
+        [$taken, $rest] = Wire::taken($bytes, [self::DUE_RUNS]);
+        $response = self::merged(new V1\ListDueRunsResponse(), $rest);
+        [$columns, $rest] = Wire::taken($taken[self::DUE_RUNS], [
+            self::DUE_ID_INDEXES, self::DUE_PIECE_INDEXES, self::DUE_CYCLE_INDEXES,
+            self::DUE_SCHEDULED_UNIX_MILLIS, self::DUE_START_UNIX_MILLIS,
+        ]);
+        $message = self::merged(new V1\DueRuns(), $rest);
+        $idIndexes = self::places($columns[self::DUE_ID_INDEXES], count($ids));
+        $size = count($idIndexes);
+
+        return new DueRuns(
+            fingerprint: $response->getIdentity()->getFingerprint(),
+            ids: $ids,
+            idIndexes: $idIndexes,
+            pieceIndexes: self::numbers('V', $columns[self::DUE_PIECE_INDEXES], $size),
+            cycleIndexes: self::numbers('P', $columns[self::DUE_CYCLE_INDEXES], $size),
+            scheduledUnixMillis: self::numbers('P', $columns[self::DUE_SCHEDULED_UNIX_MILLIS], $size),
+            startUnixMillis: self::numbers('P', $columns[self::DUE_START_UNIX_MILLIS], $size),
+            nextWatermark: Times::fromTimestamp($response->getNextWatermark()),
+            lateRunCount: (int) $response->getLateRunCount(),
+            droppedRunCount: (int) $response->getDroppedRunCount(),
+            errors: self::errors($message->getErrors(), $firstIdIndex),
+            runKeyPrefix: $message->getRunKeyPrefix(),
             idsAreUuids: $idsAreUuids,
         );
     }
 
     /**
-     * @param list<string> $parts packed numbers; a column may come in parts
+     * @param list<int|float|string|\GMP> $ids
      *
-     * @return list<int>
+     * @throws \Exception if the bytes are no offbeat.v1.PlanMigrationResponse
      */
-    private static function numbers(string $format, array $parts, int $size): array
+    public static function migration(string $bytes, array $ids, int $firstIdIndex, bool $idsAreUuids): Migration
     {
-        $numbers = array_values(unpack("$format*", implode('', $parts)));
+        [$taken, $rest] = Wire::taken($bytes, [self::MIGRATED_IDS]);
+        $response = self::merged(new V1\PlanMigrationResponse(), $rest);
+        $migrated = $ids === []
+            ? null
+            : self::migratedIds($taken[self::MIGRATED_IDS], $ids, $firstIdIndex, $idsAreUuids);
+
+        return Answers::migration($response, $migrated);
+    }
+
+    /** @throws \Exception if the bytes are no offbeat.v1.AuditIdsResponse */
+    public static function audit(string $bytes): IdAudit
+    {
+        [$taken, $rest] = Wire::taken($bytes, [self::SLOT_LOADS]);
+        $response = self::merged(new V1\AuditIdsResponse(), $rest);
+        $loads = array_values(unpack('e*', $taken[self::SLOT_LOADS]));
+
+        return Answers::audit($response, $loads, self::errors($response->getErrors(), 0));
+    }
+
+    /** @param list<int|float|string|\GMP> $ids */
+    private static function migratedIds(string $bytes, array $ids, int $firstIdIndex, bool $idsAreUuids): MigratedIds
+    {
+        [$columns, $rest] = Wire::taken($bytes, [
+            self::LAST_OLD_UNIX_MILLIS, self::LAST_OLD_CYCLE_INDEXES,
+            self::FIRST_NEW_UNIX_MILLIS, self::FIRST_NEW_CYCLE_INDEXES,
+        ]);
+        $message = self::merged(new V1\MigratedIds(), $rest);
+        $size = count($ids);
+
+        return new MigratedIds(
+            ids: $ids,
+            lastOldUnixMillis: self::numbers('P', $columns[self::LAST_OLD_UNIX_MILLIS], $size),
+            lastOldCycleIndexes: self::numbers('P', $columns[self::LAST_OLD_CYCLE_INDEXES], $size),
+            firstNewUnixMillis: self::numbers('P', $columns[self::FIRST_NEW_UNIX_MILLIS], $size),
+            firstNewCycleIndexes: self::numbers('P', $columns[self::FIRST_NEW_CYCLE_INDEXES], $size),
+            movedIdCount: (int) $message->getMovedIdCount(),
+            minGap: Times::fromOptional($message->getMinGap()),
+            maxGap: Times::fromOptional($message->getMaxGap()),
+            leftOutRunCount: (int) $message->getLeftOutRunCount(),
+            errors: self::errors($message->getErrors(), $firstIdIndex),
+            oldRunKeyPrefix: $message->getOldRunKeyPrefix(),
+            newRunKeyPrefix: $message->getNewRunKeyPrefix(),
+            idsAreUuids: $idsAreUuids,
+        );
+    }
+
+    /**
+     * @template T of \Google\Protobuf\Internal\Message
+     *
+     * @param T $message
+     *
+     * @return T
+     */
+    private static function merged(object $message, string $bytes): object
+    {
+        $message->mergeFromString($bytes);
+
+        return $message;
+    }
+
+    /** @return list<int> packed numbers */
+    private static function numbers(string $format, string $bytes, int $size): array
+    {
+        $numbers = array_values(unpack("$format*", $bytes));
         if (count($numbers) !== $size) {
-            throw new \UnexpectedValueException('a column that is not as long as the IDs');
+            throw new \UnexpectedValueException('a column that is not as long as the others');
         }
 
         return $numbers;
     }
 
-    private static function idError(string $bytes, int $firstIdIndex): IdError
+    /** @return list<int> where in a list of IDs those of the rows stand */
+    private static function places(string $bytes, int $idCount): array
     {
-        $message = new V1\IdError();
-        $message->mergeFromString($bytes);
-        $index = $firstIdIndex + (int) $message->getIdIndex();
+        $places = array_values(unpack('V*', $bytes));
+        if ($places !== [] && max($places) >= $idCount) {
+            throw new \UnexpectedValueException('a row of an ID that was not asked about');
+        }
 
-        return new IdError(
-            idIndex: $index,
-            reason: V1\ErrorReason::name($message->getReason()),
-            field: "ids[$index]",
-            value: $message->getValue(),
-            allowed: $message->getAllowed(),
-        );
+        return $places;
+    }
+
+    private static function nanos(?\Google\Protobuf\Duration $span): int
+    {
+        return (int) $span?->getSeconds() * 1_000_000_000 + (int) $span?->getNanos();
+    }
+
+    /**
+     * @param iterable<V1\IdError> $messages
+     *
+     * @return list<IdError>
+     */
+    private static function errors(iterable $messages, int $firstIdIndex): array
+    {
+        $errors = [];
+        foreach ($messages as $message) {
+            $index = $firstIdIndex + (int) $message->getIdIndex();
+            $errors[] = new IdError(
+                idIndex: $index,
+                reason: V1\ErrorReason::name($message->getReason()),
+                field: "ids[$index]",
+                value: $message->getValue(),
+                allowed: $message->getAllowed(),
+            );
+        }
+
+        return $errors;
     }
 }

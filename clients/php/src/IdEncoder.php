@@ -121,10 +121,11 @@ final class IdEncoder
      * Cuts IDs into batches that fit into messages; lazily.
      *
      * @param iterable<mixed> $ids
+     * @param int $bytesAlong what goes along with each ID
      *
      * @return \Generator<int, non-empty-list<mixed>>
      */
-    public static function batches(iterable $ids, int $size = self::BATCH_IDS): \Generator
+    public static function batches(iterable $ids, int $size = self::BATCH_IDS, int $bytesAlong = 0): \Generator
     {
         $batch = [];
         $weight = 0;
@@ -132,7 +133,7 @@ final class IdEncoder
             if ($id instanceof \Stringable) {
                 $id = (string) $id;
             }
-            $bytes = is_string($id) ? strlen($id) + 6 : 46; // with its tag and length
+            $bytes = $bytesAlong + (is_string($id) ? strlen($id) + 6 : 46); // with its tag and length
             if ($batch !== [] && $weight + $bytes > self::BATCH_BYTES) {
                 yield $batch;
                 [$batch, $weight] = [[], 0];

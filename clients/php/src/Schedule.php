@@ -7,6 +7,11 @@ namespace Offbeat;
 use DateInterval;
 use DateTimeImmutable;
 use DateTimeInterface;
+use Offbeat\Calendar\CalendarCycle;
+use Offbeat\Calendar\CycleWindow;
+use Offbeat\Calendar\DatedExclusion;
+use Offbeat\Calendar\RecurringExclusion;
+use Offbeat\Exception\InvalidArgument;
 
 /**
  * A cycle cut into slots, and a placement. What is null has the sidecar's default.
@@ -18,12 +23,16 @@ use DateTimeInterface;
  */
 final class Schedule
 {
-    public readonly DateInterval|int|float $period;
+    public readonly DateInterval|int|float|null $period;
     public readonly DateInterval|int|float|null $resolution;
     public readonly ?DateTimeImmutable $anchorTime;
+    /** @var list<CycleWindow> */
+    public readonly array $activeWindows;
+    /** @var list<DatedExclusion|RecurringExclusion> */
+    public readonly array $exclusions;
 
     /**
-     * @param DateInterval|int|float $period length of the cycle, as an interval of fixed length or
+     * @param DateInterval|int|float|null $period length of the cycle, as an interval of fixed length or
      *     in seconds: 1 ms to 3,660 days of elapsed time (a day is 24 hours, whatever the clocks do)
      * @param ?int $slotCount slots in a cycle; must divide it. Default: gcd of its seconds and 256
      * @param ?Placement $placement Placement::Hash by default
@@ -33,9 +42,16 @@ final class Schedule
      * @param DateInterval|int|float|null $resolution length of a tick: 1 second (the default) or a
      *     whole fraction of it, down to 0.001
      * @param ?DateTimeInterface $anchorTime when cycle 0 starts. Default: the Unix epoch
+     * @param ?CalendarCycle $calendar instead of a period: a day, week or month by the wall clock
+     * @param array<CycleWindow> $activeWindows the parts of the cycle that may be used, in order, over
+     *     which the IDs are smeared. Default: all of it
+     * @param array<DatedExclusion|RecurringExclusion> $exclusions times at which nothing may start; no
+     *     ID outside of them moves. Default: none
+     * @param ?int $weightQuantum the weight up to which an ID is one piece, in a unit of yours. Default:
+     *     no weights
      */
     public function __construct(
-        DateInterval|int|float $period,
+        DateInterval|int|float|null $period = null,
         public readonly ?int $slotCount = null,
         public readonly ?Placement $placement = null,
         public readonly string $salt = '',
@@ -43,11 +59,28 @@ final class Schedule
         public readonly ?int $bucketCount = null,
         DateInterval|int|float|null $resolution = null,
         ?DateTimeInterface $anchorTime = null,
+        public readonly ?CalendarCycle $calendar = null,
+        array $activeWindows = [],
+        array $exclusions = [],
+        public readonly ?int $weightQuantum = null,
     ) {
+        if ($period !== null && $calendar !== null) { // of which a message would keep the last alone
+            throw InvalidArgument::refused(
+                'schedule.spec.calendar',
+                $calendar,
+                'must not be set together with a period',
+                'ERROR_REASON_CONTRADICTORY',
+            );
+        }
         // Copies of what could be changed from outside.
         $this->period = Times::copy($period);
         $this->resolution = Times::copy($resolution);
         $this->anchorTime = $anchorTime === null ? null : DateTimeImmutable::createFromInterface($anchorTime);
+        $this->activeWindows = array_map(static fn (CycleWindow $window) => $window, array_values($activeWindows));
+        $this->exclusions = array_map(
+            static fn (DatedExclusion|RecurringExclusion $exclusion) => $exclusion,
+            array_values($exclusions),
+        );
     }
 
     /**
@@ -65,34 +98,60 @@ final class Schedule
             bucketCount: $this->bucketCount,
             resolution: $this->resolution,
             anchorTime: Times::shifted($this->anchorTime ?? Times::instant(0, 0), $offset),
+            calendar: $this->calendar,
+            activeWindows: $this->activeWindows,
+            exclusions: $this->exclusions,
+            weightQuantum: $this->weightQuantum,
         );
     }
 
     /** @internal */
-    public function toMessage(): V1\Schedule
+    public function toMessage(string $field = 'schedule'): V1\Schedule
     {
+        $field .= '.spec';
         $spec = new V1\ScheduleSpec();
-        $spec->setPeriod(Times::toDuration('schedule.spec.period', $this->period));
+        if ($this->period !== null) {
+            $spec->setPeriod(Times::toDuration("$field.period", $this->period));
+        }
+        if ($this->calendar !== null) {
+            $spec->setCalendar($this->calendar->toMessage("$field.calendar"));
+        }
         if ($this->slotCount !== null) {
-            $spec->setSlotCount(Check::int32('schedule.spec.slot_count', $this->slotCount));
+            $spec->setSlotCount(Check::int32("$field.slot_count", $this->slotCount));
         }
         if ($this->placement !== null) {
             $spec->setPlacement($this->placement->toMessage());
         }
-        $spec->setSalt(Check::utf8('schedule.spec.salt', $this->salt));
+        $spec->setSalt(Check::utf8("$field.salt", $this->salt));
         if ($this->profile !== null) {
             $spec->setProfile($this->profile->toMessage());
         }
         if ($this->bucketCount !== null) {
-            $spec->setBucketCount(Check::int32('schedule.spec.bucket_count', $this->bucketCount));
+            $spec->setBucketCount(Check::int32("$field.bucket_count", $this->bucketCount));
         }
         if ($this->resolution !== null) {
-            $spec->setResolution(Times::toDuration('schedule.spec.resolution', $this->resolution));
+            $spec->setResolution(Times::toDuration("$field.resolution", $this->resolution));
         }
         if ($this->anchorTime !== null) {
             $spec->setAnchorTime(Times::toTimestamp($this->anchorTime));
         }
+        if ($this->weightQuantum !== null) {
+            $spec->setWeightQuantum($this->weightQuantum);
+        }
+        $spec->setActiveWindows(self::messages("$field.active_windows", $this->activeWindows));
+        $spec->setExclusions(self::messages("$field.exclusions", $this->exclusions));
 
         return (new V1\Schedule())->setSpec($spec);
+    }
+
+    /** @param list<CycleWindow|DatedExclusion|RecurringExclusion> $parts */
+    private static function messages(string $field, array $parts): array
+    {
+        $messages = [];
+        foreach ($parts as $place => $part) {
+            $messages[] = $part->toMessage("{$field}[$place]");
+        }
+
+        return $messages;
     }
 }

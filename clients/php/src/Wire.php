@@ -25,16 +25,40 @@ final class Wire
         $at = 0;
         while ($at < strlen($bytes)) {
             $tag = self::varint($bytes, $at);
-            $fields[$tag >> 3][] = match ($tag & 7) {
-                0 => self::varint($bytes, $at),
-                1 => unpack('P', self::take($bytes, $at, 8))[1],
-                2 => self::take($bytes, $at, self::varint($bytes, $at)),
-                5 => unpack('V', self::take($bytes, $at, 4))[1],
-                default => throw new \UnexpectedValueException('neither a field nor the end of a message'),
-            };
+            $fields[$tag >> 3][] = self::value($tag, $bytes, $at);
         }
 
         return $fields;
+    }
+
+    /**
+     * Takes fields out of a message, so that a generated class can read the rest and need not read
+     * those, for which it takes its time: the bytes of each by its number, those of a field that came
+     * in parts one after the other; and the rest.
+     *
+     * @param list<int> $numbers of fields of text, bytes, a message, or packed numbers
+     *
+     * @return array{array<int, string>, string}
+     *
+     * @throws \UnexpectedValueException if the bytes are no message
+     */
+    public static function taken(string $bytes, array $numbers): array
+    {
+        $taken = array_fill_keys($numbers, '');
+        $rest = '';
+        $at = 0;
+        while ($at < strlen($bytes)) {
+            $start = $at;
+            $tag = self::varint($bytes, $at);
+            $value = self::value($tag, $bytes, $at);
+            if (isset($taken[$tag >> 3]) && is_string($value)) {
+                $taken[$tag >> 3] .= $value;
+            } else {
+                $rest .= substr($bytes, $start, $at - $start);
+            }
+        }
+
+        return [$taken, $rest];
     }
 
     /** A field of text, bytes, a message, or packed numbers. */
@@ -48,6 +72,17 @@ final class Wire
         }
 
         return $head . chr($length) . $bytes;
+    }
+
+    private static function value(int $tag, string $bytes, int &$at): int|string
+    {
+        return match ($tag & 7) {
+            0 => self::varint($bytes, $at),
+            1 => unpack('P', self::take($bytes, $at, 8))[1],
+            2 => self::take($bytes, $at, self::varint($bytes, $at)),
+            5 => unpack('V', self::take($bytes, $at, 4))[1],
+            default => throw new \UnexpectedValueException('neither a field nor the end of a message'),
+        };
     }
 
     private static function varint(string $bytes, int &$at): int

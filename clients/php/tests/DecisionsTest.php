@@ -5,8 +5,6 @@ declare(strict_types=1);
 namespace Offbeat\Tests;
 
 use DateInterval;
-use Google\Protobuf\Internal\Message;
-use Offbeat\Columns;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\IdType;
 use Offbeat\KindSpacing;
@@ -14,95 +12,11 @@ use Offbeat\Placement;
 use Offbeat\Profile;
 use Offbeat\Schedule;
 use Offbeat\Times;
-use Offbeat\V1;
 
-/** Decisions against golden answers, and against what PHP itself computes. */
+/** Decisions against what PHP itself computes. */
 final class DecisionsTest extends OffbeatTestCase
 {
     private const UUID = '0190d7a2-1111-7abc-8def-0123456789ab';
-
-    /** @dataProvider transports */
-    public function testGoldenAnswers(string $kind): void
-    {
-        $cases = self::decisions('response');
-        self::assertGreaterThan(250, count($cases));
-        foreach ($cases as $golden) {
-            ['method' => $method, 'request' => $request] = $golden;
-            $question = self::message("{$method}Request", $request);
-            $bytes = self::transport($kind, Sidecar::shared()->address)
-                ->call(self::path($method), $question->serializeToString(), 10.0);
-            $response = self::message("{$method}Response", []);
-            $response->mergeFromString($bytes);
-            foreach (['BucketShare', 'SlotLoad', 'SecondLoad'] as $estimate) { // to differ in the last digit
-                if (method_exists($response, "clear$estimate")) {
-                    $response->{"clear$estimate"}();
-                }
-            }
-            $expected = self::message("{$method}Response", $golden['response']);
-            $name = json_encode($request);
-            self::assertSame($expected->serializeToJsonString(), $response->serializeToJsonString(), $name);
-            self::assertSame($expected->serializeToString(), $response->serializeToString(), $name);
-            if ($response instanceof V1\AssignSlotsResponse) {
-                self::assertColumns($expected->getAssignments(), $bytes);
-            }
-        }
-    }
-
-    /** @dataProvider transports */
-    public function testRefusalsBecomeExceptions(string $kind): void
-    {
-        // What only JSON can say wrong, messages cannot.
-        $refused = array_filter(self::decisions('reason'), static fn (array $case): bool => !($case['json_only'] ?? false));
-        self::assertGreaterThan(90, count($refused));
-        $transport = self::transport($kind, Sidecar::shared()->address);
-        foreach ($refused as $refusal) {
-            $bytes = self::message("{$refusal['method']}Request", self::filled($refusal))->serializeToString();
-            $thrown = self::thrown(
-                InvalidArgument::class,
-                static fn () => $transport->call(self::path($refusal['method']), $bytes, 10.0),
-                $refusal['name'],
-            );
-            self::assertSame("ERROR_REASON_{$refusal['reason']}", $thrown->reason, $refusal['name']);
-            self::assertSame($refusal['field'], $thrown->field, $refusal['name']);
-            self::assertSame($refusal['value'] ?? $thrown->value, $thrown->value, $refusal['name']);
-            foreach ($refusal['allowed'] ?? [] as $words) {
-                self::assertStringContainsString($words, $thrown->allowed, $refusal['name']);
-            }
-        }
-    }
-
-    /**
-     * The cases of all files that have a field: "response", or "reason" of a refusal.
-     *
-     * @return list<array<string, mixed>>
-     */
-    private static function decisions(string $field): array
-    {
-        $files = glob(self::VECTORS . '/decisions/*.json');
-        self::assertGreaterThanOrEqual(4, count($files));
-        $cases = array_merge(...array_map(static fn (string $file): array => self::vectors('decisions/' . basename($file)), $files));
-
-        return array_values(array_filter($cases, static fn (array $case): bool => isset($case[$field])));
-    }
-
-    /** The request, with what is too long to write out. */
-    private static function filled(array $case): array
-    {
-        $request = $case['request'];
-        foreach (['fill_text', 'fill_list'] as $fill) {
-            if (isset($case[$fill])) {
-                $place = &$request;
-                foreach ($case[$fill]['path'] as $name) {
-                    $place = &$place[$name];
-                }
-                $length = $case[$fill]['length'];
-                $place = $fill === 'fill_text' ? str_repeat('x', $length) : array_fill(0, $length, $case[$fill]['element']);
-                unset($place);
-            }
-        }
-
-        return $request;
-    }
 
     public function testHashEqualsMd5(): void
     {
@@ -306,45 +220,6 @@ final class DecisionsTest extends OffbeatTestCase
             $client->assignSlots(self::eightHours(), range(1, 7_000), fromTime: self::noon());
         }
         self::assertLessThan(4.0, microtime(true) - $started);
-    }
-
-    private static function assertColumns(V1\SlotAssignments $expected, string $bytes): void
-    {
-        $ids = array_fill(0, count($expected->getSlotIndexes()), 'x');
-        $columns = Columns::read($bytes, $ids, 0, false);
-        $list = static fn (iterable $values): array => array_map(intval(...), iterator_to_array($values, false));
-        self::assertSame($list($expected->getSlotIndexes()), $columns->slotIndexes);
-        self::assertSame($list($expected->getSlotOffsetTicks()), $columns->slotOffsetTicks);
-        self::assertSame($list($expected->getCycleOffsetTicks()), $columns->cycleOffsetTicks);
-        self::assertSame($list($expected->getCycleIndexes()), $columns->cycleIndexes);
-        self::assertSame($list($expected->getNextRunUnixMillis()), $columns->nextRunUnixMillis);
-        self::assertCount(count($expected->getErrors()), $columns->errors);
-    }
-
-    /** A method with its service. */
-    private static function path(string $method): string
-    {
-        return match ($method) {
-            'AllocateWorkers', 'NextStage' => "StageService/$method",
-            'RouteJob', 'DispatchJobs', 'SplitWorkers', 'PlanLanes' => "LaneService/$method",
-            default => "SlotService/$method",
-        };
-    }
-
-    /** A message of offbeat.v1 from canonical JSON. */
-    private static function message(string $name, array $json): Message
-    {
-        // The runtime 3.21 takes the ".146" of an instant for 146 nanoseconds: give it all nine digits.
-        array_walk_recursive($json, static function (mixed &$value): void {
-            if (is_string($value) && preg_match('/^(\d{4}-\d\d-\d\dT[\d:]{8})\.(\d{1,9})(Z|[+-][\d:]+)$/D', $value, $found)) {
-                $value = $found[1] . '.' . str_pad($found[2], 9, '0') . $found[3];
-            }
-        });
-        $class = "Offbeat\\V1\\$name";
-        $message = new $class();
-        $message->mergeFromJsonString(json_encode((object) $json, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION));
-
-        return $message;
     }
 
     /** h·n / 2^64, for the first 8 bytes h of an MD5: by halves, since PHP's integers have 63 bits. */

@@ -9,17 +9,21 @@ final class ReadmeTest extends OffbeatTestCase
 {
     public function testExamplesGiveWhatTheySay(): void
     {
-        preg_match_all('/^```php\n(.*?)^```/ms', file_get_contents(__DIR__ . '/../README.md'), $blocks);
+        $readme = file_get_contents(__DIR__ . '/../README.md');
+        preg_match_all('/^```php\n(.*?)^```/ms', $readme, $blocks);
+        preg_match('/^```toml\n(.*?)^```/ms', $readme, $schedules);
         $code = preg_replace_callback(
             '#^( *)(.+); // => (.+)$#m',
             static fn (array $line): string => "$line[1]\$check($line[3], $line[2]);",
             implode("\n", $blocks[1]),
             count: $examples,
         );
-        self::assertSame(39, $examples);
+        self::assertSame(54, $examples);
         $file = tempnam(sys_get_temp_dir(), 'offbeat-');
         file_put_contents($file, "<?php\n\ndeclare(strict_types=1);\n\n$code");
-        putenv('OFFBEAT_ADDRESS=' . Sidecar::shared()->address);
+        file_put_contents("$file.toml", $schedules[1]);
+        $sidecar = new Sidecar(flags: ['--schedules', "$file.toml"]);
+        putenv("OFFBEAT_ADDRESS=$sidecar->address");
         try {
             $checked = 0;
             $check = static function (mixed $expected, mixed $given) use (&$checked): void {
@@ -33,6 +37,7 @@ final class ReadmeTest extends OffbeatTestCase
         } finally {
             putenv('OFFBEAT_ADDRESS');
             unlink($file);
+            unlink("$file.toml");
         }
     }
 }

@@ -27,7 +27,9 @@ final class Sidecar
      */
     public static function command(string $address, array $flags = []): array
     {
-        return [self::binary(), 'serve', '--listen', $address, '--admin-listen', 'off', ...$flags];
+        $admin = in_array('--admin-listen', $flags, true) ? [] : ['--admin-listen', 'off'];
+
+        return [self::binary(), 'serve', '--listen', $address, ...$admin, ...$flags];
     }
 
     public static function shared(): self

@@ -6,6 +6,7 @@ namespace Offbeat\Tests;
 
 use DateInterval;
 use DateTimeImmutable;
+use Offbeat\Columns;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\IdEncoder;
 use Offbeat\IdType;
@@ -138,6 +139,35 @@ final class TimesTest extends OffbeatTestCase
         self::assertSame([2 => [str_repeat('x', 300)]], Wire::fields(Wire::field(2, str_repeat('x', 300))));
         foreach (["\x08", "\x12\x05abc", "\x12" . str_repeat("\xff", 9) . "\x01", "\x0b", "\x08" . str_repeat("\xff", 11), "\x19\0\0", "\x0f"] as $bad) {
             self::thrown(\UnexpectedValueException::class, static fn () => Wire::fields($bad));
+        }
+    }
+
+    public function testFieldsAreTakenOutOfMessages(): void
+    {
+        $message = "\x08\x96\x01" . Wire::field(2, 'ab') . Wire::field(3, 'other') . "\x19\x02" . str_repeat("\0", 7) . Wire::field(2, 'cd');
+        [$taken, $rest] = Wire::taken($message, [2, 5]);
+        self::assertSame([2 => 'abcd', 5 => ''], $taken);
+        self::assertSame("\x08\x96\x01" . Wire::field(3, 'other') . "\x19\x02" . str_repeat("\0", 7), $rest);
+        self::thrown(\UnexpectedValueException::class, static fn () => Wire::taken("\x12\x05abc", [2]));
+    }
+
+    public function testColumnsThatDoNotFitAreRefused(): void
+    {
+        $row = ['slot_indexes' => [1], 'slot_offset_ticks' => [2], 'cycle_offset_ticks' => [3], 'cycle_indexes' => [4], 'next_run_unix_millis' => [5]];
+        $answer = static fn (array $columns): string => (new V1\AssignSlotsResponse())
+            ->setIdentity(new V1\ScheduleIdentity())
+            ->setAssignments(new V1\SlotAssignments($columns + ['resolution' => new \Google\Protobuf\Duration(['seconds' => 1])]))
+            ->serializeToString();
+        self::assertSame([1], Columns::assignments($answer($row), ['a'], 0, false)->slotIndexes);
+        foreach ([
+            [$row, []],
+            [$row, ['a', 'b']],
+            [['slot_indexes' => [1, 1]] + $row, ['a']],
+            [$row + ['id_indexes' => [1], 'piece_indexes' => [0]], ['a']],
+            [$row + ['id_indexes' => [0], 'piece_indexes' => [0, 1]], ['a']],
+            [$row + ['id_indexes' => [0, 0], 'piece_indexes' => [0, 1]], ['a']],
+        ] as [$columns, $ids]) {
+            self::thrown(\UnexpectedValueException::class, static fn () => Columns::assignments($answer($columns), $ids, 0, false));
         }
     }
 

@@ -10,3 +10,4 @@ require __DIR__ . '/Sidecar.php';
 require __DIR__ . '/OffbeatTestCase.php';
 require __DIR__ . '/NamedSpreadTestCase.php';
 require __DIR__ . '/FlakyTransport.php';
+require __DIR__ . '/PrometheusStandIn.php';

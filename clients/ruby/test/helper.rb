@@ -19,10 +19,10 @@ class Sidecar
     server.addr[1].tap { server.close }
   end
 
-  def initialize(address = "127.0.0.1:#{Sidecar.free_port}", *flags)
+  def initialize(address = "127.0.0.1:#{Sidecar.free_port}", *flags, admin: "off")
     @address = address
     reader, writer = IO.pipe
-    @pid = Process.spawn(BINARY, "serve", "--listen", address, "--admin-listen", "off", *flags, err: writer)
+    @pid = Process.spawn(BINARY, "serve", "--listen", address, "--admin-listen", admin, *flags, err: writer)
     writer.close
     line = reader.gets
     raise "the sidecar says #{line.inspect}" unless line.to_s.include?("listening")
@@ -35,7 +35,7 @@ class Sidecar
     Process.wait2(pid)[1]
   end
 
-  SHARED = new
+  SHARED = new("127.0.0.1:#{free_port}", "--schedules", File.join(__dir__, "schedules.toml"))
   Minitest.after_run { raise "the sidecar ended badly" unless SHARED.stop.success? }
 end
 

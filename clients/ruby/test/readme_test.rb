@@ -18,6 +18,6 @@ class ReadmeTest < OffbeatTest
       end
       scope.eval(code, "README.md")
     end
-    assert_equal 35, checked
+    assert_equal 50, checked
   end
 end

@@ -10,7 +10,7 @@ require "set"
 class SignatureTest < OffbeatTest
   FOLDER = File.join(ROOT, "clients/ruby/sig")
   # What the client is made of: no user names it.
-  INTERNAL = %i[V1 Transport Endpoint Conversation Times Fields IdEncoder error_from refused named set_field].freeze
+  INTERNAL = %i[V1 Transport Endpoint Conversation Times Fields IdEncoder error_from refused named set_field Batches Beside].freeze
 
   # The signature with Ruby's own; in a test, since one that cannot be read must not end the others.
   def self.builder
@@ -137,7 +137,9 @@ class SignatureTest < OffbeatTest
       id_type: Offbeat::IdEncoder::TYPES, sql_dialect: Offbeat::SqlColumn::DIALECTS, sql_type: Offbeat::SqlColumn::TYPES,
       sql_parameter_style: Offbeat::SqlColumn::PARAMETER_STYLES, allocation_rule: Offbeat::Client::ALLOCATION_RULES,
       stage_weighting: Offbeat::Client::STAGE_WEIGHTINGS, lane_policy: Offbeat::LaneSet::POLICIES,
-      timeout_action: Offbeat::LaneSet::TIMEOUT_ACTIONS
+      timeout_action: Offbeat::LaneSet::TIMEOUT_ACTIONS, calendar_unit: Offbeat::CalendarCycle::UNITS,
+      exclusion_policy: Offbeat::Exclusion::POLICIES, newcomer_policy: Offbeat::Newcomer::POLICIES,
+      missed_run_policy: Offbeat::Client::MISSED_RUN_POLICIES
     }.each do |name, names|
       assert_equal names.keys, builder.expand_alias(name_of("Offbeat::#{name}")).types.map(&:literal), name
     end
@@ -168,6 +170,25 @@ class SignatureTest < OffbeatTest
     check_members(client.split_workers(plan.lane_set, plan.lane_set.lanes.map { Offbeat::LaneState.new }))
     [*stages, *jobs, run_times].each { |question| check_members(question) }
     assert_operator @checked.size, :>=, 18, @checked.to_s
+  end
+
+  def test_members_of_slots_have_the_types_that_are_written
+    berlin = Offbeat::CalendarCycle.new(unit: :day, time_zone: "Europe/Berlin")
+    exclusion = Offbeat::Exclusion.new(calendar: berlin, window: 79_200...82_800, policy: :skip)
+    daily = Offbeat::Schedule.new(calendar: berlin, active_windows: [...3_600, 7_200...43_200], exclusions: [exclusion],
+                                  weight_quantum: 5)
+    every_4_hours = Offbeat::Schedule.new(period: 14_400, slot_count: 8)
+    newcomer = Offbeat::Newcomer.new(created_time: NOON, policy: :now_smeared, smear_span: 60)
+    column = Offbeat::SqlColumn.new(dialect: :sqlite, table: "t", name: "h", type: :hash_digits)
+    [daily, every_4_hours, newcomer, Offbeat::ScheduleVersion.new(name: "a", version: 1),
+     client.describe_schedule(daily, population: 1_000), client.reciprocal_slots(every_4_hours, kind_count: 2),
+     client.assign_slot(daily, "a", weight: 12, from_time: NOON, newcomer: newcomer),
+     client.assign_slots(daily, ["a"], weights: [12], from_time: NOON).first,
+     client.list_due_runs(EIGHT_HOURS, ["a"], watermark: NOON - 28_800, now_time: NOON).first,
+     client.plan_migration(EIGHT_HOURS, every_4_hours, sql_column: column),
+     client.plan_migration(EIGHT_HOURS, every_4_hours, ids: ["a"]).ids.first,
+     client.audit_ids(EIGHT_HOURS, ["a", "a", "x" * 1_025], return_errors: true)].each { |value| check_members(value) }
+    assert_operator @checked.size, :>=, 20, @checked.to_s
   end
 
   def check_members(value)

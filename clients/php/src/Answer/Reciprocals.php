@@ -12,7 +12,8 @@ final class Reciprocals
     /**
      * @param list<KindSlot> $kinds in order
      * @param int $gapSlotCount the smallest number of slots between two kinds of one user
-     * @param DateInterval $runBudget what queue wait and run time of a job must stay within
+     * @param DateInterval $runBudget what queue wait and run time of a job must stay within;
+     *     the delays that were given are taken off
      * @param DateInterval $independentRunBudget the same, for kinds with differing salts
      */
     public function __construct(

@@ -7,7 +7,7 @@ namespace Offbeat\Answer;
 use DateInterval;
 use DateTimeImmutable;
 
-/** One ID of a batch: its place, and its next run. */
+/** One ID of a batch, or with weights one piece of it: its place, and its next run. */
 final class Row
 {
     public function __construct(
@@ -18,6 +18,7 @@ final class Row
         public readonly int $cycleIndex,
         public readonly DateTimeImmutable $nextRunTime,
         public readonly string $runKey,
+        public readonly int $pieceIndex = 0,
     ) {
     }
 }

@@ -6,7 +6,10 @@ namespace Offbeat\Answer;
 
 use DateTimeImmutable;
 
-/** One slot of one cycle: the half-open span from start to end. */
+/**
+ * One slot of one cycle: the half-open span from start to end, before exclusions. A slot that an active
+ * window cuts goes on in the next one.
+ */
 final class Slot
 {
     /** @param ?Predicate $predicate what selects its rows, if a column was named */

@@ -7,16 +7,19 @@ namespace Offbeat\Answer;
 use Offbeat\Times;
 
 /**
- * Assignments of a batch: rows, and the columns they come from.
+ * Assignments of a batch: rows, and the columns they come from. One row for each ID, or with weights
+ * one for each piece of it.
  *
- * A refused ID holds -1 in all columns and stands in the errors; its row throws
- * OutOfBoundsException, and accepted() passes over it.
+ * A refused ID holds -1 in the columns of slots, offsets and times and stands in the errors; its row
+ * throws OutOfBoundsException, and accepted() passes over it.
  *
  * @implements \ArrayAccess<int, Row>
  * @implements \IteratorAggregate<int, Row>
  */
 final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggregate
 {
+    use Columnar;
+
     /**
      * @param int $firstIdIndex the first ID of this batch, counted from the first of the call
      * @param list<int|float|string|\GMP> $ids
@@ -27,13 +30,15 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
      * @param list<int> $nextRunUnixMillis
      * @param int $tickNanos length of a tick, the unit of the offsets
      * @param list<IdError> $errors the refused IDs, by index, rising
+     * @param list<int> $idIndexes with weights only: where in `ids` the ID of a row stands
+     * @param list<int> $pieceIndexes with weights only: which piece of its ID a row is, from 0
      *
      * @internal
      */
     public function __construct(
         public readonly string $fingerprint,
         public readonly int $firstIdIndex,
-        public readonly array $ids,
+        array $ids,
         public readonly array $slotIndexes,
         public readonly array $slotOffsetTicks,
         public readonly array $cycleOffsetTicks,
@@ -42,8 +47,12 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
         public readonly array $errors,
         public readonly int $tickNanos,
         private readonly string $runKeyPrefix,
-        private readonly bool $idsAreUuids,
+        bool $idsAreUuids,
+        public readonly array $idIndexes = [],
+        public readonly array $pieceIndexes = [],
     ) {
+        $this->ids = $ids;
+        $this->idsAreUuids = $idsAreUuids;
     }
 
     /**
@@ -56,21 +65,22 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
     public static function joined(array $parts): self
     {
         $first = $parts[0];
-        $all = static fn (string $column): array => array_merge(...array_column($parts, $column));
 
         return count($parts) === 1 ? $first : new self(
             $first->fingerprint,
             $first->firstIdIndex,
-            $all('ids'),
-            $all('slotIndexes'),
-            $all('slotOffsetTicks'),
-            $all('cycleOffsetTicks'),
-            $all('cycleIndexes'),
-            $all('nextRunUnixMillis'),
-            $all('errors'),
+            self::all($parts, 'ids'),
+            self::all($parts, 'slotIndexes'),
+            self::all($parts, 'slotOffsetTicks'),
+            self::all($parts, 'cycleOffsetTicks'),
+            self::all($parts, 'cycleIndexes'),
+            self::all($parts, 'nextRunUnixMillis'),
+            self::all($parts, 'errors'),
             $first->tickNanos,
             $first->runKeyPrefix,
             $first->idsAreUuids,
+            self::allPlaces($parts, 'idIndexes'),
+            self::all($parts, 'pieceIndexes'),
         );
     }
 
@@ -114,13 +124,13 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
     public function runKey(int $index): string
     {
         $this->check($index);
-        $id = $this->ids[$index];
-        if (is_float($id)) {
-            return '';
-        }
-        $canonical = $this->idsAreUuids ? self::uuid((string) $id) : (string) $id;
 
-        return "$this->runKeyPrefix/{$this->cycleIndexes[$index]}/0/$canonical";
+        return $this->key(
+            $this->runKeyPrefix,
+            $this->cycleIndexes[$index],
+            $this->pieceIndexes[$index] ?? 0,
+            $this->ids[$this->idIndexes[$index] ?? $index],
+        );
     }
 
     public function offsetExists(mixed $offset): bool
@@ -131,28 +141,17 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
     public function offsetGet(mixed $offset): Row
     {
         $this->check($offset);
-        $millis = $this->nextRunUnixMillis[$offset];
-        $seconds = intdiv($millis - (($millis % 1_000) + 1_000) % 1_000, 1_000);
 
         return new Row(
-            id: $this->ids[$offset],
+            id: $this->ids[$this->idIndexes[$offset] ?? $offset],
             slotIndex: $this->slotIndexes[$offset],
             slotOffset: $this->span($this->slotOffsetTicks[$offset]),
             cycleOffset: $this->span($this->cycleOffsetTicks[$offset]),
             cycleIndex: $this->cycleIndexes[$offset],
-            nextRunTime: Times::instant($seconds, ($millis - $seconds * 1_000) * 1_000),
+            nextRunTime: self::instant($this->nextRunUnixMillis[$offset]),
             runKey: $this->runKey($offset),
+            pieceIndex: $this->pieceIndexes[$offset] ?? 0,
         );
-    }
-
-    public function offsetSet(mixed $offset, mixed $value): never
-    {
-        throw new \LogicException('assignments are read only');
-    }
-
-    public function offsetUnset(mixed $offset): never
-    {
-        throw new \LogicException('assignments are read only');
     }
 
     private function check(int $index): void
@@ -161,7 +160,8 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
             throw new \OutOfBoundsException("there is no row $index");
         }
         if ($this->slotIndexes[$index] < 0) {
-            throw new \OutOfBoundsException('ids[' . $this->firstIdIndex + $index . '] was refused: see errors');
+            $id = $this->firstIdIndex + ($this->idIndexes[$index] ?? $index);
+            throw new \OutOfBoundsException("ids[$id] was refused: see errors");
         }
     }
 
@@ -171,11 +171,5 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
         $ticksPerSecond = intdiv(1_000_000_000, $this->tickNanos);
 
         return Times::interval(intdiv($ticks, $ticksPerSecond), $ticks % $ticksPerSecond * $this->tickNanos);
-    }
-
-    /** The canonical text of a UUID. */
-    private static function uuid(string $id): string
-    {
-        return preg_replace('/^(.{8})(.{4})(.{4})(.{4})/', '$1-$2-$3-$4-', strtolower(str_replace('-', '', $id)));
     }
 }

@@ -4,21 +4,28 @@ declare(strict_types=1);
 
 namespace Offbeat\Exception;
 
+use Offbeat\Answer\DueRuns;
 use Offbeat\Answer\IdError;
+use Offbeat\Answer\Migration;
 use Offbeat\Answer\SlotAssignments;
 
-/** Some IDs of a batch were refused; the others are answered, in the assignments. */
+/** Some IDs of a batch were refused; the others are answered. */
 final class BadIds extends InvalidArgument
 {
-    /** @var non-empty-list<IdError> why IDs were refused, by index, rising */
-    public readonly array $errors;
+    /** The answers of assignSlots(), in which refused IDs hold -1; null where something else was asked. */
+    public readonly ?SlotAssignments $assignments;
 
-    /** @param SlotAssignments $assignments the answers; refused IDs hold -1 in all columns */
-    public function __construct(public readonly SlotAssignments $assignments)
-    {
-        $this->errors = $assignments->errors;
-        $first = $this->errors[0];
-        $more = count($this->errors) - 1;
+    /**
+     * @param non-empty-list<IdError> $errors why IDs were refused, by index, rising
+     * @param SlotAssignments|DueRuns|Migration $answer what the call would have returned
+     */
+    public function __construct(
+        public readonly array $errors,
+        public readonly SlotAssignments|DueRuns|Migration $answer,
+    ) {
+        $this->assignments = $answer instanceof SlotAssignments ? $answer : null;
+        $first = $errors[0];
+        $more = count($errors) - 1;
         parent::__construct(
             "$first->field: $first->value is refused: $first->allowed" . ($more > 0 ? " (and $more more)" : ''),
             reason: $first->reason,

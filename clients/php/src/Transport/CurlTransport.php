@@ -32,7 +32,12 @@ final class CurlTransport implements Transport
     private const CURLE_HTTP2_STREAM = 92; // which PHP does not name
     private const TLS_ERRORS = [CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT, CURLE_SSL_CACERT_BADFILE];
     /** What the sidecar takes: of the bulk methods, and of the others. */
-    private const BULK_METHODS = ['SlotService/AssignSlots', 'NamedSpreadService/SubmitGroups'];
+    private const BULK_METHODS = [
+        'LaneService/DispatchJobs', 'LaneService/PlanLanes', 'LatenessService/RecordLateness',
+        'NamedSpreadService/SubmitGroups', 'NamedSpreadService/WaitForGroups', 'SlotService/AssignSlots',
+        'SlotService/AuditIds', 'SlotService/ListDueRuns', 'SlotService/PlanMigration',
+        'StageService/AllocateWorkers', 'StageService/NextStage',
+    ];
     private const MAX_BULK_BYTES = 4 << 20;
     private const MAX_QUESTION_BYTES = 256 << 10;
 

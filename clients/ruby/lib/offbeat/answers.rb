@@ -2,34 +2,110 @@
 
 module Offbeat
   # One run of an ID. The run key is equal for two attempts to enqueue it, and empty for a fraction.
-  Run = Struct.new(:start_time, :cycle_index, :run_key, keyword_init: true)
+  # `regular_time` is when it would start but for an exclusion or a newcomer's policy; nil where that is
+  # when it starts.
+  Run = Struct.new(:start_time, :cycle_index, :run_key, :regular_time, keyword_init: true) do
+    def self.of(message)
+      new(start_time: Times.from_timestamp(message.start_time), cycle_index: message.cycle_index,
+          run_key: message.run_key, regular_time: Times.from_optional_timestamp(message.regular_time))
+    end
 
-  # Where an ID stands, and when it runs. Offsets are in seconds; `reason` is what
-  # decided: the hash in hexadecimal, the bucket, or the fraction.
-  Assignment = Struct.new(:id, :slot_index, :slot_offset, :cycle_offset, :last_run, :next_runs,
-                          :fingerprint, :canonical_id, :reason, keyword_init: true) do
-    def next_run
-      next_runs.first or raise IndexError, "no next run was asked for"
+    def self.of_optional(message)
+      message && of(message)
     end
   end
 
-  # Why one ID of a batch was refused; the index counts from the first of the call.
-  IdError = Struct.new(:id_index, :reason, :field, :value, :allowed, keyword_init: true)
+  # A piece of a weighted ID, which runs as if it were an ID. Offsets are in seconds.
+  Piece = Value.define(:piece_index, :slot_index, :slot_offset, :cycle_offset, :last_run, :next_runs, :first_run) do
+    def self.of(message)
+      new(piece_index: message.piece_index, slot_index: message.slot_index,
+          slot_offset: Times.from_duration(message.slot_offset),
+          cycle_offset: Times.from_duration(message.cycle_offset), last_run: Run.of_optional(message.last_run),
+          next_runs: message.next_runs.map { |run| Run.of(run) }, first_run: Run.of_optional(message.first_run))
+    end
+  end
 
-  # One ID of a batch: its place, and its next run. Offsets are in seconds.
-  Row = Struct.new(:id, :slot_index, :slot_offset, :cycle_offset, :cycle_index, :next_run_time, :run_key,
-                   keyword_init: true)
+  # Where an ID stands, and when it runs. Offsets are in seconds; `reason` is what
+  # decided: the hash in hexadecimal, the bucket, or the fraction.
+  #
+  # `last_run` is nil if exclusions skip the 1,000 cycles before; `first_run` is that of a newcomer.
+  # `further_pieces` are those of a weighted ID from piece 1 on; {#pieces} are all.
+  Assignment = Struct.new(:id, :slot_index, :slot_offset, :cycle_offset, :last_run, :next_runs,
+                          :fingerprint, :canonical_id, :reason, :first_run, :further_pieces, keyword_init: true) do
+    def self.of(id, message)
+      new(id: id, slot_index: message.slot_index, slot_offset: Times.from_duration(message.slot_offset),
+          cycle_offset: Times.from_duration(message.cycle_offset), last_run: Run.of_optional(message.last_run),
+          next_runs: message.next_runs.map { |run| Run.of(run) },
+          fingerprint: message.identity.fingerprint, canonical_id: message.reason.canonical_id,
+          reason: message.reason[message.reason.rule.to_s], first_run: Run.of_optional(message.first_run),
+          further_pieces: message.further_pieces.map { |piece| Piece.of(piece) })
+    end
+
+    def next_run
+      next_runs.first or raise IndexError, "there is no next run: none was asked for, or exclusions skip them all"
+    end
+
+    # All pieces of the ID, the assignment's own as piece 0: enqueue each.
+    def pieces
+      [Piece.new(piece_index: 0, slot_index: slot_index, slot_offset: slot_offset, cycle_offset: cycle_offset,
+                 last_run: last_run, next_runs: next_runs, first_run: first_run), *further_pieces]
+    end
+  end
+
+  # An ID that is new to the schedule, to be told its first run.
+  #
+  #   Offbeat::Newcomer.new(created_time: Time.now, policy: :now_smeared, smear_span: 600)
+  Newcomer = Value.define(:created_time, :policy, :smear_span) do
+    # @param created_time when it came
+    # @param policy when it runs first, if its time in the cycle has passed: :next_cycle (the default) or
+    #   :now_smeared, within `smear_span` seconds of created_time
+    def initialize(created_time:, policy: nil, smear_span: nil)
+      super
+    end
+
+    # The newcomer as its message; the path names it in refusals.
+    def to_message(path)
+      message = V1::Newcomer.new(created_time: Times.to_timestamp("#{path}.created_time", created_time))
+      message.policy = Offbeat.named("#{path}.policy", policy, Newcomer::POLICIES) if policy
+      Fields.set_spans(message, self, path, %w[smear_span])
+      message
+    end
+  end
+  Newcomer::POLICIES = { next_cycle: :NEWCOMER_POLICY_NEXT_CYCLE, now_smeared: :NEWCOMER_POLICY_NOW_SMEARED }.freeze
 
   # One slot of one cycle: the half-open span from start to end; and which rows belong to
   # it, a {Predicate}, if a column was named.
-  Slot = Struct.new(:slot_index, :cycle_index, :start_time, :end_time, :predicate, keyword_init: true)
+  Slot = Struct.new(:slot_index, :cycle_index, :start_time, :end_time, :predicate, keyword_init: true) do
+    def self.of(message)
+      new(slot_index: message.slot_index, cycle_index: message.cycle_index,
+          start_time: Times.from_timestamp(message.start_time), end_time: Times.from_timestamp(message.end_time))
+    end
+  end
 
   # An estimate of how full slots or seconds get.
   ExpectedLoad = Struct.new(:mean, :fullest_median, :fullest_p99, keyword_init: true)
 
-  # What a schedule is.
+  # What a schedule is, and its cycle at the time asked about. Spans are in seconds; `run_key_schedule` is
+  # what run keys begin with; `slot` is nil outside of the active windows, `active_duration` what they leave
+  # of the cycle; exclusions skip and defer so large a share of its runs (0 to 1).
   Description = Struct.new(:fingerprint, :canonical_text, :slot_count, :slot_duration, :slot, :cycle_start_time,
-                           :bucket_share, :slot_load, :second_load, keyword_init: true)
+                           :bucket_share, :slot_load, :second_load, :run_key_schedule, :cycle_end_time,
+                           :active_duration, :skipped_share, :deferred_share, keyword_init: true) do
+    def self.of(message)
+      load = ->(estimate) { estimate && ExpectedLoad.new(**estimate.to_h) }
+      share = message.bucket_share
+      new(fingerprint: message.identity.fingerprint, canonical_text: message.canonical_text,
+          slot_count: message.spec.slot_count, slot_duration: Times.from_duration(message.slot_duration),
+          slot: message.slot && Slot.of(message.slot),
+          cycle_start_time: Times.from_timestamp(message.cycle_start_time),
+          bucket_share: share && BucketShare.new(**share.to_h),
+          slot_load: load.call(message.slot_load), second_load: load.call(message.second_load),
+          run_key_schedule: message.identity.run_key_schedule,
+          cycle_end_time: Times.from_timestamp(message.cycle_end_time),
+          active_duration: Times.from_duration(message.active_duration),
+          skipped_share: message.skipped_share, deferred_share: message.deferred_share)
+    end
+  end
 
   # How evenly slots share the buckets of :twister.
   BucketShare = Struct.new(:min_bucket_count, :max_bucket_count, :imbalance, keyword_init: true)
@@ -38,85 +114,21 @@ module Offbeat
   # for users whose kind 0 runs at the slot, `time_slot_index` whose users it handles
   # while the slot runs; `offset` (seconds) is what to shift its schedule by.
   KindSlot = Struct.new(:kind_index, :offset_slot_count, :offset, :user_slot_index, :time_slot_index,
-                        :gap_slot_count, :run_budget, keyword_init: true)
+                        :gap_slot_count, :run_budget, keyword_init: true) do
+    def self.of(message)
+      new(kind_index: message.kind_index, offset_slot_count: message.offset_slot_count,
+          offset: Times.from_duration(message.offset), user_slot_index: message.user_slot_index,
+          time_slot_index: message.time_slot_index, gap_slot_count: message.gap_slot_count,
+          run_budget: Times.from_duration(message.run_budget))
+    end
+  end
 
   # Where kinds of job stand that must not meet on the same user; spans in seconds.
-  Reciprocals = Struct.new(:kinds, :gap_slot_count, :gap, :run_budget, :independent_run_budget, keyword_init: true)
-
-  # Assignments of a batch: rows, and the columns they come from.
-  #
-  # A refused ID holds -1 in all columns and stands in {#errors}; its row raises
-  # KeyError, and {#accepted} passes over it.
-  class SlotAssignments
-    include Enumerable
-
-    attr_reader :ids, :slot_indexes, :slot_offset_ticks, :cycle_offset_ticks, :cycle_indexes,
-                :next_run_unix_millis, :errors, :first_id_index
-    attr_accessor :fingerprint
-
-    def initialize(encoder, first_id_index = 0)
-      @encoder, @first_id_index = encoder, first_id_index
-      @ids, @slot_indexes, @slot_offset_ticks, @cycle_offset_ticks = [], [], [], []
-      @cycle_indexes, @next_run_unix_millis, @errors = [], [], []
-      @resolution, @run_key_prefix, @fingerprint = 1, "", ""
-    end
-
-    def size
-      slot_indexes.size
-    end
-
-    def each
-      return enum_for(:each) { size } unless block_given?
-
-      size.times { |index| yield self[index] }
-    end
-
-    # The rows of the IDs that were not refused; lazily.
-    def accepted
-      Enumerator.new { |rows| size.times { |index| rows << self[index] unless slot_indexes[index].negative? } }
-    end
-
-    def [](index)
-      check(index)
-      Row.new(id: ids[index], slot_index: slot_indexes[index],
-              slot_offset: Times.whole(slot_offset_ticks[index] * @resolution.to_r),
-              cycle_offset: Times.whole(cycle_offset_ticks[index] * @resolution.to_r),
-              cycle_index: cycle_indexes[index], next_run_time: Times.from_unix_millis(next_run_unix_millis[index]),
-              run_key: run_key(index))
-    end
-
-    # Equal for two attempts to enqueue a row's next run; empty for a fraction, which is no identity.
-    def run_key(index)
-      check(index)
-      return "" if ids[index].is_a?(Float)
-
-      "#{@run_key_prefix}/#{cycle_indexes[index]}/0/#{@encoder.canonical(ids[index])}"
-    end
-
-    # Appends the answer of one message.
-    def add(batch, columns)
-      first = first_id_index + size
-      @ids.concat(batch)
-      @slot_indexes.concat(columns.slot_indexes.to_a)
-      @slot_offset_ticks.concat(columns.slot_offset_ticks.to_a)
-      @cycle_offset_ticks.concat(columns.cycle_offset_ticks.to_a)
-      @cycle_indexes.concat(columns.cycle_indexes.to_a)
-      @next_run_unix_millis.concat(columns.next_run_unix_millis.to_a)
-      @resolution = Times.from_duration(columns.resolution)
-      @run_key_prefix = columns.run_key_prefix
-      columns.errors.each do |error|
-        index = first + error.id_index
-        @errors << IdError.new(id_index: index, reason: error.reason.to_s, field: "ids[#{index}]",
-                               value: error.value, allowed: error.allowed)
-      end
-      self
-    end
-
-    private
-
-    def check(index)
-      slot = slot_indexes.fetch(index)
-      raise KeyError, "ids[#{first_id_index + index}] was refused: see errors" if slot.negative?
+  Reciprocals = Struct.new(:kinds, :gap_slot_count, :gap, :run_budget, :independent_run_budget, keyword_init: true) do
+    def self.of(message)
+      new(kinds: message.kinds.map { |kind| KindSlot.of(kind) }, gap_slot_count: message.gap_slot_count,
+          gap: Times.from_duration(message.gap), run_budget: Times.from_duration(message.run_budget),
+          independent_run_budget: Times.from_duration(message.independent_run_budget))
     end
   end
 end

@@ -32,25 +32,28 @@ module Offbeat
   # A field is out of range, unparsable or contradictory; asking again does not help.
   class InvalidArgument < Error; end
 
-  # Some IDs of a batch were refused; the others are answered, in {#assignments}.
+  # Some IDs of a batch were refused; the others are answered, in {#answer}.
   class BadIds < InvalidArgument
-    attr_reader :assignments
+    # What the call would have returned: {SlotAssignments}, {DueRuns}, a {MigrationPlan} or an {Audit}.
+    attr_reader :answer
+    # The same.
+    alias assignments answer
 
-    def initialize(assignments)
-      @assignments = assignments
-      first = assignments.errors.first
-      more = assignments.errors.size - 1
+    def initialize(answer)
+      @answer = answer
+      first = answer.errors.first
+      more = answer.errors.size - 1
       message = "#{first.field}: #{first.value} is refused: #{first.allowed}"
       message += " (and #{more} more)" if more.positive?
       super(message, reason: first.reason, field: first.field, value: first.value, allowed: first.allowed)
     end
 
     def errors
-      assignments.errors
+      answer.errors
     end
   end
 
-  # What was asked for is not there.
+  # What was asked for is not there: a spread, a schedule of this name and version.
   class NotFound < Error; end
 
   # Asked in the wrong state.

@@ -31,11 +31,7 @@ module Offbeat
 
     # Adds the messages of values to a repeated field.
     def add_messages(message, name, values, type, path = name)
-      each_indexed(values, path) do |value, place|
-        raise Offbeat.refused(place, value, "must be an #{type}") unless value.is_a?(type)
-
-        message[name] << value.to_message(place)
-      end
+      each_indexed(values, path) { |value, place| message[name] << Fields.message(value, type, place) }
     end
 
     # Yields the elements of a list, and the path of each. A Struct is Enumerable, but no list.
@@ -45,6 +41,29 @@ module Offbeat
       end
 
       values.each_with_index { |value, index| yield value, "#{path}[#{index}]" }
+    end
+
+    # The message of a schedule, whichever way it is said.
+    def schedule(value, path = "schedule")
+      return value.to_message(path) if value.is_a?(Schedule) || value.is_a?(ScheduleVersion)
+
+      raise Offbeat.refused(path, value, "must be an Offbeat::Schedule or an Offbeat::ScheduleVersion")
+    end
+
+    # The message of a value of a type.
+    def message(value, type, path)
+      raise Offbeat.refused(path, value, "must be an #{type}") unless value.is_a?(type)
+
+      value.to_message(path)
+    end
+
+    # A part of a cycle, from a Range of seconds.
+    def window(range, path)
+      start, finish = Times.half_open(path, range)
+      window = V1::CycleWindow.new
+      window.start_offset = Times.to_duration("#{path}.start_offset", start) unless start.nil?
+      window.end_offset = Times.to_duration("#{path}.end_offset", finish) unless finish.nil?
+      window
     end
 
     # A name; the empty one stands for none.

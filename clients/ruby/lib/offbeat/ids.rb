@@ -38,8 +38,20 @@ module Offbeat
 
     # The next IDs of a call as a column.
     def column(ids)
+      encode(checked(ids))
+    end
+
+    # The next IDs of a call; raises for what is no ID, or of another type.
+    def checked(ids)
       ids.each_with_index { |id, offset| check("ids[#{@next + offset}]", id) }
       @next += ids.size
+      ids
+    end
+
+    # IDs that were checked before as a column.
+    def encode(ids)
+      return V1::IdColumn.new if ids.empty?
+
       if @kind == :integers && !ids.all? { |id| INT64.cover?(id) }
         V1::IdColumn.new(decimals: ids.map(&:to_s))
       else
@@ -55,10 +67,15 @@ module Offbeat
       [digits[0, 8], digits[8, 4], digits[12, 4], digits[16, 4], digits[20, 12]].join("-")
     end
 
+    # The key of a run: its schedule and kind, its cycle, its piece, and the ID; empty for a fraction, which is
+    # no identity.
+    def run_key(prefix, cycle_index, piece_index, id)
+      id.is_a?(Float) ? "" : "#{prefix}/#{cycle_index}/#{piece_index}/#{canonical(id)}"
+    end
+
     # Cuts IDs into batches that fit into messages; lazily.
     def self.batches(ids, size = BATCH_IDS)
-      raise Offbeat.refused("ids", ids, "must be an Enumerable of IDs: [id], or assign_slot") unless ids.respond_to?(:each_slice)
-
+      enumerable(ids)
       Enumerator.new do |batches|
         ids.each_slice(size) do |slice|
           weight = 0
@@ -70,6 +87,13 @@ module Offbeat
           end.each { |batch| batches << batch }
         end
       end
+    end
+
+    # The IDs, if they are some.
+    def self.enumerable(ids)
+      return ids if ids.respond_to?(:each_slice)
+
+      raise Offbeat.refused("ids", ids, "must be an Enumerable of IDs: [id], or assign_slot")
     end
 
     private

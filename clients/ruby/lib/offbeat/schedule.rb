@@ -2,7 +2,9 @@
 
 require "google/protobuf"
 require_relative "v1/slots_pb"
+require_relative "calendar"
 require_relative "times"
+require_relative "value"
 
 module Offbeat
   # A cycle cut into slots, and a placement. What is nil has the sidecar's default.
@@ -11,59 +13,86 @@ module Offbeat
   #
   # The sidecar checks the values: a schedule that cannot be raises
   # {InvalidArgument} when it is first used.
-  class Schedule
-    PLACEMENTS = { hash: :PLACEMENT_HASH, twister: :PLACEMENT_TWISTER, fraction: :PLACEMENT_FRACTION }.freeze
-    PROFILES = {
-      ruby: :TWISTER_PROFILE_RUBY, ruby_3_0_to_3_1: :TWISTER_PROFILE_RUBY_3_0_TO_3_1,
-      python: :TWISTER_PROFILE_PYTHON, php: :TWISTER_PROFILE_PHP
-    }.freeze
-
-    attr_reader :period, :slot_count, :placement, :salt, :profile, :bucket_count, :resolution, :anchor_time
-
+  Schedule = Value.define(:period, :calendar, :slot_count, :placement, :salt, :profile, :bucket_count, :resolution,
+                          :anchor_time, :active_windows, :exclusions, :weight_quantum) do
     # @param period length of the cycle in seconds, 1 ms to 3,660 days of elapsed time
     #   (a day is 24 hours, whatever the clocks do)
-    # @param slot_count slots in a cycle; must divide it. Default: gcd of its seconds and 256
+    # @param calendar instead of it: a {CalendarCycle}. Not for :twister
+    # @param slot_count slots in a cycle; must divide it, or what active windows leave of it. Default: gcd of
+    #   that in seconds and 256
     # @param placement :hash (the default), :twister or :fraction
     # @param salt :hash only: the namespace
     # @param profile :twister only: :ruby (the default), :ruby_3_0_to_3_1, :python or :php
     # @param bucket_count :twister only: 256 (the default) or 65,536
     # @param resolution length of a tick in seconds: 1 (the default) or a whole fraction, down to 1/1000r
-    # @param anchor_time when cycle 0 starts. Default: the Unix epoch
-    def initialize(period:, slot_count: nil, placement: nil, salt: "", profile: nil, bucket_count: nil,
-                   resolution: nil, anchor_time: nil)
-      @period, @slot_count, @placement, @salt = period, slot_count, placement, salt
-      @profile, @bucket_count, @resolution, @anchor_time = profile, bucket_count, resolution, anchor_time
-      freeze
+    # @param anchor_time when cycle 0 starts; not with a calendar. Default: the Unix epoch
+    # @param active_windows the parts of the cycle that may be used, in order: seconds from its start, of a
+    #   calendar by the wall clock, as Ranges without their end: [3600...5 * 3600]. Default: the whole cycle
+    # @param exclusions {Exclusion}s: when nothing may start
+    # @param weight_quantum the weight up to which an ID is one piece. An absolute number, never a mean of
+    #   today's IDs, which would move everybody. Default: no weights
+    def initialize(period: nil, calendar: nil, slot_count: nil, placement: nil, salt: "", profile: nil,
+                   bucket_count: nil, resolution: nil, anchor_time: nil, active_windows: [], exclusions: [],
+                   weight_quantum: nil)
+      super
     end
 
     # The same schedule, later by so many seconds: for kinds of job that must not meet.
     def shifted(offset)
-      Schedule.new(period: period, slot_count: slot_count, placement: placement, salt: salt, profile: profile,
-                   bucket_count: bucket_count, resolution: resolution,
-                   anchor_time: (anchor_time || Time.at(0, in: "UTC")) + offset)
+      Schedule.new(**to_h, anchor_time: (anchor_time || Time.at(0, in: "UTC")) + offset)
     end
 
-    # The schedule as its message.
-    def to_message
-      spec = V1::ScheduleSpec.new(period: Times.to_duration("schedule.spec.period", period))
-      spec.resolution = Times.to_duration("schedule.spec.resolution", resolution) if resolution
-      spec.anchor_time = Times.to_timestamp("schedule.spec.anchor_time", anchor_time) if anchor_time
-      set(spec, "slot_count", slot_count)
-      set(spec, "bucket_count", bucket_count)
-      set(spec, "salt", salt)
-      set(spec, "placement", named("placement", placement, PLACEMENTS))
-      set(spec, "profile", named("profile", profile, PROFILES))
+    # The schedule as its message; the path names it in refusals.
+    def to_message(path = "schedule")
+      path = "#{path}.spec"
+      spec = V1::ScheduleSpec.new(cycle(path))
+      Fields.set_spans(spec, self, path, %w[resolution])
+      spec.anchor_time = Times.to_timestamp("#{path}.anchor_time", anchor_time) if anchor_time
+      Fields.set_all(spec, self, path, %w[slot_count bucket_count salt weight_quantum])
+      spec.placement = Offbeat.named("#{path}.placement", placement, Schedule::PLACEMENTS) if placement
+      spec.profile = Offbeat.named("#{path}.profile", profile, Schedule::PROFILES) if profile
+      Fields.each_indexed(active_windows, "#{path}.active_windows") do |window, place|
+        spec.active_windows << Fields.window(window, place)
+      end
+      Fields.add_messages(spec, "exclusions", exclusions, Exclusion, "#{path}.exclusions")
       V1::Schedule.new(spec: spec)
     end
 
     private
 
-    def named(name, value, names)
-      Offbeat.named("schedule.spec.#{name}", value, names) unless value.nil?
+    # A message would keep the last of two cycles, and say nothing.
+    def cycle(path)
+      if period && calendar
+        raise Offbeat.refused("#{path}.cycle", [period, calendar], "must be period or calendar, not both",
+                              reason: "ERROR_REASON_CONTRADICTORY")
+      end
+      return { calendar: Fields.message(calendar, CalendarCycle, "#{path}.calendar") } if calendar
+
+      period.nil? ? {} : { period: Times.to_duration("#{path}.period", period) }
+    end
+  end
+  Schedule::PLACEMENTS = { hash: :PLACEMENT_HASH, twister: :PLACEMENT_TWISTER, fraction: :PLACEMENT_FRACTION }.freeze
+  Schedule::PROFILES = {
+    ruby: :TWISTER_PROFILE_RUBY, ruby_3_0_to_3_1: :TWISTER_PROFILE_RUBY_3_0_TO_3_1,
+    python: :TWISTER_PROFILE_PYTHON, php: :TWISTER_PROFILE_PHP
+  }.freeze
+
+  # A schedule by name, from the file that the sidecar has loaded; it goes wherever a {Schedule} does.
+  #
+  #   Offbeat::ScheduleVersion.new(name: "bank-sync", version: 3)
+  #
+  # A version never changes its meaning. One that is not loaded raises {NotFound} when it is first used.
+  ScheduleVersion = Value.define(:name, :version) do
+    # @param version from 1. The newest is not the default: callers would change over at different times
+    def initialize(name:, version:)
+      super
     end
 
-    def set(spec, name, value)
-      Offbeat.set_field(spec, name, value, "schedule.spec.#{name}")
+    # The name and version as their message; the path names them in refusals.
+    def to_message(path = "schedule")
+      version = V1::ScheduleVersion.new
+      Fields.set_all(version, self, "#{path}.version", %w[name version])
+      V1::Schedule.new(version: version)
     end
   end
 

@@ -66,10 +66,20 @@ module Offbeat
   # clause, in parentheses, and what to bind in it: an Array in the order of the
   # placeholders, or under :named a Hash by name, without colon; and the
   # index that serves it.
-  Predicate = Struct.new(:sql, :parameters, :index, keyword_init: true)
+  Predicate = Struct.new(:sql, :parameters, :index, keyword_init: true) do
+    def self.of(message, index, sql_column)
+      values = message.parameters.map { |parameter| parameter[parameter.value.to_s] }
+      values = message.parameters.map(&:name).zip(values).to_h if sql_column.parameter_style == :named
+      new(sql: message.sql, parameters: values, index: index)
+    end
+  end
 
   # An index that serves predicates: its name (in MySQL and MariaDB also that of an
   # invisible generated column, which the conditions name), and the statements that make
   # it, in order, to be run once before the first predicate.
-  SqlIndex = Struct.new(:name, :create_statements, keyword_init: true)
+  SqlIndex = Struct.new(:name, :create_statements, keyword_init: true) do
+    def self.of(message)
+      new(name: message.name, create_statements: message.create_statements.to_a)
+    end
+  end
 end

@@ -37,11 +37,15 @@ module Offbeat
       message && from_duration(message)
     end
 
-    # A Time, or what turns into one (ActiveSupport's, DateTime), as its message.
-    def to_timestamp(field, instant)
+    # A Time, or what turns into one (ActiveSupport's, DateTime).
+    def to_time(field, instant)
       time = instant.is_a?(Time) ? instant : time_of(instant)
-      raise Offbeat.refused(field, instant, "must be a Time, such as Time.now") unless time
+      time or raise Offbeat.refused(field, instant, "must be a Time, such as Time.now")
+    end
 
+    # The same as its message.
+    def to_timestamp(field, instant)
+      time = to_time(field, instant)
       Google::Protobuf::Timestamp.new(seconds: time.to_i, nanos: time.nsec)
     end
 
@@ -49,8 +53,27 @@ module Offbeat
       Time.at(message.seconds, message.nanos, :nsec, in: "UTC")
     end
 
+    # The same, or nil where there is none.
+    def from_optional_timestamp(message)
+      message && from_timestamp(message)
+    end
+
+    # An instant in milliseconds since the Unix epoch, rounded up: runs start on whole milliseconds, so that
+    # those before it stay before it.
+    def to_unix_millis(field, instant)
+      message = to_timestamp(field, instant)
+      (message.seconds * 1_000) + ((message.nanos + 999_999) / 1_000_000)
+    end
+
     def from_unix_millis(millis)
       Time.at(millis / 1_000, millis % 1_000, :millisecond, in: "UTC")
+    end
+
+    # Start and end of a Range. One that holds its end would be understood as if it did not.
+    def half_open(field, range)
+      return [range.begin, range.end] if range.is_a?(Range) && range.exclude_end?
+
+      raise Offbeat.refused(field, range, "must be a Range without its end, such as 3600...7200")
     end
 
     def whole(rational)

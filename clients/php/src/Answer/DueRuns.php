@@ -1,0 +1,139 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Answer;
+
+use DateTimeImmutable;
+
+/**
+ * Runs that are due: rows, and the columns they come from, in the order of the IDs, their pieces and
+ * cycles. A refused ID has no row and stands in the errors.
+ *
+ * @implements \ArrayAccess<int, DueRun>
+ * @implements \IteratorAggregate<int, DueRun>
+ */
+final class DueRuns implements \ArrayAccess, \Countable, \IteratorAggregate
+{
+    use Columnar;
+
+    /**
+     * @param list<int|float|string|\GMP> $ids
+     * @param list<int> $idIndexes where in `ids` the ID of a row stands
+     * @param list<int> $pieceIndexes
+     * @param list<int> $cycleIndexes
+     * @param list<int> $scheduledUnixMillis
+     * @param list<int> $startUnixMillis
+     * @param DateTimeImmutable $nextWatermark the watermark of the next call, to be kept with the jobs. Of
+     *     IDs with watermarks of their own: each's own or this, whichever is later
+     * @param int $lateRunCount runs that were missed, and run now
+     * @param int $droppedRunCount runs that were missed and do not run, by the policy or the horizon
+     * @param list<IdError> $errors the refused IDs, by index, rising
+     *
+     * @internal
+     */
+    public function __construct(
+        public readonly string $fingerprint,
+        array $ids,
+        public readonly array $idIndexes,
+        public readonly array $pieceIndexes,
+        public readonly array $cycleIndexes,
+        public readonly array $scheduledUnixMillis,
+        public readonly array $startUnixMillis,
+        public readonly DateTimeImmutable $nextWatermark,
+        public readonly int $lateRunCount,
+        public readonly int $droppedRunCount,
+        public readonly array $errors,
+        private readonly string $runKeyPrefix,
+        bool $idsAreUuids,
+    ) {
+        $this->ids = $ids;
+        $this->idsAreUuids = $idsAreUuids;
+    }
+
+    /**
+     * The answers of one call, batch by batch, as one.
+     *
+     * @param non-empty-list<self> $parts
+     *
+     * @internal
+     */
+    public static function joined(array $parts): self
+    {
+        $first = $parts[0];
+
+        return count($parts) === 1 ? $first : new self(
+            $first->fingerprint,
+            self::all($parts, 'ids'),
+            self::allPlaces($parts, 'idIndexes'),
+            self::all($parts, 'pieceIndexes'),
+            self::all($parts, 'cycleIndexes'),
+            self::all($parts, 'scheduledUnixMillis'),
+            self::all($parts, 'startUnixMillis'),
+            $first->nextWatermark,
+            array_sum(array_column($parts, 'lateRunCount')),
+            array_sum(array_column($parts, 'droppedRunCount')),
+            self::all($parts, 'errors'),
+            $first->runKeyPrefix,
+            $first->idsAreUuids,
+        );
+    }
+
+    /** @internal The answer to no IDs. */
+    public static function none(string $fingerprint, DateTimeImmutable $nextWatermark): self
+    {
+        return new self($fingerprint, [], [], [], [], [], [], $nextWatermark, 0, 0, [], '', false);
+    }
+
+    public function count(): int
+    {
+        return count($this->cycleIndexes);
+    }
+
+    /** @return \Generator<int, DueRun> */
+    public function getIterator(): \Generator
+    {
+        foreach ($this->cycleIndexes as $index => $_) {
+            yield $index => $this->offsetGet($index);
+        }
+    }
+
+    /** Equal for two attempts to enqueue a row's run; empty for a fraction, which is no identity. */
+    public function runKey(int $index): string
+    {
+        $this->check($index);
+
+        return $this->key(
+            $this->runKeyPrefix,
+            $this->cycleIndexes[$index],
+            $this->pieceIndexes[$index],
+            $this->ids[$this->idIndexes[$index]],
+        );
+    }
+
+    public function offsetExists(mixed $offset): bool
+    {
+        return isset($this->cycleIndexes[$offset]);
+    }
+
+    public function offsetGet(mixed $offset): DueRun
+    {
+        $this->check($offset);
+
+        return new DueRun(
+            id: $this->ids[$this->idIndexes[$offset]],
+            pieceIndex: $this->pieceIndexes[$offset],
+            cycleIndex: $this->cycleIndexes[$offset],
+            scheduledTime: self::instant($this->scheduledUnixMillis[$offset]),
+            startTime: self::instant($this->startUnixMillis[$offset]),
+            runKey: $this->runKey($offset),
+        );
+    }
+
+    private function check(int $index): void
+    {
+        if (!isset($this->cycleIndexes[$index])) {
+            throw new \OutOfBoundsException("there is no row $index");
+        }
+    }
+}

@@ -1,0 +1,20 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Answer;
+
+use DateTimeImmutable;
+
+/** What to enqueue in a span of time, half-open: the rows that the predicate selects, once. */
+final class MigrationStep
+{
+    /** @param bool $byNewSchedule whether the new schedule runs them */
+    public function __construct(
+        public readonly DateTimeImmutable $startTime,
+        public readonly DateTimeImmutable $endTime,
+        public readonly bool $byNewSchedule,
+        public readonly Predicate $predicate,
+    ) {
+    }
+}

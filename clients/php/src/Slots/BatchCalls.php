@@ -1,0 +1,172 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Slots;
+
+use DateTimeImmutable;
+use DateTimeInterface;
+use Google\Protobuf\Internal\Message;
+use Offbeat\Answer\IdAudit;
+use Offbeat\Answer\SlotAssignments;
+use Offbeat\Check;
+use Offbeat\Columns;
+use Offbeat\Exception\BadIds;
+use Offbeat\Exception\InvalidArgument;
+use Offbeat\Exception\OffbeatException;
+use Offbeat\IdEncoder;
+use Offbeat\IdType;
+use Offbeat\Schedule;
+use Offbeat\ScheduleVersion;
+use Offbeat\Times;
+use Offbeat\V1;
+
+/**
+ * The client's questions about many IDs. What holds one entry for each ID, such as weights, may be
+ * any iterable: its keys do not count.
+ *
+ * @internal
+ */
+trait BatchCalls
+{
+    /**
+     * Any number of IDs of one type, in as few calls as that takes.
+     *
+     * @param iterable<int|float|string|\Stringable|\GMP> $ids
+     * @param bool $returnErrors whether to return the answers even if some IDs are refused, which
+     *     then stand in the errors
+     * @param ?iterable<int> $weights how large each ID is, in the unit of the schedule's weight quantum;
+     *     the answer then has a row for each piece. Default: one piece each
+     *
+     * @throws BadIds if some IDs are refused; it carries the answers of the others
+     * @throws OffbeatException
+     */
+    public function assignSlots(
+        Schedule|ScheduleVersion $schedule,
+        iterable $ids,
+        ?DateTimeInterface $fromTime = null,
+        ?string $kind = null,
+        ?IdType $idType = null,
+        bool $returnErrors = false,
+        ?iterable $weights = null,
+        int|float|null $timeout = null,
+    ): SlotAssignments {
+        $batches = new Batches($ids, $idType, ['weights' => $weights]);
+        $parts = iterator_to_array($this->assigned($schedule, $batches, $fromTime, $kind, $timeout), false);
+        if ($parts === []) { // nothing was asked: let the schedule be checked all the same
+            $fingerprint = $this->describeSchedule($schedule, timeout: $timeout)->fingerprint;
+
+            return SlotAssignments::none($fingerprint);
+        }
+        $assignments = SlotAssignments::joined($parts);
+        if ($assignments->errors !== [] && !$returnErrors) {
+            throw new BadIds($assignments->errors, $assignments);
+        }
+
+        return $assignments;
+    }
+
+    /**
+     * IDs as they come: the answers batch by batch, of which it holds one at a time. Refused
+     * IDs stand in the errors of their batch.
+     *
+     * @param iterable<int|float|string|\Stringable|\GMP> $ids
+     * @param ?iterable<int> $weights as in assignSlots()
+     *
+     * @return \Generator<int, SlotAssignments>
+     *
+     * @throws OffbeatException
+     */
+    public function streamSlotAssignments(
+        Schedule|ScheduleVersion $schedule,
+        iterable $ids,
+        ?DateTimeInterface $fromTime = null,
+        ?string $kind = null,
+        ?IdType $idType = null,
+        ?iterable $weights = null,
+        int|float|null $timeout = null,
+    ): \Generator {
+        $batches = new Batches($ids, $idType, ['weights' => $weights], size: 8_192);
+
+        return $this->assigned($schedule, $batches, $fromTime, $kind, $timeout);
+    }
+
+    /**
+     * How evenly a sample of up to 65,536 IDs fills the slots, and what is wrong if it does not.
+     * Refused IDs stand in the errors.
+     *
+     * @param iterable<int|float|string|\Stringable|\GMP> $ids better all, or drawn at random, than the oldest
+     * @param ?iterable<int> $weights as in assignSlots(); the loads are weights then
+     *
+     * @throws OffbeatException
+     */
+    public function auditIds(
+        Schedule|ScheduleVersion $schedule,
+        iterable $ids,
+        ?IdType $idType = null,
+        ?iterable $weights = null,
+        int|float|null $timeout = null,
+    ): IdAudit {
+        $request = (new V1\AuditIdsRequest())->setSchedule($schedule->toMessage())->serializeToString();
+        foreach (new Batches($ids, $idType, ['weights' => $weights]) as $batch) {
+            if ($batch->first > 0) { // counts of samples cannot be added up
+                $allowed = 'must be a sample that fits into one message: up to ' . IdEncoder::BATCH_IDS . ' IDs';
+                throw InvalidArgument::refused('ids', 'more', $allowed, 'ERROR_REASON_OUT_OF_RANGE');
+            }
+            $request .= $batch->bytes(['ids' => 2, 'weights' => 3]);
+        }
+        $bytes = $this->send('SlotService/AuditIds', $request, $timeout);
+
+        return $this->read(static fn (): IdAudit => Columns::audit($bytes));
+    }
+
+    /** @return \Generator<int, SlotAssignments> */
+    private function assigned(
+        Schedule|ScheduleVersion $schedule,
+        Batches $batches,
+        ?DateTimeInterface $fromTime,
+        ?string $kind,
+        int|float|null $timeout,
+    ): \Generator {
+        $request = (new V1\AssignSlotsRequest())
+            ->setSchedule($schedule->toMessage())
+            // Now is taken once, so that all IDs of a call are asked about at one instant.
+            ->setFromTime(Times::toTimestamp($fromTime ?? new DateTimeImmutable()))
+            ->setKind(Check::utf8('kind', $kind ?? ''));
+        $fields = ['ids' => 2, 'weights' => 5]; // of the request
+
+        return $this->answers('AssignSlots', $request, $fields, $batches, Columns::assignments(...), $timeout);
+    }
+
+    /**
+     * @template T
+     *
+     * @param string $method of SlotService
+     * @param Message $request all but the IDs; what is changed in it counts from the next batch on
+     * @param array<string, int> $fields the numbers of the fields of what there is of each ID
+     * @param \Closure(string, list<mixed>, int, bool): T $reader
+     *
+     * @return \Generator<int, T>
+     */
+    private function answers(
+        string $method,
+        Message $request,
+        array $fields,
+        Batches $batches,
+        \Closure $reader,
+        int|float|null $timeout,
+    ): \Generator {
+        $send = fn (Batch $batch): string => $this->send(
+            "SlotService/$method",
+            $request->serializeToString() . $batch->bytes($fields),
+            $timeout,
+        );
+        foreach ($batches->answered($send) as [$batch, $bytes]) {
+            yield $this->read(static fn () => $reader($bytes, $batch->ids, $batch->first, $batch->idsAreUuids()));
+        }
+    }
+
+    abstract private function send(string $method, string $bytes, int|float|null $timeout): string;
+
+    abstract private function read(\Closure $reader): mixed;
+}

@@ -1,0 +1,26 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Slots;
+
+use Offbeat\V1;
+
+/** When a new ID runs first whose time in the current cycle has passed. */
+enum NewcomerPolicy: string
+{
+    /** At its time in the next cycle: the default. */
+    case NextCycle = 'next_cycle';
+
+    /** Within a span of its coming, and then at its time in the next cycle. */
+    case NowSmeared = 'now_smeared';
+
+    /** @internal */
+    public function toMessage(): int
+    {
+        return match ($this) {
+            self::NextCycle => V1\NewcomerPolicy::NEWCOMER_POLICY_NEXT_CYCLE,
+            self::NowSmeared => V1\NewcomerPolicy::NEWCOMER_POLICY_NOW_SMEARED,
+        };
+    }
+}

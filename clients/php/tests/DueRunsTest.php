@@ -1,0 +1,225 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Tests;
+
+use DateTimeImmutable;
+use Offbeat\Answer\DueRuns;
+use Offbeat\Exception\BadIds;
+use Offbeat\Exception\InvalidArgument;
+use Offbeat\IdType;
+use Offbeat\Placement;
+use Offbeat\Schedule;
+use Offbeat\Slots\MissedRunPolicy;
+
+/** Runs that are due, and runs that were missed. */
+final class DueRunsTest extends OffbeatTestCase
+{
+    /** @dataProvider transports */
+    public function testEachRunIsListedOnceWhateverTheRhythm(string $kind): void
+    {
+        mt_srand(9);
+        $client = self::client($kind);
+        $ids = array_map(static fn (int $number): string => "customer-$number", range(1, 60));
+        [$now, $watermark, $end] = [self::noon(), self::noon(), self::noon()->modify('+3 days')];
+        $listed = [];
+        while ($now < $end) {
+            // Now and then a machine whose clock is behind asks, and then one that was long away.
+            $now = $now->modify('+' . [1, 37, 900, 20_000][mt_rand(0, 3)] . ' seconds ' . mt_rand(0, 999_999) . ' microseconds');
+            $asked = mt_rand(0, 4) === 0 ? $now->modify('-30 seconds') : $now;
+            $due = $client->listDueRuns(
+                self::eightHours(),
+                $ids,
+                watermark: $watermark,
+                nowTime: $asked,
+                missedRunPolicy: MissedRunPolicy::RunAll,
+                catchUpHorizon: 30 * 86_400,
+            );
+            foreach ($due as $run) {
+                self::assertLessThan($asked, $run->scheduledTime);
+                self::assertArrayNotHasKey($run->runKey, $listed);
+                $listed[$run->runKey] = $run->scheduledTime->getTimestamp();
+            }
+            self::assertGreaterThanOrEqual($watermark, $due->nextWatermark);
+            $watermark = $due->nextWatermark;
+        }
+        $expected = [];
+        foreach ($ids as $id) {
+            foreach ($client->assignSlot(self::eightHours(), $id, fromTime: self::noon(), nextRunCount: 20)->nextRuns as $run) {
+                if ($run->startTime < $watermark) {
+                    $expected[$run->runKey] = $run->startTime->getTimestamp();
+                }
+            }
+        }
+        ksort($expected);
+        ksort($listed);
+        self::assertGreaterThan(500, count($expected));
+        self::assertSame($expected, $listed);
+    }
+
+    public function testPoliciesSayWhatMissedRunsDo(): void
+    {
+        $down = self::noon();
+        $now = $down->modify('+26 hours');
+        $ask = static fn (?MissedRunPolicy $policy, mixed ...$more): DueRuns => self::client()->listDueRuns(
+            self::eightHours(),
+            range(1, 100),
+            $down,
+            ...['nowTime' => $now, 'missedRunPolicy' => $policy, 'catchUpHorizon' => 2 * 86_400] + $more,
+        );
+        $all = $ask(MissedRunPolicy::RunAll);
+        self::assertSame(count($all), $all->lateRunCount + self::onTime($all, $now));
+        self::assertSame(0, $all->droppedRunCount);
+        self::assertGreaterThanOrEqual(300, count($all));
+        $once = $ask(null);
+        self::assertEquals($once, $ask(MissedRunPolicy::RunOnce));
+        self::assertSame(range(0, 99), $once->idIndexes);
+        self::assertSame(count($all) - 100, $once->droppedRunCount);
+        $skip = $ask(MissedRunPolicy::Skip);
+        self::assertSame([self::onTime($all, $now), 0], [count($skip), $skip->lateRunCount]);
+        $smeared = $ask(MissedRunPolicy::RunOnce, smearSpan: 3_600);
+        self::assertSame($once->scheduledUnixMillis, $smeared->scheduledUnixMillis);
+        foreach ($smeared as $index => $run) {
+            self::assertGreaterThanOrEqual($run->scheduledTime, $run->startTime);
+            self::assertLessThan($now->modify('+1 hour'), $run->startTime);
+            self::assertSame($run->runKey, $smeared->runKey($index));
+            self::assertEquals($run, $smeared[$index]);
+        }
+        self::assertGreaterThan(80, count(array_unique($smeared->startUnixMillis)));
+        self::assertEquals($smeared, $ask(MissedRunPolicy::RunOnce, smearSpan: 3_600));
+        $late = $ask(MissedRunPolicy::RunAll, smearSpan: 3_600)[0];
+        self::assertGreaterThan($late->scheduledTime, $late->startTime);
+        self::assertSame([1, 2, 3], array_map(static fn (MissedRunPolicy $policy): int => $policy->toMessage(), MissedRunPolicy::cases()));
+    }
+
+    public function testIdsMayHaveWatermarksOfTheirOwn(): void
+    {
+        $now = self::noon()->modify('+8 hours');
+        $millis = self::noon()->getTimestamp() * 1_000;
+        $ids = ['a', 'b', 'c', 'd'];
+        $watermarks = [$millis, self::noon(), $now, self::noon()->modify('+8 hours 30 seconds')];
+        $due = self::client()->listDueRuns(self::eightHours(), $ids, watermarks: $watermarks, nowTime: $now, onTimeTolerance: 28_800);
+        self::assertSame([0, 1], $due->idIndexes);
+        self::assertEquals($now, $due->nextWatermark);
+        // A run starts at a whole millisecond: one that was listed just before the watermark is not due.
+        $run = $due[0]->scheduledTime;
+        foreach ([['+0', 1], ['+1', 0], ['+999', 0], ['-999', 1]] as [$micros, $count]) {
+            $again = self::client()->listDueRuns(
+                self::eightHours(),
+                ['a'],
+                watermarks: [$run->modify("$micros microseconds")],
+                nowTime: $now,
+                onTimeTolerance: 28_800,
+            );
+            self::assertCount($count, $again, $micros);
+        }
+        $ahead = self::client()->listDueRuns(self::eightHours(), $ids, watermark: $now->modify('+30 seconds'), nowTime: $now);
+        self::assertCount(0, $ahead);
+        self::assertEquals($now->modify('+30 seconds'), $ahead->nextWatermark);
+    }
+
+    /** @dataProvider transports */
+    public function testAnyNumberOfIdsAndRuns(string $kind): void
+    {
+        $ids = range(1, 70_000);
+        $runs = self::client($kind)->listDueRuns(
+            self::eightHours(),
+            $ids,
+            watermark: self::noon(),
+            nowTime: self::noon()->modify('+16 hours'), // two runs each
+            missedRunPolicy: MissedRunPolicy::RunAll,
+            catchUpHorizon: 86_400,
+        );
+        self::assertCount(140_000, $runs);
+        self::assertSame([0, 0, 1, 1], array_slice($runs->idIndexes, 0, 4));
+        self::assertSame([69_998, 69_999, 69_999], array_slice($runs->idIndexes, -3));
+        self::assertSame([70_000, 70_000], [$runs[139_999]->id, $runs[139_998]->id]);
+        self::assertStringEndsWith('/0/70000', $runs->runKey(139_999));
+        self::assertGreaterThan(139_000, $runs->lateRunCount);
+        self::assertSame(self::noon()->modify('+16 hours')->format('c'), $runs->nextWatermark->format('c'));
+    }
+
+    public function testPiecesAreDueOneByOne(): void
+    {
+        $schedule = new Schedule(period: 28_800, slotCount: 96, weightQuantum: 10);
+        $now = self::noon()->modify('+8 hours');
+        $due = self::client()->listDueRuns($schedule, ['jumbo', 'small'], watermark: self::noon(), nowTime: $now, weights: [40, 1], onTimeTolerance: 28_800);
+        self::assertSame([[0, 0, 0, 0, 1], [0, 1, 2, 3, 0]], [$due->idIndexes, $due->pieceIndexes]);
+        $assigned = self::client()->assignSlot($schedule, 'jumbo', fromTime: self::noon(), weight: 40);
+        self::assertSame($assigned->nextRun()->runKey, $due->runKey(0));
+        self::assertSame($assigned->furtherPieces[2]->nextRuns[0]->runKey, $due->runKey(3));
+        self::assertEquals($assigned->furtherPieces[2]->nextRuns[0]->startTime, $due[3]->scheduledTime);
+    }
+
+    public function testRefusedIdsHaveNoRows(): void
+    {
+        $ids = ['0190d7a2-1111-7abc-8def-0123456789ab', 'oops'];
+        $ask = static fn (bool $returnErrors): DueRuns => self::client()->listDueRuns(
+            self::eightHours(),
+            $ids,
+            watermark: self::noon(),
+            nowTime: self::noon()->modify('+8 hours'),
+            idType: IdType::Uuid,
+            returnErrors: $returnErrors,
+        );
+        $thrown = self::thrown(BadIds::class, static fn () => $ask(false));
+        self::assertSame(['ids[1]', 1], [$thrown->field, $thrown->errors[0]->idIndex]);
+        self::assertNull($thrown->assignments);
+        self::assertEquals($thrown->answer, $ask(true));
+        self::assertSame([0], $thrown->answer->idIndexes);
+        self::thrown(\OutOfBoundsException::class, static fn () => $thrown->answer[1]);
+        self::thrown(\LogicException::class, static function () use ($thrown): void {
+            $thrown->answer[0] = null;
+        });
+        $fraction = self::client()->listDueRuns(
+            new Schedule(28_800, placement: Placement::Fraction),
+            [0.5],
+            watermark: self::noon(),
+            nowTime: self::noon()->modify('+8 hours'),
+        );
+        self::assertSame('', $fraction[0]->runKey);
+    }
+
+    public function testNobodyIsDueWhereNobodyIs(): void
+    {
+        $ahead = self::noon()->modify('+1 hour');
+        $none = self::client()->listDueRuns(self::eightHours(), [], watermark: $ahead, nowTime: self::noon());
+        self::assertCount(0, $none);
+        self::assertEquals($ahead, $none->nextWatermark);
+        self::assertEquals(self::noon(), self::client()->listDueRuns(self::eightHours(), [], watermark: self::noon()->modify('-1 day'), nowTime: self::noon())->nextWatermark);
+        self::thrown(InvalidArgument::class, static fn () => self::client()->listDueRuns(new Schedule(60, slotCount: 7), [], watermark: $ahead));
+        $started = new DateTimeImmutable();
+        $now = self::client()->listDueRuns(self::eightHours(), ['a'], watermark: $started->modify('-1 hour'))->nextWatermark;
+        self::assertLessThan(10, abs($now->getTimestamp() - $started->getTimestamp()));
+    }
+
+    public function testWhatCannotBeIsRefused(): void
+    {
+        $client = self::client();
+        $month = new \DateInterval('P1M');
+        $ask = static fn (mixed ...$more): \Closure => static fn () => $client->listDueRuns(self::eightHours(), ['a', 'b'], ...$more);
+        foreach ([
+            ['watermark', $ask()],
+            ['watermark', $ask(watermark: self::noon(), watermarks: [1, 2])],
+            ['watermark', $ask(watermark: self::noon()->modify('+1 day'), nowTime: self::noon())],
+            ['watermark_unix_millis', $ask(watermarks: [1])],
+            ['watermark_unix_millis[1]', $ask(watermarks: [1, 1.5])],
+            ['weights', $ask(watermark: self::noon(), weights: [1])],
+            ['on_time_tolerance', $ask(watermark: self::noon(), onTimeTolerance: $month)],
+            ['catch_up_horizon', $ask(watermark: self::noon(), catchUpHorizon: $month)],
+            ['smear_span', $ask(watermark: self::noon(), smearSpan: -1)],
+            ['max_clock_skew', $ask(watermark: self::noon(), maxClockSkew: $month)],
+            ['kind', $ask(watermark: self::noon(), kind: "\xff")],
+        ] as [$field, $refused]) {
+            self::assertSame($field, self::thrown(InvalidArgument::class, $refused, $field)->field);
+        }
+    }
+
+    private static function onTime(DueRuns $runs, DateTimeImmutable $now): int
+    {
+        $since = ($now->getTimestamp() - 60) * 1_000;
+
+        return count(array_filter($runs->scheduledUnixMillis, static fn (int $millis): bool => $millis >= $since));
+    }
+}

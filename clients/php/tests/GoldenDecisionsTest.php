@@ -1,0 +1,198 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Tests;
+
+use Google\Protobuf\Internal\Message;
+use Offbeat\Columns;
+use Offbeat\Exception\InvalidArgument;
+use Offbeat\Exception\NotFound;
+use Offbeat\V1;
+
+/** Decisions against golden answers, in whatever file and of whatever method they are. */
+final class GoldenDecisionsTest extends OffbeatTestCase
+{
+    /** @dataProvider transports */
+    public function testGoldenAnswers(string $kind): void
+    {
+        $cases = self::decisions('response');
+        self::assertGreaterThan(250, count($cases));
+        foreach ($cases as $golden) {
+            ['method' => $method, 'request' => $request] = $golden;
+            $question = self::message("{$method}Request", $request);
+            $bytes = self::transport($kind, Sidecar::shared()->address)
+                ->call(self::path($method), $question->serializeToString(), 10.0);
+            $response = self::message("{$method}Response", []);
+            $response->mergeFromString($bytes);
+            foreach (['BucketShare', 'SlotLoad', 'SecondLoad'] as $estimate) { // to differ in the last digit
+                if (method_exists($response, "clear$estimate")) {
+                    $response->{"clear$estimate"}();
+                }
+            }
+            $expected = self::message("{$method}Response", $golden['response']);
+            self::assertAnswer($expected, $response, json_encode($request));
+            self::assertColumns($expected, $bytes, self::idCount($question));
+        }
+    }
+
+    /** @dataProvider transports */
+    public function testRefusalsBecomeExceptions(string $kind): void
+    {
+        // What only JSON can say wrong, messages cannot.
+        $refused = array_filter(self::decisions('reason'), static fn (array $case): bool => !($case['json_only'] ?? false));
+        self::assertGreaterThan(90, count($refused));
+        $transport = self::transport($kind, Sidecar::shared()->address);
+        foreach ($refused as $refusal) {
+            $bytes = self::message("{$refusal['method']}Request", self::filled($refusal))->serializeToString();
+            $thrown = self::thrown(
+                $refusal['reason'] === 'UNKNOWN_SCHEDULE' ? NotFound::class : InvalidArgument::class,
+                static fn () => $transport->call(self::path($refusal['method']), $bytes, 10.0),
+                $refusal['name'],
+            );
+            self::assertSame("ERROR_REASON_{$refusal['reason']}", $thrown->reason, $refusal['name']);
+            self::assertSame($refusal['field'], $thrown->field, $refusal['name']);
+            self::assertSame($refusal['value'] ?? $thrown->value, $thrown->value, $refusal['name']);
+            foreach ($refusal['allowed'] ?? [] as $words) {
+                self::assertStringContainsString($words, $thrown->allowed, $refusal['name']);
+            }
+        }
+    }
+
+    /**
+     * The cases of all files that have a field: "response", or "reason" of a refusal.
+     *
+     * @return list<array<string, mixed>>
+     */
+    private static function decisions(string $field): array
+    {
+        $files = glob(self::VECTORS . '/decisions/*.json');
+        self::assertGreaterThanOrEqual(4, count($files));
+        $cases = array_merge(...array_map(static fn (string $file): array => self::vectors('decisions/' . basename($file)), $files));
+
+        return array_values(array_filter($cases, static fn (array $case): bool => isset($case[$field])));
+    }
+
+    /** The request, with what is too long to write out. */
+    private static function filled(array $case): array
+    {
+        $request = $case['request'];
+        foreach (['fill_text', 'fill_list'] as $fill) {
+            if (isset($case[$fill])) {
+                $place = &$request;
+                foreach ($case[$fill]['path'] as $name) {
+                    $place = &$place[$name];
+                }
+                $length = $case[$fill]['length'];
+                $place = $fill === 'fill_text' ? str_repeat('x', $length) : array_fill(0, $length, $case[$fill]['element']);
+                unset($place);
+            }
+        }
+
+        return $request;
+    }
+
+    /** The same, but for the last digits of estimates. */
+    private static function assertAnswer(Message $expected, Message $given, string $name): void
+    {
+        [$one, $other] = [$expected->serializeToJsonString(), $given->serializeToJsonString()];
+        if ($one === $other) {
+            self::assertSame($expected->serializeToString(), $given->serializeToString(), $name);
+        } else {
+            self::assertEquals(self::rounded($one), self::rounded($other), $name);
+        }
+    }
+
+    private static function rounded(string $json): array
+    {
+        $tree = json_decode($json, true, flags: JSON_THROW_ON_ERROR);
+        array_walk_recursive($tree, static function (mixed &$value): void {
+            $value = is_float($value) ? sprintf('%.10e', $value) : $value;
+        });
+
+        return $tree;
+    }
+
+    /** What the client reads from the columns of an answer, against what its generated class does. */
+    private static function assertColumns(Message $expected, string $bytes, int $idCount): void
+    {
+        $ids = array_fill(0, $idCount, 'x');
+        [$message, $columns, $names] = match ($expected::class) {
+            V1\AssignSlotsResponse::class => [$expected->getAssignments(), Columns::assignments($bytes, $ids, 0, false), [
+                'slotIndexes', 'slotOffsetTicks', 'cycleOffsetTicks', 'cycleIndexes', 'nextRunUnixMillis', 'idIndexes', 'pieceIndexes',
+            ]],
+            V1\ListDueRunsResponse::class => [$expected->getRuns(), Columns::dueRuns($bytes, $ids, 0, false), [
+                'idIndexes', 'pieceIndexes', 'cycleIndexes', 'scheduledUnixMillis', 'startUnixMillis',
+            ]],
+            V1\PlanMigrationResponse::class => [$expected->getIds(), Columns::migration($bytes, $ids, 0, false)->ids, [
+                'lastOldUnixMillis', 'lastOldCycleIndexes', 'firstNewUnixMillis', 'firstNewCycleIndexes',
+            ]],
+            V1\AuditIdsResponse::class => [$expected, Columns::audit($bytes), ['slotLoads']],
+            default => [null, null, []],
+        };
+        if ($message === null) {
+            return;
+        }
+        foreach ($names as $name) {
+            $list = iterator_to_array($message->{'get' . ucfirst($name)}(), false);
+            self::assertEquals($name === 'slotLoads' ? $list : array_map(intval(...), $list), $columns->$name, $name);
+        }
+        self::assertCount(count($message->getErrors()), $columns->errors);
+    }
+
+    private static function idCount(Message $question): int
+    {
+        $ids = method_exists($question, 'getIds') ? $question->getIds() : null;
+        if ($ids === null) {
+            return 0;
+        }
+        $columns = [$ids->getUuids(), $ids->getIntegers(), $ids->getDecimals(), $ids->getTexts(), $ids->getFractions()];
+
+        return intdiv(strlen($ids->getUuidBytes()), 16) + array_sum(array_map(count(...), $columns));
+    }
+
+    /** A method with its service. */
+    private static function path(string $method): string
+    {
+        return match ($method) {
+            'AllocateWorkers', 'NextStage' => "StageService/$method",
+            'RouteJob', 'DispatchJobs', 'SplitWorkers', 'PlanLanes' => "LaneService/$method",
+            'RecordLateness' => "LatenessService/$method",
+            default => "SlotService/$method",
+        };
+    }
+
+    /** A message of offbeat.v1 from canonical JSON. */
+    private static function message(string $name, array $json): Message
+    {
+        // The runtime 3.21 takes the ".146" of an instant for 146 nanoseconds: give it all nine digits.
+        array_walk_recursive($json, static function (mixed &$value): void {
+            if (is_string($value) && preg_match('/^(\d{4}-\d\d-\d\dT[\d:]{8})\.(\d{1,9})(Z|[+-][\d:]+)$/D', $value, $found)) {
+                $value = $found[1] . '.' . str_pad($found[2], 9, '0') . $found[3];
+            }
+        });
+        $class = "Offbeat\\V1\\$name";
+        $message = new $class();
+        $message->mergeFromJsonString(json_encode((object) $json, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION));
+        self::negate($message, $json);
+
+        return $message;
+    }
+
+    /** That runtime also reads "-0.5s" without its sign. */
+    private static function negate(Message $message, array $json): void
+    {
+        foreach ($json as $name => $value) {
+            $getter = 'get' . ucfirst($name);
+            $parts = is_array($value) && array_is_list($value) ? $value : [$value];
+            foreach ($parts as $place => $part) {
+                $field = static fn (): mixed => $parts === $value ? $message->$getter()[$place] : $message->$getter();
+                if (is_string($part) && preg_match('/^-0\.\d+s$/D', $part) === 1) {
+                    $field()->setNanos(-abs($field()->getNanos()));
+                } elseif (is_array($part) && $field() instanceof Message) {
+                    self::negate($field(), $part);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Tests;
+
+use Offbeat\Client;
+use Offbeat\Exception\InvalidArgument;
+use Offbeat\Exception\NotFound;
+use Offbeat\Schedule;
+use Offbeat\ScheduleVersion;
+
+/** Schedules by name and version, from a file that the sidecar has loaded. */
+final class NamedSchedulesTest extends OffbeatTestCase
+{
+    private static Sidecar $sidecar;
+    private static string $file;
+
+    public static function setUpBeforeClass(): void
+    {
+        self::$file = tempnam(sys_get_temp_dir(), 'offbeat-') . '.toml';
+        file_put_contents(self::$file, <<<'TOML'
+            [[schedule]]
+            name = "bank-sync"
+            version = 1
+            period = "8h"
+            slot_count = 96
+
+            [[schedule]]
+            name = "bank-sync"
+            version = 2
+            period = "12h"
+            slot_count = 96
+            weight_quantum = 10
+            TOML);
+        self::$sidecar = new Sidecar(flags: ['--schedules', self::$file]);
+    }
+
+    public static function tearDownAfterClass(): void
+    {
+        self::$sidecar->process->end();
+        unlink(self::$file);
+    }
+
+    /** @dataProvider transports */
+    public function testANameMeansWhatItsFileSays(string $kind): void
+    {
+        $client = self::named($kind);
+        $spec = new Schedule(period: 8 * 3600, slotCount: 96);
+        $name = new ScheduleVersion('bank-sync', 1);
+        $bySpec = $client->describeSchedule($spec, atTime: self::noon());
+        $byName = $client->describeSchedule($name, atTime: self::noon());
+        self::assertSame($bySpec->fingerprint, $byName->fingerprint);
+        self::assertSame('bank-sync/1', $byName->runKeySchedule);
+        self::assertSame($bySpec->fingerprint, $bySpec->runKeySchedule);
+        self::assertEquals($client->listSlots($spec, self::noon()), $client->listSlots($name, self::noon()));
+
+        $one = $client->assignSlot($name, 'acme', fromTime: self::noon(), kind: 'sync');
+        self::assertMatchesRegularExpression('#^bank-sync/1/sync/\d+/0/acme$#D', $one->nextRun()->runKey);
+        self::assertEquals($client->assignSlot($spec, 'acme', fromTime: self::noon())->slotOffset, $one->slotOffset);
+        $rows = $client->assignSlots($name, ['acme'], fromTime: self::noon(), kind: 'sync');
+        self::assertSame($one->nextRun()->runKey, $rows->runKey(0));
+        self::assertSame($bySpec->fingerprint, $client->assignSlots($name, [])->fingerprint);
+    }
+
+    public function testNamesGoWhereverASchedulesGoes(): void
+    {
+        $client = self::named();
+        [$one, $two] = [new ScheduleVersion('bank-sync', 1), new ScheduleVersion('bank-sync', 2)];
+        self::assertSame([0, 48], array_column($client->reciprocalSlots($one, kindCount: 2, kindSchedules: [$one, $one])->kinds, 'userSlotIndex'));
+        $due = $client->listDueRuns($one, ['acme'], watermark: self::noon(), nowTime: self::noon()->modify('+8 hours'), onTimeTolerance: 8 * 3600);
+        self::assertStringStartsWith('bank-sync/1/default/', $due->runKey(0));
+        $planned = $client->planMigration($one, $two, ids: ['acme'])->ids[0];
+        self::assertStringStartsWith('bank-sync/1/default/', $planned->lastOldRunKey);
+        self::assertStringStartsWith('bank-sync/2/default/', $planned->firstNewRunKey);
+        self::assertSame(1, $client->auditIds($two, ['acme'], weights: [5])->idCount);
+        self::assertCount(3, $client->assignSlots($two, ['acme'], weights: [25]));
+        self::assertSame(1, iterator_count($client->streamSlotAssignments($one, ['acme'])));
+    }
+
+    public function testWhatIsNotLoadedIsNotFound(): void
+    {
+        $client = self::named();
+        foreach ([new ScheduleVersion('bank-sync', 3), new ScheduleVersion('nightly', 1)] as $unknown) {
+            $thrown = self::thrown(NotFound::class, static fn () => $client->assignSlot($unknown, 'acme'));
+            self::assertSame('ERROR_REASON_UNKNOWN_SCHEDULE', $thrown->reason);
+        }
+        $thrown = self::thrown(NotFound::class, static fn () => $client->planMigration(new ScheduleVersion('bank-sync', 1), $unknown));
+        self::assertStringStartsWith('new_schedule', $thrown->field);
+        foreach ([
+            ['schedule.version.version', new ScheduleVersion('bank-sync', 2 ** 32 + 1)],
+            ['schedule.version.version', new ScheduleVersion('bank-sync', 0)],
+            ['schedule.version.name', new ScheduleVersion("\xff", 1)],
+            ['schedule.version.name', new ScheduleVersion('bank/sync', 1)],
+        ] as [$field, $bad]) {
+            $thrown = self::thrown(InvalidArgument::class, static fn () => $client->assignSlot($bad, 'acme'), $field);
+            self::assertSame($field, $thrown->field);
+        }
+    }
+
+    private static function named(string $transport = 'auto'): Client
+    {
+        return new Client(self::$sidecar->address, transport: $transport);
+    }
+}

@@ -1,0 +1,70 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Tests;
+
+use Offbeat\Exception\InvalidArgument;
+use Offbeat\Schedule;
+use Offbeat\Times;
+
+/** Kinds of which only some conflict, that have schedules, and whose jobs wait. */
+final class ReciprocalsTest extends OffbeatTestCase
+{
+    /** @dataProvider transports */
+    public function testOnlyConflictingKindsAreKeptApart(string $kind): void
+    {
+        $client = self::client($kind);
+        $all = $client->reciprocalSlots(self::eightSlots(), kindCount: 3);
+        $chain = $client->reciprocalSlots(self::eightSlots(), kindCount: 3, conflicts: ['a' => [0, 1], 'b' => [1, 2]]);
+        self::assertSame([0, 2, 5], array_column($all->kinds, 'userSlotIndex'));
+        self::assertSame([0, 4, 0], array_column($chain->kinds, 'userSlotIndex')); // kinds 0 and 2 may meet
+        self::assertSame([2, 4], [$all->gapSlotCount, $chain->gapSlotCount]);
+    }
+
+    public function testDelaysShortenTheBudgets(): void
+    {
+        $plain = self::client()->reciprocalSlots(self::eightSlots(), kindCount: 2);
+        $delayed = self::client()->reciprocalSlots(self::eightSlots(), kindCount: 2, pollingDelay: 60, slotJobDelay: new \DateInterval('PT30S'));
+        self::assertSame(4 * 3_600, Times::seconds($plain->runBudget)); // half the cycle
+        foreach (['runBudget', 'independentRunBudget'] as $budget) {
+            self::assertSame(Times::seconds($plain->$budget) - 90, Times::seconds($delayed->$budget));
+        }
+        self::assertSame(Times::seconds($plain->kinds[1]->runBudget) - 90, Times::seconds($delayed->kinds[1]->runBudget));
+    }
+
+    public function testSchedulesOfKindsAreCompared(): void
+    {
+        $schedule = self::eightSlots();
+        $kinds = [$schedule, $schedule->shifted(4 * 3_600)];
+        self::assertCount(2, self::client()->reciprocalSlots($schedule, kindCount: 2, kindSchedules: $kinds)->kinds);
+        $other = new Schedule(period: 28_800, slotCount: 16);
+        $thrown = self::thrown(InvalidArgument::class, static fn () => self::client()
+            ->reciprocalSlots($schedule, kindCount: 2, kindSchedules: ['a' => $schedule, 'b' => $other]));
+        self::assertSame('ERROR_REASON_CONTRADICTORY', $thrown->reason);
+        self::assertStringStartsWith('kind_schedules[1]', $thrown->field);
+    }
+
+    public function testWhatCannotBeIsRefused(): void
+    {
+        $ask = static fn (mixed ...$more): \Closure => static fn () => self::client()
+            ->reciprocalSlots(self::eightSlots(), ...['kindCount' => 2] + $more);
+        foreach ([
+            ['conflicts[1]', $ask(conflicts: [[0, 1], [0]])],
+            ['conflicts[0]', $ask(conflicts: [['0', '1']])],
+            ['conflicts[0]', $ask(conflicts: [0])],
+            ['conflicts[0].second_kind_index', $ask(conflicts: [[0, 2 ** 32 + 1]])],
+            ['kind_schedules[1].spec.salt', $ask(kindSchedules: [self::eightSlots(), new Schedule(60, salt: "\xff")])],
+            ['polling_delay', $ask(pollingDelay: new \DateInterval('P1M'))],
+            ['slot_job_delay', $ask(slotJobDelay: NAN)],
+        ] as [$field, $refused]) {
+            self::assertSame($field, self::thrown(InvalidArgument::class, $refused, $field)->field);
+        }
+        self::thrown(\TypeError::class, $ask(kindSchedules: ['nightly']));
+    }
+
+    private static function eightSlots(): Schedule
+    {
+        return new Schedule(period: 28_800, slotCount: 8);
+    }
+}

@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+require_relative "ids"
+
+module Offbeat
+  # Values that go with the IDs of one call, one for each: weights, watermarks. They are pulled as they are
+  # needed, like the IDs.
+  class Beside
+    def initialize(name, values)
+      unless values.is_a?(Enumerable) && !values.is_a?(Struct)
+        raise Offbeat.refused(name, values, "must be an Array or another Enumerable")
+      end
+
+      @name, @values, @count = name, values.to_enum, 0
+    end
+
+    # Those of so many further IDs, as the block makes them of each and its path.
+    def take(count)
+      Array.new(count) do
+        made = yield @values.next, "#{@name}[#{@count}]"
+        @count += 1
+        made
+      end
+    rescue StopIteration
+      raise not_one_for_each
+    end
+
+    # Says that there are no more IDs.
+    def finish
+      @values.next
+      raise not_one_for_each
+    rescue StopIteration
+      nil
+    end
+
+    private
+
+    def not_one_for_each
+      Offbeat.refused(@name, @count, "must be one for each ID", reason: "ERROR_REASON_CONTRADICTORY")
+    end
+  end
+
+  # The IDs of one call with their weights, cut into batches that fit into messages; lazily.
+  class Batches
+    WEIGHTS = (0..2**53).freeze
+    # The sidecar's limit of one batch, which weights cut into pieces.
+    BATCH_PIECES = 65_536
+
+    # @param spec the schedule's, with every default; with weights only
+    def initialize(ids, size, weights: nil, spec: nil)
+      @ids, @size = ids, size
+      @weights = weights && Beside.new("weights", weights)
+      @quantum, @slot_count = spec.weight_quantum, spec.slot_count if spec
+    end
+
+    # Yields the IDs and the weights of each batch; without weights, an empty list of them.
+    def each(&block)
+      IdEncoder.batches(@ids, @size).each do |batch|
+        @weights ? by_pieces(batch, Batches.weights(@weights, batch.size), &block) : yield(batch, [])
+      end
+      @weights&.finish
+    end
+
+    # The next weights of so many IDs.
+    def self.weights(weights, count)
+      weights.take(count) do |weight, place|
+        next weight if weight.is_a?(Integer) && WEIGHTS.cover?(weight)
+
+        raise Offbeat.refused(place, weight, "must be an Integer, 0 to #{WEIGHTS.end}", reason: "ERROR_REASON_OUT_OF_RANGE")
+      end
+    end
+
+    private
+
+    def by_pieces(ids, weights)
+      start = pieces = 0
+      weights.each_with_index do |weight, index|
+        count = piece_count(weight)
+        if index > start && pieces + count > BATCH_PIECES
+          yield ids[start...index], weights[start...index]
+          start, pieces = index, 0
+        end
+        pieces += count
+      end
+      yield ids[start..], weights[start..]
+    end
+
+    # The formula of AssignSlotRequest.weight.
+    def piece_count(weight)
+      return 1 unless @quantum.positive? # the sidecar will say what is missing
+
+      (-(-weight / @quantum)).clamp(1, @slot_count) # rounded up
+    end
+  end
+end

@@ -1,0 +1,168 @@
+# frozen_string_literal: true
+
+module Offbeat
+  # Asks about many IDs at once. They are of one type; where some are refused, {BadIds} is raised, which
+  # carries the answer about the others, or with `return_errors` they stand in its `errors`.
+  #
+  # `weights` say how large the IDs are, one for each, in the unit of the schedule's weight_quantum.
+  class Client
+    STREAM_IDS = 8_192
+    MISSED_RUN_POLICIES = {
+      skip: :MISSED_RUN_POLICY_SKIP, run_once: :MISSED_RUN_POLICY_RUN_ONCE, run_all: :MISSED_RUN_POLICY_RUN_ALL
+    }.freeze
+
+    # Any number of IDs of one type, in as few calls as that takes. If some are refused,
+    # raises {BadIds}, which carries the answers of the others; with `return_errors`
+    # returns them all, the refused ones in `errors`.
+    def assign_slots(schedule, ids, from_time: nil, kind: nil, id_type: nil, weights: nil, return_errors: false,
+                     timeout: nil)
+      answer = nil
+      options = { from_time: from_time, kind: kind, id_type: id_type, weights: weights, timeout: timeout }
+      each_assigned(schedule, ids, IdEncoder::BATCH_IDS, **options) do |encoder, batch, response|
+        answer ||= SlotAssignments.new(encoder)
+        answer.fingerprint = response.identity.fingerprint
+        answer.add(batch, response.assignments)
+      end
+      accepted(answer || nothing(schedule, id_type, timeout), return_errors)
+    end
+
+    # IDs as they come: an Enumerator of the answers, batch by batch, that holds one
+    # batch at a time. Refused IDs stand in the `errors` of their batch.
+    def stream_slot_assignments(schedule, ids, from_time: nil, kind: nil, id_type: nil, weights: nil, timeout: nil)
+      options = { from_time: from_time, kind: kind, id_type: id_type, weights: weights, timeout: timeout }
+      Enumerator.new do |answers|
+        first = 0
+        each_assigned(schedule, ids, STREAM_IDS, **options) do |encoder, batch, response|
+          answer = SlotAssignments.new(encoder, first)
+          answer.fingerprint = response.identity.fingerprint
+          answers << answer.add(batch, response.assignments)
+          first += batch.size
+        end
+      end
+    end
+
+    # Which runs are due since the last time that this was asked, as {DueRuns}: each once, however often and
+    # irregularly it is asked, and after an outage those that were missed. Keep `next_watermark` with the jobs,
+    # best in the same transaction, and give it back the next time.
+    #
+    # @param watermark `next_watermark` of the last answer, or when the IDs began
+    # @param watermarks instead of it: one for each ID; that of the next time is its own or `next_watermark`,
+    #   whichever is later
+    # @param now_time until when runs are due. Default: now
+    # @param missed_run_policy :run_once (the default: the latest of each ID), :run_all or :skip
+    # @param on_time_tolerance runs so many seconds late, or fewer, were not missed: take at least the time
+    #   between two questions. Default: 60, or one period if that is shorter
+    # @param catch_up_horizon missed runs older than this, in seconds, are dropped. Default: one period
+    # @param smear_span missed runs start over so many seconds, and not all at once. Default: 0
+    # @param max_clock_skew how far in the future a watermark may lie, in seconds. Default: 60, or one period
+    #   if that is shorter
+    def list_due_runs(schedule, ids, watermark: nil, watermarks: nil, now_time: nil, missed_run_policy: nil,
+                      on_time_tolerance: nil, catch_up_horizon: nil, smear_span: nil, max_clock_skew: nil,
+                      weights: nil, kind: nil, id_type: nil, return_errors: false, timeout: nil)
+      # Now is taken once, so that all IDs of a call are asked about at one instant.
+      opening = V1::ListDueRunsRequest.new(schedule: Fields.schedule(schedule),
+                                           now_time: Times.to_timestamp("now_time", now_time || Time.now))
+      opening.watermark = Times.to_timestamp("watermark", watermark) if watermark
+      Offbeat.set_field(opening, "kind", kind)
+      if missed_run_policy
+        opening.missed_run_policy = Offbeat.named("missed_run_policy", missed_run_policy, MISSED_RUN_POLICIES)
+      end
+      { on_time_tolerance: on_time_tolerance, catch_up_horizon: catch_up_horizon, smear_span: smear_span,
+        max_clock_skew: max_clock_skew }.each do |name, span|
+        opening[name.to_s] = Times.to_duration(name.to_s, span) unless span.nil?
+      end
+      encoder = IdEncoder.new(id_type)
+      parts = due_parts(opening, ids, watermarks, encoder, weights, timeout)
+      accepted(DueRuns.new(encoder, parts), return_errors)
+    end
+
+    # How evenly a sample of IDs (65,536 at most; better all of them, or drawn at random, than the oldest)
+    # fills the slots, and what is wrong if it does not: an {Audit}.
+    def audit_ids(schedule, ids, weights: nil, id_type: nil, return_errors: false, timeout: nil)
+      request = V1::AuditIdsRequest.new(schedule: Fields.schedule(schedule))
+      ids = IdEncoder.enumerable(ids).first(IdEncoder::BATCH_IDS + 1) # one too many, for the sidecar to refuse
+      request.ids = IdEncoder.new(id_type).column(ids)
+      if weights
+        beside = Beside.new("weights", weights)
+        request.weights.concat(Batches.weights(beside, ids.size))
+        beside.finish
+      end
+      accepted(Audit.of(call("AuditIds", request, V1::AuditIdsResponse, timeout)), return_errors)
+    end
+
+    private
+
+    def accepted(answer, return_errors)
+      raise BadIds, answer unless answer.errors.empty? || return_errors
+
+      answer
+    end
+
+    def each_assigned(schedule, ids, size, from_time:, kind:, id_type:, weights:, timeout:)
+      encoder = IdEncoder.new(id_type)
+      # Now is taken once, so that all IDs of a call are asked about at one instant.
+      opening = V1::AssignSlotsRequest.new(schedule: Fields.schedule(schedule),
+                                           from_time: Times.to_timestamp("from_time", from_time || Time.now))
+      Offbeat.set_field(opening, "kind", kind)
+      batches(opening.schedule, ids, size, weights, timeout).each do |batch, its_weights|
+        request = Google::Protobuf.deep_copy(opening)
+        request.ids = encoder.column(batch)
+        request.weights.concat(its_weights)
+        yield encoder, batch, call("AssignSlots", request, V1::AssignSlotsResponse, timeout)
+      end
+    end
+
+    # Weights are cut by what the sidecar makes of the schedule, which may be a name.
+    def batches(schedule, ids, size, weights, timeout)
+      spec = weights && resolved(schedule, timeout).spec
+      Batches.new(ids, size, weights: weights, spec: spec)
+    end
+
+    def resolved(schedule, timeout)
+      call("DescribeSchedule", V1::DescribeScheduleRequest.new(schedule: schedule), V1::DescribeScheduleResponse, timeout)
+    end
+
+    # Pairs of IDs and the answer about them.
+    def due_parts(opening, ids, watermarks, encoder, weights, timeout)
+      watermarks &&= Beside.new("watermarks", watermarks)
+      parts = []
+      batches(opening.schedule, ids, IdEncoder::BATCH_IDS, weights, timeout).each do |batch, its_weights|
+        encoder.checked(batch)
+        millis = watermarks ? watermarks.take(batch.size) { |time, place| Times.to_unix_millis(place, time) } : []
+        parts.concat(due_halves(opening, encoder, batch, its_weights, millis, timeout))
+      end
+      watermarks&.finish
+      parts.empty? ? [[[], no_due_runs(opening, timeout)]] : parts
+    end
+
+    # The answer about a batch, or the answers about its halves, if it has more runs than fit into one.
+    def due_halves(opening, encoder, ids, weights, watermarks, timeout)
+      request = Google::Protobuf.deep_copy(opening)
+      request.ids = encoder.encode(ids)
+      request.weights.concat(weights)
+      request.watermark_unix_millis.concat(watermarks)
+      [[ids, call("ListDueRuns", request, V1::ListDueRunsResponse, timeout)]]
+    rescue InvalidArgument => e
+      raise unless ids.size > 1 && e.field == "ids" && e.reason == "ERROR_REASON_OUT_OF_RANGE"
+
+      half = ids.size / 2
+      [0...half, half..].flat_map do |part|
+        due_halves(opening, encoder, ids[part], weights[part] || [], watermarks[part] || [], timeout)
+      end
+    end
+
+    # No IDs, no runs: let the schedule be checked all the same.
+    def no_due_runs(opening, timeout)
+      watermark = [opening.now_time, opening.watermark].compact.max_by { |time| [time.seconds, time.nanos] }
+      V1::ListDueRunsResponse.new(identity: resolved(opening.schedule, timeout).identity, next_watermark: watermark,
+                                  runs: V1::DueRuns.new)
+    end
+
+    # Nothing was asked: let the schedule be checked all the same.
+    def nothing(schedule, id_type, timeout)
+      answer = SlotAssignments.new(IdEncoder.new(id_type))
+      answer.fingerprint = describe_schedule(schedule, timeout: timeout).fingerprint
+      answer
+    end
+  end
+end

@@ -1,0 +1,131 @@
+# frozen_string_literal: true
+
+module Offbeat
+  # Records how late the runs of a schedule start, into the metrics that the process has: as
+  # "run_lateness.offbeat" of ActiveSupport::Notifications, and as the histogram offbeat_run_lateness_seconds
+  # of the gem prometheus-client, if they are loaded; and into the sidecar's metrics, if a client is given.
+  #
+  #   LATENESS = Offbeat::Lateness.new("bank-sync", kind: "poll", client: Offbeat::Client.new)
+  #   LATENESS.record(scheduled_time) # when the job begins
+  #
+  # Metrics fail no job: what goes wrong with them is said once, by a warning, or to `on_error`. May be shared
+  # by threads, and used on both sides of a fork.
+  class Lateness
+    EVENT = "run_lateness.offbeat"
+    METRIC = :offbeat_run_lateness_seconds
+    BUCKETS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200, 86_400].freeze # those of the sidecar
+    BATCH_RUNS = 1_000 # go to the sidecar together,
+    MAX_AGE = 10 # or as many as are seconds old.
+    TIMEOUT = 1 # second that a job waits for the sidecar at most
+    LONGEST = 366 * 86_400 # seconds that the sidecar takes
+    private_constant :BATCH_RUNS, :MAX_AGE, :TIMEOUT, :LONGEST
+
+    attr_reader :schedule, :kind
+
+    # @param schedule its name, or a {ScheduleVersion}: a label of the metric
+    # @param kind the kind of job: another label
+    # @param client a {Client}, to record into the sidecar's metrics too: in batches, now and then by
+    #   {#record}, the last by {#flush}
+    # @param registry the registry of prometheus-client. Default: Prometheus::Client.registry
+    # @param on_error what to call with an error of the metrics, instead of the warning
+    def initialize(schedule, kind: "default", client: nil, registry: nil, on_error: nil)
+      @schedule = schedule.is_a?(ScheduleVersion) ? schedule.name : schedule
+      @kind, @client, @registry = kind, client, registry
+      @on_error = on_error || method(:warn_once)
+      @lock = Mutex.new
+      @pending, @since, @pid = [], nil, Process.pid
+    end
+
+    # Records a run that starts now: how late, in seconds, never below 0; nil if that cannot be said.
+    #
+    # @param run a {Run}, {DueRun} or {Row}, or when it should have started
+    def record(run, started_time: Time.now)
+      unharmed do
+        scheduled = Times.to_time("run", scheduled_time(run))
+        started = Times.to_time("started_time", started_time)
+        late = [(started - scheduled).to_f, 0.0].max
+        unharmed { notify(late, scheduled, started) }
+        unharmed { observe(late) }
+        unharmed { tell_sidecar(late) } if @client
+        late
+      end
+    end
+
+    # Sends the sidecar what it has not been sent yet; at the end of a process.
+    def flush
+      unharmed { send_to_sidecar { true } } if @client
+      nil
+    end
+
+    private
+
+    def scheduled_time(run)
+      case run
+      when DueRun then run.scheduled_time
+      when Run then run.start_time
+      when Row then run.next_run_time
+      else run
+      end
+    end
+
+    def notify(late, scheduled, started)
+      return unless defined?(::ActiveSupport)
+
+      ::ActiveSupport::Notifications.instrument(EVENT, schedule: schedule, kind: kind, lateness: late,
+                                                       scheduled_time: scheduled, started_time: started)
+    end
+
+    def observe(late)
+      registry = @registry || (::Prometheus::Client.registry if defined?(::Prometheus::Client))
+      histogram(registry).observe(late, labels: { schedule: schedule, kind: kind }) if registry
+    end
+
+    # Made by whoever is first: others of another schedule or kind share it.
+    def histogram(registry)
+      registry.get(METRIC) ||
+        registry.histogram(METRIC, docstring: "From the scheduled to the real start of runs",
+                                   labels: %i[schedule kind], buckets: BUCKETS)
+    rescue StandardError
+      registry.get(METRIC) || raise # another thread was quicker
+    end
+
+    def tell_sidecar(late)
+      @lock.synchronize do
+        @pending, @pid = [], Process.pid unless @pid == Process.pid # the parent's are the parent's to send
+        @since = now if @pending.empty?
+        @pending << [late, LONGEST].min
+      end
+      send_to_sidecar { @pending.size >= BATCH_RUNS || now - @since >= MAX_AGE }
+    end
+
+    # What fails is not sent again: it could be counted twice, and be as late as the jobs.
+    def send_to_sidecar
+      sent = @lock.synchronize do
+        next if @pid != Process.pid || @pending.empty? || !yield
+
+        @pending.tap { @pending = [] }
+      end
+      @client.record_lateness(schedule, sent, kind: kind, timeout: TIMEOUT) if sent
+    end
+
+    def now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+
+    def unharmed
+      yield
+    rescue StandardError => e
+      begin
+        @on_error.call(e)
+      rescue StandardError
+        nil # nor does saying so
+      end
+      nil
+    end
+
+    def warn_once(error)
+      warn("offbeat: the lateness of runs is not recorded: #{error.message[/.*/]}") unless @warned
+      @warned = true
+    end
+  end
+end

@@ -1,0 +1,144 @@
+# frozen_string_literal: true
+
+require_relative "helper"
+require "active_support"
+require "active_support/duration"
+require "active_support/core_ext/numeric/time"
+require "active_support/core_ext/time/zones"
+
+# Schedules as they are written down: by name, by the calendar, with windows, exclusions and weights.
+class SchedulesTest < OffbeatTest
+  DAYS = Offbeat::CalendarCycle.new(unit: :day, time_zone: "Europe/Berlin")
+  CHRISTMAS = Time.utc(2026, 12, 24)...Time.utc(2026, 12, 27)
+
+  # What a schedule is sent as, in canonical JSON.
+  def sent(schedule)
+    JSON.parse(Offbeat::V1::Schedule.encode_json(schedule.to_message))
+  end
+
+  def assert_refused(field, &ask)
+    error = assert_raises(Offbeat::InvalidArgument, &ask)
+    assert_equal field, error.field
+    refute_empty error.allowed
+    error
+  end
+
+  def test_everything_is_sent
+    schedule = Offbeat::Schedule.new(
+      calendar: Offbeat::CalendarCycle.new(unit: :week, time_zone: "Australia/Lord_Howe"), slot_count: 20,
+      placement: :fraction, resolution: 1/4r, weight_quantum: 500, active_windows: [...3_600.5, 90_000...100_000],
+      exclusions: [Offbeat::Exclusion.new(times: CHRISTMAS, policy: :skip),
+                   Offbeat::Exclusion.new(calendar: DAYS, window: 79_200...82_800, policy: :defer)]
+    )
+    expected = {
+      "spec" => {
+        "calendar" => { "unit" => "CALENDAR_UNIT_WEEK", "timeZone" => "Australia/Lord_Howe" },
+        "slotCount" => 20, "placement" => "PLACEMENT_FRACTION", "resolution" => "0.250s", "weightQuantum" => "500",
+        "activeWindows" => [{ "endOffset" => "3600.500s" }, { "startOffset" => "90000s", "endOffset" => "100000s" }],
+        "exclusions" => [
+          { "dated" => { "startTime" => "2026-12-24T00:00:00Z", "endTime" => "2026-12-27T00:00:00Z" },
+            "policy" => "EXCLUSION_POLICY_SKIP" },
+          { "recurring" => { "calendar" => { "unit" => "CALENDAR_UNIT_DAY", "timeZone" => "Europe/Berlin" },
+                             "window" => { "startOffset" => "79200s", "endOffset" => "82800s" } },
+            "policy" => "EXCLUSION_POLICY_DEFER" }
+        ]
+      }
+    }
+    assert_equal expected, sent(schedule)
+    assert_equal({ "version" => { "name" => "bank-sync", "version" => 3 } },
+                 sent(Offbeat::ScheduleVersion.new(name: "bank-sync", version: 3)))
+  end
+
+  def test_spans_and_zones_of_active_support
+    windows = [1.hour...5.hours]
+    assert_equal [{ "startOffset" => "3600s", "endOffset" => "18000s" }],
+                 sent(Offbeat::Schedule.new(period: 1.day, active_windows: windows))["spec"]["activeWindows"]
+    ["Europe/Berlin", ActiveSupport::TimeZone["Berlin"], TZInfo::Timezone.get("Europe/Berlin")].each do |zone|
+      days = Offbeat::CalendarCycle.new(unit: :month, time_zone: zone)
+      assert_equal "Europe/Berlin", days.to_message("calendar").time_zone
+    end
+  end
+
+  def test_values_never_change
+    windows = [0...3_600]
+    schedule = Offbeat::Schedule.new(period: 86_400, active_windows: windows)
+    windows << (7_200...10_800)
+    assert_equal [0...3_600], schedule.active_windows
+    assert_equal schedule, Offbeat::Schedule.new(period: 86_400, active_windows: [0...3_600])
+    [schedule, DAYS, Offbeat::ScheduleVersion.new(name: "a", version: 1)].each { |value| assert_predicate value, :frozen? }
+    shifted = schedule.shifted(60)
+    assert_equal [Time.at(60), [0...3_600]], [shifted.anchor_time, shifted.active_windows]
+  end
+
+  def test_what_cannot_be_is_refused
+    day = { period: 86_400 }
+    {
+      "schedule.spec.cycle" => Offbeat::Schedule.new(**day, calendar: DAYS),
+      "schedule.spec.calendar" => Offbeat::Schedule.new(calendar: :day),
+      "schedule.spec.calendar.unit" => Offbeat::Schedule.new(calendar: Offbeat::CalendarCycle.new(unit: :year, time_zone: "UTC")),
+      "schedule.spec.calendar.time_zone" => Offbeat::Schedule.new(calendar: Offbeat::CalendarCycle.new(unit: :day, time_zone: 1)),
+      # Including its end, it would mean another second.
+      "schedule.spec.active_windows[1]" => Offbeat::Schedule.new(**day, active_windows: [0...1, 2..3]),
+      "schedule.spec.active_windows[0].start_offset" => Offbeat::Schedule.new(**day, active_windows: ["01:00"..."05:00"]),
+      "schedule.spec.active_windows" => Offbeat::Schedule.new(**day, active_windows: 5),
+      "schedule.spec.exclusions[0]" => Offbeat::Schedule.new(**day, exclusions: [CHRISTMAS]),
+      "schedule.spec.exclusions[0].policy" =>
+        Offbeat::Schedule.new(**day, exclusions: [Offbeat::Exclusion.new(times: CHRISTMAS, policy: :never)]),
+      "schedule.spec.exclusions[0].times" =>
+        Offbeat::Schedule.new(**day, exclusions: [Offbeat::Exclusion.new(times: CHRISTMAS.begin..CHRISTMAS.end)]),
+      "schedule.spec.weight_quantum" => Offbeat::Schedule.new(**day, weight_quantum: 1.5),
+      "schedule.version.version" => Offbeat::ScheduleVersion.new(name: "a", version: "1"),
+      "schedule" => { period: 86_400 }
+    }.each do |field, schedule|
+      assert_refused(field) { client.describe_schedule(schedule) }
+    end
+    assert_equal "ERROR_REASON_CONTRADICTORY", assert_refused("schedule.spec.exclusions[0]") {
+      both = Offbeat::Exclusion.new(times: CHRISTMAS, calendar: DAYS, window: 0...60)
+      client.describe_schedule(Offbeat::Schedule.new(**day, exclusions: [both]))
+    }.reason
+    assert_refused("schedule.spec.period") { client.describe_schedule(Offbeat::Schedule.new) }
+  end
+
+  # As test/schedules.toml has it.
+  BANK_SYNC = Offbeat::ScheduleVersion.new(name: "bank-sync", version: 1)
+  SPEC = Offbeat::Schedule.new(period: 28_800, slot_count: 96)
+
+  def test_a_name_means_what_the_file_says
+    described = client.describe_schedule(BANK_SYNC)
+    assert_equal client.describe_schedule(SPEC).fingerprint, described.fingerprint
+    assert_equal "bank-sync/1", described.run_key_schedule
+    run = client.assign_slot(BANK_SYNC, "acme", from_time: NOON, kind: "poll").next_run
+    assert_equal client.assign_slot(SPEC, "acme", from_time: NOON).next_run.start_time, run.start_time
+    assert_equal "bank-sync/1/poll/#{run.cycle_index}/0/acme", run.run_key
+    rows = client.assign_slots(BANK_SYNC, ["acme"], from_time: NOON, kind: "poll")
+    assert_equal [run.run_key, described.fingerprint], [rows.run_key(0), rows.fingerprint]
+  end
+
+  def test_a_name_goes_wherever_a_schedule_does
+    column = Offbeat::SqlColumn.new(dialect: :sqlite, table: "t", name: "h", type: :hash_digits)
+    by_spec, by_name = [SPEC, BANK_SYNC].map do |schedule|
+      [client.list_slots(schedule, start_time: NOON, end_time: NOON + 3_600),
+       client.window_predicate(schedule, column, start_time: NOON, end_time: NOON + 60),
+       client.stream_slot_assignments(schedule, ["acme"], from_time: NOON).first.slot_indexes,
+       client.reciprocal_slots(schedule, kind_count: 2, kind_schedules: [schedule, SPEC]),
+       client.list_due_runs(schedule, %w[acme bolt], watermark: NOON - 28_800, now_time: NOON).scheduled_unix_millis,
+       client.audit_ids(schedule, %w[acme bolt]).slot_loads,
+       client.plan_migration(schedule, SPEC, cutover_time: NOON), client.plan_migration(SPEC, schedule, cutover_time: NOON)]
+    end
+    assert_equal by_spec, by_name
+  end
+
+  def test_weights_of_a_named_schedule
+    ids = Array.new(900) { |number| "customer #{number}" } # 86,400 pieces: two messages
+    rows = client.assign_slots(Offbeat::ScheduleVersion.new(name: "bank-sync", version: 2), ids, weights: [10_000] * 900)
+    assert_equal [86_400, [*0...96]], [rows.size, rows.slot_indexes.first(96).sort]
+    assert_equal "bank-sync/2/default/#{rows.cycle_indexes[-1]}/95/customer 899", rows.run_key(86_399)
+  end
+
+  def test_an_unknown_name_is_not_found
+    [["bank-sync", 3], ["mail", 1]].each do |name, version|
+      error = assert_raises(Offbeat::NotFound) { client.assign_slot(Offbeat::ScheduleVersion.new(name: name, version: version), "acme") }
+      assert_equal "ERROR_REASON_UNKNOWN_SCHEDULE", error.reason
+    end
+  end
+end
