@@ -11,12 +11,12 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
-use tracing_subscriber::filter::{FilterFn, LevelFilter};
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::FilterFn;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, Layer as _};
 
-use crate::config::{LogFormat, ServeArgs};
+use crate::config::{LogFormat, ServeArgs, log_filter};
 use crate::rpc::methods::Method;
 
 /// What the spans of requests are made under; logs leave them out.
@@ -110,18 +110,4 @@ impl Extractor for Headers<'_> {
     fn keys(&self) -> Vec<&str> {
         self.0.keys().map(http::HeaderName::as_str).collect()
     }
-}
-
-/// Reads a filter; a bare word must be a level, or a typo would silence everything.
-fn log_filter(text: &str) -> Result<EnvFilter, String> {
-    let refused = || {
-        let allowed = "must be off, error, warn, info, debug or trace, or a filter such as \
-                       info,offbeat::request=debug";
-        format!("--log: {text:?} is refused: {allowed}")
-    };
-    let is_known = |part: &str| part.contains(['=', '[']) || part.parse::<LevelFilter>().is_ok();
-    if !text.split(',').all(|part| is_known(part.trim())) {
-        return Err(refused());
-    }
-    EnvFilter::try_new(text).map_err(|_| refused())
 }

@@ -2,6 +2,7 @@
 
 mod address;
 mod limits;
+mod log;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -15,6 +16,7 @@ use offbeat_core::limits::Limit;
 use crate::limits::{GRACE_SECONDS, LISTENERS, SOCKET_UIDS};
 pub use address::{InvalidAddress, ListenAddress};
 pub use limits::{LimitArgs, Limits};
+pub use log::log_filter;
 
 /// Where a server listens or a client calls by default; 2328 is free of a registered service.
 pub const DEFAULT_ADDRESS: &str = "127.0.0.1:2328";

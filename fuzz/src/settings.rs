@@ -1,0 +1,91 @@
+//! What a server is started with: flags, addresses, filters, tokens, certificates.
+
+use std::fs;
+
+use offbeat::config::{Admin, Config, ListenAddress, TlsFiles, log_filter};
+use offbeat::http::Tokens;
+use offbeat::net::Server;
+
+use super::choices::Choices;
+use super::port;
+
+/// The most that is said of what is refused: clap shows how flags are used.
+const REFUSAL_BYTES: usize = 20_000;
+
+fn heard<T>(read: Result<T, String>) -> Option<T> {
+    read.inspect_err(|said| assert!(!said.is_empty() && said.len() <= REFUSAL_BYTES, "{said}")).ok()
+}
+
+/// Flags one a line, an address, a filter, or a file of tokens.
+pub fn settings(data: &[u8]) {
+    let mut choices = Choices::new(data);
+    let kind = choices.below(4);
+    let text = String::from_utf8_lossy(choices.rest());
+    match kind {
+        0 => {
+            let flags = text.lines().take(20);
+            let config = Config::from_flags(flags).map_err(|invalid| invalid.to_string());
+            let Some(config) = heard(config) else { return };
+            let exposed = config.listen.iter().any(|address| !address.is_local());
+            let allowed = config.tls.is_some() || text.contains("--insecure");
+            assert!(!exposed || allowed || is_allowed_outside(), "{config:?}");
+        }
+        1 => {
+            let address = text
+                .parse()
+                .map_err(|invalid: offbeat::config::InvalidAddress| invalid.to_string());
+            let Some(address): Option<ListenAddress> = heard(address) else { return };
+            assert_eq!(address.to_string().parse().as_ref(), Ok(&address), "{text}");
+        }
+        2 => drop(heard(log_filter(&text))),
+        _ => tokens(&text),
+    }
+}
+
+/// By a variable.
+fn is_allowed_outside() -> bool {
+    std::env::var_os("OFFBEAT_INSECURE").is_some()
+}
+
+/// A refusal does not show the token; what is accepted does not either.
+fn tokens(text: &str) {
+    let said = match Tokens::parse(text) {
+        Ok(tokens) => {
+            let trimmed: Vec<&str> = text.lines().map(str::trim).collect();
+            assert_eq!(Tokens::parse(&trimmed.join("\r\n")).as_ref(), Ok(&tokens));
+            format!("{tokens:?}")
+        }
+        Err(refused) => refused,
+    };
+    assert!(said.len() <= 32 << 10, "{said}");
+    // Shorter ones may be words of the refusal by chance.
+    for token in text.lines().map(str::trim).filter(|token| token.len() >= 16) {
+        let is_own_word = "must be letters, digits and -._~+/= alone".contains(token);
+        assert!(!said.contains(token) || is_own_word, "{said}");
+    }
+}
+
+/// Files of TLS: certificate, key and, if there are more, authorities, as pieces.
+pub fn certificates(data: &[u8]) {
+    thread_local! {
+        static FOLDER: tempfile::TempDir = tempfile::tempdir().unwrap();
+    }
+    let mut choices = Choices::new(data);
+    FOLDER.with(|folder| {
+        let mut write = |name: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, choices.piece()).unwrap();
+            path
+        };
+        let (certificate, key, authorities) = (write("c.pem"), write("k.pem"), write("a.pem"));
+        let client_ca = fs::metadata(&authorities).unwrap().len().gt(&0).then_some(authorities);
+        let tls = Some(TlsFiles { certificate, key, client_ca });
+        let mut config = Config::from_flags(["--admin-listen", "off"]).unwrap();
+        (config.listen, config.admin, config.tls) = (Vec::new(), Admin::Off, tls);
+        let bound = port::with(|port| port.block_on(Server::bind(&config)));
+        if let Some(said) = bound.err() {
+            assert!(said.contains("--tls-"), "{said}");
+            assert!(said.len() <= REFUSAL_BYTES, "{said}");
+        }
+    });
+}
