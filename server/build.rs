@@ -16,7 +16,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "offbeat/v1/simulation.proto",
         "offbeat/v1/error_reason.proto",
     ];
-    let descriptors = protox::compile(FILES, [INCLUDE])?;
+    // Without comments: they are in the protos, and would be a hundredth of the binary.
+    let mut compiler = protox::Compiler::new([INCLUDE])?;
+    let descriptors = compiler.include_imports(true).open_files(FILES)?.file_descriptor_set();
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     std::fs::write(out.join("descriptors.binpb"), descriptors.encode_to_vec())?;
     tonic_prost_build::configure()

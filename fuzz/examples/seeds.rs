@@ -44,7 +44,8 @@ impl Seeds {
         self.add("headers", json);
         let Ok(message) = (Message::named(input.full_name()).read)(text.as_bytes()) else { return };
         let body = if streams(method) { piece(&message) } else { message.clone() };
-        self.add("wire", [&[place as u8], &body[..]].concat());
+        self.add("wire", [&[place as u8, 0], &body[..]].concat());
+        self.add("wire", [&[place as u8, 255], &body[..]].concat());
         for form in [0, 1] {
             let length = u32::try_from(message.len()).unwrap().to_be_bytes();
             let frame = [&[place as u8, form, 6, 0], &length[..], &message].concat();
@@ -59,7 +60,8 @@ impl Seeds {
             for case in cases {
                 let name = case["method"].as_str().unwrap();
                 let mut known = STATELESS.iter().copied().chain(["LaneService/PlanLanes"]);
-                let Some(method) = known.find(|method| method.ends_with(&format!("/{name}"))) else {
+                let Some(method) = known.find(|method| method.ends_with(&format!("/{name}")))
+                else {
                     continue;
                 };
                 let raw = case.get("raw").and_then(Value::as_str);
@@ -99,12 +101,12 @@ impl Seeds {
                 },
             ];
             let asked = inputs.into_iter().map(Asked::Input);
-            let messages = std::iter::once(Asked::Spec(spec)).chain(asked).map(|message| {
-                proto::SpreadRequest { message: Some(message) }.encode_to_vec()
-            });
+            let messages = std::iter::once(Asked::Spec(spec))
+                .chain(asked)
+                .map(|message| proto::SpreadRequest { message: Some(message) }.encode_to_vec());
             let messages: Vec<Vec<u8>> = messages.collect();
             let pieces: Vec<u8> = messages.iter().flat_map(|message| piece(message)).collect();
-            self.add("wire", [&[place as u8], &pieces[..]].concat());
+            self.add("wire", [&[place as u8, 0], &pieces[..]].concat());
             let frames = messages.iter().flat_map(|message| {
                 let length = u32::try_from(message.len()).unwrap().to_be_bytes();
                 [&[0], &length[..], message].concat()
@@ -153,12 +155,8 @@ impl Seeds {
         let pull = |seconds: i64| {
             let wait = Some(prost_types::Duration { seconds, nanos: 0 });
             let consumer = "c".to_owned();
-            let pull = proto::PullJobsRequest {
-                spread: spread(),
-                consumer,
-                max_jobs: Some(2),
-                wait,
-            };
+            let pull =
+                proto::PullJobsRequest { spread: spread(), consumer, max_jobs: Some(2), wait };
             call("/PullJobs", pull.encode_to_vec())
         };
         let epoch = 1_767_225_600_000_000_000_u64;
@@ -187,18 +185,14 @@ impl Seeds {
         let describe = call("/DescribeSpread", describe.encode_to_vec());
         let close = proto::CloseSpreadRequest { spread: spread(), ..Default::default() };
         let close = call("/CloseSpread", close.encode_to_vec());
-        let letters =
-            proto::ListDeadLettersRequest { spread: spread(), ..Default::default() };
+        let letters = proto::ListDeadLettersRequest { spread: spread(), ..Default::default() };
         let letters = call("/ListDeadLetters", letters.encode_to_vec());
         let deleted = proto::DeleteDeadLettersRequest { spread: spread(), numbers: vec![0] };
         let deleted = call("/DeleteDeadLetters", deleted.encode_to_vec());
         let stream = {
             use proto::stream_jobs_request::Message as Asked;
-            let start = proto::StreamJobsStart {
-                spread: spread(),
-                consumer: "c".to_owned(),
-                credit: 3,
-            };
+            let start =
+                proto::StreamJobsStart { spread: spread(), consumer: "c".to_owned(), credit: 3 };
             let asked = [
                 Asked::Start(start),
                 Asked::Credit(2),
@@ -279,7 +273,8 @@ fn main() {
     ] {
         seeds.add("settings", [&[kind], text.as_bytes()].concat());
     }
-    let pem = |name: &str, body: &str| format!("-----BEGIN {name}-----\n{body}\n-----END {name}-----\n");
+    let pem =
+        |name: &str, body: &str| format!("-----BEGIN {name}-----\n{body}\n-----END {name}-----\n");
     let (certificate, key) = (pem("CERTIFICATE", "MAA="), pem("PRIVATE KEY", "MAA="));
     seeds.add("certificates", [piece(certificate.as_bytes()), piece(key.as_bytes())].concat());
     let all = [&certificate, &key, &certificate].map(|text| piece(text.as_bytes()));

@@ -82,11 +82,12 @@ impl Port {
 
     /// Lets time pass.
     pub fn pass(&self, time: Duration) {
-        self.runtime.block_on(tokio::time::sleep(time));
+        self.runtime.block_on(async { tokio::time::sleep(time).await });
     }
 
     pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
-        let bounded = self.runtime.block_on(async { tokio::time::timeout(FOR_EVER, future).await });
+        let bounded = async { tokio::time::timeout(FOR_EVER, future).await };
+        let bounded = self.runtime.block_on(bounded);
         bounded.expect("an answer comes at last")
     }
 

@@ -14,11 +14,24 @@ use super::refusal;
 /// The most messages of a stream.
 const MESSAGES: usize = 32;
 
-/// The first byte is the method; a message is the rest, or a piece of a stream.
+/// Messages that are repeated are repeated up to this length, beyond which elements are counted.
+const LARGE: usize = 20 << 10;
+
+/// The first byte is the method; a message is the rest, or a piece of a stream. A second byte above
+/// 250 repeats it: end to end, messages are one message whose lists have grown.
 pub fn wire(data: &[u8]) {
     let mut choices = Choices::new(data);
     let method = choices.one_of(&STATELESS);
+    let is_repeated = choices.byte() > 250;
     let messages = messages(method, &mut choices);
+    let large: Vec<u8>;
+    let messages = match messages[..] {
+        [message @ [_, ..]] if is_repeated => {
+            large = message.repeat(LARGE.div_ceil(message.len()));
+            vec![&large[..]]
+        }
+        _ => messages,
+    };
     port::with(|port| {
         let answer = port.grpc(port.stateless(), &methods::path(method), &messages);
         check(method, &answer);

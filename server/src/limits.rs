@@ -73,7 +73,7 @@ pub const BYTES_UNDER_WAY: Limit = Limit {
     minimum: 1 << 20,
     maximum: 1 << 40,
     unit: "bytes",
-    note: "settable, 64 MiB by default; counted are messages above 16 KiB, until their answers are taken; beyond it RESOURCE_EXHAUSTED with a retry delay",
+    note: "settable, 32 MiB by default; counted are messages above 16 KiB, until their answers are taken; beyond it RESOURCE_EXHAUSTED with a retry delay",
 };
 
 /// Named spreads.
@@ -137,6 +137,51 @@ pub const EARLY_RESETS: Limit = Limit {
     maximum: 4_096,
     unit: "resets",
     note: "settable, 20 by default; then the connection is closed",
+};
+
+/// Frames without use that a connection may send at once.
+pub const FRAME_CREDIT: Limit = Limit {
+    name: "HTTP/2 frames that carry neither request nor data, on one connection",
+    minimum: 0,
+    maximum: 10_000,
+    unit: "frames",
+    note: "pings, settings, window updates and such; requests, data and answers earn further ones; then the connection is closed",
+};
+
+/// And so many a second.
+pub const FRAMES_PER_SECOND: Limit = Limit {
+    name: "more of such frames",
+    minimum: 0,
+    maximum: 2_000,
+    unit: "frames/s",
+    note: "see above",
+};
+
+/// Requests that stream.
+pub const STREAMING_SHARE: Limit = Limit {
+    name: "share of the requests under way that may stream",
+    minimum: 0,
+    maximum: 75,
+    unit: "%",
+    note: "so that streams leave places to unary calls",
+};
+
+/// Items of JSON.
+pub const JSON_ITEMS: Limit = Limit {
+    name: "items of all lists of a JSON message",
+    minimum: 0,
+    maximum: 410_000,
+    unit: "items",
+    note: "beyond it RESOURCE_EXHAUSTED, before anything is built of it",
+};
+
+/// Objects of JSON.
+pub const JSON_OBJECTS: Limit = Limit {
+    name: "objects in a JSON message",
+    minimum: 0,
+    maximum: 110_000,
+    unit: "objects",
+    note: "beyond it RESOURCE_EXHAUSTED, before anything is built of it",
 };
 
 /// Size of a request's headers.
@@ -329,6 +374,7 @@ pub const SERVER_LIMITS: &[Limit] = &[
     CONNECTIONS,
     STREAMS_PER_CONNECTION,
     REQUESTS,
+    STREAMING_SHARE,
     ADMIN_CONNECTIONS,
     UNARY_SECONDS,
     GRACE_SECONDS,
@@ -336,6 +382,8 @@ pub const SERVER_LIMITS: &[Limit] = &[
     BULK_MESSAGE_BYTES,
     ANSWER_BYTES,
     BYTES_UNDER_WAY,
+    JSON_ITEMS,
+    JSON_OBJECTS,
     HEADER_BYTES,
     NAMED_SPREADS,
     NAMED_SPREAD_BYTES,
@@ -350,6 +398,8 @@ pub const SERVER_LIMITS: &[Limit] = &[
     KEEPALIVE_SECONDS,
     LOCAL_ERROR_RESETS,
     EARLY_RESETS,
+    FRAME_CREDIT,
+    FRAMES_PER_SECOND,
     TOKENS,
     TOKEN_BYTES,
     SECRET_FILE_BYTES,

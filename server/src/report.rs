@@ -7,6 +7,9 @@ const STYLE: &str = include_str!("../assets/report/report.css");
 const LIBRARY: &str = include_str!("../assets/report/uplot/uPlot.iife.min.js");
 const SCRIPT: &str = include_str!("../assets/report/report.js");
 
+/// A line of the page by which it is told from other files.
+pub const MARK: &str = "<meta name=\"generator\" content=\"offbeat simulate\">";
+
 /// The page.
 ///
 /// # Errors

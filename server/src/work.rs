@@ -16,18 +16,23 @@ pub struct Permit(Arc<Held>);
 #[derive(Debug)]
 struct Held {
     #[expect(dead_code, reason = "held, never read")]
-    place: OwnedSemaphorePermit,
+    places: (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>),
     budget: Budget,
     request: Mutex<Charge>,
     answer: Mutex<Charge>,
 }
 
 impl Permit {
-    /// A place, whose messages take their bytes from `budget`.
+    /// A place, and one among the streams if it is one, whose messages take their bytes from
+    /// `budget`.
     #[must_use]
-    pub fn new(place: OwnedSemaphorePermit, budget: Budget) -> Self {
+    pub fn new(
+        place: OwnedSemaphorePermit,
+        stream: Option<OwnedSemaphorePermit>,
+        budget: Budget,
+    ) -> Self {
         let (request, answer) = (Mutex::default(), Mutex::default());
-        Self(Arc::new(Held { place, budget, request, answer }))
+        Self(Arc::new(Held { places: (place, stream), budget, request, answer }))
     }
 
     /// Counts `bytes` more of the request's message; whether there was room.
@@ -176,7 +181,7 @@ mod tests {
 
     async fn counted(places: &Arc<Semaphore>) -> Option<Permit> {
         let place = Arc::clone(places).acquire_owned().await.unwrap();
-        Some(Permit::new(place, Budget::new(1 << 20)))
+        Some(Permit::new(place, None, Budget::new(1 << 20)))
     }
 
     #[test]
@@ -228,7 +233,7 @@ mod tests {
         let budget = Budget::new(1 << 20);
         let permit = || {
             let place = Arc::clone(&places).try_acquire_owned().unwrap();
-            Permit::new(place, budget.clone())
+            Permit::new(place, None, budget.clone())
         };
         let first = permit();
         assert!(first.take_request(PAGE) && budget.taken() == 0, "small ones are free");

@@ -150,7 +150,11 @@ async fn several_listeners_serve_the_same() {
 async fn connections_beyond_the_limit_wait_their_turn() {
     let server = Server::start(&config_with(&["--max-connections", "1"]));
     let mut first = http2(server.tcp().await).await;
-    grpc(&mut first, "AssignSlot", &question()).await.unwrap();
+    let (at_work, body) = open_body();
+    first.ready().await.unwrap();
+    let call = grpc_request(&path_of("AssignSlot"), Bytes::new()).map(|_| body);
+    let at_work_too = tokio::spawn(first.send_request(call));
+    tokio::time::sleep(Duration::from_millis(100)).await;
     let waiting = server.tcp().await;
     let second = tokio::spawn(async move {
         let mut channel = http2(waiting).await;
@@ -158,7 +162,8 @@ async fn connections_beyond_the_limit_wait_their_turn() {
     });
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(!second.is_finished());
-    drop(first);
+    drop(at_work); // its answer comes; now it is idle
+    at_work_too.await.unwrap().unwrap();
     assert!(second.await.unwrap());
 }
 

@@ -38,7 +38,7 @@ class Server:
     def __init__(self, *flags: str, files: int | None = None) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="offbeat-attacks-")
         self.log = Path(self.folder.name) / "log"
-        command = [BINARY, "serve", "--listen", "127.0.0.1:0", *flags]
+        command = [BINARY, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "off", *flags]
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log

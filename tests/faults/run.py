@@ -71,7 +71,7 @@ class World:
         self.lives = 0
 
     def serve(self) -> subprocess.Popen:
-        command = [BINARY, "serve", "--listen", self.address]
+        command = [BINARY, "serve", "--listen", self.address, "--admin-listen", "off"]
         server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         line = server.stderr.readline()
         if "listening" not in line:

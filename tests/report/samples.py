@@ -34,6 +34,8 @@ def figures(**more: float | None) -> dict[str, float | None]:
         "never_served": 0,
         "lock_conflicts": 0,
         "wasted_share": 0.0,
+        "mean_slowdown": 1.2,
+        "jobs_left": 3,
     }
     result.update(more)
     return result
@@ -416,6 +418,10 @@ def hostile() -> dict[str, Any]:
         one["name"] = name
         for kind in (one["slots"] or {}).get("kinds", []):
             kind["name"] = HOSTILE + kind["name"]
+        one["partners"] = [
+            {"name": HOSTILE, "jobs_finished": 1, "throttled": 2, "failed": 3, "mean_wait": 4.5}
+        ]
+    results["scenario"]["notes"] = [HOSTILE, "N" * 300]
     results["scenario"]["name"] = HOSTILE
     results["scenario"]["description"] = "M" * 300 + HOSTILE
     return results

@@ -293,6 +293,15 @@ def test_hostile_names_stay_text(browser, pages):
         assert page.locator("img").count() == 0
         assert page.text_content("h1") == HOSTILE
         assert HOSTILE in page.text_content("#ranking")
+        notes = page.locator(".notes li").all_text_contents()
+        assert notes == SAMPLES["hostile"]()["scenario"]["notes"]
+        page.click("#all-figures summary")
+        partner = page.locator("#all-figures tbody", has_text=f"Partner: {HOSTILE}")
+        assert (
+            partner.locator("tr", has_text="Attempts refused").locator("td").all_text_contents()
+            == ["2"] * 3
+        )
+        assert "4.5" in partner.locator("tr", has_text="Mean wait").text_content()
         assert "/*OFFBEAT:SCRIPT*/" in page.text_content("#ranking")
 
 
@@ -355,7 +364,7 @@ def test_page_can_be_printed(browser, pages):
 
 
 @pytest.mark.parametrize(
-    "scenario", ["bank_sync_week", "express_lanes", "lock_conflicts_two_kinds"]
+    "scenario", ["bank_sync_week", "express_lanes", "lock_conflicts_two_kinds", "bank_down"]
 )
 def test_the_simulator_writes_such_a_page(browser, tmp_path, scenario):
     binary = os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat")

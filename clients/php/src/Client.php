@@ -29,9 +29,9 @@ use Offbeat\Spread\Spread;
 use Offbeat\Spread\SpreadPolicy;
 use Offbeat\Sql\SqlColumn;
 use Offbeat\Stages\StageCalls;
-use Offbeat\Transport\Address;
 use Offbeat\Transport\Conversation;
 use Offbeat\Transport\CurlTransport;
+use Offbeat\Transport\Endpoint;
 use Offbeat\Transport\GrpcTransport;
 use Offbeat\Transport\Retrying;
 use Offbeat\Transport\Transport;
@@ -43,7 +43,7 @@ use Offbeat\Transport\Transport;
  *     $client->assignSlot(new Offbeat\Schedule(period: 8 * 3600), 'acme')->nextRun()->startTime;
  *
  * Connects at its first call, and may be used on both sides of a fork (by curl). Calls
- * that did not reach the sidecar are made again, quickly, up to three times.
+ * that did not reach the sidecar are made again, for up to four seconds: it may be restarting.
  */
 final class Client
 {
@@ -62,22 +62,28 @@ final class Client
     /** Makes each call once. */
     private readonly Transport $direct;
     private readonly Transport $transport;
-    private readonly Address $place;
+    private readonly Endpoint $endpoint;
 
     /**
      * @param ?string $address HOST:PORT or unix:PATH; by default OFFBEAT_ADDRESS, else 127.0.0.1:2328
      * @param int|float|null $timeout bounds every call, and each call of a large batch; in seconds;
      *     by default OFFBEAT_TIMEOUT, else 10
+     * @param string|(\Closure(): string)|null $token one that the sidecar takes; what a closure returns
+     *     is taken for each call anew. Over TCP it wants tls, or a loopback address
+     * @param ?Tls $tls by default none; new Tls() trusts the authorities of the system
      */
     public function __construct(
         ?string $address = null,
         int|float|null $timeout = null,
         TransportKind|string $transport = TransportKind::Auto,
+        #[\SensitiveParameter]
+        string|\Closure|null $token = null,
+        ?Tls $tls = null,
     ) {
         $this->address = $address ?? self::variable('OFFBEAT_ADDRESS') ?? self::DEFAULT_ADDRESS;
         $this->timeout = $timeout === null ? self::timeoutFromVariable() : Check::timeout('timeout', $timeout);
-        $this->place = Address::parse($this->address);
-        $this->direct = self::transport($transport, $this->place);
+        $this->endpoint = Endpoint::of($this->address, $tls, $token);
+        $this->direct = self::transport($transport, $this->endpoint);
         $this->transport = new Retrying($this->direct);
     }
 
@@ -370,7 +376,7 @@ final class Client
         $seconds = $timeout === null ? null : Check::timeout('timeout', $timeout);
         $path = '/offbeat.v1.SpreadService/Spread';
 
-        return new Spread($groups, $first, fn (): Conversation => new Conversation($this->place, $path, $seconds));
+        return new Spread($groups, $first, fn (): Conversation => new Conversation($this->endpoint, $path, $seconds));
     }
 
     /**
@@ -441,7 +447,7 @@ final class Client
         $service = $this->namedSpreadService();
         $request = new V1\ListSpreadsRequest();
         do {
-            $page = (new Patience(Patience::OF_A_CALL))->run(
+            $page = Patience::ofACall($this->timeout)->run(
                 static fn (): V1\ListSpreadsResponse => $service->call('ListSpreads', $request, new V1\ListSpreadsResponse()),
             );
             foreach ($page->getSpreads() as $spread) {
@@ -453,7 +459,7 @@ final class Client
 
     private function namedSpreadService(): Service
     {
-        return new Service($this->direct, $this->place, $this->timeout);
+        return new Service($this->direct, $this->endpoint, $this->timeout);
     }
 
     /**
@@ -531,7 +537,7 @@ final class Client
         }
     }
 
-    private static function transport(TransportKind|string $kind, Address $address): Transport
+    private static function transport(TransportKind|string $kind, Endpoint $endpoint): Transport
     {
         if (is_string($kind)) {
             $kind = TransportKind::tryFrom($kind)
@@ -539,8 +545,8 @@ final class Client
         }
 
         return match (true) {
-            $kind !== TransportKind::Grpc && CurlTransport::isUsable() => new CurlTransport($address),
-            $kind !== TransportKind::Curl && GrpcTransport::isUsable() => new GrpcTransport($address),
+            $kind !== TransportKind::Grpc && CurlTransport::isUsable() => new CurlTransport($endpoint),
+            $kind !== TransportKind::Curl && GrpcTransport::isUsable() => new GrpcTransport($endpoint),
             default => throw InvalidArgument::refused(
                 'transport',
                 $kind->value,

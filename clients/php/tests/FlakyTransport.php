@@ -7,8 +7,8 @@ namespace Offbeat\Tests;
 use Offbeat\NamedSpread\Calls;
 use Offbeat\NamedSpread\NamedSpread;
 use Offbeat\NamedSpread\Service;
-use Offbeat\Transport\Address;
 use Offbeat\Transport\CurlTransport;
+use Offbeat\Transport\Endpoint;
 use Offbeat\Transport\Transport;
 use Offbeat\V1;
 
@@ -25,7 +25,7 @@ final class FlakyTransport implements Transport
 
     public function __construct(private readonly string $address)
     {
-        $this->transport = new CurlTransport(Address::parse($address));
+        $this->transport = new CurlTransport(Endpoint::of($address));
     }
 
     public function call(string $method, string $bytes, float $timeout): string
@@ -48,7 +48,7 @@ final class FlakyTransport implements Transport
     {
         $spec ??= (new V1\NamedSpreadSpec())->setFeederCount(2);
 
-        return new NamedSpread(new Calls(new Service($this, Address::parse($this->address), 5.0), $name, $spec));
+        return new NamedSpread(new Calls(new Service($this, Endpoint::of($this->address), 5.0), $name, $spec));
     }
 
     /** @return list<V1\GroupPart> all parts that were submitted */

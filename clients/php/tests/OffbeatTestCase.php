@@ -7,8 +7,8 @@ namespace Offbeat\Tests;
 use DateTimeImmutable;
 use Offbeat\Client;
 use Offbeat\Schedule;
-use Offbeat\Transport\Address;
 use Offbeat\Transport\CurlTransport;
+use Offbeat\Transport\Endpoint;
 use Offbeat\Transport\GrpcTransport;
 use Offbeat\Transport\Transport;
 use PHPUnit\Framework\TestCase;
@@ -32,7 +32,41 @@ abstract class OffbeatTestCase extends TestCase
     {
         $class = $kind === 'curl' ? CurlTransport::class : GrpcTransport::class;
 
-        return new $class(Address::parse($address), $maxAnswerBytes);
+        return new $class(Endpoint::of($address), $maxAnswerBytes);
+    }
+
+    /**
+     * A question for each way to the sidecar.
+     *
+     * @return array<string, \Closure>
+     */
+    protected static function ways(Client $client): array
+    {
+        static $number = 0;
+        $name = 'way-' . ++$number;
+        $spread = $client->namedSpread($name, feederCount: 1);
+
+        return [
+            'unary' => static fn (): int => $client->assignSlot(self::eightHours(), 'acme')->slotIndex,
+            'batch' => static fn (): int => count($client->assignSlots(self::eightHours(), range(1, 10))),
+            'large batch' => static fn (): int => count($client->assignSlots(self::eightHours(), range(1, 60_000))),
+            'spread' => static fn (): array => array_column(iterator_to_array($client->spread([['a', 'b']], 1)), 'job'),
+            'named spread' => static fn (): array => [$spread->producer(patience: 1)->submit('a', ['0']), $spread->describe()],
+            'stream' => static function () use ($spread): string {
+                foreach ($spread->stream('one', patience: 1) as $job) {
+                    $job->ack();
+
+                    return $job->job;
+                }
+            },
+        ];
+    }
+
+    /** Asks by all ways, one after the other: all are answered. */
+    protected static function askAll(Client $client): void
+    {
+        $answers = array_map(static fn (\Closure $question): mixed => $question(), self::ways($client));
+        self::assertSame([['a', 'b'], '0', 10], [$answers['spread'], $answers['stream'], $answers['batch']]);
     }
 
     protected static function eightHours(): Schedule

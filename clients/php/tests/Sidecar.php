@@ -12,11 +12,22 @@ final class Sidecar
     public readonly string $address;
     public readonly Process $process;
 
-    public function __construct(?string $address = null)
+    /** @param list<string> $flags */
+    public function __construct(?string $address = null, array $flags = [])
     {
         $this->address = $address ?? '127.0.0.1:' . self::freePort();
-        $this->process = new Process([self::binary(), 'serve', '--listen', $this->address]);
+        $this->process = new Process(self::command($this->address, $flags));
         $this->process->waitFor('/listening/');
+    }
+
+    /**
+     * @param list<string> $flags
+     *
+     * @return list<string>
+     */
+    public static function command(string $address, array $flags = []): array
+    {
+        return [self::binary(), 'serve', '--listen', $address, '--admin-listen', 'off', ...$flags];
     }
 
     public static function shared(): self

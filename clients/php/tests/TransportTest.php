@@ -8,6 +8,7 @@ use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\NotFound;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\Exception\ResourceExhausted;
+use Offbeat\Exception\Unauthenticated;
 use Offbeat\Exception\Unavailable;
 use Offbeat\Client;
 use Offbeat\Lanes\Lane;
@@ -56,6 +57,7 @@ final class TransportTest extends OffbeatTestCase
             'internal' => OffbeatException::class,
             'status in words' => OffbeatException::class,
             'shutting down' => Unavailable::class,
+            'who are you' => Unauthenticated::class,
             'http1' => Unavailable::class,
             'noise' => Unavailable::class,
         ];
@@ -127,9 +129,9 @@ final class TransportTest extends OffbeatTestCase
 
     public function testOnlyTheUnavailableIsAskedAgain(): void
     {
-        foreach (['shutting down' => 4, 'http1' => 4, 'internal' => 1, 'overloaded' => 1] as $mode => $calls) {
+        foreach (['shutting down' => 4, 'http1' => 4, 'internal' => 1, 'overloaded' => 1, 'who are you' => 1] as $mode => $calls) {
             $server = self::nonsense($mode, $address);
-            $transport = new Retrying(self::transport('curl', $address));
+            $transport = new Retrying(self::transport('curl', $address), patience: 0.6);
             self::thrown(OffbeatException::class, static fn () => $transport->call('SlotService/AssignSlot', '', 5.0));
             self::assertSame($calls, substr_count($server->output(), 'call'), $mode);
         }
@@ -173,6 +175,16 @@ final class TransportTest extends OffbeatTestCase
             static fn () => $client->assignSlots(self::eightHours(), [1]),
         ] as $ask) {
             self::assertSame(OffbeatException::class, self::thrown(OffbeatException::class, $ask)::class);
+        }
+    }
+
+    public function testWhichAddressesAreOfThisMachine(): void
+    {
+        foreach (['localhost:1', 'LocalHost:1', '127.0.0.1:1', '127.255.0.9:1', '[::1]:1', '[0:0::1]:1', 'unix:/run/a.sock'] as $here) {
+            self::assertTrue(Address::parse($here)->isLocal(), $here);
+        }
+        foreach (['127.0.0.1.example:1', '127.example:1', '128.0.0.1:1', '[::2]:1', '[127::1]:1', '0.0.0.0:1', 'localhost.example:1', 'sidecar:1'] as $there) {
+            self::assertFalse(Address::parse($there)->isLocal(), $there);
         }
     }
 

@@ -27,7 +27,9 @@ class Sidecar:
     def __init__(self, listen: str, *flags: str) -> None:
         self.address = listen.split(",")[0]
         self.process = subprocess.Popen(
-            [BINARY, "serve", "--listen", listen, *flags], stderr=subprocess.PIPE, text=True
+            [BINARY, "serve", "--listen", listen, "--admin-listen", "off", *flags],
+            stderr=subprocess.PIPE,
+            text=True,
         )
         assert self.process.stderr is not None
         line = self.process.stderr.readline()

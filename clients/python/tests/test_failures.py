@@ -230,11 +230,11 @@ def test_nobody_there_is_unavailable_soon():
     ],
 )
 def test_all_pure_questions_are_asked_again(ask):
-    client = offbeat.Client(f"127.0.0.1:{free_port()}")
+    client = offbeat.Client(f"127.0.0.1:{free_port()}", timeout=2)
     started = time.monotonic()
     with pytest.raises(offbeat.Unavailable):
         ask(client)
-    assert time.monotonic() - started > 0.1, "it gave up after the first attempt"
+    assert time.monotonic() - started > 1, "it gave up after the first attempts"
 
 
 def test_a_sidecar_that_comes_late_is_found_by_retries():

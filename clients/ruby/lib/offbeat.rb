@@ -26,7 +26,17 @@ module Offbeat
   DEFAULT_ADDRESS = "127.0.0.1:2328"
 
   # What clients are made with if they are told nothing else.
-  Configuration = Struct.new(:address, :timeout)
+  Configuration = Struct.new(:address, :timeout, :token, :tls) do
+    # Shows no token.
+    def inspect
+      "#<#{self.class} address=#{address.inspect}, timeout=#{timeout.inspect}, tls=#{tls.inspect}>"
+    end
+    alias_method :to_s, :inspect
+
+    def pretty_print(printer)
+      printer.text(inspect)
+    end
+  end
 
   class << self
     # The settings of new clients: from OFFBEAT_ADDRESS and OFFBEAT_TIMEOUT (in

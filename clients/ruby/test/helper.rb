@@ -22,7 +22,7 @@ class Sidecar
   def initialize(address = "127.0.0.1:#{Sidecar.free_port}", *flags)
     @address = address
     reader, writer = IO.pipe
-    @pid = Process.spawn(BINARY, "serve", "--listen", address, *flags, err: writer)
+    @pid = Process.spawn(BINARY, "serve", "--listen", address, "--admin-listen", "off", *flags, err: writer)
     writer.close
     line = reader.gets
     raise "the sidecar says #{line.inspect}" unless line.to_s.include?("listening")

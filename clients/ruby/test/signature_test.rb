@@ -10,7 +10,7 @@ require "set"
 class SignatureTest < OffbeatTest
   FOLDER = File.join(ROOT, "clients/ruby/sig")
   # What the client is made of: no user names it.
-  INTERNAL = %i[V1 Transport Conversation Times Fields IdEncoder error_from refused named set_field].freeze
+  INTERNAL = %i[V1 Transport Endpoint Conversation Times Fields IdEncoder error_from refused named set_field].freeze
 
   # The signature with Ruby's own; in a test, since one that cannot be read must not end the others.
   def self.builder

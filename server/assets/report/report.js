@@ -225,6 +225,7 @@ const FIGURES = [
     ["utilization", "Workers' time in use", percent],
     ["jobs_finished", "Jobs finished", number, 1],
     ["jobs_failed", "Jobs failed", number, -1],
+    ["jobs_left", "Jobs left at the end", number, -1],
   ]],
   ["Locks", "no_conflicts", [
     ["lock_conflicts", "Lock conflicts", number, -1],
@@ -237,6 +238,7 @@ const FIGURES = [
     ["p99_wait", "99th percentile of the wait", duration, -1],
     ["mean_sojourn", "Mean time until done", duration, -1],
     ["p95_sojourn", "95th percentile of the time until done", duration, -1],
+    ["mean_slowdown", "Mean slowdown (time until done over run time)", number, -1],
   ]],
 ];
 
@@ -260,6 +262,8 @@ function header() {
     h("p", { class: "eyebrow" }, "Offbeat simulation"),
     h("h1", {}, h("bdi", {}, scenario.name || "Unnamed scenario")),
     scenario.description && h("p", { class: "description" }, h("bdi", {}, scenario.description)),
+    scenario.notes?.length > 0 && h("ul", { class: "notes", "aria-label": "How the scenario was understood" },
+      scenario.notes.map((note) => h("li", {}, h("bdi", {}, note)))),
     h("dl", { class: "facts" }, facts.map(([term, text]) => h("div", {}, h("dt", {}, term), h("dd", {}, text)))),
   );
 }
@@ -378,13 +382,22 @@ function allFigures() {
   if (more.size > 0) {
     groups.push(["Other", null, [...more].map((key) => [key, key.replace(/_/g, " "), number])]);
   }
+  for (const [place, partner] of (ordered[0]?.partners || []).entries()) {
+    const of = (key) => (one) => one.partners?.[place]?.[key];
+    groups.push([h("bdi", {}, `Partner: ${partner.name}`), null, [
+      [of("jobs_finished"), "Jobs finished", number, 1],
+      [of("throttled"), "Attempts refused", number, -1],
+      [of("failed"), "Attempts failed in outages", number, -1],
+      [of("mean_wait"), "Mean wait", duration, -1],
+    ]]);
+  }
   const width = ordered.length + 1;
   const body = groups.map(([title, rank, lines]) => h("tbody", {},
     h("tr", { class: "group" }, h("th", { scope: "rowgroup", colspan: width, class: "text" }, title)),
     rank && h("tr", {}, h("th", { scope: "row", class: "text" }, "Rank"),
       ordered.map((one) => h("td", {}, rankMark(one.ranks[rank])))),
     lines.map(([key, label, format, better]) => {
-      const values = ordered.map((one) => one.figures[key]);
+      const values = ordered.map(typeof key === "function" ? key : (one) => one.figures[key]);
       const found = values.filter(exists);
       const best = better && found.length > 1 && new Set(found).size > 1
         ? (better > 0 ? Math.max(...found) : Math.min(...found)) : null;

@@ -8,7 +8,7 @@ use offbeat_core::Span;
 use crate::lanes::PlanSpec;
 use crate::run_times::real;
 use crate::scenario::{Scenario, Strategy, StrategyKind};
-use crate::world::{Row, Trace};
+use crate::world::{PartnerTally, Row, Trace};
 
 /// What all runs come to; its JSON is what the report shows. Times are in seconds.
 #[derive(Debug, Clone, Serialize)]
@@ -88,6 +88,23 @@ pub struct Outcome {
     pub interval_histogram: Histogram,
     /// Of strategies that have slots.
     pub slots: Option<Slots>,
+    /// In the order of the scenario; means over the seeds.
+    pub partners: Vec<PartnerFigures>,
+}
+
+/// What the jobs of a partner's customers came to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PartnerFigures {
+    /// Whose.
+    pub name: String,
+    /// Jobs that were done.
+    pub jobs_finished: f64,
+    /// Attempts that it refused.
+    pub throttled: f64,
+    /// Attempts that failed since it was down.
+    pub failed: f64,
+    /// From enqueuing to the first attempt, in seconds.
+    pub mean_wait: f64,
 }
 
 /// Figures of a strategy, by name.
@@ -98,7 +115,7 @@ impl Figures {
     /// What they are called. Times are in seconds. The variation of intervals is their root mean
     /// square distance from the cycle, over the cycle; that of the throughput its standard deviation
     /// over its mean.
-    pub const NAMES: [&'static str; 20] = [
+    pub const NAMES: [&'static str; 21] = [
         "jobs_finished",
         "jobs_failed",
         "mean_wait",
@@ -119,6 +136,7 @@ impl Figures {
         "lock_conflicts",
         "wasted_share",
         "jobs_left",
+        "mean_slowdown",
     ];
 
     /// A figure by its name; 0 of one that is not there.
@@ -136,8 +154,10 @@ impl Figures {
         let mut intervals = trace.intervals.clone();
         let interval_mean = mean(&intervals);
         let interval_variation = deviation(&intervals, cycle);
-        let minutes = trace.rows.chunks(60).map(|minute| sum(minute, |row| row.finished));
-        let (_, throughput_variation) = spread(minutes);
+        // A part of a minute at the end is no minute in which less was done.
+        let whole = trace.rows.len() / 60 * 60;
+        let minutes = trace.rows.get(..whole).unwrap_or_default().chunks(60);
+        let (_, throughput_variation) = spread(minutes.map(|all| sum(all, |row| row.finished)));
         let most = |of: fn(&Row) -> u32| f64::from(trace.rows.iter().map(of).max().unwrap_or(0));
         let seconds = |micros: u64| real(micros) / 1e6;
         Self([
@@ -161,6 +181,7 @@ impl Figures {
             sum(&trace.rows, |row| row.lock_conflicts),
             real(trace.wasted) / real(trace.worked.max(1)),
             real(trace.left_jobs),
+            trace.slowdowns / real((trace.sojourns.len() as u64).max(1)),
         ])
     }
 
@@ -282,9 +303,10 @@ impl Results {
                 figures: *own,
                 ranks: ranks(scenario, own, &figures),
                 is_cut: traces.iter().any(|trace| trace.is_cut),
-                series: Series::of(&first.rows),
+                series: Series::of(first, scenario.duration),
                 interval_histogram: histogram(&edges, &first.intervals),
                 slots: slots(scenario, strategy)?,
+                partners: partners(scenario, traces),
             });
         }
         let mut ranking: Vec<&Outcome> = strategies.iter().collect();
@@ -312,6 +334,26 @@ impl Results {
             lanes: lane_curve(scenario),
         })
     }
+}
+
+fn partners(scenario: &Scenario, traces: &[Trace]) -> Vec<PartnerFigures> {
+    let figures = |(place, partner): (usize, &crate::scenario::Partner)| {
+        let mean = |of: &dyn Fn(&PartnerTally) -> f64| {
+            let tallies = traces.iter().filter_map(|trace| trace.partners.get(place));
+            tallies.map(of).sum::<f64>() / real((traces.len() as u64).max(1))
+        };
+        #[expect(clippy::cast_precision_loss, reason = "a mean")]
+        let wait =
+            |tally: &PartnerTally| tally.wait_micros as f64 / 1e6 / real(tally.waited.max(1));
+        PartnerFigures {
+            name: partner.name.clone(),
+            jobs_finished: mean(&|tally| real(tally.finished)),
+            throttled: mean(&|tally| real(tally.throttled)),
+            failed: mean(&|tally| real(tally.failed)),
+            mean_wait: mean(&wait),
+        }
+    };
+    scenario.partners.iter().enumerate().map(figures).collect()
 }
 
 fn lane_curve(scenario: &Scenario) -> Option<LaneCurve> {
@@ -371,8 +413,19 @@ fn ranks(scenario: &Scenario, own: &Figures, all: &[Figures]) -> Ranks {
 }
 
 impl Series {
-    fn of(rows: &[Row]) -> Self {
+    fn of(trace: &Trace, duration: u64) -> Self {
+        let rows = trace.rows.as_slice();
         let step = rows.len().div_ceil(STEPS).max(1);
+        // The last second may be a part of one.
+        let end = if trace.is_cut { rows.len() as u64 * 1_000_000 } else { duration };
+        let seconds = |part: usize, rows: usize| {
+            let begin = (part * step) as u64 * 1_000_000;
+            real(end.saturating_sub(begin).min(rows as u64 * 1_000_000).max(1)) / 1e6
+        };
+        let rates = |of: fn(&Row) -> u32| {
+            let parts = rows.chunks(step).enumerate();
+            parts.map(|(place, part)| sum(part, of) / seconds(place, part.len())).collect()
+        };
         let most = |of: fn(&Row) -> u32| {
             rows.chunks(step).map(|part| part.iter().map(of).max().unwrap_or(0)).collect()
         };
@@ -382,7 +435,7 @@ impl Series {
         Self {
             step: u32::try_from(step).unwrap_or(u32::MAX),
             queue_depth: most(|row| row.queue_depth),
-            finished_per_second: means(|row| row.finished),
+            finished_per_second: rates(|row| row.finished),
             enqueued_per_second: most(|row| row.enqueued),
             busy_workers: means(|row| row.busy_workers),
             workers: most(|row| row.workers),
@@ -424,7 +477,7 @@ fn slots(
         let load = loads.get_mut(slot_of(offset) as usize);
         load.into_iter().for_each(|load| *load += 1);
     }
-    let shifts = crate::world::shifts(scenario, &strategy.kind)?;
+    let shifts = crate::world::shifts(scenario, strategy)?;
     let kind = |(kind, shift): (&crate::scenario::Kind, u64)| KindSlot {
         name: kind.name.clone(),
         slot: slot_of(shift),

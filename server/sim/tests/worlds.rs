@@ -16,12 +16,15 @@ use offbeat_sim::queueing::{mgc_wait, mmc_wait};
 use offbeat_sim::results::Results;
 use offbeat_sim::run_times::{Draw, RunTimes};
 use offbeat_sim::scenario::{Scenario, parse};
-use offbeat_sim::world::{Trace, Watch, run, run_all};
+use offbeat_sim::world::{PartnerTally, Trace, Watch, run, run_all};
 use proptest::prelude::*;
 use serde_json::Value;
 
+/// With a limit that ends a world which runs for ever within seconds.
 fn scenario(text: &str) -> Scenario {
-    parse(text, &|file| Err(Rejection::new(Reason::Malformed, "samples", file, "none"))).unwrap()
+    let none = |file: &str| Err(Rejection::new(Reason::Malformed, "samples", file, "none"));
+    let parsed = parse(text, &none).unwrap();
+    Scenario { max_events: 5_000_000, ..parsed }
 }
 
 fn refused(text: &str) -> Rejection {
@@ -162,16 +165,27 @@ kind = "slots"
 [[strategies]]
 kind = "spread"
 feeders = 8
-[[strategies]]
-kind = "slots"
-name = "lanes"
-lanes = [{ workers = 3, timeout = "10s" }, { workers = 4 }]
 "#;
+
+/// The same with lanes, whose workers are constant.
+fn lanes() -> String {
+    let (begin, rest) = BUSY.split_once("[autoscaler]").unwrap();
+    let (children, _) = rest.split_once("[[strategies]]").unwrap();
+    let children = &children[children.find("[children]").unwrap()..];
+    format!(
+        "{begin}{children}
+        [[strategies]]
+        kind = \"slots\"
+        lanes = [{{ workers = 2, timeout = \"10s\" }}, {{ workers = 4 }}]
+        "
+    )
+}
 
 #[test]
 fn the_laws_of_every_run() {
-    let scenario = scenario(BUSY);
-    for (strategy, trace) in scenario.strategies.iter().zip(traces(&scenario, 3)) {
+    let (all, lanes) = (scenario(BUSY), scenario(&lanes()));
+    let busy = all.strategies.iter().zip(traces(&all, 3));
+    for (strategy, trace) in busy.chain(lanes.strategies.iter().zip(traces(&lanes, 3))) {
         let name = &strategy.name;
         let rows = &trace.rows;
         assert_eq!(rows.len(), 86_400, "{name}");
@@ -186,6 +200,14 @@ fn the_laws_of_every_run() {
         assert!(sum(|row| row.lock_conflicts) > 0 || name == "least recent", "{name}");
         assert!(trace.worked <= trace.available, "{name}");
         assert!(trace.failed_jobs > 0 && trace.wasted > 0, "{name}");
+        // Every job but children is some partner's; every failed attempt has its reason.
+        let of = |figure: fn(&PartnerTally) -> u64| trace.partners.iter().map(figure).sum::<u64>();
+        assert!(of(|one| one.finished) <= done && of(|one| one.waited) <= trace.waits.len() as u64);
+        let failed = of(|one| one.throttled) + of(|one| one.failed);
+        let rows = sum(|row| row.failed);
+        assert!(failed > 0 && failed <= rows + 20, "{name}: {failed} {rows}");
+        assert!(strategy.lanes.is_some() || failed >= rows, "{name}: {failed} {rows}");
+        assert!(trace.slowdowns >= done as f64, "{name}");
     }
 }
 
@@ -266,7 +288,7 @@ fn the_week_of_the_talk() {
 
 #[test]
 fn kinds_that_stand_opposite_do_not_meet() {
-    let text = |placement: &str| {
+    let text = |default: &str| {
         format!(
             r#"
             name = "two kinds"
@@ -281,22 +303,38 @@ fn kinds_that_stand_opposite_do_not_meet() {
             [[kinds]]
             name = "refresh"
             run_time = {{ uniform = ["1m", "4m"] }}
-            placement = "{placement}"
+            placement = "{default}"
             [lock]
             retry_after = "30s"
             [[strategies]]
             kind = "slots"
+            [[strategies]]
+            kind = "slots"
+            other_kinds = "reciprocal"
+            [[strategies]]
+            kind = "slots"
+            other_kinds = "independent"
+            [[strategies]]
+            kind = "slots"
+            other_kinds = "same"
             "#
         )
     };
-    let conflicts = |placement: &str| {
-        let scenario = scenario(&text(placement));
-        let trace = &traces(&scenario, 1)[0];
-        trace.rows.iter().map(|row| u64::from(row.lock_conflicts)).sum::<u64>()
+    // By the kind's placement, and by each strategy's own.
+    let conflicts = |default: &str| {
+        let scenario = scenario(&text(default));
+        let names: Vec<&str> = scenario.strategies.iter().map(|one| one.name.as_str()).collect();
+        let expected = ["slots", "slots, reciprocal", "slots, independent", "slots, same"];
+        assert_eq!(names, expected);
+        let conflicts =
+            |trace: &Trace| trace.rows.iter().map(|row| u64::from(row.lock_conflicts)).sum::<u64>();
+        traces(&scenario, 1).iter().map(conflicts).collect::<Vec<_>>()
     };
-    assert_eq!(conflicts("reciprocal"), 0);
-    assert!(conflicts("independent") > 100);
-    assert!(conflicts("same") > conflicts("independent"));
+    let [default, reciprocal, independent, same] = conflicts("reciprocal")[..] else { panic!() };
+    assert_eq!((default, reciprocal), (0, 0));
+    assert!(independent > 100 && same > independent);
+    assert_eq!(conflicts("independent"), [independent, reciprocal, independent, same]);
+    assert_eq!(conflicts("same"), [same, reciprocal, independent, same]);
 }
 
 #[test]
@@ -328,14 +366,56 @@ fn what_cannot_be_simulated_is_refused_by_name() {
             "strategies[1].feeders",
         ),
         ("feeders = 8", "feeders = 0", "strategies[5].feeders"),
-        ("{ workers = 4 }", "{ workers = 0 }", "strategies[6].lanes[1].workers"),
-        ("name = \"lanes\"", "name = \"slots\"", "strategies[6].name"),
+        ("feeders = 8", "feeders = 8\nname = \"slots\"", "strategies[5].name"),
+        ("feeders = 8", "feeders = 8\nsuspend = true", "strategies[5].suspend"),
+        ("feeders = 8", "feeders = 8\nsuspend = false", "strategies[5].suspend"),
+        ("feeders = 8", "lanes = [{ workers = 2 }, { workers = 4 }]", "strategies[5].lanes"),
+        ("feeders = 8", "bucket_count = 256", "strategies[5].bucket_count"),
+        (
+            "kind = \"least_recent\"",
+            "kind = \"least_recent\"\nother_kinds = \"same\"",
+            "strategies[2].other_kinds",
+        ),
+        ("p90 = \"20s\" }", "p90 = \"20s\" }\nplacement = \"same\"", "kinds[0].placement"),
+        ("workers = 6", "workers = 6\nseeds = [3, 4, 3]", "seeds[2]"),
+        ("cycle = \"4h\"", "cycle = \"25h\"", "users.cycle"),
+        ("down_at = 10", "down_at = 101", "autoscaler.down_at"),
+        ("contention = true", "per_rival = \"1ms\"", "dequeue.per_rival"),
+        ("contention = true", "exclusive = true\nper_rival = \"2s\"", "dequeue.per_rival"),
+        ("name = \"other bank\"", "name = \"bank\"", "partners[1].name"),
         ("to = \"9h\"", "to = \"6h\"", "partners[0].outages.to"),
         ("run_time = { exponential = \"2s\" }", "run_time = 5", "kinds[1].run_time"),
         ("name = \"all there is\"", "name = \"all there is\"\nnmae = 1", "scenario, line 3"),
     ] {
         assert_eq!(with(from, to).field, field, "{to}");
     }
+}
+
+#[test]
+fn what_would_mean_nothing_is_refused_by_name() {
+    let lanes = lanes();
+    assert!(parse(&lanes, &|_| panic!("no samples")).is_ok());
+    for (from, to, field) in [
+        ("{ workers = 4 }", "{ workers = 0 }", "strategies[0].lanes[1].workers"),
+        ("{ workers = 4 }", "{ workers = 5 }", "strategies[0].lanes"),
+        (
+            "workers = 6",
+            "workers = [{ from = \"0s\", count = 6 }, { from = \"1h\", count = 3 }]",
+            "strategies[0].lanes",
+        ),
+    ] {
+        assert!(lanes.contains(from));
+        assert_eq!(refused(&lanes.replacen(from, to, 1)).field, field, "{to}");
+    }
+    // No strategy heeds it.
+    let alone = lanes.replace("kind = \"slots\"", "kind = \"least_recent\"");
+    assert_eq!(refused(&alone).field, "kinds[1].placement");
+    let own = lanes.replace("kind = \"slots\"", "kind = \"slots\"\nother_kinds = \"same\"");
+    assert_eq!(refused(&own).field, "kinds[1].placement");
+    assert!(parse(&own.replace("placement = \"independent\"", ""), &|_| panic!()).is_ok());
+    let short = scenario(&lanes.replace("duration = \"1d\"", "duration = \"7h\""));
+    assert!(short.notes.iter().any(|note| note.starts_with("duration: 7h")), "{:?}", short.notes);
+    assert!(scenario(&lanes).notes.is_empty());
 }
 
 proptest! {
@@ -444,6 +524,154 @@ fn rows_are_of_their_second() {
     (expected[1], expected[3], expected[21], expected[23]) = (2, 1, 2, 1);
     assert_eq!(column(|row| row.finished), expected);
     assert_eq!(trace.worked, 3 * 3 * 1_500_000);
+    // Twice the time that they ran for one of three.
+    assert!((trace.slowdowns - 12.0).abs() < 1e-9, "{}", trace.slowdowns);
+}
+
+/// A last part of a second has a row, and its rate is that of the part.
+#[test]
+fn the_last_part_of_a_second_counts() {
+    for stages in ["kinds", "stages"] {
+        let kind = if stages == "kinds" { "at_once" } else { "fixed_workers" };
+        let text = format!(
+            r#"
+            name = "ends within a second"
+            duration = "2500ms"
+            workers = 2
+            [users]
+            count = 3
+            cycle = "1250ms"
+            [[{stages}]]
+            name = "sync"
+            run_time = "700ms"
+            [[strategies]]
+            kind = "{kind}"
+            "#
+        );
+        let scenario = scenario(&text);
+        let trace = traces(&scenario, 1).remove(0);
+        // Ends at 0.7, 0.7, 1.4, 1.95, 2.1 and 2.65 s.
+        let finished: Vec<u32> = trace.rows.iter().map(|row| row.finished).collect();
+        assert_eq!(finished, [2, 2, 1], "{stages}");
+        assert_eq!((trace.rows[2].busy_workers, trace.rows[2].queue_depth), (1, 0), "{stages}");
+        let results = Results::new(&scenario, &[vec![trace]]).unwrap();
+        assert_eq!(results.strategies[0].series.finished_per_second, [2.0, 2.0, 2.0], "{stages}");
+        assert!(results.strategies[0].figures.get("throughput_variation").abs() < 1e-12);
+    }
+}
+
+/// The shortest tenth of the run times is the floor, and what a job ran before it was suspended is
+/// part of its run time.
+#[test]
+fn slowdowns_are_of_the_whole_run_time() {
+    let text = r#"
+        name = "suspended"
+        duration = "1h"
+        workers = 2
+        [users]
+        count = 2
+        cycle = "10s"
+        [[kinds]]
+        name = "sync"
+        run_time = { uniform = ["1s", "3s"] }
+        [[strategies]]
+        kind = "at_once"
+        lanes = [{ workers = 1, timeout = "300ms" }, { workers = 1 }]
+        suspend = true
+    "#;
+    let scenario = scenario(text);
+    let floor = scenario.kinds[0].run_time.quantile(0.1);
+    let trace = traces(&scenario, 1).remove(0);
+    assert_eq!(trace.sojourns.len(), 720);
+    // One goes to the slow lane and is done; the other runs for 0.3 s, and on when the first is done.
+    let slowdown = |pair: &[u64]| {
+        let run_time = pair[1] + 300_000 - pair[0];
+        pair[1] as f64 / run_time.max(floor) as f64 + 1.0
+    };
+    let expected: f64 = trace.sojourns.chunks(2).map(slowdown).sum();
+    assert!((trace.slowdowns - expected).abs() < 1e-6, "{} {expected}", trace.slowdowns);
+}
+
+/// One worker at a time takes a job; those who wait for that slow it down.
+#[test]
+fn workers_who_wait_for_their_turn_slow_the_queue() {
+    let text = |workers: u32, dequeue: &str| {
+        format!(
+            r#"
+            name = "turns"
+            duration = "1h"
+            workers = {workers}
+            [users]
+            count = 100000
+            cycle = "1h"
+            [[kinds]]
+            name = "sync"
+            run_time = "1s"
+            [dequeue]
+            {dequeue}
+            [[strategies]]
+            kind = "at_once"
+            "#
+        )
+    };
+    let rate = |workers: u32, dequeue: &str| {
+        let trace = traces(&scenario(&text(workers, dequeue)), 1).remove(0);
+        assert!(trace.worked <= trace.available);
+        trace.sojourns.len() as f64 / 3_600.0
+    };
+    let near =
+        |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 0.01, "{found}");
+    // Side by side, each takes 1.1 s; in turns, all together one each 100 ms.
+    near(rate(20, "base = \"100ms\""), 20.0 / 1.1);
+    near(rate(20, "base = \"100ms\"\nexclusive = true"), 10.0);
+    near(rate(5, "base = \"100ms\"\nexclusive = true"), 5.0 / 1.1);
+    // With r rivals a job is taken in t = 100 + 10 r ms; one takes, and x = 1 / t a second run for 1 s:
+    // r = w - 1 - x.
+    let rivals = "base = \"100ms\"\nexclusive = true\nper_rival = \"10ms\"";
+    for workers in [20_u32, 50, 100] {
+        let b = 0.01f64.mul_add(f64::from(workers - 1), 0.1);
+        near(rate(workers, rivals), (b - b.mul_add(b, -0.04).sqrt()) / 0.02);
+    }
+    // Five times the workers do less than a quarter.
+    assert!(rate(100, rivals) < 0.25 * rate(20, rivals));
+}
+
+/// The autoscaler that answers a deep queue makes it deeper.
+#[test]
+fn the_autoscaler_makes_it_slower() {
+    let mut spiral = shipped("spiral.toml");
+    let finished = |scenario: &Scenario| {
+        let trace = run(scenario, &scenario.strategies[0], 1, &Watch::default()).unwrap();
+        trace.sojourns.len()
+    };
+    let with = finished(&spiral);
+    spiral.autoscaler = None;
+    let without = finished(&spiral);
+    assert_eq!(without, 600_000);
+    assert!(with < 400_000, "{with}");
+}
+
+/// Each of so many buckets is a second.
+#[test]
+fn twister_has_256_or_65536_buckets() {
+    let text = |more: &str| {
+        let text = BUSY.replace("cycle = \"4h\"", "cycle = \"65536s\"");
+        let text = text.replacen("duration = \"1d\"", "duration = \"2d\"", 1);
+        text.replacen("kind = \"slots\"", &format!("kind = \"slots\"\n{more}"), 1)
+    };
+    let slots = |more: &str| {
+        let results = scenario(&text(more));
+        let traces: Vec<Vec<Trace>> = results.strategies.iter().map(|_| Vec::new()).collect();
+        let found = Results::new(&results, &traces).unwrap();
+        found.strategies[4].slots.as_ref().unwrap().loads.len()
+    };
+    assert_eq!(slots("placement = \"twister\""), 256);
+    let wide = "placement = \"twister\"\nslot_count = 65536";
+    assert_eq!(slots(&format!("{wide}\nbucket_count = 65536")), 65_536);
+    assert_eq!(refused(&text(wide)).field, "strategies[4].slot_count");
+    let few = refused(&text("placement = \"twister\"\nbucket_count = 512"));
+    assert_eq!(few.field, "strategies[4].bucket_count");
+    assert_eq!(refused(&text("bucket_count = 256")).field, "strategies[4].bucket_count");
 }
 
 /// Jobs that nobody begins have waited too, and a queue that melts is not consistent.
@@ -502,6 +730,31 @@ fn jobs_that_come_back_for_ever_are_cut_off() {
     assert!(refused.allowed.contains("1000000"), "{refused}");
 }
 
+/// Who never lets go of a lock has everybody else come back for ever.
+#[test]
+fn a_lock_that_is_never_released_ends_with_a_reason() {
+    let text = r#"
+        name = "for ever"
+        duration = "1h"
+        workers = 2
+        [users]
+        count = 100
+        cycle = "1h"
+        [[kinds]]
+        name = "sync"
+        run_time = "366d"
+        [lock]
+        group_size = 100
+        retry_after = "1us"
+        [[strategies]]
+        kind = "at_once"
+    "#;
+    let scenario = scenario(text);
+    let refused = run(&scenario, &scenario.strategies[0], 1, &Watch::default()).unwrap_err();
+    assert_eq!((refused.reason, refused.field.as_str()), (Reason::OutOfRange, "scenario"));
+    assert!(refused.to_string().contains("5000000"), "{refused}");
+}
+
 /// Figures of the literature: z = 1.28155.
 #[test]
 fn both_lognormal_distributions_are_named() {
@@ -512,13 +765,14 @@ fn both_lognormal_distributions_are_named() {
     assert_eq!(offbeat_sim::run_times::lognormal_sigmas(0.9).unwrap().1, None);
     let with = |time: &str| scenario(&BUSY.replacen("{ p50 = \"5s\", p90 = \"20s\" }", time, 1));
     let found = with("{ mean = \"4s\", p90 = \"8s\" }");
-    let [note] = found.notes.as_slice() else { panic!("{:?}", found.notes) };
+    let [note, _] = found.notes.as_slice() else { panic!("{:?}", found.notes) };
     assert!(note.contains("0.775") && note.contains("1.787"), "{note}");
     assert!((found.kinds[0].run_time.all().first - 4.0).abs() < 1e-3);
     // The other has the same mean: by the median that the note names.
     let median = note.split("p50 = \"").nth(1).unwrap().split('"').next().unwrap();
     let other = with(&format!("{{ p50 = \"{median}\", p90 = \"8s\" }}"));
     assert!((other.kinds[0].run_time.all().first - 4.0).abs() < 1e-2);
-    assert!(other.notes.is_empty());
+    assert_eq!(other.notes, [found.notes[1].as_str()]);
+    assert!(other.notes[0].starts_with("least_recent"), "{:?}", other.notes);
     assert!(found.kinds[0].run_time.quantile(0.99) < other.kinds[0].run_time.quantile(0.99));
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Failure;
-use crate::config::{Config, ServeArgs};
+use crate::config::{Admin, Config, ServeArgs};
 use crate::net::Server;
 use crate::telemetry::Telemetry;
 
@@ -17,6 +17,10 @@ pub(super) fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(cores)
+        .on_thread_start(|| {
+            // They give way to the thread that serves; where they may not, all are equal.
+            let _ = rustix::process::nice(5);
+        })
         .build()?;
     runtime.block_on(serve(args, &config))?;
     runtime.shutdown_background(); // a long batch does not outlast the grace period
@@ -32,8 +36,13 @@ async fn serve(args: &ServeArgs, config: &Config) -> Result<(), Failure> {
     for address in server.addresses()? {
         tracing::info!(%address, "listening");
     }
-    if let Some(address) = server.admin_address()? {
-        tracing::info!(%address, "metrics and probes");
+    match (server.admin_address()?, &config.admin) {
+        (Some(address), _) => tracing::info!(%address, "metrics and probes"),
+        (None, Admin::IfFree(address)) => tracing::warn!(
+            %address,
+            "no metrics and no probes: the address is taken; --admin-listen says where, or off"
+        ),
+        (None, _) => {}
     }
     let shutdown = async move {
         tokio::select! {

@@ -43,7 +43,7 @@ pub struct LimitArgs {
     pub max_answer_bytes: i64,
 
     /// Bytes of the larger messages of all requests under way, and of their answers until they are taken
-    #[arg(long, env = "OFFBEAT_MAX_BYTES_UNDER_WAY", default_value_t = 64 << 20, value_name = "BYTES", allow_negative_numbers = true, value_parser = within(BYTES_UNDER_WAY))]
+    #[arg(long, env = "OFFBEAT_MAX_BYTES_UNDER_WAY", default_value_t = 32 << 20, value_name = "BYTES", allow_negative_numbers = true, value_parser = within(BYTES_UNDER_WAY))]
     pub max_bytes_under_way: i64,
 
     /// Bytes of the jobs of all named spreads

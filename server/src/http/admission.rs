@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tonic::Status;
 
+use crate::limits::STREAMING_SHARE;
 use crate::rpc::methods::Method;
 use crate::rpc::status;
 use crate::work::{Budget, Permit};
@@ -16,6 +17,8 @@ const EXEMPT_PLACES: usize = 256;
 #[derive(Debug, Clone)]
 pub struct Admission {
     free: Arc<Semaphore>,
+    /// Those of them that may stream.
+    streams: Arc<Semaphore>,
     exempt: Arc<Semaphore>,
     limit: usize,
     budget: Budget,
@@ -23,8 +26,10 @@ pub struct Admission {
 
 impl Admission {
     pub(crate) fn new(limit: usize, bytes: usize) -> Self {
+        let share = STREAMING_SHARE.max_size();
         Self {
             free: Arc::new(Semaphore::new(limit)),
+            streams: Arc::new(Semaphore::new((limit * share).div_ceil(100))),
             exempt: Arc::new(Semaphore::new(EXEMPT_PLACES)),
             limit,
             budget: Budget::new(bytes),
@@ -37,9 +42,11 @@ impl Admission {
             true => (&self.exempt, EXEMPT_PLACES),
             false => (&self.free, self.limit),
         };
-        let place = Arc::clone(free).try_acquire_owned();
-        let place = place.map_err(|_| status::overloaded(limit))?;
-        Ok(Permit::new(place, self.budget.clone()))
+        let take = |free: &Arc<Semaphore>| {
+            Arc::clone(free).try_acquire_owned().map_err(|_| status::overloaded(limit))
+        };
+        let stream = method.streaming.then(|| take(&self.streams)).transpose()?;
+        Ok(Permit::new(take(free)?, stream, self.budget.clone()))
     }
 
     /// Requests under way.

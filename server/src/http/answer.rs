@@ -21,7 +21,7 @@ use crate::work::Permit;
 
 /// Longer frames are handed on in pieces of so many bytes: what a slow reader has not taken
 /// stays here, and is counted.
-const PIECE: usize = 64 << 10;
+const PIECE: usize = 16 << 10;
 
 /// Becomes true when answers that are still open must end.
 pub(super) type Closing = watch::Receiver<bool>;
@@ -72,6 +72,8 @@ pub(super) fn bound(response: Response<Body>, terms: Terms, mut record: Record) 
         // No trailers will say it.
         record.ends_with(response.extensions().get().copied().unwrap_or(Code::Ok));
     }
+    let mut response = response;
+    response.extensions_mut().insert(terms.permit.clone()); // for as long as bytes wait to be sent
     response.map(|body| {
         let rest = Bytes::new();
         Body::new(AnswerBody {

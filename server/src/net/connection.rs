@@ -1,14 +1,9 @@
 //! One connection: HTTP/1.1 or HTTP/2, from its first byte to its last.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::{Context, Poll};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bytes::Bytes;
-use http_body::{Body as HttpBody, Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -17,13 +12,14 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
-use tonic::Status;
 use tonic::body::Body;
 
-use super::patience::{PatientSocket, Stranger};
+use super::guests::{Guest, Guests};
+use super::patience::PatientSocket;
+use super::requests::CountedBody;
 use super::tls::Tls;
 use crate::config::{Config, Limits};
-use crate::http::{Deadline, Stack};
+use crate::http::Stack;
 use crate::metrics::Metrics;
 
 /// No answer to a ping within this closes the connection.
@@ -32,8 +28,8 @@ const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A connection that is told to end, and has no request under way for so long, is dropped.
 const DRAIN_PATIENCE: Duration = Duration::from_millis(500);
 
-/// A connection with an answer that is not taken so long after its deadline is dropped.
-const READER_PATIENCE: Duration = Duration::from_secs(1);
+/// How often somebody is looked for who may go, while a newcomer waits.
+const ROOM_PATIENCE: Duration = Duration::from_millis(100);
 
 /// Serves connections; knows those that are open.
 #[derive(Debug)]
@@ -43,8 +39,7 @@ pub(super) struct Connections {
     uids: Vec<u32>,
     metrics: Arc<Metrics>,
     open: Mutex<JoinSet<()>>,
-    /// Those that had not said what they speak when they came, in the order of their coming.
-    strangers: Mutex<VecDeque<Weak<Stranger>>>,
+    guests: Guests,
     most: usize,
 }
 
@@ -54,8 +49,7 @@ struct Serving {
     stack: Stack,
     builder: auto::Builder<TokioExecutor>,
     tls: Option<Tls>,
-    first_bytes: Duration,
-    write_stall: Duration,
+    limits: Limits,
     stopping: watch::Receiver<bool>,
 }
 
@@ -77,16 +71,16 @@ impl Connections {
         metrics: Arc<Metrics>,
         stopping: watch::Receiver<bool>,
     ) -> Self {
-        let Limits { connections, first_bytes, write_stall, .. } = config.limits;
-        let builder = builder(&config.limits);
+        let limits = config.limits.clone();
+        let (builder, most) = (builder(&limits), limits.connections);
         Self {
-            free: Arc::new(Semaphore::new(connections)),
-            serving: Serving { stack, builder, tls, first_bytes, write_stall, stopping },
+            free: Arc::new(Semaphore::new(most)),
+            serving: Serving { stack, builder, tls, limits, stopping },
             uids: config.socket_uids.clone(),
             metrics,
             open: Mutex::default(),
-            strangers: Mutex::default(),
-            most: connections,
+            guests: Guests::default(),
+            most,
         }
     }
 
@@ -108,18 +102,26 @@ impl Connections {
         {
             return;
         }
-        let place = match Arc::clone(&self.free).try_acquire_owned() {
-            Ok(place) => place,
-            Err(_) => {
-                self.evict_a_stranger();
-                match Arc::clone(&self.free).acquire_owned().await {
-                    Ok(place) => place,
-                    Err(_) => return, // the semaphore is never closed
-                }
-            }
+        let Some(place) = self.place().await else {
+            return; // the semaphore is never closed
         };
         self.metrics.connected();
         self.serve(peer, place);
+    }
+
+    /// A place, which one that says nothing, or is idle, gives up if there is none.
+    async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        let mut patience = Duration::ZERO;
+        loop {
+            let free = Arc::clone(&self.free).acquire_owned();
+            if let Ok(place) = tokio::time::timeout(patience, free).await {
+                return place.ok();
+            }
+            if self.guests.make_room() {
+                self.metrics.evicted();
+            }
+            patience = ROOM_PATIENCE;
+        }
     }
 
     /// Whether the user at the other end of a Unix socket is one of those named, if any are.
@@ -138,39 +140,15 @@ impl Connections {
         may
     }
 
-    /// Closes the connection that has been silent longest since it came, if any is.
-    fn evict_a_stranger(&self) {
-        let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some(stranger) = strangers.pop_front() {
-            if stranger.upgrade().is_some_and(|stranger| stranger.evict()) {
-                self.metrics.evicted();
-                return;
-            }
-        }
-    }
-
-    /// Notes a stranger; forgets those that are gone or known, when there are many.
-    fn note(&self, stranger: &Arc<Stranger>) {
-        let mut strangers = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
-        if strangers.len() >= 2 * self.most {
-            strangers.retain(|stranger| stranger.strong_count() > 0);
-        }
-        strangers.push_back(Arc::downgrade(stranger));
-    }
-
     /// Serves `peer` until it ends; holds `place` as long.
     fn serve(&self, peer: Peer, place: OwnedSemaphorePermit) {
-        let stranger = Arc::new(Stranger::default());
-        self.note(&stranger);
+        let entry = self.guests.enter();
         let serving = self.serving.clone();
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         while open.try_join_next().is_some() {} // forget those that have ended
         open.spawn(async move {
-            tokio::select! {
-                () = serve(peer, serving, Arc::clone(&stranger)) => {}
-                () = stranger.evicted() => {}
-            }
-            drop(place);
+            serve(peer, serving, &entry.guest).await;
+            drop((entry, place));
         });
     }
 
@@ -187,7 +165,7 @@ async fn open(peer: Peer, serving: &Serving) -> Option<Box<dyn Socket>> {
         (Peer::Tcp(socket), None) => Some(Box::new(socket)),
         (Peer::Tcp(socket), Some(tls)) => {
             let handshake = tls.acceptor().accept(socket);
-            match tokio::time::timeout(serving.first_bytes, handshake).await {
+            match tokio::time::timeout(serving.limits.first_bytes, handshake).await {
                 Ok(Ok(socket)) => Some(Box::new(socket)),
                 Ok(Err(error)) => {
                     tracing::debug!(%error, "a TLS handshake failed");
@@ -199,28 +177,36 @@ async fn open(peer: Peer, serving: &Serving) -> Option<Box<dyn Socket>> {
     }
 }
 
-async fn serve(peer: Peer, serving: Serving, stranger: Arc<Stranger>) {
-    let Some(socket) = open(peer, &serving).await else {
+async fn serve(peer: Peer, serving: Serving, guest: &Guest) {
+    let opened = tokio::select! {
+        opened = open(peer, &serving) => opened,
+        () = guest.told_to_leave() => None,
+    };
+    let Some(socket) = opened else {
         return;
     };
-    let Serving { stack, builder, first_bytes, write_stall, mut stopping, .. } = serving;
-    let socket = PatientSocket::new(socket, stranger, first_bytes, write_stall);
-    let requests = Requests::default();
+    let Serving { stack, builder, limits, mut stopping, .. } = serving;
+    let socket = PatientSocket::new(socket, Arc::clone(&guest.known), &limits);
     let service = service_fn(|request: http::Request<Incoming>| {
         let stack = stack.clone();
-        let under_way = requests.begin();
+        let under_way = guest.requests.begin();
         async move {
             let response = stack.answer(request.map(Body::new)).await;
-            under_way.must_end_by(response.extensions().get().copied());
-            Ok::<_, Infallible>(response.map(|body| CountedBody { body, _under_way: under_way }))
+            Ok::<_, Infallible>(CountedBody::new(response, under_way))
         }
     });
     let connection = builder.serve_connection(TokioIo::new(socket), service);
     tokio::pin!(connection);
+    let overdue = guest.requests.overdue(limits.write_stall);
+    tokio::pin!(overdue);
     let ended = tokio::select! {
         ended = connection.as_mut() => Some(ended),
         _ = stopping.wait_for(|stop| *stop) => None,
-        () = requests.overdue() => return,
+        () = guest.told_to_leave() => match guest.is_known() {
+            true => None,
+            false => return,
+        },
+        () = overdue.as_mut() => return,
     };
     let ended = match ended {
         Some(ended) => ended,
@@ -228,109 +214,13 @@ async fn serve(peer: Peer, serving: Serving, stranger: Arc<Stranger>) {
             connection.as_mut().graceful_shutdown();
             tokio::select! {
                 ended = connection.as_mut() => ended,
-                () = requests.none_for(DRAIN_PATIENCE) => return, // it does not say goodbye
-                () = requests.overdue() => return,
+                () = guest.requests.none_for(DRAIN_PATIENCE) => return, // it does not say goodbye
+                () = overdue.as_mut() => return,
             }
         }
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended badly");
-    }
-}
-
-/// The requests of a connection, until the last byte of their answers is taken.
-#[derive(Debug, Default, Clone)]
-struct Requests(Arc<Mutex<Ledger>>);
-
-#[derive(Debug, Default)]
-struct Ledger {
-    next: u64,
-    under_way: BTreeMap<u64, Option<Deadline>>,
-}
-
-impl Requests {
-    fn begin(&self) -> UnderWay {
-        let mut ledger = self.ledger();
-        let number = ledger.next;
-        ledger.next += 1;
-        ledger.under_way.insert(number, None);
-        UnderWay { requests: self.clone(), number }
-    }
-
-    fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Ready when there has been none for `patience`.
-    async fn none_for(&self, patience: Duration) {
-        let mut quiet = false;
-        loop {
-            let none = self.ledger().under_way.is_empty();
-            if none && quiet {
-                return;
-            }
-            quiet = none;
-            tokio::time::sleep(patience).await;
-        }
-    }
-
-    /// Ready when an answer is still not taken well after its deadline. hyper asks
-    /// an answer for more only when its reader makes room, so a reader who makes
-    /// none would never be told that it is late, and would hold its place for ever.
-    async fn overdue(&self) {
-        let late = |deadline: &Option<Deadline>| {
-            deadline.is_some_and(|deadline| deadline.passed_since(READER_PATIENCE))
-        };
-        loop {
-            tokio::time::sleep(READER_PATIENCE).await;
-            if self.ledger().under_way.values().any(late) {
-                return;
-            }
-        }
-    }
-}
-
-/// An entry of the ledger; struck out when dropped.
-#[derive(Debug)]
-struct UnderWay {
-    requests: Requests,
-    number: u64,
-}
-
-impl UnderWay {
-    fn must_end_by(&self, deadline: Option<Deadline>) {
-        self.requests.ledger().under_way.insert(self.number, deadline);
-    }
-}
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        self.requests.ledger().under_way.remove(&self.number);
-    }
-}
-
-struct CountedBody {
-    body: Body,
-    _under_way: UnderWay,
-}
-
-impl HttpBody for CountedBody {
-    type Data = Bytes;
-    type Error = Status;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }
 
@@ -342,6 +232,7 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
         .timer(TokioTimer::new())
         .header_read_timeout(limits.http1_idle)
         .max_buf_size(header_bytes)
+        .half_close(true)
         .http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(limits.streams)

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::net::SocketAddr;
 use std::os::unix::fs::{
     DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _,
 };
@@ -11,13 +12,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::fs::Mode;
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpSocket, UnixListener};
 
 use super::connection::{Connections, Peer};
 use crate::config::{ListenAddress, SocketMode};
 
 /// Of the folder of a Unix socket, if it is made.
 const FOLDER_MODE: u32 = 0o700;
+
+/// Connections that wait to be accepted, if the system allows as many.
+const BACKLOG: u32 = 4_096;
 
 /// After a failed accept (no file descriptors left, mostly), so long a pause.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -39,7 +43,7 @@ impl Listener {
     /// When the address is taken, not ours, or not a socket.
     pub async fn bind(address: &ListenAddress, mode: SocketMode) -> io::Result<Self> {
         match address {
-            ListenAddress::Tcp(address) => Ok(Self::Tcp(TcpListener::bind(address).await?)),
+            ListenAddress::Tcp(address) => listen(*address).map(Self::Tcp),
             ListenAddress::Unix(path) => {
                 make_folder(path)?;
                 remove_stale_socket(path)?;
@@ -77,6 +81,14 @@ impl Drop for SocketFile {
     }
 }
 
+/// As tokio's own, but with a longer queue.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
 fn make_folder(path: &Path) -> io::Result<()> {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
@@ -104,8 +116,8 @@ fn remove_stale_socket(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Accepts connections. When there is no place for one, that which has been silent longest
-/// loses its own; if all speak, the new one waits.
+/// Accepts connections. When there is no place for one, one that says nothing loses its own; if
+/// all are at work, the new one waits.
 pub(super) async fn accept(listener: Listener, connections: Arc<Connections>) {
     loop {
         let accepted = match &listener {

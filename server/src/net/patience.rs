@@ -9,40 +9,25 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
+
+use super::frames::FrameMeter;
+use crate::config::Limits;
 
 /// Bytes that decide between HTTP/1.1 and HTTP/2: the preface of the latter (RFC 9113, 3.4).
 const PREFACE_BYTES: usize = 24;
 
-/// A connection that has not said what it speaks.
-#[derive(Debug, Default)]
-pub(super) struct Stranger {
-    known: AtomicBool,
-    leave: Notify,
-}
+/// Bytes that are read before others have their turn.
+const TURN_BYTES: usize = 64 << 10;
 
-impl Stranger {
-    /// Tells it to leave, unless it is known by now; whether it goes.
-    pub(super) fn evict(&self) -> bool {
-        let is_stranger = !self.known.load(Ordering::Relaxed);
-        if is_stranger {
-            self.leave.notify_one();
-        }
-        is_stranger
-    }
-
-    /// Ready when it must leave.
-    pub(super) async fn evicted(&self) {
-        self.leave.notified().await;
-    }
-}
-
-/// Fails to read if the first bytes do not come in time, and to write if the
-/// peer takes nothing for too long.
+/// Fails to read if the first bytes do not come in time, to write if the peer takes nothing for
+/// too long, and either if the frames are a flood.
 pub(super) struct PatientSocket<S> {
     socket: S,
-    stranger: Arc<Stranger>,
+    known: Arc<AtomicBool>,
+    meter: FrameMeter,
+    /// Bytes read in this turn.
+    turn: usize,
     missing: usize,
     silent: Option<Pin<Box<Sleep>>>,
     write_patience: Duration,
@@ -50,15 +35,18 @@ pub(super) struct PatientSocket<S> {
 }
 
 impl<S> PatientSocket<S> {
-    /// Tells `stranger` when the first bytes have come.
-    pub(super) fn new(
-        socket: S,
-        stranger: Arc<Stranger>,
-        first_bytes: Duration,
-        write_patience: Duration,
-    ) -> Self {
-        let silent = Some(Box::pin(tokio::time::sleep(first_bytes)));
-        Self { socket, stranger, missing: PREFACE_BYTES, silent, write_patience, stalled: None }
+    /// `known` becomes true when the first bytes have come.
+    pub(super) fn new(socket: S, known: Arc<AtomicBool>, limits: &Limits) -> Self {
+        Self {
+            socket,
+            known,
+            meter: FrameMeter::new(limits.error_resets),
+            turn: 0,
+            missing: PREFACE_BYTES,
+            silent: Some(Box::pin(tokio::time::sleep(limits.first_bytes))),
+            write_patience: limits.write_stall,
+            stalled: None,
+        }
     }
 
     /// Passes on what a write came to; times those that come to nothing.
@@ -84,15 +72,24 @@ impl<S: AsyncRead + Unpin> AsyncRead for PatientSocket<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if self.turn >= TURN_BYTES {
+            self.turn = 0;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.socket).poll_read(cx, buffer);
         if read.is_ready() {
-            self.missing = self.missing.saturating_sub(buffer.filled().len() - before);
+            let bytes = buffer.filled().get(before..).unwrap_or_default();
+            self.turn += bytes.len();
+            self.missing = self.missing.saturating_sub(bytes.len());
+            self.meter.pass_in(bytes)?;
             if self.missing == 0 && self.silent.take().is_some() {
-                self.stranger.known.store(true, Ordering::Relaxed);
+                self.known.store(true, Ordering::Relaxed);
             }
             return read;
         }
+        self.turn = 0;
         if let Some(silent) = &mut self.silent {
             ready!(silent.as_mut().poll(cx));
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
@@ -108,6 +105,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PatientSocket<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.socket).poll_write(cx, bytes);
+        if let Poll::Ready(Ok(count)) = written {
+            self.meter.pass_out(bytes.get(..count).unwrap_or_default())?;
+        }
         self.time_write(cx, written)
     }
 
@@ -125,6 +125,13 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PatientSocket<S> {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.socket).poll_write_vectored(cx, parts);
+        if let Poll::Ready(Ok(mut left)) = written {
+            for part in parts {
+                let count = part.len().min(left);
+                self.meter.pass_out(part.get(..count).unwrap_or_default())?;
+                left -= count;
+            }
+        }
         self.time_write(cx, written)
     }
 

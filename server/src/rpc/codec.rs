@@ -3,12 +3,13 @@
 
 use std::marker::PhantomData;
 
+use bytes::Buf as _;
 use prost::Message;
 use tonic::Status;
 use tonic::codec::{self, DecodeBuf};
 use tonic_prost::ProstEncoder;
 
-use super::status;
+use super::{elements, status};
 
 /// Encodes `T` and decodes `U`.
 #[derive(Debug)]
@@ -43,11 +44,16 @@ where
 #[derive(Debug)]
 pub struct Decoder<U>(PhantomData<U>);
 
-impl<U: Message + Default> codec::Decoder for Decoder<U> {
+impl<U: Message + Default + 'static> codec::Decoder for Decoder<U> {
     type Item = U;
     type Error = Status;
 
     fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<U>, Status> {
+        let message = buffer.chunk();
+        if message.len() == buffer.remaining() {
+            // It is one piece, as tonic collects it.
+            elements::check::<U>(message).map_err(|rejection| status::refused(&rejection))?;
+        }
         U::decode(buffer).map(Some).map_err(|error| status::malformed_message(&error))
     }
 }

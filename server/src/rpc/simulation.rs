@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::Stream;
 use offbeat_core::limits::Limit;
 use offbeat_core::{Reason, Rejection, Span};
-use offbeat_sim::results::{Outcome, Results};
+use offbeat_sim::results::{Outcome, PartnerFigures, Results};
 use offbeat_sim::scenario::{Scenario, parse};
 use offbeat_sim::world::{Watch, run_all};
 use tokio::sync::Semaphore;
@@ -186,6 +186,18 @@ fn strategy_of(outcome: &Outcome) -> proto::StrategyResult {
             counts: intervals.counts.iter().map(|count| wide(*count)).collect(),
         }),
         slot_loads: outcome.slots.as_ref().map(|slots| counts(&slots.loads)).unwrap_or_default(),
+        partners: outcome.partners.iter().map(partner_of).collect(),
+    }
+}
+
+fn partner_of(partner: &PartnerFigures) -> proto::PartnerResult {
+    let PartnerFigures { name, jobs_finished, throttled, failed, mean_wait } = partner;
+    proto::PartnerResult {
+        name: name.clone(),
+        jobs_finished: *jobs_finished,
+        throttled: *throttled,
+        failed: *failed,
+        mean_wait: *mean_wait,
     }
 }
 
@@ -212,5 +224,6 @@ fn figures_of(outcome: &Outcome) -> proto::SimulationFigures {
         lock_conflicts: figure("lock_conflicts"),
         wasted_share: figure("wasted_share"),
         jobs_left: figure("jobs_left"),
+        mean_slowdown: figure("mean_slowdown"),
     }
 }

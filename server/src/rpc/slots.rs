@@ -13,6 +13,7 @@ use super::status;
 use super::stream;
 use crate::proto;
 use crate::proto::slot_service_server::SlotService;
+use crate::work::off_loop;
 
 /// Answers `SlotService`. Without state but for the clock, which requests that
 /// name no time ask.
@@ -28,6 +29,9 @@ impl SlotHandlers {
         Self { now }
     }
 }
+
+/// More runs are reckoned off the event loop.
+const INLINE_RUNS: i32 = 50;
 
 type Answer<T> = Result<Response<T>, Status>;
 
@@ -48,7 +52,11 @@ impl SlotService for SlotHandlers {
         &self,
         request: Request<proto::ListSlotsRequest>,
     ) -> Answer<proto::ListSlotsResponse> {
-        answer(list(request.into_inner(), self.now))
+        let permit = request.extensions().get().cloned();
+        let (request, now) = (request.into_inner(), self.now);
+        // Up to 4,096 slots, each with a predicate.
+        let listed = off_loop(true, permit, move || list(request, now)).await?;
+        answer(listed)
     }
 
     async fn get_window_predicate(
@@ -62,7 +70,11 @@ impl SlotService for SlotHandlers {
         &self,
         request: Request<proto::AssignSlotRequest>,
     ) -> Answer<proto::AssignSlotResponse> {
-        answer(assign(request.into_inner(), self.now))
+        let long = request.get_ref().next_run_count.is_some_and(|count| count > INLINE_RUNS);
+        let permit = request.extensions().get().cloned();
+        let (request, now) = (request.into_inner(), self.now);
+        let assigned = off_loop(long, permit, move || assign(request, now)).await?;
+        answer(assigned)
     }
 
     async fn assign_slots(

@@ -106,6 +106,16 @@ pub fn message_too_large(length: usize, limit: Limit) -> Status {
     Status::with_error_details(Code::ResourceExhausted, message, details)
 }
 
+/// RESOURCE_EXHAUSTED: a message that holds `count` of what its limit counts.
+#[must_use]
+pub fn message_holds_too_much(count: usize, limit: Limit) -> Status {
+    let (value, allowed) = (format!("{count} {}", limit.unit), format!("must be {limit}"));
+    let message = format!("message: {value} are refused: {allowed}");
+    let fields = [("field", "message"), ("value", value.as_str()), ("allowed", &allowed)];
+    let details = reason_of(ErrorReason::MessageTooLarge, fields);
+    Status::with_error_details(Code::ResourceExhausted, message, details)
+}
+
 /// RESOURCE_EXHAUSTED: as many requests under way as the server takes.
 #[must_use]
 pub fn overloaded(limit: usize) -> Status {

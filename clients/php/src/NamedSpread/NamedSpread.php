@@ -30,7 +30,7 @@ final class NamedSpread
      */
     public function open(): SpreadDescription
     {
-        return self::soon($this->calls->open(...));
+        return $this->soon($this->calls->open(...));
     }
 
     /**
@@ -101,7 +101,7 @@ final class NamedSpread
      */
     public function pull(string $consumer, int $maxJobs, \DateInterval|int|float $wait = 0): PulledJobs
     {
-        return self::soon(fn (): PulledJobs => $this->calls->pull($consumer, $maxJobs, $wait));
+        return $this->soon(fn (): PulledJobs => $this->calls->pull($consumer, $maxJobs, $wait));
     }
 
     /**
@@ -124,7 +124,7 @@ final class NamedSpread
         while ($left !== []) {
             $batch = JobVerdict::batch($left);
             $left = array_slice($left, count($batch));
-            $settlements[] = self::soon(fn (): array => $this->calls->settle($batch));
+            $settlements[] = $this->soon(fn (): array => $this->calls->settle($batch));
         }
 
         return array_merge(...$settlements);
@@ -201,11 +201,11 @@ final class NamedSpread
         Message $response,
         float $wait = 0,
     ): Message {
-        return self::soon(fn (): Message => $this->calls->call($method, $request, $response, $wait));
+        return $this->soon(fn (): Message => $this->calls->call($method, $request, $response, $wait));
     }
 
-    private static function soon(\Closure $call): mixed
+    private function soon(\Closure $call): mixed
     {
-        return (new Patience(Patience::OF_A_CALL))->run($call);
+        return Patience::ofACall($this->calls->service->timeout)->run($call);
     }
 }

@@ -9,6 +9,7 @@ use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\Exception\ResourceExhausted;
 use Offbeat\Exception\Unavailable;
+use Offbeat\Transport\Retrying;
 
 /**
  * Makes a call again, with pauses, while the service restarts or is full; until so many seconds
@@ -18,8 +19,8 @@ use Offbeat\Exception\Unavailable;
  */
 final class Patience
 {
-    /** Of the calls that are not made by a producer or a consumer. */
-    public const OF_A_CALL = 0.5;
+    /** Of the calls that are not made by a producer or a consumer: as of the other services. */
+    private const OF_A_CALL = Retrying::PATIENCE_SECONDS;
 
     private const PAUSE = 0.05; // doubled each time
     private const PAUSE_WHEN_FULL = 0.1;
@@ -34,6 +35,12 @@ final class Patience
         if (!is_finite($seconds) || $seconds < 0) {
             throw InvalidArgument::refused('patience', $seconds, 'must be a number of seconds, 0 or more');
         }
+    }
+
+    /** For a call that may take so many seconds. */
+    public static function ofACall(float $timeout): self
+    {
+        return new self(min(self::OF_A_CALL, $timeout));
     }
 
     /**

@@ -6,8 +6,8 @@ namespace Offbeat\NamedSpread;
 
 use Google\Protobuf\Internal\Message;
 use Offbeat\Exception\OffbeatException;
-use Offbeat\Transport\Address;
 use Offbeat\Transport\Conversation;
+use Offbeat\Transport\Endpoint;
 use Offbeat\Transport\Transport;
 
 /**
@@ -20,7 +20,7 @@ final class Service
 {
     public function __construct(
         private readonly Transport $transport,
-        private readonly Address $address,
+        private readonly Endpoint $endpoint,
         public readonly float $timeout,
     ) {
     }
@@ -49,7 +49,7 @@ final class Service
     /** @throws OffbeatException */
     public function stream(): Conversation
     {
-        return new Conversation($this->address, '/offbeat.v1.NamedSpreadService/StreamJobs', null, $this->timeout);
+        return new Conversation($this->endpoint, '/offbeat.v1.NamedSpreadService/StreamJobs', null, $this->timeout);
     }
 
     /**
@@ -64,7 +64,7 @@ final class Service
         try {
             $message->mergeFromString($bytes);
         } catch (\Exception $malformed) {
-            throw new OffbeatException("{$this->address->text}: the answer is none of a sidecar", previous: $malformed);
+            throw new OffbeatException("{$this->endpoint->address->text}: the answer is none of a sidecar", previous: $malformed);
         }
 
         return $message;

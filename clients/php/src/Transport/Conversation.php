@@ -7,11 +7,12 @@ namespace Offbeat\Transport;
 use Offbeat\Exception\DeadlineExceeded;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\Exception\Unavailable;
+use Offbeat\Tls;
 use Offbeat\Wire;
 
 /**
  * Messages in both directions at the same time: the Connect protocol's streaming form over an
- * HTTP/1.1 connection of its own, by PHP's own sockets.
+ * HTTP/1.1 connection of its own, with TLS or without, by PHP's own sockets.
  *
  * @internal
  */
@@ -34,6 +35,8 @@ final class Conversation
     private string $bytes = '';
     private string $messages = '';
     private bool $answered = false;
+    /** What is left of a body of a known length, as a refusal has it. */
+    private ?int $length = null;
     private readonly ?float $deadline;
     private ?float $readDeadline = null;
 
@@ -42,26 +45,27 @@ final class Conversation
      * @param ?float $connectTimeout when it must be connected, in seconds; null for no other limit
      */
     public function __construct(
-        private readonly Address $address,
+        private readonly Endpoint $endpoint,
         string $path,
         ?float $timeout,
         ?float $connectTimeout = null,
     ) {
         $this->deadline = $timeout === null ? null : self::now() + $timeout;
-        $target = $address->path === null ? "tcp://$address->authority" : "unix://$address->path";
-        $context = stream_context_create(['socket' => ['tcp_nodelay' => true]]);
-        $socket = @stream_socket_client($target, $code, $error, $connectTimeout ?? $this->left() ?? 1e8, context: $context);
-        $this->socket = $socket === false ? throw $this->lost($error) : $socket;
+        $this->socket = $this->connect($connectTimeout ?? $this->left() ?? 1e8);
         stream_set_blocking($this->socket, false);
         $head = [
             "POST $path HTTP/1.1",
-            "host: $address->authority",
+            "host: {$endpoint->authority()}",
             'content-type: application/connect+proto',
             'connect-protocol-version: 1',
             'transfer-encoding: chunked',
         ];
         if ($timeout !== null) {
             $head[] = 'connect-timeout-ms: ' . min((int) ceil(min($timeout, 1e7) * 1_000), 9_999_999_999);
+        }
+        $authorization = $endpoint->authorization();
+        if ($authorization !== null) {
+            $head[] = "authorization: $authorization";
         }
         $this->send(implode("\r\n", $head) . "\r\n\r\n");
     }
@@ -113,8 +117,60 @@ final class Conversation
         fclose($this->socket);
     }
 
+    /** @return resource */
+    private function connect(float $timeout)
+    {
+        $address = $this->endpoint->address;
+        $tls = $this->endpoint->tls;
+        $target = match (true) {
+            $address->path !== null => "unix://$address->path",
+            $tls !== null => "tls://$address->authority",
+            default => "tcp://$address->authority",
+        };
+        $options = ['socket' => ['tcp_nodelay' => true]];
+        if ($tls !== null) {
+            $options['ssl'] = self::tlsOptions($tls, $address);
+        }
+        $warnings = [];
+        set_error_handler(static function (int $level, string $warning) use (&$warnings): bool {
+            $warnings[] = $warning; // the first one says what failed in TLS
+
+            return true;
+        });
+        try {
+            $context = stream_context_create($options);
+            $socket = stream_socket_client($target, $code, $error, $timeout, context: $context);
+        } finally {
+            restore_error_handler();
+        }
+        if ($socket !== false) {
+            return $socket;
+        }
+        $why = $error !== '' ? $error : $warnings[0] ?? '';
+        throw $tls !== null && Endpoint::saysUntrusted($why) ? $this->endpoint->untrusted($why) : $this->lost($why);
+    }
+
+    /** @return array<string, mixed> */
+    private static function tlsOptions(Tls $tls, Address $address): array
+    {
+        $options = [
+            'peer_name' => $tls->serverName ?? $address->host,
+            'crypto_method' => STREAM_CRYPTO_METHOD_TLSv1_2_CLIENT | STREAM_CRYPTO_METHOD_TLSv1_3_CLIENT,
+            'alpn_protocols' => 'http/1.1',
+        ];
+        if ($tls->ca !== null) {
+            // A folder without certificates: not the one of php.ini, too.
+            $options += ['cafile' => $tls->ca, 'capath' => __DIR__];
+        }
+        if ($tls->certificate !== null) {
+            $options += ['local_cert' => $tls->certificate, 'local_pk' => $tls->key];
+        }
+
+        return $options;
+    }
+
     /** Reads while it cannot write: or both sides could wait for each other. */
-    private function send(string $bytes): void
+    private function send(#[\SensitiveParameter] string $bytes): void
     {
         while ($bytes !== '') {
             $written = @fwrite($this->socket, $bytes);
@@ -136,9 +192,10 @@ final class Conversation
 
     private function receiveSome(): void
     {
+        error_clear_last();
         $part = @fread($this->socket, self::READ_BYTES);
         if ($part === false || ($part === '' && feof($this->socket))) {
-            throw $this->lost('the stream broke off');
+            throw $this->lost(error_get_last()['message'] ?? 'the stream broke off');
         }
         $this->bytes .= $part;
     }
@@ -162,6 +219,9 @@ final class Conversation
         if (!$this->answered && !$this->readHead()) {
             return false;
         }
+        if ($this->length !== null) {
+            return $this->takeOfLength();
+        }
         $line = strpos($this->bytes, "\r\n");
         if ($line === false) {
             return false;
@@ -183,6 +243,19 @@ final class Conversation
         return true;
     }
 
+    private function takeOfLength(): bool
+    {
+        if ($this->length === 0) {
+            throw $this->lost('the stream broke off');
+        }
+        $part = substr($this->bytes, 0, $this->length);
+        $this->messages .= $part;
+        $this->bytes = substr($this->bytes, strlen($part));
+        $this->length -= strlen($part);
+
+        return $part !== '';
+    }
+
     private function readHead(): bool
     {
         $end = strpos($this->bytes, "\r\n\r\n");
@@ -195,6 +268,9 @@ final class Conversation
             && preg_match('#^content-type: application/connect\+proto#im', $head) === 1;
         if (!$isOurs) {
             throw $this->nonsense(strtok($head, "\r\n") ?: '');
+        }
+        if (preg_match('#^content-length: *(\d{1,9}) *$#im', str_replace("\r", '', $head), $found) === 1) {
+            $this->length = (int) $found[1];
         }
 
         return $this->answered = true;
@@ -246,19 +322,17 @@ final class Conversation
 
     private function late(): DeadlineExceeded
     {
-        return new DeadlineExceeded("{$this->address->text}: no complete answer in time");
+        return new DeadlineExceeded("{$this->endpoint->address->text}: no complete answer in time");
     }
 
     private function lost(string $why): Unavailable
     {
-        return new Unavailable(
-            "{$this->address->text}: the sidecar cannot be reached: is 'offbeat serve' running there? ($why)",
-        );
+        return $this->endpoint->unreachable($why);
     }
 
     private function nonsense(string $what): OffbeatException
     {
-        return new OffbeatException("{$this->address->text}: the answer is none of a sidecar ($what)");
+        return new OffbeatException("{$this->endpoint->address->text}: the answer is none of a sidecar ($what)");
     }
 
     private static function now(): float

@@ -6,12 +6,14 @@ namespace Offbeat\Transport;
 
 use CurlHandle;
 use Offbeat\Exception\DeadlineExceeded;
+use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\Exception\ResourceExhausted;
 use Offbeat\Exception\Unavailable;
+use Offbeat\Tls;
 
 /**
- * gRPC by ext-curl: HTTP/2 with prior knowledge, over TCP or a Unix socket.
+ * gRPC by ext-curl: HTTP/2 with prior knowledge, over TCP, TLS or a Unix socket.
  *
  * Connects at the first call and keeps the connection for the next ones, where libcurl can.
  *
@@ -29,6 +31,7 @@ final class CurlTransport implements Transport
     private const MAX_TIMEOUT_SECONDS = 2_000_000;
     private const FRAME_HEAD_BYTES = 5;
     private const CURLE_HTTP2_STREAM = 92; // which PHP does not name
+    private const TLS_ERRORS = [CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT, CURLE_SSL_CACERT_BADFILE];
     /** What the sidecar takes: of the bulk methods, and of the others. */
     private const BULK_METHODS = ['SlotService/AssignSlots', 'NamedSpreadService/SubmitGroups'];
     private const MAX_BULK_BYTES = 4 << 20;
@@ -41,7 +44,7 @@ final class CurlTransport implements Transport
     private int $pid = 0;
 
     public function __construct(
-        private readonly Address $address,
+        private readonly Endpoint $endpoint,
         private readonly int $maxAnswerBytes = self::MAX_ANSWER_BYTES,
     ) {
     }
@@ -56,9 +59,11 @@ final class CurlTransport implements Transport
         $headers = [];
         $body = '';
         $handle = $this->handle();
+        $authorization = $this->endpoint->authorization();
+        $scheme = $this->endpoint->tls === null ? 'http' : 'https';
         $millis = (int) ceil(min($timeout, self::MAX_TIMEOUT_SECONDS) * 1_000);
         curl_setopt_array($handle, [
-            CURLOPT_URL => "http://{$this->address->authority}/offbeat.v1.$method",
+            CURLOPT_URL => "$scheme://{$this->endpoint->authority()}/offbeat.v1.$method",
             CURLOPT_HTTPHEADER => [
                 'content-type: application/grpc',
                 'te: trailers',
@@ -66,6 +71,7 @@ final class CurlTransport implements Transport
                 "grpc-timeout: {$this->grpcTimeout($millis)}",
                 'accept:',
                 'expect:', // no waiting for a "100 Continue"
+                ...($authorization === null ? [] : ["authorization: $authorization"]),
             ],
             CURLOPT_POSTFIELDS => pack('CN', 0, strlen($bytes)) . $bytes,
             CURLOPT_TIMEOUT_MS => $millis,
@@ -88,6 +94,7 @@ final class CurlTransport implements Transport
         // A refusal can come before the question was taken, which then counts as an error.
         if (($headers['grpc-status'] ?? '0') === '0') {
             $this->checkSize($handle, $method, strlen($bytes));
+            $this->checkRefusal($handle, $method, strlen($bytes), $timeout);
             $this->checkConnection($handle, strlen($body), $timeout);
         }
         $this->checkStatus($handle, $headers);
@@ -121,29 +128,58 @@ final class CurlTransport implements Transport
     private function connect(): CurlHandle
     {
         $handle = curl_init();
+        $address = $this->endpoint->address;
+        $tls = $this->endpoint->tls;
         $options = [
             CURLOPT_HTTP_VERSION => CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE,
             CURLOPT_POST => true,
-            CURLOPT_PROTOCOLS => CURLPROTO_HTTP,
+            CURLOPT_PROTOCOLS => $tls === null ? CURLPROTO_HTTP : CURLPROTO_HTTPS,
             CURLOPT_PROXY => '', // none, whatever the environment says
             CURLOPT_NOSIGNAL => true,
             CURLOPT_TCP_NODELAY => true,
             CURLOPT_USERAGENT => 'offbeat-php',
         ];
-        if ($this->address->path !== null) {
-            $options[CURLOPT_UNIX_SOCKET_PATH] = $this->address->path;
+        if ($address->path !== null) {
+            $options[CURLOPT_UNIX_SOCKET_PATH] = $address->path;
         }
-        if (curl_version()['version_number'] < self::LIBCURL_8_0) {
-            // It fails every second call on such a connection (curl issue 10634).
-            $options[CURLOPT_FORBID_REUSE] = true;
+        if ($tls !== null) {
+            $options += self::tlsOptions($tls, $address);
+        }
+        $isOld = curl_version()['version_number'] < self::LIBCURL_8_0;
+        if ($isOld) {
             // It reads 32 KiB at a time, and what does not fit here waits for a timer of 200 ms.
             $options[CURLOPT_BUFFERSIZE] = self::BUFFER_BYTES;
+        }
+        if ($isOld && $tls === null) {
+            // It fails every second call on such a connection (curl issue 10634), but for TLS.
+            $options[CURLOPT_FORBID_REUSE] = true;
         } elseif (defined('CURLOPT_MAXAGE_CONN')) { // PHP 8.2
             $options[CURLOPT_MAXAGE_CONN] = self::KEEP_IDLE_SECONDS;
         }
         curl_setopt_array($handle, $options);
 
         return $handle;
+    }
+
+    /** @return array<int, mixed> */
+    private static function tlsOptions(Tls $tls, Address $address): array
+    {
+        $options = [
+            CURLOPT_SSLVERSION => CURL_SSLVERSION_TLSv1_2, // or later
+            CURLOPT_CONNECT_TO => ["::$address->authority"], // whatever name is in the URL
+        ];
+        if ($tls->ca !== null) {
+            $options[CURLOPT_CAINFO] = $tls->ca;
+            // libcurl would go on to trust a folder of the system's. PHP cannot say that there is
+            // none, and in this one there are no certificates.
+            $options[CURLOPT_CAPATH] = __DIR__;
+        }
+        if ($tls->certificate !== null) {
+            $options[CURLOPT_SSLCERT] = $tls->certificate;
+            $options[CURLOPT_SSLKEY] = $tls->key;
+        }
+
+        return $options;
     }
 
     /** At most 8 digits and a unit. */
@@ -168,13 +204,25 @@ final class CurlTransport implements Transport
         }
     }
 
+    /** Nor any other one: but an empty question hears it, such as that our token is not taken. */
+    private function checkRefusal(CurlHandle $handle, string $method, int $length, float $timeout): void
+    {
+        if (curl_errno($handle) === self::CURLE_HTTP2_STREAM && $length > 0) {
+            try {
+                (new self($this->endpoint))->call($method, '', $timeout);
+            } catch (InvalidArgument) {
+                return; // for being empty: whatever refused the question is over
+            }
+        }
+    }
+
     private function checkConnection(CurlHandle $handle, int $length, float $timeout): void
     {
         $error = curl_errno($handle);
         if ($error === CURLE_OK) {
             return;
         }
-        $where = $this->address->text;
+        $where = $this->endpoint->address->text;
         throw match (true) {
             $error === CURLE_OPERATION_TIMEDOUT => new DeadlineExceeded(
                 "$where: no complete answer within " . round($timeout, 3) . ' s',
@@ -182,16 +230,15 @@ final class CurlTransport implements Transport
             $length > $this->maxAnswerBytes => new ResourceExhausted(
                 "$where: an answer of more than $this->maxAnswerBytes bytes",
             ),
-            default => new Unavailable(
-                "$where: the sidecar cannot be reached: is 'offbeat serve' running there? (" . curl_error($handle) . ')',
-            ),
+            in_array($error, self::TLS_ERRORS, true) => $this->endpoint->untrusted(curl_error($handle)),
+            default => $this->endpoint->unreachable(curl_error($handle)),
         };
     }
 
     /** @param array<string, string> $headers */
     private function checkStatus(CurlHandle $handle, array $headers): void
     {
-        $where = $this->address->text;
+        $where = $this->endpoint->address->text;
         $http = curl_getinfo($handle, CURLINFO_RESPONSE_CODE);
         $type = $headers['content-type'] ?? '';
         if ($http !== 200 || !preg_match('#^application/grpc($|[+;])#', $type)) {
@@ -212,7 +259,7 @@ final class CurlTransport implements Transport
     {
         $head = strlen($body) < self::FRAME_HEAD_BYTES ? false : unpack('Ccompressed/Nlength', $body);
         if ($head === false || $head['compressed'] !== 0 || $head['length'] !== strlen($body) - self::FRAME_HEAD_BYTES) {
-            throw new OffbeatException("{$this->address->text}: the answer is none of a sidecar (no single gRPC message)");
+            throw new OffbeatException("{$this->endpoint->address->text}: the answer is none of a sidecar (no single gRPC message)");
         }
 
         return substr($body, self::FRAME_HEAD_BYTES);

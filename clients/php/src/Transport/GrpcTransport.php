@@ -21,7 +21,7 @@ final class GrpcTransport implements Transport
     private bool $fresh = false;
 
     public function __construct(
-        private readonly Address $address,
+        private readonly Endpoint $endpoint,
         private readonly int $maxAnswerBytes = self::MAX_ANSWER_BYTES,
     ) {
     }
@@ -34,12 +34,13 @@ final class GrpcTransport implements Transport
     public function call(string $method, string $bytes, float $timeout): string
     {
         $this->channel ??= $this->connect();
+        $authorization = $this->endpoint->authorization();
         $deadline = \Grpc\Timeval::now()->add(
             new \Grpc\Timeval((int) ceil(min($timeout, self::MAX_TIMEOUT_SECONDS) * 1_000_000)),
         );
         $call = new \Grpc\Call($this->channel, "/offbeat.v1.$method", $deadline);
         $event = $call->startBatch([
-            \Grpc\OP_SEND_INITIAL_METADATA => [],
+            \Grpc\OP_SEND_INITIAL_METADATA => $authorization === null ? [] : ['authorization' => [$authorization]],
             \Grpc\OP_SEND_MESSAGE => ['message' => $bytes],
             \Grpc\OP_SEND_CLOSE_FROM_CLIENT => true,
             \Grpc\OP_RECV_INITIAL_METADATA => true,
@@ -58,8 +59,12 @@ final class GrpcTransport implements Transport
 
     private function connect(): \Grpc\Channel
     {
+        $address = $this->endpoint->address;
+        $tls = $this->endpoint->tls;
         $options = [
-            'credentials' => \Grpc\ChannelCredentials::createInsecure(),
+            'credentials' => $tls === null
+                ? \Grpc\ChannelCredentials::createInsecure()
+                : \Grpc\ChannelCredentials::createSsl($tls->contents('ca'), $tls->contents('key'), $tls->contents('certificate')),
             'grpc.primary_user_agent' => 'offbeat-php',
             'grpc.max_receive_message_length' => $this->maxAnswerBytes,
             'grpc.enable_http_proxy' => 0,
@@ -67,19 +72,24 @@ final class GrpcTransport implements Transport
             'force_new' => $this->fresh,
             'grpc.use_local_subchannel_pool' => 1, // or a new channel would wait with the old one
         ];
-        if ($this->address->path !== null) {
+        if ($address->path !== null) {
             // ext-grpc would send the socket's path as the authority, which HTTP/2 servers refuse.
-            $options['grpc.default_authority'] = $this->address->authority;
+            $options['grpc.default_authority'] = $address->authority;
         }
-        $target = $this->address->path === null ? $this->address->text : "unix:{$this->address->path}";
+        if ($tls?->serverName !== null) {
+            $options['grpc.ssl_target_name_override'] = $tls->serverName;
+            $options['grpc.default_authority'] = $this->endpoint->authority();
+        }
+        $target = $address->path === null ? $address->text : "unix:$address->path";
 
         return new \Grpc\Channel($target, $options);
     }
 
     private function answer(object $status, ?string $message): string
     {
+        $where = $this->endpoint->address->text;
         if ($status->code === Status::OK) {
-            return $message ?? throw new OffbeatException("{$this->address->text}: the answer is none of a sidecar");
+            return $message ?? throw new OffbeatException("$where: the answer is none of a sidecar");
         }
         if ($status->code === Status::UNAVAILABLE) {
             // For a while this channel would not even try to connect again, and the extension
@@ -88,10 +98,14 @@ final class GrpcTransport implements Transport
             $this->fresh = true;
         }
         $details = $status->metadata['grpc-status-details-bin'][0] ?? '';
-        $text = $details !== '' ? $status->details : "{$this->address->text}: " . match ($status->code) {
+        if ($status->code === Status::UNAVAILABLE && $details === '') {
             // ext-grpc's own words, about the way and not about the question
+            throw $this->endpoint->tls !== null && Endpoint::saysUntrusted($status->details)
+                ? $this->endpoint->untrusted($status->details)
+                : $this->endpoint->unreachable($status->details);
+        }
+        $text = $details !== '' ? $status->details : "$where: " . match ($status->code) {
             Status::DEADLINE_EXCEEDED => 'no complete answer in time',
-            Status::UNAVAILABLE => "the sidecar cannot be reached: is 'offbeat serve' running there?",
             default => "gRPC code $status->code",
         } . " ($status->details)";
 

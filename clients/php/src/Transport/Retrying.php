@@ -8,25 +8,32 @@ use Offbeat\Exception\DeadlineExceeded;
 use Offbeat\Exception\Unavailable;
 
 /**
- * Makes calls again, quickly, that found no sidecar: one that is beside its caller is
- * back soon. The methods that go by it are pure functions, so that it does no harm if
- * the first attempt was answered and the answer lost.
+ * Makes calls again that found no sidecar, for as long as a restart may take and the call's
+ * deadline allows. The methods that go by it are pure functions, so that it does no harm if
+ * an attempt was answered and the answer lost.
  *
  * @internal
  */
 final class Retrying implements Transport
 {
-    private const ATTEMPTS = 4;
-    private const BACKOFF_SECONDS = 0.05; // doubled each time
+    /** Since the first attempt failed. */
+    public const PATIENCE_SECONDS = 4.0;
 
-    public function __construct(private readonly Transport $transport)
-    {
+    private const PAUSE_SECONDS = 0.05; // doubled each time
+    private const LONGEST_PAUSE_SECONDS = 0.5;
+
+    public function __construct(
+        private readonly Transport $transport,
+        private readonly float $patience = self::PATIENCE_SECONDS,
+    ) {
     }
 
     public function call(string $method, string $bytes, float $timeout): string
     {
         $deadline = self::now() + $timeout;
-        for ($attempt = 1; ; ++$attempt) {
+        $end = null;
+        $pause = self::PAUSE_SECONDS;
+        while (true) {
             $left = $deadline - self::now();
             if ($left <= 0) {
                 throw new DeadlineExceeded("no complete answer within $timeout s");
@@ -34,11 +41,12 @@ final class Retrying implements Transport
             try {
                 return $this->transport->call($method, $bytes, $left);
             } catch (Unavailable $lost) {
-                $delay = self::BACKOFF_SECONDS * 2 ** ($attempt - 1);
-                if ($attempt === self::ATTEMPTS || self::now() + $delay >= $deadline) {
+                $end ??= min($deadline, self::now() + $this->patience);
+                if (self::now() + $pause >= $end) {
                     throw $lost;
                 }
-                usleep((int) ($delay * 1_000_000));
+                usleep((int) ($pause * 1_000_000));
+                $pause = min($pause * 2, self::LONGEST_PAUSE_SECONDS);
             }
         }
     }

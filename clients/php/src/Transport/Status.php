@@ -10,6 +10,7 @@ use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\NotFound;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\Exception\ResourceExhausted;
+use Offbeat\Exception\Unauthenticated;
 use Offbeat\Exception\Unavailable;
 use Offbeat\Wire;
 
@@ -46,6 +47,7 @@ final class Status
             8 => ResourceExhausted::class,
             9 => FailedPrecondition::class,
             self::UNAVAILABLE => Unavailable::class,
+            16 => Unauthenticated::class,
             default => OffbeatException::class,
         };
 

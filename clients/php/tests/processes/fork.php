@@ -9,7 +9,7 @@ declare(strict_types=1);
 
 require __DIR__ . '/../../autoload.php';
 
-$transport = new Offbeat\Transport\CurlTransport(Offbeat\Transport\Address::parse($argv[1]));
+$transport = new Offbeat\Transport\CurlTransport(Offbeat\Transport\Endpoint::of($argv[1], isset($argv[2]) ? new Offbeat\Tls($argv[2]) : null));
 $schedule = new Offbeat\Schedule(period: 28_800);
 $retrying = new Offbeat\Transport\Retrying($transport);
 $ask = static function (int $id, Offbeat\Transport\Transport $transport) use ($schedule): string {

@@ -95,6 +95,7 @@ $answer = static function (string $mode, int $stream): string {
         'overloaded in trailers' => $head() . $trailers(overloaded()),
         'bad details' => $head(['grpc-status' => 5, 'grpc-message' => 'gone', 'grpc-status-details-bin' => base64_encode("\x1a\xff\xff\xff")], END_STREAM),
         'shutting down' => $head(['grpc-status' => 14, 'grpc-message' => 'shutting down'], END_STREAM),
+        'who are you' => $head(['grpc-status' => 16, 'grpc-message' => 'who are you?'], END_STREAM),
         'internal' => $head(['grpc-status' => 13, 'grpc-message' => 'a bug'], END_STREAM),
         'status in words' => $head(['grpc-status' => 'fine'], END_STREAM),
         'http1' => "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n",

@@ -6,6 +6,7 @@ question: every producer, in every language, gets the same answer.
 """
 
 from ._settings import DEFAULT_ADDRESS
+from .access import Pem, Tls, TokenSource
 from .aio import AsyncClient
 from .answers import (
     Assignment,
@@ -29,6 +30,7 @@ from .errors import (
     NotFound,
     OffbeatError,
     ResourceExhausted,
+    Unauthenticated,
     Unavailable,
 )
 from .ids import IdType, IdValue
@@ -156,6 +158,7 @@ __all__ = [
     "NextStageReason",
     "NotFound",
     "OffbeatError",
+    "Pem",
     "PendingJob",
     "PermanentFailure",
     "Placement",
@@ -189,7 +192,10 @@ __all__ = [
     "StageAllocation",
     "StageWeighting",
     "TimeoutAction",
+    "Tls",
+    "TokenSource",
     "TwisterProfile",
+    "Unauthenticated",
     "Unavailable",
     "Verdict",
     "WorkerAllocation",

@@ -2,15 +2,50 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from datetime import timedelta
 from typing import Any, Callable, TypeVar
 
 from ._channel import LazyChannel, LoopChannel
 from ._questions import Question
 from ._settings import to_seconds
-from .errors import from_rpc_error
+from .errors import Unavailable, from_rpc_error
 
 T = TypeVar("T")
+
+#: For so many seconds a question that did not reach the sidecar is asked again: a restart takes
+#: less. grpc alone gives up sooner, as it makes five attempts at most.
+_PATIENCE = 4.0
+
+#: How long grpc's own attempts take at most, in seconds, when nobody is there.
+_GRPC_ATTEMPTS = 0.5
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.4
+
+
+class _Attempts:
+    """The attempts to ask one question, within the deadline of its call."""
+
+    def __init__(self, seconds: float) -> None:
+        """Begin with the first."""
+        self._end = time.monotonic() + seconds
+        self._patient_until: float | None = None
+        self._pause = _FIRST_PAUSE
+
+    def left(self) -> float:
+        """Return the timeout of the next attempt."""
+        return max(self._end - time.monotonic(), 0.0)
+
+    def pause(self) -> float | None:
+        """Return how long to wait after a failed attempt; none if it was the last."""
+        now, pause = time.monotonic(), self._pause
+        if self._patient_until is None:
+            self._patient_until = min(now + _PATIENCE, self._end - _GRPC_ATTEMPTS)
+        if now + pause >= self._patient_until:
+            return None
+        self._pause = min(2 * pause, _LONGEST_PAUSE)
+        return pause
 
 
 class Asking:
@@ -25,10 +60,21 @@ class Asking:
         try:
             method, request = next(question)
             while True:
-                method, request = question.send(self._call(method, request, seconds))
+                method, request = question.send(self._call_until_reached(method, request, seconds))
         except StopIteration as answered:
             answer: T = answered.value
             return answer
+
+    def _call_until_reached(self, method: str, request: Any, seconds: float) -> Any:
+        attempts = _Attempts(seconds)
+        while True:
+            try:
+                return self._call(method, request, attempts.left())
+            except Unavailable:
+                pause = attempts.pause()
+                if pause is None:
+                    raise
+            time.sleep(pause)
 
     def _call(self, method: str, request: Any, seconds: float) -> Any:
         import grpc
@@ -52,10 +98,23 @@ class AsyncAsking:
         try:
             method, request = next(question)
             while True:
-                method, request = question.send(await self._call(method, request, seconds))
+                method, request = question.send(
+                    await self._call_until_reached(method, request, seconds)
+                )
         except StopIteration as answered:
             answer: T = answered.value
             return answer
+
+    async def _call_until_reached(self, method: str, request: Any, seconds: float) -> Any:
+        attempts = _Attempts(seconds)
+        while True:
+            try:
+                return await self._call(method, request, attempts.left())
+            except Unavailable:
+                pause = attempts.pause()
+                if pause is None:
+                    raise
+            await asyncio.sleep(pause)
 
     async def _call(self, method: str, request: Any, seconds: float) -> Any:
         import grpc

@@ -7,7 +7,9 @@ import json
 import os
 import threading
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Callable
+
+from .access import Access, Token
 
 #: Those whose answers are pure functions of the question: asking twice changes nothing.
 _PURE_SERVICES = ("SlotService", "StageService", "LaneService")
@@ -28,6 +30,10 @@ _RETRIES = {
     ]
 }
 
+#: What grpc keeps of a call to send it again: more than the largest message of a sidecar takes.
+#: By its own 256 KiB a batch would have one attempt, in which grpc 1.51 does not get to connect.
+_RETRY_BUFFER_BYTES = 8 << 20
+
 #: A batch of 65,536 IDs that are all refused, with what is wrong about each.
 _MAX_ANSWER_BYTES = 64 << 20
 
@@ -39,9 +45,9 @@ class LazyChannel:
     its own; that of its parent stays the parent's, and is never closed here.
     """
 
-    def __init__(self, address: str) -> None:
-        """Remember the address."""
-        self.address = address
+    def __init__(self, access: Access) -> None:
+        """Remember whom to connect to."""
+        self._access = access
         self._lock = threading.Lock()
         self._pid = 0
         self._channel: Any = None
@@ -75,8 +81,8 @@ class LazyChannel:
 
         if self._channel is not None:
             self._inherited.append(self._channel)  # collecting it would close the parent's
-        self._channel = grpc.insecure_channel(self.address, options=channel_options(self.address))
-        self._stub = _stub(self._channel)
+        self._channel = _open(grpc, self._access)
+        self._stub = _stub(self._channel, self._access.token)
         self._pid = os.getpid()
 
     def _forget_lock(self) -> None:
@@ -90,9 +96,9 @@ class LoopChannel:
     (a second ``asyncio.run``) has one of its own.
     """
 
-    def __init__(self, address: str) -> None:
-        """Remember the address."""
-        self.address = address
+    def __init__(self, access: Access) -> None:
+        """Remember whom to connect to."""
+        self._access = access
         self._loop: asyncio.AbstractEventLoop | None = None
         self._channel: Any = None
         self._stub: Any = None
@@ -108,9 +114,8 @@ class LoopChannel:
             os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "1")
             import grpc.aio
 
-            options = channel_options(self.address)
-            self._channel = grpc.aio.insecure_channel(self.address, options=options)
-            self._stub = _stub(self._channel)
+            self._channel = _open(grpc.aio, self._access)
+            self._stub = _stub(self._channel, self._access.token)
             self._loop = loop
 
     async def close(self) -> None:
@@ -121,7 +126,15 @@ class LoopChannel:
             await channel.close()
 
 
-def _stub(channel: Any) -> Any:
+def _open(grpc: Any, access: Access) -> Any:
+    """Return a channel of grpc, or of its asyncio."""
+    options = _channel_options(access)
+    if access.tls is None:
+        return grpc.insecure_channel(access.address, options=options)
+    return grpc.secure_channel(access.address, access.tls.credentials(), options=options)
+
+
+def _stub(channel: Any, token: Token | None) -> Any:
     """Return one stub with the methods of all services, whose names all differ."""
     from .v1.lanes_pb2_grpc import LaneServiceStub
     from .v1.named_spread_pb2_grpc import NamedSpreadServiceStub
@@ -138,20 +151,37 @@ def _stub(channel: Any) -> Any:
         LaneServiceStub,
     ):
         methods.update(vars(service(channel)))
+    if token is not None:
+        methods = {name: _bearing(token, method) for name, method in methods.items()}
     return SimpleNamespace(**methods)
 
 
-def channel_options(address: str) -> list[tuple[str, Any]]:
-    """Return the options of a channel to an address."""
+def _bearing(token: Token, method: Any) -> Callable[..., Any]:
+    """Return a method whose calls carry the token of the time of the call.
+
+    grpc's own credentials of calls want TLS, and so would not do on loopback.
+    """
+
+    def call(request: Any, timeout: float | None = None) -> Any:
+        return method(request, timeout=timeout, metadata=token.metadata())
+
+    return call
+
+
+def _channel_options(access: Access) -> list[tuple[str, Any]]:
+    """Return the options of a channel."""
     options: list[tuple[str, Any]] = [
         ("grpc.service_config", json.dumps(_RETRIES)),
         ("grpc.initial_reconnect_backoff_ms", 50),
         ("grpc.min_reconnect_backoff_ms", 2_000),  # the time to connect, too
-        ("grpc.max_reconnect_backoff_ms", 1_000),
+        ("grpc.max_reconnect_backoff_ms", 500),
+        ("grpc.per_rpc_retry_buffer_size", _RETRY_BUFFER_BYTES),
         ("grpc.max_receive_message_length", _MAX_ANSWER_BYTES),
         ("grpc.enable_http_proxy", 0),
     ]
-    if address.startswith("unix:"):
+    if access.tls is not None and access.tls.server_name is not None:
+        options.append(("grpc.ssl_target_name_override", access.tls.server_name))
+    if access.address.startswith("unix:"):
         # grpc would send the socket's path as the authority, which HTTP/2 servers refuse.
         options.append(("grpc.default_authority", "localhost"))
     return options

@@ -13,6 +13,7 @@ from ._channel import LoopChannel
 from ._lane_calls import AsyncLaneCalls
 from ._settings import resolve_address, resolve_timeout, to_seconds
 from ._stage_calls import AsyncStageCalls
+from .access import Tls, TokenSource, resolve_access
 from .answers import Assignment, Description, Reciprocals, Slot, SlotAssignments
 from .errors import from_rpc_error
 from .ids import IdType, IdValue, batches
@@ -48,12 +49,17 @@ class AsyncClient(AsyncStageCalls, AsyncLaneCalls):
     """
 
     def __init__(
-        self, address: str | None = None, *, timeout: float | timedelta | None = None
+        self,
+        address: str | None = None,
+        *,
+        timeout: float | timedelta | None = None,
+        tls: Tls | bool | None = None,
+        token: TokenSource | None = None,
     ) -> None:
         """Remember whom to ask; nothing connects yet."""
         self.address = resolve_address(address)
         self.timeout = resolve_timeout(timeout)
-        self._channel = LoopChannel(self.address)
+        self._channel = LoopChannel(resolve_access(self.address, tls, token))
 
     async def __aenter__(self) -> AsyncClient:
         return self

@@ -13,6 +13,7 @@ from ._channel import LazyChannel
 from ._lane_calls import LaneCalls
 from ._settings import resolve_address, resolve_timeout, to_seconds
 from ._stage_calls import StageCalls
+from .access import Tls, TokenSource, resolve_access
 from .answers import Assignment, Description, Reciprocals, Slot, SlotAssignments
 from .errors import from_rpc_error
 from .ids import IdType, IdValue, batches
@@ -44,19 +45,31 @@ class Client(StageCalls, LaneCalls):
     ``OFFBEAT_ADDRESS``, else ``127.0.0.1:2328``. ``timeout`` bounds every call
     (and each call of a large batch) in seconds or as a ``timedelta``; by default
     ``OFFBEAT_TIMEOUT``, else 10 s; a stream has only the one that it is given itself.
-    Calls that did not reach the sidecar are made again, quickly, up to three times.
+    Calls that did not reach the sidecar are made again, for up to 4 s and within their
+    timeout; those of a named spread are made once, but its producers and consumers are
+    patient themselves.
+
+    ``tls`` is a :class:`~offbeat.Tls`, or ``True`` for the system's authorities; without it
+    nothing is encrypted. ``token`` is a bearer token that every call carries, or what returns
+    the one of now: it is called for each call, in the thread that makes it, and should be
+    quick. Without TLS a token goes to this machine only.
 
     A client connects at its first call, may be shared by threads, and may be
     used on both sides of a fork.
     """
 
     def __init__(
-        self, address: str | None = None, *, timeout: float | timedelta | None = None
+        self,
+        address: str | None = None,
+        *,
+        timeout: float | timedelta | None = None,
+        tls: Tls | bool | None = None,
+        token: TokenSource | None = None,
     ) -> None:
         """Remember whom to ask; nothing connects yet."""
         self.address = resolve_address(address)
         self.timeout = resolve_timeout(timeout)
-        self._channel = LazyChannel(self.address)
+        self._channel = LazyChannel(resolve_access(self.address, tls, token))
 
     def __enter__(self) -> Client:
         return self

@@ -64,6 +64,20 @@ def refused(
     )
 
 
+def refused_unseen(field: str, allowed: str) -> InvalidArgument:
+    """Refuse a value that must not be shown."""
+    return InvalidArgument(
+        f"{field} is refused: {allowed}",
+        reason="ERROR_REASON_MALFORMED",
+        field=field,
+        allowed=allowed,
+    )
+
+
+class Unauthenticated(OffbeatError):
+    """The call carried no token of the server: give the client another ``token``."""
+
+
 class NotFound(OffbeatError):
     """What was asked for is not there."""
 
@@ -86,6 +100,7 @@ class DeadlineExceeded(OffbeatError, TimeoutError):
 
 _BY_CODE: Mapping[str, type[OffbeatError]] = {
     "INVALID_ARGUMENT": InvalidArgument,
+    "UNAUTHENTICATED": Unauthenticated,
     "NOT_FOUND": NotFound,
     "FAILED_PRECONDITION": FailedPrecondition,
     "RESOURCE_EXHAUSTED": ResourceExhausted,
@@ -94,7 +109,8 @@ _BY_CODE: Mapping[str, type[OffbeatError]] = {
 }
 
 _OWN_WORDS = {
-    "UNAVAILABLE": "the sidecar cannot be reached: is 'offbeat serve' running there?",
+    "UNAVAILABLE": "the sidecar cannot be reached: is 'offbeat serve' running there, and tls= "
+    "as it is there?",
     "DEADLINE_EXCEEDED": "no complete answer in time",
 }
 

@@ -9,8 +9,8 @@ module Offbeat
   #   client.assign_slot(Offbeat::Schedule.new(period: 8 * 3600), "acme").next_run.start_time
   #
   # Connects at its first call, may be shared by threads, and may be used on both
-  # sides of a fork. Calls that did not reach the sidecar are made again, quickly,
-  # up to three times.
+  # sides of a fork. Calls that did not reach the sidecar are made again for some four
+  # seconds, or until their timeout: a restart of the sidecar costs time, but no call.
   class Client
     STREAM_IDS = 8_192
     SPACINGS = { even: :KIND_SPACING_EVEN, stable: :KIND_SPACING_STABLE }.freeze
@@ -19,9 +19,14 @@ module Offbeat
 
     # @param address HOST:PORT or unix:PATH; by default OFFBEAT_ADDRESS, else 127.0.0.1:2328
     # @param timeout bounds every call, and each call of a large batch; in seconds
-    def initialize(address = nil, timeout: nil)
-      @timeout = checked_timeout(timeout || Offbeat.configuration.timeout)
-      @transport = Transport.new(address || Offbeat.configuration.address)
+    # @param token what the sidecar knows us by: a String, or what answers `call` with the one of now and is
+    #   asked before every call and stream. Not over plain TCP, but to a loopback address
+    # @param tls a {Tls}; true for one that trusts the system's authorities; false for none
+    def initialize(address = nil, timeout: nil, token: nil, tls: nil)
+      defaults = Offbeat.configuration
+      @timeout = checked_timeout(timeout || defaults.timeout)
+      @transport = Transport.new(address || defaults.address, token: token || defaults.token,
+                                                              tls: tls.nil? ? defaults.tls : tls)
     end
 
     def address
@@ -185,7 +190,8 @@ module Offbeat
 
     def spread_from(groups, first, timeout)
       seconds = timeout && checked_timeout(timeout)
-      Spread.new(groups, first, -> { @transport.converse("/offbeat.v1.SpreadService/Spread", seconds) })
+      converse = -> { @transport.converse("/offbeat.v1.SpreadService/Spread", seconds, opening: seconds || @timeout) }
+      Spread.new(groups, first, converse)
     end
 
     def call(method, request, response, timeout, service: "SlotService")

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "openssl"
 require "socket"
 
 module Offbeat
@@ -13,15 +14,17 @@ module Offbeat
     LOST = [SystemCallError, IOError, SocketError].freeze
     private_constant :LOST
 
-    # @param address where the sidecar listens, as the transport has read it
+    # @param endpoint where the sidecar listens
     # @param timeout when the last message must have come, in seconds; nil for never
     # @param opening when it must have been opened, likewise
-    def initialize(address, path, timeout, opening: timeout)
+    def initialize(endpoint, path, timeout, opening: timeout)
       timeout = [timeout, Transport::LONGEST].min if timeout
-      @address = address
-      @bytes, @messages, @answered = String.new, String.new, false # bytes, in no encoding
+      @endpoint, @address = endpoint, endpoint.address
+      @bytes, @messages = String.new, String.new # bytes, in no encoding
+      @answered, @chunked = false, false
       within(opening)
-      lost { open(path, timeout) }
+      credentials = endpoint.credentials # outside: what they raise says nothing of the sidecar
+      lost { open(path, timeout, credentials) }
       within(timeout) unless opening.equal?(timeout)
     end
 
@@ -41,7 +44,7 @@ module Offbeat
     def read
       lost do
         until (flags, message = shift_message)
-          dechunk || receive
+          shift_body || receive
         end
         return message unless flags == END_STREAM
 
@@ -60,24 +63,17 @@ module Offbeat
 
     private
 
-    def open(path, timeout)
-      connect
-      head = ["POST #{path} HTTP/1.1", "host: localhost", "content-type: application/connect+proto",
+    def open(path, timeout, credentials)
+      @socket = @endpoint.connect(left)
+      head = ["POST #{path} HTTP/1.1", "host: #{@endpoint.host}", "content-type: application/connect+proto",
               "connect-protocol-version: 1", "transfer-encoding: chunked"]
       head << "connect-timeout-ms: #{[(timeout * 1_000).ceil, 9_999_999_999].min}" if timeout
+      head.concat(credentials.map { |name, value| "#{name}: #{value}" })
       send_all("#{head.join("\r\n")}\r\n\r\n")
     end
 
-    def connect
-      if @address.path
-        @socket = UNIXSocket.new(@address.path)
-      else
-        @socket = Socket.tcp(@address.host, @address.port, connect_timeout: left)
-        @socket.setsockopt(Socket::IPPROTO_TCP, Socket::TCP_NODELAY, 1)
-      end
-    end
-
-    # Reads while it cannot write: or both sides could wait for each other.
+    # Reads while it cannot write: or both sides could wait for each other. Where the sidecar takes
+    # no more, what it has said before counts: whoever reads next is told why.
     def send_all(bytes)
       until bytes.empty?
         case (written = @socket.write_nonblock(bytes, exception: false))
@@ -85,13 +81,16 @@ module Offbeat
         else bytes = bytes.byteslice(written..)
         end
       end
+    rescue Errno::EPIPE, Errno::ECONNRESET, EOFError
+      nil
     end
 
+    # Looks before it waits: TLS may hold what the socket does not show.
     def receive
-      wait([@socket], [])
-      receive_some
+      wait([@socket], []) until receive_some
     end
 
+    # Whether anything came.
     def receive_some
       part = @socket.read_nonblock(READ_BYTES, exception: false)
       raise EOFError, "the stream broke off" if part.nil?
@@ -104,8 +103,15 @@ module Offbeat
     end
 
     # Moves what has come of the body to the messages; false if nothing has.
-    def dechunk
+    def shift_body
       read_head || (return false) unless @answered
+      return dechunk if @chunked # as all is, but for what is refused before it begins
+      return false if @bytes.empty?
+
+      @messages << @bytes.slice!(0..)
+    end
+
+    def dechunk
       line = @bytes.index("\r\n") or return false
       size = Integer(@bytes.byteslice(0, line), 16)
       return false if @bytes.bytesize < line + size + 4
@@ -129,6 +135,7 @@ module Offbeat
         raise Error, "#{@address}: the answer is none of a sidecar: #{head.lines.first.inspect}"
       end
 
+      @chunked = head.match?(/^transfer-encoding: *chunked/i)
       @answered = true
     end
 
@@ -157,8 +164,10 @@ module Offbeat
       yield
     rescue Errno::ETIMEDOUT
       raise DeadlineExceeded, "#{@address}: no complete answer in time"
+    rescue OpenSSL::SSL::SSLError => e
+      raise Untrusted.new(@address, e)
     rescue *LOST => e
-      raise Unavailable, "#{@address}: the sidecar cannot be reached: is 'offbeat serve' running there? (#{e.message})"
+      raise @endpoint.unreachable(e)
     end
 
     def now

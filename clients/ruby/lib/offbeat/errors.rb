@@ -62,6 +62,17 @@ module Offbeat
   # The sidecar cannot be reached, or shuts down; retries have been made.
   class Unavailable < Error; end
 
+  # TLS failed: an authority, a host name or a certificate is not what it must be, the sidecar's or ours; or
+  # what listens there speaks none. Asking again does not help.
+  class Untrusted < Error
+    def initialize(address, error)
+      super("#{address}: TLS failed: do the sidecar's certificate and our tls: fit together? (#{error.message})")
+    end
+  end
+
+  # The sidecar wants a token, and was given none, or none that it takes.
+  class Unauthenticated < Error; end
+
   # The answer was not complete in time.
   class DeadlineExceeded < Error; end
 
@@ -83,6 +94,7 @@ module Offbeat
     "failed_precondition" => FailedPrecondition,
     "resource_exhausted" => ResourceExhausted,
     "unavailable" => Unavailable,
+    "unauthenticated" => Unauthenticated,
     "deadline_exceeded" => DeadlineExceeded
   }.freeze
   private_constant :BY_CODE

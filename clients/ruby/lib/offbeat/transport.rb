@@ -1,48 +1,56 @@
 # frozen_string_literal: true
 
 require "net/http"
-require "socket"
 require_relative "conversation"
+require_relative "endpoint"
 
 module Offbeat
-  # Messages to the sidecar and back: the Connect protocol's unary form over plain
+  # Messages to the sidecar and back: the Connect protocol's unary form over
   # HTTP/1.1, with the messages as bytes. (The grpc gem cannot be used before and
   # after a fork, and needs a long compilation; this needs neither.)
   #
   # Connections are made at the first call, kept for the next ones, one for each
   # thread that calls at a time; a forked child makes its own.
+  #
+  # What did not reach the sidecar is sent again for some four seconds: as long as a
+  # restart takes.
   class Transport
-    ATTEMPTS = 4
-    BACKOFF = 0.05 # seconds, doubled each time
+    ATTEMPTS = 12
+    BACKOFF = 0.05 # seconds, doubled each time,
+    LONGEST_BACKOFF = 0.5 # up to this
     LONGEST = 100_000_000 # seconds: sockets count time in fewer bits than Ruby
     KEEP_ALIVE = 30 # seconds; the sidecar keeps idle connections for 60
     LOST = [SystemCallError, IOError, Net::HTTPBadResponse, SocketError].freeze
     private_constant :LOST
 
-    # Where a sidecar listens: a host and port, or a path.
-    Place = Struct.new(:host, :port, :path, :text) { alias_method :to_s, :text }
-
-    attr_reader :address
-
-    def initialize(address)
-      @address = address
-      @host, @port, @path = parse(address)
+    # @param options tls and token, as the {Endpoint} takes them
+    def initialize(address, **options)
+      @endpoint = Endpoint.new(address, **options)
       @lock = Mutex.new
       @idle, @pid = [], nil
+    end
+
+    def address
+      @endpoint.address
     end
 
     # The bytes of an answer to the bytes of a question; raises what went wrong.
     def call(method, bytes, timeout, service: "SlotService", attempts: ATTEMPTS)
       deadline = now + [timeout, LONGEST].min
+      credentials = @endpoint.credentials # outside: what they raise says nothing of the sidecar
       attempt = 0
       begin
         attempt += 1
-        answer(exchange("/offbeat.v1.#{service}/#{method}", bytes, deadline))
+        answer(exchange("/offbeat.v1.#{service}/#{method}", bytes, deadline, credentials))
       rescue Net::OpenTimeout, Net::ReadTimeout, Net::WriteTimeout
         raise DeadlineExceeded, "#{address}: no complete answer within #{timeout} s"
+      rescue OpenSSL::SSL::SSLError => e
+        raise Untrusted.new(address, e)
       rescue Unavailable, *LOST => e
-        delay = BACKOFF * (2**(attempt - 1))
-        raise unavailable(e) if attempt >= attempts || now + delay >= deadline
+        delay = [BACKOFF * (2**(attempt - 1)), LONGEST_BACKOFF].min
+        if attempt >= attempts || now + delay >= deadline
+          raise e.is_a?(Unavailable) ? e : @endpoint.unreachable(e)
+        end
 
         sleep(delay)
         retry
@@ -51,23 +59,27 @@ module Offbeat
 
     # A connection of its own, for messages in both directions; `opening` bounds making it.
     def converse(path, timeout, opening: timeout)
-      Conversation.new(Place.new(@host, @port, @path, address), path, timeout, opening: opening)
+      Conversation.new(@endpoint, path, timeout, opening: opening)
     end
 
     def close
-      @lock.synchronize { @idle.each(&:finish).clear }
+      @lock.synchronize do
+        @idle.each(&:finish) if @pid == Process.pid # or they are the parent's
+        @idle.clear
+      end
     end
 
     private
 
-    def exchange(path, bytes, deadline)
+    def exchange(path, bytes, deadline, credentials)
       left = deadline - now
       raise Net::ReadTimeout if left <= 0
 
       connection = take(left)
       begin
-        connection.read_timeout = connection.write_timeout = left
-        request = Net::HTTP::Post.new(path, headers(left))
+        left = [deadline - now, 0.001].max
+        connection.open_timeout = connection.read_timeout = connection.write_timeout = left
+        request = Net::HTTP::Post.new(path, headers(left).merge(credentials))
         request.body = bytes
         response = connection.request(request) do |incoming|
           body = +""
@@ -94,24 +106,23 @@ module Offbeat
       raise Offbeat.error_from(response.body.to_s)
     end
 
-    def unavailable(error)
-      return error if error.is_a?(Unavailable)
-
-      Unavailable.new("#{address}: the sidecar cannot be reached: is 'offbeat serve' running there? (#{error.message})")
-    end
-
     def headers(left)
-      { "content-type" => "application/proto", "connect-protocol-version" => "1",
+      { "host" => @endpoint.host, "content-type" => "application/proto", "connect-protocol-version" => "1",
         "connect-timeout-ms" => [(left * 1_000).ceil, 9_999_999_999].min.to_s, "accept-encoding" => "identity" }
     end
 
-    # An idle connection of this process, or a new one.
+    # An idle connection of this process that is still good, or a new one.
     def take(left)
-      connection = @lock.synchronize do
-        @idle, @pid = [], Process.pid unless @pid == Process.pid # the parent's stay the parent's
-        @idle.pop
+      loop do
+        connection = @lock.synchronize do
+          @idle, @pid = [], Process.pid unless @pid == Process.pid # the parent's stay the parent's
+          @idle.pop
+        end
+        return connect(left) unless connection
+        return connection if connection.quiet?
+
+        connection.finish
       end
-      connection || connect(left)
     end
 
     def give_back(connection)
@@ -119,7 +130,7 @@ module Offbeat
     end
 
     def connect(left)
-      http = @path ? UnixHTTP.new(@path) : Net::HTTP.new(@host, @port, nil)
+      http = Connection.new(@endpoint, nil, nil) # without a proxy
       http.open_timeout = left
       http.keep_alive_timeout = KEEP_ALIVE
       http.max_retries = 0 # ours are made here, within the deadline
@@ -130,34 +141,30 @@ module Offbeat
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
-    def parse(address)
-      allowed = "must be HOST:PORT with a port of 1 to 65535, or unix:PATH"
-      raise Offbeat.refused("address", address, allowed) unless address.is_a?(String)
-
-      return [nil, nil, Regexp.last_match(1)] if address =~ %r{\Aunix:(?://)?(/?.+)\z}m
-
-      host, port = address.match(/\A([^\/]+):(\d{1,5})\z/)&.captures
-      raise Offbeat.refused("address", address, allowed) unless host && port.to_i.between?(1, 65_535)
-
-      [host.delete_prefix("[").delete_suffix("]"), port.to_i, nil]
-    end
-
-    # HTTP over a Unix socket.
-    class UnixHTTP < Net::HTTP
-      def initialize(path, _port = nil)
+    # HTTP over the sockets of an endpoint.
+    class Connection < Net::HTTP
+      def initialize(endpoint, _port = nil)
         super("localhost", 80)
-        self.proxy_from_env = false
-        @unix_path = path
+        @endpoint = endpoint
+      end
+
+      # Whether nobody has closed it. (Net::HTTP asks in a way that over TLS may wait for ever.)
+      def quiet?
+        @socket.io.read_nonblock(1, exception: false) == :wait_readable
+      rescue SystemCallError, IOError, OpenSSL::SSL::SSLError
+        false
       end
 
       private
 
       def connect
-        @socket = Net::BufferedIO.new(UNIXSocket.new(@unix_path), read_timeout: @read_timeout,
-                                                                  write_timeout: @write_timeout)
+        @socket = Net::BufferedIO.new(@endpoint.connect(@open_timeout), read_timeout: @read_timeout,
+                                                                        write_timeout: @write_timeout)
         on_connect
+      rescue Errno::ETIMEDOUT
+        raise Net::OpenTimeout
       end
     end
-    private_constant :UnixHTTP
+    private_constant :Connection
   end
 end

@@ -1,13 +1,19 @@
 //! Scenarios, checked: what is simulated.
 
+mod fields;
 mod file;
+mod jobs;
+mod partners;
 mod run_time;
+mod strategy;
+mod workers;
 
 pub use file::{Load, parse};
 
 use offbeat_core::Schedule;
 use offbeat_core::lanes::LaneSet;
 use offbeat_core::stages::{Rule, Weighting};
+use serde::Deserialize;
 
 use crate::run_times::RunTimes;
 
@@ -81,12 +87,13 @@ pub struct Kind {
     pub name: String,
     /// How long its jobs run.
     pub run_time: RunTimes,
-    /// Where it stands, seen from the first kind.
+    /// Where it stands, seen from the first kind, with strategies that do not say so themselves.
     pub placement: KindPlacement,
 }
 
 /// Where a kind stands, seen from the first kind of the same user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum KindPlacement {
     /// Opposite: at the reciprocal slot.
     #[default]
@@ -107,7 +114,8 @@ pub struct Children {
 }
 
 /// What taking a job from the queue costs: `base` + jobs that wait × `per_waiting`, the latter
-/// times the workers that are busy if they contend.
+/// times the workers that are busy if they contend, + workers that wait for their turn ×
+/// `per_rival`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dequeue {
     /// In any case.
@@ -116,6 +124,10 @@ pub struct Dequeue {
     pub nanos_per_waiting: u64,
     /// Whether each busy worker slows all others.
     pub contention: bool,
+    /// Whether only one worker takes a job at a time, and others wait for their turn.
+    pub exclusive: bool,
+    /// For each worker that waits for its turn, in nanoseconds.
+    pub nanos_per_rival: u64,
 }
 
 /// Adds and removes workers by the depth of the queue.
@@ -170,8 +182,18 @@ pub struct Strategy {
     pub name: String,
     /// How it works.
     pub kind: StrategyKind,
-    /// Lanes instead of one queue. Their workers are those of the strategy.
+    /// Where the kinds after the first stand, unless it is as each of them says.
+    pub other_kinds: Option<KindPlacement>,
+    /// Lanes instead of one queue. They share out the workers of the scenario.
     pub lanes: Option<LaneSet>,
+}
+
+impl Strategy {
+    /// Where a kind after the first stands, seen from it.
+    #[must_use]
+    pub fn placement_of(&self, kind: &Kind) -> KindPlacement {
+        self.other_kinds.unwrap_or(kind.placement)
+    }
 }
 
 /// How a strategy works.

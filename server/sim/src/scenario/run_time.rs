@@ -3,7 +3,8 @@
 use offbeat_core::{Reason, Rejection, Span};
 use serde::Deserialize;
 
-use super::file::{Load, span};
+use super::fields::span;
+use super::file::Load;
 use crate::run_times::{RunTimes, lognormal_sigmas};
 
 /// A run time: always the same, or a distribution.

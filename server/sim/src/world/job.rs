@@ -15,6 +15,8 @@ pub(super) struct Job {
     pub(super) kind: u8,
     /// The fastest lane that may take it.
     pub(super) entry: u8,
+    /// The lanes that suspended it, a bit each: it ran there until their timeouts.
+    pub(super) suspended: u16,
 }
 
 /// The kind of jobs that jobs enqueue.
@@ -42,10 +44,9 @@ impl<T> PartialOrd for Timed<T> {
     }
 }
 
-/// Reversed, so that a heap yields the earliest.
 impl<T> Ord for Timed<T> {
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
-        (other.at, other.number).cmp(&(self.at, self.number))
+        (self.at, self.number).cmp(&(other.at, other.number))
     }
 }

@@ -1,5 +1,9 @@
 //! What is counted while a scenario runs.
 
+use std::sync::Arc;
+
+use crate::run_times::real;
+
 /// Every second has a row of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Row {
@@ -50,15 +54,41 @@ impl Row {
     }
 }
 
+/// What the jobs of a partner's customers came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PartnerTally {
+    /// Jobs that were done.
+    pub finished: u64,
+    /// Attempts that it refused.
+    pub throttled: u64,
+    /// Attempts that failed since it was down.
+    pub failed: u64,
+    /// Jobs whose first attempt began; at the end, also those that wait for it.
+    pub waited: u64,
+    /// How long they had waited, in microseconds.
+    pub wait_micros: u128,
+}
+
+/// How much longer a job was there than it ran: bounded, so that the shortest do not rule.
+#[inline]
+pub(super) fn slowdown(sojourn: u64, run_time: u64, floor: u64) -> f64 {
+    (real(sojourn) / real(run_time.max(floor).max(1))).max(1.0)
+}
+
 /// All that a run leaves.
 #[derive(Debug, Clone, Default)]
 pub struct Trace {
-    /// By second.
-    pub rows: Vec<Row>,
+    /// By second. Shared, so that they can be written while other runs go on.
+    pub rows: Arc<Vec<Row>>,
     /// Of each first attempt, how long its job had waited, in microseconds.
     pub waits: Vec<u64>,
     /// Of each job that was done, how long that took since it was enqueued.
     pub sojourns: Vec<u64>,
+    /// Of the same, the bounded slowdown, max(1, sojourn / max(run time, floor)), summed. The floor
+    /// is the 10th percentile of the run times of its kind.
+    pub slowdowns: f64,
+    /// By partner.
+    pub partners: Vec<PartnerTally>,
     /// Between the ends of two runs of the first kind of a user.
     pub intervals: Vec<u64>,
     /// Users whose first kind never ran to its end.

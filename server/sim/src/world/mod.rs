@@ -4,6 +4,7 @@
 //! looks at the queue. Times are integer microseconds; of two things at the same time the end of
 //! an attempt comes first, then what was planned first.
 
+mod ascending;
 mod job;
 mod metrics;
 mod partners;
@@ -11,17 +12,21 @@ mod pipeline;
 mod queue;
 mod source;
 
+use core::cmp::Reverse;
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use offbeat_core::{Reason, Rejection};
 
 use crate::generator::Generator;
 use crate::run_times::Draw;
 use crate::scenario::{Scenario, Strategy, StrategyKind};
+use ascending::Ascending;
 use job::{CHILD, Job, Timed};
-pub use metrics::{Row, Trace};
+use metrics::slowdown;
+pub use metrics::{PartnerTally, Row, Trace};
 use partners::{Attempt, Partners};
 use queue::Queue;
 use source::{Source, anywhere};
@@ -51,6 +56,20 @@ pub fn run_all(
     threads: usize,
     watch: &Watch,
 ) -> Result<Vec<Vec<Trace>>, Rejection> {
+    run_each(scenario, threads, watch, &|_, _| ())
+}
+
+/// The same; tells on its thread of each run that has ended, by its number: all seeds of the first
+/// strategy, then those of the second. They end in any order.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_each(
+    scenario: &Scenario,
+    threads: usize,
+    watch: &Watch,
+    ended: &(dyn Fn(usize, &Trace) + Sync),
+) -> Result<Vec<Vec<Trace>>, Rejection> {
     let seeds = scenario.seeds.len();
     let runs = scenario.strategies.len() * seeds;
     let next = AtomicUsize::new(0);
@@ -64,7 +83,11 @@ pub fn run_all(
             else {
                 return done;
             };
-            done.push((number, run(scenario, strategy, *seed, watch)));
+            let trace = run(scenario, strategy, *seed, watch);
+            if let Ok(trace) = &trace {
+                ended(number, trace);
+            }
+            done.push((number, trace));
         }
     };
     let mut all: Vec<(usize, Result<Trace, Rejection>)> = std::thread::scope(|scope| {
@@ -132,21 +155,26 @@ struct World<'a> {
     generator: Generator,
     draws: Vec<Draw>,
     child_draw: Option<Draw>,
+    /// For the slowdown, by kind; and of children.
+    floors: Vec<u64>,
+    child_floor: u64,
     source: Source,
     queue: Queue,
     partners: Partners,
     /// When attempts end, by their place in `running`: a heap moves its items about.
-    departures: BinaryHeap<Timed<u32>>,
+    departures: BinaryHeap<Reverse<Timed<u32>>>,
     running: Vec<Running>,
     free_places: Vec<u32>,
     /// Jobs that come back, and those that are not due yet.
-    delayed: BinaryHeap<Timed<Job>>,
+    delayed: Ascending<Timed<Job>>,
     reschedules: bool,
     locked: Vec<bool>,
     last_end: Vec<u64>,
     worker_changes: std::vec::IntoIter<(u64, u32)>,
     next_change: u64,
     next_look: u64,
+    /// When the worker that takes a job has it, if others wait for that.
+    turn: u64,
     workers: u32,
     busy: u32,
     in_system: u64,
@@ -154,13 +182,14 @@ struct World<'a> {
     second_end: u64,
     number: u64,
     row: Row,
+    rows: Vec<Row>,
     trace: Trace,
 }
 
 impl<'a> World<'a> {
     fn new(scenario: &'a Scenario, strategy: &Strategy, seed: u64) -> Result<Self, Rejection> {
         let mut generator = Generator::new(seed);
-        let source = Source::new(scenario, &strategy.kind, &mut generator)?;
+        let source = Source::new(scenario, strategy, &mut generator)?;
         let users = scenario.population as usize;
         let group = scenario.lock.map_or(1, |lock| lock.group_size.max(1)) as usize;
         let seconds = usize::try_from(scenario.duration / SECOND).unwrap_or_default();
@@ -169,6 +198,8 @@ impl<'a> World<'a> {
         Ok(Self {
             scenario,
             draws: scenario.kinds.iter().map(|kind| Draw::new(&kind.run_time)).collect(),
+            floors: scenario.kinds.iter().map(|kind| kind.run_time.quantile(0.1)).collect(),
+            child_floor: scenario.children.as_ref().map_or(1, |one| one.run_time.quantile(0.1)),
             child_draw: scenario.children.as_ref().map(|child| Draw::new(&child.run_time)),
             source,
             queue: Queue::new(strategy.lanes.as_ref()),
@@ -177,13 +208,14 @@ impl<'a> World<'a> {
             departures: BinaryHeap::new(),
             running: Vec::new(),
             free_places: Vec::new(),
-            delayed: BinaryHeap::new(),
+            delayed: Ascending::new(),
             reschedules: false,
             locked: scenario.lock.map_or_else(Vec::new, |_| vec![false; users / group + 1]),
             last_end: vec![NEVER; users],
             worker_changes: scenario.workers.clone().into_iter(),
             next_change: 0,
             next_look: scenario.autoscaler.map_or(NEVER, |scaler| scaler.interval),
+            turn: NEVER,
             workers: 0,
             busy: 0,
             in_system: 0,
@@ -191,8 +223,8 @@ impl<'a> World<'a> {
             second_end: SECOND,
             number: 0,
             row: Row::default(),
+            rows: Vec::with_capacity(seconds),
             trace: Trace {
-                rows: Vec::with_capacity(seconds),
                 waits: Vec::with_capacity(jobs),
                 sojourns: Vec::with_capacity(jobs),
                 intervals: Vec::with_capacity(jobs),
@@ -219,9 +251,9 @@ impl<'a> World<'a> {
     #[inline]
     fn step(&mut self, watch: &Watch) -> bool {
         let due = self.source.next_time();
-        let departure = self.departures.peek().map_or(NEVER, |next| next.at);
-        let back = self.delayed.peek().map_or(NEVER, |next| next.at);
-        let other = self.next_change.min(self.next_look);
+        let departure = self.departures.peek().map_or(NEVER, |Reverse(next)| next.at);
+        let back = self.delayed.first().map_or(NEVER, |next| next.at);
+        let other = self.next_change.min(self.next_look).min(self.turn);
         let next = due.min(departure).min(back).min(other);
         let next = next.min(self.scenario.duration);
         if next >= self.second_end && !self.end_seconds(next, watch) {
@@ -256,12 +288,12 @@ impl<'a> World<'a> {
 
     /// Rows of the seconds that are over before the next event; false if the run is to stop.
     fn end_seconds(&mut self, next: u64, watch: &Watch) -> bool {
-        let before = self.trace.rows.len();
+        let before = self.rows.len();
         while next >= self.second_end {
             self.push_row();
             self.second_end += SECOND;
         }
-        let seconds = self.trace.rows.len() - before;
+        let seconds = self.rows.len() - before;
         watch.seconds.fetch_add(seconds as u64, Ordering::Relaxed);
         !watch.stop.load(Ordering::Relaxed)
     }
@@ -270,20 +302,26 @@ impl<'a> World<'a> {
         let depth = u32::try_from(self.queue.len()).unwrap_or(u32::MAX);
         let row =
             Row { queue_depth: depth, busy_workers: self.busy, workers: self.workers, ..self.row };
-        self.trace.rows.push(row);
+        self.rows.push(row);
         self.row = Row::default();
     }
 
     fn finish(mut self) -> Trace {
         self.trace.is_cut = self.now < self.scenario.duration;
+        if !self.trace.is_cut && self.second_end < self.now + SECOND {
+            self.push_row(); // of the part of a second at the end
+        }
         // Who has not begun has waited so far, at least.
         let delayed = self.delayed.drain().map(|delayed| delayed.what);
         let waiting = self.queue.drain().chain(delayed);
         for job in waiting.filter(|job| job.first_start == NEVER && job.enqueued < self.now) {
             self.trace.waits.push(self.now - job.enqueued);
+            self.partners.waited(&job, self.now - job.enqueued);
         }
+        self.trace.partners = self.partners.tallies();
         let never = self.last_end.iter().filter(|last| **last == NEVER).count();
         self.trace.never_served = u32::try_from(never).unwrap_or(u32::MAX);
+        self.trace.rows = Arc::new(self.rows);
         self.trace.left_jobs = self.in_system;
         self.trace
     }
@@ -301,13 +339,15 @@ impl<'a> World<'a> {
             Source::LeastRecent(recent) => {
                 recent.next += recent.interval;
                 let (users, spread) = (recent.take(self.now), recent.spread);
+                let mut jobs = Vec::with_capacity(users.len() * self.scenario.kinds.len());
                 for user in users {
                     for kind in 0..u8::try_from(self.scenario.kinds.len()).unwrap_or(1) {
                         let at = self.now + anywhere(spread, &mut self.generator);
-                        let job = self.new_job(at, user, kind);
-                        self.delay(job, at);
+                        jobs.push(self.new_job(at, user, kind));
                     }
                 }
+                jobs.sort_by_key(|job| job.enqueued); // as they leave: see `Ascending`
+                jobs.into_iter().for_each(|job| self.delay(job, job.enqueued));
             }
         }
     }
@@ -322,7 +362,7 @@ impl<'a> World<'a> {
         };
         let left = draw.map_or(0, |draw| draw.at(share));
         let left = self.scenario.tick.map_or(left, |tick| left.div_ceil(tick) * tick);
-        Job { enqueued: at, first_start: NEVER, left, user, kind, entry: 0 }
+        Job { enqueued: at, first_start: NEVER, left, user, kind, entry: 0, suspended: 0 }
     }
 
     fn delay(&mut self, job: Job, at: u64) {
@@ -342,10 +382,10 @@ impl<'a> World<'a> {
         self.fill();
     }
 
-    /// Free workers take jobs.
+    /// Free workers take jobs, one at a time if they must.
     #[inline]
     fn fill(&mut self) {
-        while self.busy < self.workers {
+        while self.busy < self.workers && self.turn == NEVER {
             let Some((lane, job)) = self.queue.take() else { return };
             self.start(lane, job);
         }
@@ -369,6 +409,7 @@ impl<'a> World<'a> {
         }
         if job.first_start == NEVER {
             self.trace.waits.push(self.now - job.enqueued);
+            self.partners.waited(&job, self.now - job.enqueued);
             job.first_start = self.now;
         }
         let attempt = if job.kind == CHILD {
@@ -385,20 +426,34 @@ impl<'a> World<'a> {
         };
         if end == End::TimedOut && self.queue.suspends() {
             job.left -= time;
+            job.suspended |= 1 << (lane & 15);
         } else if end != End::Done {
             self.trace.wasted = self.trace.wasted.saturating_add(time);
         }
         self.busy += 1;
-        let cost = self.scenario.dequeue.map_or(0, |cost| {
-            let waiting = cost.nanos_per_waiting * self.queue.len() as u64 / 1_000;
-            let rivals = if cost.contention { u64::from(self.busy) } else { 1 };
-            cost.base + waiting * rivals
-        });
+        let cost = self.take_time();
         self.row.started += 1;
         let number = self.number;
         self.number += 1;
         let what = self.place(Running { job, lane, end });
-        self.departures.push(Timed { at: self.now + cost + time, number, what });
+        let at = self.now.saturating_add(cost).saturating_add(time);
+        self.departures.push(Reverse(Timed { at, number, what }));
+    }
+
+    /// How long a worker takes to take a job; others may have to wait for that.
+    #[inline]
+    fn take_time(&mut self) -> u64 {
+        let Some(cost) = self.scenario.dequeue else { return 0 };
+        let depth = self.queue.len() as u64;
+        let busy = if cost.contention { u64::from(self.busy) } else { 1 };
+        let waiting = (cost.nanos_per_waiting.saturating_mul(depth) / 1_000).saturating_mul(busy);
+        let mut time = cost.base.saturating_add(waiting);
+        if cost.exclusive {
+            let rivals = depth.min(self.workers.saturating_sub(self.busy).into());
+            time = time.saturating_add(cost.nanos_per_rival.saturating_mul(rivals) / 1_000);
+            self.turn = if time > 0 { self.now.saturating_add(time) } else { NEVER };
+        }
+        time
     }
 
     /// Where an attempt is remembered until it ends.
@@ -416,7 +471,7 @@ impl<'a> World<'a> {
 
     #[inline]
     fn depart(&mut self) {
-        let Some(Timed { what: place, .. }) = self.departures.pop() else { return };
+        let Some(Reverse(Timed { what: place, .. })) = self.departures.pop() else { return };
         let Some(Running { mut job, lane, end }) = self.running.get(place as usize).copied() else {
             return;
         };
@@ -457,7 +512,12 @@ impl<'a> World<'a> {
     fn done(&mut self, job: Job) {
         self.row.finished += 1;
         self.in_system -= 1;
-        self.trace.sojourns.push(self.now - job.enqueued);
+        let sojourn = self.now - job.enqueued;
+        self.trace.sojourns.push(sojourn);
+        let floor = self.floors.get(usize::from(job.kind)).copied().unwrap_or(self.child_floor);
+        let run_time = job.left + self.queue.ran_in(job.suspended);
+        self.trace.slowdowns += slowdown(sojourn, run_time, floor);
+        self.partners.done(&job);
         if job.kind == 0 {
             if let Some(last) = self.last_end.get_mut(job.user as usize) {
                 if *last != NEVER {
@@ -502,8 +562,11 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Workers come and go.
+    /// Workers come and go, or one of them lets the next take a job.
     fn look(&mut self) {
+        if self.turn == self.now {
+            self.turn = NEVER;
+        }
         if self.next_change == self.now {
             self.change_workers();
         }

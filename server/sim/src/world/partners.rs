@@ -1,5 +1,7 @@
 //! Those whom jobs ask, who refuse too many at once, and are down at times.
 
+use super::job::{CHILD, Job};
+use super::metrics::PartnerTally;
 use crate::generator::Generator;
 use crate::scenario::Partner;
 
@@ -7,6 +9,7 @@ use crate::scenario::Partner;
 pub(super) struct Partners {
     partners: Vec<Asked>,
     of_user: Vec<u8>,
+    tallies: Vec<PartnerTally>,
 }
 
 #[derive(Debug)]
@@ -40,17 +43,48 @@ impl Partners {
             }
         }
         let asked = |partner: &Partner| Asked { partner: partner.clone(), second: 0, asked: 0 };
-        Self { partners: partners.iter().map(asked).collect(), of_user }
+        let tallies = vec![PartnerTally::default(); partners.len()];
+        Self { partners: partners.iter().map(asked).collect(), of_user, tallies }
+    }
+
+    #[inline]
+    fn tally(&mut self, job: &Job) -> Option<&mut PartnerTally> {
+        let place = self.of_user.get(job.user as usize).filter(|_| job.kind != CHILD)?;
+        self.tallies.get_mut(usize::from(*place))
+    }
+
+    /// A job of a customer has waited so long for its first attempt.
+    #[inline]
+    pub(super) fn waited(&mut self, job: &Job, wait: u64) {
+        if let Some(tally) = self.tally(job) {
+            tally.waited += 1;
+            tally.wait_micros += u128::from(wait);
+        }
+    }
+
+    /// A job of a customer is done.
+    #[inline]
+    pub(super) fn done(&mut self, job: &Job) {
+        self.tally(job).into_iter().for_each(|tally| tally.finished += 1);
+    }
+
+    pub(super) fn tallies(&mut self) -> Vec<PartnerTally> {
+        std::mem::take(&mut self.tallies)
     }
 
     #[inline]
     pub(super) fn ask(&mut self, user: u32, now: u64) -> Attempt {
-        let place = self.of_user.get(user as usize).copied();
-        let Some(asked) = place.and_then(|place| self.partners.get_mut(usize::from(place))) else {
+        let Some(place) = self.of_user.get(user as usize).map(|place| usize::from(*place)) else {
+            return Attempt::Answered;
+        };
+        let (Some(asked), Some(tally)) =
+            (self.partners.get_mut(place), self.tallies.get_mut(place))
+        else {
             return Attempt::Answered;
         };
         let partner = &asked.partner;
         if partner.outages.iter().any(|(from, to)| (*from..*to).contains(&now)) {
+            tally.failed += 1;
             return Attempt::Down { time: partner.outage_time };
         }
         if let Some(most) = partner.max_per_second {
@@ -60,6 +94,7 @@ impl Partners {
             }
             asked.asked += 1;
             if asked.asked > most {
+                tally.throttled += 1;
                 let (time, retry_after) = (partner.refusal_time, partner.retry_after);
                 return Attempt::Refused { time, retry_after };
             }

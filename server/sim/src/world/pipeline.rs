@@ -1,14 +1,16 @@
 //! A pipeline: items go through all stages, and workers go where they are worth most.
 
+use core::cmp::Reverse;
 use core::sync::atomic::Ordering;
 
 use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
 
 use offbeat_core::stages::{NextSpec, Rule, StageSpec, Weighting};
 use offbeat_core::{Rejection, Span};
 
 use super::job::Timed;
-use super::metrics::{Row, Trace};
+use super::metrics::{Row, Trace, slowdown};
 use super::{SECOND, Watch};
 use crate::generator::Generator;
 use crate::run_times::{Draw, whole};
@@ -30,6 +32,8 @@ pub(super) fn run(
 struct Item {
     arrived: u64,
     has_started: bool,
+    /// How long it ran in all stages.
+    worked: u64,
 }
 
 /// A worker who works on an item.
@@ -52,12 +56,15 @@ struct Pipeline<'a> {
     /// Idle workers, by their stage.
     idle: Vec<Vec<usize>>,
     idle_count: usize,
-    departures: BinaryHeap<Timed<Working>>,
+    /// For the slowdown.
+    floor: u64,
+    departures: BinaryHeap<Reverse<Timed<Working>>>,
     next_batch: u64,
     number: u64,
     now: u64,
     second_end: u64,
     row: Row,
+    rows: Vec<Row>,
     in_system: u64,
     trace: Trace,
 }
@@ -86,12 +93,14 @@ impl<'a> Pipeline<'a> {
             idle_count: 0,
             places,
             stages,
+            floor: scenario.stages.iter().map(|kind| kind.run_time.quantile(0.1)).sum(),
             departures: BinaryHeap::new(),
             next_batch: 0,
             number: 0,
             now: 0,
             second_end: SECOND,
             row: Row::default(),
+            rows: Vec::new(),
             in_system: 0,
             trace: Trace::default(),
         };
@@ -110,7 +119,7 @@ impl<'a> Pipeline<'a> {
             if events > self.scenario.max_events {
                 return Err(super::too_many_events(self.scenario));
             }
-            let departure = self.departures.peek().map_or(u64::MAX, |next| next.at);
+            let departure = self.departures.peek().map_or(u64::MAX, |Reverse(next)| next.at);
             let next = departure.min(self.next_batch).min(self.scenario.duration);
             self.pass(next, watch);
             if next == self.scenario.duration {
@@ -124,6 +133,10 @@ impl<'a> Pipeline<'a> {
             self.fill()?;
         }
         self.trace.is_cut = self.now < self.scenario.duration;
+        if !self.trace.is_cut && self.second_end < self.now + SECOND {
+            self.push_row(); // of the part of a second at the end
+        }
+        self.trace.rows = Arc::new(std::mem::take(&mut self.rows));
         self.trace.left_jobs = self.in_system;
         let waiting = self.waiting.iter().flatten().filter(|item| !item.has_started);
         self.trace.waits.extend(waiting.map(|item| self.now - item.arrived));
@@ -132,15 +145,7 @@ impl<'a> Pipeline<'a> {
 
     fn pass(&mut self, to: u64, watch: &Watch) {
         while self.second_end <= to {
-            let busy = self.places.len() - self.idle_count;
-            let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-            self.trace.rows.push(Row {
-                queue_depth: count(self.waiting.iter().map(VecDeque::len).sum()),
-                busy_workers: count(busy),
-                workers: count(self.places.len()),
-                ..self.row
-            });
-            self.row = Row::default();
+            self.push_row();
             self.second_end += SECOND;
             watch.seconds.fetch_add(1, Ordering::Relaxed);
         }
@@ -151,10 +156,22 @@ impl<'a> Pipeline<'a> {
         self.now = to;
     }
 
+    fn push_row(&mut self) {
+        let busy = self.places.len() - self.idle_count;
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        self.rows.push(Row {
+            queue_depth: count(self.waiting.iter().map(VecDeque::len).sum()),
+            busy_workers: count(busy),
+            workers: count(self.places.len()),
+            ..self.row
+        });
+        self.row = Row::default();
+    }
+
     /// A batch of items at the beginning of each cycle.
     fn arrive(&mut self) {
         self.next_batch += self.scenario.cycle;
-        let item = Item { arrived: self.now, has_started: false };
+        let item = Item { arrived: self.now, has_started: false, worked: 0 };
         let count = self.scenario.population;
         self.in_system += u64::from(count);
         self.trace.enqueued_jobs += u64::from(count);
@@ -166,9 +183,8 @@ impl<'a> Pipeline<'a> {
     }
 
     fn depart(&mut self) {
-        let Some(Timed { what: Working { worker, item }, .. }) = self.departures.pop() else {
-            return;
-        };
+        let Some(Reverse(Timed { what, .. })) = self.departures.pop() else { return };
+        let Working { worker, item } = what;
         let stage = self.places.get(worker).copied().unwrap_or_default();
         self.stages.get_mut(stage).into_iter().for_each(|stage| stage.busy -= 1);
         self.rest(worker, stage);
@@ -181,6 +197,7 @@ impl<'a> Pipeline<'a> {
                 self.in_system -= 1;
                 self.row.finished += 1;
                 self.trace.sojourns.push(self.now - item.arrived);
+                self.trace.slowdowns += slowdown(self.now - item.arrived, item.worked, self.floor);
             }
         }
     }
@@ -236,6 +253,7 @@ impl<'a> Pipeline<'a> {
         }
         let share = self.generator.uniform();
         let time = self.draws.get(stage).map_or(1, |draw| draw.at(share));
+        item.worked += time;
         if let Some(spec) = self.stages.get_mut(stage) {
             spec.backlog_count -= 1;
             spec.busy += 1;
@@ -244,6 +262,6 @@ impl<'a> Pipeline<'a> {
         let number = self.number;
         self.number += 1;
         let what = Working { worker, item };
-        self.departures.push(Timed { at: self.now + time, number, what });
+        self.departures.push(Reverse(Timed { at: self.now + time, number, what }));
     }
 }

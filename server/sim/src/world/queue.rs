@@ -111,6 +111,17 @@ impl Queue {
         }
     }
 
+    /// How long a job ran in the lanes that suspended it.
+    pub(super) fn ran_in(&self, suspended: u16) -> u64 {
+        match self {
+            Self::Lanes(lanes) if suspended != 0 => {
+                let those = lanes.timeouts.iter().enumerate();
+                those.filter(|(lane, _)| suspended >> lane & 1 == 1).map(|(_, time)| time).sum()
+            }
+            _ => 0,
+        }
+    }
+
     pub(super) fn suspends(&self) -> bool {
         matches!(self, Self::Lanes(lanes) if lanes.set.on_timeout == OnTimeout::Suspend)
     }

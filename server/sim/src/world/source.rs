@@ -1,13 +1,12 @@
 //! When the jobs of a strategy come.
 
-use std::collections::BTreeSet;
-
 use offbeat_core::reciprocal::{Reciprocals, Spacing};
 use offbeat_core::spread::{Groups, Spread, SpreadSpec, Turn};
 use offbeat_core::{Id, Rejection, Schedule, ScheduleSpec, Span};
 
+use super::ascending::Ascending;
 use crate::generator::Generator;
-use crate::scenario::{KindPlacement, Scenario, StrategyKind};
+use crate::scenario::{KindPlacement, Scenario, Strategy, StrategyKind};
 
 /// A job that is due: when in the cycle, whose, of which kind.
 type Due = (u64, u32, u8);
@@ -36,7 +35,7 @@ pub(super) struct Cycles {
 /// Users by the time of their last run.
 #[derive(Debug)]
 pub(super) struct LeastRecent {
-    idle: BTreeSet<(u64, u32)>,
+    idle: Ascending<(u64, u32)>,
     pub(super) interval: u64,
     pub(super) batch: u32,
     pub(super) spread: u64,
@@ -53,14 +52,14 @@ impl LeastRecent {
                 Some((last, _)) if *last == 0 || last + self.cycle <= now => {}
                 _ => break,
             }
-            taken.extend(self.idle.pop_first().map(|(_, user)| user));
+            taken.extend(self.idle.pop().map(|(_, user)| user));
         }
         taken
     }
 
     /// A user's run has ended; if it came to nothing, it counts as it was.
     pub(super) fn ended(&mut self, user: u32, last: u64) {
-        self.idle.insert((last, user));
+        self.idle.push((last, user));
     }
 }
 
@@ -68,9 +67,10 @@ impl Source {
     /// What a strategy brings; `None` of what only its own jobs bring.
     pub(super) fn new(
         scenario: &Scenario,
-        kind: &StrategyKind,
+        strategy: &Strategy,
         generator: &mut Generator,
     ) -> Result<Self, Rejection> {
+        let kind = &strategy.kind;
         let cycle = scenario.cycle;
         let users = || 0..scenario.population;
         let first: Vec<u64> = match kind {
@@ -94,10 +94,10 @@ impl Source {
             }
         };
         let mut due: Vec<Due> = first.iter().zip(0..).map(|(at, user)| (*at, user, 0)).collect();
-        let all_shifts = shifts(scenario, kind)?;
+        let all_shifts = shifts(scenario, strategy)?;
         let shifts = all_shifts.iter().copied();
         for ((kind, place), shift) in scenario.kinds.iter().zip(0_u8..).zip(shifts).skip(1) {
-            match kind.placement {
+            match strategy.placement_of(kind) {
                 KindPlacement::Independent => {
                     let schedule = hashed(cycle, &kind.name)?;
                     let own = offsets(&schedule, scenario.population)?;
@@ -110,10 +110,11 @@ impl Source {
             }
         }
         due.sort_by_key(|(at, ..)| *at);
-        let behind =
-            scenario.kinds.iter().zip(all_shifts).map(|(kind, shift)| {
-                (kind.placement != KindPlacement::Independent).then_some(shift)
-            });
+        let behind = scenario.kinds.iter().zip(all_shifts).enumerate();
+        let behind = behind.map(|(place, (kind, shift))| {
+            let is_own = strategy.placement_of(kind) == KindPlacement::Independent;
+            (place == 0 || !is_own).then_some(shift)
+        });
         let redrawn = matches!(kind, StrategyKind::RandomSmear).then(|| behind.collect());
         Ok(Self::Cycles(Cycles { due, place: 0, base: 0, cycle, redrawn }))
     }
@@ -201,10 +202,10 @@ pub(crate) fn hashed(cycle: u64, salt: &str) -> Result<Schedule, Rejection> {
 }
 
 /// How far each kind stands behind the first.
-pub(crate) fn shifts(scenario: &Scenario, kind: &StrategyKind) -> Result<Vec<u64>, Rejection> {
+pub(crate) fn shifts(scenario: &Scenario, strategy: &Strategy) -> Result<Vec<u64>, Rejection> {
     let kinds = scenario.kinds.len() as u64;
     let even = |place: u64| scenario.cycle / kinds * place;
-    let reciprocal: Vec<u64> = match kind {
+    let reciprocal: Vec<u64> = match &strategy.kind {
         StrategyKind::Slots(schedule)
             if i64::from(schedule.slot_count()) >= kinds.cast_signed() =>
         {
@@ -215,10 +216,11 @@ pub(crate) fn shifts(scenario: &Scenario, kind: &StrategyKind) -> Result<Vec<u64
         }
         _ => (0..kinds).map(even).collect(),
     };
-    let shift = |(kind, reciprocal): (&crate::scenario::Kind, u64)| match kind.placement {
-        KindPlacement::Reciprocal => reciprocal,
-        KindPlacement::Independent | KindPlacement::Same => 0,
-    };
+    let shift =
+        |(kind, reciprocal): (&crate::scenario::Kind, u64)| match strategy.placement_of(kind) {
+            KindPlacement::Reciprocal => reciprocal,
+            KindPlacement::Independent | KindPlacement::Same => 0,
+        };
     Ok(scenario.kinds.iter().zip(reciprocal).map(shift).collect())
 }
 

@@ -1,14 +1,16 @@
 //! `offbeat simulate`
 
 mod out;
+mod overwrite;
 mod queue;
 mod table;
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -16,9 +18,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use offbeat_core::{Reason, Rejection};
 use offbeat_sim::results::Results;
 use offbeat_sim::scenario::{Scenario, parse};
-use offbeat_sim::world::{Trace, Watch, run_all};
+use offbeat_sim::world::{Trace, Watch, run_each};
 
-use self::out::Out;
+use self::out::{Ended, Out};
 use super::Failure;
 use super::lanes::read_run_times_of;
 use super::output::{AnswerFormat, write_json_line};
@@ -42,6 +44,10 @@ pub(super) struct SimulateArgs {
     /// Write what was counted in every second, to a file that ends in .sqlite or .csv; may be repeated
     #[arg(long, value_name = "FILE")]
     out: Vec<PathBuf>,
+
+    /// Overwrite files that are no results of an earlier simulation, too
+    #[arg(long)]
+    force: bool,
 
     /// How to write the results
     #[arg(long, value_enum, default_value_t = AnswerFormat::Table)]
@@ -69,10 +75,22 @@ pub(super) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
 fn simulate(args: &SimulateArgs, path: &Path) -> Result<ExitCode, Failure> {
     let outs = args.out.iter().map(|path| Out::at(path)).collect::<Result<Vec<_>, _>>()?;
     let scenario = read_scenario(path)?;
-    let traces = watched(&scenario)?;
-    let results = Results::new(&scenario, &traces)?;
-    for out in outs {
-        out.write(&scenario, &traces, &results)?;
+    // Before a long simulation, not after it.
+    overwrite::check(args.out.iter().chain(&args.report), args.force)?;
+    // What was counted is written while other runs go on, and while the figures are made of it.
+    let (results, written) = std::thread::scope(|scope| {
+        let (tell, ended) = sync_channel(scenario.strategies.len() * scenario.seeds.len());
+        let written = scope.spawn(|| {
+            let ended = ended; // dropped here, should writing fail
+            out::write(&outs, &scenario, &ended)
+        });
+        let traces = watched(&scenario, tell);
+        let results = traces.and_then(|traces| Ok(Results::new(&scenario, &traces)?));
+        (results, written.join())
+    });
+    let (results, written) = (results?, written.map_err(lost)??);
+    for file in written {
+        file.finish(&results)?;
     }
     if let Some(path) = &args.report {
         std::fs::write(path, report::page(&results)?).map_err(|error| at(path, &error))?;
@@ -92,9 +110,17 @@ fn at(path: &Path, error: &io::Error) -> Failure {
 
 /// The files with samples that a scenario names stand beside it.
 fn read_scenario(path: &Path) -> Result<Scenario, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| at(path, &error))?;
-    if text.len() > SCENARIO_BYTES.max_size() {
-        return Err(Failure::Usage(format!("{}: must be {SCENARIO_BYTES}", path.display())));
+    let bad = |what: String| Failure::Usage(format!("{}: {what}", path.display()));
+    let file = std::fs::File::open(path).map_err(|error| bad(error.to_string()))?;
+    let (most, mut text) = (SCENARIO_BYTES.max_size(), String::new());
+    let mut beginning = file.take(most as u64 + 1);
+    match beginning.read_to_string(&mut text) {
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            return Err(bad("must be a text in UTF-8".to_owned()));
+        }
+        Err(error) => return Err(bad(error.to_string())),
+        Ok(bytes) if bytes > most => return Err(bad(format!("must be {SCENARIO_BYTES}"))),
+        Ok(_) => {}
     }
     let folder = path.parent().unwrap_or(Path::new("."));
     let load = |name: &str| {
@@ -108,7 +134,7 @@ fn read_scenario(path: &Path) -> Result<Scenario, Failure> {
 }
 
 /// Runs a scenario on the cores there are, with a progress bar; Ctrl-C ends it with what there is.
-fn watched(scenario: &Scenario) -> Result<Vec<Vec<Trace>>, Failure> {
+fn watched(scenario: &Scenario, tell: SyncSender<Ended>) -> Result<Vec<Vec<Trace>>, Failure> {
     let watch = Arc::new(Watch::default());
     let runs = (scenario.strategies.len() * scenario.seeds.len()) as u64;
     let bar = ProgressBar::new(scenario.duration / 1_000_000 * runs);
@@ -123,7 +149,11 @@ fn watched(scenario: &Scenario) -> Result<Vec<Vec<Trace>>, Failure> {
         let watching = std::thread::current();
         let watch = &watch;
         let running = scope.spawn(move || {
-            let traces = run_all(scenario, threads, watch);
+            // Nobody listens where writing has failed, which is said later.
+            let ended = |number: usize, trace: &Trace| {
+                let _ = tell.send((number, Arc::clone(&trace.rows)));
+            };
+            let traces = run_each(scenario, threads, watch, &ended);
             watching.unpark();
             traces
         });
@@ -137,8 +167,12 @@ fn watched(scenario: &Scenario) -> Result<Vec<Vec<Trace>>, Failure> {
     if watch.stop.load(Ordering::Relaxed) {
         let _ = writeln!(io::stderr(), "offbeat: interrupted; what follows ends there");
     }
-    let lost = |_| Failure::Other("the simulation ended without a result".to_owned());
     Ok(traces.map_err(lost)??)
+}
+
+/// A thread ended by a bug.
+fn lost(_: Box<dyn std::any::Any + Send>) -> Failure {
+    Failure::Other("the simulation ended without a result".to_owned())
 }
 
 fn stop_on_interrupt(watch: &Arc<Watch>) {

@@ -8,12 +8,13 @@ use super::super::Failure;
 
 type Column = (&'static str, fn(&Figures) -> String);
 
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; 12] = [
     ("FINISHED", |found| whole(found.get("jobs_finished"))),
     ("NEVER SERVED", |found| whole(found.get("never_served"))),
     ("NOT DONE", |found| whole(found.get("jobs_failed") + found.get("jobs_left"))),
     ("MEAN WAIT", |found| seconds(found.get("mean_wait"))),
     ("P99 WAIT", |found| seconds(found.get("p99_wait"))),
+    ("SLOWDOWN", |found| format!("{:.1}", found.get("mean_slowdown"))),
     ("DEEPEST QUEUE", |found| whole(found.get("max_queue_depth"))),
     ("INTERVAL ±", |found| percent(found.get("interval_variation"))),
     ("PEAK/S", |found| whole(found.get("peak_enqueued_per_second"))),
@@ -62,6 +63,31 @@ pub(super) fn write(out: &mut impl Write, results: &Results) -> Result<(), Failu
         out,
         "\nRanks: consistent delay, no spikes of jobs, even throughput, no lock conflicts; 1 is best."
     )?;
+    partners(out, results, width)
+}
+
+/// What the customers of each partner saw, if there are partners.
+fn partners(out: &mut impl Write, results: &Results, width: usize) -> Result<(), Failure> {
+    let names = results.strategies.iter().flat_map(|outcome| &outcome.partners);
+    let Some(longest) = names.map(|partner| partner.name.chars().count()).max() else {
+        return Ok(());
+    };
+    let longest = longest.max(7);
+    write!(out, "\n{:<width$}  {:<longest$}", "STRATEGY", "PARTNER")?;
+    for title in ["FINISHED", "REFUSED", "IN OUTAGES", "MEAN WAIT"] {
+        write!(out, "  {title:>13}")?;
+    }
+    writeln!(out)?;
+    for outcome in best_first(results) {
+        for partner in &outcome.partners {
+            write!(out, "{:<width$}  {:<longest$}", outcome.name, partner.name)?;
+            let counts = [partner.jobs_finished, partner.throttled, partner.failed].map(whole);
+            for cell in counts.into_iter().chain([seconds(partner.mean_wait)]) {
+                write!(out, "  {cell:>13}")?;
+            }
+            writeln!(out)?;
+        }
+    }
     Ok(())
 }
 

@@ -7,6 +7,9 @@ use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
+/// Characters of an unknown key that a refusal shows.
+const SHOWN: usize = 64;
+
 /// The refusal of the field at `path`, of which the reader said `error`.
 pub(super) fn field(
     message: &MessageDescriptor,
@@ -83,7 +86,8 @@ impl<'a> Place<'a> {
         let (key, value) =
             self.value.as_object()?.iter().find(|(key, _)| find_field(message, key).is_none())?;
         let allowed = format!("must be a field of {}: {}", message.name(), field_names(message));
-        let rejection = Rejection::new(Reason::Malformed, key, value, allowed);
+        let shown: String = key.chars().take(SHOWN).collect();
+        let rejection = Rejection::new(Reason::Malformed, shown, value, allowed);
         Some(if self.name.is_empty() { rejection } else { rejection.under(&self.name) })
     }
 

@@ -8,7 +8,7 @@ use prost_reflect::MessageDescriptor;
 use tonic::Status;
 use tonic::body::Body;
 
-use super::{JSON, request, response};
+use super::{JSON, request, response, size};
 use crate::rpc::status;
 
 const PROTO: HeaderValue = HeaderValue::from_static("application/proto");
@@ -44,6 +44,7 @@ impl Codec {
     pub(super) fn to_grpc(self, input: &MessageDescriptor, message: Bytes) -> Result<Body, Status> {
         let frame = match self {
             Self::Json => {
+                size::check(&message)?;
                 let message = request::from_json(input, &message)
                     .map_err(|rejection| status::refused(&rejection))?;
                 frame(message.encoded_len(), |buffer| {

@@ -13,6 +13,7 @@ mod descriptors;
 mod error;
 mod request;
 mod response;
+mod size;
 pub(super) mod stream;
 mod strict;
 

@@ -18,8 +18,9 @@ class SimulateRequest extends \Google\Protobuf\Internal\Message
 {
     /**
      * The scenario, in TOML, as docs/simulator.md describes it: up to 256 KiB, up to 4 million
-     * jobs, and up to 4 million seconds of all strategies and seeds together. Run times in files are refused; write quantiles instead. Whatever else is out
-     * of range is refused with INVALID_ARGUMENT, naming the field of the scenario.
+     * jobs, and up to 4 million seconds of all strategies and seeds together. Run times in files are
+     * refused; write quantiles instead. Whatever else is out of range is refused with
+     * INVALID_ARGUMENT, naming the field of the scenario.
      *
      * Generated from protobuf field <code>string scenario = 1;</code>
      */
@@ -33,8 +34,9 @@ class SimulateRequest extends \Google\Protobuf\Internal\Message
      *
      *     @type string $scenario
      *           The scenario, in TOML, as docs/simulator.md describes it: up to 256 KiB, up to 4 million
-     *           jobs, and up to 4 million seconds of all strategies and seeds together. Run times in files are refused; write quantiles instead. Whatever else is out
-     *           of range is refused with INVALID_ARGUMENT, naming the field of the scenario.
+     *           jobs, and up to 4 million seconds of all strategies and seeds together. Run times in files are
+     *           refused; write quantiles instead. Whatever else is out of range is refused with
+     *           INVALID_ARGUMENT, naming the field of the scenario.
      * }
      */
     public function __construct($data = NULL) {
@@ -44,8 +46,9 @@ class SimulateRequest extends \Google\Protobuf\Internal\Message
 
     /**
      * The scenario, in TOML, as docs/simulator.md describes it: up to 256 KiB, up to 4 million
-     * jobs, and up to 4 million seconds of all strategies and seeds together. Run times in files are refused; write quantiles instead. Whatever else is out
-     * of range is refused with INVALID_ARGUMENT, naming the field of the scenario.
+     * jobs, and up to 4 million seconds of all strategies and seeds together. Run times in files are
+     * refused; write quantiles instead. Whatever else is out of range is refused with
+     * INVALID_ARGUMENT, naming the field of the scenario.
      *
      * Generated from protobuf field <code>string scenario = 1;</code>
      * @return string
@@ -57,8 +60,9 @@ class SimulateRequest extends \Google\Protobuf\Internal\Message
 
     /**
      * The scenario, in TOML, as docs/simulator.md describes it: up to 256 KiB, up to 4 million
-     * jobs, and up to 4 million seconds of all strategies and seeds together. Run times in files are refused; write quantiles instead. Whatever else is out
-     * of range is refused with INVALID_ARGUMENT, naming the field of the scenario.
+     * jobs, and up to 4 million seconds of all strategies and seeds together. Run times in files are
+     * refused; write quantiles instead. Whatever else is out of range is refused with
+     * INVALID_ARGUMENT, naming the field of the scenario.
      *
      * Generated from protobuf field <code>string scenario = 1;</code>
      * @param string $var

@@ -136,6 +136,13 @@ class SimulationFigures extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>double jobs_left = 20;</code>
      */
     protected $jobs_left = 0.0;
+    /**
+     * Of finished jobs, the mean bounded slowdown: the time from enqueuing to the end over the run
+     * time, 1 at least. Run times below the 10th percentile of their kind count as long as it.
+     *
+     * Generated from protobuf field <code>double mean_slowdown = 21;</code>
+     */
+    protected $mean_slowdown = 0.0;
 
     /**
      * Constructor.
@@ -183,6 +190,9 @@ class SimulationFigures extends \Google\Protobuf\Internal\Message
      *           Of the time spent on jobs, the share that came to nothing.
      *     @type float $jobs_left
      *           Jobs that were neither done nor failed at the end.
+     *     @type float $mean_slowdown
+     *           Of finished jobs, the mean bounded slowdown: the time from enqueuing to the end over the run
+     *           time, 1 at least. Run times below the 10th percentile of their kind count as long as it.
      * }
      */
     public function __construct($data = NULL) {
@@ -706,6 +716,34 @@ class SimulationFigures extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkDouble($var);
         $this->jobs_left = $var;
+
+        return $this;
+    }
+
+    /**
+     * Of finished jobs, the mean bounded slowdown: the time from enqueuing to the end over the run
+     * time, 1 at least. Run times below the 10th percentile of their kind count as long as it.
+     *
+     * Generated from protobuf field <code>double mean_slowdown = 21;</code>
+     * @return float
+     */
+    public function getMeanSlowdown()
+    {
+        return $this->mean_slowdown;
+    }
+
+    /**
+     * Of finished jobs, the mean bounded slowdown: the time from enqueuing to the end over the run
+     * time, 1 at least. Run times below the 10th percentile of their kind count as long as it.
+     *
+     * Generated from protobuf field <code>double mean_slowdown = 21;</code>
+     * @param float $var
+     * @return $this
+     */
+    public function setMeanSlowdown($var)
+    {
+        GPBUtil::checkDouble($var);
+        $this->mean_slowdown = $var;
 
         return $this;
     }

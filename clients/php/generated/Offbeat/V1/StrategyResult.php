@@ -52,6 +52,12 @@ class StrategyResult extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>repeated int32 slot_loads = 6;</code>
      */
     private $slot_loads;
+    /**
+     * What the customers of each partner saw, in the order of the scenario; means over the seeds.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.PartnerResult partners = 7;</code>
+     */
+    private $partners;
 
     /**
      * Constructor.
@@ -71,6 +77,8 @@ class StrategyResult extends \Google\Protobuf\Internal\Message
      *           Between two runs of a user, of the first seed.
      *     @type array<int>|\Google\Protobuf\Internal\RepeatedField $slot_loads
      *           Users of each slot, where the strategy has slots.
+     *     @type array<\Offbeat\V1\PartnerResult>|\Google\Protobuf\Internal\RepeatedField $partners
+     *           What the customers of each partner saw, in the order of the scenario; means over the seeds.
      * }
      */
     public function __construct($data = NULL) {
@@ -270,6 +278,32 @@ class StrategyResult extends \Google\Protobuf\Internal\Message
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::INT32);
         $this->slot_loads = $arr;
+
+        return $this;
+    }
+
+    /**
+     * What the customers of each partner saw, in the order of the scenario; means over the seeds.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.PartnerResult partners = 7;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getPartners()
+    {
+        return $this->partners;
+    }
+
+    /**
+     * What the customers of each partner saw, in the order of the scenario; means over the seeds.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.PartnerResult partners = 7;</code>
+     * @param array<\Offbeat\V1\PartnerResult>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setPartners($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\PartnerResult::class);
+        $this->partners = $arr;
 
         return $this;
     }

@@ -14,6 +14,20 @@ class IntervalHistogram(_message.Message):
     edges: _containers.RepeatedScalarFieldContainer[float]
     def __init__(self, edges: _Optional[_Iterable[float]] = ..., counts: _Optional[_Iterable[int]] = ...) -> None: ...
 
+class PartnerResult(_message.Message):
+    __slots__ = ["failed", "jobs_finished", "mean_wait", "name", "throttled"]
+    FAILED_FIELD_NUMBER: _ClassVar[int]
+    JOBS_FINISHED_FIELD_NUMBER: _ClassVar[int]
+    MEAN_WAIT_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    THROTTLED_FIELD_NUMBER: _ClassVar[int]
+    failed: float
+    jobs_finished: float
+    mean_wait: float
+    name: str
+    throttled: float
+    def __init__(self, name: _Optional[str] = ..., jobs_finished: _Optional[float] = ..., throttled: _Optional[float] = ..., failed: _Optional[float] = ..., mean_wait: _Optional[float] = ...) -> None: ...
+
 class SimulateRequest(_message.Message):
     __slots__ = ["scenario"]
     SCENARIO_FIELD_NUMBER: _ClassVar[int]
@@ -29,7 +43,7 @@ class SimulateResponse(_message.Message):
     def __init__(self, progress: _Optional[_Union[SimulationProgress, _Mapping]] = ..., results: _Optional[_Union[SimulationResults, _Mapping]] = ...) -> None: ...
 
 class SimulationFigures(_message.Message):
-    __slots__ = ["interval_mean", "interval_p05", "interval_p95", "interval_variation", "jobs_failed", "jobs_finished", "jobs_left", "lock_conflicts", "max_queue_depth", "mean_sojourn", "mean_wait", "never_served", "p50_wait", "p95_sojourn", "p95_wait", "p99_wait", "peak_enqueued_per_second", "throughput_variation", "utilization", "wasted_share"]
+    __slots__ = ["interval_mean", "interval_p05", "interval_p95", "interval_variation", "jobs_failed", "jobs_finished", "jobs_left", "lock_conflicts", "max_queue_depth", "mean_slowdown", "mean_sojourn", "mean_wait", "never_served", "p50_wait", "p95_sojourn", "p95_wait", "p99_wait", "peak_enqueued_per_second", "throughput_variation", "utilization", "wasted_share"]
     INTERVAL_MEAN_FIELD_NUMBER: _ClassVar[int]
     INTERVAL_P05_FIELD_NUMBER: _ClassVar[int]
     INTERVAL_P95_FIELD_NUMBER: _ClassVar[int]
@@ -39,6 +53,7 @@ class SimulationFigures(_message.Message):
     JOBS_LEFT_FIELD_NUMBER: _ClassVar[int]
     LOCK_CONFLICTS_FIELD_NUMBER: _ClassVar[int]
     MAX_QUEUE_DEPTH_FIELD_NUMBER: _ClassVar[int]
+    MEAN_SLOWDOWN_FIELD_NUMBER: _ClassVar[int]
     MEAN_SOJOURN_FIELD_NUMBER: _ClassVar[int]
     MEAN_WAIT_FIELD_NUMBER: _ClassVar[int]
     NEVER_SERVED_FIELD_NUMBER: _ClassVar[int]
@@ -59,6 +74,7 @@ class SimulationFigures(_message.Message):
     jobs_left: float
     lock_conflicts: float
     max_queue_depth: float
+    mean_slowdown: float
     mean_sojourn: float
     mean_wait: float
     never_served: float
@@ -70,7 +86,7 @@ class SimulationFigures(_message.Message):
     throughput_variation: float
     utilization: float
     wasted_share: float
-    def __init__(self, jobs_finished: _Optional[float] = ..., jobs_failed: _Optional[float] = ..., mean_wait: _Optional[float] = ..., p50_wait: _Optional[float] = ..., p95_wait: _Optional[float] = ..., p99_wait: _Optional[float] = ..., mean_sojourn: _Optional[float] = ..., p95_sojourn: _Optional[float] = ..., max_queue_depth: _Optional[float] = ..., peak_enqueued_per_second: _Optional[float] = ..., utilization: _Optional[float] = ..., throughput_variation: _Optional[float] = ..., interval_mean: _Optional[float] = ..., interval_variation: _Optional[float] = ..., interval_p05: _Optional[float] = ..., interval_p95: _Optional[float] = ..., never_served: _Optional[float] = ..., lock_conflicts: _Optional[float] = ..., wasted_share: _Optional[float] = ..., jobs_left: _Optional[float] = ...) -> None: ...
+    def __init__(self, jobs_finished: _Optional[float] = ..., jobs_failed: _Optional[float] = ..., mean_wait: _Optional[float] = ..., p50_wait: _Optional[float] = ..., p95_wait: _Optional[float] = ..., p99_wait: _Optional[float] = ..., mean_sojourn: _Optional[float] = ..., p95_sojourn: _Optional[float] = ..., max_queue_depth: _Optional[float] = ..., peak_enqueued_per_second: _Optional[float] = ..., utilization: _Optional[float] = ..., throughput_variation: _Optional[float] = ..., interval_mean: _Optional[float] = ..., interval_variation: _Optional[float] = ..., interval_p05: _Optional[float] = ..., interval_p95: _Optional[float] = ..., never_served: _Optional[float] = ..., lock_conflicts: _Optional[float] = ..., wasted_share: _Optional[float] = ..., jobs_left: _Optional[float] = ..., mean_slowdown: _Optional[float] = ...) -> None: ...
 
 class SimulationProgress(_message.Message):
     __slots__ = ["simulated", "total"]
@@ -119,17 +135,19 @@ class StrategyRanks(_message.Message):
     def __init__(self, consistent_delay: _Optional[int] = ..., no_spikes: _Optional[int] = ..., even_throughput: _Optional[int] = ..., no_conflicts: _Optional[int] = ...) -> None: ...
 
 class StrategyResult(_message.Message):
-    __slots__ = ["figures", "intervals", "name", "ranks", "series", "slot_loads"]
+    __slots__ = ["figures", "intervals", "name", "partners", "ranks", "series", "slot_loads"]
     FIGURES_FIELD_NUMBER: _ClassVar[int]
     INTERVALS_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
+    PARTNERS_FIELD_NUMBER: _ClassVar[int]
     RANKS_FIELD_NUMBER: _ClassVar[int]
     SERIES_FIELD_NUMBER: _ClassVar[int]
     SLOT_LOADS_FIELD_NUMBER: _ClassVar[int]
     figures: SimulationFigures
     intervals: IntervalHistogram
     name: str
+    partners: _containers.RepeatedCompositeFieldContainer[PartnerResult]
     ranks: StrategyRanks
     series: SimulationSeries
     slot_loads: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, name: _Optional[str] = ..., figures: _Optional[_Union[SimulationFigures, _Mapping]] = ..., ranks: _Optional[_Union[StrategyRanks, _Mapping]] = ..., series: _Optional[_Union[SimulationSeries, _Mapping]] = ..., intervals: _Optional[_Union[IntervalHistogram, _Mapping]] = ..., slot_loads: _Optional[_Iterable[int]] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., figures: _Optional[_Union[SimulationFigures, _Mapping]] = ..., ranks: _Optional[_Union[StrategyRanks, _Mapping]] = ..., series: _Optional[_Union[SimulationSeries, _Mapping]] = ..., intervals: _Optional[_Union[IntervalHistogram, _Mapping]] = ..., slot_loads: _Optional[_Iterable[int]] = ..., partners: _Optional[_Iterable[_Union[PartnerResult, _Mapping]]] = ...) -> None: ...

@@ -1,0 +1,60 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat;
+
+use Offbeat\Exception\InvalidArgument;
+
+/**
+ * TLS to a sidecar, whose certificate is always verified; by paths of files in PEM, which are read
+ * again for each new connection.
+ */
+final class Tls
+{
+    /**
+     * @param ?string $ca the only authorities to trust; by default those of the system
+     * @param ?string $certificate what we show, with its chain, to a sidecar that asks for it
+     * @param ?string $key the private key of our certificate, without a passphrase
+     * @param ?string $serverName whom the sidecar's certificate must name; by default the host of the address
+     */
+    public function __construct(
+        public readonly ?string $ca = null,
+        public readonly ?string $certificate = null,
+        public readonly ?string $key = null,
+        public readonly ?string $serverName = null,
+    ) {
+        if (($certificate === null) !== ($key === null)) {
+            [$missing, $other] = $key === null ? ['key', 'certificate'] : ['certificate', 'key'];
+            throw InvalidArgument::refused("tls.$missing", null, "must come with tls.$other");
+        }
+        if ($serverName !== null && preg_match('/^[A-Za-z0-9._-]+$/D', $serverName) !== 1) {
+            throw InvalidArgument::refused('tls.server_name', $serverName, 'must be a host name');
+        }
+        $this->contents('ca');
+        $this->contents('certificate');
+        $this->contents('key');
+    }
+
+    /**
+     * What is in a file now.
+     *
+     * @internal
+     *
+     * @param 'ca'|'certificate'|'key' $name
+     */
+    public function contents(string $name): ?string
+    {
+        $path = $this->$name;
+        if ($path === null) {
+            return null;
+        }
+        $what = $name === 'key' ? 'PRIVATE KEY' : 'CERTIFICATE';
+        $pem = is_file($path) ? @file_get_contents($path) : false;
+        if ($pem === false || !str_contains($pem, "$what-----") || str_contains($pem, 'ENCRYPTED')) {
+            throw InvalidArgument::refused("tls.$name", $path, "must be a file with a $what in PEM, without a passphrase");
+        }
+
+        return $pem;
+    }
+}

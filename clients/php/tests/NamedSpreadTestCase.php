@@ -1,0 +1,72 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Tests;
+
+use Offbeat\NamedSpread\Consumer;
+use Offbeat\NamedSpread\LeasedJob;
+use Offbeat\NamedSpread\NamedSpread;
+
+/** Of named spreads, drawn from by calls and by streams. */
+abstract class NamedSpreadTestCase extends OffbeatTestCase
+{
+    public static function modes(): array
+    {
+        return ['pull' => ['pull'], 'stream' => ['stream']];
+    }
+
+    /** A name that no other test has. */
+    protected static function name(): string
+    {
+        static $number = 0;
+
+        return 'spread-' . ++$number;
+    }
+
+    protected static function consumer(NamedSpread $spread, string $mode, int $ahead = 16, ?\Closure $told = null): Consumer
+    {
+        return $mode === 'pull'
+            ? $spread->consumer('one', batchSize: $ahead, wait: 5, patience: 10, onSettlement: $told)
+            : $spread->stream('one', window: $ahead, patience: 10, onSettlement: $told);
+    }
+
+    /** @return list<LeasedJob> */
+    protected static function take(Consumer $consumer, int $count): array
+    {
+        $jobs = [];
+        foreach ($consumer as $job) {
+            $jobs[] = $job;
+            if (count($jobs) === $count) {
+                break;
+            }
+        }
+
+        return $jobs;
+    }
+
+    /** Takes so many jobs and acknowledges them; their bytes, sorted. */
+    protected static function work(Consumer $consumer, int $count): array
+    {
+        $jobs = [];
+        foreach ($consumer as $job) {
+            $job->ack();
+            $jobs[] = $job;
+            if (count($jobs) === $count) {
+                break;
+            }
+        }
+        $consumer->flush();
+
+        return self::bytes($jobs);
+    }
+
+    /** @param list<LeasedJob> $jobs */
+    protected static function bytes(array $jobs): array
+    {
+        $bytes = array_column($jobs, 'job');
+        sort($bytes);
+
+        return $bytes;
+    }
+}

@@ -1,0 +1,163 @@
+"""Who may ask whom: TLS and tokens. What is secret is in no error and no ``repr``."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+import ssl
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Callable, Union
+
+from .errors import InvalidArgument, refused, refused_unseen
+
+#: PEM: the path of a file, or its content.
+Pem = Union[str, "os.PathLike[str]", bytes]
+
+#: A bearer token, or what returns the one of now.
+TokenSource = Union[str, Callable[[], str]]
+
+#: As in RFC 6750.
+_TOKEN = re.compile(r"[A-Za-z0-9\-._~+/=]+")
+
+
+@dataclass(frozen=True)
+class Tls:
+    """TLS: whom the client trusts, and what it shows of itself.
+
+    Each file is PEM, as a path or as ``bytes``; files are read when the client connects.
+    Raises :class:`~offbeat.InvalidArgument` for a certificate without its key, or the reverse.
+    """
+
+    #: Authorities, one of which has signed the server's certificate; by default the system's.
+    ca: Pem | None = None
+    #: The client's own certificate and those between it and its authority, for mutual TLS.
+    certificate: Pem | None = None
+    #: The key of the certificate, without a passphrase.
+    key: Pem | None = field(default=None, repr=False)
+    #: The name in the server's certificate, if it is not the host of the address.
+    server_name: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("ca", "certificate", "key"):
+            given = getattr(self, name)
+            is_text = isinstance(given, str) and "\n" in given
+            if is_text or not isinstance(given, (str, os.PathLike, bytes, type(None))):
+                allowed = "must be the path of a PEM file, or its content as bytes"
+                raise refused_unseen(f"tls.{name}", allowed)
+        if (self.certificate is None) != (self.key is None):
+            missing = "certificate" if self.certificate is None else "key"
+            raise refused_unseen(f"tls.{missing}", "a certificate and its key go together")
+        if self.server_name is not None and not (
+            isinstance(self.server_name, str) and self.server_name
+        ):
+            raise refused("tls.server_name", self.server_name, "must be a name")
+
+    def credentials(self) -> Any:
+        """Read the files, and return them as credentials of grpc."""
+        import grpc
+
+        ca = system_roots() if self.ca is None else _certificates("tls.ca", self.ca)
+        if self.certificate is None or self.key is None:
+            return grpc.ssl_channel_credentials(ca)
+        chain = _certificates("tls.certificate", self.certificate)
+        return grpc.ssl_channel_credentials(ca, _key("tls.key", self.key), chain)
+
+
+class Token:
+    """A bearer token: the same one always, or one that is asked for at each call."""
+
+    def __init__(self, source: TokenSource) -> None:
+        """Refuse what can be no token; what returns them is asked at each call only."""
+        self._source = source
+        if not callable(source):
+            self.metadata()
+
+    def metadata(self) -> tuple[tuple[str, str], ...]:
+        """Return the metadata of a call."""
+        token = self._source() if callable(self._source) else self._source
+        token = token.strip() if isinstance(token, str) else ""
+        if not _TOKEN.fullmatch(token):
+            raise refused_unseen("token", "must be a str of letters, digits and -._~+/= alone")
+        return (("authorization", f"Bearer {token}"),)
+
+
+@dataclass(frozen=True)
+class Access:
+    """Where a sidecar is, and how it is spoken to."""
+
+    address: str
+    tls: Tls | None = None
+    token: Token | None = None
+
+
+def resolve_access(address: str, tls: Tls | bool | None, token: TokenSource | None) -> Access:
+    """Return how to speak to an address; refuse what would give a token away."""
+    if tls is True:
+        tls = Tls()
+    if tls is not None and tls is not False and not isinstance(tls, Tls):
+        raise refused_unseen("tls", "must be an offbeat.Tls, or True for the system's authorities")
+    if tls and address.startswith("unix:"):
+        raise refused("tls", address, "is for HOST:PORT: no TLS is spoken over Unix sockets")
+    if token is not None and not tls and not _stays_on_machine(address):
+        raise refused("token", address, "must not go to another machine without TLS: give tls= too")
+    return Access(address, tls or None, None if token is None else Token(token))
+
+
+def system_roots() -> bytes | None:
+    """Return what OpenSSL trusts on this machine.
+
+    Without any, as on Windows, grpc trusts the list that comes with it, as it always would if
+    it was not told.
+    """
+    paths = ssl.get_default_verify_paths()
+    files = [Path(paths.cafile)] if paths.cafile else []
+    if not files and paths.capath:
+        files = sorted(Path(paths.capath).glob("????????.[0-9]"))  # by hashes, as c_rehash does
+    return b"\n".join(file.read_bytes() for file in files if file.exists()) or None
+
+
+def _stays_on_machine(address: str) -> bool:
+    if address.startswith("unix:"):
+        return True
+    host = address.rpartition(":")[0].strip("[]")
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _certificates(name: str, given: Pem) -> bytes:
+    content = _read(name, given)
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(
+            cadata=content.decode("ascii", "ignore")  # there may be comments in any language
+        )
+    except (ssl.SSLError, ValueError) as error:
+        raise _refused_file(name, given, f"must be certificates (PEM): {error}") from None
+    return content
+
+
+def _key(name: str, given: Pem) -> bytes:
+    content = _read(name, given)
+    if b"PRIVATE KEY-----" not in content or b"ENCRYPTED" in content:
+        raise _refused_file(name, given, "must be a private key (PEM) without a passphrase")
+    return content
+
+
+def _read(name: str, given: Pem) -> bytes:
+    if isinstance(given, bytes):
+        return given
+    try:
+        return Path(given).read_bytes()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "no path"
+        raise _refused_file(name, given, f"cannot be read: {why}") from None
+
+
+def _refused_file(name: str, given: Pem, allowed: str) -> InvalidArgument:
+    """Refuse a file by its path; content is not shown."""
+    if isinstance(given, bytes):
+        return refused_unseen(name, allowed)
+    return refused(name, os.fspath(given), allowed)

@@ -1,0 +1,102 @@
+//! Jobs, their lock and their queue, as scenarios write them.
+
+use offbeat_core::{Reason, Rejection};
+use serde::Deserialize;
+
+use super::fields::{micros, positive, span, within};
+use super::file::Load;
+use super::run_time::RunTime;
+use super::{Children, Dequeue, KindPlacement, Lock};
+use crate::limits::SCENARIO_USERS;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KindEntry {
+    pub(super) name: String,
+    pub(super) run_time: RunTime,
+    /// Where strategies put it that do not say so themselves.
+    pub(super) placement: Option<KindPlacement>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StageEntry {
+    pub(super) name: String,
+    pub(super) run_time: RunTime,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LockEntry {
+    #[serde(default = "one_user")]
+    group_size: i64,
+    retry_after: String,
+}
+
+const fn one_user() -> i64 {
+    1
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DequeueEntry {
+    #[serde(default = "nothing")]
+    base: String,
+    #[serde(default = "nothing")]
+    per_waiting: String,
+    #[serde(default)]
+    contention: bool,
+    #[serde(default)]
+    exclusive: bool,
+    per_rival: Option<String>,
+}
+
+fn nothing() -> String {
+    "0s".to_owned()
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChildrenEntry {
+    mean_count: f64,
+    run_time: RunTime,
+}
+
+pub(super) fn children(entry: &ChildrenEntry, load: Load<'_>) -> Result<Children, Rejection> {
+    if !(0.0..=100.0).contains(&entry.mean_count) {
+        let (field, allowed) = ("children.mean_count", "must be 0 to 100 jobs");
+        return Err(Rejection::new(Reason::OutOfRange, field, entry.mean_count, allowed));
+    }
+    let run_time = entry.run_time.read("children.run_time", load)?;
+    Ok(Children { mean_count: entry.mean_count, run_time })
+}
+
+pub(super) fn dequeue(entry: &DequeueEntry) -> Result<Dequeue, Rejection> {
+    if entry.per_rival.is_some() && !entry.exclusive {
+        let (field, allowed) = ("dequeue.per_rival", "must be set with exclusive = true alone");
+        let value = entry.per_rival.as_deref().unwrap_or_default();
+        return Err(Rejection::new(Reason::Contradictory, field, value, allowed));
+    }
+    Ok(Dequeue {
+        base: micros("dequeue.base", &entry.base)?,
+        nanos_per_waiting: nanos("dequeue.per_waiting", &entry.per_waiting)?,
+        contention: entry.contention,
+        exclusive: entry.exclusive,
+        nanos_per_rival: nanos("dequeue.per_rival", entry.per_rival.as_deref().unwrap_or("0s"))?,
+    })
+}
+
+/// A second at most.
+fn nanos(field: &str, text: &str) -> Result<u64, Rejection> {
+    let nanos = u64::try_from(span(field, text)?.nanos()).ok();
+    nanos
+        .filter(|nanos| *nanos <= 1_000_000_000)
+        .ok_or_else(|| Rejection::new(Reason::OutOfRange, field, text, "must be 0 s to 1 s"))
+}
+
+pub(super) fn lock(entry: &LockEntry) -> Result<Lock, Rejection> {
+    Ok(Lock {
+        group_size: within("lock.group_size", entry.group_size, SCENARIO_USERS)?,
+        retry_after: positive("lock.retry_after", &entry.retry_after)?,
+    })
+}

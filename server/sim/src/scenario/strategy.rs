@@ -1,0 +1,244 @@
+//! Strategies, as scenarios write them.
+
+use offbeat_core::lanes::{LaneSet, LaneSetSpec, LaneSpec, OnTimeout};
+use offbeat_core::names::check_names;
+use offbeat_core::stages::{Rule, Weighting};
+use offbeat_core::{PlacementKind, Reason, Rejection, Schedule, ScheduleSpec, Span};
+use serde::Deserialize;
+
+use super::fields::{micros, positive, span, within};
+use super::{KindPlacement, Strategy, StrategyKind};
+use crate::limits::SCENARIO_USERS;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StrategyEntry {
+    pub(super) kind: KindName,
+    name: Option<String>,
+    /// Of `slots`.
+    placement: Option<SlotPlacement>,
+    slot_count: Option<i64>,
+    bucket_count: Option<i64>,
+    /// Of `least_recent`.
+    interval: Option<String>,
+    batch: Option<i64>,
+    spread: Option<String>,
+    /// Of `spread`.
+    feeders: Option<i64>,
+    /// Of all that place jobs of several kinds, but for `least_recent`.
+    other_kinds: Option<KindPlacement>,
+    #[serde(default)]
+    lanes: Vec<LaneEntry>,
+    suspend: Option<bool>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum KindName {
+    AtOnce,
+    RandomSmear,
+    LeastRecent,
+    SelfRescheduling,
+    Slots,
+    Spread,
+    MinimumScore,
+    DHondt,
+    Latency,
+    FixedWorkers,
+}
+
+impl KindName {
+    /// As a scenario writes it.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::AtOnce => "at_once",
+            Self::RandomSmear => "random_smear",
+            Self::LeastRecent => "least_recent",
+            Self::SelfRescheduling => "self_rescheduling",
+            Self::Slots => "slots",
+            Self::Spread => "spread",
+            Self::MinimumScore => "minimum_score",
+            Self::DHondt => "d_hondt",
+            Self::Latency => "latency",
+            Self::FixedWorkers => "fixed_workers",
+        }
+    }
+
+    /// Whether it shares the workers of a pipeline out, and places no jobs.
+    pub(super) const fn is_of_pipelines(self) -> bool {
+        matches!(self, Self::MinimumScore | Self::DHondt | Self::Latency | Self::FixedWorkers)
+    }
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SlotPlacement {
+    Hash,
+    Twister,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LaneEntry {
+    workers: i64,
+    timeout: Option<String>,
+}
+
+/// What of the scenario a strategy must fit.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Surroundings {
+    pub(super) cycle: u64,
+    pub(super) kind_count: usize,
+    /// None that change.
+    pub(super) workers: Option<u32>,
+    pub(super) is_autoscaled: bool,
+}
+
+impl StrategyEntry {
+    pub(super) fn check(&self, around: Surroundings) -> Result<Strategy, Rejection> {
+        self.only_its_own()?;
+        self.has_other_kinds(around)?;
+        let lanes = self.lanes(around)?;
+        let kind = match self.kind {
+            KindName::AtOnce => StrategyKind::AtOnce,
+            KindName::RandomSmear => StrategyKind::RandomSmear,
+            KindName::SelfRescheduling => StrategyKind::SelfRescheduling,
+            KindName::LeastRecent => StrategyKind::LeastRecent {
+                interval: positive("interval", self.interval.as_deref().unwrap_or("1m"))?,
+                batch: within("batch", self.batch.unwrap_or(1_000), SCENARIO_USERS)?,
+                spread: micros("spread", self.spread.as_deref().unwrap_or("0s"))?,
+            },
+            KindName::MinimumScore => workers_by(Rule::MinimumScore, Weighting::Even),
+            KindName::DHondt => workers_by(Rule::DHondt, Weighting::Even),
+            KindName::Latency => workers_by(Rule::MinimumScore, Weighting::Latency),
+            KindName::FixedWorkers => StrategyKind::FixedWorkers,
+            KindName::Slots => StrategyKind::Slots(self.schedule(around.cycle)?),
+            KindName::Spread => StrategyKind::Spread {
+                feeders: within(
+                    "feeders",
+                    self.feeders.unwrap_or(16),
+                    offbeat_core::limits::FEEDER_COUNT,
+                )?,
+            },
+        };
+        let name = self.name.clone().unwrap_or_else(|| {
+            let plain = match self.placement {
+                Some(SlotPlacement::Twister) => "slots, twister".to_owned(),
+                _ => kind.name().replace('_', " "),
+            };
+            match self.other_kinds {
+                None => plain,
+                Some(KindPlacement::Reciprocal) => plain + ", reciprocal",
+                Some(KindPlacement::Independent) => plain + ", independent",
+                Some(KindPlacement::Same) => plain + ", same",
+            }
+        });
+        Ok(Strategy { name, kind, other_kinds: self.other_kinds, lanes })
+    }
+
+    /// A field of another strategy would be ignored, so it is refused.
+    fn only_its_own(&self) -> Result<(), Rejection> {
+        let fields = [
+            ("placement", self.placement.is_some(), KindName::Slots),
+            ("slot_count", self.slot_count.is_some(), KindName::Slots),
+            ("bucket_count", self.bucket_count.is_some(), KindName::Slots),
+            ("interval", self.interval.is_some(), KindName::LeastRecent),
+            ("batch", self.batch.is_some(), KindName::LeastRecent),
+            ("spread", self.spread.is_some(), KindName::LeastRecent),
+            ("feeders", self.feeders.is_some(), KindName::Spread),
+        ];
+        let strange = fields.iter().find(|(_, is_set, owner)| *is_set && *owner != self.kind);
+        strange.map_or(Ok(()), |(field, _, owner)| {
+            let allowed =
+                format!("must be set with another kind of strategy alone: {}", owner.name());
+            Err(Rejection::new(Reason::Contradictory, *field, "a value", allowed))
+        })
+    }
+
+    fn schedule(&self, cycle: u64) -> Result<Schedule, Rejection> {
+        let mut spec = ScheduleSpec::every(Span::from_millis(cycle / 1_000));
+        spec.slot_count = self.slot_count;
+        spec.bucket_count = self.bucket_count;
+        spec.placement = match self.placement {
+            None | Some(SlotPlacement::Hash) => PlacementKind::Hash,
+            Some(SlotPlacement::Twister) => PlacementKind::Twister,
+        };
+        Schedule::try_new(&spec)
+    }
+
+    /// Whether it keeps kinds where they are told to stand.
+    pub(super) fn heeds_placements(&self) -> bool {
+        self.other_kinds.is_none() && self.kind != KindName::LeastRecent
+    }
+
+    fn has_other_kinds(&self, around: Surroundings) -> Result<(), Rejection> {
+        let allowed = match self.other_kinds {
+            Some(_) if self.kind == KindName::LeastRecent => {
+                "must not be set with least_recent, which enqueues all kinds of a user together"
+            }
+            Some(_) if around.kind_count < 2 || self.kind.is_of_pipelines() => {
+                "must be set with 2 kinds or more alone"
+            }
+            _ => return Ok(()),
+        };
+        Err(Rejection::new(Reason::Contradictory, "other_kinds", "a value", allowed))
+    }
+
+    fn lanes(&self, around: Surroundings) -> Result<Option<LaneSet>, Rejection> {
+        let refuse = |field: &str, value: &dyn std::fmt::Display, allowed: &str| {
+            Err(Rejection::new(Reason::Contradictory, field, value, allowed))
+        };
+        if self.lanes.is_empty() {
+            return match self.suspend {
+                Some(value) => refuse("suspend", &value, "must be set with lanes alone"),
+                None => Ok(None),
+            };
+        }
+        if self.kind.is_of_pipelines() {
+            return refuse("lanes", &"a value", "must not be set in a pipeline, with stages");
+        }
+        if around.is_autoscaled {
+            let allowed = "must not be set beside [autoscaler]: the workers of lanes are constant";
+            return refuse("lanes", &"a value", allowed);
+        }
+        let lane = |(place, lane): (usize, &LaneEntry)| {
+            let timeout = lane
+                .timeout
+                .as_ref()
+                .map(|timeout| span(&format!("lanes[{place}].timeout"), timeout));
+            Ok(LaneSpec { worker_count: lane.workers, attempt_timeout: timeout.transpose()? })
+        };
+        let lanes = self.lanes.iter().enumerate().map(lane).collect::<Result<_, Rejection>>()?;
+        let on_timeout =
+            if self.suspend == Some(true) { OnTimeout::Suspend } else { OnTimeout::Abort };
+        let set = LaneSetSpec { lanes, on_timeout, ..LaneSetSpec::default() }.check();
+        let set = set.map_err(|mut refused| {
+            refused.field = refused
+                .field
+                .replace("attempt_timeout", "timeout")
+                .replace("worker_count", "workers");
+            refused
+        })?;
+        let own: u64 = set.lanes().iter().map(|lane| lane.workers).sum();
+        if around.workers.map(u64::from) != Some(own) {
+            let value = format!("{own} workers in all");
+            let allowed = around.workers.map_or_else(
+                || "must not be set where workers change".to_owned(),
+                |all| format!("must have {all} workers in all, as the scenario has"),
+            );
+            return refuse("lanes", &value, &allowed);
+        }
+        Ok(Some(set))
+    }
+}
+
+/// Results are told apart by name.
+pub(super) fn named_apart(strategies: Vec<Strategy>) -> Result<Vec<Strategy>, Rejection> {
+    check_names(strategies.iter().map(|strategy| strategy.name.as_str()))
+        .map_err(|refused| refused.under("strategies"))?;
+    Ok(strategies)
+}
+
+const fn workers_by(rule: Rule, weighting: Weighting) -> StrategyKind {
+    StrategyKind::Workers { rule, weighting }
+}
