@@ -53,6 +53,10 @@ impl fmt::Display for ListenAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(address) => address.fmt(f),
+            // Two slashes would be read as those of a URL.
+            Self::Unix(path) if path.as_os_str().as_encoded_bytes().starts_with(b"//") => {
+                write!(f, "unix://{}", path.display())
+            }
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
         }
     }
@@ -91,6 +95,8 @@ mod tests {
         }
         assert_eq!("localhost:1".parse::<ListenAddress>().unwrap().to_string(), "127.0.0.1:1");
         assert_eq!("unix:///a".parse::<ListenAddress>().unwrap().to_string(), "unix:/a");
+        let slashes: ListenAddress = "unix:////run/a".parse().unwrap();
+        assert_eq!(slashes.to_string().parse(), Ok(slashes));
         for bad in
             ["", "2328", "unix:", "unix://", "example.org:80", "127.0.0.1", "127.0.0.1:65536"]
         {
