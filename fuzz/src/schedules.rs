@@ -60,7 +60,7 @@ pub fn schedules(data: &[u8]) {
 
 fn span(choices: &mut Choices<'_>) -> Option<Span> {
     let nanos = choices.maybe(Choices::narrow).unwrap_or_default();
-    match choices.maybe(|choices| choices.integer()) {
+    match choices.maybe(Choices::integer) {
         Some(millis) if millis > 0 && nanos == 0 => Some(Span::from_millis(millis.unsigned_abs())),
         _ => {
             let seconds = choices.integer();
@@ -87,9 +87,9 @@ fn spec(choices: &mut Choices<'_>) -> Option<ScheduleSpec> {
             true => Some(heard(moment(choices))?),
             false => None,
         },
-        slot_count: choices.maybe(|choices| choices.integer()),
+        slot_count: choices.maybe(Choices::integer),
         placement: choices.one_of(&PLACEMENTS),
-        bucket_count: choices.maybe(|choices| choices.integer()),
+        bucket_count: choices.maybe(Choices::integer),
         profile: choices.maybe(|choices| choices.one_of(&PROFILES)),
         salt: choices.maybe(Choices::text).unwrap_or_default(),
     })

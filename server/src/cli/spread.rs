@@ -112,7 +112,12 @@ impl<R: BufRead, W: Write> Lines<R, W> {
                 format!("line {number}: a longer line is refused: must be {GROUP_LINE_BYTES}");
             return Err(Failure::Other(message));
         }
-        serde_json::from_slice(&self.line).map(Some).map_err(|error| {
+        let read = match self.line.trim_ascii_start() {
+            [b'{', ..] => serde_json::from_slice(&self.line),
+            // The reader would take a list of the two for one.
+            _ => Err(serde::de::Error::custom("not an object")),
+        };
+        read.map(Some).map_err(|error| {
             let allowed = r#"must be like {"group": "a", "jobs": ["a1", "a2"]}"#;
             Failure::Other(format!("line {number}: {error}: {allowed}"))
         })
