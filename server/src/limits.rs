@@ -67,6 +67,15 @@ pub const ANSWER_BYTES: Limit = Limit {
     note: "settable, 64 MiB by default; beyond it RESOURCE_EXHAUSTED: ask for less at once",
 };
 
+/// Jobs that are submitted together.
+pub const SUBMITTED_JOBS: Limit = Limit {
+    name: "jobs in a call of SubmitGroups",
+    minimum: 0,
+    maximum: 400_000,
+    unit: "jobs",
+    note: "of all groups together; the message is limited too",
+};
+
 /// Bytes of all larger messages.
 pub const BYTES_UNDER_WAY: Limit = Limit {
     name: "bytes of messages under way, requests and answers",
@@ -382,6 +391,7 @@ pub const SERVER_LIMITS: &[Limit] = &[
     BULK_MESSAGE_BYTES,
     ANSWER_BYTES,
     BYTES_UNDER_WAY,
+    SUBMITTED_JOBS,
     JSON_ITEMS,
     JSON_OBJECTS,
     HEADER_BYTES,

@@ -79,7 +79,7 @@ def test_abandoned_work(siege: Siege, method: str, leaves: str) -> None:
             share = used()
         worked = siege.server.cpu_seconds() - before
         siege.note(f"idle {time.monotonic() - left:.1f} s after, {worked:.1f} s of CPU in all")
-        assert worked > 0.3, f"{worked:.2f} s of CPU: the work was never begun"
+        assert worked > 0.05, f"{worked:.2f} s of CPU: the work was never begun"
         assert share <= IDLE, f"{share:.0%} of a core is used {SOON} s after everybody has left"
 
     siege.stand(attack)

@@ -23,7 +23,9 @@ BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbe
 def client() -> Iterator[offbeat.Client]:
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
-    sidecar = subprocess.Popen([BINARY, "serve", "--listen", address, "--admin-listen", "off"], stderr=subprocess.PIPE)
+    sidecar = subprocess.Popen(
+        [BINARY, "serve", "--listen", address, "--admin-listen", "off"], stderr=subprocess.PIPE
+    )
     assert sidecar.stderr is not None
     assert b"listening" in sidecar.stderr.readline()
     with offbeat.Client(address) as client:

@@ -129,7 +129,8 @@ class FailuresTest < OffbeatTest
     sleep(0.6) # the longest pause
     stopping = true
     assert_operator threads.map(&:value).min, :>, 10
-    assert_raises(Offbeat::Unavailable) { sidecar.stop && client.describe_schedule(EIGHT_HOURS, timeout: 0.5) }
+  ensure
+    sidecar.stop
   end
 
   def test_unix_sockets_work

@@ -322,6 +322,23 @@ class SecuredTest < OffbeatTest
     end
   end
 
+  # Something that is no whole message of TLS came while nobody asked anything.
+  def test_deadlines_hold_after_half_a_record
+    context = OpenSSL::SSL::SSLContext.new
+    certificate, key = AUTHORITY.sign(NAMES)
+    context.add_certificate(OpenSSL::X509::Certificate.new(certificate), OpenSSL::PKey.read(key))
+    address = fake do |socket|
+      secured = OpenSSL::SSL::SSLSocket.new(socket, context).accept
+      secured.readpartial(10_000)
+      secured.write("HTTP/1.1 404 Not Found\r\ncontent-length: 20\r\n\r\n{\"code\":\"not_found\"}")
+      socket.write("\x17\x03\x03\x40\x00".b)
+    end
+    client = Offbeat::Client.new(address, tls: tls, timeout: 0.4)
+    assert_raises(Offbeat::NotFound) { client.describe_schedule(EIGHT_HOURS) }
+    sleep(0.1)
+    assert_raises(Offbeat::DeadlineExceeded) { Timeout.timeout(5) { client.describe_schedule(EIGHT_HOURS) } }
+  end
+
   def test_a_sidecar_that_hangs_up_while_tls_begins_is_only_away
     calls = 0
     address = fake { |socket| (calls += 1) && socket.close }

@@ -46,7 +46,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve decisions over gRPC and HTTP/JSON
-    Serve(ServeArgs),
+    Serve(Box<ServeArgs>),
     /// Decide here, without a server: slots and offsets for IDs
     #[command(subcommand)]
     Slots(SlotsCommand),

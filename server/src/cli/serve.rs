@@ -28,9 +28,9 @@ pub(super) fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
 }
 
 async fn serve(args: &ServeArgs, config: &Config) -> Result<(), Failure> {
-    let telemetry = Telemetry::start(args).map_err(Failure::Usage)?;
-    let mut terminate = signal(SignalKind::terminate())?;
+    let mut terminate = signal(SignalKind::terminate())?; // first: it may come at once
     let mut interrupt = signal(SignalKind::interrupt())?;
+    let telemetry = Telemetry::start(args).map_err(Failure::Usage)?;
     let server = Server::bind(config).await.map_err(Failure::Other)?;
     let server = server.with_spans(telemetry.has_spans());
     for address in server.addresses()? {

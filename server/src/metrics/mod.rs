@@ -94,7 +94,7 @@ impl Default for Metrics {
         let help = "Time from the head of a request to the end of its answer, of unary methods";
         registry.register("request_duration_seconds", help, durations.clone());
         registry.register("connections_accepted", "Connections accepted", connections.clone());
-        let help = "Connections closed to make room, as they had not said what they speak";
+        let help = "Connections closed to make room, as they said nothing or were idle";
         registry.register("connections_evicted", help, evictions.clone());
         let help = "Files of certificates and tokens read again after a change";
         registry.register("reloads", help, reloads.clone());

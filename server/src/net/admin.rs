@@ -57,7 +57,7 @@ pub(super) async fn serve(listener: Listener, insight: Arc<Insight>) {
                     drop(place);
                 });
             }),
-            Listener::Unix(unix, _) => unix.accept().await.map(|(socket, _)| {
+            Listener::Unix(_, unix) => unix.accept().await.map(|(socket, _)| {
                 open.spawn(async move {
                     answer(socket, insight).await;
                     drop(place);

@@ -3,7 +3,8 @@
 //! and the like, and requests so malformed that each is reset.
 
 use std::io;
-use std::time::Instant;
+
+use tokio::time::Instant;
 
 use crate::limits::{FRAME_CREDIT, FRAMES_PER_SECOND};
 
@@ -143,35 +144,33 @@ struct Frame {
 impl Frames {
     /// The next frame that ends in `bytes`, which are taken.
     fn next(&mut self, bytes: &mut &[u8]) -> Option<Frame> {
-        loop {
-            if self.have < HEADER {
-                let missing = self.header.get_mut(self.have..).unwrap_or_default();
-                let taken = missing.len().min(bytes.len());
-                let (now, later) = bytes.split_at(taken);
-                missing.iter_mut().zip(now).for_each(|(slot, byte)| *slot = *byte);
-                *bytes = later;
-                self.have += taken;
-                if self.have < HEADER {
-                    return None;
-                }
-                let [high, middle, low, ..] = self.header;
-                self.left = u32::from_be_bytes([0, high, middle, low]) as usize;
-                self.seen = 0;
-            }
-            let (now, later) = bytes.split_at(self.left.min(bytes.len()));
-            if let Some(byte) = 3_usize.checked_sub(self.seen).and_then(|index| now.get(index)) {
-                self.last_of_four = *byte;
-            }
-            self.seen += now.len();
-            self.left -= now.len();
+        if self.have < HEADER {
+            let missing = self.header.get_mut(self.have..).unwrap_or_default();
+            let taken = missing.len().min(bytes.len());
+            let (now, later) = bytes.split_at(taken);
+            missing.iter_mut().zip(now).for_each(|(slot, byte)| *slot = *byte);
             *bytes = later;
-            if self.left > 0 {
+            self.have += taken;
+            if self.have < HEADER {
                 return None;
             }
-            self.have = 0;
-            let [.., kind, _, _, _, _, _] = self.header;
-            return Some(Frame { kind, length: self.seen, last_of_four: self.last_of_four });
+            let [high, middle, low, ..] = self.header;
+            self.left = u32::from_be_bytes([0, high, middle, low]) as usize;
+            self.seen = 0;
         }
+        let (now, later) = bytes.split_at(self.left.min(bytes.len()));
+        if let Some(byte) = 3_usize.checked_sub(self.seen).and_then(|index| now.get(index)) {
+            self.last_of_four = *byte;
+        }
+        self.seen += now.len();
+        self.left -= now.len();
+        *bytes = later;
+        if self.left > 0 {
+            return None;
+        }
+        self.have = 0;
+        let [.., kind, _, _, _, _, _] = self.header;
+        Some(Frame { kind, length: self.seen, last_of_four: self.last_of_four })
     }
 }
 

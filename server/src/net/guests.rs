@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Instant;
 
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::requests::Requests;
 

@@ -31,8 +31,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 pub enum Listener {
     /// On an IP address and port.
     Tcp(TcpListener),
-    /// On a path, which is removed at the end.
-    Unix(UnixListener, SocketFile),
+    /// On a path, which is removed at the end: before the listener is closed, so that a
+    /// successor cannot bind it in between.
+    Unix(SocketFile, UnixListener),
 }
 
 impl Listener {
@@ -52,9 +53,9 @@ impl Listener {
                 let listener = UnixListener::bind(path);
                 rustix::process::umask(umask);
                 let listener = listener?;
-                let file = SocketFile(path.clone());
+                let file = SocketFile { path: path.clone(), identity: identity(path)? };
                 fs::set_permissions(path, fs::Permissions::from_mode(mode.0))?;
-                Ok(Self::Unix(listener, file))
+                Ok(Self::Unix(file, listener))
             }
         }
     }
@@ -66,19 +67,31 @@ impl Listener {
     pub fn address(&self) -> io::Result<ListenAddress> {
         match self {
             Self::Tcp(listener) => Ok(ListenAddress::Tcp(listener.local_addr()?)),
-            Self::Unix(_, SocketFile(path)) => Ok(ListenAddress::Unix(path.clone())),
+            Self::Unix(file, _) => Ok(ListenAddress::Unix(file.path.clone())),
         }
     }
 }
 
-/// The file of a Unix socket of ours; removed when dropped.
+/// The file of a Unix socket of ours; removed when dropped, unless a successor's has taken its
+/// place.
 #[derive(Debug)]
-pub struct SocketFile(PathBuf);
+pub struct SocketFile {
+    path: PathBuf,
+    /// Device and inode.
+    identity: (u64, u64),
+}
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0); // it may be gone with its folder
+        if identity(&self.path).is_ok_and(|identity| identity == self.identity) {
+            let _ = fs::remove_file(&self.path); // it may be gone with its folder
+        }
     }
+}
+
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    let metadata = fs::symlink_metadata(path)?;
+    Ok((metadata.dev(), metadata.ino()))
 }
 
 /// As tokio's own, but with a longer queue.
@@ -125,7 +138,7 @@ pub(super) async fn accept(listener: Listener, connections: Arc<Connections>) {
                 let _ = stream.set_nodelay(true); // a closed peer; serving it will tell
                 Peer::Tcp(stream)
             }),
-            Listener::Unix(unix, _) => unix.accept().await.map(|(stream, _)| Peer::Unix(stream)),
+            Listener::Unix(_, unix) => unix.accept().await.map(|(stream, _)| Peer::Unix(stream)),
         };
         match accepted {
             Ok(peer) => connections.admit(peer).await,

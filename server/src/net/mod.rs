@@ -31,8 +31,10 @@ use connection::Connections;
 pub use listener::Listener;
 use reload::Secrets;
 
-/// How long streams may take to say that they end.
-const LAST_FLUSH: Duration = Duration::from_millis(100);
+/// How long streams may take to say that they end: several times, so that a process that was
+/// stopped meanwhile still gives each of them a turn.
+const LAST_FLUSH: Duration = Duration::from_millis(20);
+const LAST_TURNS: usize = 5;
 
 /// A server that is bound, and does not serve yet.
 #[derive(Debug)]
@@ -142,7 +144,12 @@ impl Server {
             let left = connections.count();
             tracing::warn!(connections = left, "grace period over: requests under way are cut");
             let _ = close.send(true); // streams end with UNAVAILABLE, if their readers read
-            let _ = tokio::time::timeout(LAST_FLUSH, connections.drained()).await;
+            for _ in 0..LAST_TURNS {
+                let turn = tokio::time::timeout(LAST_FLUSH, connections.drained()).await;
+                if turn.is_ok() {
+                    break;
+                }
+            }
             connections.cut();
         }
         tracing::info!("stopped");

@@ -12,6 +12,9 @@ use crate::work::{Permit, off_loop};
 /// Batches of more IDs are decided off the event loop.
 const INLINE_IDS: usize = 256;
 
+/// What an assignment takes in an answer: its columns.
+const ASSIGNMENT_BYTES: usize = 36;
+
 /// What all IDs of a batch, or of a stream of batches, share.
 #[derive(Debug, Clone)]
 pub(super) struct Batch {
@@ -49,6 +52,11 @@ impl Batch {
         let column = convert::column(ids)
             .and_then(|column| column.check().map(|()| column))
             .map_err(|rejection| status::refused(&rejection))?;
+        if let Some(permit) = &self.permit
+            && !permit.take_answer(column.len() * ASSIGNMENT_BYTES)
+        {
+            return Err(status::no_room());
+        }
         let (batch, long) = (self.clone(), column.len() > INLINE_IDS);
         let decided =
             off_loop(long, self.permit.clone(), move || batch.decide(&column, first_index));

@@ -6,10 +6,16 @@ use std::marker::PhantomData;
 use bytes::Buf as _;
 use prost::Message;
 use tonic::Status;
-use tonic::codec::{self, DecodeBuf};
+use tonic::codec::{self, BufferSettings, DecodeBuf};
 use tonic_prost::ProstEncoder;
 
 use super::{elements, status};
+
+/// Each stream has two buffers, which grow with its messages: tonic begins with 8 KiB, which
+/// would be 160 MB for 10,000 idle streams.
+fn buffers() -> BufferSettings {
+    BufferSettings::new(512, 32 << 10)
+}
 
 /// Encodes `T` and decodes `U`.
 #[derive(Debug)]
@@ -32,7 +38,7 @@ where
     type Decoder = Decoder<U>;
 
     fn encoder(&mut self) -> Self::Encoder {
-        ProstEncoder::default()
+        ProstEncoder::new(buffers())
     }
 
     fn decoder(&mut self) -> Self::Decoder {
@@ -47,6 +53,10 @@ pub struct Decoder<U>(PhantomData<U>);
 impl<U: Message + Default + 'static> codec::Decoder for Decoder<U> {
     type Item = U;
     type Error = Status;
+
+    fn buffer_settings(&self) -> BufferSettings {
+        buffers()
+    }
 
     fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<U>, Status> {
         let message = buffer.chunk();

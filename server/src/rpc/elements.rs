@@ -4,11 +4,12 @@
 use std::any::TypeId;
 
 use offbeat_core::limits::{
-    BATCH_IDS, CALL_GROUPS, CALL_JOBS, DISPATCHED_JOBS, GROUP_WINDOW, HISTOGRAM_BUCKETS, Limit,
+    BATCH_IDS, CALL_GROUPS, DISPATCHED_JOBS, GROUP_WINDOW, HISTOGRAM_BUCKETS, Limit,
     RUN_TIME_SAMPLES, STAGE_COUNT,
 };
 use offbeat_core::{Reason, Rejection};
 
+use crate::limits::SUBMITTED_JOBS;
 use crate::proto;
 
 /// Shorter messages cannot swell to much.
@@ -20,16 +21,22 @@ struct Repeated {
     name: &'static str,
     path: &'static [u32],
     limit: Limit,
+    /// Where it is refused here: at twice the limit where the method says it better.
+    most: usize,
     /// Whether its elements are integers that may be packed.
     packed: bool,
 }
 
 const fn repeated(name: &'static str, path: &'static [u32], limit: Limit) -> Repeated {
-    Repeated { name, path, limit, packed: false }
+    Repeated { name, path, limit, most: 2 * limit.max_size(), packed: false }
+}
+
+const fn exactly(name: &'static str, path: &'static [u32], limit: Limit) -> Repeated {
+    Repeated { most: limit.max_size(), ..repeated(name, path, limit) }
 }
 
 const fn packed(name: &'static str, path: &'static [u32], limit: Limit) -> Repeated {
-    Repeated { name, path, limit, packed: true }
+    Repeated { packed: true, ..repeated(name, path, limit) }
 }
 
 static IDS: [Repeated; 3] = [
@@ -43,7 +50,7 @@ static STREAMED_IDS: [Repeated; 3] = [
     repeated("ids.texts", &[4, 5], BATCH_IDS),
 ];
 static GROUPS: [Repeated; 2] =
-    [repeated("groups", &[2], CALL_GROUPS), repeated("groups.jobs", &[2, 3], CALL_JOBS)];
+    [repeated("groups", &[2], CALL_GROUPS), exactly("groups.jobs", &[2, 3], SUBMITTED_JOBS)];
 static GROUP_IDS: [Repeated; 1] = [repeated("group_ids", &[2], CALL_GROUPS)];
 static STAGES: [Repeated; 2] = [
     repeated("stages", &[1], STAGE_COUNT),
@@ -88,8 +95,8 @@ fn repeated_of<M: 'static>() -> &'static [Repeated] {
     }
 }
 
-/// Refuses a message with more than twice the elements that its method takes. A few too many are
-/// left to the method, which knows better what to say, and what is malformed to the decoder.
+/// Refuses a message with many more elements than its method takes. A few too many are left to
+/// the method, which knows better what to say, and what is malformed to the decoder.
 ///
 /// # Errors
 /// Naming the field.
@@ -98,8 +105,7 @@ pub(super) fn check<M: 'static>(message: &[u8]) -> Result<(), Rejection> {
         return Ok(());
     }
     repeated_of::<M>().iter().try_for_each(|field| {
-        let most = 2 * field.limit.max_size();
-        let mut left = most;
+        let (most, mut left) = (field.most, field.most);
         count(message, field.path, field.packed, &mut left).ok_or_else(|| {
             let value = format_args!("more than {most} elements");
             let allowed = format!("must be {}", field.limit);
@@ -184,10 +190,11 @@ mod tests {
         };
         assert_eq!(refused(&stages(200_000)), None);
         assert_eq!(refused(&stages(200_001)).as_deref(), Some("stages"));
+        let jobs = SUBMITTED_JOBS.max_size();
         let part = |jobs| proto::GroupPart { jobs: vec!["j".into(); jobs], ..Default::default() };
         let groups = |parts| proto::SubmitGroupsRequest { groups: parts, ..Default::default() };
-        assert_eq!(refused(&groups(vec![part(4_096), part(4_096)])), None);
-        let over = groups(vec![part(4_096), part(4_097)]);
+        assert_eq!(refused(&groups(vec![part(4_096), part(jobs - 4_096)])), None);
+        let over = groups(vec![part(4_096), part(jobs - 4_095)]);
         assert_eq!(refused(&over).as_deref(), Some("groups.jobs"), "of all groups together");
         assert_eq!(refused(&groups(vec![part(0); 8_193])).as_deref(), Some("groups"));
     }

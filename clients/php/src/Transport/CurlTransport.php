@@ -6,7 +6,6 @@ namespace Offbeat\Transport;
 
 use CurlHandle;
 use Offbeat\Exception\DeadlineExceeded;
-use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\Exception\ResourceExhausted;
 use Offbeat\Exception\Unavailable;
@@ -56,6 +55,12 @@ final class CurlTransport implements Transport
 
     public function call(string $method, string $bytes, float $timeout): string
     {
+        return $this->message($this->exchange($method, pack('CN', 0, strlen($bytes)) . $bytes, $timeout));
+    }
+
+    /** The body of the answer to a body. */
+    private function exchange(string $method, string $question, float $timeout): string
+    {
         $headers = [];
         $body = '';
         $handle = $this->handle();
@@ -73,7 +78,7 @@ final class CurlTransport implements Transport
                 'expect:', // no waiting for a "100 Continue"
                 ...($authorization === null ? [] : ["authorization: $authorization"]),
             ],
-            CURLOPT_POSTFIELDS => pack('CN', 0, strlen($bytes)) . $bytes,
+            CURLOPT_POSTFIELDS => $question,
             CURLOPT_TIMEOUT_MS => $millis,
             CURLOPT_CONNECTTIMEOUT_MS => $millis,
             CURLOPT_HEADERFUNCTION => static function (CurlHandle $handle, string $line) use (&$headers): int {
@@ -93,13 +98,15 @@ final class CurlTransport implements Transport
 
         // A refusal can come before the question was taken, which then counts as an error.
         if (($headers['grpc-status'] ?? '0') === '0') {
-            $this->checkSize($handle, $method, strlen($bytes));
-            $this->checkRefusal($handle, $method, strlen($bytes), $timeout);
+            if (curl_errno($handle) === self::CURLE_HTTP2_STREAM && $question !== '') {
+                $this->checkSize($method, strlen($question) - self::FRAME_HEAD_BYTES);
+                $this->checkRefusal($method, $timeout - curl_getinfo($handle, CURLINFO_TOTAL_TIME));
+            }
             $this->checkConnection($handle, strlen($body), $timeout);
         }
         $this->checkStatus($handle, $headers);
 
-        return $this->message($body);
+        return $body;
     }
 
     public function close(): void
@@ -189,10 +196,10 @@ final class CurlTransport implements Transport
     }
 
     /** Before 8.0, libcurl does not pass on the refusal of a question that it has not sent whole. */
-    private function checkSize(CurlHandle $handle, string $method, int $length): void
+    private function checkSize(string $method, int $length): void
     {
         $limit = in_array($method, self::BULK_METHODS, true) ? self::MAX_BULK_BYTES : self::MAX_QUESTION_BYTES;
-        if (curl_errno($handle) === self::CURLE_HTTP2_STREAM && $length > $limit) {
+        if ($length > $limit) {
             $allowed = "must be 0 to $limit bytes";
             throw new ResourceExhausted(
                 "message: $length bytes is refused: $allowed",
@@ -204,14 +211,17 @@ final class CurlTransport implements Transport
         }
     }
 
-    /** Nor any other one: but an empty question hears it, such as that our token is not taken. */
-    private function checkRefusal(CurlHandle $handle, string $method, int $length, float $timeout): void
+    /**
+     * Nor any other one that comes so early, such as that of our token. Where there is nothing to be
+     * sent it hears them; else such a question is refused for that, without a reason.
+     */
+    private function checkRefusal(string $method, float $timeout): void
     {
-        if (curl_errno($handle) === self::CURLE_HTTP2_STREAM && $length > 0) {
-            try {
-                (new self($this->endpoint))->call($method, '', $timeout);
-            } catch (InvalidArgument) {
-                return; // for being empty: whatever refused the question is over
+        try {
+            (new self($this->endpoint))->exchange($method, '', max($timeout, 0.001));
+        } catch (OffbeatException $why) {
+            if ($why->reason !== '') {
+                throw $why;
             }
         }
     }

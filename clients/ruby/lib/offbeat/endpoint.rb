@@ -12,7 +12,6 @@ module Offbeat
     private_constant :FAILED
 
     attr_reader :address
-    alias to_s address
 
     # @param tls a {Tls}, true for one of defaults, or false or nil for none
     # @param token a String, or what answers `call` with one; nil for none
@@ -73,8 +72,7 @@ module Offbeat
         left = deadline && (deadline - now)
         raise Errno::ETIMEDOUT if left&.negative?
 
-        ready = wanted == :wait_readable ? socket.wait_readable(left) : socket.wait_writable(left)
-        raise Errno::ETIMEDOUT unless ready
+        wanted == :wait_readable ? socket.wait_readable(left) : socket.wait_writable(left)
       end
     rescue OpenSSL::SSL::SSLError
       raise if secured.state.start_with?(FAILED) # verbose, Ruby says more

@@ -3,7 +3,7 @@
 //! What a decision costs is a chain of dependent steps: 1,247 to seed a twister,
 //! 64 for an MD5. One ID alone has to walk it; many walk side by side, one in
 //! each lane of the machine's vectors, and several vectors in turn, so that none
-//! waits for its own last step. Everything is written once, over an [`Isa`], and
+//! waits for its own last step. Everything is written once, over an instruction set (`Isa`), and
 //! compiled for each. The answers are, bit for bit, those of one ID after the
 //! other ([`Twister`](crate::twister::Twister), [`hash`](crate::placement::hash)),
 //! which the tests hold against every kernel of their machine.

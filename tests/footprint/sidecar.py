@@ -1,0 +1,122 @@
+"""The server as users start it, and what it takes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
+#: Variables of whoever runs the tests are not the server's.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if "OFFBEAT" not in name}
+#: As in the goals: the smaller of the two.
+MB = 1_000_000
+FIGURES: list[str] = []
+
+
+def note(what: str, value: float, unit: str, allowed: float | None = None) -> None:
+    """Puts a figure into the table."""
+    limit = "" if allowed is None else f"  (at most {allowed:,.0f})"
+    FIGURES.append(f"{what:58} {value:10,.2f} {unit}{limit}")
+
+
+def within(seconds: float, true: Callable[[], bool]) -> bool:
+    """Whether something becomes true in time."""
+    limit = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > limit:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def free_port() -> int:
+    """A port of the loopback that is free now."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+class Sidecar:
+    """A server on free ports of the loopback, with its admin port."""
+
+    def __init__(self, *flags: str) -> None:
+        self.folder = tempfile.TemporaryDirectory(prefix="offbeat-footprint-")
+        self.log = Path(self.folder.name) / "log"
+        command = [BINARY, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [*command, "--log-format", "json", *flags],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                env=ENVIRONMENT,
+            )
+        self.proc = Path("/proc") / str(self.process.pid)
+        assert within(10, lambda: len(self.addresses()) == 2 or not self.is_alive())
+        assert self.is_alive(), self.lines()
+        self.address, self.admin = self.addresses()
+        self.port = int(self.address.rsplit(":", 1)[1])
+
+    def __enter__(self) -> Sidecar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def lines(self) -> list[dict]:
+        """What it has logged."""
+        return [json.loads(line) for line in self.log.read_text().split("\n")[:-1]]
+
+    def addresses(self) -> list[str]:
+        """Where it answers."""
+        return [line["address"] for line in self.lines() if "address" in line]
+
+    def is_alive(self) -> bool:
+        """Whether the process runs."""
+        return self.process.poll() is None
+
+    def status(self, name: str) -> int:
+        """A number of bytes that the kernel tells."""
+        found = re.search(rf"^{name}:\s+(\d+) kB", (self.proc / "status").read_text(), re.M)
+        assert found, f"/proc tells no {name}"
+        return int(found[1]) << 10
+
+    def memory(self) -> float:
+        """Resident memory, its program and libraries included, in MB."""
+        return self.status("VmRSS") / MB
+
+    def files(self) -> int:
+        """Open file descriptors."""
+        return len(os.listdir(self.proc / "fd"))
+
+    def look(self, path: str) -> str:
+        """What the admin port answers."""
+        with urllib.request.urlopen(f"http://{self.admin}{path}", timeout=5) as answer:
+            return answer.read().decode()
+
+    def probe(self) -> None:
+        """What Kubernetes and Prometheus ask again and again."""
+        command = [BINARY, "health", "--address", self.address]
+        subprocess.run(command, check=True, env=ENVIRONMENT, timeout=10)
+        self.look("/readyz")
+        self.look("/metrics")
+
+    def stop(self) -> None:
+        """Ends it."""
+        with contextlib.suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(timeout=15)
+        finally:
+            self.process.kill()
+            self.folder.cleanup()

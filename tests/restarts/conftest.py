@@ -1,0 +1,55 @@
+"""Sidecars that are started, ended and replaced, and the figures at the end of the output.
+
+``OFFBEAT_BIN`` names the binary; ``OFFBEAT_ROUNDS`` and ``OFFBEAT_RESTARTS`` say how often.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from sidecar import FIGURES, Sidecar
+
+# Raw frames, requests as bytes, and a ledger of jobs are those of the neighbours.
+for neighbour in ("attacks", "faults"):
+    sys.path.append(str(Path(__file__).parents[1] / neighbour))
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., Sidecar]]:
+    """Starts sidecars, and ends those that have not."""
+    started: list[Sidecar] = []
+
+    def start_one(*flags: str, **how: object) -> Sidecar:
+        started.append(Sidecar(*flags, **how))
+        return started[-1]
+
+    yield start_one
+    for sidecar in started:
+        sidecar.discard()
+
+
+@pytest.fixture
+def figures(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Notes a line for the end of the output."""
+    return lambda line: FIGURES.append(f"{request.node.name}: {line}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Files for hundreds of connections."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The figures of all tests."""
+    terminalreporter.section("restarts")
+    for line in FIGURES:
+        terminalreporter.write_line(line)
+    target = os.environ.get("OFFBEAT_RESTART_FIGURES")
+    if target:
+        Path(target).write_text("\n".join(FIGURES) + "\n")
