@@ -9,13 +9,8 @@ if [[ ${1:-} =~ ^[0-9]+$ ]]; then
     seconds=$1
     shift
 fi
-if [ $# -gt 0 ]; then targets=("$@"); else mapfile -t targets < <(cargo fuzz list); fi
-
-# Safe code but for a few vector instructions: their bounds are checked by the kernels' own tests,
-# and without the sanitizer the stable compiler will do, at three times the speed.
-cargo fuzz build --sanitizer none
-triple=$(rustc -vV | sed -n 's/^host: //p')
-built=${CARGO_TARGET_DIR:-target}/$triple/release
+source ./build.sh
+if [ $# -gt 0 ]; then targets=("$@"); else targets=("${all[@]}"); fi
 
 found=()
 for target in "${targets[@]}"; do

@@ -79,6 +79,8 @@ make_venv() {
 lint() {
     say "format and lints"
     cargo fmt --all --check
+    # Of its lints that is enough: server/tests/corpus.rs is made of its source.
+    cargo fmt --manifest-path fuzz/Cargo.toml --check
     cargo clippy --quiet --locked --workspace --all-targets -- --deny warnings
     RUSTDOCFLAGS="--deny warnings" cargo doc --quiet --locked --workspace --no-deps
     "$tools/node_modules/.bin/buf" lint proto
@@ -89,6 +91,8 @@ lint() {
     (cd clients/python && "../../$venv/bin/mypy" --no-error-summary)
 
     "$tools/cargo/bin/cargo-deny" check --hide-inclusion-graph bans licenses sources
+    "$tools/cargo/bin/cargo-deny" --manifest-path fuzz/Cargo.toml --locked --config deny.toml \
+        check --hide-inclusion-graph bans licenses sources
 
     say "the core names no transport, runtime or wire format"
     local tree

@@ -273,6 +273,20 @@ fn main() {
     ] {
         seeds.add("settings", [&[kind], text.as_bytes()].concat());
     }
+    for choices in [&[4, 1, 3, 0, 1, 40, 4][..], &[4, 2, 4, 0, 9, 1, 5, 0, 64, 1, 6, 0, 9, 2]] {
+        seeds.add("settings", choices);
+    }
+    // Pings and resets beyond what is allowed, requests that earn some, and bytes that are no HTTP/2.
+    for steps in [
+        &[2, 0, 3, 0, 0, 15, 255, 0, 0, 5, 3, 0, 3, 0, 0, 15, 255, 0][..],
+        &[2, 2, 1, 0, 0, 1, 0, 200, 0, 2, 0, 3, 0, 0, 15, 255, 0, 2, 1, 5, 0, 0, 0, 9, 1],
+        &[2, 3, 2, 0, 1, 0, 4, 1, 2, 3, 2, 0, 8, 0, 9, 1],
+        &[1, 4, 71, 69, 84, 32, 0, 2, 0, 3, 0, 0, 1, 0, 0],
+    ] {
+        for start in [[0, 7, 0], [1, 0, 0], [2, 31, 0], [1, 8, 1]] {
+            seeds.add("meter", [&start[..], steps].concat());
+        }
+    }
     let pem =
         |name: &str, body: &str| format!("-----BEGIN {name}-----\n{body}\n-----END {name}-----\n");
     let (certificate, key) = (pem("CERTIFICATE", "MAA="), pem("PRIVATE KEY", "MAA="));

@@ -18,6 +18,7 @@ mod histories;
 mod ids;
 mod json;
 mod lines;
+mod meter;
 pub mod methods;
 mod orders;
 mod plans;
@@ -33,7 +34,7 @@ mod wire;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 17] = [
     ("certificates", settings::certificates),
     ("frames", frames::frames),
     ("groups", lines::groups),
@@ -41,6 +42,7 @@ pub const TARGETS: [Target; 16] = [
     ("ids", ids::ids),
     ("json", json::json),
     ("leases", histories::leases),
+    ("meter", meter::meter),
     ("named", histories::named),
     ("orders", orders::orders),
     ("plans", plans::plans),

@@ -1,8 +1,10 @@
 //! What a server is started with: flags, addresses, filters, tokens, certificates.
 
+use std::collections::BTreeMap;
 use std::fs;
 
-use offbeat::config::{Admin, Config, ListenAddress, TlsFiles, log_filter};
+use clap::Args as _;
+use offbeat::config::{Admin, Config, LimitArgs, ListenAddress, TlsFiles, log_filter};
 use offbeat::http::Tokens;
 use offbeat::net::Server;
 
@@ -16,10 +18,13 @@ fn heard<T>(read: Result<T, String>) -> Option<T> {
     read.inspect_err(|said| assert!(!said.is_empty() && said.len() <= REFUSAL_BYTES, "{said}")).ok()
 }
 
-/// Flags one a line, an address, a filter, or a file of tokens.
+/// Flags one a line, an address, a filter, a file of tokens, or limits.
 pub fn settings(data: &[u8]) {
     let mut choices = Choices::new(data);
-    let kind = choices.below(4);
+    let kind = choices.below(5);
+    if kind == 4 {
+        return limits(&mut choices);
+    }
     let text = String::from_utf8_lossy(choices.rest());
     match kind {
         0 => {
@@ -39,6 +44,46 @@ pub fn settings(data: &[u8]) {
         }
         2 => drop(heard(log_filter(&text))),
         _ => tokens(&text),
+    }
+}
+
+/// Limits as flags with numbers: a refusal names one of them and what is allowed; what is accepted
+/// is what was said, in whatever order, and messages fit into their room.
+fn limits(choices: &mut Choices<'_>) {
+    let command = LimitArgs::augment_args(clap::Command::new("limits"));
+    let names: Vec<&str> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
+    let mut flags = BTreeMap::new();
+    for _ in 0..=choices.below(6) {
+        let name = names[choices.below(names.len())];
+        // Of thousands, too: most ranges begin there.
+        let value = choices.integer().saturating_mul(choices.one_of(&[1, 1_024, 1 << 20]));
+        flags.insert(name, value);
+    }
+    let forth: Vec<String> =
+        flags.iter().map(|(name, value)| format!("--{name}={value}")).collect();
+    let back: Vec<&String> = forth.iter().rev().collect();
+    let config = Config::from_flags(&forth).map_err(|invalid| invalid.to_string());
+    let backwards = Config::from_flags(back).map(|config| config.limits);
+    assert_eq!(config.is_ok(), backwards.is_ok(), "{forth:?}");
+    if let Err(said) = &config {
+        let named = flags.iter().any(|(name, value)| {
+            said.contains(&format!("--{name}")) && said.contains(&value.to_string())
+        });
+        assert!(named && said.contains("must be"), "{forth:?}: {said}");
+    }
+    let Some(Config { limits, .. }) = heard(config) else { return };
+    assert_eq!(backwards.as_ref(), Ok(&limits), "{forth:?}");
+    assert!(limits.message.maximum <= limits.bulk_message.maximum, "{limits:?}");
+    let room = i64::try_from(limits.bytes_under_way).unwrap();
+    assert!(limits.bulk_message.maximum <= room, "{limits:?}");
+    for (name, held) in [
+        ("max-answer-bytes", limits.answer.maximum),
+        ("max-bytes-under-way", room),
+        ("max-streams", limits.streams.into()),
+        ("stream-window", limits.stream_window.into()),
+        ("keepalive", i64::try_from(limits.keepalive.as_secs()).unwrap()),
+    ] {
+        assert!(flags.get(name).is_none_or(|said| *said == held), "{forth:?}: {limits:?}");
     }
 }
 

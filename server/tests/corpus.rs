@@ -1,5 +1,6 @@
 //! Inputs that the fuzzer found worth keeping, replayed: what holds for any input holds for them.
 //! Each folder of `tests/corpus` has the name of a target of `fuzz/`.
+#![allow(clippy::unwrap_used)]
 
 #[path = "../../fuzz/src/lib.rs"]
 mod targets;
@@ -42,6 +43,6 @@ macro_rules! replay {
 }
 
 replay! {
-    certificates frames groups headers ids json leases named orders plans scenarios schedules
-    settings store tables wire
+    certificates frames groups headers ids json leases meter named orders plans scenarios
+    schedules settings store tables wire
 }

@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use offbeat_core::rejection::shorten;
+
 /// Where to listen, or whom to call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListenAddress {
@@ -30,11 +32,12 @@ impl FromStr for ListenAddress {
 
     fn from_str(text: &str) -> Result<Self, InvalidAddress> {
         const ALLOWED: &str = "must be ADDRESS:PORT, localhost:PORT or unix:PATH";
+        let refused = |why| InvalidAddress(format!("\"{}\" {why}: {ALLOWED}", shorten(text)));
         if let Some(path) = text.strip_prefix("unix:") {
             // unix:///path is how URLs say unix:/path
             let path = path.strip_prefix("//").unwrap_or(path);
             if path.is_empty() {
-                return Err(InvalidAddress(format!("{text:?} has no path: {ALLOWED}")));
+                return Err(refused("has no path"));
             }
             return Ok(Self::Unix(path.into()));
         }
@@ -43,9 +46,7 @@ impl FromStr for ListenAddress {
             None => text.to_owned(),
         };
         let address = numeric.parse();
-        address
-            .map(Self::Tcp)
-            .map_err(|_| InvalidAddress(format!("{text:?} is no address: {ALLOWED}")))
+        address.map(Self::Tcp).map_err(|_| refused("is no address"))
     }
 }
 

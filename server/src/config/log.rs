@@ -1,5 +1,6 @@
 //! What is logged, as flags and variables say it.
 
+use offbeat_core::rejection::shorten;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 /// Libraries that warn of what peers do, as often as they do it: heard from `error` on, unless
@@ -14,7 +15,7 @@ pub fn log_filter(text: &str) -> Result<Targets, String> {
     let refused = || {
         let allowed = "must be off, error, warn, info, debug or trace, or a filter such as \
                        info,offbeat::request=debug";
-        format!("--log: {text:?} is refused: {allowed}")
+        format!("--log: \"{}\" is refused: {allowed}", shorten(text))
     };
     let is_known = |part: &str| {
         let is_level = !part.is_empty() && part.parse::<LevelFilter>().is_ok();

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Puts the fewest inputs that reach what all of tests/corpus and fuzz/corpus reach into tests/corpus:
+# keep.sh [TARGET…]. No more than 100 of a target, of all lengths; those that have a name stay.
+set -euo pipefail
+cd "$(dirname "$0")"
+most=100
+source ./build.sh
+if [ $# -gt 0 ]; then targets=("$@"); else targets=("${all[@]}"); fi
+
+fresh=$(mktemp -d)
+trap 'rm -rf "$fresh"' EXIT
+for target in "${targets[@]}"; do
+    kept=../tests/corpus/$target
+    mkdir -p "corpus/$target" "$fresh/$target" "$kept"
+    # Longer ones are kept in fuzz/corpus alone.
+    "$built/$target" -set_cover_merge=1 -max_len=1024 "$fresh/$target" "$kept" "corpus/$target" \
+        >"$fresh/log" 2>&1 || {
+        tail -n 40 "$fresh/log" >&2
+        exit 1
+    }
+    find "$kept" -type f -regextype egrep -regex '.*/[0-9a-f]{16}' -delete
+    mapfile -t inputs < <(find "$fresh/$target" -type f -printf '%s %p\n' | sort -n | cut -d ' ' -f 2-)
+    step=$(((${#inputs[@]} + most - 1) / most))
+    for ((place = 0; place < ${#inputs[@]}; place += step)); do
+        name=$(sha256sum <"${inputs[place]}" | head -c 16)
+        cp "${inputs[place]}" "$kept/$name"
+    done
+    printf '%-14s %6s of %6s inputs\n' "$target" "$(find "$kept" -type f | wc -l)" "${#inputs[@]}"
+done
+du -sb ../tests/corpus
