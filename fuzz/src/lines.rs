@@ -1,11 +1,13 @@
 //! What the command line reads: groups, stages, run times and IDs; spans and instants.
 
+use std::collections::BTreeMap;
+
 use offbeat::cli::reading;
 use offbeat::proto;
 use offbeat::rpc::stages::allocate;
 use offbeat_core::spread::{OnShortage, Policy, SpreadSpec};
 use offbeat_core::{Moment, PlacementKind};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::choices::Choices;
 use super::refusal;
@@ -18,6 +20,13 @@ fn heard<T>(read: Result<T, String>) -> Option<T> {
         assert!(!said.is_empty() && said.len() <= REFUSAL_BYTES, "{} bytes: {said}", said.len());
     })
     .ok()
+}
+
+/// Objects as written: a number may be beyond all that can be read.
+fn lines(text: &[u8]) -> Vec<BTreeMap<String, Box<RawValue>>> {
+    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let lines = lines.filter(|line| !line.is_empty());
+    lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
 }
 
 /// Groups as lines of JSON: every job comes out once, as it was written.
@@ -34,25 +43,18 @@ pub fn groups(data: &[u8]) {
     let input = choices.rest();
     let mut output = Vec::new();
     let Some(certificate) = heard(reading::spread(&spec, input, &mut output)) else { return };
-    let parse = |line: &[u8]| serde_json::from_slice::<Value>(line).unwrap();
-    let lines = |text: &[u8]| -> Vec<Value> {
-        let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-        lines.filter(|line| !line.is_empty()).map(parse).collect()
-    };
     let mut written = Vec::new();
     for (sequence, line) in lines(&output).into_iter().enumerate() {
-        assert_eq!(line["sequence"], sequence);
-        if line.get("idle").is_none() {
+        assert_eq!(line["sequence"].get(), sequence.to_string());
+        if !line.contains_key("idle") {
             written.push((line["group"].to_string(), line["job"].to_string()));
         }
     }
-    let mut asked: Vec<_> = lines(input)
-        .iter()
-        .flat_map(|line| {
-            let jobs = line["jobs"].as_array().unwrap();
-            jobs.iter().map(|job| (line["group"].to_string(), job.to_string())).collect::<Vec<_>>()
-        })
-        .collect();
+    let mut asked = Vec::new();
+    for line in lines(input) {
+        let jobs: Vec<&RawValue> = serde_json::from_str(line["jobs"].get()).unwrap();
+        asked.extend(jobs.iter().map(|job| (line["group"].to_string(), job.to_string())));
+    }
     assert_eq!(certificate.job_count, asked.len() as u64);
     written.sort();
     asked.sort();

@@ -27,6 +27,17 @@ fn every_target_has_inputs_and_every_input_a_target() {
     assert_eq!(names(&corpus()), targets);
 }
 
+/// What is found goes into the repository for ever: the fewest inputs that reach as much will do.
+#[test]
+fn all_inputs_together_are_small() {
+    let folders = names(&corpus()).into_iter().map(|name| corpus().join(name));
+    let inputs = folders.flat_map(|folder| {
+        names(&folder).into_iter().map(move |input| fs::metadata(folder.join(input)).unwrap().len())
+    });
+    let bytes: u64 = inputs.sum();
+    assert!(bytes <= 400_000, "{bytes} bytes: see fuzz/keep.sh");
+}
+
 fn replay(name: &str) {
     let folder = corpus().join(name);
     let inputs = names(&folder);
