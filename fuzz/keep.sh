@@ -20,11 +20,13 @@ for target in "${targets[@]}"; do
     }
     find "$kept" -type f -regextype egrep -regex '.*/[0-9a-f]{16}' -delete
     mapfile -t inputs < <(find "$fresh/$target" -type f -printf '%s %p\n' | sort -n | cut -d ' ' -f 2-)
-    step=$(((${#inputs[@]} + most - 1) / most))
-    for ((place = 0; place < ${#inputs[@]}; place += step)); do
+    count=${#inputs[@]}
+    some=$((count < most ? count : most))
+    for ((number = 0; number < some; number++)); do
+        place=$((number * count / some))
         name=$(sha256sum <"${inputs[place]}" | head -c 16)
         cp "${inputs[place]}" "$kept/$name"
     done
-    printf '%-14s %6s of %6s inputs\n' "$target" "$(find "$kept" -type f | wc -l)" "${#inputs[@]}"
+    printf '%-14s %6s of %6s inputs\n' "$target" "$(find "$kept" -type f | wc -l)" "$count"
 done
 du -sb ../tests/corpus
