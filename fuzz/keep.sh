@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Puts the fewest inputs that reach what all of tests/corpus and fuzz/corpus reach into tests/corpus:
-# keep.sh [TARGET…]. No more than 100 of a target, of all lengths; those that have a name stay.
+# keep.sh [TARGET…]. No more than 100 of a target, of all lengths, and few that take long; those that
+# have a name stay.
 set -euo pipefail
 cd "$(dirname "$0")"
 most=100
@@ -19,6 +20,10 @@ for target in "${targets[@]}"; do
         exit 1
     }
     find "$kept" -type f -regextype egrep -regex '.*/[0-9a-f]{16}' -delete
+    # They are to be repeated with every test: of those that take long, a few will do.
+    find "$fresh/$target" -type f -exec "$built/$target" {} + 2>&1 |
+        sed -n 's/^Executed \(.*\) in \([0-9]*\) ms$/\2 \1/p' | sort -n |
+        awk '$1 > 100 && ++slow > 2 {print $2}' | xargs -r rm
     mapfile -t inputs < <(find "$fresh/$target" -type f -printf '%s %p\n' | sort -n | cut -d ' ' -f 2-)
     count=${#inputs[@]}
     some=$((count < most ? count : most))
