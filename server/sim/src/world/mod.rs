@@ -5,6 +5,7 @@
 //! an attempt comes first, then what was planned first.
 
 mod ascending;
+mod departures;
 mod job;
 mod metrics;
 mod partners;
@@ -12,10 +13,8 @@ mod pipeline;
 mod queue;
 mod source;
 
-use core::cmp::Reverse;
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use offbeat_core::{Reason, Rejection};
@@ -24,6 +23,7 @@ use crate::generator::Generator;
 use crate::run_times::Draw;
 use crate::scenario::{Scenario, Strategy, StrategyKind};
 use ascending::Ascending;
+use departures::Departures;
 use job::{CHILD, Job, Timed};
 use metrics::slowdown;
 pub use metrics::{PartnerTally, Row, Trace};
@@ -33,6 +33,9 @@ use source::{Source, anywhere};
 pub(crate) use source::{offsets, shifts};
 
 const SECOND: u64 = 1_000_000;
+
+/// After how many rows a run tells how far it is.
+const ROWS_AT_A_TIME: usize = 1_000;
 
 /// No run yet.
 const NEVER: u64 = u64::MAX;
@@ -120,6 +123,7 @@ pub fn run(
     world.begin(&strategy.kind);
     for _ in 0..scenario.max_events {
         if !world.step(watch) {
+            world.tell(watch);
             return Ok(world.finish());
         }
     }
@@ -161,8 +165,8 @@ struct World<'a> {
     source: Source,
     queue: Queue,
     partners: Partners,
-    /// When attempts end, by their place in `running`: a heap moves its items about.
-    departures: BinaryHeap<Reverse<Timed<u32>>>,
+    /// When attempts end, by their place in `running`.
+    departures: Departures,
     running: Vec<Running>,
     free_places: Vec<u32>,
     /// Jobs that come back, and those that are not due yet.
@@ -183,6 +187,8 @@ struct World<'a> {
     number: u64,
     row: Row,
     rows: Vec<Row>,
+    /// Of how many of them the watch knows.
+    told_rows: usize,
     trace: Trace,
 }
 
@@ -205,7 +211,7 @@ impl<'a> World<'a> {
             queue: Queue::new(strategy.lanes.as_ref()),
             partners: Partners::new(&scenario.partners, scenario.population, &mut generator),
             generator,
-            departures: BinaryHeap::new(),
+            departures: Departures::new(),
             running: Vec::new(),
             free_places: Vec::new(),
             delayed: Ascending::new(),
@@ -224,6 +230,7 @@ impl<'a> World<'a> {
             number: 0,
             row: Row::default(),
             rows: Vec::with_capacity(seconds),
+            told_rows: 0,
             trace: Trace {
                 waits: Vec::with_capacity(jobs),
                 sojourns: Vec::with_capacity(jobs),
@@ -251,7 +258,7 @@ impl<'a> World<'a> {
     #[inline]
     fn step(&mut self, watch: &Watch) -> bool {
         let due = self.source.next_time();
-        let departure = self.departures.peek().map_or(NEVER, |Reverse(next)| next.at);
+        let departure = self.departures.next_time();
         let back = self.delayed.first().map_or(NEVER, |next| next.at);
         let other = self.next_change.min(self.next_look).min(self.turn);
         let next = due.min(departure).min(back).min(other);
@@ -288,14 +295,21 @@ impl<'a> World<'a> {
 
     /// Rows of the seconds that are over before the next event; false if the run is to stop.
     fn end_seconds(&mut self, next: u64, watch: &Watch) -> bool {
-        let before = self.rows.len();
         while next >= self.second_end {
             self.push_row();
             self.second_end += SECOND;
         }
-        let seconds = self.rows.len() - before;
-        watch.seconds.fetch_add(seconds as u64, Ordering::Relaxed);
+        // Not after each second: other threads have the number too.
+        if self.rows.len() - self.told_rows >= ROWS_AT_A_TIME {
+            self.tell(watch);
+        }
         !watch.stop.load(Ordering::Relaxed)
+    }
+
+    fn tell(&mut self, watch: &Watch) {
+        let seconds = self.rows.len() - self.told_rows;
+        self.told_rows = self.rows.len();
+        watch.seconds.fetch_add(seconds as u64, Ordering::Relaxed);
     }
 
     fn push_row(&mut self) {
@@ -346,8 +360,13 @@ impl<'a> World<'a> {
                         jobs.push(self.new_job(at, user, kind));
                     }
                 }
-                jobs.sort_by_key(|job| job.enqueued); // as they leave: see `Ascending`
-                jobs.into_iter().for_each(|job| self.delay(job, job.enqueued));
+                // In the order in which they leave: see `Ascending`.
+                let mut order: Vec<_> = jobs.iter().map(|job| job.enqueued).zip(0..).collect();
+                order.sort_unstable();
+                for (at, place) in order {
+                    let job: Option<&Job> = jobs.get::<usize>(place);
+                    job.copied().into_iter().for_each(|job| self.delay(job, at));
+                }
             }
         }
     }
@@ -378,8 +397,12 @@ impl<'a> World<'a> {
             self.trace.enqueued_jobs += 1;
             self.in_system += 1;
         }
-        self.queue.push(job);
-        self.fill();
+        if self.queue.is_passed_through() && self.busy < self.workers && self.turn == NEVER {
+            self.start(0, job);
+        } else {
+            self.queue.push(job);
+            self.fill();
+        }
     }
 
     /// Free workers take jobs, one at a time if they must.
@@ -433,11 +456,8 @@ impl<'a> World<'a> {
         self.busy += 1;
         let cost = self.take_time();
         self.row.started += 1;
-        let number = self.number;
-        self.number += 1;
-        let what = self.place(Running { job, lane, end });
-        let at = self.now.saturating_add(cost).saturating_add(time);
-        self.departures.push(Reverse(Timed { at, number, what }));
+        let place = self.place(Running { job, lane, end });
+        self.departures.push(self.now.saturating_add(cost).saturating_add(time), place);
     }
 
     /// How long a worker takes to take a job; others may have to wait for that.
@@ -471,7 +491,7 @@ impl<'a> World<'a> {
 
     #[inline]
     fn depart(&mut self) {
-        let Some(Reverse(Timed { what: place, .. })) = self.departures.pop() else { return };
+        let Some(place) = self.departures.pop() else { return };
         let Some(Running { mut job, lane, end }) = self.running.get(place as usize).copied() else {
             return;
         };
