@@ -8,7 +8,7 @@ use offbeat_core::Span;
 use crate::lanes::PlanSpec;
 use crate::run_times::real;
 use crate::scenario::{Scenario, Strategy, StrategyKind};
-use crate::world::{PartnerTally, Row, Trace};
+use crate::world::{PartnerTally, Step, Sums, Trace};
 
 /// What all runs come to; its JSON is what the report shows. Times are in seconds.
 #[derive(Debug, Clone, Serialize)]
@@ -146,42 +146,37 @@ impl Figures {
         place.and_then(|place| self.0.get(place)).copied().unwrap_or_default()
     }
 
-    /// Those of a run.
-    #[must_use]
-    pub fn of(trace: &Trace, cycle: u64) -> Self {
-        let mut waits = trace.waits.clone();
-        let mut sojourns = trace.sojourns.clone();
-        let mut intervals = trace.intervals.clone();
-        let interval_mean = mean(&intervals);
-        let interval_variation = deviation(&intervals, cycle);
-        // A part of a minute at the end is no minute in which less was done.
-        let whole = trace.rows.len() / 60 * 60;
-        let minutes = trace.rows.get(..whole).unwrap_or_default().chunks(60);
-        let (_, throughput_variation) = spread(minutes.map(|all| sum(all, |row| row.finished)));
-        let most = |of: fn(&Row) -> u32| f64::from(trace.rows.iter().map(of).max().unwrap_or(0));
+    /// Those of a run, whose samples are put into another order.
+    fn of(trace: &mut Trace, cycle: u64) -> Self {
+        let Trace { waits, sojourns, intervals, sums, .. } = trace;
+        // Means first: their last bits depend on the order.
+        let (wait, sojourn, interval) = (mean(waits), mean(sojourns), mean(intervals));
+        let interval_variation = deviation(intervals, cycle);
+        let minutes = sums.whole_minutes().iter().copied().map(real);
+        let (_, throughput_variation) = spread(minutes);
         let seconds = |micros: u64| real(micros) / 1e6;
         Self([
-            real(trace.sojourns.len() as u64),
+            real(sojourns.len() as u64),
             real(trace.failed_jobs),
-            mean(&waits) / 1e6,
-            seconds(quantile(&mut waits, 0.5)),
-            seconds(quantile(&mut waits, 0.95)),
-            seconds(quantile(&mut waits, 0.99)),
-            mean(&sojourns) / 1e6,
-            seconds(quantile(&mut sojourns, 0.95)),
-            most(|row| row.queue_depth),
-            most(|row| row.enqueued),
+            wait / 1e6,
+            seconds(quantile(waits, 0.5)),
+            seconds(quantile(waits, 0.95)),
+            seconds(quantile(waits, 0.99)),
+            sojourn / 1e6,
+            seconds(quantile(sojourns, 0.95)),
+            f64::from(sums.most(|step| step.queue_depth)),
+            f64::from(sums.most(|step| step.enqueued)),
             real(trace.worked) / real(trace.available.max(1)),
             throughput_variation,
-            interval_mean / 1e6,
+            interval / 1e6,
             interval_variation,
-            seconds(quantile(&mut intervals, 0.05)),
-            seconds(quantile(&mut intervals, 0.95)),
+            seconds(quantile(intervals, 0.05)),
+            seconds(quantile(intervals, 0.95)),
             trace.never_served.into(),
-            sum(&trace.rows, |row| row.lock_conflicts),
+            real(sums.lock_conflicts),
             real(trace.wasted) / real(trace.worked.max(1)),
             real(trace.left_jobs),
-            trace.slowdowns / real((trace.sojourns.len() as u64).max(1)),
+            trace.slowdowns / real((sojourns.len() as u64).max(1)),
         ])
     }
 
@@ -225,7 +220,7 @@ impl Ranks {
 }
 
 /// By time, in steps.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Series {
     /// Seconds of a step.
     pub step: u32,
@@ -268,45 +263,75 @@ pub struct KindSlot {
     pub slot: u32,
 }
 
-/// At most so many steps of a series.
-const STEPS: usize = 1_200;
 const BINS: u32 = 60;
 
+/// What results need of a run, so that the rest of it can go before the next one begins.
+#[derive(Debug)]
+pub struct Digest {
+    figures: Figures,
+    is_cut: bool,
+    partners: Vec<PartnerTally>,
+    /// Of a first seed.
+    shown: Option<Shown>,
+}
+
+/// What is shown of one run alone.
+#[derive(Debug)]
+struct Shown {
+    series: Series,
+    /// Kept until all strategies have been run: their histograms share their edges.
+    intervals: Vec<u64>,
+    /// All but a thousandth of them are no longer.
+    late_interval: u64,
+}
+
+impl Digest {
+    /// Of a run of `scenario`, by its number among all of them, as `run_each` tells it.
+    #[must_use]
+    pub fn of(scenario: &Scenario, number: usize, mut trace: Trace) -> Self {
+        let figures = Figures::of(&mut trace, scenario.cycle);
+        let shown = number.is_multiple_of(scenario.seeds.len().max(1)).then(|| {
+            let series = Series::of(&trace, scenario.duration);
+            let mut intervals = std::mem::take(&mut trace.intervals);
+            let late_interval = quantile(&mut intervals, 0.999);
+            Shown { series, intervals, late_interval }
+        });
+        Self { figures, is_cut: trace.is_cut, partners: trace.partners, shown }
+    }
+}
+
 impl Results {
-    /// What the traces of each strategy come to, one for each seed.
+    /// What the runs of each strategy come to, one for each seed.
     ///
     /// # Errors
     /// When a schedule refuses a user, which none does.
     pub fn new(
         scenario: &Scenario,
-        traces: &[Vec<Trace>],
+        digests: Vec<Vec<Digest>>,
     ) -> Result<Self, offbeat_core::Rejection> {
-        let figures: Vec<Figures> = traces
-            .iter()
-            .map(|traces| {
-                Figures::mean(
-                    &traces
-                        .iter()
-                        .map(|trace| Figures::of(trace, scenario.cycle))
-                        .collect::<Vec<_>>(),
-                )
-            })
-            .collect();
-        let edges = edges(traces);
+        let mean = |digests: &Vec<Digest>| {
+            Figures::mean(&digests.iter().map(|digest| digest.figures).collect::<Vec<_>>())
+        };
+        let figures: Vec<Figures> = digests.iter().map(mean).collect();
+        let is_cut = digests.iter().flatten().any(|digest| digest.is_cut);
+        let edges = edges(&digests);
         let mut strategies = Vec::new();
-        for ((strategy, traces), own) in scenario.strategies.iter().zip(traces).zip(&figures) {
-            let empty = Trace::default();
-            let first = traces.first().unwrap_or(&empty);
+        for ((strategy, digests), own) in scenario.strategies.iter().zip(digests).zip(&figures) {
+            let (partners, is_cut) =
+                (partners(scenario, &digests), digests.iter().any(|digest| digest.is_cut));
+            let shown = digests.into_iter().find_map(|digest| digest.shown);
+            let (series, intervals) =
+                shown.map_or_else(Default::default, |shown| (shown.series, shown.intervals));
             strategies.push(Outcome {
                 name: strategy.name.clone(),
                 kind: strategy.kind.name(),
                 figures: *own,
                 ranks: ranks(scenario, own, &figures),
-                is_cut: traces.iter().any(|trace| trace.is_cut),
-                series: Series::of(first, scenario.duration),
-                interval_histogram: histogram(&edges, &first.intervals),
+                is_cut,
+                series,
+                interval_histogram: histogram(&edges, &intervals),
                 slots: slots(scenario, strategy)?,
-                partners: partners(scenario, traces),
+                partners,
             });
         }
         let mut ranking: Vec<&Outcome> = strategies.iter().collect();
@@ -326,7 +351,7 @@ impl Results {
                 population: scenario.population,
                 cycle: real(scenario.cycle) / 1e6,
                 seeds: scenario.seeds.clone(),
-                is_cut: traces.iter().flatten().any(|trace| trace.is_cut),
+                is_cut,
                 notes: scenario.notes.clone(),
             },
             ranking: ranking.iter().map(|outcome| outcome.name.clone()).collect(),
@@ -336,11 +361,11 @@ impl Results {
     }
 }
 
-fn partners(scenario: &Scenario, traces: &[Trace]) -> Vec<PartnerFigures> {
+fn partners(scenario: &Scenario, digests: &[Digest]) -> Vec<PartnerFigures> {
     let figures = |(place, partner): (usize, &crate::scenario::Partner)| {
         let mean = |of: &dyn Fn(&PartnerTally) -> f64| {
-            let tallies = traces.iter().filter_map(|trace| trace.partners.get(place));
-            tallies.map(of).sum::<f64>() / real((traces.len() as u64).max(1))
+            let tallies = digests.iter().filter_map(|digest| digest.partners.get(place));
+            tallies.map(of).sum::<f64>() / real((digests.len() as u64).max(1))
         };
         #[expect(clippy::cast_precision_loss, reason = "a mean")]
         let wait =
@@ -414,40 +439,36 @@ fn ranks(scenario: &Scenario, own: &Figures, all: &[Figures]) -> Ranks {
 
 impl Series {
     fn of(trace: &Trace, duration: u64) -> Self {
-        let rows = trace.rows.as_slice();
-        let step = rows.len().div_ceil(STEPS).max(1);
+        let Sums { step, rows, steps, .. } = &trace.sums;
         // The last second may be a part of one.
-        let end = if trace.is_cut { rows.len() as u64 * 1_000_000 } else { duration };
-        let seconds = |part: usize, rows: usize| {
-            let begin = (part * step) as u64 * 1_000_000;
-            real(end.saturating_sub(begin).min(rows as u64 * 1_000_000).max(1)) / 1e6
+        let end = if trace.is_cut { rows * 1_000_000 } else { duration };
+        let seconds = |place: usize, part: &Step| {
+            let begin = place as u64 * u64::from(*step) * 1_000_000;
+            let whole = u64::from(part.rows) * 1_000_000;
+            real(end.saturating_sub(begin).min(whole).max(1)) / 1e6
         };
-        let rates = |of: fn(&Row) -> u32| {
-            let parts = rows.chunks(step).enumerate();
-            parts.map(|(place, part)| sum(part, of) / seconds(place, part.len())).collect()
-        };
-        let most = |of: fn(&Row) -> u32| {
-            rows.chunks(step).map(|part| part.iter().map(of).max().unwrap_or(0)).collect()
-        };
-        let means = |of: fn(&Row) -> u32| {
-            rows.chunks(step).map(|part| sum(part, of) / real(part.len() as u64)).collect()
-        };
+        let rates = steps.iter().enumerate();
         Self {
-            step: u32::try_from(step).unwrap_or(u32::MAX),
-            queue_depth: most(|row| row.queue_depth),
-            finished_per_second: rates(|row| row.finished),
-            enqueued_per_second: most(|row| row.enqueued),
-            busy_workers: means(|row| row.busy_workers),
-            workers: most(|row| row.workers),
+            step: *step,
+            queue_depth: steps.iter().map(|part| part.queue_depth).collect(),
+            finished_per_second: rates
+                .map(|(place, part)| real(part.finished) / seconds(place, part))
+                .collect(),
+            enqueued_per_second: steps.iter().map(|part| part.enqueued).collect(),
+            busy_workers: steps
+                .iter()
+                .map(|part| real(part.busy_workers) / f64::from(part.rows))
+                .collect(),
+            workers: steps.iter().map(|part| part.workers).collect(),
         }
     }
 }
 
 /// The same for all strategies, so that they can be compared.
-fn edges(traces: &[Vec<Trace>]) -> Vec<f64> {
-    let first = || traces.iter().filter_map(|traces| traces.first());
-    let low = first().filter_map(|trace| trace.intervals.iter().min()).min().copied();
-    let high = first().map(|trace| quantile(&mut trace.intervals.clone(), 0.999)).max();
+fn edges(digests: &[Vec<Digest>]) -> Vec<f64> {
+    let shown = || digests.iter().flatten().filter_map(|digest| digest.shown.as_ref());
+    let low = shown().filter_map(|shown| shown.intervals.iter().min()).min().copied();
+    let high = shown().map(|shown| shown.late_interval).max();
     let (low, high) = (real(low.unwrap_or(0)) / 1e6, real(high.unwrap_or(0)) / 1e6);
     let (low, high) = (low.floor(), high.ceil().max(low.floor() + 1.0));
     let step = (high - low) / f64::from(BINS);
@@ -484,10 +505,6 @@ fn slots(
     };
     let kinds = scenario.kinds.iter().zip(shifts).map(kind).collect();
     Ok(Some(Slots { loads, kinds }))
-}
-
-fn sum(rows: &[Row], of: fn(&Row) -> u32) -> f64 {
-    real(rows.iter().map(|row| u64::from(of(row))).sum())
 }
 
 fn mean(values: &[u64]) -> f64 {
