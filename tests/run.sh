@@ -187,6 +187,8 @@ clients() {
     "$venv/bin/pytest" --quiet tests/databases
     say "a server that is killed, and a ledger"
     python3 tests/faults/run.py --kills 100
+    say "a minute of mixed load, without growth"
+    OFFBEAT_SOAK_SECONDS=60 "$venv/bin/pytest" --quiet tests/footprint -k mixed_load
     say "the page of the simulator, in a browser"
     "$venv/bin/pytest" --quiet tests/report
     say "README and examples"
@@ -209,6 +211,9 @@ production() {
     "$venv/bin/pip" install --quiet --disable-pip-version-check -r tests/deploy/requirements.txt
     cargo build --release --locked --quiet --package offbeat
     export OFFBEAT_BIN="$PWD/target/release/offbeat"
+    deploy/image/prepare.sh
+    cp target/image/offbeat target/offbeat-static # the folder is made anew for the image
+    export OFFBEAT_STATIC_BIN="$PWD/target/offbeat-static"
     say "restarts"
     "$venv/bin/pytest" --quiet tests/restarts
     say "footprint"

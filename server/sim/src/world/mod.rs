@@ -12,10 +12,9 @@ mod partners;
 mod pipeline;
 mod queue;
 mod source;
+mod sums;
 
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-
-use std::sync::Arc;
 
 use offbeat_core::{Reason, Rejection};
 
@@ -31,11 +30,13 @@ use partners::{Attempt, Partners};
 use queue::Queue;
 use source::{Source, anywhere};
 pub(crate) use source::{offsets, shifts};
+use sums::Rows;
+pub use sums::{Step, Sums};
 
 const SECOND: u64 = 1_000_000;
 
 /// After how many rows a run tells how far it is.
-const ROWS_AT_A_TIME: usize = 1_000;
+const ROWS_AT_A_TIME: u64 = 1_000;
 
 /// No run yet.
 const NEVER: u64 = u64::MAX;
@@ -59,20 +60,20 @@ pub fn run_all(
     threads: usize,
     watch: &Watch,
 ) -> Result<Vec<Vec<Trace>>, Rejection> {
-    run_each(scenario, threads, watch, &|_, _| ())
+    run_each(scenario, threads, watch, &|_, trace| trace)
 }
 
-/// The same; tells on its thread of each run that has ended, by its number: all seeds of the first
-/// strategy, then those of the second. They end in any order.
+/// The same; asks on its thread what to keep of each run that has ended, by its number: all seeds
+/// of the first strategy, then those of the second. They end in any order.
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_each(
+pub fn run_each<T: Send>(
     scenario: &Scenario,
     threads: usize,
     watch: &Watch,
-    ended: &(dyn Fn(usize, &Trace) + Sync),
-) -> Result<Vec<Vec<Trace>>, Rejection> {
+    keep: &(dyn Fn(usize, Trace) -> T + Sync),
+) -> Result<Vec<Vec<T>>, Rejection> {
     let seeds = scenario.seeds.len();
     let runs = scenario.strategies.len() * seeds;
     let next = AtomicUsize::new(0);
@@ -87,13 +88,10 @@ pub fn run_each(
                 return done;
             };
             let trace = run(scenario, strategy, *seed, watch);
-            if let Ok(trace) = &trace {
-                ended(number, trace);
-            }
-            done.push((number, trace));
+            done.push((number, trace.map(|trace| keep(number, trace))));
         }
     };
-    let mut all: Vec<(usize, Result<Trace, Rejection>)> = std::thread::scope(|scope| {
+    let mut all: Vec<(usize, Result<T, Rejection>)> = std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads.min(runs)).map(|_| scope.spawn(work)).collect();
         let mut all = work();
         // A thread that panicked leaves its runs out.
@@ -101,9 +99,9 @@ pub fn run_each(
         all
     });
     all.sort_by_key(|(number, _)| *number);
-    let traces = all.into_iter().map(|(_, trace)| trace).collect::<Result<Vec<_>, _>>()?;
-    let mut traces = traces.into_iter();
-    Ok((0..scenario.strategies.len()).map(|_| traces.by_ref().take(seeds).collect()).collect())
+    let kept = all.into_iter().map(|(_, kept)| kept).collect::<Result<Vec<_>, _>>()?;
+    let mut kept = kept.into_iter();
+    Ok((0..scenario.strategies.len()).map(|_| kept.by_ref().take(seeds).collect()).collect())
 }
 
 /// Runs a scenario with one of its strategies.
@@ -186,9 +184,9 @@ struct World<'a> {
     second_end: u64,
     number: u64,
     row: Row,
-    rows: Vec<Row>,
+    rows: Rows,
     /// Of how many of them the watch knows.
-    told_rows: usize,
+    told_rows: u64,
     trace: Trace,
 }
 
@@ -198,7 +196,6 @@ impl<'a> World<'a> {
         let source = Source::new(scenario, strategy, &mut generator)?;
         let users = scenario.population as usize;
         let group = scenario.lock.map_or(1, |lock| lock.group_size.max(1)) as usize;
-        let seconds = usize::try_from(scenario.duration / SECOND).unwrap_or_default();
         let runs = scenario.strategies.len() * scenario.seeds.len();
         let jobs = usize::try_from(scenario.job_count()).unwrap_or_default() / runs.max(1);
         Ok(Self {
@@ -229,7 +226,7 @@ impl<'a> World<'a> {
             second_end: SECOND,
             number: 0,
             row: Row::default(),
-            rows: Vec::with_capacity(seconds),
+            rows: Rows::new(scenario.duration.div_ceil(SECOND), scenario.keeps_rows),
             told_rows: 0,
             trace: Trace {
                 waits: Vec::with_capacity(jobs),
@@ -309,7 +306,7 @@ impl<'a> World<'a> {
     fn tell(&mut self, watch: &Watch) {
         let seconds = self.rows.len() - self.told_rows;
         self.told_rows = self.rows.len();
-        watch.seconds.fetch_add(seconds as u64, Ordering::Relaxed);
+        watch.seconds.fetch_add(seconds, Ordering::Relaxed);
     }
 
     fn push_row(&mut self) {
@@ -335,7 +332,7 @@ impl<'a> World<'a> {
         self.trace.partners = self.partners.tallies();
         let never = self.last_end.iter().filter(|last| **last == NEVER).count();
         self.trace.never_served = u32::try_from(never).unwrap_or(u32::MAX);
-        self.trace.rows = Arc::new(self.rows);
+        self.rows.leave(&mut self.trace);
         self.trace.left_jobs = self.in_system;
         self.trace
     }
