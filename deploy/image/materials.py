@@ -154,7 +154,9 @@ def main() -> None:
     components = [crate_component(known[crate], checksums.get(crate)) for crate in crates]
     components += linked_besides(Path(sqlite["manifest_path"]).parent)
     binary_hash = hashlib.sha256(arguments.binary.read_bytes()).hexdigest()
-    arguments.bill.write_text(json.dumps(bill(components, uses, binary_hash), separators=(",", ":")) + "\n")
+    arguments.bill.write_text(
+        json.dumps(bill(components, uses, binary_hash), separators=(",", ":")) + "\n"
+    )
     texts = license_texts(packages).encode()
     arguments.licenses.write_bytes(gzip.compress(texts, mtime=0))  # the same texts, the same file
 

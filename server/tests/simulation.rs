@@ -105,7 +105,7 @@ async fn what_would_take_too_much_memory_is_refused() {
     let status = simulate(&mut client, &many).await.unwrap_err();
     assert_eq!(status.code(), Code::InvalidArgument, "{status:?}");
     assert!(status.message().contains("bytes of memory"), "{status:?}");
-    assert!(status.message().contains("at most 1048576 bytes"), "{status:?}");
+    assert!(status.message().contains("to 1048576 bytes in all"), "{status:?}");
 }
 
 /// Its place among the requests is free again soon, though the scenario would take a while.

@@ -2,10 +2,11 @@
 
 mod out;
 mod overwrite;
+mod progress;
 mod queue;
 mod table;
 
-use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,13 +15,13 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use offbeat_core::{Reason, Rejection};
 use offbeat_sim::results::{Digest, Results};
 use offbeat_sim::scenario::{Scenario, parse};
 use offbeat_sim::world::{Trace, Watch, run_each};
 
 use self::out::{Ended, Out};
+use self::progress::Progress;
 use super::Failure;
 use super::lanes::read_run_times_of;
 use super::output::{AnswerFormat, write_json_line};
@@ -140,12 +141,7 @@ fn read_scenario(path: &Path) -> Result<Scenario, Failure> {
 fn watched(scenario: &Scenario, tell: SyncSender<Ended>) -> Result<Vec<Vec<Digest>>, Failure> {
     let watch = Arc::new(Watch::default());
     let runs = (scenario.strategies.len() * scenario.seeds.len()) as u64;
-    let bar = ProgressBar::new(scenario.duration / 1_000_000 * runs);
-    if !io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    let style = ProgressStyle::with_template("{wide_bar} {percent} % of {len} s, {eta} left");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = Progress::new(scenario.duration / 1_000_000 * runs);
     stop_on_interrupt(&watch);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let digests = std::thread::scope(|scope| {
@@ -162,12 +158,12 @@ fn watched(scenario: &Scenario, tell: SyncSender<Ended>) -> Result<Vec<Vec<Diges
             digests
         });
         while !running.is_finished() {
-            bar.set_position(watch.seconds.load(Ordering::Relaxed));
+            bar.show(watch.seconds.load(Ordering::Relaxed));
             std::thread::park_timeout(Duration::from_millis(50));
         }
         running.join()
     });
-    bar.finish_and_clear();
+    bar.clear();
     if watch.stop.load(Ordering::Relaxed) {
         let _ = writeln!(io::stderr(), "offbeat: interrupted; what follows ends there");
     }
