@@ -1,9 +1,9 @@
 //! Scenarios: read, and simulated if they are small.
 
 use offbeat_core::{Reason, Rejection};
-use offbeat_sim::results::Results;
+use offbeat_sim::results::{Digest, Results};
 use offbeat_sim::scenario::{Scenario, parse};
-use offbeat_sim::world::{Watch, run_all};
+use offbeat_sim::world::{Watch, run_each};
 
 use super::refusal;
 
@@ -52,6 +52,7 @@ fn is_small(scenario: &Scenario) -> bool {
 }
 
 fn results(scenario: &Scenario) -> Result<Results, Rejection> {
-    let traces = run_all(scenario, 1, &Watch::default())?;
-    Results::new(scenario, &traces)
+    let digest = |number, trace| Digest::of(scenario, number, trace);
+    let digests = run_each(scenario, 1, &Watch::default(), &digest)?;
+    Results::new(scenario, digests)
 }
