@@ -310,6 +310,15 @@ pub const SIMULATED_SECONDS: Limit = Limit {
     note: "settable, so many by default; Simulate; each takes 32 bytes of the server's memory until the call ends, each job 24",
 };
 
+/// Memory of a simulation over the network.
+pub const SIMULATION_BYTES: Limit = Limit {
+    name: "memory of a simulation, as it is estimated from its jobs and users",
+    minimum: 1 << 20,
+    maximum: 1 << 32,
+    unit: "bytes",
+    note: "settable, 64 MiB by default; Simulate; larger scenarios run on the command line",
+};
+
 /// Simulations at once.
 pub const SIMULATIONS: Limit = Limit {
     name: "simulations at once",
@@ -420,6 +429,7 @@ pub const SERVER_LIMITS: &[Limit] = &[
     SCENARIO_BYTES,
     SIMULATED_JOBS,
     SIMULATED_SECONDS,
+    SIMULATION_BYTES,
     SIMULATIONS,
 ];
 

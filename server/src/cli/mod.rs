@@ -7,6 +7,7 @@ mod input;
 mod lanes;
 mod list;
 mod output;
+pub mod reading;
 mod reciprocal;
 mod schedule;
 mod serve;

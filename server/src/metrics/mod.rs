@@ -29,6 +29,13 @@ pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; cha
 /// What every name of ours begins with.
 const PREFIX: &str = "offbeat";
 
+/// What is read again.
+pub const RELOADED: [&str; 2] = [CERTIFICATES, TOKENS];
+/// Of TLS.
+pub const CERTIFICATES: &str = "certificates";
+/// Of callers.
+pub const TOKENS: &str = "tokens";
+
 /// Upper bounds of the latency histogram, in seconds.
 const LATENCIES: [f64; 12] =
     [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 10.0];
@@ -89,7 +96,13 @@ impl Default for Metrics {
         let durations: Family<_, _, fn() -> Histogram> =
             Family::new_with_constructor(|| Histogram::new(LATENCIES));
         let (connections, evictions) = (Counter::default(), Counter::default());
-        let reloads = Family::default();
+        let reloads: Family<ReloadLabels, Counter> = Family::default();
+        for what in RELOADED {
+            for result in ["ok", "refused"] {
+                // From the start: what begins at 1 has increased by nothing.
+                drop(reloads.get_or_create(&ReloadLabels { what, result }));
+            }
+        }
         registry.register("requests", "Requests ended, by method and code", requests.clone());
         let help = "Time from the head of a request to the end of its answer, of unary methods";
         registry.register("request_duration_seconds", help, durations.clone());

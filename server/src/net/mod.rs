@@ -28,6 +28,7 @@ use crate::metrics::Metrics;
 use crate::spreads::MemoryStore;
 use admin::Insight;
 use connection::Connections;
+pub use frames::FrameMeter;
 pub use listener::Listener;
 use reload::Secrets;
 

@@ -8,7 +8,7 @@ use super::files::{LOOK, Watched};
 use super::tls::Tls;
 use crate::config::Config;
 use crate::http::{Credentials, Tokens};
-use crate::metrics::Metrics;
+use crate::metrics::{CERTIFICATES, Metrics, TOKENS};
 
 /// What may change under a running server.
 #[derive(Debug)]
@@ -54,13 +54,13 @@ impl Secrets {
             }
             if let Some((tls, watched)) = &mut self.tls {
                 let read = exchange(watched, |watched| tls.exchange(watched.contents()));
-                tell(&metrics, "certificates", read);
+                tell(&metrics, CERTIFICATES, read);
             }
             if let Some((credentials, watched)) = &mut self.tokens {
                 let read = exchange(watched, |watched| {
                     parse(watched).map(|tokens| credentials.exchange(tokens))
                 });
-                tell(&metrics, "tokens", read);
+                tell(&metrics, TOKENS, read);
             }
         }
     }

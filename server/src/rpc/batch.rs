@@ -12,8 +12,9 @@ use crate::work::{Permit, off_loop};
 /// Batches of more IDs are decided off the event loop.
 const INLINE_IDS: usize = 256;
 
-/// What an assignment takes in an answer: its columns.
-const ASSIGNMENT_BYTES: usize = 36;
+/// What an assignment takes in an answer: its columns, and the message that is written of them
+/// while they are still there.
+const ASSIGNMENT_BYTES: usize = 2 * 36;
 
 /// What all IDs of a batch, or of a stream of batches, share.
 #[derive(Debug, Clone)]

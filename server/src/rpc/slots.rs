@@ -5,6 +5,7 @@ use std::pin::Pin;
 use futures_util::Stream;
 use offbeat_core::timetable::check_run_count;
 use offbeat_core::{Moment, Rejection};
+use prost::Message;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::batch::Batch;
@@ -13,7 +14,7 @@ use super::status;
 use super::stream;
 use crate::proto;
 use crate::proto::slot_service_server::SlotService;
-use crate::work::off_loop;
+use crate::work::{Permit, off_loop};
 
 /// Answers `SlotService`. Without state but for the clock, which requests that
 /// name no time ask.
@@ -39,6 +40,20 @@ fn answer<T>(decision: Result<T, Rejection>) -> Answer<T> {
     decision.map(Response::new).map_err(|rejection| status::refused(&rejection))
 }
 
+/// A message in memory, and the bytes that are written of it, as a multiple of those bytes.
+const MEMORY_FACTOR: usize = 3;
+
+/// An answer that may be large. It is written when its reader makes room for it, and takes memory
+/// from now on.
+fn large_answer<T: Message>(decision: Result<T, Rejection>, permit: Option<&Permit>) -> Answer<T> {
+    let answer = answer(decision)?;
+    let bytes = answer.get_ref().encoded_len().saturating_mul(MEMORY_FACTOR);
+    match permit.is_none_or(|permit| permit.take_answer(bytes)) {
+        true => Ok(answer),
+        false => Err(status::no_room()),
+    }
+}
+
 #[tonic::async_trait]
 impl SlotService for SlotHandlers {
     async fn describe_schedule(
@@ -52,11 +67,11 @@ impl SlotService for SlotHandlers {
         &self,
         request: Request<proto::ListSlotsRequest>,
     ) -> Answer<proto::ListSlotsResponse> {
-        let permit = request.extensions().get().cloned();
-        let (request, now) = (request.into_inner(), self.now);
+        let permit: Option<Permit> = request.extensions().get().cloned();
+        let (request, now, held) = (request.into_inner(), self.now, permit.clone());
         // Up to 4,096 slots, each with a predicate.
-        let listed = off_loop(true, permit, move || list(request, now)).await?;
-        answer(listed)
+        let answered = move || large_answer(list(request, now), permit.as_ref());
+        off_loop(true, held, answered).await?
     }
 
     async fn get_window_predicate(
@@ -71,10 +86,10 @@ impl SlotService for SlotHandlers {
         request: Request<proto::AssignSlotRequest>,
     ) -> Answer<proto::AssignSlotResponse> {
         let long = request.get_ref().next_run_count.is_some_and(|count| count > INLINE_RUNS);
-        let permit = request.extensions().get().cloned();
-        let (request, now) = (request.into_inner(), self.now);
-        let assigned = off_loop(long, permit, move || assign(request, now)).await?;
-        answer(assigned)
+        let permit: Option<Permit> = request.extensions().get().cloned();
+        let (request, now, held) = (request.into_inner(), self.now, permit.clone());
+        let answered = move || large_answer(assign(request, now), permit.as_ref());
+        off_loop(long, held, answered).await?
     }
 
     async fn assign_slots(

@@ -163,6 +163,14 @@ pub fn unauthenticated() -> Status {
     Status::with_error_details(Code::Unauthenticated, message, details)
 }
 
+/// UNAUTHENTICATED: a user of a Unix socket who is none of those that may call.
+#[must_use]
+pub fn stranger() -> Status {
+    let details = reason_of(ErrorReason::Unauthenticated, []);
+    let message = "the caller's user is refused: must be one of --socket-uids";
+    Status::with_error_details(Code::Unauthenticated, message, details)
+}
+
 /// DEADLINE_EXCEEDED.
 #[must_use]
 pub fn deadline_exceeded() -> Status {

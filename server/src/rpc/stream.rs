@@ -43,7 +43,8 @@ impl Conversation {
             if first && ids.is_none() {
                 continue; // the schedule alone
             }
-            let assignments = batch.assign(ids, self.next_index).await?;
+            // Boxed: a stream that waits for the next message is to be small.
+            let assignments = Box::pin(batch.assign(ids, self.next_index)).await?;
             let identity = (!self.answered).then(|| batch.identity());
             self.answered = true;
             let first_id_index = self.next_index;
