@@ -133,6 +133,12 @@ impl Reciprocals {
         Ok(Self { slot_count: slots, positions, conflicts: Some(conflicts) })
     }
 
+    /// How many kinds there are.
+    #[must_use]
+    pub fn kind_count(&self) -> usize {
+        self.positions.len()
+    }
+
     /// Slots in the cycle.
     #[must_use]
     pub const fn slot_count(&self) -> u32 {

@@ -6,10 +6,8 @@ use offbeat_core::{
 };
 
 fn schedule(slots: i64) -> Schedule {
-    let spec = ScheduleSpec {
-        slot_count: Some(slots),
-        ..ScheduleSpec::every(Span::from_seconds(28_800))
-    };
+    let spec =
+        ScheduleSpec { slot_count: Some(slots), ..ScheduleSpec::every(Span::from_seconds(28_800)) };
     Schedule::try_new(&spec).unwrap()
 }
 
@@ -92,9 +90,13 @@ fn who_asks_for_an_unknown_one_is_told_what_there_is() {
 fn a_version_never_changes_its_meaning_not_even_after_it_was_away() {
     let mut meanings = Meanings::default();
     meanings.learn(&catalog(&[("a/1", 128), ("b/1", 128), ("c/1", 128)])).unwrap();
-    let refused =
-        meanings.learn(&catalog(&[("a/1", 128), ("b/1", 96), ("c/1", 96), ("d/1", 1)])).unwrap_err();
-    assert_eq!((refused.field.as_str(), refused.reason), ("b/1.fingerprint", Reason::Contradictory));
+    let refused = meanings
+        .learn(&catalog(&[("a/1", 128), ("b/1", 96), ("c/1", 96), ("d/1", 1)]))
+        .unwrap_err();
+    assert_eq!(
+        (refused.field.as_str(), refused.reason),
+        ("b/1.fingerprint", Reason::Contradictory)
+    );
     assert_eq!(refused.value, schedule(96).fingerprint());
     assert!(refused.allowed.contains(&schedule(128).fingerprint()));
     assert!(refused.allowed.ends_with("c/1 too"), "{refused}");

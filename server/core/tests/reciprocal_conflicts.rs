@@ -65,9 +65,7 @@ fn hold_against_search(slots: u32, kinds: usize, pairs: &Pairs) {
                     let kind = kind as i64;
                     (*a == kind).then_some(*b).or_else(|| (*b == kind).then_some(*a))
                 });
-                let ahead = met.map(|other| {
-                    (first[other as usize] + slots - first[kind]) % slots
-                });
+                let ahead = met.map(|other| (first[other as usize] + slots - first[kind]) % slots);
                 assert_eq!(gap, ahead.min().unwrap_or(slots));
             }
         }

@@ -1,20 +1,23 @@
-//! Certificates and tokens, exchanged under a running server.
+//! Certificates, tokens and schedules, exchanged under a running server.
 
 use std::sync::Arc;
 
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::files::{LOOK, Watched};
+use super::schedules::ScheduleFile;
 use super::tls::Tls;
 use crate::config::Config;
 use crate::http::{Credentials, Tokens};
 use crate::metrics::Metrics;
+use crate::schedules::Loaded;
 
 /// What may change under a running server.
 #[derive(Debug)]
 pub(super) struct Secrets {
     tls: Option<(Tls, Watched)>,
     tokens: Option<(Credentials, Watched)>,
+    schedules: Option<ScheduleFile>,
 }
 
 impl Secrets {
@@ -29,7 +32,14 @@ impl Secrets {
             }
             None => None,
         };
-        Ok(Self { tls, tokens })
+        let schedules = config.schedules.as_deref().map(ScheduleFile::read).transpose();
+        let schedules = schedules.map_err(|why| format!("--schedules: {why}"))?;
+        Ok(Self { tls, tokens, schedules })
+    }
+
+    /// The schedules that callers may name; without a file there are none.
+    pub(super) fn schedules(&self) -> Loaded {
+        self.schedules.as_ref().map(ScheduleFile::loaded).unwrap_or_default()
     }
 
     pub(super) fn tls(&self) -> Option<Tls> {
@@ -48,9 +58,12 @@ impl Secrets {
             Err(error) => return tracing::error!(%error, "SIGHUP cannot be heard"),
         };
         loop {
-            tokio::select! {
-                _ = hangup.recv() => tracing::info!("SIGHUP: certificates and tokens are read again"),
-                () = tokio::time::sleep(LOOK) => {}
+            let asked = tokio::select! {
+                _ = hangup.recv() => true,
+                () = tokio::time::sleep(LOOK) => false,
+            };
+            if asked {
+                tracing::info!("SIGHUP: certificates, tokens and schedules are read again");
             }
             if let Some((tls, watched)) = &mut self.tls {
                 let read = exchange(watched, |watched| tls.exchange(watched.contents()));
@@ -61,6 +74,9 @@ impl Secrets {
                     parse(watched).map(|tokens| credentials.exchange(tokens))
                 });
                 tell(&metrics, "tokens", read);
+            }
+            if let Some(file) = &mut self.schedules {
+                tell(&metrics, "schedules", file.look(asked).await);
             }
         }
     }

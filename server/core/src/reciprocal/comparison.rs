@@ -25,7 +25,8 @@ pub fn check_comparable(schedule: &Schedule, kind: &Schedule) -> Result<(), Reje
         if ours == theirs {
             return Ok(());
         }
-        let allowed = format!("must be {ours}, as in schedule: a slot of one is no slot of another");
+        let allowed =
+            format!("must be {ours}, as in schedule: a slot of one is no slot of another");
         Err(Rejection::new(Reason::Contradictory, field, theirs, allowed))
     };
     same("period", schedule.period().to_string(), kind.period().to_string())?;

@@ -123,6 +123,23 @@ impl Conflicts {
         gaps
     }
 
+    /// Whether conflicts connect no earlier kind with this one.
+    fn is_first(&self, kind: usize) -> bool {
+        let (mut connected, mut left) = (vec![kind], vec![kind]);
+        while let Some(neighbours) = left.pop().and_then(|kind| self.neighbours.get(kind)) {
+            for other in neighbours
+                .iter()
+                .filter(|other| !connected.contains(other))
+                .copied()
+                .collect::<Vec<_>>()
+            {
+                connected.push(other);
+                left.push(other);
+            }
+        }
+        connected.iter().all(|other| *other >= kind)
+    }
+
     /// The distances that may be the largest, falling, down to 1.
     fn distances(&self, slots: u32) -> Vec<u32> {
         let most = u32::try_from(self.kinds.len()).unwrap_or(u32::MAX);
@@ -162,20 +179,21 @@ impl Places<'_> {
     }
 
     /// Places the kinds behind those that stand: the first candidate that fits, and another one
-    /// if the kinds behind it find none. A kind before which none of its own stands takes slot 0.
-    fn go_on(&self, placed: &mut Vec<u32>, candidates: &[u32], distance: u32) -> bool {
+    /// if the kinds behind it find none. The first of a connected set takes slot 0.
+    fn go_on(&self, placed: &mut Vec<u32>, all: &[u32], distance: u32) -> bool {
         let kind = placed.len();
         let Some(neighbours) = self.conflicts.neighbours.get(kind) else {
             return true;
         };
-        for candidate in candidates {
+        let candidates = if self.conflicts.is_first(kind) { all.get(..1) } else { Some(all) };
+        for candidate in candidates.unwrap_or_default() {
             let fits = neighbours.iter().filter_map(|other| placed.get(*other)).all(|other| {
                 let apart = candidate.abs_diff(*other);
                 apart.min(self.slots - apart) >= distance
             });
             if fits {
                 placed.push(*candidate);
-                if self.go_on(placed, candidates, distance) {
+                if self.go_on(placed, all, distance) {
                     return true;
                 }
                 placed.pop();
