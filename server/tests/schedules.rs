@@ -165,8 +165,8 @@ fn field_of(status: &Status) -> (Code, String, String) {
 fn questions() -> Vec<(&'static str, Value)> {
     let from = "2026-03-01T00:00:00Z";
     let column = json!({
-        "dialect": "SQL_DIALECT_POSTGRESQL", "table": "account", "column": "id",
-        "type": "SQL_COLUMN_TYPE_BIGINT",
+        "dialect": "SQL_DIALECT_POSTGRESQL", "table": "account", "name": "id",
+        "type": "SQL_COLUMN_TYPE_TEXT",
     });
     vec![
         ("DescribeSchedule", json!({"atTime": from})),
@@ -300,7 +300,7 @@ async fn a_reload_is_all_or_nothing_and_no_version_changes_its_meaning() {
     let refused = sidecar.reload();
     let why = refused["why"].as_str().unwrap();
     assert_eq!(refused["level"], "ERROR");
-    assert!(why.contains("schedules.toml: schedule bank-sync/1.fingerprint"), "{why}");
+    assert!(why.contains("schedules.toml: schedule bank-sync/1: fingerprint"), "{why}");
     assert!(why.contains(FINGERPRINT), "{why}");
     assert_eq!(known(&mut channel, "bank-sync", 1).await, first);
     assert_eq!(known(&mut channel, "post", 1).await, None);
@@ -482,7 +482,7 @@ fn check_prints_fingerprints_and_holds_a_file_against_the_one_before() {
     let (code, out, errors) = printed(&run(&["schedules", "check", bad, "--against", old]));
     assert_eq!((code, out.as_str()), (Some(2), ""));
     assert!(
-        errors.contains("schedule bank-sync/2.fingerprint") && errors.contains("another version")
+        errors.contains("schedule bank-sync/2: fingerprint") && errors.contains("another version")
     );
     let (code, _, errors) = printed(&run(&["schedules", "check", "/nowhere"]));
     assert_eq!(code, Some(1), "{errors}");
@@ -523,6 +523,11 @@ fn commands_take_schedules_by_name() {
         ([&named[..], &["--cycle", "8h"]].concat(), "--cycle"),
         ([&named[..], &["--slots", "8"]].concat(), "--slots"),
         ([&named[..], &["--salt", "x"]].concat(), "--salt"),
+        ([&named[..], &["--placement", "hash"]].concat(), "--placement"),
+        ([&named[..], &["--profile", "php"]].concat(), "--profile"),
+        ([&named[..], &["--buckets", "256"]].concat(), "--buckets"),
+        ([&named[..], &["--resolution", "1s"]].concat(), "--resolution"),
+        ([&named[..], &["--anchor", "2026-01-01T00:00:00Z"]].concat(), "--anchor"),
         (vec![], "--cycle"),
     ] {
         let (code, _, errors) =

@@ -179,9 +179,8 @@ impl Meanings {
                 "must be {known}, what this version has meant so far: give what has changed \
                  another version{also}"
             );
-            let refused =
-                Rejection::new(Reason::Contradictory, "fingerprint", fingerprint, allowed);
-            return Err(refused.under(&name.to_string()));
+            let field = format!("{name}: fingerprint");
+            return Err(Rejection::new(Reason::Contradictory, field, fingerprint, allowed));
         }
         let count = self.0.len() + unknown.len();
         if count > REMEMBERED_SCHEDULES.max_size() {

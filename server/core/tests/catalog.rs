@@ -95,7 +95,7 @@ fn a_version_never_changes_its_meaning_not_even_after_it_was_away() {
         .unwrap_err();
     assert_eq!(
         (refused.field.as_str(), refused.reason),
-        ("b/1.fingerprint", Reason::Contradictory)
+        ("b/1: fingerprint", Reason::Contradictory)
     );
     assert_eq!(refused.value, schedule(96).fingerprint());
     assert!(refused.allowed.contains(&schedule(128).fingerprint()));

@@ -14,7 +14,16 @@ use crate::schedules::parse;
 #[command(next_help_heading = "Schedule")]
 pub(super) struct NamedArgs {
     /// A file of schedules (TOML), as the server loads it; --schedule names one of them
-    #[arg(long, value_name = "FILE", requires = "schedule", conflicts_with = "cycle")]
+    // PENDING-MERGE: flags that the other branches add to a schedule belong here too: `requires =
+    // "cycle"` alone is let off beside what excludes a cycle.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "schedule",
+        conflicts_with_all = [
+            "cycle", "slots", "placement", "profile", "buckets", "salt", "resolution", "anchor",
+        ]
+    )]
     pub(super) schedules: Option<PathBuf>,
 
     /// The schedule of --schedules; its run keys are those of the server

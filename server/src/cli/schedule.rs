@@ -32,7 +32,7 @@ pub(super) struct MoreScheduleArgs {
     pub(super) named: NamedArgs,
 
     /// Slots in a cycle; must divide it [default: gcd of its seconds and 256]
-    #[arg(long, value_name = "COUNT", conflicts_with = "schedules", value_parser = parse_count, allow_hyphen_values = true)]
+    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
     pub(super) slots: Option<i64>,
 
     /// How an ID becomes a place

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::files::{LOOK, Watched};
 use super::schedules::ScheduleFile;
@@ -18,11 +18,15 @@ pub(super) struct Secrets {
     tls: Option<(Tls, Watched)>,
     tokens: Option<(Credentials, Watched)>,
     schedules: Option<ScheduleFile>,
+    hangup: Signal,
 }
 
 impl Secrets {
     /// Reads all of it for the first time.
     pub(super) fn read(config: &Config) -> Result<Self, String> {
+        // First: it may come at once, and nobody to hear it would be the end of the process.
+        let hangup = signal(SignalKind::hangup())
+            .map_err(|error| format!("SIGHUP cannot be heard: {error}"))?;
         let tls = config.tls.as_ref().map(Tls::read).transpose()?;
         let tokens = match &config.token_file {
             Some(path) => {
@@ -34,7 +38,7 @@ impl Secrets {
         };
         let schedules = config.schedules.as_deref().map(ScheduleFile::read).transpose();
         let schedules = schedules.map_err(|why| format!("--schedules: {why}"))?;
-        Ok(Self { tls, tokens, schedules })
+        Ok(Self { tls, tokens, schedules, hangup })
     }
 
     /// The schedules that callers may name; without a file there are none.
@@ -53,13 +57,9 @@ impl Secrets {
     /// Looks at the files every few seconds, and at SIGHUP, for as long as the server runs.
     /// What is malformed leaves everything as it was.
     pub(super) async fn watch(mut self, metrics: Arc<Metrics>) {
-        let mut hangup = match signal(SignalKind::hangup()) {
-            Ok(hangup) => hangup,
-            Err(error) => return tracing::error!(%error, "SIGHUP cannot be heard"),
-        };
         loop {
             let asked = tokio::select! {
-                _ = hangup.recv() => true,
+                _ = self.hangup.recv() => true,
                 () = tokio::time::sleep(LOOK) => false,
             };
             if asked {
