@@ -50,7 +50,7 @@ enum Command {
     Serve(Box<ServeArgs>),
     /// Decide here, without a server: slots and offsets for IDs
     #[command(subcommand)]
-    Slots(SlotsCommand),
+    Slots(Box<SlotsCommand>),
     /// Work with files of schedules
     #[command(subcommand)]
     Schedules(SchedulesCommand),
@@ -143,10 +143,12 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Serve(args) => serve::run(&args),
         Command::Spread(args) => spread::run(&args),
         Command::Health(args) => health::run(&args),
-        Command::Slots(SlotsCommand::Assign(args)) => assign::run(&args),
-        Command::Slots(SlotsCommand::Describe(args)) => describe::run(&args),
-        Command::Slots(SlotsCommand::List(args)) => list::run(&args),
-        Command::Slots(SlotsCommand::Reciprocal(args)) => reciprocal::run(&args),
+        Command::Slots(command) => match *command {
+            SlotsCommand::Assign(args) => assign::run(&args),
+            SlotsCommand::Describe(args) => describe::run(&args),
+            SlotsCommand::List(args) => list::run(&args),
+            SlotsCommand::Reciprocal(args) => reciprocal::run(&args),
+        },
         Command::Schedules(SchedulesCommand::Check(args)) => schedules::check(&args),
         Command::Stages(StagesCommand::Allocate(args)) => stages::run(&args),
         Command::Lanes(LanesCommand::Plan(args)) => lanes::run(&args),
