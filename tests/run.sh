@@ -144,6 +144,7 @@ rust() {
     python3 $generate/decisions_in_sql.py | cmp - $decisions/sql.json
     python3 $generate/decisions_of_stages.py | cmp - $decisions/stages.json
     python3 $generate/decisions_of_lanes.py | cmp - $decisions/lanes.json
+    python3 $generate/decisions_of_reciprocals.py | cmp - $decisions/reciprocals.json
 }
 
 # Runs a command in a folder beside what follows, until `ended`, which tells its last lines.

@@ -21,6 +21,7 @@ use offbeat::proto::stage_service_server::StageServiceServer;
 use offbeat::rpc::{
     LaneHandlers, NamedSpreadHandlers, SlotHandlers, SpreadHandlers, StageHandlers,
 };
+use offbeat::schedules::Loaded;
 use offbeat::spreads::MemoryStore;
 use offbeat_core::Moment;
 use tokio::runtime::{Builder, Runtime};
@@ -58,7 +59,7 @@ impl Port {
         let config = Config::from_flags(["--max-requests", "64"]).unwrap();
         let mut routes = Routes::builder();
         routes
-            .add_service(SlotServiceServer::new(SlotHandlers::new(now)))
+            .add_service(SlotServiceServer::new(SlotHandlers::new(now, Loaded::default())))
             .add_service(StageServiceServer::new(StageHandlers))
             .add_service(LaneServiceServer::new(LaneHandlers))
             .add_service(SpreadServiceServer::new(SpreadHandlers));

@@ -16,6 +16,8 @@ pub mod net;
 pub mod proto;
 pub mod report;
 pub mod rpc;
+pub mod schedules;
 pub mod spreads;
 mod telemetry;
+mod texts;
 pub mod work;

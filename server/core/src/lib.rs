@@ -20,6 +20,7 @@
 //! # Ok::<(), offbeat_core::Rejection>(())
 //! ```
 
+pub mod catalog;
 mod digits;
 pub mod id;
 pub mod kernels;
@@ -41,6 +42,7 @@ pub mod timetable;
 pub mod twister;
 pub mod window;
 
+pub use catalog::{Catalog, Meanings, ScheduleName};
 pub use id::{Id, Integer};
 pub use placement::{Place, Placement, PlacementKind, Why};
 pub use rejection::{Reason, Rejection};

@@ -77,6 +77,42 @@ pub const SLOT_COUNT: Limit = Limit {
     note: "must divide the period in ticks; TWISTER: at most the bucket count",
 };
 
+/// Names of schedules.
+pub const SCHEDULE_NAME: Limit = Limit {
+    name: "name of a schedule",
+    minimum: 1,
+    maximum: 64,
+    unit: "characters (A-Z, a-z, 0-9, '.', '_' or '-')",
+    note: "part of every run key; '/' separates its parts",
+};
+
+/// Versions of schedules.
+pub const SCHEDULE_VERSION: Limit = Limit {
+    name: "version of a schedule",
+    minimum: 1,
+    maximum: 1_000_000,
+    unit: "(a number, not a count)",
+    note: "never changes its meaning",
+};
+
+/// Schedules that are known by name at once.
+pub const NAMED_SCHEDULES: Limit = Limit {
+    name: "schedules in a file",
+    minimum: 1,
+    maximum: 1_000,
+    unit: "schedules",
+    note: "each version counts; a file without any is taken for a mistake",
+};
+
+/// Names and versions whose meaning a server remembers.
+pub const REMEMBERED_SCHEDULES: Limit = Limit {
+    name: "names and versions of schedules that a server remembers",
+    minimum: 0,
+    maximum: 10_000,
+    unit: "schedules",
+    note: "those that it has loaded since its start; a reload that would make more is refused",
+};
+
 /// Text IDs.
 pub const TEXT_ID: Limit = Limit {
     name: "text ID",
@@ -174,6 +210,24 @@ pub const KIND_COUNT: Limit = Limit {
     maximum: 1_000,
     unit: "kinds",
     note: "GetReciprocalSlots",
+};
+
+/// Kinds between which there are conflicts.
+pub const CONFLICTING_KINDS: Limit = Limit {
+    name: "kinds that stand in a conflict",
+    minimum: 2,
+    maximum: 8,
+    unit: "kinds",
+    note: "GetReciprocalSlots with conflicts: an exact search",
+};
+
+/// Pairs of kinds that must not meet.
+pub const CONFLICTS: Limit = Limit {
+    name: "conflicts between kinds",
+    minimum: 0,
+    maximum: 28,
+    unit: "pairs",
+    note: "GetReciprocalSlots: as many as 8 kinds can have",
 };
 
 /// Population of a load estimate.
@@ -596,6 +650,10 @@ pub const DECISION_LIMITS: &[Limit] = &[
     RESOLUTION,
     SLOT_COUNT,
     SALT,
+    SCHEDULE_NAME,
+    SCHEDULE_VERSION,
+    NAMED_SCHEDULES,
+    REMEMBERED_SCHEDULES,
     TEXT_ID,
     KIND_NAME,
     BATCH_IDS,
@@ -606,6 +664,8 @@ pub const DECISION_LIMITS: &[Limit] = &[
     FIRST_PARAMETER_NUMBER,
     PREDICATE_BYTES,
     KIND_COUNT,
+    CONFLICTING_KINDS,
+    CONFLICTS,
     POPULATION,
     FEEDER_COUNT,
     MAX_OPEN_GROUPS,

@@ -21,6 +21,8 @@ pub enum Reason {
     IdTypeUnsuitable,
     /// The kinds leave no gap between one another on so few slots.
     KindsDoNotFit,
+    /// No schedule of this name and version is loaded.
+    UnknownSchedule,
     /// There is no spread of this name.
     UnknownSpread,
     /// The spread is open with other parameters.

@@ -7,10 +7,12 @@ use core::num::NonZeroU64;
 
 use sha2::{Digest, Sha256};
 
+use crate::catalog::ScheduleName;
 use crate::digits::hexadecimal;
 use crate::id::Id;
 use crate::kernels::Kernel;
 use crate::limits::KIND_NAME;
+use crate::names::check_part;
 use crate::placement::{Grid, Place, Placement, PlacementKind};
 use crate::rejection::{Reason, Rejection};
 use crate::time::{Moment, Span};
@@ -62,6 +64,16 @@ pub struct Schedule {
     tick_millis: u64,
     anchor_millis: i64,
     placement: Placement,
+    named: Option<Named>,
+}
+
+/// What a schedule of a catalog is known by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Named {
+    /// `name/version`.
+    text: String,
+    /// Reckoned once, since it is asked for with every answer.
+    fingerprint: String,
 }
 
 impl Schedule {
@@ -79,7 +91,16 @@ impl Schedule {
         let anchor_millis = checks::anchor(spec.anchor_time, tick_millis)?;
         let slot_ticks =
             NonZeroU64::new(period_ticks / u64::from(slot_count)).unwrap_or(NonZeroU64::MIN); // a divisor of a positive period leaves at least 1
-        Ok(Self { grid: Grid::new(slot_count, slot_ticks), tick_millis, anchor_millis, placement })
+        let grid = Grid::new(slot_count, slot_ticks);
+        Ok(Self { grid, tick_millis, anchor_millis, placement, named: None })
+    }
+
+    /// The same schedule, known by name: its run keys begin with `name/version`. Nothing else
+    /// changes, the fingerprint least of all.
+    #[must_use]
+    pub fn with_name(self, name: &ScheduleName) -> Self {
+        let named = Some(Named { text: name.to_string(), fingerprint: self.fingerprint() });
+        Self { named, ..self }
     }
 
     /// Where `id` stands.
@@ -229,24 +250,28 @@ impl Schedule {
     /// SHA-256 of the canonical text, in hexadecimal: equal for callers who mean the same.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        hexadecimal(&Sha256::digest(self.canonical_text()))
+        match &self.named {
+            Some(named) => named.fingerprint.clone(),
+            None => hexadecimal(&Sha256::digest(self.canonical_text())),
+        }
     }
 
-    /// What the run keys of a kind of job begin with: `fingerprint/kind`. The key
-    /// of a run is equal for two attempts to enqueue it; see [`Run::key`](crate::Run::key).
+    /// What stands for the schedule at the head of its run keys: `name/version`, or the
+    /// fingerprint of one without a name.
+    #[must_use]
+    pub fn run_key_schedule(&self) -> String {
+        self.named.as_ref().map_or_else(|| self.fingerprint(), |named| named.text.clone())
+    }
+
+    /// What the run keys of a kind of job begin with: [`run_key_schedule`](Self::run_key_schedule)
+    /// and `/kind`. The key of a run is equal for two attempts to enqueue it; see [`Run::key`](crate::Run::key).
     ///
     /// # Errors
     /// When the name is empty, longer than 64 characters, or has others than
     /// letters, digits, `.`, `_` and `-` (of ASCII).
     pub fn run_key_prefix(&self, kind: &str) -> Result<String, Rejection> {
-        let is_plain =
-            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-        if !(1..=KIND_NAME.max_size()).contains(&kind.len()) || !kind.bytes().all(is_plain) {
-            let allowed = format!("must be {KIND_NAME}");
-            let value = format_args!("{kind:?}");
-            return Err(Rejection::new(Reason::OutOfRange, "kind", value, allowed));
-        }
-        Ok(format!("{}/{kind}", self.fingerprint()))
+        check_part("kind", kind, KIND_NAME)?;
+        Ok(format!("{}/{kind}", self.run_key_schedule()))
     }
 
     /// Buckets in the smallest and in the largest slot (`TWISTER` only); they

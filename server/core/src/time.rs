@@ -58,6 +58,18 @@ impl Span {
         Self(self.0 * count as i128)
     }
 
+    /// Both spans together.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+
+    /// The span less another; below 0 if that is longer.
+    #[must_use]
+    pub const fn minus(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+
     /// The span in milliseconds, if it is whole and not negative.
     #[must_use]
     pub fn whole_millis(self) -> Option<u64> {

@@ -6,10 +6,12 @@ mod health;
 mod input;
 mod lanes;
 mod list;
+mod named;
 mod output;
 pub mod reading;
 mod reciprocal;
 mod schedule;
+mod schedules;
 mod serve;
 mod simulate;
 mod spread;
@@ -49,7 +51,10 @@ enum Command {
     Serve(Box<ServeArgs>),
     /// Decide here, without a server: slots and offsets for IDs
     #[command(subcommand)]
-    Slots(SlotsCommand),
+    Slots(Box<SlotsCommand>),
+    /// Work with files of schedules
+    #[command(subcommand)]
+    Schedules(SchedulesCommand),
     /// Spread groups from standard input, so that jobs of one group stay apart
     ///
     /// Reads a line {"group": "a", "jobs": ["a1", "a2"]} for each group, when it is needed; writes a
@@ -85,6 +90,16 @@ enum SlotsCommand {
     List(list::ListArgs),
     /// Place kinds of job that must not meet on the same user
     Reciprocal(reciprocal::ReciprocalArgs),
+}
+
+#[derive(Debug, Subcommand)]
+enum SchedulesCommand {
+    /// Check a file of schedules: exit status 0 if a server would load it, 2 if not
+    ///
+    /// Prints each schedule with its fingerprint: SHA-256 of all that decides. With --against, the
+    /// file of before, a version that has changed its meaning is refused too; those that are no
+    /// longer there are named on standard error.
+    Check(schedules::CheckArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -129,10 +144,13 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Serve(args) => serve::run(&args),
         Command::Spread(args) => spread::run(&args),
         Command::Health(args) => health::run(&args),
-        Command::Slots(SlotsCommand::Assign(args)) => assign::run(&args),
-        Command::Slots(SlotsCommand::Describe(args)) => describe::run(&args),
-        Command::Slots(SlotsCommand::List(args)) => list::run(&args),
-        Command::Slots(SlotsCommand::Reciprocal(args)) => reciprocal::run(&args),
+        Command::Slots(command) => match *command {
+            SlotsCommand::Assign(args) => assign::run(&args),
+            SlotsCommand::Describe(args) => describe::run(&args),
+            SlotsCommand::List(args) => list::run(&args),
+            SlotsCommand::Reciprocal(args) => reciprocal::run(&args),
+        },
+        Command::Schedules(SchedulesCommand::Check(args)) => schedules::check(&args),
         Command::Stages(StagesCommand::Allocate(args)) => stages::run(&args),
         Command::Lanes(LanesCommand::Plan(args)) => lanes::run(&args),
         Command::Simulate(args) => simulate::run(&args),
@@ -223,6 +241,8 @@ impl From<Rejection> for Failure {
             "slot_index" => "--slot",
             "kind_count" => "--kinds",
             "run_times" => "--run-time",
+            "polling_delay" => "--polling-delay",
+            "slot_job_delay" => "--slot-job-delay",
             "population" => "--population",
             "feeder_count" => "--feeders",
             "max_open_groups" => "--max-open-groups",

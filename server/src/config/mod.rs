@@ -60,6 +60,10 @@ pub struct ServeArgs {
     #[arg(long, env = "OFFBEAT_TOKEN_FILE", value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 
+    /// Schedules (TOML) that callers may name; read again when it changes
+    #[arg(long, env = "OFFBEAT_SCHEDULES", value_name = "FILE")]
+    pub schedules: Option<PathBuf>,
+
     /// Permissions of Unix sockets, in octal
     #[arg(long, env = "OFFBEAT_SOCKET_MODE", default_value = "0660", value_name = "MODE")]
     pub socket_mode: SocketMode,
@@ -155,6 +159,8 @@ pub struct Config {
     pub tls: Option<TlsFiles>,
     /// The bearer tokens, if calls must carry one.
     pub token_file: Option<PathBuf>,
+    /// The file of schedules that callers may name, if there is one.
+    pub schedules: Option<PathBuf>,
     /// Permissions of Unix sockets.
     pub socket_mode: SocketMode,
     /// Who may call over Unix sockets; nobody named is everybody.
@@ -252,6 +258,7 @@ impl Config {
             admin,
             tls,
             token_file: args.token_file.clone(),
+            schedules: args.schedules.clone(),
             socket_mode: args.socket_mode,
             socket_uids: args.socket_uids.clone(),
             grace_period: Duration::from_secs(args.grace_period.unsigned_abs()),

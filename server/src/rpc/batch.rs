@@ -1,6 +1,8 @@
 //! Batches of IDs that share a schedule, an instant and a kind.
 
-use offbeat_core::{Moment, Rejection, Schedule};
+use std::sync::Arc;
+
+use offbeat_core::{Catalog, Moment, Rejection, Schedule};
 use tonic::Status;
 
 use super::columns;
@@ -19,7 +21,7 @@ const ASSIGNMENT_BYTES: usize = 2 * 36;
 /// What all IDs of a batch, or of a stream of batches, share.
 #[derive(Debug, Clone)]
 pub(super) struct Batch {
-    schedule: Schedule,
+    schedule: Arc<Schedule>,
     from: Moment,
     run_key_prefix: String,
     permit: Option<Permit>,
@@ -31,9 +33,10 @@ impl Batch {
         from_time: Option<prost_types::Timestamp>,
         kind: &str,
         now: fn() -> Moment,
+        catalog: &Catalog,
         permit: Option<Permit>,
     ) -> Result<Self, Rejection> {
-        let schedule = convert::schedule(schedule)?;
+        let schedule = convert::schedule(schedule, catalog)?;
         let from = convert::moment_or_now("from_time", from_time, now)?;
         schedule.runs_from(from, 1)?;
         let run_key_prefix = convert::run_key_prefix(&schedule, kind)?;

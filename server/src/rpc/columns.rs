@@ -72,6 +72,9 @@ pub(super) fn assign(
         next_run_unix_millis: Vec::with_capacity(rows),
         run_key_prefix,
         errors: Vec::new(),
+        // PENDING-MERGE: of weighted IDs.
+        id_indexes: Vec::new(),
+        piece_indexes: Vec::new(),
     };
     let mut answer = Answer { columns, runs, name: column.name(), first_index, row: 0 };
     let each = |place| answer.push(place);

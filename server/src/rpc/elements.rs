@@ -4,12 +4,12 @@
 use std::any::TypeId;
 
 use offbeat_core::limits::{
-    BATCH_IDS, CALL_GROUPS, DISPATCHED_JOBS, GROUP_WINDOW, HISTOGRAM_BUCKETS, Limit,
-    RUN_TIME_SAMPLES, STAGE_COUNT,
+    BATCH_IDS, CALL_GROUPS, CONFLICTS, DISPATCHED_JOBS, GROUP_WINDOW, HISTOGRAM_BUCKETS,
+    KIND_COUNT, Limit, RUN_TIME_SAMPLES, STAGE_COUNT,
 };
 use offbeat_core::{Reason, Rejection};
 
-use crate::limits::SUBMITTED_JOBS;
+use crate::limits::{LATENESSES, SUBMITTED_JOBS};
 use crate::proto;
 
 /// Shorter messages cannot swell to much.
@@ -68,6 +68,12 @@ static SPREAD: [Repeated; 2] = [
     repeated("input.groups", &[2, 1], GROUP_WINDOW),
     packed("input.whole_group_sizes", &[2, 3], RUN_TIME_SAMPLES),
 ];
+static KINDS: [Repeated; 3] = [
+    repeated("run_times", &[5], KIND_COUNT),
+    repeated("conflicts", &[6], CONFLICTS),
+    repeated("kind_schedules", &[7], KIND_COUNT),
+];
+static LATE_RUNS: [Repeated; 1] = [packed("lateness_millis", &[3], LATENESSES)];
 
 fn repeated_of<M: 'static>() -> &'static [Repeated] {
     let message = TypeId::of::<M>();
@@ -90,6 +96,10 @@ fn repeated_of<M: 'static>() -> &'static [Repeated] {
         &RUN_TIMES
     } else if is(TypeId::of::<proto::SpreadRequest>()) {
         &SPREAD
+    } else if is(TypeId::of::<proto::GetReciprocalSlotsRequest>()) {
+        &KINDS
+    } else if is(TypeId::of::<proto::RecordLatenessRequest>()) {
+        &LATE_RUNS
     } else {
         &[]
     }

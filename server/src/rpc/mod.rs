@@ -6,6 +6,7 @@ mod columns;
 mod convert;
 mod elements;
 pub mod lanes;
+mod lateness;
 pub mod methods;
 mod named;
 pub mod refusals;
@@ -17,6 +18,7 @@ pub mod status;
 mod stream;
 
 pub use lanes::LaneHandlers;
+pub use lateness::LatenessHandlers;
 pub use named::NamedSpreadHandlers;
 pub use simulation::SimulationHandlers;
 pub use slots::SlotHandlers;

@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use futures_util::Stream;
 use offbeat_core::timetable::check_run_count;
-use offbeat_core::{Moment, Rejection};
+use offbeat_core::{Catalog, Moment, Rejection};
 use prost::Message;
 use tonic::{Request, Response, Status, Streaming};
 
@@ -14,25 +14,30 @@ use super::status;
 use super::stream;
 use crate::proto;
 use crate::proto::slot_service_server::SlotService;
+use crate::schedules::Loaded;
 use crate::work::{Permit, off_loop};
 
 /// Answers `SlotService`. Without state but for the clock, which requests that
-/// name no time ask.
-#[derive(Debug, Clone, Copy)]
+/// name no time ask, and the schedules that were loaded, of which each request takes a snapshot.
+#[derive(Debug, Clone)]
 pub struct SlotHandlers {
     now: fn() -> Moment,
+    schedules: Loaded,
 }
 
 impl SlotHandlers {
-    /// Handlers that take the default of times from `now`.
+    /// Handlers that take the default of times from `now`, and schedules with a name from
+    /// `schedules`.
     #[must_use]
-    pub const fn new(now: fn() -> Moment) -> Self {
-        Self { now }
+    pub const fn new(now: fn() -> Moment, schedules: Loaded) -> Self {
+        Self { now, schedules }
     }
 }
 
 /// More runs are reckoned off the event loop.
 const INLINE_RUNS: i32 = 50;
+/// The schedules of more kinds are compared off the event loop.
+const INLINE_KINDS: usize = 16;
 
 type Answer<T> = Result<Response<T>, Status>;
 
@@ -60,7 +65,7 @@ impl SlotService for SlotHandlers {
         &self,
         request: Request<proto::DescribeScheduleRequest>,
     ) -> Answer<proto::DescribeScheduleResponse> {
-        answer(describe(request.into_inner(), self.now))
+        answer(describe(request.into_inner(), self.now, &self.schedules.snapshot()))
     }
 
     async fn list_slots(
@@ -69,8 +74,9 @@ impl SlotService for SlotHandlers {
     ) -> Answer<proto::ListSlotsResponse> {
         let permit: Option<Permit> = request.extensions().get().cloned();
         let (request, now, held) = (request.into_inner(), self.now, permit.clone());
+        let catalog = self.schedules.snapshot();
         // Up to 4,096 slots, each with a predicate.
-        let answered = move || large_answer(list(request, now), permit.as_ref());
+        let answered = move || large_answer(list(request, now, &catalog), permit.as_ref());
         off_loop(true, held, answered).await?
     }
 
@@ -78,7 +84,7 @@ impl SlotService for SlotHandlers {
         &self,
         request: Request<proto::GetWindowPredicateRequest>,
     ) -> Answer<proto::GetWindowPredicateResponse> {
-        answer(window(request.into_inner(), self.now))
+        answer(window(request.into_inner(), self.now, &self.schedules.snapshot()))
     }
 
     async fn assign_slot(
@@ -88,7 +94,8 @@ impl SlotService for SlotHandlers {
         let long = request.get_ref().next_run_count.is_some_and(|count| count > INLINE_RUNS);
         let permit: Option<Permit> = request.extensions().get().cloned();
         let (request, now, held) = (request.into_inner(), self.now, permit.clone());
-        let answered = move || large_answer(assign(request, now), permit.as_ref());
+        let catalog = self.schedules.snapshot();
+        let answered = move || large_answer(assign(request, now, &catalog), permit.as_ref());
         off_loop(long, held, answered).await?
     }
 
@@ -97,9 +104,15 @@ impl SlotService for SlotHandlers {
         request: Request<proto::AssignSlotsRequest>,
     ) -> Answer<proto::AssignSlotsResponse> {
         let permit = request.extensions().get().cloned();
-        let proto::AssignSlotsRequest { schedule, ids, from_time, kind } = request.into_inner();
-        let batch = Batch::try_new(schedule, from_time, &kind, self.now, permit)
-            .map_err(|rejection| status::refused(&rejection))?;
+        let proto::AssignSlotsRequest { schedule, ids, from_time, kind, weights } =
+            request.into_inner();
+        let catalog = self.schedules.snapshot();
+        let batch =
+            convert::not_yet("weights", !weights.is_empty()) // PENDING-MERGE
+                .and_then(|()| {
+                    Batch::try_new(schedule, from_time, &kind, self.now, &catalog, permit)
+                })
+                .map_err(|rejection| status::refused(&rejection))?;
         let identity = Some(batch.identity());
         let assignments = batch.assign(ids, 0).await?;
         Ok(Response::new(proto::AssignSlotsResponse { identity, assignments: Some(assignments) }))
@@ -113,23 +126,53 @@ impl SlotService for SlotHandlers {
         request: Request<Streaming<proto::StreamSlotAssignmentsRequest>>,
     ) -> Answer<Self::StreamSlotAssignmentsStream> {
         let permit = request.extensions().get().cloned();
-        Ok(Response::new(Box::pin(stream::assignments(request.into_inner(), self.now, permit))))
+        let (now, schedules) = (self.now, self.schedules.clone());
+        let answers = stream::assignments(request.into_inner(), now, schedules, permit);
+        Ok(Response::new(Box::pin(answers)))
     }
 
     async fn get_reciprocal_slots(
         &self,
         request: Request<proto::GetReciprocalSlotsRequest>,
     ) -> Answer<proto::GetReciprocalSlotsResponse> {
-        answer(reciprocals(request.into_inner()))
+        let permit = request.extensions().get().cloned();
+        let (request, catalog) = (request.into_inner(), self.schedules.snapshot());
+        // A search, or up to 1,000 schedules to compare.
+        let long = !request.conflicts.is_empty() || request.kind_schedules.len() > INLINE_KINDS;
+        let decide = move || convert::reciprocals(request, &catalog);
+        answer(off_loop(long, permit, decide).await?)
+    }
+
+    // PENDING-MERGE: the branch `duties` answers the three methods below.
+    async fn list_due_runs(
+        &self,
+        _request: Request<proto::ListDueRunsRequest>,
+    ) -> Answer<proto::ListDueRunsResponse> {
+        Err(status::unknown_method("ListDueRuns is not supported yet".to_owned()))
+    }
+
+    async fn plan_migration(
+        &self,
+        _request: Request<proto::PlanMigrationRequest>,
+    ) -> Answer<proto::PlanMigrationResponse> {
+        Err(status::unknown_method("PlanMigration is not supported yet".to_owned()))
+    }
+
+    async fn audit_ids(
+        &self,
+        _request: Request<proto::AuditIdsRequest>,
+    ) -> Answer<proto::AuditIdsResponse> {
+        Err(status::unknown_method("AuditIds is not supported yet".to_owned()))
     }
 }
 
 fn describe(
     request: proto::DescribeScheduleRequest,
     now: fn() -> Moment,
+    catalog: &Catalog,
 ) -> Result<proto::DescribeScheduleResponse, Rejection> {
     let proto::DescribeScheduleRequest { schedule, at_time, population } = request;
-    let schedule = convert::schedule(schedule)?;
+    let schedule = convert::schedule(schedule, catalog)?;
     let slot = schedule.slot_at(convert::moment_or_now("at_time", at_time, now)?)?;
     let population = convert::population(population)?;
     Ok(proto::DescribeScheduleResponse {
@@ -144,15 +187,18 @@ fn describe(
         second_load: population
             .and_then(|ids| schedule.second_load(ids))
             .map(convert::expected_load),
+        // PENDING-MERGE: what the branch `calendars` adds.
+        ..Default::default()
     })
 }
 
 fn list(
     request: proto::ListSlotsRequest,
     now: fn() -> Moment,
+    catalog: &Catalog,
 ) -> Result<proto::ListSlotsResponse, Rejection> {
     let proto::ListSlotsRequest { schedule, start_time, end_time, sql_column } = request;
-    let schedule = convert::schedule(schedule)?;
+    let schedule = convert::schedule(schedule, catalog)?;
     let members = sql_column.map(|column| convert::membership(&schedule, column)).transpose()?;
     let start = convert::moment_or_now("start_time", start_time, now)?;
     let slots = match end_time {
@@ -175,9 +221,10 @@ fn list(
 fn window(
     request: proto::GetWindowPredicateRequest,
     now: fn() -> Moment,
+    catalog: &Catalog,
 ) -> Result<proto::GetWindowPredicateResponse, Rejection> {
     let proto::GetWindowPredicateRequest { schedule, start_time, end_time, sql_column } = request;
-    let schedule = convert::schedule(schedule)?;
+    let schedule = convert::schedule(schedule, catalog)?;
     let members = convert::required_membership(&schedule, sql_column)?;
     let start = convert::moment_or_now("start_time", start_time, now)?;
     let end = convert::required("end_time", end_time, "must be at most a period after start_time")?;
@@ -192,9 +239,21 @@ fn window(
 fn assign(
     request: proto::AssignSlotRequest,
     now: fn() -> Moment,
+    catalog: &Catalog,
 ) -> Result<proto::AssignSlotResponse, Rejection> {
-    let proto::AssignSlotRequest { schedule, id, from_time, next_run_count, kind } = request;
-    let schedule = convert::schedule(schedule)?;
+    let proto::AssignSlotRequest {
+        schedule,
+        id,
+        from_time,
+        next_run_count,
+        kind,
+        weight,
+        newcomer,
+    } = request;
+    // PENDING-MERGE
+    convert::not_yet("weight", weight.is_some())?;
+    convert::not_yet("newcomer", newcomer.is_some())?;
+    let schedule = convert::schedule(schedule, catalog)?;
     let id = convert::required("id", id, "it must be set")?;
     let id = convert::id(&id)?;
     let run_count = check_run_count(next_run_count.unwrap_or(1).into())?;
@@ -214,15 +273,8 @@ fn assign(
             .map(|run| convert::run(run, &prefix, &id))
             .collect(),
         reason: Some(convert::placement_reason(&place, &id)),
+        // PENDING-MERGE
+        first_run: None,
+        further_pieces: Vec::new(),
     })
-}
-
-fn reciprocals(
-    request: proto::GetReciprocalSlotsRequest,
-) -> Result<proto::GetReciprocalSlotsResponse, Rejection> {
-    let proto::GetReciprocalSlotsRequest { schedule, slot_index, kind_count, spacing, run_times } =
-        request;
-    let schedule = convert::schedule(schedule)?;
-    let placed = convert::reciprocals(&schedule, kind_count, spacing, &run_times)?;
-    convert::reciprocal_slots(&schedule, &placed, slot_index)
 }

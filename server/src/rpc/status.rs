@@ -31,6 +31,7 @@ impl From<Reason> for ErrorReason {
             Reason::SlotCountDoesNotDivide => Self::SlotCountDoesNotDivide,
             Reason::IdTypeUnsuitable => Self::IdTypeUnsuitable,
             Reason::KindsDoNotFit => Self::KindsDoNotFit,
+            Reason::UnknownSchedule => Self::UnknownSchedule,
             Reason::UnknownSpread => Self::UnknownSpread,
             Reason::SpreadDiffers => Self::SpreadDiffers,
             Reason::GroupDiffers => Self::GroupDiffers,
@@ -57,7 +58,7 @@ const fn code_of(reason: Reason) -> Code {
         | Reason::SlotCountDoesNotDivide
         | Reason::IdTypeUnsuitable
         | Reason::KindsDoNotFit => Code::InvalidArgument,
-        Reason::UnknownSpread => Code::NotFound,
+        Reason::UnknownSchedule | Reason::UnknownSpread => Code::NotFound,
         Reason::SpreadDiffers
         | Reason::GroupDiffers
         | Reason::SpreadClosing

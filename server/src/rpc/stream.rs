@@ -6,14 +6,17 @@ use offbeat_core::{Moment, Reason, Rejection};
 use tonic::{Status, Streaming};
 
 use super::batch::Batch;
+use super::convert::not_yet;
 use super::status;
 use crate::proto;
+use crate::schedules::Loaded;
 use crate::work::Permit;
 
 /// What a stream remembers: it does not grow.
 struct Conversation {
     requests: Streaming<proto::StreamSlotAssignmentsRequest>,
     now: fn() -> Moment,
+    schedules: Loaded,
     permit: Option<Permit>,
     batch: Option<Batch>,
     answered: bool,
@@ -24,9 +27,18 @@ struct Conversation {
 pub(super) fn assignments(
     requests: Streaming<proto::StreamSlotAssignmentsRequest>,
     now: fn() -> Moment,
+    schedules: Loaded,
     permit: Option<Permit>,
 ) -> impl Stream<Item = Result<proto::StreamSlotAssignmentsResponse, Status>> {
-    let start = Conversation { requests, now, permit, batch: None, answered: false, next_index: 0 };
+    let start = Conversation {
+        requests,
+        now,
+        schedules,
+        permit,
+        batch: None,
+        answered: false,
+        next_index: 0,
+    };
     stream::try_unfold(start, async |mut conversation| {
         let response = conversation.next().await?;
         Ok(response.map(|response| (response, conversation)))
@@ -63,10 +75,14 @@ impl Conversation {
         &mut self,
         request: proto::StreamSlotAssignmentsRequest,
     ) -> Result<Option<proto::IdColumn>, Rejection> {
-        let proto::StreamSlotAssignmentsRequest { schedule, from_time, kind, ids } = request;
+        let proto::StreamSlotAssignmentsRequest { schedule, from_time, kind, ids, weights } =
+            request;
+        not_yet("weights", !weights.is_empty())?; // PENDING-MERGE
         if self.batch.is_none() {
-            self.batch =
-                Some(Batch::try_new(schedule, from_time, &kind, self.now, self.permit.clone())?);
+            // The stream keeps this schedule, whatever is loaded meanwhile.
+            let (catalog, permit) = (self.schedules.snapshot(), self.permit.clone());
+            let batch = Batch::try_new(schedule, from_time, &kind, self.now, &catalog, permit)?;
+            self.batch = Some(batch);
             return Ok(ids);
         }
         let named = [

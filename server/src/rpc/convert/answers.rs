@@ -1,16 +1,13 @@
 //! Decisions, as callers get them.
 
 use offbeat_core::load::ExpectedLoad;
-use offbeat_core::reciprocal::Reciprocals;
-use offbeat_core::{
-    Id, Moment, Place, Placement, Profile, Rejection, Run, Schedule, Slot, Span, Why,
-};
+use offbeat_core::{Id, Moment, Place, Placement, Profile, Run, Schedule, Slot, Span, Why};
 
 use crate::proto;
 
 pub(in crate::rpc) fn identity(schedule: &Schedule) -> proto::ScheduleIdentity {
-    let fingerprint = schedule.fingerprint();
-    proto::ScheduleIdentity { run_key_schedule: fingerprint.clone(), fingerprint }
+    let (fingerprint, run_key_schedule) = (schedule.fingerprint(), schedule.run_key_schedule());
+    proto::ScheduleIdentity { fingerprint, run_key_schedule }
 }
 
 /// The schedule with every default filled in.
@@ -37,6 +34,10 @@ pub(in crate::rpc) fn resolved_spec(schedule: &Schedule) -> proto::ScheduleSpec 
         bucket_count,
         profile: profile.unwrap_or_default().into(),
         salt,
+        // PENDING-MERGE: what the branches add to a schedule.
+        active_windows: Vec::new(),
+        exclusions: Vec::new(),
+        weight_quantum: None,
     }
 }
 
@@ -75,6 +76,7 @@ pub(in crate::rpc) fn run(run: Run, run_key_prefix: &str, id: &Id<'_>) -> proto:
         start_time: Moment::from_unix_millis(run.unix_millis).map(timestamp),
         cycle_index: run.cycle_index,
         run_key: run.key(run_key_prefix, id).unwrap_or_default(),
+        regular_time: None, // PENDING-MERGE
     }
 }
 
@@ -108,33 +110,4 @@ pub(in crate::rpc) fn expected_load(load: ExpectedLoad) -> proto::ExpectedLoad {
         fullest_median: wide(fullest_median),
         fullest_p99: wide(fullest_p99),
     }
-}
-
-/// Both views of kinds, with their gaps as time and their run budgets.
-pub(in crate::rpc) fn reciprocal_slots(
-    schedule: &Schedule,
-    placed: &Reciprocals,
-    slot_index: i32,
-) -> Result<proto::GetReciprocalSlotsResponse, Rejection> {
-    let slots = |slots: u32| duration(schedule.span(u64::from(slots) * schedule.slot_ticks()));
-    let kinds = placed.seen_from(slot_index.into())?;
-    Ok(proto::GetReciprocalSlotsResponse {
-        identity: Some(identity(schedule)),
-        gap_slot_count: count(placed.gap()),
-        gap: Some(slots(placed.gap())),
-        run_budget: Some(slots(placed.gap())),
-        independent_run_budget: Some(slots(placed.gap().saturating_sub(1))),
-        kinds: kinds
-            .iter()
-            .map(|kind| proto::KindSlot {
-                kind_index: count(kind.kind_index),
-                offset_slot_count: count(kind.offset),
-                user_slot_index: count(kind.user_slot),
-                time_slot_index: count(kind.time_slot),
-                gap_slot_count: count(kind.gap),
-                run_budget: Some(slots(kind.gap)),
-                offset: Some(slots(kind.offset)),
-            })
-            .collect(),
-    })
 }

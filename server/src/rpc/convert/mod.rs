@@ -5,8 +5,10 @@
 
 mod answers;
 mod questions;
+mod reciprocal;
 mod sql;
 
 pub(super) use answers::*;
 pub(super) use questions::*;
+pub(super) use reciprocal::*;
 pub(super) use sql::*;
