@@ -1,11 +1,16 @@
 //! The command line: for people, and for pipes.
 
 mod assign;
+mod audit;
+mod chart;
 mod describe;
+mod due;
 mod health;
+mod ids;
 mod input;
 mod lanes;
 mod list;
+mod migrate;
 mod output;
 mod reciprocal;
 mod schedule;
@@ -82,6 +87,14 @@ enum SlotsCommand {
     Describe(describe::DescribeArgs),
     /// List the slots that start in a window of time
     List(list::ListArgs),
+    /// List the runs that are due since the last time, and those that were missed
+    ///
+    /// Writes the watermark for the next time to standard error.
+    Due(due::DueArgs),
+    /// Plan how IDs go over from one schedule to another
+    Migrate(Box<migrate::MigrateArgs>),
+    /// Say how evenly IDs fill the slots, and what is wrong if they do not
+    Audit(audit::AuditArgs),
     /// Place kinds of job that must not meet on the same user
     Reciprocal(reciprocal::ReciprocalArgs),
 }
@@ -131,6 +144,9 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Slots(SlotsCommand::Assign(args)) => assign::run(&args),
         Command::Slots(SlotsCommand::Describe(args)) => describe::run(&args),
         Command::Slots(SlotsCommand::List(args)) => list::run(&args),
+        Command::Slots(SlotsCommand::Due(args)) => due::run(&args),
+        Command::Slots(SlotsCommand::Migrate(args)) => migrate::run(&args),
+        Command::Slots(SlotsCommand::Audit(args)) => audit::run(&args),
         Command::Slots(SlotsCommand::Reciprocal(args)) => reciprocal::run(&args),
         Command::Stages(StagesCommand::Allocate(args)) => stages::run(&args),
         Command::Lanes(LanesCommand::Plan(args)) => lanes::run(&args),
@@ -214,6 +230,15 @@ impl From<Rejection> for Failure {
             "bucket_count" => "--buckets",
             "profile" => "--profile",
             "salt" => "--salt",
+            "weight_quantum" => "--weight-quantum",
+            "created_time" => "--created",
+            "smear_span" => "--smear",
+            "watermark" => "--watermark",
+            "on_time_tolerance" => "--tolerance",
+            "catch_up_horizon" => "--horizon",
+            "max_clock_skew" => "--skew",
+            "cutover_time" => "--cutover",
+            "min_gap" => "--min-gap",
             "kind" => "--kind",
             "from_time" => "--from",
             "at_time" => "--at",

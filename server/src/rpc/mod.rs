@@ -1,12 +1,16 @@
 //! The gRPC services: handlers, conversion in and out, and statuses.
 
+mod assign;
+mod audit;
 mod batch;
 pub mod codec;
 mod columns;
 mod convert;
+mod due_runs;
 mod elements;
 pub mod lanes;
 pub mod methods;
+mod migration;
 mod named;
 pub mod refusals;
 mod simulation;
@@ -15,6 +19,7 @@ mod spread;
 pub mod stages;
 pub mod status;
 mod stream;
+mod weights;
 
 pub use lanes::LaneHandlers;
 pub use named::NamedSpreadHandlers;

@@ -3,14 +3,15 @@
 use std::pin::Pin;
 
 use futures_util::Stream;
-use offbeat_core::timetable::check_run_count;
-use offbeat_core::{Moment, Rejection};
+use offbeat_core::{Moment, Reason, Rejection};
 use tonic::{Request, Response, Status, Streaming};
 
+use super::assign::assign;
 use super::batch::Batch;
 use super::convert;
 use super::status;
 use super::stream;
+use super::{audit, due_runs, migration};
 use crate::proto;
 use crate::proto::slot_service_server::SlotService;
 use crate::work::off_loop;
@@ -70,7 +71,9 @@ impl SlotService for SlotHandlers {
         &self,
         request: Request<proto::AssignSlotRequest>,
     ) -> Answer<proto::AssignSlotResponse> {
-        let long = request.get_ref().next_run_count.is_some_and(|count| count > INLINE_RUNS);
+        let asked = request.get_ref();
+        let many = asked.next_run_count.is_some_and(|count| count > INLINE_RUNS);
+        let long = many || asked.weight.is_some();
         let permit = request.extensions().get().cloned();
         let (request, now) = (request.into_inner(), self.now);
         let assigned = off_loop(long, permit, move || assign(request, now)).await?;
@@ -82,11 +85,12 @@ impl SlotService for SlotHandlers {
         request: Request<proto::AssignSlotsRequest>,
     ) -> Answer<proto::AssignSlotsResponse> {
         let permit = request.extensions().get().cloned();
-        let proto::AssignSlotsRequest { schedule, ids, from_time, kind } = request.into_inner();
+        let proto::AssignSlotsRequest { schedule, ids, from_time, kind, weights } =
+            request.into_inner();
         let batch = Batch::try_new(schedule, from_time, &kind, self.now, permit)
             .map_err(|rejection| status::refused(&rejection))?;
         let identity = Some(batch.identity());
-        let assignments = batch.assign(ids, 0).await?;
+        let (_, assignments) = batch.assign(ids, weights, 0).await?;
         Ok(Response::new(proto::AssignSlotsResponse { identity, assignments: Some(assignments) }))
     }
 
@@ -106,6 +110,32 @@ impl SlotService for SlotHandlers {
         request: Request<proto::GetReciprocalSlotsRequest>,
     ) -> Answer<proto::GetReciprocalSlotsResponse> {
         answer(reciprocals(request.into_inner()))
+    }
+
+    async fn list_due_runs(
+        &self,
+        request: Request<proto::ListDueRunsRequest>,
+    ) -> Answer<proto::ListDueRunsResponse> {
+        let permit = request.extensions().get().cloned();
+        let listed = due_runs::list(request.into_inner(), self.now, permit).await?;
+        Ok(Response::new(listed))
+    }
+
+    async fn plan_migration(
+        &self,
+        request: Request<proto::PlanMigrationRequest>,
+    ) -> Answer<proto::PlanMigrationResponse> {
+        let permit = request.extensions().get().cloned();
+        let planned = migration::plan(request.into_inner(), self.now, permit).await?;
+        Ok(Response::new(planned))
+    }
+
+    async fn audit_ids(
+        &self,
+        request: Request<proto::AuditIdsRequest>,
+    ) -> Answer<proto::AuditIdsResponse> {
+        let permit = request.extensions().get().cloned();
+        Ok(Response::new(audit::audit(request.into_inner(), permit).await?))
     }
 }
 
@@ -129,6 +159,11 @@ fn describe(
         second_load: population
             .and_then(|ids| schedule.second_load(ids))
             .map(convert::expected_load),
+        // PENDING-MERGE: of calendars, windows and exclusions.
+        cycle_end_time: None,
+        active_duration: None,
+        skipped_share: 0.0,
+        deferred_share: 0.0,
     })
 }
 
@@ -174,40 +209,33 @@ fn window(
     })
 }
 
-fn assign(
-    request: proto::AssignSlotRequest,
-    now: fn() -> Moment,
-) -> Result<proto::AssignSlotResponse, Rejection> {
-    let proto::AssignSlotRequest { schedule, id, from_time, next_run_count, kind } = request;
-    let schedule = convert::schedule(schedule)?;
-    let id = convert::required("id", id, "it must be set")?;
-    let id = convert::id(&id)?;
-    let run_count = check_run_count(next_run_count.unwrap_or(1).into())?;
-    let runs =
-        schedule.runs_from(convert::moment_or_now("from_time", from_time, now)?, run_count)?;
-    let prefix = convert::run_key_prefix(&schedule, &kind)?;
-    let place = schedule.place(&id).map_err(|rejection| rejection.under("id"))?;
-    Ok(proto::AssignSlotResponse {
-        identity: Some(convert::identity(&schedule)),
-        slot_index: convert::count(place.slot),
-        slot_offset: Some(convert::duration(schedule.span(place.slot_offset))),
-        cycle_offset: Some(convert::duration(schedule.span(place.cycle_offset))),
-        last_run: Some(convert::run(runs.last_run(&place), &prefix, &id)),
-        next_runs: runs
-            .next_runs(&place)
-            .take(run_count)
-            .map(|run| convert::run(run, &prefix, &id))
-            .collect(),
-        reason: Some(convert::placement_reason(&place, &id)),
-    })
-}
-
 fn reciprocals(
     request: proto::GetReciprocalSlotsRequest,
 ) -> Result<proto::GetReciprocalSlotsResponse, Rejection> {
-    let proto::GetReciprocalSlotsRequest { schedule, slot_index, kind_count, spacing, run_times } =
-        request;
+    let proto::GetReciprocalSlotsRequest {
+        schedule,
+        slot_index,
+        kind_count,
+        spacing,
+        run_times,
+        conflicts,
+        kind_schedules,
+        polling_delay,
+        slot_job_delay,
+    } = request;
     let schedule = convert::schedule(schedule)?;
+    // PENDING-MERGE: what is not supported yet; weights never are.
+    let delays = polling_delay.is_some() || slot_job_delay.is_some();
+    if !conflicts.is_empty() || !kind_schedules.is_empty() || delays {
+        let allowed = "must not have conflicts, kind_schedules or delays: not supported yet";
+        return Err(Rejection::new(Reason::Contradictory, "conflicts", "the request", allowed));
+    }
+    if let Some(quantum) = schedule.weight_quantum() {
+        let allowed = "must not be set: the pieces of a weighted ID run in several slots, and would \
+                       meet other kinds";
+        let field = "schedule.spec.weight_quantum";
+        return Err(Rejection::new(Reason::Contradictory, field, quantum, allowed));
+    }
     let placed = convert::reciprocals(&schedule, kind_count, spacing, &run_times)?;
     convert::reciprocal_slots(&schedule, &placed, slot_index)
 }

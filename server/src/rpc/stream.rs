@@ -37,17 +37,17 @@ impl Conversation {
     async fn next(&mut self) -> Result<Option<proto::StreamSlotAssignmentsResponse>, Status> {
         while let Some(request) = self.requests.message().await? {
             let first = self.batch.is_none();
-            let ids =
+            let (ids, weights) =
                 self.open_or_go_on(request).map_err(|rejection| status::refused(&rejection))?;
             let Some(batch) = &self.batch else { continue };
-            if first && ids.is_none() {
+            if first && ids.is_none() && weights.is_empty() {
                 continue; // the schedule alone
             }
-            let assignments = batch.assign(ids, self.next_index).await?;
+            let (count, assignments) = batch.assign(ids, weights, self.next_index).await?;
             let identity = (!self.answered).then(|| batch.identity());
             self.answered = true;
             let first_id_index = self.next_index;
-            self.next_index += i64::try_from(assignments.slot_indexes.len()).unwrap_or_default();
+            self.next_index += i64::try_from(count).unwrap_or_default();
             return Ok(Some(proto::StreamSlotAssignmentsResponse {
                 identity,
                 first_id_index,
@@ -61,12 +61,13 @@ impl Conversation {
     fn open_or_go_on(
         &mut self,
         request: proto::StreamSlotAssignmentsRequest,
-    ) -> Result<Option<proto::IdColumn>, Rejection> {
-        let proto::StreamSlotAssignmentsRequest { schedule, from_time, kind, ids } = request;
+    ) -> Result<(Option<proto::IdColumn>, Vec<i64>), Rejection> {
+        let proto::StreamSlotAssignmentsRequest { schedule, from_time, kind, ids, weights } =
+            request;
         if self.batch.is_none() {
             self.batch =
                 Some(Batch::try_new(schedule, from_time, &kind, self.now, self.permit.clone())?);
-            return Ok(ids);
+            return Ok((ids, weights));
         }
         let named = [
             ("schedule", schedule.is_some()),
@@ -82,6 +83,6 @@ impl Conversation {
                 allowed,
             ));
         }
-        Ok(ids)
+        Ok((ids, weights))
     }
 }
