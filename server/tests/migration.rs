@@ -152,7 +152,7 @@ fn a_longer_cycle_a_moved_anchor_and_more_slots() {
     check(&old, &schedule(24, 1_440, hash, 5_000), cutover, 3 * HOUR, Path::SameOrder);
     check(&old, &schedule(8, 128, hash, 3 * HOUR), cutover, 2 * HOUR, Path::SameOrder);
     check(&old, &schedule(8, 128, hash, 3 * HOUR), cutover, 6 * HOUR, Path::SameOrder);
-    assert_eq!(check(&old, &schedule(8, 256, hash, 0), cutover, 8 * HOUR, Path::SameTimes), 0);
+    assert_eq!(check(&old, &schedule(8, 384, hash, 0), cutover, 8 * HOUR, Path::SameTimes), 0);
     assert_eq!(check(&old, &old.clone(), cutover, 8 * HOUR, Path::Unchanged), 0);
     // Slots of a second: some of them to a step.
     check(&old, &schedule(8, 28_800, hash, 0), cutover, HOUR, Path::SameTimes);

@@ -359,7 +359,7 @@ def migration_cases():
     texts = [f"user-{number}" for number in range(16)]
     old = Weighted(8 * hour, 128)
     yield migration_case(old, old, cutover, texts, "UNCHANGED", "", 8 * hour)
-    finer = Weighted(8 * hour, 512)
+    finer = Weighted(8 * hour, 640)
     yield migration_case(old, finer, cutover, texts, "SAME_TIMES", "", 8 * hour, 8 * hour)
     salted = Weighted(8 * hour, 128, salt="v2")
     keep_salt = 'keep the salt, "": each ID then keeps its share of the cycle'

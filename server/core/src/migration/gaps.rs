@@ -10,7 +10,7 @@ use crate::placement::PlacementKind;
 use crate::time::Span;
 
 /// Ranges that are looked at before a bound is good enough, or a division is given up.
-const MAX_RANGES: usize = 200_000;
+const MAX_RANGES: usize = 50_000;
 
 /// Bounds of what keys of a range wait from their last old run to their first run of the new
 /// schedule at or after the cutover, and from there to the next one.
