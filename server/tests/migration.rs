@@ -175,10 +175,7 @@ fn what_statements_cannot_tell_is_refused() {
     })
     .unwrap();
     assert_eq!(refused(&salted, 0, &column(hash)).field, "type");
-    let ids = ColumnSpec {
-        dialect: Dialect::PostgreSql,
-        column_type: ColumnType::Text,
-        ..column(hash)
-    };
+    let ids =
+        ColumnSpec { dialect: Dialect::PostgreSql, column_type: ColumnType::Text, ..column(hash) };
     assert!(refused(&salted, 3 * HOUR, &ids).allowed.contains("shorter min_gap"));
 }

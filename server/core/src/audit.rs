@@ -184,7 +184,10 @@ impl<'a> Audit<'a> {
 
     fn fullest(&self) -> (u32, f64) {
         let held = (0..).zip(self.loads.iter().copied());
-        held.fold((0, 0.0), |fullest, (slot, load)| if load > fullest.1 { (slot, load) } else { fullest })
+        held.fold(
+            (0, 0.0),
+            |fullest, (slot, load)| if load > fullest.1 { (slot, load) } else { fullest },
+        )
     }
 
     fn warnings(&mut self, mean: f64, p_value: Option<f64>) -> Vec<Warning> {

@@ -54,6 +54,7 @@ impl Schedule {
 
 /// What lies in a range of both; each list in order and without overlaps.
 pub(crate) fn intersection(a: &[Range<u128>], b: &[Range<u128>]) -> Vec<Range<u128>> {
-    let pairs = a.iter().flat_map(|a| b.iter().map(move |b| a.start.max(b.start)..a.end.min(b.end)));
+    let pairs =
+        a.iter().flat_map(|a| b.iter().map(move |b| a.start.max(b.start)..a.end.min(b.end)));
     pairs.filter(|range| !range.is_empty()).collect()
 }

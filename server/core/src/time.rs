@@ -73,7 +73,8 @@ impl Span {
     /// The milliseconds of a span that is not negative, rounded up; 0 of one that is.
     #[must_use]
     pub(crate) fn millis_ceil(self) -> u64 {
-        u64::try_from((self.0 + NANOS_PER_MILLI - 1).div_euclid(NANOS_PER_MILLI)).unwrap_or_default()
+        u64::try_from((self.0 + NANOS_PER_MILLI - 1).div_euclid(NANOS_PER_MILLI))
+            .unwrap_or_default()
     }
 
     /// Seconds and nanoseconds, both with the sign of the span.

@@ -44,7 +44,9 @@ fn schedules() -> impl Strategy<Value = Schedule> {
 fn id_for(schedule: &Schedule, number: u64) -> Id<'static> {
     let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     match schedule.placement().kind() {
-        PlacementKind::Fraction => Id::fraction((mixed >> 11) as f64 / (1u64 << 53) as f64).unwrap(),
+        PlacementKind::Fraction => {
+            Id::fraction((mixed >> 11) as f64 / (1u64 << 53) as f64).unwrap()
+        }
         PlacementKind::Hash | PlacementKind::Twister => Id::Integer((mixed as i64).into()),
     }
 }
@@ -326,10 +328,8 @@ fn late_runs_are_smeared_evenly_and_not_by_slot() {
         })
         .collect();
     let (now, hour) = (1_767_225_600_000, 3_600_000);
-    let spec = DueSpec {
-        smear_span: Some(Span::from_millis(hour as u64)),
-        ..DueSpec::until(millis(now))
-    };
+    let spec =
+        DueSpec { smear_span: Some(Span::from_millis(hour as u64)), ..DueSpec::until(millis(now)) };
     let (rows, _) = ask(&schedule, &spec, &ids, now - 3 * hour);
     let late: Vec<usize> =
         (0..rows.id_indexes.len()).filter(|row| rows.start_unix_millis[*row] >= now).collect();

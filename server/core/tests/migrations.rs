@@ -63,7 +63,9 @@ fn pairs() -> impl Strategy<Value = (Schedule, Schedule)> {
 fn id_for(schedule: &Schedule, number: u64) -> Id<'static> {
     let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     match schedule.placement().kind() {
-        PlacementKind::Fraction => Id::fraction((mixed >> 11) as f64 / (1u64 << 53) as f64).unwrap(),
+        PlacementKind::Fraction => {
+            Id::fraction((mixed >> 11) as f64 / (1u64 << 53) as f64).unwrap()
+        }
         PlacementKind::Hash | PlacementKind::Twister => Id::Integer((mixed as i64).into()),
     }
 }

@@ -139,7 +139,11 @@ fn write_lines(
     let bars: Vec<Bar> = chart::grouped(&report.slot_loads, BARS)
         .into_iter()
         .map(|(first, last, load)| Bar {
-            label: if first == last { format!("slot {first}") } else { format!("slots {first}-{last}") },
+            label: if first == last {
+                format!("slot {first}")
+            } else {
+                format!("slots {first}-{last}")
+            },
             value: load,
             figure: format!("{load:.0}"),
         })

@@ -158,7 +158,8 @@ impl SqlArgs {
 impl MigrateArgs {
     fn new_schedule(&self) -> Result<Schedule, Failure> {
         use super::schedule::PlacementArg;
-        let NewScheduleArgs { new_cycle, new_slots, new_placement, new_salt, new_anchor } = &self.new;
+        let NewScheduleArgs { new_cycle, new_slots, new_placement, new_salt, new_anchor } =
+            &self.new;
         let old = &self.old.more;
         let slots = if new_cycle.is_some() { *new_slots } else { new_slots.or(old.slots) };
         let placement = new_placement.unwrap_or(old.placement);
@@ -334,7 +335,11 @@ impl Plan {
                 "IDs          {}, of which {} move; gaps of {} to {}; {} runs left out",
                 all.id_count, all.moved_id_count, all.min_gap, all.max_gap, all.left_out_run_count
             )?;
-            writeln!(out, "\n{:<36}  {:<24}  {:<24}  {:>12}", "ID", "LAST OLD", "FIRST NEW", "GAP")?;
+            writeln!(
+                out,
+                "\n{:<36}  {:<24}  {:<24}  {:>12}",
+                "ID", "LAST OLD", "FIRST NEW", "GAP"
+            )?;
             for row in &self.ids {
                 let id = shorten(&row.id);
                 let IdRow { last_old_time, first_new_time, gap, .. } = row;

@@ -37,8 +37,9 @@ pub(super) fn assign(
         .map_err(|rejection| rejection.under("newcomer"))?;
     let asked = Asked { schedule: &schedule, id, run_count, runs, prefix, newcomer };
     let further_pieces = (1..pieces).map(|piece| asked.piece(&place, piece)).collect();
-    let proto::Piece { slot_index, slot_offset, cycle_offset, last_run, next_runs, first_run, .. } =
-        asked.piece(&place, 0);
+    let proto::Piece {
+        slot_index, slot_offset, cycle_offset, last_run, next_runs, first_run, ..
+    } = asked.piece(&place, 0);
     Ok(proto::AssignSlotResponse {
         identity: Some(convert::identity(&schedule)),
         slot_index,

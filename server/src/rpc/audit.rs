@@ -1,7 +1,7 @@
 //! `AuditIds`: how evenly a sample of IDs fills the slots.
 
-use offbeat_core::audit::{Audit, AuditReport, Finding, Warning};
 use offbeat_core::Rejection;
+use offbeat_core::audit::{Audit, AuditReport, Finding, Warning};
 use tonic::Status;
 
 use super::columns::IdErrors;
@@ -41,8 +41,8 @@ fn decide(
     let mut errors = IdErrors::new(column, 0);
     let mut row = 0;
     column.place_all(&schedule, |place| {
-        let added = place
-            .and_then(|place| audit.add(&column.id(row)?, &place, weights.get(row).copied()));
+        let added =
+            place.and_then(|place| audit.add(&column.id(row)?, &place, weights.get(row).copied()));
         if let Err(rejection) = added {
             errors.push(row, rejection);
         }

@@ -93,7 +93,9 @@ impl Column {
             }
             Self::Decimals(texts) => texts.get(row).map(|text| Id::decimal(text)),
             Self::Texts(texts) => texts.get(row).map(|text| Id::text(text)),
-            Self::Fractions(fractions) => fractions.get(row).map(|fraction| Id::fraction(*fraction)),
+            Self::Fractions(fractions) => {
+                fractions.get(row).map(|fraction| Id::fraction(*fraction))
+            }
         };
         id.unwrap_or_else(|| Err(Rejection::new(Reason::FieldMissing, "", "nothing", "an ID")))
     }

@@ -55,8 +55,7 @@ fn decide(
     };
     let min_gap = convert::optional_span("min_gap", min_gap)?;
     let migration = Migration::try_new(&old, &new, cutover, min_gap)?;
-    let prefixes =
-        [convert::run_key_prefix(&old, &kind)?, convert::run_key_prefix(&new, &kind)?];
+    let prefixes = [convert::run_key_prefix(&old, &kind)?, convert::run_key_prefix(&new, &kind)?];
     let (steps, indexes) = match sql_column {
         Some(column) => migration
             .steps(&convert::sql_column(column).map_err(|refused| refused.under("sql_column"))?)

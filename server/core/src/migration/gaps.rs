@@ -55,7 +55,8 @@ impl Migration<'_> {
                 continue;
             };
             let bound = self.longest_gap_of(&bounds);
-            longest_seen = longest_seen.max(self.gap_of(range.start)).max(self.gap_of(range.end - 1));
+            longest_seen =
+                longest_seen.max(self.gap_of(range.start)).max(self.gap_of(range.end - 1));
             if bound <= longest || range.end - range.start == 1 {
                 longest = longest.max(longest_seen);
             } else if bound - longest_seen <= near_enough {
@@ -128,8 +129,10 @@ impl Migration<'_> {
         let at_last = new_last.unix_millis - old_last.unix_millis;
         let slack = self.slack();
         // Between its ends a gap grows or falls evenly, but for what is rounded to ticks.
-        let shortest = (new_first.unix_millis - old_last.unix_millis).max(at_first.min(at_last) - slack);
-        let longest = (new_last.unix_millis - old_first.unix_millis).min(at_first.max(at_last) + slack);
+        let shortest =
+            (new_first.unix_millis - old_last.unix_millis).max(at_first.min(at_last) - slack);
+        let longest =
+            (new_last.unix_millis - old_first.unix_millis).min(at_first.max(at_last) + slack);
         let longest_to_next = (second_first.unix_millis - new_first.unix_millis)
             .max(second_last.unix_millis - new_last.unix_millis);
         Some(Bounds { shortest, longest, longest_to_next })

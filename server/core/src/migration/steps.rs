@@ -72,7 +72,8 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn try_new(migration: &'a Migration<'a>, column: &ColumnSpec) -> Result<Self, Rejection> {
-        for (schedule, field) in [(migration.old, "old_schedule"), (migration.new, "new_schedule")] {
+        for (schedule, field) in [(migration.old, "old_schedule"), (migration.new, "new_schedule")]
+        {
             if matches!(schedule.placement(), Placement::Twister { .. }) {
                 let allowed = format!(
                     "must not be set with the TWISTER of {field}: no database computes its offsets \

@@ -164,7 +164,9 @@ impl<'a> Membership<'a> {
         let end = self.schedule.key_end();
         let digits = self.kind.digits();
         let value = |key: u128| match self.kind {
-            KeyKind::Fraction => Value::Real(f64::from_bits(u64::try_from(key).unwrap_or_default())),
+            KeyKind::Fraction => {
+                Value::Real(f64::from_bits(u64::try_from(key).unwrap_or_default()))
+            }
             _ => Value::Text(format!("{key:0digits$x}")),
         };
         let bounds = ranges
