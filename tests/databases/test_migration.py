@@ -32,7 +32,9 @@ def spec(seconds: int, slots: int, salt: str) -> dict:
 
 
 @pytest.mark.parametrize("gap", [0, 600, 1_800])
-@pytest.mark.parametrize("new", [spec(28_800, 96, "b"), spec(43_200, 120, "b"), spec(43_200, 120, "a")])
+@pytest.mark.parametrize(
+    "new", [spec(28_800, 96, "b"), spec(43_200, 120, "b"), spec(43_200, 120, "a")]
+)
 def test_every_row_goes_over_as_planned(address, databases, population, gap, new):
     database: PostgreSql = databases["postgresql"]
     ids = [str(account.uuid) for account in population[:3_000]]
@@ -65,4 +67,5 @@ def test_every_row_goes_over_as_planned(address, databases, population, gap, new
             run += period
         assert len(ran[row]) == len(expected) >= 2
         for (start, behind, by_new), (run, wanted) in zip(ran[row], expected):
-            assert start <= run < behind and by_new == wanted
+            assert start <= run < behind
+            assert by_new == wanted

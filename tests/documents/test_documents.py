@@ -289,10 +289,8 @@ SAYS = {
 def test_the_pages_about_schedules(page):
     commands = re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)
     assert commands, page
-    text = "".join(
-        run("bash", "-c", f"({command.strip()}) 2>&1".replace("target/release/offbeat", str(BINARY)))
-        for command in commands
-    )
+    here = [command.strip().replace("target/release/offbeat", str(BINARY)) for command in commands]
+    text = "".join(run("bash", "-c", f"({command}) 2>&1") for command in here)
     for words in SAYS.get(page.name, []):
         assert re.search(words, text), f"{page.name}: no {words!r} in {text}"
 

@@ -47,7 +47,7 @@ impl Migration<'_> {
         let near_enough = 2 * self.slack();
         let mut longest_seen = 0;
         let mut longest = 0;
-        let mut ranges = vec![0..self.old.key_end()];
+        let mut ranges = vec![self.all_keys()];
         for _ in 0..MAX_RANGES {
             let Some(range) = ranges.pop() else { return longest };
             let Some(bounds) = self.bounds(&range) else {
@@ -87,7 +87,7 @@ impl Migration<'_> {
     /// there are too many.
     pub(super) fn keys_not_left_out(&self, most: usize) -> Option<Vec<Range<u128>>> {
         let mut kept: Vec<Range<u128>> = Vec::new();
-        let mut ranges = vec![0..self.old.key_end()];
+        let mut ranges = vec![self.all_keys()];
         for _ in 0..MAX_RANGES {
             let Some(range) = ranges.pop() else { return Some(kept) };
             match self.bounds(&range) {
@@ -106,6 +106,10 @@ impl Migration<'_> {
             }
         }
         None
+    }
+
+    const fn all_keys(&self) -> Range<u128> {
+        0..self.old.key_end()
     }
 
     /// `None` where the keys run in more than one cycle.

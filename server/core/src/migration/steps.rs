@@ -103,7 +103,7 @@ impl<'a> Writer<'a> {
         for span in slots_between(old, from..cutover) {
             let (start, end) = moments(&span)?;
             let keys = old.keys_running_in(start, end)?;
-            self.push((start, end), false, &keys, |members, keys| members.keys(keys))?;
+            self.push((start, end), false, &keys, Membership::keys)?;
         }
         Ok(())
     }
@@ -127,7 +127,7 @@ impl<'a> Writer<'a> {
             if keys.len() > MIGRATION_RANGES.max_size() {
                 return Err(self.too_fine("the periods are nearly equal"));
             }
-            self.push((start, end), true, &keys, |members, keys| members.keys(keys))?;
+            self.push((start, end), true, &keys, Membership::keys)?;
         }
         Ok(())
     }
@@ -172,7 +172,7 @@ impl<'a> Writer<'a> {
         for span in slots_between(new, from..end) {
             let (start, end) = moments(&span)?;
             let keys = new.keys_running_in(start, end)?;
-            self.push((start, end), true, &keys, |members, keys| members.keys(keys))?;
+            self.push((start, end), true, &keys, Membership::keys)?;
         }
         Ok(())
     }
