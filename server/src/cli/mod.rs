@@ -82,7 +82,7 @@ enum Command {
 #[derive(Debug, Subcommand)]
 enum SlotsCommand {
     /// Assign IDs: their slots, offsets and next runs
-    Assign(assign::AssignArgs),
+    Assign(Box<assign::AssignArgs>),
     /// Describe a schedule: its defaults, fingerprint, current slot and expected load
     Describe(describe::DescribeArgs),
     /// List the slots that start in a window of time
@@ -90,11 +90,11 @@ enum SlotsCommand {
     /// List the runs that are due since the last time, and those that were missed
     ///
     /// Writes the watermark for the next time to standard error.
-    Due(due::DueArgs),
+    Due(Box<due::DueArgs>),
     /// Plan how IDs go over from one schedule to another
     Migrate(Box<migrate::MigrateArgs>),
     /// Say how evenly IDs fill the slots, and what is wrong if they do not
-    Audit(audit::AuditArgs),
+    Audit(Box<audit::AuditArgs>),
     /// Place kinds of job that must not meet on the same user
     Reciprocal(reciprocal::ReciprocalArgs),
 }
