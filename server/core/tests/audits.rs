@@ -36,6 +36,10 @@ fn findings(report: &AuditReport) -> Vec<Finding> {
     report.warnings.iter().map(|warning| warning.finding).collect()
 }
 
+fn integer(number: u64) -> Id<'static> {
+    Id::Integer(u128::from(number).into())
+}
+
 /// Numbers as good as random (SplitMix64).
 fn mixed(number: u64) -> u64 {
     let mut z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -56,7 +60,7 @@ fn p_values_of_fair_samples_are_evenly_distributed() {
         let mut tenths = [0u32; 10];
         for sample in 0..samples {
             let ids = (0..2_000u64)
-                .map(|number| (Id::Integer(mixed(sample * 2_000 + number).into()), None));
+                .map(|number| (integer(mixed(sample * 2_000 + number)), None));
             let found = report(&schedule, ids);
             assert!(!findings(&found).contains(&Finding::SparseIntegers));
             let p = found.p_value.unwrap();
@@ -81,14 +85,14 @@ fn time_based_uuids_and_sparse_integers_are_named_first() {
     assert_eq!(found.empty_slot_count, 127);
     assert_eq!((found.fullest_load, found.fullest_over_mean), (1_000.0, 128.0));
 
-    let tens = (0..2_000u64).map(|number| (Id::Integer((number * 6 + 1).into()), None));
+    let tens = (0..2_000u64).map(|number| (integer(number * 6 + 1), None));
     let found = report(&twister, tens);
     assert_eq!(findings(&found)[0], Finding::SparseIntegers);
     assert!(found.warnings[0].message.contains("1 modulo 2"), "{found:?}");
 
     let hash = schedule(128, PlacementKind::Hash, None);
     assert_eq!(findings(&report(&hash, (0..1_000).map(uuid))), []);
-    let tens = (0..2_000u64).map(|number| (Id::Integer((number * 6 + 1).into()), None));
+    let tens = (0..2_000u64).map(|number| (integer(number * 6 + 1), None));
     assert_eq!(findings(&report(&hash, tens)), []);
 }
 
@@ -115,7 +119,7 @@ fn heavy_ids_are_named_until_the_quantum_cuts_them() {
 #[test]
 fn few_ids_prove_nothing_and_doubles_are_counted() {
     let schedule = schedule(128, PlacementKind::Hash, None);
-    let few = (0..639u64).map(|number| (Id::Integer((number % 600).into()), None));
+    let few = (0..639u64).map(|number| (integer(number % 600), None));
     let found = report(&schedule, few);
     assert_eq!((found.p_value, findings(&found)), (None, vec![Finding::Duplicates]));
     assert!(found.warnings[0].message.starts_with("39 of 639"), "{found:?}");

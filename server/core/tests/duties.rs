@@ -340,7 +340,7 @@ fn late_runs_are_smeared_evenly_and_not_by_slot() {
         let minute = ((rows.start_unix_millis[row] - now) / 60_000) as usize;
         minutes[minute] += 1;
         let slot = ids[rows.id_indexes[row] as usize].1.slot;
-        of_a_slot[minute] += u32::from(slot < 84 + 3 && slot >= 84); // three of 48 slots
+        of_a_slot[minute] += u32::from((84..87).contains(&slot)); // three of 48 slots
     }
     // 125 in a minute on average, with a deviation of 11.
     assert!(minutes.iter().all(|count| (75..180).contains(count)), "{minutes:?}");
