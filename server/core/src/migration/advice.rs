@@ -23,14 +23,14 @@ impl Migration<'_> {
 
     fn keep_slots_whole(&self) -> String {
         let (old, new) = (self.old.slot_count(), self.new.slot_count());
-        if new.is_multiple_of(old) {
+        if new.is_multiple_of(old) || old.is_multiple_of(new) {
             return String::new();
         }
         let most = u32::try_from(SLOT_COUNT.maximum).unwrap_or(u32::MAX);
         let ticks = self.new.period_ticks();
-        let multiples = (1..=most / old).map(|times| times * old);
+        let multiples = (2..=most / old).map(|times| times * old);
         let fitting = multiples.filter(|slots| ticks.is_multiple_of(u64::from(*slots)));
-        let nearest = fitting.min_by_key(|slots| slots.abs_diff(new)).filter(|slots| *slots != old);
+        let nearest = fitting.min_by_key(|slots| slots.abs_diff(new));
         nearest.map_or_else(String::new, |slots| {
             format!(
                 "make the new slot_count a multiple of the old one, such as {slots}: today's slots are \
