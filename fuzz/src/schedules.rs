@@ -92,6 +92,7 @@ fn spec(choices: &mut Choices<'_>) -> Option<ScheduleSpec> {
         bucket_count: choices.maybe(Choices::integer),
         profile: choices.maybe(|choices| choices.one_of(&PROFILES)),
         salt: choices.maybe(Choices::text).unwrap_or_default(),
+        weight_quantum: None,
     })
 }
 

@@ -20,26 +20,35 @@
 //! # Ok::<(), offbeat_core::Rejection>(())
 //! ```
 
+pub mod audit;
 pub mod catalog;
+pub mod chi_square;
 mod digits;
+pub mod due;
 pub mod id;
 pub mod kernels;
+mod keys;
 pub mod lanes;
 pub mod lease;
 pub mod limits;
 pub mod load;
+pub mod migration;
 pub mod named;
 pub mod names;
+pub mod newcomer;
 pub mod placement;
 pub mod reciprocal;
 pub mod rejection;
+pub mod runs;
 pub mod schedule;
+pub mod smear;
 pub mod spread;
 pub mod sql;
 pub mod stages;
 pub mod time;
 pub mod timetable;
 pub mod twister;
+pub mod weight;
 pub mod window;
 
 pub use catalog::{Catalog, Meanings, ScheduleName};

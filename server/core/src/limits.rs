@@ -203,6 +203,87 @@ pub const PREDICATE_BYTES: Limit = Limit {
     note: "ListSlots: ask for a shorter window; only long names and salts come near",
 };
 
+/// Quanta of weights.
+pub const WEIGHT_QUANTUM: Limit = Limit {
+    name: "weight quantum of a schedule",
+    minimum: 1,
+    maximum: 1 << 53,
+    unit: "(in the caller's unit of weight)",
+    note: "the weight up to which an ID is one piece",
+};
+
+/// Weights.
+pub const WEIGHT: Limit = Limit {
+    name: "weight of an ID",
+    minimum: 0,
+    maximum: 1 << 53,
+    unit: "(in the caller's unit of weight)",
+    note: "0 is one piece, as any weight up to the quantum",
+};
+
+/// Pieces of one ID in an answer.
+pub const ANSWER_PIECES: Limit = Limit {
+    name: "pieces of an ID in an answer of AssignSlot",
+    minimum: 1,
+    maximum: 4_096,
+    unit: "pieces",
+    note: "AssignSlots takes more",
+};
+
+/// Runs of all pieces in one answer.
+pub const ANSWER_RUNS: Limit = Limit {
+    name: "next runs of all pieces of an ID in an answer",
+    minimum: 0,
+    maximum: 16_384,
+    unit: "runs",
+    note: "AssignSlot: pieces times next_run_count",
+};
+
+/// Pieces of a batch.
+pub const BATCH_PIECES: Limit = Limit {
+    name: "pieces of all IDs of a batch",
+    minimum: 1,
+    maximum: 65_536,
+    unit: "pieces",
+    note: "send fewer IDs at once, or raise weight_quantum",
+};
+
+/// How far back missed runs are caught up.
+pub const CATCH_UP_HORIZON: Limit = Limit {
+    name: "catch-up horizon of due runs",
+    minimum: 0,
+    maximum: 3_660 * 86_400 * 1_000,
+    unit: "ms",
+    note: "3660 days at most; on_time_tolerance at least",
+};
+
+/// Rows of due runs.
+pub const DUE_RUNS: Limit = Limit {
+    name: "runs in an answer of ListDueRuns",
+    minimum: 0,
+    maximum: 65_536,
+    unit: "runs",
+    note: "ask for fewer IDs at once, or shorten catch_up_horizon",
+};
+
+/// Steps of a migration.
+pub const MIGRATION_STEPS: Limit = Limit {
+    name: "steps of a migration in SQL",
+    minimum: 0,
+    maximum: 8_192,
+    unit: "steps",
+    note: "a slot each, or some of a schedule with more than 1024 slots; a tick each where min_gap has to tell the IDs apart",
+};
+
+/// Ranges of a migration's step.
+pub const MIGRATION_RANGES: Limit = Limit {
+    name: "ranges of the key in a step of a migration",
+    minimum: 0,
+    maximum: 64,
+    unit: "ranges",
+    note: "periods that are nearly equal need more",
+};
+
 /// Kinds on one cycle.
 pub const KIND_COUNT: Limit = Limit {
     name: "kinds that must not meet",
@@ -663,6 +744,15 @@ pub const DECISION_LIMITS: &[Limit] = &[
     SQL_NAME,
     FIRST_PARAMETER_NUMBER,
     PREDICATE_BYTES,
+    WEIGHT_QUANTUM,
+    WEIGHT,
+    ANSWER_PIECES,
+    ANSWER_RUNS,
+    BATCH_PIECES,
+    CATCH_UP_HORIZON,
+    DUE_RUNS,
+    MIGRATION_STEPS,
+    MIGRATION_RANGES,
     KIND_COUNT,
     CONFLICTING_KINDS,
     CONFLICTS,

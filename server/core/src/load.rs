@@ -50,6 +50,19 @@ impl Schedule {
         Some(ExpectedLoad::new(population, &shares))
     }
 
+    /// The share of the IDs that each slot can expect, in order; under `TWISTER`, its buckets.
+    pub(crate) fn shares_in_order(&self) -> impl Iterator<Item = f64> {
+        let slots = self.slot_count();
+        let buckets = match *self.placement() {
+            Placement::Twister { bucket_count, .. } => u64::from(bucket_count),
+            Placement::Hash { .. } | Placement::Fraction => u64::from(slots),
+        };
+        // The buckets b with ⌊b·n / bucket count⌋ below a slot.
+        let before = move |slot: u32| (u64::from(slot) * buckets).div_ceil(u64::from(slots));
+        #[expect(clippy::cast_precision_loss, reason = "2^20 at most")]
+        (0..slots).map(move |slot| (before(slot + 1) - before(slot)) as f64 / buckets as f64)
+    }
+
     /// The slots by their share of the IDs: under `TWISTER`, those with a bucket more come first.
     fn slot_shares(&self) -> Vec<Places> {
         let slots = self.slot_count();

@@ -37,6 +37,8 @@ pub struct ScheduleSpec {
     pub profile: Option<Profile>,
     /// `HASH` only: the namespace, at most 256 bytes. Default: empty.
     pub salt: String,
+    /// The weight up to which an ID is one piece, 1 to 2^53. Default: no weights.
+    pub weight_quantum: Option<i64>,
 }
 
 impl ScheduleSpec {
@@ -52,6 +54,7 @@ impl ScheduleSpec {
             bucket_count: None,
             profile: None,
             salt: String::new(),
+            weight_quantum: None,
         }
     }
 }
@@ -64,6 +67,7 @@ pub struct Schedule {
     tick_millis: u64,
     anchor_millis: i64,
     placement: Placement,
+    weight_quantum: Option<u64>,
     named: Option<Named>,
 }
 
@@ -89,10 +93,11 @@ impl Schedule {
         let slot_count =
             checks::slot_count(spec.slot_count, period_ticks, tick_millis, &placement)?;
         let anchor_millis = checks::anchor(spec.anchor_time, tick_millis)?;
+        let weight_quantum = checks::weight_quantum(spec.weight_quantum)?;
         let slot_ticks =
             NonZeroU64::new(period_ticks / u64::from(slot_count)).unwrap_or(NonZeroU64::MIN); // a divisor of a positive period leaves at least 1
         let grid = Grid::new(slot_count, slot_ticks);
-        Ok(Self { grid, tick_millis, anchor_millis, placement, named: None })
+        Ok(Self { grid, tick_millis, anchor_millis, placement, weight_quantum, named: None })
     }
 
     /// The same schedule, known by name: its run keys begin with `name/version`. Nothing else
@@ -205,6 +210,16 @@ impl Schedule {
         &self.placement
     }
 
+    /// The weight up to which an ID is one piece, if the schedule has weights.
+    #[must_use]
+    pub const fn weight_quantum(&self) -> Option<u64> {
+        self.weight_quantum
+    }
+
+    pub(crate) const fn grid(&self) -> Grid {
+        self.grid
+    }
+
     pub(crate) const fn anchor_millis(&self) -> i64 {
         self.anchor_millis
     }
@@ -215,7 +230,8 @@ impl Schedule {
 
     /// What the fingerprint is taken of: a line for the format, then a line
     /// `name=value` for each field that decides, defaults filled in, joined by
-    /// line feeds. The salt comes last and ends the text as it is.
+    /// line feeds. `weight_quantum=…` stands there only if it is set. The salt comes
+    /// last and ends the text as it is.
     ///
     /// ```text
     /// offbeat.v1.Schedule
@@ -237,13 +253,15 @@ impl Schedule {
             self.placement.kind().name(),
         );
         // Writing to a String cannot fail.
-        let _ = match &self.placement {
-            Placement::Hash { salt } => write!(text, "\nsalt={salt}"),
-            Placement::Twister { bucket_count, profile } => {
-                write!(text, "\nbucket_count={bucket_count}\nprofile={}", profile.name())
-            }
-            Placement::Fraction => Ok(()),
-        };
+        if let Placement::Twister { bucket_count, profile } = &self.placement {
+            let _ = write!(text, "\nbucket_count={bucket_count}\nprofile={}", profile.name());
+        }
+        if let Some(quantum) = self.weight_quantum {
+            let _ = write!(text, "\nweight_quantum={quantum}");
+        }
+        if let Placement::Hash { salt } = &self.placement {
+            let _ = write!(text, "\nsalt={salt}");
+        }
         text
     }
 

@@ -27,8 +27,14 @@ impl Run {
     /// would be taken for the other.
     #[must_use]
     pub fn key(&self, prefix: &str, id: &Id<'_>) -> Option<String> {
+        self.key_of_piece(prefix, 0, id)
+    }
+
+    /// The same for a piece of a weighted ID, from 0.
+    #[must_use]
+    pub fn key_of_piece(&self, prefix: &str, piece: u32, id: &Id<'_>) -> Option<String> {
         let is_identity = !matches!(id, Id::Fraction(_));
-        is_identity.then(|| format!("{prefix}/{}/0/{id}", self.cycle_index))
+        is_identity.then(|| format!("{prefix}/{}/{piece}/{id}", self.cycle_index))
     }
 }
 

@@ -1,34 +1,39 @@
 //! `offbeat slots assign`
 
-use std::io::{self, BufWriter, IsTerminal as _, Write as _};
+use std::io::{self, BufWriter};
 use std::process::ExitCode;
 
 use clap::Args;
+use offbeat_core::newcomer::{Newcomer, NewcomerPolicy, NewcomerSpec};
 use offbeat_core::rejection::shorten;
 use offbeat_core::timetable::Runs;
-use offbeat_core::{Moment, Rejection, Schedule, Span};
+use offbeat_core::{Moment, Place, Rejection, Schedule, Span};
 use serde::Serialize;
 
 use super::Failure;
-use super::input::{IdType, Line, for_each_line};
+use super::due::instant;
+use super::ids::{Given, IdArgs};
 use super::output::{Row, RowFormat, RowWriter};
-use super::schedule::{ScheduleArgs, parse_moment};
+use super::schedule::{ScheduleArgs, parse_moment, parse_span};
 use crate::clock;
 
 #[derive(Debug, Args)]
 pub(super) struct AssignArgs {
-    /// The IDs; without any, they are read from standard input, one a line, as they are: blank
-    /// lines and spaces too. IDs that begin with a hyphen and are no integers go after `--`
-    #[arg(value_name = "ID", allow_negative_numbers = true)]
-    ids: Vec<String>,
-
-    /// What the IDs are
-    #[arg(long, value_enum, default_value_t = IdType::Auto)]
-    id_type: IdType,
+    #[command(flatten)]
+    ids: IdArgs,
 
     /// Runs at or after this instant are next, as RFC 3339 [default: now]
     #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
     from: Option<Moment>,
+
+    /// When the IDs came, as RFC 3339, to be told their first runs
+    #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
+    created: Option<Moment>,
+
+    /// With --created: newcomers whose time has passed run first within this span of their coming
+    /// [default: in the next cycle]
+    #[arg(long, requires = "created", value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
+    smear: Option<Span>,
 
     /// Name of the kind of job, part of the run keys; changes neither slot nor time
     #[arg(long, value_name = "NAME", default_value = "default")]
@@ -71,40 +76,80 @@ impl Row for Assignment<'_> {
     }
 }
 
+/// The same of weighted IDs and of newcomers. (The library for CSV takes no flattened fields.)
+#[derive(Debug, Serialize)]
+struct PieceAssignment<'a> {
+    id: &'a str,
+    piece_index: u32,
+    slot_index: u32,
+    slot_offset: u64,
+    cycle_offset: u64,
+    cycle_index: i64,
+    next_run_time: String,
+    run_key: Option<String>,
+    first_run_time: Option<String>,
+    first_run_key: Option<String>,
+    #[serde(skip)]
+    tick: Span,
+}
+
+impl Row for PieceAssignment<'_> {
+    const COLUMNS: &'static [(&'static str, isize)] = &[
+        ("ID", 24),
+        ("PIECE", -5),
+        ("SLOT", -7),
+        ("SLOT OFFSET", -12),
+        ("CYCLE OFFSET", -12),
+        ("NEXT RUN", 20),
+        ("FIRST RUN", 24),
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            shorten(self.id),
+            self.piece_index.to_string(),
+            self.slot_index.to_string(),
+            self.tick.times(self.slot_offset).to_string(),
+            self.tick.times(self.cycle_offset).to_string(),
+            self.next_run_time.clone(),
+            self.first_run_time.clone().unwrap_or_default(),
+        ]
+    }
+}
+
 pub(super) fn run(args: &AssignArgs) -> Result<ExitCode, Failure> {
     let schedule = args.schedule.schedule()?;
-    let runs = schedule.runs_from(args.from.unwrap_or_else(clock::now), 1)?;
+    let from = args.from.unwrap_or_else(clock::now);
+    let newcomer = |created_time| {
+        let policy = match args.smear {
+            Some(_) => NewcomerPolicy::NowSmeared,
+            None => NewcomerPolicy::NextCycle,
+        };
+        let spec = NewcomerSpec { created_time, policy, smear_span: args.smear };
+        Newcomer::try_new(&schedule, &spec, from)
+    };
     let assigner = Assigner {
         schedule: &schedule,
-        runs,
-        id_type: args.id_type,
+        runs: schedule.runs_from(from, 1)?,
         run_key_prefix: schedule.run_key_prefix(&args.kind)?,
+        newcomer: args.created.map(newcomer).transpose()?,
     };
-    if args.ids.is_empty() && io::stdin().is_terminal() {
-        let _ = writeln!(io::stderr(), "offbeat: reading IDs, one a line, until Ctrl-D");
-    }
+    let in_pieces = args.ids.weighted || args.created.is_some();
     let mut rows = RowWriter::new(args.format, BufWriter::new(io::stdout().lock()));
-    let mut bad = 0u64;
-    let mut visit = |place: &str, number: u64, line: Line<'_>| -> Result<(), Failure> {
-        let refused = match line {
-            Line::Text(text) => match assigner.assign(text) {
-                Ok(assignment) => return rows.write(&assignment),
-                Err(rejection) => rejection,
-            },
-            Line::Bad(rejection) => rejection,
+    let bad = args.ids.each(schedule.placement().kind(), |given| {
+        let (place, pieces) = match assigner.place(&given) {
+            Ok(placed) => placed,
+            Err(rejection) => return Ok(Err(rejection)),
         };
-        bad += 1;
-        let Rejection { value, allowed, .. } = refused;
-        let _ = writeln!(io::stderr(), "offbeat: {place} {number}: {value} is refused: {allowed}");
-        Ok(())
-    };
-    if args.ids.is_empty() {
-        for_each_line(io::stdin().lock(), |number, line| visit("line", number, line))?;
-    } else {
-        for (number, id) in (1..).zip(&args.ids) {
-            visit("argument", number, Line::Text(id))?;
+        if in_pieces {
+            for piece in 0..pieces {
+                rows.write(&assigner.piece(&given, &place, piece))?;
+            }
+        } else {
+            rows.write(&assigner.whole(&given, &place))?;
         }
-    }
+        Ok(Ok(()))
+    })?;
     rows.flush()?;
     Ok(if bad == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -112,25 +157,49 @@ pub(super) fn run(args: &AssignArgs) -> Result<ExitCode, Failure> {
 struct Assigner<'a> {
     schedule: &'a Schedule,
     runs: Runs<'a>,
-    id_type: IdType,
     run_key_prefix: String,
+    newcomer: Option<Newcomer<'a>>,
 }
 
 impl Assigner<'_> {
-    fn assign<'t>(&self, text: &'t str) -> Result<Assignment<'t>, Rejection> {
-        let id = self.id_type.read(text, self.schedule.placement().kind())?;
-        let place = self.schedule.place(&id)?;
-        let next = self.runs.next_run(&place);
-        Ok(Assignment {
-            id: text,
+    fn place(&self, given: &Given<'_>) -> Result<(Place, u32), Rejection> {
+        let place = self.schedule.place(&given.id)?;
+        let pieces = given.weight.map_or(Ok(1), |weight| self.schedule.piece_count(weight))?;
+        Ok((place, pieces))
+    }
+
+    fn whole<'t>(&self, given: &Given<'t>, place: &Place) -> Assignment<'t> {
+        let next = self.runs.next_run(place);
+        Assignment {
+            id: given.text,
             slot_index: place.slot,
             slot_offset: place.slot_offset,
             cycle_offset: place.cycle_offset,
             cycle_index: next.cycle_index,
-            next_run_time: Moment::from_unix_millis(next.unix_millis)
-                .map_or_else(String::new, |time| time.to_string()),
-            run_key: next.key(&self.run_key_prefix, &id),
+            next_run_time: instant(next.unix_millis),
+            run_key: next.key(&self.run_key_prefix, &given.id),
             tick: self.schedule.resolution(),
-        })
+        }
+    }
+
+    fn piece<'t>(&self, given: &Given<'t>, place: &Place, piece: u32) -> PieceAssignment<'t> {
+        let place = self.schedule.piece(place, piece);
+        let next = self.runs.next_run(&place);
+        let first = self.newcomer.as_ref();
+        let first = first.and_then(|newcomer| newcomer.first_run(&given.id, &place, piece));
+        let key = |run: offbeat_core::Run| run.key_of_piece(&self.run_key_prefix, piece, &given.id);
+        PieceAssignment {
+            id: given.text,
+            piece_index: piece,
+            slot_index: place.slot,
+            slot_offset: place.slot_offset,
+            cycle_offset: place.cycle_offset,
+            cycle_index: next.cycle_index,
+            next_run_time: instant(next.unix_millis),
+            run_key: key(next),
+            first_run_time: first.map(|first| instant(first.run.unix_millis)),
+            first_run_key: first.and_then(|first| key(first.run)),
+            tick: self.schedule.resolution(),
+        }
     }
 }

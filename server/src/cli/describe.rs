@@ -10,6 +10,7 @@ use offbeat_core::{Moment, Placement, Schedule};
 use serde::Serialize;
 
 use super::Failure;
+use super::chart::{self, Bar};
 use super::output::{AnswerFormat, write_json_line};
 use super::schedule::{ScheduleArgs, parse_moment};
 use crate::clock;
@@ -51,6 +52,8 @@ struct Description {
     cycle_start_time: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     slot_load: Option<Load>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    second_load: Option<Load>,
     canonical_text: String,
 }
 
@@ -116,6 +119,7 @@ fn describe(
             .cycle_start(slot.cycle_index)
             .map_or_else(String::new, |start| start.to_string()),
         slot_load: load.map(Load::from),
+        second_load: population.and_then(|ids| schedule.second_load(ids)).map(Load::from),
         canonical_text: schedule.canonical_text(),
     })
 }
@@ -157,5 +161,36 @@ fn write_lines(out: &mut impl Write, description: &Description) -> io::Result<()
             load.mean, load.fullest_median, load.fullest_p99
         )?;
     }
-    writeln!(out, "fingerprint  {}", description.fingerprint)
+    if let Some(load) = &description.second_load {
+        writeln!(
+            out,
+            "             {:.2} in a second on average; in the fullest {} (median), {} (99th percentile)",
+            load.mean, load.fullest_median, load.fullest_p99
+        )?;
+    }
+    writeln!(out, "fingerprint  {}", description.fingerprint)?;
+    for (of, load) in [("slot", &description.slot_load), ("second", &description.second_load)] {
+        if let Some(load) = load {
+            writeln!(out)?;
+            write_chart(out, of, load)?;
+        }
+    }
+    Ok(())
+}
+
+/// A slot or second on average beside the fullest ones.
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+fn write_chart(out: &mut impl Write, of: &str, load: &Load) -> io::Result<()> {
+    let bar = |what: &str, value: f64, figure: String| Bar {
+        label: format!("{of}, {what}"),
+        value,
+        figure,
+    };
+    let whole = |what, count: u64| bar(what, count as f64, count.to_string());
+    let bars = [
+        bar("mean", load.mean, format!("{:.2}", load.mean)),
+        whole("fullest (median)", load.fullest_median),
+        whole("fullest (99 %)", load.fullest_p99),
+    ];
+    chart::write(out, &bars, chart::width())
 }

@@ -1,11 +1,16 @@
 //! The command line: for people, and for pipes.
 
 mod assign;
+mod audit;
+mod chart;
 mod describe;
+mod due;
 mod health;
+mod ids;
 mod input;
 mod lanes;
 mod list;
+mod migrate;
 mod named;
 mod output;
 pub mod reading;
@@ -83,11 +88,19 @@ enum Command {
 #[derive(Debug, Subcommand)]
 enum SlotsCommand {
     /// Assign IDs: their slots, offsets and next runs
-    Assign(assign::AssignArgs),
+    Assign(Box<assign::AssignArgs>),
     /// Describe a schedule: its defaults, fingerprint, current slot and expected load
     Describe(describe::DescribeArgs),
     /// List the slots that start in a window of time
     List(list::ListArgs),
+    /// List the runs that are due since the last time, and those that were missed
+    ///
+    /// Writes the watermark for the next time to standard error.
+    Due(Box<due::DueArgs>),
+    /// Plan how IDs go over from one schedule to another
+    Migrate(Box<migrate::MigrateArgs>),
+    /// Say how evenly IDs fill the slots, and what is wrong if they do not
+    Audit(Box<audit::AuditArgs>),
     /// Place kinds of job that must not meet on the same user
     Reciprocal(reciprocal::ReciprocalArgs),
 }
@@ -148,6 +161,9 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             SlotsCommand::Assign(args) => assign::run(&args),
             SlotsCommand::Describe(args) => describe::run(&args),
             SlotsCommand::List(args) => list::run(&args),
+            SlotsCommand::Due(args) => due::run(&args),
+            SlotsCommand::Migrate(args) => migrate::run(&args),
+            SlotsCommand::Audit(args) => audit::run(&args),
             SlotsCommand::Reciprocal(args) => reciprocal::run(&args),
         },
         Command::Schedules(SchedulesCommand::Check(args)) => schedules::check(&args),
@@ -233,6 +249,15 @@ impl From<Rejection> for Failure {
             "bucket_count" => "--buckets",
             "profile" => "--profile",
             "salt" => "--salt",
+            "weight_quantum" => "--weight-quantum",
+            "created_time" => "--created",
+            "smear_span" => "--smear",
+            "watermark" => "--watermark",
+            "on_time_tolerance" => "--tolerance",
+            "catch_up_horizon" => "--horizon",
+            "max_clock_skew" => "--skew",
+            "cutover_time" => "--cutover",
+            "min_gap" => "--min-gap",
             "kind" => "--kind",
             "from_time" => "--from",
             "at_time" => "--at",

@@ -22,6 +22,7 @@ pub(super) struct NamedArgs {
         requires = "schedule",
         conflicts_with_all = [
             "cycle", "slots", "placement", "profile", "buckets", "salt", "resolution", "anchor",
+            "weight_quantum",
         ]
     )]
     pub(super) schedules: Option<PathBuf>,

@@ -57,6 +57,10 @@ pub(super) struct MoreScheduleArgs {
     )]
     pub(super) salt: String,
 
+    /// The weight up to which an ID is one piece; IDs may have weights then
+    #[arg(long, requires = "cycle", value_name = "WEIGHT", value_parser = parse_count, allow_hyphen_values = true)]
+    pub(super) weight_quantum: Option<i64>,
+
     /// Length of a tick, the unit of offsets: 1s, or a whole fraction of it such as 1ms
     #[arg(long, requires = "cycle", value_name = "SPAN", default_value = "1s", value_parser = parse_span, allow_hyphen_values = true)]
     pub(super) resolution: Span,
@@ -109,7 +113,7 @@ impl MoreScheduleArgs {
         Ok(Some(Schedule::try_new(&spec)?))
     }
 
-    fn spec(&self, period: Span) -> ScheduleSpec {
+    pub(super) fn spec(&self, period: Span) -> ScheduleSpec {
         ScheduleSpec {
             period,
             resolution: Some(self.resolution),
@@ -128,6 +132,7 @@ impl MoreScheduleArgs {
                 ProfileArg::Php => Profile::Php,
             }),
             salt: self.salt.clone(),
+            weight_quantum: self.weight_quantum,
         }
     }
 }

@@ -8,6 +8,7 @@ use tonic::Status;
 use super::columns;
 use super::convert::{self, Column};
 use super::status;
+use super::weights::Pieces;
 use crate::proto;
 use crate::work::{Permit, off_loop};
 
@@ -16,7 +17,7 @@ const INLINE_IDS: usize = 256;
 
 /// What an assignment takes in an answer: its columns, and the message that is written of them
 /// while they are still there.
-const ASSIGNMENT_BYTES: usize = 2 * 36;
+const ASSIGNMENT_BYTES: usize = 2 * 44;
 
 /// What all IDs of a batch, or of a stream of batches, share.
 #[derive(Debug, Clone)]
@@ -48,32 +49,38 @@ impl Batch {
     }
 
     /// Assigns a column; a long one on another thread, so that the event loop goes on.
+    /// Says how many IDs there were, too.
     pub(super) async fn assign(
         &self,
         ids: Option<proto::IdColumn>,
+        weights: Vec<i64>,
         first_index: i64,
-    ) -> Result<proto::SlotAssignments, Status> {
-        let column = convert::column(ids)
-            .and_then(|column| column.check().map(|()| column))
-            .map_err(|rejection| status::refused(&rejection))?;
+    ) -> Result<(usize, proto::SlotAssignments), Status> {
+        let refused = |rejection| status::refused(&rejection);
+        let column = convert::checked_column(ids).map_err(refused)?;
+        let count = column.len();
+        let pieces = Pieces::try_new(&self.schedule, &weights, count).map_err(refused)?;
+        let rows = pieces.total(count);
         if let Some(permit) = &self.permit
-            && !permit.take_answer(column.len() * ASSIGNMENT_BYTES)
+            && !permit.take_answer(rows * ASSIGNMENT_BYTES)
         {
             return Err(status::no_room());
         }
-        let (batch, long) = (self.clone(), column.len() > INLINE_IDS);
-        let decided =
-            off_loop(long, self.permit.clone(), move || batch.decide(&column, first_index));
-        decided.await?.map_err(|rejection| status::refused(&rejection))
+        let (batch, long) = (self.clone(), rows > INLINE_IDS);
+        let decided = off_loop(long, self.permit.clone(), move || {
+            batch.decide(&column, &pieces, first_index)
+        });
+        Ok((count, decided.await?.map_err(refused)?))
     }
 
     fn decide(
         &self,
         column: &Column,
+        pieces: &Pieces,
         first_index: i64,
     ) -> Result<proto::SlotAssignments, Rejection> {
         let runs = self.schedule.runs_from(self.from, 1)?;
         let prefix = self.run_key_prefix.clone();
-        Ok(columns::assign(&self.schedule, &runs, prefix, column, first_index))
+        Ok(columns::assign(&self.schedule, &runs, prefix, column, pieces, first_index))
     }
 }

@@ -5,10 +5,11 @@ use offbeat_core::timetable::Runs;
 use offbeat_core::{Id, Place, Reason, Rejection, Schedule};
 
 use super::convert::{self, Column};
+use super::weights::Pieces;
 use crate::proto;
 
 /// What a row of a refused ID holds.
-const REFUSED: i64 = -1;
+pub(super) const REFUSED: i64 = -1;
 /// Bytes of a UUID.
 const UUID_BYTES: usize = 16;
 
@@ -52,6 +53,52 @@ impl Column {
         }
         Ok(())
     }
+
+    /// Where the IDs stand, in order.
+    pub(super) fn place_all(
+        &self,
+        schedule: &Schedule,
+        each: impl FnMut(Result<Place, Rejection>),
+    ) {
+        match self {
+            Self::UuidBytes(bytes) => {
+                schedule.place_all(bytes.chunks(UUID_BYTES).map(Id::uuid_bytes), each);
+            }
+            Self::Uuids(texts) => {
+                schedule.place_all(texts.iter().map(|text| Id::uuid(text)), each);
+            }
+            Self::Integers(integers) => {
+                let ids = integers.iter().map(|integer| Ok(Id::Integer((*integer).into())));
+                schedule.place_all(ids, each);
+            }
+            Self::Decimals(texts) => {
+                schedule.place_all(texts.iter().map(|text| Id::decimal(text)), each);
+            }
+            Self::Texts(texts) => {
+                schedule.place_all(texts.iter().map(|text| Id::text(text)), each);
+            }
+            Self::Fractions(fractions) => {
+                schedule.place_all(fractions.iter().map(|fraction| Id::fraction(*fraction)), each);
+            }
+        }
+    }
+
+    /// The ID in `row`, once more.
+    pub(super) fn id(&self, row: usize) -> Result<Id<'_>, Rejection> {
+        let id = match self {
+            Self::UuidBytes(bytes) => bytes.chunks(UUID_BYTES).nth(row).map(Id::uuid_bytes),
+            Self::Uuids(texts) => texts.get(row).map(|text| Id::uuid(text)),
+            Self::Integers(integers) => {
+                integers.get(row).map(|integer| Ok(Id::Integer((*integer).into())))
+            }
+            Self::Decimals(texts) => texts.get(row).map(|text| Id::decimal(text)),
+            Self::Texts(texts) => texts.get(row).map(|text| Id::text(text)),
+            Self::Fractions(fractions) => {
+                fractions.get(row).map(|fraction| Id::fraction(*fraction))
+            }
+        };
+        id.unwrap_or_else(|| Err(Rejection::new(Reason::FieldMissing, "", "nothing", "an ID")))
+    }
 }
 
 /// Assigns the IDs of `column`, of which the first has index `first_index` for its caller.
@@ -60,9 +107,11 @@ pub(super) fn assign(
     runs: &Runs<'_>,
     run_key_prefix: String,
     column: &Column,
+    pieces: &Pieces,
     first_index: i64,
 ) -> proto::SlotAssignments {
-    let rows = column.len();
+    let rows = pieces.total(column.len());
+    let weighted_rows = if pieces.are_by_weight() { rows } else { 0 };
     let columns = proto::SlotAssignments {
         resolution: Some(convert::duration(schedule.resolution())),
         slot_indexes: Vec::with_capacity(rows),
@@ -72,80 +121,97 @@ pub(super) fn assign(
         next_run_unix_millis: Vec::with_capacity(rows),
         run_key_prefix,
         errors: Vec::new(),
-        // PENDING-MERGE: of weighted IDs.
-        id_indexes: Vec::new(),
-        piece_indexes: Vec::new(),
+        id_indexes: Vec::with_capacity(weighted_rows),
+        piece_indexes: Vec::with_capacity(weighted_rows),
     };
-    let mut answer = Answer { columns, runs, name: column.name(), first_index, row: 0 };
-    let each = |place| answer.push(place);
-    match column {
-        Column::UuidBytes(bytes) => {
-            schedule.place_all(bytes.chunks(UUID_BYTES).map(Id::uuid_bytes), each);
-        }
-        Column::Uuids(texts) => schedule.place_all(texts.iter().map(|text| Id::uuid(text)), each),
-        Column::Integers(integers) => {
-            let ids = integers.iter().map(|integer| Ok(Id::Integer((*integer).into())));
-            schedule.place_all(ids, each);
-        }
-        Column::Decimals(texts) => {
-            schedule.place_all(texts.iter().map(|text| Id::decimal(text)), each);
-        }
-        Column::Texts(texts) => schedule.place_all(texts.iter().map(|text| Id::text(text)), each),
-        Column::Fractions(fractions) => {
-            schedule.place_all(fractions.iter().map(|fraction| Id::fraction(*fraction)), each);
-        }
-    }
+    let errors = IdErrors::new(column, first_index);
+    let mut answer = Answer { columns, errors, schedule, runs, pieces, row: 0 };
+    column.place_all(schedule, |place| answer.push(place));
+    answer.columns.errors = answer.errors.into_vec();
     answer.columns
 }
 
-/// The columns as they grow, a row for each ID.
+/// The columns as they grow, a row for each ID, or for each piece of it.
 struct Answer<'a> {
     columns: proto::SlotAssignments,
+    errors: IdErrors<'a>,
+    schedule: &'a Schedule,
     runs: &'a Runs<'a>,
-    name: &'static str,
-    first_index: i64,
-    row: i64,
+    pieces: &'a Pieces,
+    row: usize,
 }
 
 impl Answer<'_> {
     fn push(&mut self, place: Result<Place, Rejection>) {
-        let columns = &mut self.columns;
         match place {
-            Ok(place) => {
-                let next = self.runs.next_run(&place);
-                columns.slot_indexes.push(convert::count(place.slot));
-                columns.slot_offset_ticks.push(convert::wide(place.slot_offset));
-                columns.cycle_offset_ticks.push(convert::wide(place.cycle_offset));
-                columns.cycle_indexes.push(next.cycle_index);
-                columns.next_run_unix_millis.push(next.unix_millis);
+            Ok(place) if self.pieces.are_by_weight() => {
+                for piece in 0..self.pieces.of(self.row) {
+                    self.push_piece(piece);
+                    self.push_place(&self.schedule.piece(&place, piece));
+                }
             }
+            Ok(place) => self.push_place(&place),
             Err(rejection) => {
+                if self.pieces.are_by_weight() {
+                    self.push_piece(0);
+                }
+                let columns = &mut self.columns;
                 columns.slot_indexes.push(-1);
                 columns.slot_offset_ticks.push(REFUSED);
                 columns.cycle_offset_ticks.push(REFUSED);
                 columns.cycle_indexes.push(REFUSED);
                 columns.next_run_unix_millis.push(REFUSED);
-                let mut error = id_error(self.name, self.row, self.first_index, rejection);
-                if columns.errors.len() >= DETAILED_ERRORS.max_size() {
-                    error.field.clear();
-                    error.value.clear();
-                    error.allowed.clear();
-                }
-                columns.errors.push(error);
+                self.errors.push(self.row, rejection);
             }
         }
         self.row += 1;
     }
+
+    fn push_place(&mut self, place: &Place) {
+        let columns = &mut self.columns;
+        let next = self.runs.next_run(place);
+        columns.slot_indexes.push(convert::count(place.slot));
+        columns.slot_offset_ticks.push(convert::wide(place.slot_offset));
+        columns.cycle_offset_ticks.push(convert::wide(place.cycle_offset));
+        columns.cycle_indexes.push(next.cycle_index);
+        columns.next_run_unix_millis.push(next.unix_millis);
+    }
+
+    fn push_piece(&mut self, piece: u32) {
+        self.columns.id_indexes.push(i32::try_from(self.row).unwrap_or(i32::MAX));
+        self.columns.piece_indexes.push(convert::count(piece));
+    }
 }
 
-fn id_error(column: &str, row: i64, first_index: i64, rejection: Rejection) -> proto::IdError {
-    let rejection = rejection.under(&format!("ids.{column}[{row}]"));
-    let Rejection { reason, field, value, allowed } = rejection;
-    proto::IdError {
-        id_index: first_index + row,
-        reason: proto::ErrorReason::from(reason).into(),
-        field,
-        value,
-        allowed,
+/// Why IDs of a column were refused; the first ones with details.
+pub(super) struct IdErrors<'a> {
+    column: &'a Column,
+    first_index: i64,
+    errors: Vec<proto::IdError>,
+}
+
+impl<'a> IdErrors<'a> {
+    /// None, of a column whose first ID has index `first_index` for its caller.
+    pub(super) const fn new(column: &'a Column, first_index: i64) -> Self {
+        Self { column, first_index, errors: Vec::new() }
+    }
+
+    /// The ID in `row` was refused.
+    pub(super) fn push(&mut self, row: usize, rejection: Rejection) {
+        let rejection = rejection.under(&format!("ids.{}[{row}]", self.column.name()));
+        let Rejection { reason, field, value, allowed } = rejection;
+        let details = self.errors.len() < DETAILED_ERRORS.max_size();
+        let shown = |text: String| if details { text } else { String::new() };
+        self.errors.push(proto::IdError {
+            id_index: self.first_index + i64::try_from(row).unwrap_or_default(),
+            reason: proto::ErrorReason::from(reason).into(),
+            field: shown(field),
+            value: shown(value),
+            allowed: shown(allowed),
+        });
+    }
+
+    pub(super) fn into_vec(self) -> Vec<proto::IdError> {
+        self.errors
     }
 }

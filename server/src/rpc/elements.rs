@@ -44,6 +44,11 @@ static IDS: [Repeated; 3] = [
     repeated("ids.decimals", &[2, 4], BATCH_IDS),
     repeated("ids.texts", &[2, 5], BATCH_IDS),
 ];
+static MIGRATED_IDS: [Repeated; 3] = [
+    repeated("ids.uuids", &[5, 2], BATCH_IDS),
+    repeated("ids.decimals", &[5, 4], BATCH_IDS),
+    repeated("ids.texts", &[5, 5], BATCH_IDS),
+];
 static STREAMED_IDS: [Repeated; 3] = [
     repeated("ids.uuids", &[4, 2], BATCH_IDS),
     repeated("ids.decimals", &[4, 4], BATCH_IDS),
@@ -78,8 +83,13 @@ static LATE_RUNS: [Repeated; 1] = [packed("lateness_millis", &[3], LATENESSES)];
 fn repeated_of<M: 'static>() -> &'static [Repeated] {
     let message = TypeId::of::<M>();
     let is = |other: TypeId| message == other;
-    if is(TypeId::of::<proto::AssignSlotsRequest>()) {
+    if is(TypeId::of::<proto::AssignSlotsRequest>())
+        || is(TypeId::of::<proto::ListDueRunsRequest>())
+        || is(TypeId::of::<proto::AuditIdsRequest>())
+    {
         &IDS
+    } else if is(TypeId::of::<proto::PlanMigrationRequest>()) {
+        &MIGRATED_IDS
     } else if is(TypeId::of::<proto::StreamSlotAssignmentsRequest>()) {
         &STREAMED_IDS
     } else if is(TypeId::of::<proto::SubmitGroupsRequest>()) {

@@ -53,6 +53,7 @@ impl Method {
 pub static METHODS: [Method; 32] = [
     Method::unary("/offbeat.v1.SlotService/AssignSlot"),
     Method::bulk("/offbeat.v1.SlotService/AssignSlots"),
+    Method::bulk("/offbeat.v1.SlotService/ListDueRuns"),
     Method::unary("/offbeat.v1.NamedSpreadService/PullJobs"),
     Method::unary("/offbeat.v1.NamedSpreadService/SettleJobs"),
     Method::bulk("/offbeat.v1.NamedSpreadService/SubmitGroups"),
@@ -64,11 +65,9 @@ pub static METHODS: [Method; 32] = [
     Method::unary("/offbeat.v1.SlotService/ListSlots"),
     Method::unary("/offbeat.v1.SlotService/GetWindowPredicate"),
     Method::unary("/offbeat.v1.SlotService/GetReciprocalSlots"),
-    Method::bulk_stream("/offbeat.v1.SlotService/StreamSlotAssignments"),
-    // PENDING-MERGE: three of the branch `duties`, here so that the table is whole.
-    Method::bulk("/offbeat.v1.SlotService/ListDueRuns"),
     Method::bulk("/offbeat.v1.SlotService/PlanMigration"),
     Method::bulk("/offbeat.v1.SlotService/AuditIds"),
+    Method::bulk_stream("/offbeat.v1.SlotService/StreamSlotAssignments"),
     Method::bulk("/offbeat.v1.LatenessService/RecordLateness"),
     Method::bulk_stream("/offbeat.v1.SpreadService/Spread"),
     Method::unary("/offbeat.v1.NamedSpreadService/OpenSpread"),

@@ -3,15 +3,16 @@
 use std::pin::Pin;
 
 use futures_util::Stream;
-use offbeat_core::timetable::check_run_count;
 use offbeat_core::{Catalog, Moment, Rejection};
 use prost::Message;
 use tonic::{Request, Response, Status, Streaming};
 
+use super::assign::assign;
 use super::batch::Batch;
 use super::convert;
 use super::status;
 use super::stream;
+use super::{audit, due_runs, migration};
 use crate::proto;
 use crate::proto::slot_service_server::SlotService;
 use crate::schedules::Loaded;
@@ -91,7 +92,9 @@ impl SlotService for SlotHandlers {
         &self,
         request: Request<proto::AssignSlotRequest>,
     ) -> Answer<proto::AssignSlotResponse> {
-        let long = request.get_ref().next_run_count.is_some_and(|count| count > INLINE_RUNS);
+        let asked = request.get_ref();
+        let many = asked.next_run_count.is_some_and(|count| count > INLINE_RUNS);
+        let long = many || asked.weight.is_some();
         let permit: Option<Permit> = request.extensions().get().cloned();
         let (request, now, held) = (request.into_inner(), self.now, permit.clone());
         let catalog = self.schedules.snapshot();
@@ -107,14 +110,10 @@ impl SlotService for SlotHandlers {
         let proto::AssignSlotsRequest { schedule, ids, from_time, kind, weights } =
             request.into_inner();
         let catalog = self.schedules.snapshot();
-        let batch =
-            convert::not_yet("weights", !weights.is_empty()) // PENDING-MERGE
-                .and_then(|()| {
-                    Batch::try_new(schedule, from_time, &kind, self.now, &catalog, permit)
-                })
-                .map_err(|rejection| status::refused(&rejection))?;
+        let batch = Batch::try_new(schedule, from_time, &kind, self.now, &catalog, permit)
+            .map_err(|rejection| status::refused(&rejection))?;
         let identity = Some(batch.identity());
-        let assignments = batch.assign(ids, 0).await?;
+        let (_, assignments) = batch.assign(ids, weights, 0).await?;
         Ok(Response::new(proto::AssignSlotsResponse { identity, assignments: Some(assignments) }))
     }
 
@@ -143,26 +142,33 @@ impl SlotService for SlotHandlers {
         answer(off_loop(long, permit, decide).await?)
     }
 
-    // PENDING-MERGE: the branch `duties` answers the three methods below.
     async fn list_due_runs(
         &self,
-        _request: Request<proto::ListDueRunsRequest>,
+        request: Request<proto::ListDueRunsRequest>,
     ) -> Answer<proto::ListDueRunsResponse> {
-        Err(status::unknown_method("ListDueRuns is not supported yet".to_owned()))
+        let permit = request.extensions().get().cloned();
+        let catalog = self.schedules.snapshot();
+        let listed = due_runs::list(request.into_inner(), self.now, catalog, permit).await?;
+        Ok(Response::new(listed))
     }
 
     async fn plan_migration(
         &self,
-        _request: Request<proto::PlanMigrationRequest>,
+        request: Request<proto::PlanMigrationRequest>,
     ) -> Answer<proto::PlanMigrationResponse> {
-        Err(status::unknown_method("PlanMigration is not supported yet".to_owned()))
+        let permit = request.extensions().get().cloned();
+        let catalog = self.schedules.snapshot();
+        let planned = migration::plan(request.into_inner(), self.now, catalog, permit).await?;
+        Ok(Response::new(planned))
     }
 
     async fn audit_ids(
         &self,
-        _request: Request<proto::AuditIdsRequest>,
+        request: Request<proto::AuditIdsRequest>,
     ) -> Answer<proto::AuditIdsResponse> {
-        Err(status::unknown_method("AuditIds is not supported yet".to_owned()))
+        let permit = request.extensions().get().cloned();
+        let catalog = self.schedules.snapshot();
+        Ok(Response::new(audit::audit(request.into_inner(), catalog, permit).await?))
     }
 }
 
@@ -187,8 +193,11 @@ fn describe(
         second_load: population
             .and_then(|ids| schedule.second_load(ids))
             .map(convert::expected_load),
-        // PENDING-MERGE: what the branch `calendars` adds.
-        ..Default::default()
+        // PENDING-MERGE: of calendars, windows and exclusions.
+        cycle_end_time: None,
+        active_duration: None,
+        skipped_share: 0.0,
+        deferred_share: 0.0,
     })
 }
 
@@ -233,48 +242,5 @@ fn window(
         identity: Some(convert::identity(&schedule)),
         predicate: Some(convert::predicate(predicate)),
         sql_index: Some(convert::sql_index(members.index())),
-    })
-}
-
-fn assign(
-    request: proto::AssignSlotRequest,
-    now: fn() -> Moment,
-    catalog: &Catalog,
-) -> Result<proto::AssignSlotResponse, Rejection> {
-    let proto::AssignSlotRequest {
-        schedule,
-        id,
-        from_time,
-        next_run_count,
-        kind,
-        weight,
-        newcomer,
-    } = request;
-    // PENDING-MERGE
-    convert::not_yet("weight", weight.is_some())?;
-    convert::not_yet("newcomer", newcomer.is_some())?;
-    let schedule = convert::schedule(schedule, catalog)?;
-    let id = convert::required("id", id, "it must be set")?;
-    let id = convert::id(&id)?;
-    let run_count = check_run_count(next_run_count.unwrap_or(1).into())?;
-    let runs =
-        schedule.runs_from(convert::moment_or_now("from_time", from_time, now)?, run_count)?;
-    let prefix = convert::run_key_prefix(&schedule, &kind)?;
-    let place = schedule.place(&id).map_err(|rejection| rejection.under("id"))?;
-    Ok(proto::AssignSlotResponse {
-        identity: Some(convert::identity(&schedule)),
-        slot_index: convert::count(place.slot),
-        slot_offset: Some(convert::duration(schedule.span(place.slot_offset))),
-        cycle_offset: Some(convert::duration(schedule.span(place.cycle_offset))),
-        last_run: Some(convert::run(runs.last_run(&place), &prefix, &id)),
-        next_runs: runs
-            .next_runs(&place)
-            .take(run_count)
-            .map(|run| convert::run(run, &prefix, &id))
-            .collect(),
-        reason: Some(convert::placement_reason(&place, &id)),
-        // PENDING-MERGE
-        first_run: None,
-        further_pieces: Vec::new(),
     })
 }

@@ -6,7 +6,6 @@ use offbeat_core::{Moment, Reason, Rejection};
 use tonic::{Status, Streaming};
 
 use super::batch::Batch;
-use super::convert::not_yet;
 use super::status;
 use crate::proto;
 use crate::schedules::Loaded;
@@ -49,18 +48,19 @@ impl Conversation {
     async fn next(&mut self) -> Result<Option<proto::StreamSlotAssignmentsResponse>, Status> {
         while let Some(request) = self.requests.message().await? {
             let first = self.batch.is_none();
-            let ids =
+            let (ids, weights) =
                 self.open_or_go_on(request).map_err(|rejection| status::refused(&rejection))?;
             let Some(batch) = &self.batch else { continue };
-            if first && ids.is_none() {
+            if first && ids.is_none() && weights.is_empty() {
                 continue; // the schedule alone
             }
             // Boxed: a stream that waits for the next message is to be small.
-            let assignments = Box::pin(batch.assign(ids, self.next_index)).await?;
+            let (count, assignments) =
+                Box::pin(batch.assign(ids, weights, self.next_index)).await?;
             let identity = (!self.answered).then(|| batch.identity());
             self.answered = true;
             let first_id_index = self.next_index;
-            self.next_index += i64::try_from(assignments.slot_indexes.len()).unwrap_or_default();
+            self.next_index += i64::try_from(count).unwrap_or_default();
             return Ok(Some(proto::StreamSlotAssignmentsResponse {
                 identity,
                 first_id_index,
@@ -74,16 +74,15 @@ impl Conversation {
     fn open_or_go_on(
         &mut self,
         request: proto::StreamSlotAssignmentsRequest,
-    ) -> Result<Option<proto::IdColumn>, Rejection> {
+    ) -> Result<(Option<proto::IdColumn>, Vec<i64>), Rejection> {
         let proto::StreamSlotAssignmentsRequest { schedule, from_time, kind, ids, weights } =
             request;
-        not_yet("weights", !weights.is_empty())?; // PENDING-MERGE
         if self.batch.is_none() {
             // The stream keeps this schedule, whatever is loaded meanwhile.
             let (catalog, permit) = (self.schedules.snapshot(), self.permit.clone());
             let batch = Batch::try_new(schedule, from_time, &kind, self.now, &catalog, permit)?;
             self.batch = Some(batch);
-            return Ok(ids);
+            return Ok((ids, weights));
         }
         let named = [
             ("schedule", schedule.is_some()),
@@ -99,6 +98,6 @@ impl Conversation {
                 allowed,
             ));
         }
-        Ok(ids)
+        Ok((ids, weights))
     }
 }

@@ -139,6 +139,7 @@ fn schedule(fields: &mut Fields<'_>) -> Result<Schedule, Misplaced> {
         bucket_count: fields.take("bucket_count", integer)?,
         profile: fields.take("profile", |value| word(value, &PROFILES))?,
         salt: fields.take("salt", |value| Ok(text(value)?.to_owned()))?.unwrap_or_default(),
+        weight_quantum: fields.take("weight_quantum", integer)?,
     };
     fields.end()?;
     Schedule::try_new(&spec).map_err(|rejection| fields.misplaced(rejection))

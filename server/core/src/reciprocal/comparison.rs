@@ -8,9 +8,12 @@ use crate::schedule::Schedule;
 ///
 /// # Errors
 /// When it has a calendar, active windows, exclusions or weights, naming the field.
-pub fn check_suitable(_schedule: &Schedule) -> Result<(), Rejection> {
-    // PENDING-MERGE: no schedule has any of these before the branches `calendars` and `duties`.
-    Ok(())
+pub fn check_suitable(schedule: &Schedule) -> Result<(), Rejection> {
+    // PENDING-MERGE: calendars, windows, exclusions.
+    let Some(quantum) = schedule.weight_quantum() else { return Ok(()) };
+    let allowed = "must not be set: the pieces of a weighted ID run in several slots, and would \
+                   meet other kinds";
+    Err(Rejection::new(Reason::Contradictory, "weight_quantum", quantum, allowed))
 }
 
 /// Refuses a kind's schedule whose slots are not those of `schedule`, or which places an ID

@@ -1,9 +1,9 @@
 //! The fields of a spec, one by one: in range, or refused by name.
 
 use super::ScheduleSpec;
-use crate::limits::{MILLIS_PER_SECOND, PERIOD, RESOLUTION, SALT, SLOT_COUNT};
+use crate::limits::{MILLIS_PER_SECOND, PERIOD, RESOLUTION, SALT, SLOT_COUNT, WEIGHT_QUANTUM};
 use crate::placement::{Placement, PlacementKind};
-use crate::rejection::{Reason, Rejection};
+use crate::rejection::{Reason, Rejection, in_range};
 use crate::time::{Moment, Span};
 
 /// The slot count of a schedule that names none is gcd(seconds of the period, this).
@@ -50,6 +50,10 @@ pub(super) fn anchor(anchor: Option<Moment>, tick_millis: u64) -> Result<i64, Re
         return Err(Rejection::new(Reason::OutOfRange, "anchor_time", anchor, allowed));
     }
     Ok(millis)
+}
+
+pub(super) fn weight_quantum(quantum: Option<i64>) -> Result<Option<u64>, Rejection> {
+    quantum.map(|quantum| in_range("weight_quantum", quantum, WEIGHT_QUANTUM)).transpose()
 }
 
 pub(super) fn placement(spec: &ScheduleSpec) -> Result<Placement, Rejection> {

@@ -154,20 +154,50 @@ impl<'a> Membership<'a> {
     /// The rows whose buckets, or offsets in ticks, lie in the range, or in the second one. A
     /// range to the end of the cycle is open: nothing lies behind it.
     fn predicate(&self, first: Range<u64>, second: Option<Range<u64>>) -> Predicate {
+        let ranges = core::iter::once(first).chain(second);
+        self.within(ranges.map(|range| self.bounds(&range)))
+    }
+
+    /// The rows whose keys lie in one of the ranges: hashes, or the bits of fractions. Not for
+    /// buckets, whose windows no database knows.
+    pub(crate) fn keys(&self, ranges: &[Range<u128>]) -> Predicate {
+        let end = self.schedule.key_end();
+        let digits = self.kind.digits();
+        let value = |key: u128| match self.kind {
+            KeyKind::Fraction => {
+                Value::Real(f64::from_bits(u64::try_from(key).unwrap_or_default()))
+            }
+            _ => Value::Text(format!("{key:0digits$x}")),
+        };
+        let bounds = ranges
+            .iter()
+            .map(|range| (value(range.start), (range.end < end).then(|| value(range.end))));
+        self.within(bounds)
+    }
+
+    /// The same over the same column, with placeholders that go on after those of `predicate`.
+    #[must_use]
+    pub(crate) fn after(&self, predicate: &Predicate) -> Self {
+        let bound = i32::try_from(predicate.parameters.len()).unwrap_or_default();
+        Self { first_number: self.first_number.saturating_add(bound), ..self.clone() }
+    }
+
+    /// The rows between the bounds of one of the ranges; one without an upper bound is open.
+    fn within(&self, ranges: impl Iterator<Item = (Value, Option<Value>)>) -> Predicate {
         let mut binder = Binder::new(self.dialect, self.style, self.first_number);
         let compared = binder.text(&self.compared);
-        let mut condition = |range: &Range<u64>| {
-            let (low, high) = self.bounds(range);
-            let low = format!("{compared} >= {}", binder.bind(low));
-            match high {
-                Some(high) => format!("{low} AND {compared} < {}", binder.bind(high)),
-                None => low,
-            }
-        };
-        let first = condition(&first);
-        let sql = match second {
-            None => format!("({first})"),
-            Some(second) => format!("(({first}) OR ({}))", condition(&second)),
+        let conditions: Vec<String> = ranges
+            .map(|(low, high)| {
+                let low = format!("{compared} >= {}", binder.bind(low));
+                match high {
+                    Some(high) => format!("{low} AND {compared} < {}", binder.bind(high)),
+                    None => low,
+                }
+            })
+            .collect();
+        let sql = match conditions.as_slice() {
+            [only] => format!("({only})"),
+            several => format!("(({}))", several.join(") OR (")),
         };
         Predicate { sql, parameters: binder.into_parameters() }
     }

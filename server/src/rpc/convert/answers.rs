@@ -34,10 +34,10 @@ pub(in crate::rpc) fn resolved_spec(schedule: &Schedule) -> proto::ScheduleSpec 
         bucket_count,
         profile: profile.unwrap_or_default().into(),
         salt,
-        // PENDING-MERGE: what the branches add to a schedule.
+        // PENDING-MERGE: windows and exclusions.
         active_windows: Vec::new(),
         exclusions: Vec::new(),
-        weight_quantum: None,
+        weight_quantum: schedule.weight_quantum().map(wide),
     }
 }
 
@@ -71,12 +71,17 @@ pub(in crate::rpc) fn slot(slot: &Slot) -> proto::Slot {
     }
 }
 
-pub(in crate::rpc) fn run(run: Run, run_key_prefix: &str, id: &Id<'_>) -> proto::Run {
+pub(in crate::rpc) fn run_of_piece(
+    run: Run,
+    run_key_prefix: &str,
+    piece: u32,
+    id: &Id<'_>,
+) -> proto::Run {
     proto::Run {
         start_time: Moment::from_unix_millis(run.unix_millis).map(timestamp),
         cycle_index: run.cycle_index,
-        run_key: run.key(run_key_prefix, id).unwrap_or_default(),
-        regular_time: None, // PENDING-MERGE
+        run_key: run.key_of_piece(run_key_prefix, piece, id).unwrap_or_default(),
+        regular_time: None, // PENDING-MERGE: of deferred runs
     }
 }
 

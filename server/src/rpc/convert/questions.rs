@@ -65,15 +65,21 @@ fn schedule_spec(message: proto::ScheduleSpec) -> Result<ScheduleSpec, Rejection
         exclusions,
         weight_quantum,
     } = message;
-    // PENDING-MERGE: refused until the branches `calendars` and `duties` are here.
-    not_yet("active_windows", !active_windows.is_empty())?;
-    not_yet("exclusions", !exclusions.is_empty())?;
-    not_yet("weight_quantum", weight_quantum.is_some())?;
     let cycle = required("period", cycle, "must be 1 ms to 316224000 s (3660 days)")?;
-    let proto::schedule_spec::Cycle::Period(period) = cycle else {
-        not_yet("calendar", true)?;
-        return Err(unknown_enum_value("calendar", 0, "a period"));
+    // PENDING-MERGE: calendars, windows and exclusions.
+    let unsupported = |field: &str| {
+        let allowed = "must not be set: not supported yet";
+        Rejection::new(Reason::Contradictory, field, "what it holds", allowed)
     };
+    let proto::schedule_spec::Cycle::Period(period) = cycle else {
+        return Err(unsupported("calendar"));
+    };
+    if !active_windows.is_empty() {
+        return Err(unsupported("active_windows"));
+    }
+    if !exclusions.is_empty() {
+        return Err(unsupported("exclusions"));
+    }
     Ok(ScheduleSpec {
         period: span("period", period)?,
         resolution: resolution.map(|span_| span("resolution", span_)).transpose()?,
@@ -83,6 +89,7 @@ fn schedule_spec(message: proto::ScheduleSpec) -> Result<ScheduleSpec, Rejection
         bucket_count: bucket_count.map(i64::from),
         profile: profile_of(profile)?,
         salt,
+        weight_quantum,
     })
 }
 
@@ -122,6 +129,13 @@ pub(in crate::rpc) fn unknown_enum_value(field: &str, number: i32, allowed: &str
 pub(in crate::rpc) fn span(field: &str, message: prost_types::Duration) -> Result<Span, Rejection> {
     let prost_types::Duration { seconds, nanos } = message;
     Span::try_new(seconds, nanos).map_err(|rejection| rejection.under(field))
+}
+
+pub(in crate::rpc) fn optional_span(
+    field: &str,
+    message: Option<prost_types::Duration>,
+) -> Result<Option<Span>, Rejection> {
+    message.map(|message| span(field, message)).transpose()
 }
 
 pub(in crate::rpc) fn moment(
@@ -184,6 +198,15 @@ pub(in crate::rpc) enum Column {
     Decimals(Vec<String>),
     Texts(Vec<String>),
     Fractions(Vec<f64>),
+}
+
+/// A column of IDs that is itself right; what is in it may not be.
+pub(in crate::rpc) fn checked_column(
+    message: Option<proto::IdColumn>,
+) -> Result<Column, Rejection> {
+    let column = column(message)?;
+    column.check()?;
+    Ok(column)
 }
 
 /// The one field of a column that is filled.
