@@ -77,6 +77,51 @@ pub const SLOT_COUNT: Limit = Limit {
     note: "must divide the period in ticks; TWISTER: at most the bucket count",
 };
 
+/// Active windows.
+pub const ACTIVE_WINDOWS: Limit = Limit {
+    name: "active windows of a schedule",
+    minimum: 0,
+    maximum: 366,
+    unit: "windows",
+    note: "in order, not touching",
+};
+
+/// Exclusions.
+pub const EXCLUSIONS: Limit = Limit {
+    name: "exclusions of a schedule",
+    minimum: 0,
+    maximum: 366,
+    unit: "exclusions",
+    note: "dated and recurring together",
+};
+
+/// How often recurring exclusions recur.
+pub const EXCLUDED_SPANS: Limit = Limit {
+    name: "times that recurring exclusions come in a cycle",
+    minimum: 0,
+    maximum: 4_096,
+    unit: "spans",
+    note: "all of a schedule together: a daily one comes 3,661 times in 3,660 days",
+};
+
+/// Cycles that are searched for a run.
+pub const SEARCHED_CYCLES: Limit = Limit {
+    name: "cycles searched for a run",
+    minimum: 0,
+    maximum: 1_000,
+    unit: "cycles",
+    note: "where exclusions skip them all, there is no run",
+};
+
+/// Ranges of a predicate.
+pub const PREDICATE_RANGES: Limit = Limit {
+    name: "ranges in a predicate",
+    minimum: 0,
+    maximum: 64,
+    unit: "ranges",
+    note: "GetWindowPredicate: exclusions and changes of the clocks cut a window; ask for a shorter one",
+};
+
 /// Text IDs.
 pub const TEXT_ID: Limit = Limit {
     name: "text ID",
@@ -595,6 +640,11 @@ pub const DECISION_LIMITS: &[Limit] = &[
     PERIOD,
     RESOLUTION,
     SLOT_COUNT,
+    ACTIVE_WINDOWS,
+    EXCLUSIONS,
+    EXCLUDED_SPANS,
+    SEARCHED_CYCLES,
+    PREDICATE_RANGES,
     SALT,
     TEXT_ID,
     KIND_NAME,
