@@ -4,9 +4,10 @@ use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::Args;
+use offbeat_core::limits::SEARCHED_CYCLES;
 use offbeat_core::rejection::shorten;
 use offbeat_core::timetable::Runs;
-use offbeat_core::{Moment, Rejection, Schedule, Span};
+use offbeat_core::{Moment, Reason, Rejection, Schedule, Span};
 use serde::Serialize;
 
 use super::Failure;
@@ -52,6 +53,8 @@ struct Assignment<'a> {
     cycle_index: i64,
     next_run_time: String,
     run_key: Option<String>,
+    /// When it would run but for an exclusion; empty, if that is the same.
+    regular_time: String,
     #[serde(skip)]
     tick: Span,
 }
@@ -120,15 +123,26 @@ impl Assigner<'_> {
     fn assign<'t>(&self, text: &'t str) -> Result<Assignment<'t>, Rejection> {
         let id = self.id_type.read(text, self.schedule.placement().kind())?;
         let place = self.schedule.place(&id)?;
-        let next = self.runs.next_run(&place);
+        let time = |millis| {
+            Moment::from_unix_millis(millis).map_or_else(String::new, |time| time.to_string())
+        };
+        let next = self.runs.next_run(&place).ok_or_else(|| {
+            let cycles = SEARCHED_CYCLES.maximum;
+            let allowed = format!("exclusions skip each of its runs for {cycles} cycles");
+            Rejection::new(Reason::NoRun, "", shorten(text), allowed)
+        })?;
+        let place = self.schedule.place_in(&place, next.cycle_index);
         Ok(Assignment {
             id: text,
             slot_index: place.slot,
             slot_offset: place.slot_offset,
             cycle_offset: place.cycle_offset,
             cycle_index: next.cycle_index,
-            next_run_time: Moment::from_unix_millis(next.unix_millis)
-                .map_or_else(String::new, |time| time.to_string()),
+            next_run_time: time(next.unix_millis),
+            regular_time: match next.regular_unix_millis {
+                regular if regular == next.unix_millis => String::new(),
+                regular => time(regular),
+            },
             run_key: next.key(&self.run_key_prefix, &id),
             tick: self.schedule.resolution(),
         })

@@ -77,13 +77,13 @@ enum Command {
 #[derive(Debug, Subcommand)]
 enum SlotsCommand {
     /// Assign IDs: their slots, offsets and next runs
-    Assign(assign::AssignArgs),
+    Assign(Box<assign::AssignArgs>),
     /// Describe a schedule: its defaults, fingerprint, current slot and expected load
-    Describe(describe::DescribeArgs),
+    Describe(Box<describe::DescribeArgs>),
     /// List the slots that start in a window of time
-    List(list::ListArgs),
+    List(Box<list::ListArgs>),
     /// Place kinds of job that must not meet on the same user
-    Reciprocal(reciprocal::ReciprocalArgs),
+    Reciprocal(Box<reciprocal::ReciprocalArgs>),
 }
 
 #[derive(Debug, Subcommand)]

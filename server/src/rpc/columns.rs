@@ -1,8 +1,8 @@
 //! Batches: a column of IDs in, columns of assignments out.
 
-use offbeat_core::limits::{BATCH_IDS, DETAILED_ERRORS};
+use offbeat_core::limits::{BATCH_IDS, DETAILED_ERRORS, SEARCHED_CYCLES};
 use offbeat_core::timetable::Runs;
-use offbeat_core::{Id, Place, Reason, Rejection, Schedule};
+use offbeat_core::{Id, Place, Reason, Rejection, Run, Schedule};
 
 use super::convert::{self, Column};
 use crate::proto;
@@ -72,9 +72,13 @@ pub(super) fn assign(
         next_run_unix_millis: Vec::with_capacity(rows),
         run_key_prefix,
         errors: Vec::new(),
+        id_indexes: Vec::new(),    // PENDING-MERGE
+        piece_indexes: Vec::new(), // PENDING-MERGE
     };
-    let mut answer = Answer { columns, runs, name: column.name(), first_index, row: 0 };
-    let each = |place| answer.push(place);
+    let held = Vec::new();
+    let mut answer =
+        Answer { columns, schedule, runs, name: column.name(), first_index, row: 0, held };
+    let each = |place| answer.take(place);
     match column {
         Column::UuidBytes(bytes) => {
             schedule.place_all(bytes.chunks(UUID_BYTES).map(Id::uuid_bytes), each);
@@ -92,24 +96,54 @@ pub(super) fn assign(
             schedule.place_all(fractions.iter().map(|fraction| Id::fraction(*fraction)), each);
         }
     }
+    answer.release();
     answer.columns
 }
 
 /// The columns as they grow, a row for each ID.
 struct Answer<'a> {
     columns: proto::SlotAssignments,
+    schedule: &'a Schedule,
     runs: &'a Runs<'a>,
     name: &'static str,
     first_index: i64,
     row: i64,
+    /// What waits for the others: runs that exclusions may skip for long are searched for
+    /// all IDs together.
+    held: Vec<Result<Place, Rejection>>,
 }
 
 impl Answer<'_> {
-    fn push(&mut self, place: Result<Place, Rejection>) {
+    fn take(&mut self, place: Result<Place, Rejection>) {
+        if !self.runs.is_plain() {
+            return self.held.push(place);
+        }
+        let assigned = place.and_then(|place| {
+            let next = self.runs.next_run(&place).ok_or_else(no_run)?;
+            Ok((place, next))
+        });
+        self.push(assigned);
+    }
+
+    /// Answers what waits.
+    fn release(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        let places: Vec<Place> =
+            held.iter().filter_map(|place| place.as_ref().ok()).copied().collect();
+        let mut runs = self.runs.next_run_of_each(&places).into_iter();
+        for place in held {
+            let assigned = place.and_then(|place| {
+                let next = runs.next().flatten().ok_or_else(no_run)?;
+                Ok((self.schedule.place_in(&place, next.cycle_index), next))
+            });
+            self.push(assigned);
+        }
+    }
+
+    fn push(&mut self, assigned: Result<(Place, Run), Rejection>) {
         let columns = &mut self.columns;
-        match place {
-            Ok(place) => {
-                let next = self.runs.next_run(&place);
+        match assigned {
+            Ok((place, next)) => {
                 columns.slot_indexes.push(convert::count(place.slot));
                 columns.slot_offset_ticks.push(convert::wide(place.slot_offset));
                 columns.cycle_offset_ticks.push(convert::wide(place.cycle_offset));
@@ -133,6 +167,12 @@ impl Answer<'_> {
         }
         self.row += 1;
     }
+}
+
+fn no_run() -> Rejection {
+    let allowed =
+        format!("exclusions skip each of its runs for {} cycles", SEARCHED_CYCLES.maximum);
+    Rejection::new(Reason::NoRun, "", "the ID", allowed)
 }
 
 fn id_error(column: &str, row: i64, first_index: i64, rejection: Rejection) -> proto::IdError {

@@ -4,6 +4,7 @@ mod batch;
 pub mod codec;
 mod columns;
 mod convert;
+mod describe;
 mod elements;
 pub mod lanes;
 pub mod methods;

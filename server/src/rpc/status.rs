@@ -37,6 +37,8 @@ impl From<Reason> for ErrorReason {
             Reason::SpreadClosing => Self::SpreadClosing,
             Reason::OrderDiffers => Self::OrderDiffers,
             Reason::LimitReached => Self::LimitReached,
+            Reason::UnknownTimeZone => Self::UnknownTimeZone,
+            Reason::NoRun => Self::NoRun,
         }
     }
 }
@@ -56,6 +58,8 @@ const fn code_of(reason: Reason) -> Code {
         | Reason::Contradictory
         | Reason::SlotCountDoesNotDivide
         | Reason::IdTypeUnsuitable
+        | Reason::UnknownTimeZone
+        | Reason::NoRun
         | Reason::KindsDoNotFit => Code::InvalidArgument,
         Reason::UnknownSpread => Code::NotFound,
         Reason::SpreadDiffers

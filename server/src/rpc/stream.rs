@@ -6,6 +6,7 @@ use offbeat_core::{Moment, Reason, Rejection};
 use tonic::{Status, Streaming};
 
 use super::batch::Batch;
+use super::convert;
 use super::status;
 use crate::proto;
 use crate::work::Permit;
@@ -62,7 +63,9 @@ impl Conversation {
         &mut self,
         request: proto::StreamSlotAssignmentsRequest,
     ) -> Result<Option<proto::IdColumn>, Rejection> {
-        let proto::StreamSlotAssignmentsRequest { schedule, from_time, kind, ids } = request;
+        let proto::StreamSlotAssignmentsRequest { schedule, from_time, kind, ids, weights } =
+            request;
+        convert::not_yet("weights", !weights.is_empty())?; // PENDING-MERGE
         if self.batch.is_none() {
             self.batch =
                 Some(Batch::try_new(schedule, from_time, &kind, self.now, self.permit.clone())?);

@@ -7,6 +7,7 @@ use offbeat_core::{
     Id, Moment, PlacementKind, Profile, Reason, Rejection, Schedule, ScheduleSpec, Span,
 };
 
+use super::cycles;
 use crate::proto;
 
 /// The name of the kind of job of those who name none.
@@ -23,7 +24,10 @@ pub(in crate::rpc) fn required<T>(
 pub(in crate::rpc) fn schedule(message: Option<proto::Schedule>) -> Result<Schedule, Rejection> {
     let proto::Schedule { schedule } = required("schedule", message, "it must be set")?;
     let one_of = required("schedule", schedule, "spec must be set")?;
-    let proto::schedule::Schedule::Spec(spec) = one_of;
+    let proto::schedule::Schedule::Spec(spec) = one_of else {
+        not_yet("schedule.version", true)?; // PENDING-MERGE
+        return Err(unknown_enum_value("schedule", 0, "a spec"));
+    };
     schedule_spec(spec)
         .and_then(|spec| Schedule::try_new(&spec))
         .map_err(|rejection| rejection.under("schedule.spec"))
@@ -39,11 +43,14 @@ fn schedule_spec(message: proto::ScheduleSpec) -> Result<ScheduleSpec, Rejection
         bucket_count,
         profile,
         salt,
+        active_windows,
+        exclusions,
+        weight_quantum,
     } = message;
+    not_yet("weight_quantum", weight_quantum.is_some())?; // PENDING-MERGE
     let cycle = required("period", cycle, "must be 1 ms to 316224000 s (3660 days)")?;
-    let proto::schedule_spec::Cycle::Period(period) = cycle;
     Ok(ScheduleSpec {
-        period: span("period", period)?,
+        cycle: cycles::cycle(cycle)?,
         resolution: resolution.map(|span_| span("resolution", span_)).transpose()?,
         anchor_time: anchor_time.map(|time| moment("anchor_time", time)).transpose()?,
         slot_count: slot_count.map(i64::from),
@@ -51,7 +58,17 @@ fn schedule_spec(message: proto::ScheduleSpec) -> Result<ScheduleSpec, Rejection
         bucket_count: bucket_count.map(i64::from),
         profile: profile_of(profile)?,
         salt,
+        active_windows: cycles::windows(active_windows)?,
+        exclusions: cycles::exclusions(exclusions)?,
     })
+}
+
+/// PENDING-MERGE: refuses a field of a branch that is not merged yet; goes with the last caller.
+pub(in crate::rpc) fn not_yet(field: &str, is_set: bool) -> Result<(), Rejection> {
+    if !is_set {
+        return Ok(());
+    }
+    Err(Rejection::new(Reason::Contradictory, field, "a value", "is not supported yet"))
 }
 
 fn placement_kind(number: i32) -> Result<PlacementKind, Rejection> {
