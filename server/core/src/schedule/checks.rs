@@ -111,18 +111,19 @@ pub(super) struct CycleTicks {
     /// The greatest common divisor of the active ticks of all lengths of a cycle.
     ticks: u64,
     tick_millis: u64,
-    /// Whether that is a period as a whole.
-    is_period: bool,
+    /// What that is.
+    name: &'static str,
 }
 
 impl CycleTicks {
     pub(super) fn new(cycles: &Cycles, tick_millis: u64) -> Self {
         let ticks = cycles.active_ticks.iter().copied().fold(0, greatest_common_divisor);
-        Self { ticks, tick_millis, is_period: cycles.plan.is_none() }
-    }
-
-    fn name(&self) -> &'static str {
-        if self.is_period { "the period" } else { "the active time" }
+        let name = match (cycles.plan.is_none(), cycles.active_ticks.len()) {
+            (true, _) => "the period",
+            (false, 1) => "the active time",
+            (false, _) => "the active time of every month, so their common divisor",
+        };
+        Self { ticks, tick_millis, name }
     }
 }
 
@@ -158,7 +159,7 @@ pub(super) fn slot_count(
     if !cycle.ticks.is_multiple_of(u64::from(count)) {
         let allowed = format!(
             "must divide {} of {} ticks of {} ({})",
-            cycle.name(),
+            cycle.name,
             cycle.ticks,
             Span::from_millis(cycle.tick_millis),
             nearest_divisors(cycle.ticks, count),
@@ -174,7 +175,7 @@ pub(super) fn slot_count(
 fn default_slot_count(cycle: &CycleTicks) -> Result<u32, Rejection> {
     let millis = cycle.ticks * cycle.tick_millis;
     if !millis.is_multiple_of(MILLIS_PER_SECOND) {
-        let (name, span) = (cycle.name(), Span::from_millis(millis));
+        let (name, span) = (cycle.name, Span::from_millis(millis));
         return Err(Rejection::new(
             Reason::FieldMissing,
             "slot_count",
