@@ -214,18 +214,20 @@ fn rows_have_the_same_cells_in_every_format() {
         first,
         json!({"id": "acme", "slot_index": 41, "slot_offset": 195, "cycle_offset": 9_420,
                "cycle_index": 61_362, "next_run_time": "2026-01-01T02:37:00Z",
-               "run_key": format!("{FINGERPRINT}/default/61362/0/acme")})
+               "run_key": format!("{FINGERPRINT}/default/61362/0/acme"), "regular_time": ""})
     );
     let csv = run("csv");
     assert_eq!(
         csv.lines().next(),
-        Some("id,slot_index,slot_offset,cycle_offset,cycle_index,next_run_time,run_key")
+        Some(
+            "id,slot_index,slot_offset,cycle_offset,cycle_index,next_run_time,run_key,regular_time"
+        )
     );
     assert_eq!(
         csv.lines().nth(1),
         Some(
             format!(
-                "acme,41,195,9420,61362,2026-01-01T02:37:00Z,{FINGERPRINT}/default/61362/0/acme"
+                "acme,41,195,9420,61362,2026-01-01T02:37:00Z,{FINGERPRINT}/default/61362/0/acme,"
             )
             .as_str()
         )

@@ -5,9 +5,10 @@
 //! lies between an instant and its rounding.
 
 use crate::id::Id;
-use crate::limits::{CATCH_UP_HORIZON, DUE_RUNS};
+use crate::limits::{CATCH_UP_HORIZON, DUE_CYCLES, DUE_RUNS};
 use crate::placement::Place;
 use crate::rejection::{Reason, Rejection};
+use crate::runs::{Clock, Starts};
 use crate::schedule::Schedule;
 use crate::smear;
 use crate::time::{Moment, Span};
@@ -64,6 +65,7 @@ const DEFAULT_TOLERANCE: Span = Span::from_seconds(60);
 #[derive(Debug, Clone)]
 pub struct Due<'a> {
     schedule: &'a Schedule,
+    clock: Clock<'a>,
     policy: MissedRunPolicy,
     now: i64,
     /// Runs before this are late.
@@ -71,6 +73,8 @@ pub struct Due<'a> {
     /// Late runs before this are dropped.
     caught_up_from: i64,
     smear_millis: u64,
+    /// Where late runs may start.
+    starts: Starts,
     max_clock_skew: Span,
     /// Watermarks after this are refused.
     last_watermark: i64,
@@ -87,7 +91,8 @@ impl<'a> Due<'a> {
         let up_to_a_period = |field: &str, span: Option<Span>, default: Span| {
             let span = span.unwrap_or(default);
             if !(Span::from_seconds(0)..=period).contains(&span) {
-                let allowed = format!("must be 0s to {period}, one period");
+                let cycle = schedule.shortest_cycle_name();
+                let allowed = format!("must be 0s to {period}, {cycle}");
                 return Err(Rejection::new(Reason::OutOfRange, field, span, allowed));
             }
             Ok(span)
@@ -100,11 +105,13 @@ impl<'a> Due<'a> {
         let now = now_time.unix_millis_ceil();
         Ok(Self {
             schedule,
+            clock: schedule.clock(),
             policy: missed_run_policy,
             now,
             on_time_from: now_time.millis_ceil_minus(tolerance),
             caught_up_from: now_time.millis_ceil_minus(horizon),
             smear_millis: smear.millis_floor(),
+            starts: Starts::new(schedule, now, smear.millis_floor()),
             max_clock_skew: skew,
             last_watermark: now_time.millis_ceil_plus(skew),
         })
@@ -150,7 +157,14 @@ impl<'a> Due<'a> {
         place: &Place,
         watermark: i64,
     ) {
-        let times = self.schedule.run_times(place);
+        let cycles = self.clock.cycles_to_count(&(watermark..self.now));
+        if !DUE_CYCLES.allows(i128::from(self.clock.work()) + i128::from(cycles)) {
+            rows.obstacle = Some(Obstacle::ManyCycles);
+        }
+        if rows.obstacle.is_some() {
+            return;
+        }
+        let times = self.clock.times(place);
         let on_time = watermark.max(self.on_time_from)..self.now;
         let late = watermark.max(self.caught_up_from)..self.on_time_from;
         let late_count = times.count(late.clone());
@@ -175,7 +189,7 @@ impl<'a> Due<'a> {
             rows.start_unix_millis.push(start);
         };
         if caught_up > 0 {
-            let latest = (caught_up < late_count).then(|| times.last_before(self.on_time_from));
+            let latest = (caught_up < late_count).then(|| times.between(late.clone()).next_back());
             let all = latest.is_none().then(|| times.between(late));
             let runs = latest.flatten().into_iter().chain(all.into_iter().flatten());
             let hash = match self.smear_millis {
@@ -184,7 +198,10 @@ impl<'a> Due<'a> {
             };
             for (index, run) in (0..).zip(runs) {
                 let later = smear::position(hash, index, caught_up, self.smear_millis);
-                push(run, self.now + later.cast_signed());
+                match self.starts.at(later) {
+                    Some(start) => push(run, start),
+                    None => rows.obstacle = Some(Obstacle::NoStart(self.now)),
+                }
             }
         }
         for run in times.between(on_time) {
@@ -220,6 +237,16 @@ pub struct DueRuns {
     /// Missed runs that are no rows.
     pub dropped: u128,
     wanted: u128,
+    obstacle: Option<Obstacle>,
+}
+
+/// Why runs are not listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Obstacle {
+    /// Too much would have to be looked through.
+    ManyCycles,
+    /// Late runs have no time to start at, from this on.
+    NoStart(i64),
 }
 
 impl DueRuns {
@@ -232,6 +259,23 @@ impl DueRuns {
     /// # Errors
     /// When there are more, saying how many; naming `ids`.
     pub fn within_limit(self) -> Result<Self, Rejection> {
+        match self.obstacle {
+            Some(Obstacle::ManyCycles) => {
+                let value = "IDs with exclusions over many cycles";
+                let allowed = format!(
+                    "must need {DUE_CYCLES} looked through: ask for fewer IDs at once, with later \
+                     watermarks"
+                );
+                return Err(Rejection::new(Reason::OutOfRange, "ids", value, allowed));
+            }
+            Some(Obstacle::NoStart(now)) => {
+                let now = Moment::from_unix_millis(now).unwrap_or(Moment::MAX);
+                let allowed = "must be such that late runs can start soon after: exclusions hold \
+                               the next 64 cycles";
+                return Err(Rejection::new(Reason::NoRun, "now_time", now, allowed));
+            }
+            None => {}
+        }
         if self.fit() {
             return Ok(self);
         }

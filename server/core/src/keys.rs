@@ -1,8 +1,8 @@
 //! Keys: what places an ID, as integers in the order of the offsets that they decide. Under `HASH`
 //! the hash, under `FRACTION` the bits of the fraction; `TWISTER` has none.
 //!
-//! PENDING-MERGE: over calendars and windows, `place_of_key` and `keys_running_in` follow the
-//! cycle maps; within one cycle, runs must still never come earlier as keys rise.
+//! All of this is of schedules whose cycles are periods, without active windows and exclusions:
+//! where a clock skips an hour, runs do not come in the order of the keys.
 
 use core::ops::Range;
 
@@ -31,7 +31,7 @@ impl Schedule {
     }
 
     /// The keys that run in [`start`, `end`): none, one or two ranges.
-    pub(crate) fn keys_running_in(
+    pub(crate) fn key_ranges_in(
         &self,
         start: Moment,
         end: Moment,

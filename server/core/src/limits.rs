@@ -113,6 +113,51 @@ pub const REMEMBERED_SCHEDULES: Limit = Limit {
     note: "those that it has loaded since its start; a reload that would make more is refused",
 };
 
+/// Active windows.
+pub const ACTIVE_WINDOWS: Limit = Limit {
+    name: "active windows of a schedule",
+    minimum: 0,
+    maximum: 366,
+    unit: "windows",
+    note: "in order, not touching",
+};
+
+/// Exclusions.
+pub const EXCLUSIONS: Limit = Limit {
+    name: "exclusions of a schedule",
+    minimum: 0,
+    maximum: 366,
+    unit: "exclusions",
+    note: "dated and recurring together",
+};
+
+/// How often recurring exclusions recur.
+pub const EXCLUDED_SPANS: Limit = Limit {
+    name: "times that recurring exclusions come in a cycle",
+    minimum: 0,
+    maximum: 4_096,
+    unit: "spans",
+    note: "all of a schedule together: a daily one comes 3,661 times in 3,660 days",
+};
+
+/// Cycles that are searched for a run.
+pub const SEARCHED_CYCLES: Limit = Limit {
+    name: "cycles searched for a run",
+    minimum: 0,
+    maximum: 1_000,
+    unit: "cycles",
+    note: "where exclusions skip them all, there is no run",
+};
+
+/// Ranges of a predicate.
+pub const PREDICATE_RANGES: Limit = Limit {
+    name: "ranges in a predicate",
+    minimum: 0,
+    maximum: 64,
+    unit: "ranges",
+    note: "GetWindowPredicate: exclusions and changes of the clocks cut a window; ask for a shorter one",
+};
+
 /// Text IDs.
 pub const TEXT_ID: Limit = Limit {
     name: "text ID",
@@ -264,6 +309,15 @@ pub const DUE_RUNS: Limit = Limit {
     maximum: 65_536,
     unit: "runs",
     note: "ask for fewer IDs at once, or shorten catch_up_horizon",
+};
+
+/// Cycles that are looked through for due runs, where exclusions are.
+pub const DUE_CYCLES: Limit = Limit {
+    name: "cycles and excluded spans that ListDueRuns looks through",
+    minimum: 0,
+    maximum: 16_777_216,
+    unit: "cycles and spans",
+    note: "of all IDs together, and only with exclusions: without, runs are counted at once",
 };
 
 /// Steps of a migration.
@@ -730,6 +784,11 @@ pub const DECISION_LIMITS: &[Limit] = &[
     PERIOD,
     RESOLUTION,
     SLOT_COUNT,
+    ACTIVE_WINDOWS,
+    EXCLUSIONS,
+    EXCLUDED_SPANS,
+    SEARCHED_CYCLES,
+    PREDICATE_RANGES,
     SALT,
     SCHEDULE_NAME,
     SCHEDULE_VERSION,
@@ -751,6 +810,7 @@ pub const DECISION_LIMITS: &[Limit] = &[
     BATCH_PIECES,
     CATCH_UP_HORIZON,
     DUE_RUNS,
+    DUE_CYCLES,
     MIGRATION_STEPS,
     MIGRATION_RANGES,
     KIND_COUNT,

@@ -35,11 +35,11 @@ impl Schedule {
         ExpectedLoad::new(population, &self.slot_shares())
     }
 
-    /// The load of the seconds of the cycle; none for a period of part seconds.
+    /// The load of the active seconds of a cycle (of the shortest month); none for part seconds.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub fn second_load(&self, population: u64) -> Option<ExpectedLoad> {
-        let millis = self.period_millis();
+        let millis = self.active_ticks() * self.tick_millis();
         if !millis.is_multiple_of(MILLIS_PER_SECOND) {
             return None;
         }

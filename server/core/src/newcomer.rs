@@ -3,6 +3,7 @@
 use crate::id::Id;
 use crate::placement::Place;
 use crate::rejection::{Reason, Rejection};
+use crate::runs::{Clock, Starts};
 use crate::schedule::Schedule;
 use crate::smear;
 use crate::time::{Moment, Span};
@@ -30,13 +31,15 @@ pub struct NewcomerSpec {
 }
 
 /// A newcomer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Newcomer<'a> {
     schedule: &'a Schedule,
+    clock: Clock<'a>,
     created: i64,
     /// The cycle in which it came.
     cycle_index: i64,
-    smear_millis: Option<u64>,
+    /// The span over which to smear, and where in time it lies.
+    smear: Option<(u64, Starts)>,
 }
 
 /// The first run of a newcomer.
@@ -44,7 +47,8 @@ pub struct Newcomer<'a> {
 pub struct FirstRun {
     /// When it starts, and the cycle that it is the run of.
     pub run: Run,
-    /// Of a smeared run: when its cycle would have run it, in milliseconds since the Unix epoch.
+    /// Of a smeared run: when its cycle would have run it; of a deferred one: when it would start
+    /// but for an exclusion. In milliseconds since the Unix epoch.
     pub regular_unix_millis: Option<i64>,
 }
 
@@ -69,11 +73,13 @@ impl<'a> Newcomer<'a> {
             .runs_from(created_time, 1)
             .map_err(|refused| Rejection { field: "created_time".to_owned(), ..refused })?;
         let created = created_time.unix_millis_ceil();
+        let smear = check_span(schedule, policy, smear_span)?;
         Ok(Self {
             schedule,
+            clock: schedule.clock(),
             created,
-            cycle_index: schedule.cycle_at(created_time.unix_millis_floor()),
-            smear_millis: check_span(schedule, policy, smear_span)?,
+            cycle_index: schedule.cycle_of_millis(created_time.unix_millis_floor()),
+            smear: smear.map(|span| (span, Starts::new(schedule, created, span))),
         })
     }
 
@@ -82,21 +88,28 @@ impl<'a> Newcomer<'a> {
     /// two runs. `None` if it never runs.
     #[must_use]
     pub fn first_run(&self, id: &Id<'_>, place: &Place, piece: u32) -> Option<FirstRun> {
-        let times = self.schedule.run_times(place);
+        let times = self.clock.times(place);
         let next = times.first_from(self.created)?;
-        let regular = FirstRun { run: next, regular_unix_millis: None };
-        let Some(span) = self.smear_millis.filter(|_| next.cycle_index != self.cycle_index) else {
+        let deferred_from = Some(next.regular_unix_millis).filter(|time| *time != next.unix_millis);
+        let regular = FirstRun { run: next, regular_unix_millis: deferred_from };
+        // One of the cycle before can be deferred to a time that is still to come.
+        let has_passed = next.cycle_index > self.cycle_index;
+        let Some((span, starts)) = self.smear.as_ref().filter(|_| has_passed) else {
             return Some(regular);
         };
         let hash = smear::of_piece(self.schedule.smear_hash(id), piece);
-        let start = self.created + smear::position(hash, 0, 1, span).cast_signed();
-        if next.unix_millis <= start {
+        let start = starts.at(smear::position(hash, 0, 1, *span));
+        let Some(start) = start.filter(|start| *start < next.unix_millis) else {
             return Some(regular);
-        }
+        };
         let passed = times.last_before(self.created);
         let own = passed.filter(|passed| passed.cycle_index == self.cycle_index);
         Some(FirstRun {
-            run: Run { cycle_index: self.cycle_index, unix_millis: start },
+            run: Run {
+                cycle_index: self.cycle_index,
+                unix_millis: start,
+                regular_unix_millis: own.map_or(start, |own| own.unix_millis),
+            },
             regular_unix_millis: own.map(|own| own.unix_millis),
         })
     }
@@ -109,7 +122,8 @@ fn check_span(
 ) -> Result<Option<u64>, Rejection> {
     const FIELD: &str = "smear_span";
     let longest = Span::from_millis(schedule.shortest_cycle_millis().unsigned_abs());
-    let allowed = || format!("must be {} to {longest}, one period", schedule.resolution());
+    let cycle = schedule.shortest_cycle_name();
+    let allowed = || format!("must be {} to {longest}, {cycle}", schedule.resolution());
     match (policy, span) {
         (NewcomerPolicy::NextCycle, None) => Ok(None),
         (NewcomerPolicy::NextCycle, Some(span)) => {

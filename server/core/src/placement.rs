@@ -140,7 +140,7 @@ impl Grid {
     }
 
     /// The place of a piece of the ID that stands at `place`. Under `TWISTER` and `FRACTION` the
-    /// offset is shifted: (offset + ⌊reversed bits of the piece·T / 2^64⌋) mod T.
+    /// offset is shifted: (offset + ⌊reversed bits of the piece·T / 2^64⌋) mod T, in active time.
     pub(crate) fn piece(self, place: &Place, piece: u32) -> Place {
         match place.why {
             _ if piece == 0 => *place,
@@ -148,7 +148,8 @@ impl Grid {
             why @ (Why::Bucket(_) | Why::Fraction(_)) => {
                 let period = self.period_ticks();
                 let shift = scale(u64::from(piece).reverse_bits(), period);
-                self.at_offset((place.cycle_offset + shift) % period, why)
+                let offset = u64::from(place.slot) * self.slot_ticks.get() + place.slot_offset;
+                self.at_offset((offset + shift) % period, why)
             }
         }
     }

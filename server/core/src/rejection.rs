@@ -19,6 +19,8 @@ pub enum Reason {
     SlotCountDoesNotDivide,
     /// The placement does not take IDs of this type.
     IdTypeUnsuitable,
+    /// Exclusions skip every run for 1,000 cycles.
+    NoRun,
     /// The kinds leave no gap between one another on so few slots.
     KindsDoNotFit,
     /// No schedule of this name and version is loaded.
@@ -33,6 +35,8 @@ pub enum Reason {
     SpreadClosing,
     /// The groups are not those of the resume token.
     OrderDiffers,
+    /// There is no such time zone.
+    UnknownTimeZone,
     /// As many are held as may be; there is room again later.
     LimitReached,
 }

@@ -162,6 +162,11 @@ impl Moment {
         Ok(Self(moment))
     }
 
+    /// From an earlier instant to this, in nanoseconds.
+    pub(crate) const fn nanos_since(self, earlier: Self) -> i128 {
+        self.0 - earlier.0
+    }
+
     /// So many milliseconds later, if that is before the year 10000.
     #[must_use]
     pub fn plus_millis(self, millis: u64) -> Option<Self> {

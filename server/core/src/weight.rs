@@ -6,7 +6,6 @@
 //! more weight adds pieces and moves none.
 
 use crate::limits::WEIGHT;
-use crate::placement::Place;
 use crate::rejection::{Reason, Rejection, in_range};
 use crate::schedule::Schedule;
 
@@ -22,11 +21,5 @@ impl Schedule {
         };
         let wanted = in_range("weight", weight, WEIGHT)?.div_ceil(quantum);
         Ok(u32::try_from(wanted).unwrap_or(u32::MAX).clamp(1, self.slot_count()))
-    }
-
-    /// Where piece `piece` stands of the ID that stands at `place`; piece 0 stands there itself.
-    #[must_use]
-    pub fn piece(&self, place: &Place, piece: u32) -> Place {
-        self.grid().piece(place, piece)
     }
 }

@@ -93,7 +93,7 @@ proptest! {
     fn pieces_spread_evenly(schedule in schedules(), number: u64, bits in 0u32..6) {
         let place = schedule.place(&id_for(&schedule, number)).unwrap();
         let count = 1u64 << bits;
-        let period = schedule.period_ticks();
+        let period = schedule.active_ticks();
         let mut offsets: Vec<u64> =
             (0..count as u32).map(|piece| schedule.piece(&place, piece).cycle_offset).collect();
         offsets.sort_unstable();
@@ -109,7 +109,7 @@ proptest! {
         schedule in schedules(), number: u64, from in -9_000_000_000i64..9_000_000_000, span in 0i64..3_000_000,
     ) {
         let place = schedule.place(&id_for(&schedule, number)).unwrap();
-        let times = schedule.run_times(&place);
+        let times = clock.times(&place);
         let walked = runs_by_walking(&schedule, &place, from, from + span);
         prop_assert_eq!(times.count(from..from + span), walked.len() as u64);
         let between: Vec<_> =
@@ -120,7 +120,7 @@ proptest! {
         let first = times.first_from(from).unwrap();
         prop_assert_eq!(first.cycle_index, last.cycle_index + 1);
         prop_assert!(first.unix_millis >= from);
-        let start = schedule.cycle_start(schedule.cycle_at(from)).unwrap();
+        let start = schedule.cycle_start(schedule.cycle_of_millis(from)).unwrap();
         let end = schedule.cycle_start_after(millis(from)).unwrap();
         prop_assert!(start <= millis(from) && millis(from) < end);
         prop_assert_eq!(schedule.cycle_start_after(start).unwrap(), end);
@@ -149,7 +149,7 @@ proptest! {
             prop_assert_eq!(first.regular_unix_millis, None);
 
             let first = smeared.first_run(&id, &place, piece).unwrap();
-            if regular.0 == schedule.cycle_at(created) {
+            if regular.0 == schedule.cycle_of_millis(created) {
                 prop_assert_eq!((first.run.cycle_index, first.run.unix_millis), regular);
             } else if let Some(passed) = first.regular_unix_millis {
                 prop_assert_eq!(first.run.cycle_index, regular.0 - 1, "the current cycle's run");

@@ -4,10 +4,11 @@ use std::io::{self, BufWriter};
 use std::process::ExitCode;
 
 use clap::Args;
+use offbeat_core::limits::SEARCHED_CYCLES;
 use offbeat_core::newcomer::{Newcomer, NewcomerPolicy, NewcomerSpec};
 use offbeat_core::rejection::shorten;
 use offbeat_core::timetable::Runs;
-use offbeat_core::{Moment, Place, Rejection, Schedule, Span};
+use offbeat_core::{Moment, Place, Reason, Rejection, Run, Schedule, Span};
 use serde::Serialize;
 
 use super::Failure;
@@ -57,6 +58,8 @@ struct Assignment<'a> {
     cycle_index: i64,
     next_run_time: String,
     run_key: Option<String>,
+    /// When it would run but for an exclusion; empty, if that is the same.
+    regular_time: String,
     #[serde(skip)]
     tick: Span,
 }
@@ -143,10 +146,16 @@ pub(super) fn run(args: &AssignArgs) -> Result<ExitCode, Failure> {
         };
         if in_pieces {
             for piece in 0..pieces {
-                rows.write(&assigner.piece(&given, &place, piece))?;
+                match assigner.piece(&given, &place, piece) {
+                    Ok(assigned) => rows.write(&assigned)?,
+                    Err(rejection) => return Ok(Err(rejection)),
+                }
             }
         } else {
-            rows.write(&assigner.whole(&given, &place))?;
+            match assigner.whole(&given, &place) {
+                Ok(assigned) => rows.write(&assigned)?,
+                Err(rejection) => return Ok(Err(rejection)),
+            }
         }
         Ok(Ok(()))
     })?;
@@ -168,27 +177,46 @@ impl Assigner<'_> {
         Ok((place, pieces))
     }
 
-    fn whole<'t>(&self, given: &Given<'t>, place: &Place) -> Assignment<'t> {
-        let next = self.runs.next_run(place);
-        Assignment {
+    fn next_run(&self, given: &Given<'_>, place: &Place) -> Result<Run, Rejection> {
+        self.runs.next_run(place).ok_or_else(|| {
+            let cycles = SEARCHED_CYCLES.maximum;
+            let allowed = format!("exclusions skip each of its runs for {cycles} cycles");
+            Rejection::new(Reason::NoRun, "", shorten(given.text), allowed)
+        })
+    }
+
+    fn whole<'t>(&self, given: &Given<'t>, place: &Place) -> Result<Assignment<'t>, Rejection> {
+        let next = self.next_run(given, place)?;
+        let place = self.schedule.place_in(place, next.cycle_index);
+        Ok(Assignment {
             id: given.text,
             slot_index: place.slot,
             slot_offset: place.slot_offset,
             cycle_offset: place.cycle_offset,
             cycle_index: next.cycle_index,
             next_run_time: instant(next.unix_millis),
+            regular_time: match next.regular_unix_millis {
+                regular if regular == next.unix_millis => String::new(),
+                regular => instant(regular),
+            },
             run_key: next.key(&self.run_key_prefix, &given.id),
             tick: self.schedule.resolution(),
-        }
+        })
     }
 
-    fn piece<'t>(&self, given: &Given<'t>, place: &Place, piece: u32) -> PieceAssignment<'t> {
+    fn piece<'t>(
+        &self,
+        given: &Given<'t>,
+        place: &Place,
+        piece: u32,
+    ) -> Result<PieceAssignment<'t>, Rejection> {
         let place = self.schedule.piece(place, piece);
-        let next = self.runs.next_run(&place);
+        let next = self.next_run(given, &place)?;
         let first = self.newcomer.as_ref();
         let first = first.and_then(|newcomer| newcomer.first_run(&given.id, &place, piece));
-        let key = |run: offbeat_core::Run| run.key_of_piece(&self.run_key_prefix, piece, &given.id);
-        PieceAssignment {
+        let key = |run: Run| run.key_of_piece(&self.run_key_prefix, piece, &given.id);
+        let place = self.schedule.place_in(&place, next.cycle_index);
+        Ok(PieceAssignment {
             id: given.text,
             piece_index: piece,
             slot_index: place.slot,
@@ -200,6 +228,6 @@ impl Assigner<'_> {
             first_run_time: first.map(|first| instant(first.run.unix_millis)),
             first_run_key: first.and_then(|first| key(first.run)),
             tick: self.schedule.resolution(),
-        }
+        })
     }
 }

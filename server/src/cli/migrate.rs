@@ -15,7 +15,9 @@ use super::due::instant;
 use super::ids::{Given, IdArgs};
 use super::named::{NamedArgs, find, parse_name, read};
 use super::output::{AnswerFormat, write_json_line};
-use super::schedule::{MoreScheduleArgs, ScheduleArgs, parse_count, parse_moment, parse_span};
+use super::schedule::{
+    CycleText, MoreScheduleArgs, ScheduleArgs, parse_count, parse_moment, parse_span,
+};
 use crate::clock;
 
 #[derive(Debug, Args)]
@@ -49,7 +51,7 @@ pub(super) struct MigrateArgs {
     sql: SqlArgs,
 }
 
-/// What is not said of the new schedule is as in the old one.
+/// What is not said of the new schedule is as in the old one; but a new cycle is active as a whole.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "New schedule (what is not given is as in the old one)")]
 struct NewScheduleArgs {
@@ -63,9 +65,9 @@ struct NewScheduleArgs {
     )]
     new_schedule: Option<ScheduleName>,
 
-    /// Length of the new cycle; its slots are then the default, unless they are given too
-    #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
-    new_cycle: Option<Span>,
+    /// The new cycle; its slots are then the default, unless they are given too
+    #[arg(long, value_name = "SPAN|UNIT", value_parser = CycleText::parse, allow_hyphen_values = true)]
+    new_cycle: Option<CycleText>,
 
     /// Slots in a new cycle
     #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
@@ -183,6 +185,11 @@ impl MigrateArgs {
             let name = new_schedule.as_ref().ok_or_else(missing)?;
             return Ok(find(&read(path)?, "--new-schedule", name)?);
         }
+        let Some(cycle) = new_cycle.or(self.old.cycle) else {
+            return Err(Failure::Usage("--new-cycle: is missing".to_owned()));
+        };
+        let takes_calendar = matches!(cycle, CycleText::Unit(_));
+        let needs_zone = takes_calendar || !old.exclude.is_empty();
         let slots = if new_cycle.is_some() { *new_slots } else { new_slots.or(old.slots) };
         let placement = new_placement.unwrap_or(old.placement);
         let more = MoreScheduleArgs {
@@ -198,12 +205,12 @@ impl MigrateArgs {
             },
             weight_quantum: old.weight_quantum,
             resolution: old.resolution,
-            anchor: new_anchor.unwrap_or(old.anchor),
+            anchor: new_anchor.or(old.anchor.filter(|_| !takes_calendar)),
+            time_zone: old.time_zone.clone().filter(|_| needs_zone),
+            active: if new_cycle.is_some() { Vec::new() } else { old.active.clone() },
+            exclude: old.exclude.clone(),
         };
-        let Some(cycle) = new_cycle.or(self.old.cycle) else {
-            return Err(Failure::Usage("--new-cycle: is missing".to_owned()));
-        };
-        Schedule::try_new(&more.spec(cycle)).map_err(|refused| {
+        Schedule::try_new(&more.spec(cycle)?).map_err(|refused| {
             let field = format!("the new {}", refused.field.replace('_', " "));
             Failure::Usage(Rejection { field, ..refused }.to_string())
         })
@@ -216,7 +223,8 @@ struct Plan {
     new_fingerprint: String,
     cutover_time: String,
     path: &'static str,
-    longest_gap: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    longest_gap: Option<String>,
     advice: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     indexes: Vec<String>,
@@ -280,7 +288,7 @@ pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Failure> {
             Path::SameOrder => "SAME_ORDER",
             Path::NewPlaces => "NEW_PLACES",
         },
-        longest_gap: migration.longest_gap().to_string(),
+        longest_gap: migration.longest_gap().map(|gap| gap.to_string()),
         advice: migration.advice(),
         indexes: indexes.iter().flat_map(|index: &Index| index.create_statements.clone()).collect(),
         steps: steps.into_iter().map(StepRow::from).collect(),
@@ -351,7 +359,10 @@ impl Plan {
     fn write_lines(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "cutover      {}", self.cutover_time)?;
         writeln!(out, "path         {}", self.path)?;
-        writeln!(out, "longest gap  {}, whatever the ID", self.longest_gap)?;
+        match &self.longest_gap {
+            Some(gap) => writeln!(out, "longest gap  {gap}, whatever the ID")?,
+            None => writeln!(out, "longest gap  not bounded: exclusions may skip runs")?,
+        }
         if !self.advice.is_empty() {
             writeln!(out, "advice       {}", self.advice)?;
         }

@@ -90,9 +90,9 @@ enum SlotsCommand {
     /// Assign IDs: their slots, offsets and next runs
     Assign(Box<assign::AssignArgs>),
     /// Describe a schedule: its defaults, fingerprint, current slot and expected load
-    Describe(describe::DescribeArgs),
+    Describe(Box<describe::DescribeArgs>),
     /// List the slots that start in a window of time
-    List(list::ListArgs),
+    List(Box<list::ListArgs>),
     /// List the runs that are due since the last time, and those that were missed
     ///
     /// Writes the watermark for the next time to standard error.
@@ -102,7 +102,7 @@ enum SlotsCommand {
     /// Say how evenly IDs fill the slots, and what is wrong if they do not
     Audit(Box<audit::AuditArgs>),
     /// Place kinds of job that must not meet on the same user
-    Reciprocal(reciprocal::ReciprocalArgs),
+    Reciprocal(Box<reciprocal::ReciprocalArgs>),
 }
 
 #[derive(Debug, Subcommand)]

@@ -14,15 +14,14 @@ use crate::schedules::parse;
 #[command(next_help_heading = "Schedule")]
 pub(super) struct NamedArgs {
     /// A file of schedules (TOML), as the server loads it; --schedule names one of them
-    // PENDING-MERGE: flags that the other branches add to a schedule belong here too: `requires =
-    // "cycle"` alone is let off beside what excludes a cycle.
+    // `requires = "cycle"` alone is let off beside what excludes a cycle.
     #[arg(
         long,
         value_name = "FILE",
         requires = "schedule",
         conflicts_with_all = [
             "cycle", "slots", "placement", "profile", "buckets", "salt", "resolution", "anchor",
-            "weight_quantum",
+            "weight_quantum", "time_zone", "active", "exclude",
         ]
     )]
     pub(super) schedules: Option<PathBuf>,

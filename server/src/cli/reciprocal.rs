@@ -14,13 +14,14 @@ use super::Failure;
 use super::named;
 use super::output::{AnswerFormat, Row, RowFormat, RowWriter, write_json_line};
 use super::schedule::{MoreScheduleArgs, parse_count, parse_span};
+use crate::schedule_text::CycleText;
 
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("cycle_or_slots").required(true).multiple(true).args(["cycle", "slots", "schedules"])))]
 pub(super) struct ReciprocalArgs {
     /// Length of the cycle, such as 8h; without it and --schedule, --slots alone, and no times
-    #[arg(long, alias = "period", value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
-    cycle: Option<Span>,
+    #[arg(long, alias = "period", value_name = "SPAN|UNIT", value_parser = CycleText::parse, allow_hyphen_values = true)]
+    cycle: Option<CycleText>,
 
     /// The slot to look from
     #[arg(long, value_name = "INDEX", default_value_t = 0, value_parser = parse_count, allow_hyphen_values = true)]

@@ -1,25 +1,27 @@
 //! The flags that describe a schedule.
 
 use clap::{Args, ValueEnum};
-use offbeat_core::{Moment, PlacementKind, Profile, Schedule, ScheduleSpec, Span};
+use offbeat_core::{ExclusionTimes, Moment, PlacementKind, Profile, Schedule, ScheduleSpec, Span};
 
 use super::Failure;
 use super::named::NamedArgs;
-pub(super) use crate::texts::{parse_count, parse_moment, parse_span};
+pub(super) use crate::schedule_text::{CycleText, parse_count, parse_moment, parse_span};
+use crate::schedule_text::{parse_exclusions, parse_windows};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Schedule")]
 pub(super) struct ScheduleArgs {
-    /// Length of the cycle: 8h, 90m, 1d, "1h 30m", 1500ms (a day is 24 hours)
+    /// The cycle: a span (8h, 90m, 1d, "1h 30m", 1500ms; a day is 24 hours), or day, week or
+    /// month by the calendar, with --time-zone
     #[arg(
         long,
         alias = "period",
-        value_name = "SPAN",
-        value_parser = parse_span,
+        value_name = "SPAN|UNIT",
+        value_parser = CycleText::parse,
         required_unless_present = "schedules",
         allow_hyphen_values = true
     )]
-    pub(super) cycle: Option<Span>,
+    pub(super) cycle: Option<CycleText>,
 
     #[command(flatten)]
     pub(super) more: MoreScheduleArgs,
@@ -31,7 +33,7 @@ pub(super) struct MoreScheduleArgs {
     #[command(flatten)]
     pub(super) named: NamedArgs,
 
-    /// Slots in a cycle; must divide it [default: gcd of its seconds and 256]
+    /// Slots in a cycle; must divide its active time [default: gcd of that in seconds and 256]
     #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
     pub(super) slots: Option<i64>,
 
@@ -65,9 +67,25 @@ pub(super) struct MoreScheduleArgs {
     #[arg(long, requires = "cycle", value_name = "SPAN", default_value = "1s", value_parser = parse_span, allow_hyphen_values = true)]
     pub(super) resolution: Span,
 
-    /// When cycle 0 starts, as RFC 3339
-    #[arg(long, requires = "cycle", value_name = "INSTANT", default_value = "1970-01-01T00:00:00Z", value_parser = parse_moment)]
-    pub(super) anchor: Moment,
+    /// When cycle 0 of a span starts, as RFC 3339 [default: 1970-01-01T00:00:00Z]
+    #[arg(long, requires = "cycle", value_name = "INSTANT", value_parser = parse_moment)]
+    pub(super) anchor: Option<Moment>,
+
+    /// Time zone of the calendar, by its IANA name: Europe/Berlin
+    #[arg(long, alias = "timezone", requires = "cycle", value_name = "ZONE")]
+    pub(super) time_zone: Option<String>,
+
+    /// A part of the cycle to use, and no other: "01:00-05:00" of each day, "Mon-Fri
+    /// 01:00-05:00" or "Sat,Sun" of a week, "2h-5h" from the start of any cycle; may be repeated
+    #[arg(long, requires = "cycle", value_name = "WINDOW")]
+    pub(super) active: Vec<String>,
+
+    /// When nothing may start: 2026-12-24T00:00:00Z/2026-12-27T00:00:00Z, or by the calendar
+    /// "22:00-23:00", "Mon-Fri 22:00-23:00", "monthly 0d-1d", with a time zone where it is not
+    /// --time-zone; then "skip" or "defer" (the default) says what becomes of the runs. May be
+    /// repeated
+    #[arg(long, requires = "cycle", value_name = "TIMES")]
+    pub(super) exclude: Vec<String>,
 }
 
 /// How an ID becomes a place.
@@ -104,20 +122,31 @@ impl ScheduleArgs {
 
 impl MoreScheduleArgs {
     /// The schedule of the flags: by name, or of this cycle; without either there is none.
-    pub(super) fn schedule(&self, cycle: Option<Span>) -> Result<Option<Schedule>, Failure> {
+    pub(super) fn schedule(&self, cycle: Option<CycleText>) -> Result<Option<Schedule>, Failure> {
         if let Some(schedule) = self.named.schedule()? {
             return Ok(Some(schedule));
         }
-        let Some(period) = cycle else { return Ok(None) };
-        let spec = self.spec(period);
-        Ok(Some(Schedule::try_new(&spec)?))
+        let Some(cycle) = cycle else { return Ok(None) };
+        Ok(Some(Schedule::try_new(&self.spec(cycle)?)?))
     }
 
-    pub(super) fn spec(&self, period: Span) -> ScheduleSpec {
-        ScheduleSpec {
-            period,
+    pub(super) fn spec(&self, cycle: CycleText) -> Result<ScheduleSpec, Failure> {
+        let zone = self.time_zone.as_deref();
+        let of = |flag: &'static str| move |error| Failure::Usage(format!("{flag}: {error}"));
+        let active = self.active.iter().map(String::as_str);
+        let exclude = self.exclude.iter().map(String::as_str);
+        let exclusions = parse_exclusions(exclude, zone).map_err(of("--exclude"))?;
+        let is_recurring =
+            exclusions.iter().any(|one| matches!(one.times, ExclusionTimes::Recurring { .. }));
+        if zone.is_some() && matches!(cycle, CycleText::Period(_)) && !is_recurring {
+            let message = "--time-zone: goes with --cycle day, week or month, or with a recurring \
+                           --exclude: a span has no zone";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        Ok(ScheduleSpec {
+            cycle: cycle.cycle(zone).map_err(of("--time-zone"))?,
             resolution: Some(self.resolution),
-            anchor_time: Some(self.anchor),
+            anchor_time: self.anchor,
             slot_count: self.slots,
             placement: match self.placement {
                 PlacementArg::Hash => PlacementKind::Hash,
@@ -133,6 +162,8 @@ impl MoreScheduleArgs {
             }),
             salt: self.salt.clone(),
             weight_quantum: self.weight_quantum,
-        }
+            active_windows: parse_windows(active, cycle).map_err(of("--active"))?,
+            exclusions,
+        })
     }
 }

@@ -99,7 +99,10 @@ fn row(name: &ScheduleName, schedule: &Schedule) -> ScheduleRow {
     ScheduleRow {
         schedule: name.to_string(),
         fingerprint: schedule.fingerprint(),
-        period: schedule.period().to_string(),
+        period: schedule.calendar().map_or_else(
+            || schedule.period().to_string(),
+            |(unit, zone)| format!("{} {zone}", unit.name()),
+        ),
         slot_count: schedule.slot_count(),
         placement: schedule.placement().kind().name(),
     }

@@ -67,16 +67,21 @@ struct Asked<'a> {
 impl Asked<'_> {
     fn piece(&self, place: &Place, piece: u32) -> proto::Piece {
         let place = self.schedule.piece(place, piece);
+        // One run tells the cycle, if no more are asked for.
+        let next: Vec<_> = self.runs.next_runs(&place).take(self.run_count.max(1)).collect();
+        let cycle = next.first().map_or_else(|| self.runs.cycle(), |run| run.cycle_index);
+        let last = self.runs.last_run(&place);
         let run = |run| convert::run_of_piece(run, &self.prefix, piece, &self.id);
         let first = self.newcomer.as_ref();
         let first = first.and_then(|newcomer| newcomer.first_run(&self.id, &place, piece));
+        let place = self.schedule.place_in(&place, cycle);
         proto::Piece {
             piece_index: convert::count(piece),
             slot_index: convert::count(place.slot),
             slot_offset: Some(convert::duration(self.schedule.span(place.slot_offset))),
             cycle_offset: Some(convert::duration(self.schedule.span(place.cycle_offset))),
-            last_run: Some(run(self.runs.last_run(&place))),
-            next_runs: self.runs.next_runs(&place).take(self.run_count).map(run).collect(),
+            last_run: last.map(run),
+            next_runs: next.into_iter().take(self.run_count).map(run).collect(),
             first_run: first.map(|FirstRun { run: first, regular_unix_millis }| proto::Run {
                 regular_time: regular_unix_millis
                     .and_then(Moment::from_unix_millis)

@@ -1,8 +1,8 @@
 //! Batches: a column of IDs in, columns of assignments out.
 
-use offbeat_core::limits::{BATCH_IDS, DETAILED_ERRORS};
+use offbeat_core::limits::{BATCH_IDS, DETAILED_ERRORS, SEARCHED_CYCLES};
 use offbeat_core::timetable::Runs;
-use offbeat_core::{Id, Place, Reason, Rejection, Schedule};
+use offbeat_core::{Id, Place, Reason, Rejection, Run, Schedule};
 
 use super::convert::{self, Column};
 use super::weights::Pieces;
@@ -125,8 +125,10 @@ pub(super) fn assign(
         piece_indexes: Vec::with_capacity(weighted_rows),
     };
     let errors = IdErrors::new(column, first_index);
-    let mut answer = Answer { columns, errors, schedule, runs, pieces, row: 0 };
-    column.place_all(schedule, |place| answer.push(place));
+    let held = Vec::new();
+    let mut answer = Answer { columns, errors, schedule, runs, pieces, row: 0, held };
+    column.place_all(schedule, |place| answer.take(place));
+    answer.release();
     answer.columns.errors = answer.errors.into_vec();
     answer.columns
 }
@@ -139,48 +141,81 @@ struct Answer<'a> {
     runs: &'a Runs<'a>,
     pieces: &'a Pieces,
     row: usize,
+    /// What waits for the others, by row and piece: runs that exclusions may skip for long are
+    /// searched for all IDs together.
+    held: Vec<(usize, u32, Result<Place, Rejection>)>,
 }
 
 impl Answer<'_> {
-    fn push(&mut self, place: Result<Place, Rejection>) {
+    fn take(&mut self, place: Result<Place, Rejection>) {
+        let row = self.row;
+        self.row += 1;
         match place {
-            Ok(place) if self.pieces.are_by_weight() => {
-                for piece in 0..self.pieces.of(self.row) {
-                    self.push_piece(piece);
-                    self.push_place(&self.schedule.piece(&place, piece));
+            Ok(place) => {
+                for piece in 0..self.pieces.of(row) {
+                    self.take_piece(row, piece, Ok(self.schedule.piece(&place, piece)));
                 }
             }
-            Ok(place) => self.push_place(&place),
+            Err(rejection) => self.take_piece(row, 0, Err(rejection)),
+        }
+    }
+
+    fn take_piece(&mut self, row: usize, piece: u32, place: Result<Place, Rejection>) {
+        if !self.runs.is_plain() {
+            return self.held.push((row, piece, place));
+        }
+        let assigned = place.and_then(|place| {
+            let next = self.runs.next_run(&place).ok_or_else(no_run)?;
+            Ok((place, next))
+        });
+        self.push(row, piece, assigned);
+    }
+
+    /// Answers what waits.
+    fn release(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        let places: Vec<Place> =
+            held.iter().filter_map(|(_, _, place)| place.as_ref().ok()).copied().collect();
+        let mut runs = self.runs.next_run_of_each(&places).into_iter();
+        for (row, piece, place) in held {
+            let assigned = place.and_then(|place| {
+                let next = runs.next().flatten().ok_or_else(no_run)?;
+                Ok((self.schedule.place_in(&place, next.cycle_index), next))
+            });
+            self.push(row, piece, assigned);
+        }
+    }
+
+    fn push(&mut self, row: usize, piece: u32, assigned: Result<(Place, Run), Rejection>) {
+        let columns = &mut self.columns;
+        if self.pieces.are_by_weight() {
+            columns.id_indexes.push(i32::try_from(row).unwrap_or(i32::MAX));
+            columns.piece_indexes.push(convert::count(piece));
+        }
+        match assigned {
+            Ok((place, next)) => {
+                columns.slot_indexes.push(convert::count(place.slot));
+                columns.slot_offset_ticks.push(convert::wide(place.slot_offset));
+                columns.cycle_offset_ticks.push(convert::wide(place.cycle_offset));
+                columns.cycle_indexes.push(next.cycle_index);
+                columns.next_run_unix_millis.push(next.unix_millis);
+            }
             Err(rejection) => {
-                if self.pieces.are_by_weight() {
-                    self.push_piece(0);
-                }
-                let columns = &mut self.columns;
                 columns.slot_indexes.push(-1);
                 columns.slot_offset_ticks.push(REFUSED);
                 columns.cycle_offset_ticks.push(REFUSED);
                 columns.cycle_indexes.push(REFUSED);
                 columns.next_run_unix_millis.push(REFUSED);
-                self.errors.push(self.row, rejection);
+                self.errors.push(row, rejection);
             }
         }
-        self.row += 1;
     }
+}
 
-    fn push_place(&mut self, place: &Place) {
-        let columns = &mut self.columns;
-        let next = self.runs.next_run(place);
-        columns.slot_indexes.push(convert::count(place.slot));
-        columns.slot_offset_ticks.push(convert::wide(place.slot_offset));
-        columns.cycle_offset_ticks.push(convert::wide(place.cycle_offset));
-        columns.cycle_indexes.push(next.cycle_index);
-        columns.next_run_unix_millis.push(next.unix_millis);
-    }
-
-    fn push_piece(&mut self, piece: u32) {
-        self.columns.id_indexes.push(i32::try_from(self.row).unwrap_or(i32::MAX));
-        self.columns.piece_indexes.push(convert::count(piece));
-    }
+fn no_run() -> Rejection {
+    let allowed =
+        format!("exclusions skip each of its runs for {} cycles", SEARCHED_CYCLES.maximum);
+    Rejection::new(Reason::NoRun, "", "the ID", allowed)
 }
 
 /// Why IDs of a column were refused; the first ones with details.

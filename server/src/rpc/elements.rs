@@ -4,8 +4,8 @@
 use std::any::TypeId;
 
 use offbeat_core::limits::{
-    BATCH_IDS, CALL_GROUPS, CONFLICTS, DISPATCHED_JOBS, GROUP_WINDOW, HISTOGRAM_BUCKETS,
-    KIND_COUNT, Limit, RUN_TIME_SAMPLES, STAGE_COUNT,
+    ACTIVE_WINDOWS, BATCH_IDS, CALL_GROUPS, CONFLICTS, DISPATCHED_JOBS, EXCLUSIONS, GROUP_WINDOW,
+    HISTOGRAM_BUCKETS, KIND_COUNT, Limit, RUN_TIME_SAMPLES, STAGE_COUNT,
 };
 use offbeat_core::{Reason, Rejection};
 
@@ -39,7 +39,9 @@ const fn packed(name: &'static str, path: &'static [u32], limit: Limit) -> Repea
     Repeated { packed: true, ..repeated(name, path, limit) }
 }
 
-static IDS: [Repeated; 3] = [
+static IDS: [Repeated; 5] = [
+    repeated("schedule.spec.active_windows", &[1, 1, 10], ACTIVE_WINDOWS),
+    repeated("schedule.spec.exclusions", &[1, 1, 11], EXCLUSIONS),
     repeated("ids.uuids", &[2, 2], BATCH_IDS),
     repeated("ids.decimals", &[2, 4], BATCH_IDS),
     repeated("ids.texts", &[2, 5], BATCH_IDS),
@@ -49,7 +51,9 @@ static MIGRATED_IDS: [Repeated; 3] = [
     repeated("ids.decimals", &[5, 4], BATCH_IDS),
     repeated("ids.texts", &[5, 5], BATCH_IDS),
 ];
-static STREAMED_IDS: [Repeated; 3] = [
+static STREAMED_IDS: [Repeated; 5] = [
+    repeated("schedule.spec.active_windows", &[1, 1, 10], ACTIVE_WINDOWS),
+    repeated("schedule.spec.exclusions", &[1, 1, 11], EXCLUSIONS),
     repeated("ids.uuids", &[4, 2], BATCH_IDS),
     repeated("ids.decimals", &[4, 4], BATCH_IDS),
     repeated("ids.texts", &[4, 5], BATCH_IDS),

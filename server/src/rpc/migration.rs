@@ -73,7 +73,7 @@ fn decide(
         cutover_time: Some(convert::timestamp(cutover)),
         path: path(migration.path()).into(),
         advice: migration.advice(),
-        longest_gap: Some(convert::duration(migration.longest_gap())),
+        longest_gap: migration.longest_gap().map(convert::duration),
         ids: column.map(|column| Ids::cross(&migration, (&old, &new), column, prefixes)),
         steps: steps.into_iter().map(step).collect(),
         sql_indexes: indexes.iter().map(|index: &Index| convert::sql_index(index)).collect(),

@@ -6,6 +6,7 @@ mod batch;
 pub mod codec;
 mod columns;
 mod convert;
+mod describe;
 mod due_runs;
 mod elements;
 pub mod lanes;

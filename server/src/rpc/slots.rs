@@ -10,6 +10,7 @@ use tonic::{Request, Response, Status, Streaming};
 use super::assign::assign;
 use super::batch::Batch;
 use super::convert;
+use super::describe::describe;
 use super::status;
 use super::stream;
 use super::{audit, due_runs, migration};
@@ -66,7 +67,11 @@ impl SlotService for SlotHandlers {
         &self,
         request: Request<proto::DescribeScheduleRequest>,
     ) -> Answer<proto::DescribeScheduleResponse> {
-        answer(describe(request.into_inner(), self.now, &self.schedules.snapshot()))
+        let permit: Option<Permit> = request.extensions().get().cloned();
+        let (request, now) = (request.into_inner(), self.now);
+        let catalog = self.schedules.snapshot();
+        // Up to 4,096 excluded spans in a cycle.
+        answer(off_loop(true, permit, move || describe(request, now, &catalog)).await?)
     }
 
     async fn list_slots(
@@ -85,7 +90,10 @@ impl SlotService for SlotHandlers {
         &self,
         request: Request<proto::GetWindowPredicateRequest>,
     ) -> Answer<proto::GetWindowPredicateResponse> {
-        answer(window(request.into_inner(), self.now, &self.schedules.snapshot()))
+        let permit: Option<Permit> = request.extensions().get().cloned();
+        let (request, now) = (request.into_inner(), self.now);
+        let catalog = self.schedules.snapshot();
+        answer(off_loop(true, permit, move || window(request, now, &catalog)).await?)
     }
 
     async fn assign_slot(
@@ -170,35 +178,6 @@ impl SlotService for SlotHandlers {
         let catalog = self.schedules.snapshot();
         Ok(Response::new(audit::audit(request.into_inner(), catalog, permit).await?))
     }
-}
-
-fn describe(
-    request: proto::DescribeScheduleRequest,
-    now: fn() -> Moment,
-    catalog: &Catalog,
-) -> Result<proto::DescribeScheduleResponse, Rejection> {
-    let proto::DescribeScheduleRequest { schedule, at_time, population } = request;
-    let schedule = convert::schedule(schedule, catalog)?;
-    let slot = schedule.slot_at(convert::moment_or_now("at_time", at_time, now)?)?;
-    let population = convert::population(population)?;
-    Ok(proto::DescribeScheduleResponse {
-        identity: Some(convert::identity(&schedule)),
-        spec: Some(convert::resolved_spec(&schedule)),
-        canonical_text: schedule.canonical_text(),
-        slot_duration: Some(convert::duration(schedule.slot_duration())),
-        slot: Some(convert::slot(&slot)),
-        cycle_start_time: schedule.cycle_start(slot.cycle_index).map(convert::timestamp),
-        bucket_share: convert::bucket_share(&schedule),
-        slot_load: population.map(|ids| convert::expected_load(schedule.slot_load(ids))),
-        second_load: population
-            .and_then(|ids| schedule.second_load(ids))
-            .map(convert::expected_load),
-        // PENDING-MERGE: of calendars, windows and exclusions.
-        cycle_end_time: None,
-        active_duration: None,
-        skipped_share: 0.0,
-        deferred_share: 0.0,
-    })
 }
 
 fn list(

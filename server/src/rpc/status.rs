@@ -38,6 +38,8 @@ impl From<Reason> for ErrorReason {
             Reason::SpreadClosing => Self::SpreadClosing,
             Reason::OrderDiffers => Self::OrderDiffers,
             Reason::LimitReached => Self::LimitReached,
+            Reason::UnknownTimeZone => Self::UnknownTimeZone,
+            Reason::NoRun => Self::NoRun,
         }
     }
 }
@@ -57,6 +59,8 @@ const fn code_of(reason: Reason) -> Code {
         | Reason::Contradictory
         | Reason::SlotCountDoesNotDivide
         | Reason::IdTypeUnsuitable
+        | Reason::UnknownTimeZone
+        | Reason::NoRun
         | Reason::KindsDoNotFit => Code::InvalidArgument,
         Reason::UnknownSchedule | Reason::UnknownSpread => Code::NotFound,
         Reason::SpreadDiffers

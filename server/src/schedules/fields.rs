@@ -1,10 +1,12 @@
 //! The fields of a table of TOML: taken one by one, and what is left is refused.
 
-use offbeat_core::{Moment, Reason, Rejection, Span};
+use offbeat_core::{CalendarSpec, CycleWindow, ExclusionSpec, Moment, Reason, Rejection, Span};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::texts::{parse_moment, parse_span};
+use crate::schedule_text::{
+    CycleText, parse_exclusions, parse_moment, parse_span, parse_unit, parse_windows,
+};
 
 /// A refusal, and where in the text it is.
 #[derive(Debug)]
@@ -113,6 +115,57 @@ pub(super) fn moment(value: &DeValue<'_>) -> Result<Moment, Rejection> {
     };
     parse_moment(&text)
         .map_err(|allowed| Rejection::new(Reason::Malformed, "", format_args!("{text:?}"), allowed))
+}
+
+/// `{ unit = "day", time_zone = "Europe/Berlin" }`.
+pub(super) fn calendar(value: &DeValue<'_>) -> Result<CalendarSpec, Rejection> {
+    let allowed = "must be a table such as { unit = \"day\", time_zone = \"Europe/Berlin\" }";
+    let table = value.as_table().ok_or_else(|| other_type(value, allowed))?;
+    let field = |name: &str| {
+        let missing = || Rejection::new(Reason::FieldMissing, name, "nothing", allowed);
+        let value = table.get(name).ok_or_else(missing)?;
+        text(value.get_ref()).map_err(|refused| refused.under(name))
+    };
+    if let Some((key, _)) =
+        table.iter().find(|(key, _)| !["unit", "time_zone"].contains(&key.get_ref().as_ref()))
+    {
+        let value = format_args!("{:?}", key.get_ref());
+        return Err(Rejection::new(Reason::Malformed, "an unknown field", value, allowed));
+    }
+    let (unit, time_zone) = (field("unit")?, field("time_zone")?.to_owned());
+    let known = parse_unit(unit).ok_or_else(|| {
+        let allowed = "must be \"day\", \"week\" or \"month\"";
+        Rejection::new(Reason::Malformed, "unit", format_args!("{unit:?}"), allowed)
+    })?;
+    Ok(CalendarSpec { unit: known, time_zone })
+}
+
+/// Active windows as texts: `["01:00-05:00"]`.
+pub(super) fn windows(
+    value: &DeValue<'_>,
+    cycle: CycleText,
+) -> Result<Vec<CycleWindow>, Rejection> {
+    let texts = texts(value)?;
+    parse_windows(texts.iter().copied(), cycle).map_err(unreadable)
+}
+
+/// Exclusions as texts: `["22:00-23:00 skip"]`; those without a time zone have that of the calendar.
+pub(super) fn exclusions(
+    value: &DeValue<'_>,
+    time_zone: Option<&str>,
+) -> Result<Vec<ExclusionSpec>, Rejection> {
+    let texts = texts(value)?;
+    parse_exclusions(texts.iter().copied(), time_zone).map_err(unreadable)
+}
+
+fn unreadable(why: String) -> Rejection {
+    Rejection::new(Reason::Malformed, "", "a text that cannot be read", why)
+}
+
+fn texts<'v>(value: &'v DeValue<'_>) -> Result<Vec<&'v str>, Rejection> {
+    let allowed = "must be a list of texts in quotes";
+    let array = value.as_array().ok_or_else(|| other_type(value, allowed))?;
+    array.iter().map(|value| text(value.get_ref())).collect()
 }
 
 /// One of a few words.

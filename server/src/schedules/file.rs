@@ -6,6 +6,13 @@
 //! version = 1
 //! period = "8h"
 //! slot_count = 96
+//!
+//! [[schedule]]
+//! name = "reports"
+//! version = 1
+//! calendar = { unit = "day", time_zone = "Europe/Berlin" }
+//! active_windows = ["01:00-05:00"]
+//! exclusions = ["2026-12-24T00:00:00Z/2026-12-27T00:00:00Z skip", "03:00-03:30"]
 //! ```
 
 use std::fmt;
@@ -13,11 +20,15 @@ use std::path::Path;
 
 use offbeat_core::limits::{NAMED_SCHEDULES, PERIOD};
 use offbeat_core::{
-    Catalog, PlacementKind, Profile, Reason, Rejection, Schedule, ScheduleName, ScheduleSpec,
+    Catalog, CycleSpec, PlacementKind, Profile, Reason, Rejection, Schedule, ScheduleName,
+    ScheduleSpec,
 };
 use toml::de::DeTable;
 
-use super::fields::{Fields, Misplaced, integer, moment, span, tables, text, word};
+use super::fields::{
+    Fields, Misplaced, calendar, exclusions, integer, moment, span, tables, text, windows, word,
+};
+use crate::schedule_text::CycleText;
 
 /// The words of placements and profiles, as on the command line.
 const PLACEMENTS: [(&str, PlacementKind); 3] = [
@@ -124,14 +135,31 @@ fn name(fields: &mut Fields<'_>) -> Result<ScheduleName, Misplaced> {
     ScheduleName::try_new(&name, version).map_err(|rejection| fields.misplaced(rejection))
 }
 
+/// Takes `period`, or `calendar`, but not both.
+fn cycle(fields: &mut Fields<'_>) -> Result<CycleSpec, Misplaced> {
+    let Some(calendar) = fields.take("calendar", calendar)? else {
+        let period =
+            format!("must be {PERIOD}, such as \"8h\"; or calendar, with unit and time_zone");
+        return fields.need("period", &period, span).map(CycleSpec::Period);
+    };
+    if let Some(period) = fields.take("period", span)? {
+        let allowed = "must not be set together with calendar";
+        let rejection = Rejection::new(Reason::Contradictory, "period", period, allowed);
+        return Err(fields.misplaced(rejection));
+    }
+    Ok(CycleSpec::Calendar(calendar))
+}
+
 /// Takes the fields of a schedule: those of `ScheduleSpec`, under the same names.
 fn schedule(fields: &mut Fields<'_>) -> Result<Schedule, Misplaced> {
-    let period = format!("must be {PERIOD}, such as \"8h\"");
-    // PENDING-MERGE: `calendar` (a table with unit and time_zone) instead of `period`,
-    // `active_windows`, `exclusions` (arrays) and `weight_quantum` (an integer) are further
-    // takes of this list; until then they are refused as unknown.
+    let cycle = cycle(fields)?;
+    let zone = match &cycle {
+        CycleSpec::Period(_) => None,
+        CycleSpec::Calendar(calendar) => Some(calendar.time_zone.clone()),
+    };
+    let text_of = CycleText::of(&cycle);
     let spec = ScheduleSpec {
-        period: fields.need("period", &period, span)?,
+        cycle,
         resolution: fields.take("resolution", span)?,
         anchor_time: fields.take("anchor_time", moment)?,
         slot_count: fields.take("slot_count", integer)?,
@@ -140,6 +168,12 @@ fn schedule(fields: &mut Fields<'_>) -> Result<Schedule, Misplaced> {
         profile: fields.take("profile", |value| word(value, &PROFILES))?,
         salt: fields.take("salt", |value| Ok(text(value)?.to_owned()))?.unwrap_or_default(),
         weight_quantum: fields.take("weight_quantum", integer)?,
+        active_windows: fields
+            .take("active_windows", |value| windows(value, text_of))?
+            .unwrap_or_default(),
+        exclusions: fields
+            .take("exclusions", |value| exclusions(value, zone.as_deref()))?
+            .unwrap_or_default(),
     };
     fields.end()?;
     Schedule::try_new(&spec).map_err(|rejection| fields.misplaced(rejection))

@@ -1,6 +1,4 @@
 //! Advice: a cheaper way to the same end, in a sentence.
-//!
-//! PENDING-MERGE: over cycles of the calendar, "period" and "anchor_time" are not what to keep.
 
 use super::{Migration, Path, same_cycles};
 use crate::limits::SLOT_COUNT;
@@ -27,7 +25,7 @@ impl Migration<'_> {
             return String::new();
         }
         let most = u32::try_from(SLOT_COUNT.maximum).unwrap_or(u32::MAX);
-        let ticks = self.new.period_ticks();
+        let ticks = self.new.active_ticks_of_all();
         let multiples = (2..=most / old).map(|times| times * old);
         let fitting = multiples.filter(|slots| ticks.is_multiple_of(u64::from(*slots)));
         let nearest = fitting.min_by_key(|slots| slots.abs_diff(new));
@@ -41,9 +39,14 @@ impl Migration<'_> {
 
     fn keep_times(&self) -> String {
         let (old, new) = (self.old, self.new);
+        if !(old.is_plain() && new.is_plain()) {
+            return String::new(); // what moves is what was asked for: hours, days, clocks
+        }
         if old.period_millis() == new.period_millis() {
             return if same_cycles(old, new) {
-                format!("keep the anchor_time, {}: then no ID moves", old.anchor_time())
+                let anchor = Moment::from_unix_millis(old.anchor_millis());
+                let anchor = anchor.unwrap_or(Moment::UNIX_EPOCH); // it came from one
+                format!("keep the anchor_time, {anchor}: then no ID moves")
             } else {
                 format!("keep the resolution, {}: then no ID moves", old.resolution())
             };

@@ -23,33 +23,34 @@ struct Bounds {
 impl Migration<'_> {
     /// No ID whatever waits longer than this from its last old to its first new run: within a few
     /// ticks of what some ID could wait where the places are related, and else what IDs of any
-    /// two places could.
+    /// two places could (with a calendar or active windows, always). With exclusions, which may
+    /// skip whatever runs, there is no such bound.
     #[must_use]
-    pub fn longest_gap(&self) -> Span {
+    pub fn longest_gap(&self) -> Option<Span> {
+        // The last old run is at most one wait before the cutover, the first new one less than one
+        // wait after the cutover or the end of the gap.
+        let (old_wait, new_wait) =
+            (self.old.longest_wait_millis()?, self.new.longest_wait_millis()?);
+        let of_any = old_wait.max(self.min_gap) + new_wait - 1;
         let millis = if self.path == Path::Unchanged {
-            self.old.longest_wait_millis()
-        } else if self.share_keys() {
-            self.longest_over_keys()
+            old_wait
+        } else if self.share_keys() && self.old.is_plain() && self.new.is_plain() {
+            self.longest_over_keys().unwrap_or(of_any)
         } else {
-            self.longest_of_any()
+            of_any
         };
-        Span::from_millis(millis.unsigned_abs())
-    }
-
-    /// The last old run is at most one wait before the cutover, the first new one less than one wait
-    /// after the cutover or the end of the gap.
-    fn longest_of_any(&self) -> i64 {
-        self.old.longest_wait_millis().max(self.min_gap) + self.new.longest_wait_millis() - 1
+        Some(Span::from_millis(millis.unsigned_abs()))
     }
 
     /// The largest bound over all keys, halving what might hold a larger gap than any seen.
-    fn longest_over_keys(&self) -> i64 {
+    /// `None` if it gives up.
+    fn longest_over_keys(&self) -> Option<i64> {
         let near_enough = 2 * self.slack();
         let mut longest_seen = 0;
         let mut longest = 0;
         let mut ranges = vec![self.all_keys()];
         for _ in 0..MAX_RANGES {
-            let Some(range) = ranges.pop() else { return longest };
+            let Some(range) = ranges.pop() else { return Some(longest) };
             let Some(bounds) = self.bounds(&range) else {
                 ranges.extend(halves(&range));
                 continue;
@@ -65,7 +66,7 @@ impl Migration<'_> {
                 ranges.extend(halves(&range));
             }
         }
-        self.longest_of_any()
+        None
     }
 
     fn longest_gap_of(&self, bounds: &Bounds) -> i64 {
@@ -115,8 +116,8 @@ impl Migration<'_> {
     /// `None` where the keys run in more than one cycle.
     fn bounds(&self, range: &Range<u128>) -> Option<Bounds> {
         let runs = |key: u128| {
-            let old = self.old.run_times(&self.old.place_of_key(key));
-            let new = self.new.run_times(&self.new.place_of_key(key));
+            let (old, new) = (self.old.place_of_key(key), self.new.place_of_key(key));
+            let (old, new) = (self.old_clock.times(&old), self.new_clock.times(&new));
             let first = new.first_from(self.cutover)?;
             let second = new.first_from(first.unix_millis + 1)?;
             Some((old.last_before(self.cutover)?, first, second))
@@ -142,8 +143,7 @@ impl Migration<'_> {
         Some(Bounds { shortest, longest, longest_to_next })
     }
 
-    /// By how much rounding to ticks can bend a gap. PENDING-MERGE: with a calendar or windows gaps
-    /// do not grow evenly, and nothing bounds this; a `None` then leaves the ends' bounds alone.
+    /// By how much rounding to ticks can bend a gap.
     fn slack(&self) -> i64 {
         if self.share_cycles() {
             return 0; // both are rounded alike

@@ -13,6 +13,7 @@ pub use steps::Step;
 
 use crate::placement::{Place, Placement};
 use crate::rejection::{Reason, Rejection};
+use crate::runs::Clock;
 use crate::schedule::Schedule;
 use crate::time::{Moment, Span};
 use crate::timetable::Run;
@@ -31,10 +32,12 @@ pub enum Path {
 }
 
 /// A change of schedule.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Migration<'a> {
     old: &'a Schedule,
     new: &'a Schedule,
+    old_clock: Clock<'a>,
+    new_clock: Clock<'a>,
     cutover: i64,
     min_gap: i64,
     path: Path,
@@ -79,12 +82,15 @@ impl<'a> Migration<'a> {
         let min_gap = min_gap.unwrap_or(Span::from_seconds(0));
         let longest = Span::from_millis(new.shortest_cycle_millis().unsigned_abs());
         if !(Span::from_seconds(0)..=longest).contains(&min_gap) {
-            let allowed = format!("must be 0s to {longest}, one period of new_schedule");
+            let cycle = new.shortest_cycle_name();
+            let allowed = format!("must be 0s to {longest}, {cycle} of new_schedule");
             return Err(Rejection::new(Reason::OutOfRange, "min_gap", min_gap, allowed));
         }
         Ok(Self {
             old,
             new,
+            old_clock: old.clock(),
+            new_clock: new.clock(),
             cutover: cutover.unix_millis_ceil(),
             min_gap: min_gap.millis_ceil().cast_signed(),
             path: path(old, new),
@@ -100,7 +106,7 @@ impl<'a> Migration<'a> {
     /// How the ID goes over that stands at these places. `None` if it never runs.
     #[must_use]
     pub fn crossing(&self, old_place: &Place, new_place: &Place) -> Option<Crossing> {
-        let (old, new) = (self.old.run_times(old_place), self.new.run_times(new_place));
+        let (old, new) = (self.old_clock.times(old_place), self.new_clock.times(new_place));
         let last_old = old.last_before(self.cutover)?;
         let allowed_from = self.cutover.max(last_old.unix_millis + self.min_gap);
         let first_new = new.first_from(allowed_from)?;
@@ -132,8 +138,25 @@ fn same_cycles(old: &Schedule, new: &Schedule) -> bool {
     old.period_millis() == new.period_millis() && old.tick_millis() == new.tick_millis()
 }
 
-/// PENDING-MERGE: cycles of the calendar, windows and exclusions are parts of the cycle; schedules
-/// in which one of them differs have `SameOrder` at best.
+/// Whether runs of places of equal shares come at equal times.
+fn same_times(old: &Schedule, new: &Schedule) -> bool {
+    if old.tick_millis() != new.tick_millis() {
+        return false;
+    }
+    match (old.plan(), new.plan()) {
+        (None, None) => {
+            let shift = old.anchor_millis() - new.anchor_millis();
+            same_cycles(old, new) && shift.rem_euclid(old.shortest_cycle_millis()) == 0
+        }
+        (Some(old), Some(new)) => {
+            old.axis.is_cut_like(&new.axis)
+                && old.windows == new.windows
+                && old.exclusions == new.exclusions
+        }
+        _ => false,
+    }
+}
+
 fn path(old: &Schedule, new: &Schedule) -> Path {
     if old.canonical_text() == new.canonical_text() {
         return Path::Unchanged;
@@ -142,7 +165,5 @@ fn path(old: &Schedule, new: &Schedule) -> Path {
     if !same_placement || matches!(old.placement(), Placement::Twister { .. }) {
         return Path::NewPlaces; // a twister draws anew for slots of another length
     }
-    let shift = old.anchor_millis() - new.anchor_millis();
-    let same_start = shift.rem_euclid(old.shortest_cycle_millis()) == 0;
-    if same_cycles(old, new) && same_start { Path::SameTimes } else { Path::SameOrder }
+    if same_times(old, new) { Path::SameTimes } else { Path::SameOrder }
 }

@@ -74,6 +74,13 @@ impl<'a> Writer<'a> {
     fn try_new(migration: &'a Migration<'a>, column: &ColumnSpec) -> Result<Self, Rejection> {
         for (schedule, field) in [(migration.old, "old_schedule"), (migration.new, "new_schedule")]
         {
+            if let Some(part) = schedule.irregular_field() {
+                let allowed = format!(
+                    "must not be set with {part} of {field}: statements are written of schedules with \
+                     plain periods (give the IDs instead, or list the windows of each schedule)"
+                );
+                return Err(Rejection::new(Reason::Contradictory, "", "a column", allowed));
+            }
             if matches!(schedule.placement(), Placement::Twister { .. }) {
                 let allowed = format!(
                     "must not be set with the TWISTER of {field}: no database computes its offsets \
@@ -99,10 +106,10 @@ impl<'a> Writer<'a> {
     /// One old period up to the cutover.
     fn old_steps(&mut self) -> Result<(), Rejection> {
         let Migration { old, cutover, .. } = *self.migration;
-        let from = cutover - old.longest_wait_millis();
+        let from = cutover - old.period_millis().cast_signed();
         for span in slots_between(old, from..cutover) {
             let (start, end) = moments(&span)?;
-            let keys = old.keys_running_in(start, end)?;
+            let keys = old.key_ranges_in(start, end)?;
             self.push((start, end), false, &keys, Membership::keys)?;
         }
         Ok(())
@@ -123,7 +130,7 @@ impl<'a> Writer<'a> {
         };
         for span in slots_between(migration.new, span) {
             let (start, end) = moments(&span)?;
-            let keys = intersection(&migration.new.keys_running_in(start, end)?, &kept);
+            let keys = intersection(&migration.new.key_ranges_in(start, end)?, &kept);
             if keys.len() > MIGRATION_RANGES.max_size() {
                 return Err(self.too_fine("the periods are nearly equal"));
             }
@@ -141,18 +148,18 @@ impl<'a> Writer<'a> {
         if !MIGRATION_STEPS.allows(ticks.into()) {
             return Err(self.too_fine("the schedules place IDs independently"));
         }
-        let old_start = cutover - old.longest_wait_millis();
+        let old_start = cutover - old.period_millis().cast_signed();
         for span in cut(span, new.anchor_millis(), tick) {
             let (start, end) = moments(&span)?;
             let run_at = first_tick(new, span.start); // all rows of the span, if it is in there
             let behind_old = (run_at - min_gap + 1).clamp(old_start, cutover);
             let (old_from, old_to) = moments(&(old_start..behind_old))?;
-            let ran = old.keys_running_in(old_from, old_to)?;
+            let ran = old.key_ranges_in(old_from, old_to)?;
             if ran.is_empty() {
                 continue;
             }
             let members = self.old.clone();
-            let keys = new.keys_running_in(start, end)?;
+            let keys = new.key_ranges_in(start, end)?;
             self.push((start, end), true, &keys, |new, keys| {
                 let mut predicate = new.keys(keys);
                 let ran = members.after(&predicate).keys(&ran);
@@ -168,10 +175,10 @@ impl<'a> Writer<'a> {
     fn further_new_steps(&mut self) -> Result<(), Rejection> {
         let Migration { new, cutover, min_gap, .. } = *self.migration;
         let from = self.migration.gap_end();
-        let end = cutover + new.longest_wait_millis() + min_gap;
+        let end = cutover + new.period_millis().cast_signed() + min_gap;
         for span in slots_between(new, from..end) {
             let (start, end) = moments(&span)?;
-            let keys = new.keys_running_in(start, end)?;
+            let keys = new.key_ranges_in(start, end)?;
             self.push((start, end), true, &keys, Membership::keys)?;
         }
         Ok(())
@@ -212,8 +219,6 @@ impl<'a> Writer<'a> {
 }
 
 /// `span`, cut where slots start.
-///
-/// PENDING-MERGE: slots of windows and calendars have starts of their own.
 fn slots_between(schedule: &Schedule, span: Range<i64>) -> impl Iterator<Item = Range<i64>> {
     let slots = schedule.slot_count().div_ceil(STEPS_A_CYCLE);
     let length = schedule.slot_ticks() * schedule.tick_millis() * u64::from(slots);

@@ -9,7 +9,11 @@ use crate::schedule::Schedule;
 /// # Errors
 /// When it has a calendar, active windows, exclusions or weights, naming the field.
 pub fn check_suitable(schedule: &Schedule) -> Result<(), Rejection> {
-    // PENDING-MERGE: calendars, windows, exclusions.
+    if let Some(field) = schedule.irregular_field() {
+        let allowed = "must not be set: a slot is then no fixed span of time, and opposite slots are \
+                       not a fixed span apart";
+        return Err(Rejection::new(Reason::Contradictory, field, "what it holds", allowed));
+    }
     let Some(quantum) = schedule.weight_quantum() else { return Ok(()) };
     let allowed = "must not be set: the pieces of a weighted ID run in several slots, and would \
                    meet other kinds";
@@ -53,9 +57,12 @@ pub fn check_comparable(schedule: &Schedule, kind: &Schedule) -> Result<(), Reje
     let apart = i128::from(kind.anchor_millis()) - i128::from(schedule.anchor_millis());
     let slot = schedule.slot_duration();
     if (apart * 1_000_000).rem_euclid(slot.nanos()) != 0 {
-        let ours = schedule.anchor_time();
+        let time = |schedule: &Schedule| {
+            schedule.anchor_time().map_or_else(String::new, |time| time.to_string())
+        };
+        let ours = time(schedule);
         let allowed = format!("must be {ours}, as in schedule, or whole slots of {slot} from it");
-        let value = kind.anchor_time();
+        let value = time(kind);
         return Err(Rejection::new(Reason::Contradictory, "anchor_time", value, allowed));
     }
     Ok(())

@@ -3,6 +3,7 @@
 use offbeat_core::load::ExpectedLoad;
 use offbeat_core::{Id, Moment, Place, Placement, Profile, Run, Schedule, Slot, Span, Why};
 
+use super::cycles;
 use crate::proto;
 
 pub(in crate::rpc) fn identity(schedule: &Schedule) -> proto::ScheduleIdentity {
@@ -26,17 +27,16 @@ pub(in crate::rpc) fn resolved_spec(schedule: &Schedule) -> proto::ScheduleSpec 
         Placement::Fraction => (proto::Placement::Fraction, None, None, String::new()),
     };
     proto::ScheduleSpec {
-        cycle: Some(proto::schedule_spec::Cycle::Period(duration(schedule.period()))),
+        cycle: Some(cycles::resolved_cycle(schedule)),
         resolution: Some(duration(schedule.resolution())),
-        anchor_time: Some(timestamp(schedule.anchor_time())),
+        anchor_time: schedule.anchor_time().map(timestamp),
         slot_count: Some(count(schedule.slot_count())),
         placement: placement.into(),
         bucket_count,
         profile: profile.unwrap_or_default().into(),
         salt,
-        // PENDING-MERGE: windows and exclusions.
-        active_windows: Vec::new(),
-        exclusions: Vec::new(),
+        active_windows: cycles::resolved_windows(schedule),
+        exclusions: cycles::resolved_exclusions(schedule),
         weight_quantum: schedule.weight_quantum().map(wide),
     }
 }
@@ -81,7 +81,9 @@ pub(in crate::rpc) fn run_of_piece(
         start_time: Moment::from_unix_millis(run.unix_millis).map(timestamp),
         cycle_index: run.cycle_index,
         run_key: run.key_of_piece(run_key_prefix, piece, id).unwrap_or_default(),
-        regular_time: None, // PENDING-MERGE: of deferred runs
+        regular_time: (run.regular_unix_millis != run.unix_millis)
+            .then(|| Moment::from_unix_millis(run.regular_unix_millis).map(timestamp))
+            .flatten(),
     }
 }
 

@@ -4,6 +4,7 @@
 //! until somebody decides about it.
 
 mod answers;
+mod cycles;
 mod questions;
 mod reciprocal;
 mod sql;

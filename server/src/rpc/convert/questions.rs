@@ -9,6 +9,7 @@ use offbeat_core::{
     ScheduleSpec, Span,
 };
 
+use super::cycles;
 use crate::proto;
 
 /// The name of the kind of job of those who name none.
@@ -66,22 +67,8 @@ fn schedule_spec(message: proto::ScheduleSpec) -> Result<ScheduleSpec, Rejection
         weight_quantum,
     } = message;
     let cycle = required("period", cycle, "must be 1 ms to 316224000 s (3660 days)")?;
-    // PENDING-MERGE: calendars, windows and exclusions.
-    let unsupported = |field: &str| {
-        let allowed = "must not be set: not supported yet";
-        Rejection::new(Reason::Contradictory, field, "what it holds", allowed)
-    };
-    let proto::schedule_spec::Cycle::Period(period) = cycle else {
-        return Err(unsupported("calendar"));
-    };
-    if !active_windows.is_empty() {
-        return Err(unsupported("active_windows"));
-    }
-    if !exclusions.is_empty() {
-        return Err(unsupported("exclusions"));
-    }
     Ok(ScheduleSpec {
-        period: span("period", period)?,
+        cycle: cycles::cycle(cycle)?,
         resolution: resolution.map(|span_| span("resolution", span_)).transpose()?,
         anchor_time: anchor_time.map(|time| moment("anchor_time", time)).transpose()?,
         slot_count: slot_count.map(i64::from),
@@ -89,16 +76,10 @@ fn schedule_spec(message: proto::ScheduleSpec) -> Result<ScheduleSpec, Rejection
         bucket_count: bucket_count.map(i64::from),
         profile: profile_of(profile)?,
         salt,
+        active_windows: cycles::windows(active_windows)?,
+        exclusions: cycles::exclusions(exclusions)?,
         weight_quantum,
     })
-}
-
-/// PENDING-MERGE: refuses a field of a branch that is not merged yet; goes with the last caller.
-pub(in crate::rpc) fn not_yet(field: &str, is_set: bool) -> Result<(), Rejection> {
-    if !is_set {
-        return Ok(());
-    }
-    Err(Rejection::new(Reason::Contradictory, field, "a value", "is not supported yet"))
 }
 
 fn placement_kind(number: i32) -> Result<PlacementKind, Rejection> {
