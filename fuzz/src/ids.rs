@@ -134,7 +134,7 @@ fn place(schedule: &Schedule, id: &Id<'_>, from: Moment) -> Result<offbeat_core:
         }
     }
     let run = match schedule.next_run(&place, from) {
-        Ok(run) => run,
+        Ok(run) => run.unwrap(), // nothing is excluded
         Err(refused) => {
             refusal::check(&refused);
             return Ok(place);
@@ -142,7 +142,7 @@ fn place(schedule: &Schedule, id: &Id<'_>, from: Moment) -> Result<offbeat_core:
     };
     let at = Moment::from_unix_millis(run.unix_millis).unwrap();
     assert!(at >= from, "{run:?}");
-    let running = schedule.slot_at(at).unwrap();
+    let running = schedule.slot_at(at).unwrap().unwrap();
     assert_eq!((running.index, running.cycle_index), (place.slot, run.cycle_index));
     Ok(place)
 }

@@ -10,6 +10,11 @@
     clippy::cast_precision_loss
 )]
 
+use std::collections::BTreeMap;
+
+use offbeat_core::due::{Due, DueRuns, DueSpec, MissedRunPolicy};
+use offbeat_core::migration::Migration;
+use offbeat_core::newcomer::{Newcomer, NewcomerPolicy, NewcomerSpec};
 use offbeat_core::window::KeyRanges;
 use offbeat_core::{
     CalendarSpec, CalendarUnit, CycleSpec, CycleWindow, ExclusionPolicy, ExclusionSpec,
@@ -261,6 +266,181 @@ proptest! {
         for run in runs(&free, key, at, until).into_iter().take(40) {
             prop_assert_eq!(kept.contains(&run), !is_excluded(&exclusions, run.2), "{:?}", run);
         }
+    }
+}
+
+/// An ID of the key, which the schedule places as it does the key.
+fn id(schedule: &Schedule, key: u64) -> Id<'static> {
+    match schedule.placement().kind() {
+        PlacementKind::Fraction => Id::fraction(fraction(key)).unwrap(),
+        _ => Id::Integer((key as i64).into()),
+    }
+}
+
+/// All runs of a place in a span, walked: cycle, regular time and time in milliseconds.
+fn walked(schedule: &Schedule, place: &Place, from: i64, to: i64) -> Vec<(i64, i64, i64)> {
+    let runs = schedule.runs_from(seconds(from), 1).unwrap();
+    runs.next_runs(place)
+        .map(|run| (run.cycle_index, run.regular_unix_millis, run.unix_millis))
+        .take_while(|(.., at)| *at < to * 1_000)
+        .collect()
+}
+
+fn is_active(schedule: &Schedule, millis: i64) -> bool {
+    schedule.active_windows().is_empty()
+        || schedule.slot_at(Moment::from_unix_millis(millis).unwrap()).unwrap().is_some()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn runs_are_found_and_counted_as_they_are_walked(
+        (schedule, at) in schedules(), key: u64, piece in 0u32..5, span in 0..20 * DAY,
+    ) {
+        let place = schedule.piece(&place(&schedule, key), piece);
+        let clock = schedule.clock();
+        let times = clock.times(&place);
+        let expected = walked(&schedule, &place, at, at + span);
+        let range = at * 1_000..(at + span) * 1_000;
+        let found: Vec<_> = times
+            .between(range.clone())
+            .map(|run| (run.cycle_index, run.regular_unix_millis, run.unix_millis))
+            .collect();
+        prop_assert_eq!(&found, &expected);
+        prop_assert_eq!(times.count(range), expected.len() as u64);
+        let runs = schedule.runs_from(seconds(at), 1).unwrap();
+        prop_assert_eq!(times.first_from(at * 1_000), runs.next_run(&place));
+        prop_assert_eq!(times.last_before(at * 1_000), runs.last_run(&place));
+        prop_assert!(expected.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].2 <= pair[1].2));
+    }
+
+    /// Pieces stand apart in active time, by the reversed bits of their numbers.
+    #[test]
+    fn pieces_spread_over_the_active_time((schedule, _at) in schedules(), key: u64, bits in 0u32..5) {
+        let own = place(&schedule, key);
+        let active = schedule.active_ticks();
+        let count = 1u64 << bits;
+        let mut offsets: Vec<u64> =
+            (0..count as u32).map(|piece| schedule.piece(&own, piece).slot_offset).collect(); // of one slot
+        prop_assert_eq!(schedule.piece(&own, 0), own);
+        offsets.sort_unstable();
+        for (index, offset) in offsets.iter().enumerate() {
+            let next = offsets.get(index + 1).copied().unwrap_or(offsets[0] + active);
+            let share = active as f64 / count as f64;
+            prop_assert!(((next - offset) as f64 - share).abs() <= 1.0 + 1e-6);
+        }
+    }
+
+    /// At any rhythm of polls each run is due once, and what is late starts when it may.
+    #[test]
+    fn every_run_is_given_exactly_once(
+        (schedule, at) in schedules(), key: u64, piece in 0u32..3,
+        pauses in prop::collection::vec(prop_oneof![3 => 0..2 * HOUR, 1 => 0..3 * DAY], 1..12),
+        tolerance in 0..HOUR, smear in prop_oneof![Just(0), 0..HOUR],
+    ) {
+        let id = id(&schedule, key);
+        let place = schedule.piece(&schedule.place(&id).unwrap(), piece);
+        let mut watermark = at * 1_000;
+        let mut given = BTreeMap::new();
+        let (mut now, mut dropped) = (at, 0);
+        for pause in pauses {
+            now += pause;
+            let due = Due::try_new(&schedule, &DueSpec {
+                missed_run_policy: MissedRunPolicy::RunAll,
+                on_time_tolerance: Some(Span::from_seconds(tolerance)),
+                catch_up_horizon: Some(Span::from_seconds(2 * DAY)),
+                smear_span: Some(Span::from_seconds(smear)),
+                ..DueSpec::until(seconds(now))
+            })
+            .unwrap();
+            let mut rows = DueRuns::default();
+            due.add(&mut rows, (0, piece), &id, &place, watermark);
+            let rows = rows.within_limit().unwrap();
+            dropped += rows.dropped;
+            for (row, cycle) in rows.cycle_indexes.iter().enumerate() {
+                let (scheduled, start) = (rows.scheduled_unix_millis[row], rows.start_unix_millis[row]);
+                prop_assert!(given.insert(*cycle, scheduled).is_none(), "twice: {}", cycle);
+                prop_assert!((watermark..now * 1_000).contains(&scheduled));
+                if scheduled < (now - tolerance) * 1_000 {
+                    prop_assert!(start >= now * 1_000);
+                    prop_assert!(!is_excluded(&schedule.exclusions(), start.div_euclid(1_000)));
+                    prop_assert!(is_active(&schedule, start), "{}", start);
+                    if schedule.active_windows().is_empty() && schedule.exclusions().is_empty() {
+                        prop_assert!(start < (now + smear.max(1)) * 1_000);
+                    }
+                } else {
+                    prop_assert_eq!(start, scheduled);
+                }
+            }
+            watermark = due.next_watermark(watermark);
+        }
+        let all = walked(&schedule, &place, at, now);
+        prop_assert_eq!(given.len() as u128 + dropped, all.len() as u128);
+        for (cycle, scheduled) in given {
+            prop_assert!(all.iter().any(|run| (run.0, run.2) == (cycle, scheduled)));
+        }
+    }
+
+    #[test]
+    fn a_newcomer_has_one_first_run_and_never_two(
+        (schedule, at) in schedules(), key: u64, piece in 0u32..3, smear in 1..HOUR,
+    ) {
+        let id = id(&schedule, key);
+        let place = schedule.piece(&schedule.place(&id).unwrap(), piece);
+        let come = |policy, smear_span| {
+            let spec = NewcomerSpec { created_time: seconds(at), policy, smear_span };
+            Newcomer::try_new(&schedule, &spec, seconds(at)).unwrap()
+        };
+        let regular = schedule.next_run(&place, seconds(at)).unwrap();
+        let first = come(NewcomerPolicy::NextCycle, None).first_run(&id, &place, piece);
+        prop_assert_eq!(first.map(|first| first.run), regular);
+        let smeared = come(NewcomerPolicy::NowSmeared, Some(Span::from_seconds(smear)));
+        let Some(first) = smeared.first_run(&id, &place, piece) else {
+            prop_assert_eq!(regular, None);
+            return Ok(());
+        };
+        let regular = regular.unwrap();
+        let cycle = schedule.cycle_at(seconds(at));
+        if regular.cycle_index <= cycle {
+            prop_assert_eq!(first.run, regular);
+        } else if first.run != regular {
+            prop_assert_eq!(first.run.cycle_index, cycle);
+            let start = first.run.unix_millis;
+            prop_assert!(start >= at * 1_000 && start < regular.unix_millis);
+            prop_assert!(!is_excluded(&schedule.exclusions(), start / 1_000));
+            prop_assert!(is_active(&schedule, start));
+        }
+    }
+
+    /// None is lost, none runs twice within the gap, and none waits longer than what is said.
+    #[test]
+    fn ids_go_over_from_any_schedule_to_any(
+        (old, at) in schedules(), (new, _) in schedules(), key: u64, min_gap in 0..HOUR,
+    ) {
+        let cutover = at;
+        let gap = Some(Span::from_seconds(min_gap));
+        let migration = Migration::try_new(&old, &new, seconds(cutover), gap).unwrap();
+        let (from, to) = (place(&old, key), place(&new, key));
+        let last = old.runs_from(seconds(cutover), 1).unwrap().last_run(&from);
+        let Some(crossing) = migration.crossing(&from, &to) else {
+            let next = new.next_run(&to, seconds(cutover + min_gap)).unwrap();
+            prop_assert!(last.is_none() || next.is_none());
+            return Ok(());
+        };
+        prop_assert_eq!(Some(crossing.last_old), last);
+        let runs = new.runs_from(seconds(cutover), 1).unwrap();
+        let earliest = crossing.last_old.unix_millis + min_gap * 1_000;
+        let kept = runs.next_runs(&to).find(|run| run.unix_millis >= earliest);
+        prop_assert_eq!(Some(crossing.first_new), kept);
+        let left_out = runs.next_runs(&to).take_while(|run| run.unix_millis < earliest).count();
+        prop_assert_eq!(crossing.left_out, left_out as u64);
+        if let Some(longest) = migration.longest_gap() {
+            prop_assert!(crossing.gap() <= longest, "{} of {}", crossing.gap(), longest);
+        } else {
+            prop_assert!(!(old.exclusions().is_empty() && new.exclusions().is_empty()));
+        }
+        prop_assert!(migration.advice().len() < 1_000);
     }
 }
 

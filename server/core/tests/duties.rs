@@ -109,6 +109,7 @@ proptest! {
         schedule in schedules(), number: u64, from in -9_000_000_000i64..9_000_000_000, span in 0i64..3_000_000,
     ) {
         let place = schedule.place(&id_for(&schedule, number)).unwrap();
+        let clock = schedule.clock();
         let times = clock.times(&place);
         let walked = runs_by_walking(&schedule, &place, from, from + span);
         prop_assert_eq!(times.count(from..from + span), walked.len() as u64);
