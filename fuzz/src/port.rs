@@ -55,7 +55,7 @@ pub fn with<T>(act: impl FnOnce(&Port) -> T) -> T {
 
 impl Port {
     fn new() -> Self {
-        let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
+        let runtime = Builder::new_current_thread().enable_all().start_paused(true).build();
         let config = Config::from_flags(["--max-requests", "64"]).unwrap();
         let mut routes = Routes::builder();
         routes

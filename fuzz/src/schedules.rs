@@ -90,7 +90,9 @@ const ZONES: [&str; 6] =
 fn calendar(choices: &mut Choices<'_>) -> CalendarSpec {
     CalendarSpec {
         unit: choices.one_of(&UNITS),
-        time_zone: choices.maybe(Choices::text).unwrap_or_else(|| choices.one_of(&ZONES).to_owned()),
+        time_zone: choices
+            .maybe(Choices::text)
+            .unwrap_or_else(|| choices.one_of(&ZONES).to_owned()),
     }
 }
 
@@ -100,10 +102,9 @@ fn window(choices: &mut Choices<'_>) -> Option<CycleWindow> {
 
 fn exclusion(choices: &mut Choices<'_>) -> Option<ExclusionSpec> {
     let times = match choices.flip() {
-        true => ExclusionTimes::Dated {
-            start: heard(moment(choices))?,
-            end: heard(moment(choices))?,
-        },
+        true => {
+            ExclusionTimes::Dated { start: heard(moment(choices))?, end: heard(moment(choices))? }
+        }
         false => {
             ExclusionTimes::Recurring { calendar: calendar(choices), window: window(choices)? }
         }

@@ -88,7 +88,7 @@ pub struct Schedule {
     anchor_millis: i64,
     placement: Placement,
     /// Where cycles are more than a period.
-    plan: Option<Plan>,
+    plan: Option<Box<Plan>>,
     weight_quantum: Option<u64>,
     named: Option<Named>,
 }
@@ -117,7 +117,7 @@ impl Schedule {
         let shortest = cycles.active_ticks.first().copied().unwrap_or(1);
         let slot_ticks =
             NonZeroU64::new(shortest / u64::from(slot_count)).unwrap_or(NonZeroU64::MIN); // a divisor of a positive number leaves at least 1
-        let (plan, anchor_millis) = (cycles.plan, cycles.anchor_millis);
+        let (plan, anchor_millis) = (cycles.plan.map(Box::new), cycles.anchor_millis);
         Ok(Self {
             grid: Grid::new(slot_count, slot_ticks),
             tick_millis,
@@ -342,8 +342,8 @@ impl Schedule {
         self.plan.is_none()
     }
 
-    pub(crate) const fn plan(&self) -> Option<&Plan> {
-        self.plan.as_ref()
+    pub(crate) fn plan(&self) -> Option<&Plan> {
+        self.plan.as_deref()
     }
 
     fn cycle_window(&self, ticks: &core::ops::Range<u64>) -> CycleWindow {

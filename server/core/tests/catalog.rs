@@ -35,7 +35,10 @@ fn a_name_changes_the_run_keys_and_nothing_else() {
     let id = Id::text("acme").unwrap();
     assert_eq!(named.place(&id), plain.place(&id));
     let run = named.next_run(&named.place(&id).unwrap(), Moment::UNIX_EPOCH).unwrap();
-    assert_eq!(run.key("bank-sync/3/default", &id).unwrap(), "bank-sync/3/default/0/0/acme");
+    assert_eq!(
+        run.unwrap().key("bank-sync/3/default", &id).unwrap(),
+        "bank-sync/3/default/0/0/acme"
+    );
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn write_lines(out: &mut impl Write, description: &Description) -> io::Result<()
             "running      slot {slot_index} of cycle {cycle}, {slot_start_time} to {slot_end_time}"
         )?,
         None => {
-            writeln!(out, "running      nothing of cycle {cycle}: outside of the active windows")?
+            writeln!(out, "running      nothing of cycle {cycle}: outside of the active windows")?;
         }
     }
     if !description.is_plain {

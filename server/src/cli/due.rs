@@ -139,7 +139,11 @@ pub(super) fn run(args: &DueArgs) -> Result<ExitCode, Failure> {
         let times = runs.scheduled_unix_millis.iter().zip(&runs.start_unix_millis);
         let which = runs.piece_indexes.iter().zip(&runs.cycle_indexes);
         for ((piece, cycle), (scheduled, start)) in which.zip(times) {
-            let run = Run { cycle_index: *cycle, unix_millis: *scheduled, regular_unix_millis: *scheduled };
+            let run = Run {
+                cycle_index: *cycle,
+                unix_millis: *scheduled,
+                regular_unix_millis: *scheduled,
+            };
             out.write(&DueRow {
                 id: text,
                 piece_index: *piece,

@@ -224,12 +224,7 @@ fn usable(plan: &Plan, spans: &[Forbidden], from: i64, to: i64) -> Cumulative {
 
 /// The same as spans, in order, from the instant on: so many as hold `ticks`, or as there are in
 /// `most_cycles` from there.
-pub(crate) fn usable_from(
-    plan: &Plan,
-    from: i64,
-    ticks: u64,
-    most_cycles: i64,
-) -> Vec<Range<i64>> {
+pub(crate) fn usable_from(plan: &Plan, from: i64, ticks: u64, most_cycles: i64) -> Vec<Range<i64>> {
     let step = plan.axis.longest().cast_signed();
     let (mut found, mut left) = (Vec::new(), ticks);
     for start in (0..most_cycles).map(|cycle| from + cycle * step) {
