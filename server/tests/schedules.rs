@@ -536,3 +536,85 @@ fn commands_take_schedules_by_name() {
         assert!(errors.contains(words), "{arguments:?}: {errors}");
     }
 }
+
+/// Calendars, windows and exclusions in a file mean what they mean on the command line.
+#[test]
+fn a_file_holds_calendars_active_windows_and_exclusions() {
+    const CALENDARS: &str = r#"
+[[schedule]]
+name = "reports"
+version = 1
+calendar = { unit = "week", time_zone = "Europe/Berlin" }
+active_windows = ["Mon-Fri 01:00-05:00"]
+exclusions = ["2026-12-24T00:00:00Z/2026-12-27T00:00:00Z skip", "03:00-03:30"]
+
+[[schedule]]
+name = "reports"
+version = 2
+period = "1d"
+active_windows = ["2h-5h"]
+exclusions = ["America/New_York 22:00-23:00 defer"]
+weight_quantum = 100
+"#;
+    let (_kept, path) = folder(CALENDARS);
+    let file = path.to_str().unwrap();
+    let (status, out, errors) = printed(&run(&["schedules", "check", file, "--format", "json"]));
+    assert_eq!((status, errors.as_str()), (Some(0), ""));
+    let rows: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let by_flags = |flags: &[&str]| {
+        let all =
+            [&["slots", "describe", "--format", "json", "--at", "2026-01-01T00:00:00Z"], flags]
+                .concat();
+        let (status, out, errors) = printed(&run(&all));
+        assert_eq!((status, errors.as_str()), (Some(0), ""));
+        serde_json::from_str::<Value>(&out).unwrap()["fingerprint"].clone()
+    };
+    let first = by_flags(&[
+        "--cycle",
+        "week",
+        "--time-zone",
+        "Europe/Berlin",
+        "--active",
+        "Mon-Fri 01:00-05:00",
+        "--exclude",
+        "2026-12-24T00:00:00Z/2026-12-27T00:00:00Z skip",
+        "--exclude",
+        "03:00-03:30",
+    ]);
+    let second = by_flags(&[
+        "--cycle",
+        "1d",
+        "--active",
+        "2h-5h",
+        "--exclude",
+        "America/New_York 22:00-23:00 defer",
+        "--weight-quantum",
+        "100",
+    ]);
+    assert_eq!([&rows[0]["fingerprint"], &rows[1]["fingerprint"]], [&first, &second]);
+
+    for (line, field, words) in [
+        ("calendar = { unit = \"day\" }\n", "calendar.time_zone", "must be a table such as"),
+        ("calendar = { unit = \"hour\", time_zone = \"UTC\" }\n", "calendar.unit", "\"month\""),
+        ("calendar = { unit = \"day\", time_zone = \"Berlin\" }\n", "calendar.time_zone", "IANA"),
+        ("calendar = \"day\"\n", "calendar", "must be a table such as"),
+        (
+            "period = \"1d\"\nactive_windows = [\"01:00-05:00\"]\n",
+            "active_windows",
+            "times of day go with",
+        ),
+        ("period = \"1d\"\nexclusions = [\"22:00-23:00\"]\n", "exclusions", "needs a time zone"),
+        ("period = \"1d\"\nexclusions = \"22:00-23:00\"\n", "exclusions", "list of texts"),
+        (
+            "period = \"1d\"\ncalendar = { unit = \"day\", time_zone = \"UTC\" }\n",
+            "period",
+            "together with calendar",
+        ),
+    ] {
+        let (_kept, path) = folder(&format!("[[schedule]]\nname = \"a\"\nversion = 1\n{line}"));
+        let (status, _, errors) = printed(&run(&["schedules", "check", path.to_str().unwrap()]));
+        assert_eq!(status, Some(2), "{line}");
+        assert!(errors.contains(&format!("schedule a/1: {field}: ")), "{errors}");
+        assert!(errors.contains(words), "{errors}");
+    }
+}
