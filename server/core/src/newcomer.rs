@@ -70,7 +70,7 @@ impl<'a> Newcomer<'a> {
             return Err(Rejection::new(reason, "created_time", created_time, allowed));
         }
         schedule
-            .runs_from(created_time, 1)
+            .check_from(created_time, 1)
             .map_err(|refused| Rejection { field: "created_time".to_owned(), ..refused })?;
         let created = created_time.unix_millis_ceil();
         let smear = check_span(schedule, policy, smear_span)?;

@@ -306,8 +306,9 @@ impl Schedule {
         wait.filter(|_| !self.has_exclusions())
     }
 
-    /// Whether a run can be skipped or deferred.
-    pub(crate) fn has_exclusions(&self) -> bool {
+    /// Whether a run can be skipped or deferred: to find runs then takes long.
+    #[must_use]
+    pub fn has_exclusions(&self) -> bool {
         self.plan().is_some_and(|plan| !plan.exclusions.is_empty())
     }
 

@@ -82,7 +82,7 @@ impl Schedule {
     ///
     /// # Errors
     /// When not, naming `from_time` and the times that do.
-    pub fn runs_from(&self, from: Moment, count: usize) -> Result<Runs<'_>, Rejection> {
+    pub fn check_from(&self, from: Moment, count: usize) -> Result<(), Rejection> {
         let period = self.greatest_millis();
         let cycles = i128::try_from(count.max(1)).unwrap_or(i128::MAX);
         let millis = i128::from(from.unix_millis_ceil());
@@ -103,6 +103,15 @@ impl Schedule {
             };
             return Err(Rejection::new(Reason::OutOfRange, "from_time", from, allowed));
         }
+        Ok(())
+    }
+
+    /// The runs around `from`. With exclusions some cycles are worked out here and now.
+    ///
+    /// # Errors
+    /// As [`check_from`](Self::check_from).
+    pub fn runs_from(&self, from: Moment, count: usize) -> Result<Runs<'_>, Rejection> {
+        self.check_from(from, count)?;
         let from_millis = from.unix_millis_ceil();
         let search = self.plan().map(|plan| {
             let tick = self.tick_millis().cast_signed();

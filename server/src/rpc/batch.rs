@@ -39,7 +39,7 @@ impl Batch {
     ) -> Result<Self, Rejection> {
         let schedule = convert::schedule(schedule, catalog)?;
         let from = convert::moment_or_now("from_time", from_time, now)?;
-        schedule.runs_from(from, 1)?;
+        schedule.check_from(from, 1)?;
         let run_key_prefix = convert::run_key_prefix(&schedule, kind)?;
         Ok(Self { schedule, from, run_key_prefix, permit })
     }
@@ -66,7 +66,7 @@ impl Batch {
         {
             return Err(status::no_room());
         }
-        let (batch, long) = (self.clone(), rows > INLINE_IDS);
+        let (batch, long) = (self.clone(), rows > INLINE_IDS || self.schedule.has_exclusions());
         let decided = off_loop(long, self.permit.clone(), move || {
             batch.decide(&column, &pieces, first_index)
         });

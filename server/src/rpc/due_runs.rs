@@ -26,7 +26,8 @@ pub(super) async fn list(
 ) -> Result<proto::ListDueRunsResponse, Status> {
     let refused = |rejection| status::refused(&rejection);
     let column = convert::checked_column(request.ids.take()).map_err(refused)?;
-    let long = column.len() > INLINE_IDS || !request.weights.is_empty();
+    let searched = convert::has_exclusions(request.schedule.as_ref(), &catalog);
+    let long = column.len() > INLINE_IDS || !request.weights.is_empty() || searched;
     let decided =
         off_loop(long, permit.clone(), move || decide(request, &column, now, &catalog)).await?;
     let answer = decided.map_err(refused)?;

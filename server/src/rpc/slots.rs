@@ -102,10 +102,11 @@ impl SlotService for SlotHandlers {
     ) -> Answer<proto::AssignSlotResponse> {
         let asked = request.get_ref();
         let many = asked.next_run_count.is_some_and(|count| count > INLINE_RUNS);
-        let long = many || asked.weight.is_some();
+        let catalog = self.schedules.snapshot();
+        let searched = convert::has_exclusions(asked.schedule.as_ref(), &catalog);
+        let long = many || asked.weight.is_some() || searched;
         let permit: Option<Permit> = request.extensions().get().cloned();
         let (request, now, held) = (request.into_inner(), self.now, permit.clone());
-        let catalog = self.schedules.snapshot();
         let answered = move || large_answer(assign(request, now, &catalog), permit.as_ref());
         off_loop(long, held, answered).await?
     }

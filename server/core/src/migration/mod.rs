@@ -77,8 +77,8 @@ impl<'a> Migration<'a> {
         min_gap: Option<Span>,
     ) -> Result<Self, Rejection> {
         let at_cutover = |refused| Rejection { field: "cutover_time".to_owned(), ..refused };
-        old.runs_from(cutover, 1).map_err(at_cutover)?;
-        new.runs_from(cutover, 3).map_err(at_cutover)?;
+        old.check_from(cutover, 1).map_err(at_cutover)?;
+        new.check_from(cutover, 3).map_err(at_cutover)?;
         let min_gap = min_gap.unwrap_or(Span::from_seconds(0));
         let longest = Span::from_millis(new.shortest_cycle_millis().unsigned_abs());
         if !(Span::from_seconds(0)..=longest).contains(&min_gap) {

@@ -52,6 +52,21 @@ pub(in crate::rpc) fn schedule_at(
     checked.map_err(|rejection| rejection.under(field))
 }
 
+/// Whether the schedule of a question has exclusions, so that runs are not found at once; one that
+/// will be refused may say anything.
+pub(in crate::rpc) fn has_exclusions(message: Option<&proto::Schedule>, catalog: &Catalog) -> bool {
+    use proto::schedule::Schedule as Wire;
+    match message.and_then(|message| message.schedule.as_ref()) {
+        None => false,
+        Some(Wire::Spec(spec)) => !spec.exclusions.is_empty(),
+        Some(Wire::Version(proto::ScheduleVersion { name, version })) => {
+            ScheduleName::try_new(name, (*version).into())
+                .and_then(|name| catalog.get(&name).map(|schedule| schedule.has_exclusions()))
+                .unwrap_or_default()
+        }
+    }
+}
+
 fn schedule_spec(message: proto::ScheduleSpec) -> Result<ScheduleSpec, Rejection> {
     let proto::ScheduleSpec {
         cycle,
