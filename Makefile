@@ -22,6 +22,7 @@ demo: ## run the main job
 
 format: ## format everything
 	cargo fmt --all
+	cargo fmt --manifest-path fuzz/Cargo.toml
 	target/tools/node_modules/.bin/buf format --write proto
 	target/venv/bin/ruff format clients/python tests examples
 

@@ -79,6 +79,8 @@ make_venv() {
 lint() {
     say "format and lints"
     cargo fmt --all --check
+    # Of its lints that is enough: server/tests/corpus.rs is made of its source.
+    cargo fmt --manifest-path fuzz/Cargo.toml --check
     cargo clippy --quiet --locked --workspace --all-targets -- --deny warnings
     RUSTDOCFLAGS="--deny warnings" cargo doc --quiet --locked --workspace --no-deps
     "$tools/node_modules/.bin/buf" lint proto
@@ -89,6 +91,8 @@ lint() {
     (cd clients/python && "../../$venv/bin/mypy" --no-error-summary)
 
     "$tools/cargo/bin/cargo-deny" check --hide-inclusion-graph bans licenses sources
+    "$tools/cargo/bin/cargo-deny" --manifest-path fuzz/Cargo.toml --locked --config deny.toml \
+        check --hide-inclusion-graph bans licenses sources
 
     say "the core names no transport, runtime or wire format"
     local tree
@@ -140,6 +144,7 @@ rust() {
     python3 $generate/decisions_in_sql.py | cmp - $decisions/sql.json
     python3 $generate/decisions_of_stages.py | cmp - $decisions/stages.json
     python3 $generate/decisions_of_lanes.py | cmp - $decisions/lanes.json
+    python3 $generate/decisions_of_reciprocals.py | cmp - $decisions/reciprocals.json
 }
 
 # Runs a command in a folder beside what follows, until `ended`, which tells its last lines.
@@ -183,6 +188,8 @@ clients() {
     "$venv/bin/pytest" --quiet tests/databases
     say "a server that is killed, and a ledger"
     python3 tests/faults/run.py --kills 100
+    say "a minute of mixed load, without growth"
+    OFFBEAT_SOAK_SECONDS=60 "$venv/bin/pytest" --quiet tests/footprint -k mixed_load
     say "the page of the simulator, in a browser"
     "$venv/bin/pytest" --quiet tests/report
     say "README and examples"
@@ -205,6 +212,9 @@ production() {
     "$venv/bin/pip" install --quiet --disable-pip-version-check -r tests/deploy/requirements.txt
     cargo build --release --locked --quiet --package offbeat
     export OFFBEAT_BIN="$PWD/target/release/offbeat"
+    deploy/image/prepare.sh
+    cp target/image/offbeat target/offbeat-static # the folder is made anew for the image
+    export OFFBEAT_STATIC_BIN="$PWD/target/offbeat-static"
     say "restarts"
     "$venv/bin/pytest" --quiet tests/restarts
     say "footprint"

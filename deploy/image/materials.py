@@ -7,6 +7,7 @@ what is linked in besides crates (Rust's library, glibc, SQLite), which is what 
 from __future__ import annotations
 
 import argparse
+import gzip
 import hashlib
 import json
 import platform
@@ -153,8 +154,11 @@ def main() -> None:
     components = [crate_component(known[crate], checksums.get(crate)) for crate in crates]
     components += linked_besides(Path(sqlite["manifest_path"]).parent)
     binary_hash = hashlib.sha256(arguments.binary.read_bytes()).hexdigest()
-    arguments.bill.write_text(json.dumps(bill(components, uses, binary_hash), indent=1) + "\n")
-    arguments.licenses.write_text(license_texts(packages))
+    arguments.bill.write_text(
+        json.dumps(bill(components, uses, binary_hash), separators=(",", ":")) + "\n"
+    )
+    texts = license_texts(packages).encode()
+    arguments.licenses.write_bytes(gzip.compress(texts, mtime=0))  # the same texts, the same file
 
 
 if __name__ == "__main__":

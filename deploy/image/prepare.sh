@@ -12,7 +12,10 @@ if [ -z "$binary" ]; then
     remap="--remap-path-prefix=$PWD=/offbeat --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
     # Packed relocations save 0.3 MB; glibc 2.36 or later applies them.
     packed="-C link-arg=-Wl,-z,pack-relative-relocs"
-    RUSTFLAGS="-C target-feature=+crt-static $packed $remap" \
+    # Functions that are the same are kept once: what links on x86-64, lld, can do so.
+    same=
+    [ "$(uname -m)" != x86_64 ] || same="-C link-arg=-Wl,--icf=all"
+    RUSTFLAGS="-C target-feature=+crt-static $packed $same $remap" \
         cargo build --release --locked --package offbeat --target "$target"
     binary=${CARGO_TARGET_DIR:-target}/$target/release/offbeat
 fi
@@ -27,4 +30,4 @@ install -d -m 0770 "$context/run/offbeat" # of the Unix socket
 install -m 0755 "$binary" "$context/offbeat"
 install -m 0644 LICENSE "$context/LICENSE"
 python3 deploy/image/materials.py --binary "$context/offbeat" --target "$target" \
-    --bill "$context/offbeat.cdx.json" --licenses "$context/THIRD-PARTY-LICENSES"
+    --bill "$context/offbeat.cdx.json" --licenses "$context/THIRD-PARTY-LICENSES.gz"

@@ -16,6 +16,8 @@ pub mod net;
 pub mod proto;
 pub mod report;
 pub mod rpc;
+pub mod schedule_text;
+pub mod schedules;
 pub mod spreads;
 mod telemetry;
 pub mod work;

@@ -51,7 +51,7 @@ pub const MESSAGE_BYTES: Limit = Limit {
 
 /// Size of a request message of the bulk methods.
 pub const BULK_MESSAGE_BYTES: Limit = Limit {
-    name: "request message of AssignSlots, StreamSlotAssignments, Spread, SubmitGroups, WaitForGroups, AllocateWorkers, NextStage, DispatchJobs, PlanLanes, Simulate",
+    name: "request message of AssignSlots, StreamSlotAssignments, ListDueRuns, PlanMigration, AuditIds, Spread, SubmitGroups, WaitForGroups, AllocateWorkers, NextStage, DispatchJobs, PlanLanes, RecordLateness, Simulate",
     minimum: 1 << 10,
     maximum: 16 << 20,
     unit: "bytes",
@@ -310,6 +310,15 @@ pub const SIMULATED_SECONDS: Limit = Limit {
     note: "settable, so many by default; Simulate; each takes 32 bytes of the server's memory until the call ends, each job 24",
 };
 
+/// Memory of a simulation over the network.
+pub const SIMULATION_BYTES: Limit = Limit {
+    name: "memory of a simulation, as it is estimated from its jobs and users",
+    minimum: 1 << 20,
+    maximum: 1 << 32,
+    unit: "bytes",
+    note: "settable, 64 MiB by default; Simulate; larger scenarios run on the command line",
+};
+
 /// Simulations at once.
 pub const SIMULATIONS: Limit = Limit {
     name: "simulations at once",
@@ -357,6 +366,42 @@ pub const ADMIN_CONNECTIONS: Limit = Limit {
     maximum: 16,
     unit: "connections",
     note: "further ones wait; each is closed after 5 s",
+};
+
+/// A file of schedules.
+pub const SCHEDULE_FILE_BYTES: Limit = Limit {
+    name: "file of schedules",
+    minimum: 1,
+    maximum: 1 << 20,
+    unit: "bytes",
+    note: "as much as a ConfigMap of Kubernetes holds",
+};
+
+/// Runs whose lateness is recorded together.
+pub const LATENESSES: Limit = Limit {
+    name: "runs in a call of RecordLateness",
+    minimum: 1,
+    maximum: 65_536,
+    unit: "runs",
+    note: "call again for more",
+};
+
+/// How late a run may be said to be.
+pub const LATENESS_MILLIS: Limit = Limit {
+    name: "lateness of a run",
+    minimum: -366 * 86_400_000,
+    maximum: 366 * 86_400_000,
+    unit: "ms",
+    note: "366 days; what started early counts as on time",
+};
+
+/// Series of the histogram of lateness.
+pub const LATENESS_SERIES: Limit = Limit {
+    name: "schedules and kinds with a lateness of their own",
+    minimum: 0,
+    maximum: 100,
+    unit: "pairs",
+    note: "since the start of the server; further ones are counted together, as \"other\"",
 };
 
 /// Standard input that is read as a whole.
@@ -413,6 +458,10 @@ pub const SERVER_LIMITS: &[Limit] = &[
     TOKENS,
     TOKEN_BYTES,
     SECRET_FILE_BYTES,
+    SCHEDULE_FILE_BYTES,
+    LATENESSES,
+    LATENESS_MILLIS,
+    LATENESS_SERIES,
     SOCKET_UIDS,
     INPUT_LINE_BYTES,
     GROUP_LINE_BYTES,
@@ -420,6 +469,7 @@ pub const SERVER_LIMITS: &[Limit] = &[
     SCENARIO_BYTES,
     SIMULATED_JOBS,
     SIMULATED_SECONDS,
+    SIMULATION_BYTES,
     SIMULATIONS,
 ];
 

@@ -12,11 +12,11 @@ use opentelemetry_sdk::trace::SdkTracerProvider;
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::Layer as _;
-use tracing_subscriber::filter::{FilterFn, LevelFilter, Targets};
+use tracing_subscriber::filter::FilterFn;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::config::{LogFormat, ServeArgs};
+use crate::config::{LogFormat, ServeArgs, log_filter};
 use crate::rpc::methods::Method;
 
 /// What the spans of requests are made under; logs leave them out.
@@ -109,57 +109,5 @@ impl Extractor for Headers<'_> {
 
     fn keys(&self) -> Vec<&str> {
         self.0.keys().map(http::HeaderName::as_str).collect()
-    }
-}
-
-/// Libraries that warn of what peers do, as often as they do it: heard from `error` on, unless
-/// the filter names them.
-const TALKATIVE: [&str; 3] = ["h2", "hyper", "rustls"];
-
-/// Reads a filter; a bare word must be a level, or a typo would silence everything.
-fn log_filter(text: &str) -> Result<Targets, String> {
-    let refused = || {
-        let allowed = "must be off, error, warn, info, debug or trace, or a filter such as \
-                       info,offbeat::request=debug";
-        format!("--log: {text:?} is refused: {allowed}")
-    };
-    let is_known = |part: &str| {
-        let is_level = !part.is_empty() && part.parse::<LevelFilter>().is_ok();
-        is_level || part.contains('=')
-    };
-    if !text.split(',').all(|part| is_known(part.trim())) {
-        return Err(refused());
-    }
-    let filter: Targets = text.parse().map_err(|_| refused())?;
-    let unnamed = TALKATIVE.into_iter().filter(|library| {
-        !text.split(',').any(|part| part.trim().starts_with(&format!("{library}=")))
-    });
-    let most = filter.default_level().unwrap_or(LevelFilter::OFF).min(LevelFilter::ERROR);
-    Ok(unnamed.fold(filter, |filter, library| filter.with_target(library, most)))
-}
-
-#[cfg(test)]
-mod tests {
-    use tracing::Level;
-
-    use super::*;
-
-    #[test]
-    fn libraries_do_not_warn_of_what_peers_do_unless_they_are_asked() {
-        for (filter, h2_warns, we_tell) in [
-            ("info", false, true),
-            ("off", false, false),
-            ("debug", false, true),
-            ("info,h2=trace", true, true),
-            ("warn,offbeat::request=debug", false, false),
-        ] {
-            let filter = log_filter(filter).unwrap();
-            assert_eq!(filter.would_enable("h2::proto", &Level::WARN), h2_warns, "{filter}");
-            assert_eq!(filter.would_enable("offbeat::net", &Level::INFO), we_tell, "{filter}");
-        }
-        assert!(!log_filter("off").unwrap().would_enable("h2", &Level::ERROR));
-        for bad in ["verbose", "offbeat=loud", "info,verbose", ""] {
-            assert!(log_filter(bad).is_err(), "{bad}");
-        }
     }
 }

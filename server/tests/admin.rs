@@ -74,6 +74,12 @@ async fn requests_are_counted_however_they_are_made_and_end() {
         metric(&server, refused).await >= Some(1.0),
         "the process has one count for all servers"
     );
+    for what in ["certificates", "tokens"] {
+        for result in ["ok", "refused"] {
+            let reloads = format!("offbeat_reloads_total{{what=\"{what}\",result=\"{result}\"}}");
+            assert_eq!(metric(&server, &reloads).await, Some(0.0), "from the start");
+        }
+    }
     assert_eq!(metric(&server, "offbeat_ready").await, Some(1.0));
     assert!(metric(&server, "process_resident_memory_bytes").await > Some(1e6));
     assert!(metric(&server, "process_open_fds").await > Some(3.0));

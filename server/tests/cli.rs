@@ -214,18 +214,20 @@ fn rows_have_the_same_cells_in_every_format() {
         first,
         json!({"id": "acme", "slot_index": 41, "slot_offset": 195, "cycle_offset": 9_420,
                "cycle_index": 61_362, "next_run_time": "2026-01-01T02:37:00Z",
-               "run_key": format!("{FINGERPRINT}/default/61362/0/acme")})
+               "run_key": format!("{FINGERPRINT}/default/61362/0/acme"), "regular_time": ""})
     );
     let csv = run("csv");
     assert_eq!(
         csv.lines().next(),
-        Some("id,slot_index,slot_offset,cycle_offset,cycle_index,next_run_time,run_key")
+        Some(
+            "id,slot_index,slot_offset,cycle_offset,cycle_index,next_run_time,run_key,regular_time"
+        )
     );
     assert_eq!(
         csv.lines().nth(1),
         Some(
             format!(
-                "acme,41,195,9420,61362,2026-01-01T02:37:00Z,{FINGERPRINT}/default/61362/0/acme"
+                "acme,41,195,9420,61362,2026-01-01T02:37:00Z,{FINGERPRINT}/default/61362/0/acme,"
             )
             .as_str()
         )
@@ -539,4 +541,150 @@ fn a_server_obeys_signals_and_health_sees_it() {
         assert_eq!(server.wait().unwrap().code(), Some(0));
         assert!(logs.lines().any(|line| line.unwrap().contains("stopped")));
     }
+}
+
+fn json_of(arguments: &[&str], input: &str) -> Value {
+    let output = offbeat_with(arguments, input.as_bytes(), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn weighted_ids_have_a_row_for_each_piece() {
+    let weights = ["--cycle", "8h", "--weight-quantum", "10", "--weighted"];
+    let at = ["--from", "2026-01-01T00:00:00Z"];
+    let (rows, _, status) = assign(&[&weights[..], &at].concat(), "a\t25\nb\t0\nc\n");
+    assert_eq!(status, Some(1), "c has no weight");
+    let pieces: Vec<_> =
+        rows.iter().map(|row| (row["id"].clone(), row["piece_index"].clone())).collect();
+    assert_eq!(
+        pieces,
+        [("a", 0), ("a", 1), ("a", 2), ("b", 0)].map(|(id, piece)| (json!(id), json!(piece)))
+    );
+    assert!(rows[2]["run_key"].as_str().unwrap().ends_with("/2/a"));
+    let halves = (rows[1]["cycle_offset"].as_i64().unwrap()
+        - rows[0]["cycle_offset"].as_i64().unwrap())
+    .abs();
+    assert!((halves - 14_400).abs() <= 1, "half a cycle apart");
+    let (_, error, status) = assign(&["--cycle", "8h", "--weighted", "a\t5"], "");
+    assert_eq!(status, Some(1));
+    assert!(error.contains("weight_quantum"), "{error}");
+}
+
+#[test]
+fn newcomers_are_told_their_first_runs() {
+    let at = "2026-01-01T12:00:00Z";
+    let (rows, _, _) = assign(
+        &["--cycle", "24h", "--from", at, "--created", at, "--smear", "1h"],
+        "a\nb\nc\nd\ne\n",
+    );
+    for row in rows {
+        let first = row["first_run_time"].as_str().unwrap();
+        let next = row["next_run_time"].as_str().unwrap();
+        assert!(first == next || ("2026-01-01T12:00:00Z".."2026-01-01T13:00:00Z").contains(&first));
+        assert!(first <= next);
+    }
+}
+
+#[test]
+fn due_runs_name_the_watermark_of_the_next_time() {
+    let due = |watermark, now, more: &[&str]| {
+        let all = [
+            "slots",
+            "due",
+            "--cycle",
+            "8h",
+            "--format",
+            "csv",
+            "--watermark",
+            watermark,
+            "--now",
+            now,
+        ];
+        offbeat_with(&[&all, more].concat(), b"a\nb\nc\n", &[])
+    };
+    let midnight = "2026-01-01T00:00:00Z";
+    let output = due(midnight, "2026-01-01T08:00:00Z", &["--missed", "run-all", "--smear", "1h"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.lines().count(), 4, "{text}");
+    assert!(text.starts_with("id,piece_index,cycle_index,scheduled_time,start_time,run_key\n"));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        errors.contains("next watermark 2026-01-01T08:00:00Z; 3 late runs, 0 dropped"),
+        "{errors}"
+    );
+    let again = due("2026-01-01T08:00:00Z", "2026-01-01T08:00:00Z", &[]);
+    assert_eq!(again.stdout, b"");
+    let refused = due("2026-01-01T08:02:00Z", "2026-01-01T08:00:00Z", &[]);
+    assert_eq!(refused.status.code(), Some(USAGE));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--watermark"));
+}
+
+#[test]
+fn a_migration_is_planned_for_all_and_for_each() {
+    let base = [
+        "slots",
+        "migrate",
+        "--cycle",
+        "8h",
+        "--cutover",
+        "2026-01-01T00:00:00Z",
+        "--format",
+        "json",
+    ];
+    let plan =
+        json_of(&[&base[..], &["--new-salt", "v2", "--min-gap", "1h", "a", "b"]].concat(), "");
+    assert_eq!(plan["path"], "NEW_PLACES");
+    assert!(plan["advice"].as_str().unwrap().starts_with("keep the salt"));
+    assert_eq!(plan["of_all_ids"]["id_count"], 2);
+    assert_eq!(plan["ids"].as_array().unwrap().len(), 2);
+    let sql = [
+        "--new-slots",
+        "384",
+        "--sql",
+        "sqlite",
+        "--table",
+        "t",
+        "--column",
+        "h",
+        "--column-type",
+        "hash-digits",
+    ];
+    let plan = json_of(&[&base[..], &sql].concat(), "");
+    assert_eq!(plan["path"], "SAME_TIMES");
+    assert_eq!(plan["steps"].as_array().unwrap().len(), 128 + 384);
+    let table = offbeat_with(&[&base[..6], &["--new-cycle", "4h"]].concat(), b"", &[]);
+    let text = String::from_utf8(table.stdout).unwrap();
+    assert!(text.contains("path         SAME_ORDER"), "{text}");
+    let refused = offbeat_with(&[&base[..], &["--new-slots", "7"]].concat(), b"", &[]);
+    assert_eq!(refused.status.code(), Some(USAGE));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("the new slot count"));
+}
+
+#[test]
+fn an_audit_draws_a_chart_as_wide_as_it_is_told() {
+    let sample: String = (0..3_000).map(|number| format!("user-{number}\n")).collect();
+    let schedule = ["slots", "audit", "--cycle", "8h", "--slots", "16"];
+    for width in ["60", "100"] {
+        let output = offbeat_with(&schedule, sample.as_bytes(), &[("COLUMNS", width)]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let bars: Vec<_> = text.lines().filter(|line| line.contains('#')).collect();
+        assert_eq!(bars.len(), 16);
+        let widest = bars.iter().map(|bar| bar.len()).max().unwrap();
+        assert_eq!(widest.to_string(), width);
+        assert!(text.contains("warnings     none"), "{text}");
+    }
+    let found = json_of(&[&schedule[..], &["--format", "json"]].concat(), &sample);
+    assert_eq!(found["id_count"], 3_000);
+    assert!(found["p_value"].as_f64().unwrap() > 0.001);
+    let tens: String = (0..3_000).map(|number| format!("{}\n", number * 10)).collect();
+    let twister = ["--placement", "twister", "--format", "json"];
+    let found = json_of(&[&schedule[..], &twister].concat(), &tens);
+    let findings: Vec<_> = found["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|found| found["finding"].clone())
+        .collect();
+    assert_eq!(findings[0], "SPARSE_INTEGERS");
 }

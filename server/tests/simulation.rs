@@ -96,10 +96,23 @@ async fn what_is_too_large_or_wrong_is_refused_by_name() {
     }
 }
 
+#[tokio::test]
+async fn what_would_take_too_much_memory_is_refused() {
+    let server = Server::start(&config_with(&["--max-simulation-bytes", "1048576"]));
+    let mut client = Client::new(channel(&server).await);
+    assert!(simulate(&mut client, SCENARIO).await.is_ok());
+    let many = SCENARIO.replace("count = 1000", "count = 20000");
+    let status = simulate(&mut client, &many).await.unwrap_err();
+    assert_eq!(status.code(), Code::InvalidArgument, "{status:?}");
+    assert!(status.message().contains("bytes of memory"), "{status:?}");
+    assert!(status.message().contains("to 1048576 bytes in all"), "{status:?}");
+}
+
 /// Its place among the requests is free again soon, though the scenario would take a while.
 #[tokio::test]
 async fn a_caller_who_leaves_ends_the_simulation() {
-    let server = Server::start(&config_with(&["--max-requests", "1"]));
+    let memory = ["--max-simulation-bytes", "1073741824"];
+    let server = Server::start(&config_with(&[&["--max-requests", "1"][..], &memory].concat()));
     let mut client = Client::new(channel(&server).await);
     let long = SCENARIO.replace("1d", "22d").replace("count = 1000", "count = 30000");
     let mut answers = client.simulate(request(&long)).await.unwrap().into_inner();

@@ -150,6 +150,7 @@ fn wrong_lines_end_it_and_are_named() {
         (r#"{"group": "a"}"#, "missing field `jobs`"),
         (r#"{"group": "a", "jobs": [], "more": 1}"#, "unknown field `more`"),
         (r#"{"group": "a", "jobs": 7}"#, r#"must be like {"group": "a", "jobs": ["a1", "a2"]}"#),
+        (r#"["a", ["a1"]]"#, "not an object"),
     ] {
         let input = format!("{}{line}\n{}", group_lines(&[1]), group_lines(&[1]));
         let (lines, errors, status) = spread(&["--feeders", "2"], &input);

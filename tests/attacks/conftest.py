@@ -1,6 +1,7 @@
 """Servers under attack, and the figures of all attacks at the end of the output.
 
-``OFFBEAT_BIN`` names the binary.
+``OFFBEAT_BIN`` names the binary; ``OFFBEAT_ATTACK_TIMES=off`` leaves out the victim's times, which
+say nothing on a machine that is busy with something else.
 """
 
 from __future__ import annotations

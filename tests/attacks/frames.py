@@ -192,8 +192,11 @@ class Wire:
 
     def say(self, out: bytes, seconds: float = 5, reading: bool = True) -> bool:
         """Sends all of it, if the server takes it in time; says whether it did."""
-        goal = self.sent + len(self.queue) + sum(map(len, self.replies)) + len(out)
-        self.pump(seconds, out, reading=reading, done=lambda: self.sent >= goal)
+        # One queue: replies to what comes meanwhile go behind it, and are not counted for it.
+        self.queue = memoryview(b"".join((self.queue, *self.replies, out)))
+        self.replies.clear()
+        goal = self.sent + len(self.queue)
+        self.pump(seconds, reading=reading, done=lambda: self.sent >= goal)
         return self.sent >= goal
 
     def ends(self, seconds: float, reading: bool = True) -> bool:

@@ -81,9 +81,9 @@ def test_rapid_reset_of_whole_calls(shared: Siege) -> None:
     shared.stand(attack)
 
 
-def malformed(stream: int) -> bytes:
-    """A request without path."""
-    return frame(HEADERS, END_HEADERS | END_STREAM, stream, b"\x83\x86")
+def malformed(stream: int, block: bytes) -> bytes:
+    """A request of nothing but headers."""
+    return frame(HEADERS, END_HEADERS | END_STREAM, stream, block)
 
 
 #: What makes the server reset a stream.
@@ -92,7 +92,10 @@ MISTAKES = {
     "windows that overflow": lambda stream: (
         begin(stream, ASSIGN_SLOT) + window_update(stream, 2**31 - 1)
     ),
-    "requests without path": malformed,
+    # One without :path is none of them: h2 passes it on, and it is answered, like any other that
+    # asks for nothing we have.
+    "requests with an empty path": lambda stream: malformed(stream, b"\x83\x86\x04\x00"),
+    "requests without scheme": lambda stream: malformed(stream, b"\x83\x84"),
     "bodies longer than declared": lambda stream: (
         begin(stream, ASSIGN_SLOT, ("content-length", "1")) + body(stream, b"12")
     ),

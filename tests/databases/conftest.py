@@ -20,7 +20,7 @@ BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbe
 
 
 @pytest.fixture(scope="session")
-def client() -> Iterator[offbeat.Client]:
+def address() -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
     sidecar = subprocess.Popen(
@@ -28,11 +28,16 @@ def client() -> Iterator[offbeat.Client]:
     )
     assert sidecar.stderr is not None
     assert b"listening" in sidecar.stderr.readline()
-    with offbeat.Client(address) as client:
-        yield client
+    yield address
     sidecar.terminate()
     sidecar.communicate()
     assert sidecar.returncode == 0
+
+
+@pytest.fixture(scope="session")
+def client(address: str) -> Iterator[offbeat.Client]:
+    with offbeat.Client(address) as client:
+        yield client
 
 
 @pytest.fixture(scope="session")

@@ -188,6 +188,39 @@ def test_the_binary_knows_every_variable(overlay):
         assert variables(offbeat_in(pod)).keys() <= known
 
 
+UNITS = {"Mi": 1 << 20, "Gi": 1 << 30}
+
+
+def needed(container: Manifest) -> int:
+    """Return the bytes that a server with these settings may take, as docs/operations.md says."""
+    told = checked(BINARY, "serve", "--help")
+    defaults = re.findall(r"\[env: (OFFBEAT_\w+)=?\][^\[]*\[default: (\d+)\]", told)
+    setting = {name: int(value) for name, value in defaults}
+    setting |= {name: int(value) for name, value in variables(container).items() if name in setting}
+    return (
+        12_000_000
+        + 20_000_000
+        + 3 * setting["OFFBEAT_MAX_BYTES_UNDER_WAY"] // 2
+        + setting["OFFBEAT_MAX_SPREAD_BYTES"]
+        + setting["OFFBEAT_MAX_SIMULATIONS"] * setting["OFFBEAT_MAX_SIMULATION_BYTES"]
+    )
+
+
+def memory_limit(container: Manifest) -> int:
+    limit = container["resources"]["limits"]["memory"]
+    return int(limit[:-2]) * UNITS[limit[-2:]]
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_settings_fit_the_limit_of_memory(overlay):
+    for pod in pods(overlay):
+        container = offbeat_in(pod)
+        assert needed(container) <= memory_limit(container)
+        # What is set there is needed for it.
+        container["env"] = [each for each in container["env"] if "MAX" not in each["name"]]
+        assert overlay == "named-spreads" or needed(container) > memory_limit(container)
+
+
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_the_probe_asks_what_listens(overlay):
     for pod in pods(overlay):
@@ -236,9 +269,36 @@ def test_service_budget_and_policy_mean_the_deployment(overlay):
     assert one(overlay, "Service")["spec"]["selector"] == labels
     assert one(overlay, "PodDisruptionBudget")["spec"]["selector"]["matchLabels"] == labels
     assert policy["podSelector"]["matchLabels"] == labels
-    (port,) = offbeat_in(deployment["spec"]["template"]["spec"])["ports"]
-    assert one(overlay, "Service")["spec"]["ports"][0]["targetPort"] == port["name"]
-    assert policy["ingress"][0]["ports"][0]["port"] == port["name"]
+    container = offbeat_in(deployment["spec"]["template"]["spec"])
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    served = one(overlay, "Service")["spec"]["ports"]
+    assert {port["targetPort"]: port["port"] for port in served} == ports
+    assert [entry["ports"][0]["port"] for entry in policy["ingress"]] == list(ports)
+    environment = variables(container)
+    assert environment["OFFBEAT_ADMIN_LISTEN"] == f"0.0.0.0:{ports['metrics']}"
+    assert environment["OFFBEAT_LISTEN"].endswith(f":{ports['grpc']}")
+
+
+@pytest.mark.parametrize("overlay", ["standalone", "named-spreads"])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_spans_leave_the_pod_where_they_are_asked_for(tmp_path, overlay, version):
+    copied = shutil.copytree(FOLDER, tmp_path / "kubernetes")
+    (copied / "mine").mkdir()
+    (copied / "mine" / "kustomization.yaml").write_text(
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+        f"resources: [../{overlay}]\ncomponents: [../otlp]\n"
+    )
+    found = list(yaml.safe_load_all(checked(KUBECTL, "kustomize", copied / "mine")))
+    for manifest in found:
+        kubernetes_validate.validate(manifest, version, strict=True)
+    kinds = {manifest["kind"]: manifest["spec"] for manifest in found}
+    environment = variables(offbeat_in(kinds["Deployment"]["template"]["spec"]))
+    port = int(environment["OFFBEAT_OTLP_ENDPOINT"].rsplit(":", 1)[1])
+    egress = kinds["NetworkPolicy"]["egress"]
+    assert [entry["port"] for rule in egress for entry in rule["ports"]] == [port, 53, 53]
+    # What stood there before still stands there.
+    assert environment["OFFBEAT_TLS_KEY"]
+    assert kinds["NetworkPolicy"]["ingress"] == one(overlay, "NetworkPolicy")["spec"]["ingress"]
 
 
 def test_named_spreads_have_one_home():

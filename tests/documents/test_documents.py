@@ -272,3 +272,38 @@ def test_links_lead_somewhere():
         for link in re.findall(r"\]\(([^)#]+)", page.read_text()):
             if "://" not in link:
                 assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+PAGES = sorted((ROOT / "docs" / "schedules").glob("*.md"))
+#: What the command of a page prints, in a few words; its standard error is read too.
+SAYS = {
+    "audit.md": [r"chi-square", r"slot 31 +\d+  #+", r"fullest in|in the fullest"],
+    "migration.md": [r"path +SAME_ORDER", r"longest gap +43\d\d\ds", r"bolt +20"],
+    "missed_runs.md": [r"next watermark 2026-01-01T03:00:00Z", r"SCHEDULED"],
+    "newcomers.md": [r"FIRST RUN", r"dune"],
+    "weights.md": [r"fullest +slot \d+ with [\d.]+, [12]\.\d+ times the mean"],
+}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_pages_about_schedules(page):
+    commands = re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)
+    assert commands, page
+    here = [command.strip().replace("target/release/offbeat", str(BINARY)) for command in commands]
+    text = "".join(run("bash", "-c", f"({command}) 2>&1") for command in here)
+    for words in SAYS.get(page.name, []):
+        assert re.search(words, text), f"{page.name}: no {words!r} in {text}"
+
+
+def test_weights_even_out_what_sizes_do():
+    page = (ROOT / "docs" / "schedules" / "weights.md").read_text()
+    (command,) = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+    command = command.strip().replace("target/release/offbeat", str(BINARY))
+
+    def over_mean(quantum: int) -> float:
+        asked = command.replace("--weight-quantum 1000", f"--weight-quantum {quantum}")
+        return json.loads(run("bash", "-c", f"{asked} --format json"))["fullest_over_mean"]
+
+    whole, cut = over_mean(1_000_000_000), over_mean(1_000)
+    assert 14 < whole < 24
+    assert cut < 2.3

@@ -22,6 +22,8 @@ PAGE = (ROOT / "docs" / "operations.md").read_text()
 ENVIRONMENT = {name: value for name, value in os.environ.items() if "OFFBEAT" not in name}
 TOKEN = "a-token-of-the-tests-0123456789"
 SLOTS = "offbeat.v1.SlotService/AssignSlot"
+LATENESS = "offbeat.v1.LatenessService/RecordLateness"
+LATE = b'{"schedule": "bank-sync", "latenessMillis": ["1500"]}'
 ASKED = b'{"schedule": {"spec": {"period": "28800s"}}, "id": {"text": "acme"}}'
 #: What Prometheus itself says of a target.
 OF_PROMETHEUS = {"up": {"job"}}
@@ -108,6 +110,9 @@ def metrics(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         request = urllib.request.Request(f"http://{address}/{SLOTS}", ASKED, headers)
         with urllib.request.urlopen(request, timeout=10) as answer:
             assert json.load(answer)["slotIndex"] >= 0
+        request = urllib.request.Request(f"http://{address}/{LATENESS}", LATE, headers)
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            assert json.load(answer) == {"ownSeries": True}
         for content in (f"{TOKEN}-of-tomorrow", "not a token"):
             (folder / "token").write_text(content)
             seen = len([line for line in lines() if "what" in line])

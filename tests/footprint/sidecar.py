@@ -17,6 +17,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
+#: What runs in a pod: `deploy/image/prepare.sh` makes it.
+STATIC = Path(os.environ.get("OFFBEAT_STATIC_BIN", ROOT / "target" / "image" / "offbeat"))
 #: Variables of whoever runs the tests are not the server's.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if "OFFBEAT" not in name}
 #: As in the goals: the smaller of the two.
@@ -49,10 +51,11 @@ def free_port() -> int:
 class Sidecar:
     """A server on free ports of the loopback, with its admin port."""
 
-    def __init__(self, *flags: str) -> None:
+    def __init__(self, *flags: str, binary: Path = BINARY) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="offbeat-footprint-")
         self.log = Path(self.folder.name) / "log"
-        command = [BINARY, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]
+        self.binary = binary
+        command = [binary, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
                 [*command, "--log-format", "json", *flags],
@@ -106,7 +109,7 @@ class Sidecar:
 
     def probe(self) -> None:
         """What Kubernetes and Prometheus ask again and again."""
-        command = [BINARY, "health", "--address", self.address]
+        command = [self.binary, "health", "--address", self.address]
         subprocess.run(command, check=True, env=ENVIRONMENT, timeout=10)
         self.look("/readyz")
         self.look("/metrics")

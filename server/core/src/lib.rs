@@ -15,36 +15,51 @@
 //! let schedule = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(8 * 3600)))?;
 //! let place = schedule.place(&Id::text("acme-corp")?)?;
 //! let run = schedule.next_run(&place, Moment::UNIX_EPOCH)?;
-//! assert_eq!(run.cycle_index, 0);
+//! assert_eq!(run.map(|run| run.cycle_index), Some(0));
 //! assert!(u64::from(place.slot) < 128);
 //! # Ok::<(), offbeat_core::Rejection>(())
 //! ```
 
+pub mod audit;
+pub mod calendar;
+pub mod catalog;
+pub mod chi_square;
 mod digits;
+pub mod due;
 pub mod id;
 pub mod kernels;
+mod keys;
 pub mod lanes;
 pub mod lease;
 pub mod limits;
 pub mod load;
+pub mod migration;
 pub mod named;
 pub mod names;
+pub mod newcomer;
 pub mod placement;
 pub mod reciprocal;
 pub mod rejection;
+pub mod runs;
 pub mod schedule;
+pub mod smear;
 pub mod spread;
 pub mod sql;
 pub mod stages;
 pub mod time;
 pub mod timetable;
 pub mod twister;
+pub mod weight;
 pub mod window;
 
+pub use calendar::{
+    CalendarSpec, CalendarUnit, CycleWindow, ExclusionPolicy, ExclusionSpec, ExclusionTimes,
+};
+pub use catalog::{Catalog, Meanings, ScheduleName};
 pub use id::{Id, Integer};
 pub use placement::{Place, Placement, PlacementKind, Why};
 pub use rejection::{Reason, Rejection};
-pub use schedule::{Schedule, ScheduleSpec};
+pub use schedule::{CycleSpec, Schedule, ScheduleSpec};
 pub use time::{Moment, Span};
 pub use timetable::{Run, Slot};
 pub use twister::Profile;

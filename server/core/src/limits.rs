@@ -77,6 +77,87 @@ pub const SLOT_COUNT: Limit = Limit {
     note: "must divide the period in ticks; TWISTER: at most the bucket count",
 };
 
+/// Names of schedules.
+pub const SCHEDULE_NAME: Limit = Limit {
+    name: "name of a schedule",
+    minimum: 1,
+    maximum: 64,
+    unit: "characters (A-Z, a-z, 0-9, '.', '_' or '-')",
+    note: "part of every run key; '/' separates its parts",
+};
+
+/// Versions of schedules.
+pub const SCHEDULE_VERSION: Limit = Limit {
+    name: "version of a schedule",
+    minimum: 1,
+    maximum: 1_000_000,
+    unit: "(a number, not a count)",
+    note: "never changes its meaning",
+};
+
+/// Schedules that are known by name at once.
+pub const NAMED_SCHEDULES: Limit = Limit {
+    name: "schedules in a file",
+    minimum: 1,
+    maximum: 1_000,
+    unit: "schedules",
+    note: "each version counts; a file without any is taken for a mistake",
+};
+
+/// Names and versions whose meaning a server remembers.
+pub const REMEMBERED_SCHEDULES: Limit = Limit {
+    name: "names and versions of schedules that a server remembers",
+    minimum: 0,
+    maximum: 10_000,
+    unit: "schedules",
+    note: "those that it has loaded since its start; a reload that would make more is refused",
+};
+
+/// Active windows.
+pub const ACTIVE_WINDOWS: Limit = Limit {
+    name: "active windows of a schedule",
+    minimum: 0,
+    maximum: 366,
+    unit: "windows",
+    note: "in order, not touching",
+};
+
+/// Exclusions.
+pub const EXCLUSIONS: Limit = Limit {
+    name: "exclusions of a schedule",
+    minimum: 0,
+    maximum: 366,
+    unit: "exclusions",
+    note: "dated and recurring together",
+};
+
+/// How often recurring exclusions recur.
+pub const EXCLUDED_SPANS: Limit = Limit {
+    name: "times that recurring exclusions come in a cycle",
+    minimum: 0,
+    maximum: 4_096,
+    unit: "spans",
+    note: "all of a schedule together: a daily one comes 3,661 times in 3,660 days",
+};
+
+/// Cycles that are searched for a run.
+pub const SEARCHED_CYCLES: Limit = Limit {
+    name: "cycles searched for a run",
+    minimum: 0,
+    maximum: 1_000,
+    unit: "cycles",
+    note: "where exclusions skip them all, there is no run",
+};
+
+/// Ranges of a predicate.
+pub const PREDICATE_RANGES: Limit = Limit {
+    name: "ranges in a predicate",
+    minimum: 0,
+    maximum: 64,
+    unit: "ranges",
+    note: "GetWindowPredicate: exclusions and changes of the clocks cut a window; ask for a shorter one",
+};
+
 /// Text IDs.
 pub const TEXT_ID: Limit = Limit {
     name: "text ID",
@@ -167,6 +248,96 @@ pub const PREDICATE_BYTES: Limit = Limit {
     note: "ListSlots: ask for a shorter window; only long names and salts come near",
 };
 
+/// Quanta of weights.
+pub const WEIGHT_QUANTUM: Limit = Limit {
+    name: "weight quantum of a schedule",
+    minimum: 1,
+    maximum: 1 << 53,
+    unit: "(in the caller's unit of weight)",
+    note: "the weight up to which an ID is one piece",
+};
+
+/// Weights.
+pub const WEIGHT: Limit = Limit {
+    name: "weight of an ID",
+    minimum: 0,
+    maximum: 1 << 53,
+    unit: "(in the caller's unit of weight)",
+    note: "0 is one piece, as any weight up to the quantum",
+};
+
+/// Pieces of one ID in an answer.
+pub const ANSWER_PIECES: Limit = Limit {
+    name: "pieces of an ID in an answer of AssignSlot",
+    minimum: 1,
+    maximum: 4_096,
+    unit: "pieces",
+    note: "AssignSlots takes more",
+};
+
+/// Runs of all pieces in one answer.
+pub const ANSWER_RUNS: Limit = Limit {
+    name: "next runs of all pieces of an ID in an answer",
+    minimum: 0,
+    maximum: 16_384,
+    unit: "runs",
+    note: "AssignSlot: pieces times next_run_count",
+};
+
+/// Pieces of a batch.
+pub const BATCH_PIECES: Limit = Limit {
+    name: "pieces of all IDs of a batch",
+    minimum: 1,
+    maximum: 65_536,
+    unit: "pieces",
+    note: "send fewer IDs at once, or raise weight_quantum",
+};
+
+/// How far back missed runs are caught up.
+pub const CATCH_UP_HORIZON: Limit = Limit {
+    name: "catch-up horizon of due runs",
+    minimum: 0,
+    maximum: 3_660 * 86_400 * 1_000,
+    unit: "ms",
+    note: "3660 days at most; on_time_tolerance at least",
+};
+
+/// Rows of due runs.
+pub const DUE_RUNS: Limit = Limit {
+    name: "runs in an answer of ListDueRuns",
+    minimum: 0,
+    maximum: 65_536,
+    unit: "runs",
+    note: "ask for fewer IDs at once, or shorten catch_up_horizon",
+};
+
+/// Cycles that are looked through for due runs, where exclusions are.
+pub const DUE_CYCLES: Limit = Limit {
+    name: "cycles and excluded spans that ListDueRuns looks through",
+    minimum: 0,
+    maximum: 16_777_216,
+    unit: "cycles and spans",
+    note: "of all IDs together, and only with exclusions: without, runs are counted at once",
+};
+
+/// Steps of a migration.
+pub const MIGRATION_STEPS: Limit = Limit {
+    name: "steps of a migration in SQL",
+    minimum: 0,
+    maximum: 8_192,
+    unit: "steps",
+    note: "a slot each, or some of a schedule with more than 1024 slots; a tick each where min_gap has to tell the IDs apart",
+};
+
+/// Ranges of a migration's step.
+pub const MIGRATION_RANGES: Limit = Limit {
+    name: "ranges of the key in a step of a migration",
+    minimum: 0,
+    maximum: 64,
+    unit: "ranges",
+    note: "periods that are nearly equal need more",
+};
+
 /// Kinds on one cycle.
 pub const KIND_COUNT: Limit = Limit {
     name: "kinds that must not meet",
@@ -174,6 +345,24 @@ pub const KIND_COUNT: Limit = Limit {
     maximum: 1_000,
     unit: "kinds",
     note: "GetReciprocalSlots",
+};
+
+/// Kinds between which there are conflicts.
+pub const CONFLICTING_KINDS: Limit = Limit {
+    name: "kinds that stand in a conflict",
+    minimum: 2,
+    maximum: 8,
+    unit: "kinds",
+    note: "GetReciprocalSlots with conflicts: an exact search",
+};
+
+/// Pairs of kinds that must not meet.
+pub const CONFLICTS: Limit = Limit {
+    name: "conflicts between kinds",
+    minimum: 0,
+    maximum: 28,
+    unit: "pairs",
+    note: "GetReciprocalSlots: as many as 8 kinds can have",
 };
 
 /// Population of a load estimate.
@@ -595,7 +784,16 @@ pub const DECISION_LIMITS: &[Limit] = &[
     PERIOD,
     RESOLUTION,
     SLOT_COUNT,
+    ACTIVE_WINDOWS,
+    EXCLUSIONS,
+    EXCLUDED_SPANS,
+    SEARCHED_CYCLES,
+    PREDICATE_RANGES,
     SALT,
+    SCHEDULE_NAME,
+    SCHEDULE_VERSION,
+    NAMED_SCHEDULES,
+    REMEMBERED_SCHEDULES,
     TEXT_ID,
     KIND_NAME,
     BATCH_IDS,
@@ -605,7 +803,19 @@ pub const DECISION_LIMITS: &[Limit] = &[
     SQL_NAME,
     FIRST_PARAMETER_NUMBER,
     PREDICATE_BYTES,
+    WEIGHT_QUANTUM,
+    WEIGHT,
+    ANSWER_PIECES,
+    ANSWER_RUNS,
+    BATCH_PIECES,
+    CATCH_UP_HORIZON,
+    DUE_RUNS,
+    DUE_CYCLES,
+    MIGRATION_STEPS,
+    MIGRATION_RANGES,
     KIND_COUNT,
+    CONFLICTING_KINDS,
+    CONFLICTS,
     POPULATION,
     FEEDER_COUNT,
     MAX_OPEN_GROUPS,

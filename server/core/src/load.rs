@@ -35,11 +35,11 @@ impl Schedule {
         ExpectedLoad::new(population, &self.slot_shares())
     }
 
-    /// The load of the seconds of the cycle; none for a period of part seconds.
+    /// The load of the active seconds of a cycle (of the shortest month); none for part seconds.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub fn second_load(&self, population: u64) -> Option<ExpectedLoad> {
-        let millis = self.period_millis();
+        let millis = self.active_ticks() * self.tick_millis();
         if !millis.is_multiple_of(MILLIS_PER_SECOND) {
             return None;
         }
@@ -48,6 +48,19 @@ impl Schedule {
             |slots: Places| Places { count: slots.count * seconds, share: slots.share / seconds };
         let shares: Vec<Places> = self.slot_shares().into_iter().map(in_seconds).collect();
         Some(ExpectedLoad::new(population, &shares))
+    }
+
+    /// The share of the IDs that each slot can expect, in order; under `TWISTER`, its buckets.
+    pub(crate) fn shares_in_order(&self) -> impl Iterator<Item = f64> {
+        let slots = self.slot_count();
+        let buckets = match *self.placement() {
+            Placement::Twister { bucket_count, .. } => u64::from(bucket_count),
+            Placement::Hash { .. } | Placement::Fraction => u64::from(slots),
+        };
+        // The buckets b with ⌊b·n / bucket count⌋ below a slot.
+        let before = move |slot: u32| (u64::from(slot) * buckets).div_ceil(u64::from(slots));
+        #[expect(clippy::cast_precision_loss, reason = "2^20 at most")]
+        (0..slots).map(move |slot| (before(slot + 1) - before(slot)) as f64 / buckets as f64)
     }
 
     /// The slots by their share of the IDs: under `TWISTER`, those with a bucket more come first.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::limits::MEMBER_NAME;
+use crate::limits::{Limit, MEMBER_NAME};
 use crate::rejection::{Reason, Rejection};
 
 /// Checks the names of a list's members: their length, and that no two are the same.
@@ -28,6 +28,20 @@ pub fn check_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(), R
         }
     }
     Ok(())
+}
+
+/// Checks a name that is part of a run key: its length, and that it has no other characters than
+/// letters, digits, `.`, `_` and `-` (of ASCII).
+///
+/// # Errors
+/// When not, naming `field`.
+pub fn check_part(field: &str, name: &str, limit: Limit) -> Result<(), Rejection> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    if limit.allows(name.len() as i128) && name.bytes().all(is_plain) {
+        return Ok(());
+    }
+    let value = format_args!("{name:?}");
+    Err(Rejection::new(Reason::OutOfRange, field, value, format!("must be {limit}")))
 }
 
 #[cfg(test)]

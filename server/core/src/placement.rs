@@ -139,7 +139,22 @@ impl Grid {
         self.at_offset(scale(hash, self.period_ticks()), Why::Hash(hash))
     }
 
-    fn at_fraction(self, fraction: f64) -> Place {
+    /// The place of a piece of the ID that stands at `place`. Under `TWISTER` and `FRACTION` the
+    /// offset is shifted: (offset + ⌊reversed bits of the piece·T / 2^64⌋) mod T, in active time.
+    pub(crate) fn piece(self, place: &Place, piece: u32) -> Place {
+        match place.why {
+            _ if piece == 0 => *place,
+            Why::Hash(hash) => self.at_hash(piece_hash(hash, piece)),
+            why @ (Why::Bucket(_) | Why::Fraction(_)) => {
+                let period = self.period_ticks();
+                let shift = scale(u64::from(piece).reverse_bits(), period);
+                let offset = u64::from(place.slot) * self.slot_ticks.get() + place.slot_offset;
+                self.at_offset((offset + shift) % period, why)
+            }
+        }
+    }
+
+    pub(crate) fn at_fraction(self, fraction: f64) -> Place {
         let offset = fraction_offset(fraction, self.period_ticks());
         self.at_offset(offset, Why::Fraction(fraction))
     }
@@ -217,6 +232,11 @@ pub(crate) fn fraction_offset(fraction: f64, period_ticks: u64) -> u64 {
 /// MD5 (RFC 1321) because every database has it; it guards nothing.
 #[must_use]
 pub fn hash(salt: &str, id: &Id<'_>) -> u64 {
+    (digest(salt, id) >> 64) as u64
+}
+
+/// MD5(salt ‖ canonical text of the ID), read as one big-endian integer.
+pub(crate) fn digest(salt: &str, id: &Id<'_>) -> u128 {
     let mut md5 = Md5::new_with_prefix(salt);
     match id {
         Id::Text(text) => md5.update(text.get()),
@@ -228,7 +248,7 @@ pub fn hash(salt: &str, id: &Id<'_>) -> u64 {
         Id::Integer(_) | Id::Fraction(_) => md5.update(id.to_string()),
     }
     let digest: [u8; 16] = md5.finalize().into();
-    (u128::from_be_bytes(digest) >> 64) as u64
+    u128::from_be_bytes(digest)
 }
 
 /// The hash at which piece `piece` of a weighted ID stands: h plus the bits of

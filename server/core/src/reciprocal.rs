@@ -3,8 +3,15 @@
 //! With two kinds on an even number of slots the reciprocal slot is the
 //! *antipodal* one, diametrically opposite: (s + n/2) mod n.
 
+mod budget;
+mod comparison;
+mod conflicts;
+
 use crate::limits::{KIND_COUNT, SLOT_COUNT};
 use crate::rejection::{Reason, Rejection};
+pub use budget::Delays;
+pub use comparison::{check_comparable, check_suitable};
+pub use conflicts::Conflicts;
 
 /// How the kinds are spread over the cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,6 +29,8 @@ pub enum Spacing {
 pub struct Reciprocals {
     slot_count: u32,
     positions: Vec<u32>,
+    /// `None`: no two kinds may meet.
+    conflicts: Option<Conflicts>,
 }
 
 /// Where one kind stands, seen from a slot.
@@ -35,7 +44,8 @@ pub struct KindSlot {
     pub user_slot: u32,
     /// The time's view: the users' slot (that of their kind 0) which this kind handles while the slot runs.
     pub time_slot: u32,
-    /// Slots from this kind to the next one, for the same user; with one kind, the cycle.
+    /// Slots from this kind to the next one that it must not meet, for the same user; without one,
+    /// the cycle.
     pub gap: u32,
 }
 
@@ -53,7 +63,7 @@ impl Reciprocals {
         };
         let positions: Vec<u32> =
             (0..kinds).map(|kind| u32::try_from(position(kind)).unwrap_or(u32::MAX)).collect();
-        let placed = Self { slot_count: slots, positions };
+        let placed = Self { slot_count: slots, positions, conflicts: None };
         if placed.gap() == 0 {
             let allowed = match spacing {
                 Spacing::Even => {
@@ -96,7 +106,37 @@ impl Reciprocals {
             positions.push(u32::try_from(position).unwrap_or(u32::MAX));
             before += (*need).max(1);
         }
-        Ok(Self { slot_count: slots, positions })
+        Ok(Self { slot_count: slots, positions, conflicts: None })
+    }
+
+    /// Places kinds of which only some must not meet: the smallest distance of two kinds in
+    /// `pairs`, by their indexes, is as large as it can be; of several ways it is the first in the
+    /// order of the kinds' slots, with kind 0 at 0. Kinds in no pair stand at 0 too.
+    ///
+    /// # Errors
+    /// When a count is out of range, a pair is refused (see [`Conflicts::try_new`]; under
+    /// `conflicts`), or two kinds in conflict would meet.
+    pub fn try_with_conflicts(
+        slot_count: i64,
+        kind_count: i64,
+        pairs: &[(i64, i64)],
+    ) -> Result<Self, Rejection> {
+        let slots = check_slots(slot_count)?;
+        let kinds = check_kinds(kind_count)?;
+        let conflicts =
+            Conflicts::try_new(kinds, pairs).map_err(|refused| refused.under("conflicts"))?;
+        let positions = conflicts.place(kinds, slots).ok_or_else(|| {
+            let value = format_args!("{} pairs", pairs.len());
+            let allowed = format!("must leave a slot for each, on {slots} slots: take more slots");
+            Rejection::new(Reason::KindsDoNotFit, "conflicts", value, allowed)
+        })?;
+        Ok(Self { slot_count: slots, positions, conflicts: Some(conflicts) })
+    }
+
+    /// How many kinds there are.
+    #[must_use]
+    pub fn kind_count(&self) -> usize {
+        self.positions.len()
     }
 
     /// Slots in the cycle.
@@ -105,15 +145,19 @@ impl Reciprocals {
         self.slot_count
     }
 
-    /// The smallest number of slots between two kinds of one user, around the cycle.
+    /// The smallest number of slots between two kinds of one user that must not meet, around the cycle.
     #[must_use]
     pub fn gap(&self) -> u32 {
         self.gaps().into_iter().min().unwrap_or(self.slot_count)
     }
 
-    /// For each kind, the slots to the next kind around the cycle; with one kind, the cycle.
+    /// For each kind, the slots around the cycle to the next kind that it must not meet; without
+    /// one, the cycle.
     #[must_use]
     pub fn gaps(&self) -> Vec<u32> {
+        if let Some(conflicts) = &self.conflicts {
+            return conflicts.gaps(&self.positions, self.slot_count);
+        }
         let mut order: Vec<usize> = (0..self.positions.len()).collect();
         let at = |kind: usize| self.positions.get(kind).copied().unwrap_or_default();
         order.sort_by_key(|kind| at(*kind));

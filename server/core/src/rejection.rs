@@ -19,8 +19,12 @@ pub enum Reason {
     SlotCountDoesNotDivide,
     /// The placement does not take IDs of this type.
     IdTypeUnsuitable,
+    /// Exclusions skip every run for 1,000 cycles.
+    NoRun,
     /// The kinds leave no gap between one another on so few slots.
     KindsDoNotFit,
+    /// No schedule of this name and version is loaded.
+    UnknownSchedule,
     /// There is no spread of this name.
     UnknownSpread,
     /// The spread is open with other parameters.
@@ -31,6 +35,8 @@ pub enum Reason {
     SpreadClosing,
     /// The groups are not those of the resume token.
     OrderDiffers,
+    /// There is no such time zone.
+    UnknownTimeZone,
     /// As many are held as may be; there is room again later.
     LimitReached,
 }
@@ -63,11 +69,12 @@ impl Rejection {
         value: impl fmt::Display,
         allowed: impl Into<String>,
     ) -> Self {
+        // Keys of JSON and names of lanes are the caller's words, too.
         Self {
             reason,
-            field: field.into(),
+            field: printable(field.into()),
             value: shorten(&value.to_string()),
-            allowed: allowed.into(),
+            allowed: printable(allowed.into()),
         }
     }
 
@@ -102,6 +109,14 @@ pub fn shorten(value: &str) -> String {
     shown
 }
 
+/// `text`, with its control characters escaped.
+fn printable(text: String) -> String {
+    if !text.contains(char::is_control) {
+        return text;
+    }
+    text.chars().flat_map(escape_control).collect()
+}
+
 fn escape_control(c: char) -> impl Iterator<Item = char> {
     let escaped = c.is_control();
     let kept = (!escaped).then_some(c);
@@ -127,6 +142,14 @@ mod tests {
     fn paths_grow_from_the_inside() {
         let rejection = Rejection::new(Reason::OutOfRange, "[3]", 7, "must be 1 to 2 slots");
         assert_eq!(rejection.under("texts").under("ids").field, "ids.texts[3]");
+    }
+
+    #[test]
+    fn what_callers_wrote_is_one_line_wherever_it_is_quoted() {
+        let rejection =
+            Rejection::new(Reason::Malformed, "sche\ndule", "\u{7f}", "must be \u{1}, b");
+        let text = "sche\\ndule: \\u{7f} is refused: must be \\u{1}, b";
+        assert_eq!(rejection.to_string(), text);
     }
 
     #[test]

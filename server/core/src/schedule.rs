@@ -1,31 +1,38 @@
 //! Schedules: a cycle, cut into slots, and a placement.
 
+mod canonical;
 mod checks;
+mod cycles;
 
-use core::fmt::Write as _;
 use core::num::NonZeroU64;
 
 use sha2::{Digest, Sha256};
 
+use crate::calendar::{CalendarSpec, CalendarUnit, CycleWindow, ExclusionSpec, Plan};
+use crate::catalog::ScheduleName;
 use crate::digits::hexadecimal;
 use crate::id::Id;
 use crate::kernels::Kernel;
 use crate::limits::KIND_NAME;
-use crate::placement::{Grid, Place, Placement, PlacementKind};
+use crate::names::check_part;
+use crate::placement::{Grid, Place, Placement, PlacementKind, Why};
 use crate::rejection::{Reason, Rejection};
 use crate::time::{Moment, Span};
 use crate::twister::Profile;
+use crate::window::smallest_fraction;
 
 /// A schedule as a caller describes it, not yet checked. `None` means the default.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScheduleSpec {
-    /// Length of the cycle; a whole number of ticks, 1 ms to 3,660 days.
-    pub period: Span,
+    /// The repeating whole.
+    pub cycle: CycleSpec,
     /// Length of a tick; divides one second, 1 ms to 1 s. Default: 1 s.
     pub resolution: Option<Span>,
-    /// Start of cycle 0, on a tick since the Unix epoch. Default: the Unix epoch.
+    /// Start of cycle 0, on a tick since the Unix epoch; not with a calendar. Default: the Unix
+    /// epoch.
     pub anchor_time: Option<Moment>,
-    /// Slots in a cycle; divides the period in ticks. Default: gcd(seconds of the period, 256).
+    /// Slots in a cycle; divides its active ticks (of months: of each length). Default: gcd(these
+    /// in seconds, 256).
     pub slot_count: Option<i64>,
     /// How an ID becomes a place. Default: `HASH`.
     pub placement: PlacementKind,
@@ -35,6 +42,21 @@ pub struct ScheduleSpec {
     pub profile: Option<Profile>,
     /// `HASH` only: the namespace, at most 256 bytes. Default: empty.
     pub salt: String,
+    /// The weight up to which an ID is one piece, 1 to 2^53. Default: no weights.
+    pub weight_quantum: Option<i64>,
+    /// The parts of a cycle that may be used, in order, not touching. Default: all of it.
+    pub active_windows: Vec<CycleWindow>,
+    /// Times at which nothing may start. Default: none.
+    pub exclusions: Vec<ExclusionSpec>,
+}
+
+/// The repeating whole of a schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CycleSpec {
+    /// Of one length: a whole number of ticks, 1 ms to 3,660 days.
+    Period(Span),
+    /// A day, week or month by a wall clock; not with `TWISTER`.
+    Calendar(CalendarSpec),
 }
 
 impl ScheduleSpec {
@@ -42,7 +64,7 @@ impl ScheduleSpec {
     #[must_use]
     pub const fn every(period: Span) -> Self {
         Self {
-            period,
+            cycle: CycleSpec::Period(period),
             resolution: None,
             anchor_time: None,
             slot_count: None,
@@ -50,6 +72,9 @@ impl ScheduleSpec {
             bucket_count: None,
             profile: None,
             salt: String::new(),
+            weight_quantum: None,
+            active_windows: Vec::new(),
+            exclusions: Vec::new(),
         }
     }
 }
@@ -62,6 +87,19 @@ pub struct Schedule {
     tick_millis: u64,
     anchor_millis: i64,
     placement: Placement,
+    /// Where cycles are more than a period.
+    plan: Option<Box<Plan>>,
+    weight_quantum: Option<u64>,
+    named: Option<Named>,
+}
+
+/// What a schedule of a catalog is known by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Named {
+    /// `name/version`.
+    text: String,
+    /// Reckoned once, since it is asked for with every answer.
+    fingerprint: String,
 }
 
 impl Schedule {
@@ -72,22 +110,62 @@ impl Schedule {
     /// the placement; the field is named as in `ScheduleSpec`.
     pub fn try_new(spec: &ScheduleSpec) -> Result<Self, Rejection> {
         let tick_millis = checks::resolution(spec.resolution)?;
-        let period_ticks = checks::period(spec.period, tick_millis)?;
+        let cycles = cycles::cycles(spec, tick_millis)?;
         let placement = checks::placement(spec)?;
-        let slot_count =
-            checks::slot_count(spec.slot_count, period_ticks, tick_millis, &placement)?;
-        let anchor_millis = checks::anchor(spec.anchor_time, tick_millis)?;
+        let cycle = checks::CycleTicks::new(&cycles, tick_millis);
+        let slot_count = checks::slot_count(spec.slot_count, &cycle, &placement)?;
+        let shortest = cycles.active_ticks.first().copied().unwrap_or(1);
         let slot_ticks =
-            NonZeroU64::new(period_ticks / u64::from(slot_count)).unwrap_or(NonZeroU64::MIN); // a divisor of a positive period leaves at least 1
-        Ok(Self { grid: Grid::new(slot_count, slot_ticks), tick_millis, anchor_millis, placement })
+            NonZeroU64::new(shortest / u64::from(slot_count)).unwrap_or(NonZeroU64::MIN); // a divisor of a positive number leaves at least 1
+        let (plan, anchor_millis) = (cycles.plan.map(Box::new), cycles.anchor_millis);
+        Ok(Self {
+            grid: Grid::new(slot_count, slot_ticks),
+            tick_millis,
+            anchor_millis,
+            placement,
+            plan,
+            weight_quantum: checks::weight_quantum(spec.weight_quantum)?,
+            named: None,
+        })
     }
 
-    /// Where `id` stands.
+    /// The same schedule, known by name: its run keys begin with `name/version`. Nothing else
+    /// changes, the fingerprint least of all.
+    #[must_use]
+    pub fn with_name(self, name: &ScheduleName) -> Self {
+        let named = Some(Named { text: name.to_string(), fingerprint: self.fingerprint() });
+        Self { named, ..self }
+    }
+
+    /// Where `id` stands; see [`place_in`](Self::place_in) for months.
     ///
     /// # Errors
     /// When the placement does not take IDs of its type.
     pub fn place(&self, id: &Id<'_>) -> Result<Place, Rejection> {
-        self.grid.place(&self.placement, id)
+        Ok(self.through_windows(self.grid.place(&self.placement, id)?))
+    }
+
+    /// Where an ID that stands at `place` stands in a certain cycle: the same, but for months,
+    /// whose lengths differ. ([`place`](Self::place) means one of 28 days.)
+    #[must_use]
+    pub fn place_in(&self, place: &Place, cycle_index: i64) -> Place {
+        let Some(plan) = &self.plan else { return *place };
+        let ticks = plan.active_ticks(cycle_index);
+        let offset = plan.offset(self.grid, place, ticks);
+        let slot_ticks = (ticks / u64::from(self.slot_count())).max(1);
+        Place {
+            slot: u32::try_from(offset / slot_ticks).unwrap_or(u32::MAX), // below the slot count
+            slot_offset: offset % slot_ticks,
+            cycle_offset: plan.wall_offset(offset),
+            why: place.why,
+        }
+    }
+
+    fn through_windows(&self, place: Place) -> Place {
+        match &self.plan {
+            Some(plan) => Place { cycle_offset: plan.wall_offset(place.cycle_offset), ..place },
+            None => place,
+        }
     }
 
     /// Where many IDs stand; `each` hears, in order, what [`place`](Self::place) says of each, or
@@ -105,15 +183,37 @@ impl Schedule {
         &self,
         kernel: Kernel,
         ids: impl IntoIterator<Item = Result<Id<'a>, Rejection>>,
-        each: impl FnMut(Result<Place, Rejection>),
+        mut each: impl FnMut(Result<Place, Rejection>),
     ) {
+        if self.plan.is_none() {
+            return self.grid.place_all(kernel, &self.placement, ids, each);
+        }
+        let each = |place: Result<Place, _>| each(place.map(|place| self.through_windows(place)));
         self.grid.place_all(kernel, &self.placement, ids, each);
+    }
+
+    /// Where piece `piece` stands of the weighted ID that stands at `place`, which is one of
+    /// [`place`](Self::place); piece 0 stands there itself.
+    #[must_use]
+    pub fn piece(&self, place: &Place, piece: u32) -> Place {
+        let moved = self.grid.piece(place, piece);
+        if piece == 0 || self.plan.is_none() {
+            return moved;
+        }
+        // What decides in cycles of other lengths.
+        let why = match moved.why {
+            Why::Fraction(_) => {
+                Why::Fraction(smallest_fraction(moved.cycle_offset, self.active_ticks()))
+            }
+            why => why,
+        };
+        self.through_windows(Place { why, ..moved })
     }
 
     /// Where an ID whose hash is known stands (`HASH` only in meaning).
     #[must_use]
     pub fn place_of_hash(&self, hash: u64) -> Place {
-        self.grid.at_hash(hash)
+        self.through_windows(self.grid.at_hash(hash))
     }
 
     /// Slots in a cycle.
@@ -122,16 +222,29 @@ impl Schedule {
         self.grid.slot_count()
     }
 
-    /// Ticks in a slot.
+    /// Ticks in a slot; in the shortest month, where months differ.
     #[must_use]
     pub const fn slot_ticks(&self) -> u64 {
         self.grid.slot_ticks()
     }
 
-    /// Ticks in a cycle.
+    /// Active ticks in a cycle, all of them without active windows; in the shortest month, where
+    /// months differ.
     #[must_use]
-    pub const fn period_ticks(&self) -> u64 {
+    pub const fn active_ticks(&self) -> u64 {
         self.grid.period_ticks()
+    }
+
+    /// Active ticks in a cycle.
+    #[must_use]
+    pub fn active_ticks_of(&self, cycle_index: i64) -> u64 {
+        self.plan.as_ref().map_or(self.active_ticks(), |plan| plan.active_ticks(cycle_index))
+    }
+
+    /// What the active ticks of all cycles are multiples of.
+    pub(crate) fn active_ticks_of_all(&self) -> u64 {
+        // Four years have months of each length.
+        (0..48).map(|cycle| self.active_ticks_of(cycle)).fold(0, checks::greatest_common_divisor)
     }
 
     /// Length of a tick.
@@ -140,13 +253,33 @@ impl Schedule {
         Span::from_millis(self.tick_millis)
     }
 
-    /// Length of a cycle.
+    /// Length of a cycle; of calendars by the wall clock, and of months the greatest.
     #[must_use]
-    pub const fn period(&self) -> Span {
-        self.span(self.period_ticks())
+    pub fn period(&self) -> Span {
+        self.span(self.plan.as_ref().map_or(self.active_ticks(), |plan| plan.axis.longest()))
     }
 
-    /// Length of a slot.
+    /// Which unit of the calendar a cycle is, and in which time zone.
+    #[must_use]
+    pub fn calendar(&self) -> Option<(CalendarUnit, &str)> {
+        self.plan.as_ref()?.axis.calendar()
+    }
+
+    /// The parts of a cycle that may be used; none, if it is all of it.
+    #[must_use]
+    pub fn active_windows(&self) -> Vec<CycleWindow> {
+        let windows = self.plan.iter().flat_map(|plan| &plan.windows);
+        windows.map(|window| self.cycle_window(window)).collect()
+    }
+
+    /// The times at which nothing may start, in the order of the canonical text.
+    #[must_use]
+    pub fn exclusions(&self) -> Vec<ExclusionSpec> {
+        let exclusions = self.plan.iter().flat_map(|plan| &plan.exclusions);
+        exclusions.map(|exclusion| exclusion.spec(self.tick_millis)).collect()
+    }
+
+    /// Length of a slot in active time; in the shortest month, where months differ.
     #[must_use]
     pub const fn slot_duration(&self) -> Span {
         self.span(self.slot_ticks())
@@ -172,16 +305,27 @@ impl Schedule {
         Ok(u64::try_from(needed).unwrap_or(u64::MAX).max(1))
     }
 
-    /// Start of cycle 0.
+    /// Start of cycle 0 of a period; none of a calendar.
     #[must_use]
-    pub fn anchor_time(&self) -> Moment {
-        Moment::from_unix_millis(self.anchor_millis).unwrap_or(Moment::UNIX_EPOCH)
+    pub fn anchor_time(&self) -> Option<Moment> {
+        let anchor = Moment::from_unix_millis(self.anchor_millis).unwrap_or(Moment::UNIX_EPOCH);
+        self.calendar().is_none().then_some(anchor)
     }
 
     /// How IDs become places.
     #[must_use]
     pub const fn placement(&self) -> &Placement {
         &self.placement
+    }
+
+    /// The weight up to which an ID is one piece, if the schedule has weights.
+    #[must_use]
+    pub const fn weight_quantum(&self) -> Option<u64> {
+        self.weight_quantum
+    }
+
+    pub(crate) const fn grid(&self) -> Grid {
+        self.grid
     }
 
     pub(crate) const fn anchor_millis(&self) -> i64 {
@@ -192,9 +336,24 @@ impl Schedule {
         self.tick_millis
     }
 
+    /// Whether cycles are periods, without active windows and exclusions.
+    #[must_use]
+    pub const fn is_plain(&self) -> bool {
+        self.plan.is_none()
+    }
+
+    pub(crate) fn plan(&self) -> Option<&Plan> {
+        self.plan.as_deref()
+    }
+
+    fn cycle_window(&self, ticks: &core::ops::Range<u64>) -> CycleWindow {
+        CycleWindow { start: self.span(ticks.start), end: self.span(ticks.end) }
+    }
+
     /// What the fingerprint is taken of: a line for the format, then a line
     /// `name=value` for each field that decides, defaults filled in, joined by
-    /// line feeds. The salt comes last and ends the text as it is.
+    /// line feeds. `weight_quantum=…` stands there only if it is set. The salt comes
+    /// last and ends the text as it is.
     ///
     /// ```text
     /// offbeat.v1.Schedule
@@ -205,48 +364,47 @@ impl Schedule {
     /// placement=HASH
     /// salt=
     /// ```
+    ///
+    /// With a calendar, `cycle=DAY` (`WEEK`, `MONTH`) and `time_zone=Europe/Berlin` (the name in
+    /// the case of the database; an alias is another name) stand for the period, and there is no
+    /// anchor. Behind the slot count come a line for each active window, in order, and for each
+    /// exclusion, sorted, each once; a window over the whole cycle is none.
+    ///
+    /// ```text
+    /// active_window=3600s..18000s
+    /// exclusion=DEFER 2026-12-24T00:00:00Z..2026-12-27T00:00:00Z
+    /// exclusion=SKIP DAY Europe/Berlin 79200s..82800s
+    /// ```
     #[must_use]
     pub fn canonical_text(&self) -> String {
-        let mut text = format!(
-            "offbeat.v1.Schedule\nperiod={}\nresolution={}\nanchor_time={}\nslot_count={}\nplacement={}",
-            self.period(),
-            self.resolution(),
-            self.anchor_time(),
-            self.slot_count(),
-            self.placement.kind().name(),
-        );
-        // Writing to a String cannot fail.
-        let _ = match &self.placement {
-            Placement::Hash { salt } => write!(text, "\nsalt={salt}"),
-            Placement::Twister { bucket_count, profile } => {
-                write!(text, "\nbucket_count={bucket_count}\nprofile={}", profile.name())
-            }
-            Placement::Fraction => Ok(()),
-        };
-        text
+        canonical::text(self)
     }
 
     /// SHA-256 of the canonical text, in hexadecimal: equal for callers who mean the same.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        hexadecimal(&Sha256::digest(self.canonical_text()))
+        match &self.named {
+            Some(named) => named.fingerprint.clone(),
+            None => hexadecimal(&Sha256::digest(self.canonical_text())),
+        }
     }
 
-    /// What the run keys of a kind of job begin with: `fingerprint/kind`. The key
-    /// of a run is equal for two attempts to enqueue it; see [`Run::key`](crate::Run::key).
+    /// What stands for the schedule at the head of its run keys: `name/version`, or the
+    /// fingerprint of one without a name.
+    #[must_use]
+    pub fn run_key_schedule(&self) -> String {
+        self.named.as_ref().map_or_else(|| self.fingerprint(), |named| named.text.clone())
+    }
+
+    /// What the run keys of a kind of job begin with: [`run_key_schedule`](Self::run_key_schedule)
+    /// and `/kind`. The key of a run is equal for two attempts to enqueue it; see [`Run::key`](crate::Run::key).
     ///
     /// # Errors
     /// When the name is empty, longer than 64 characters, or has others than
     /// letters, digits, `.`, `_` and `-` (of ASCII).
     pub fn run_key_prefix(&self, kind: &str) -> Result<String, Rejection> {
-        let is_plain =
-            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-        if !(1..=KIND_NAME.max_size()).contains(&kind.len()) || !kind.bytes().all(is_plain) {
-            let allowed = format!("must be {KIND_NAME}");
-            let value = format_args!("{kind:?}");
-            return Err(Rejection::new(Reason::OutOfRange, "kind", value, allowed));
-        }
-        Ok(format!("{}/{kind}", self.fingerprint()))
+        check_part("kind", kind, KIND_NAME)?;
+        Ok(format!("{}/{kind}", self.run_key_schedule()))
     }
 
     /// Buckets in the smallest and in the largest slot (`TWISTER` only); they

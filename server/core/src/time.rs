@@ -58,10 +58,35 @@ impl Span {
         Self(self.0 * count as i128)
     }
 
+    /// Both spans together.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+
+    /// The span less another; below 0 if that is longer.
+    #[must_use]
+    pub const fn minus(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+
     /// The span in milliseconds, if it is whole and not negative.
     #[must_use]
     pub fn whole_millis(self) -> Option<u64> {
         (self.0 % NANOS_PER_MILLI == 0).then(|| u64::try_from(self.0 / NANOS_PER_MILLI).ok())?
+    }
+
+    /// The whole milliseconds of a span that is not negative; 0 of one that is.
+    #[must_use]
+    pub(crate) fn millis_floor(self) -> u64 {
+        u64::try_from(self.0 / NANOS_PER_MILLI).unwrap_or_default()
+    }
+
+    /// The milliseconds of a span that is not negative, rounded up; 0 of one that is.
+    #[must_use]
+    pub(crate) fn millis_ceil(self) -> u64 {
+        u64::try_from((self.0 + NANOS_PER_MILLI - 1).div_euclid(NANOS_PER_MILLI))
+            .unwrap_or_default()
     }
 
     /// Seconds and nanoseconds, both with the sign of the span.
@@ -137,6 +162,11 @@ impl Moment {
         Ok(Self(moment))
     }
 
+    /// From an earlier instant to this, in nanoseconds.
+    pub(crate) const fn nanos_since(self, earlier: Self) -> i128 {
+        self.0 - earlier.0
+    }
+
     /// So many milliseconds later, if that is before the year 10000.
     #[must_use]
     pub fn plus_millis(self, millis: u64) -> Option<Self> {
@@ -144,11 +174,23 @@ impl Moment {
         (later <= Self::MAX.0).then_some(Self(later))
     }
 
+    /// The first whole millisecond since the Unix epoch at or after the instant `span` later.
+    pub(crate) fn millis_ceil_plus(self, span: Span) -> i64 {
+        self.millis_ceil_minus(Span(-span.0))
+    }
+
     /// The instant `millis` after the Unix epoch, if it lies in the years 1 to 9999.
     #[must_use]
     pub fn from_unix_millis(millis: i64) -> Option<Self> {
         let moment = i128::from(millis) * NANOS_PER_MILLI;
         (Self::MIN.0..=Self::MAX.0).contains(&moment).then_some(Self(moment))
+    }
+
+    /// The first whole millisecond since the Unix epoch at or after the instant that lies `span`
+    /// before this one.
+    pub(crate) fn millis_ceil_minus(self, span: Span) -> i64 {
+        let nanos = self.0 - span.nanos();
+        i64::try_from(-(-nanos).div_euclid(NANOS_PER_MILLI)).unwrap_or(i64::MIN)
     }
 
     /// The last whole millisecond since the Unix epoch at or before the instant.

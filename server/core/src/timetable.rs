@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+use crate::calendar::{self, CycleShares, FoundRun, Search, SlotSpan};
 use crate::id::Id;
 use crate::limits::{LISTED_SLOTS, NEXT_RUNS};
 use crate::placement::Place;
@@ -9,13 +10,18 @@ use crate::rejection::{Reason, Rejection};
 use crate::schedule::Schedule;
 use crate::time::Moment;
 
-/// One run of an ID. The runs of an ID are exactly one period apart.
+/// One run of an ID: one in each cycle, but for those that exclusions skip, in the order of
+/// the cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// The cycle it belongs to; cycle 0 starts at the anchor, earlier ones are negative.
+    /// The cycle it belongs to; cycle 0 starts at the anchor, or is the unit of the calendar
+    /// that holds 1 January 1970; earlier ones are negative. A deferred run keeps its cycle.
     pub cycle_index: i64,
     /// When it starts, in milliseconds since the Unix epoch.
     pub unix_millis: i64,
+    /// When it would start but for an exclusion, in milliseconds since the Unix epoch: the same,
+    /// unless it is deferred.
+    pub regular_unix_millis: i64,
 }
 
 impl Run {
@@ -27,8 +33,14 @@ impl Run {
     /// would be taken for the other.
     #[must_use]
     pub fn key(&self, prefix: &str, id: &Id<'_>) -> Option<String> {
+        self.key_of_piece(prefix, 0, id)
+    }
+
+    /// The same for a piece of a weighted ID, from 0.
+    #[must_use]
+    pub fn key_of_piece(&self, prefix: &str, piece: u32, id: &Id<'_>) -> Option<String> {
         let is_identity = !matches!(id, Id::Fraction(_));
-        is_identity.then(|| format!("{prefix}/{}/0/{id}", self.cycle_index))
+        is_identity.then(|| format!("{prefix}/{}/{piece}/{id}", self.cycle_index))
     }
 }
 
@@ -57,11 +69,11 @@ pub fn check_run_count(count: i64) -> Result<usize, Rejection> {
 }
 
 impl Schedule {
-    /// The first run at or after `from`.
+    /// The first run at or after `from`, unless exclusions skip 1,000 cycles one after another.
     ///
     /// # Errors
     /// When a run around `from` might lie outside the years 1 to 9999.
-    pub fn next_run(&self, place: &Place, from: Moment) -> Result<Run, Rejection> {
+    pub fn next_run(&self, place: &Place, from: Moment) -> Result<Option<Run>, Rejection> {
         Ok(self.runs_from(from, 1)?.next_run(place))
     }
 
@@ -70,8 +82,8 @@ impl Schedule {
     ///
     /// # Errors
     /// When not, naming `from_time` and the times that do.
-    pub fn runs_from(&self, from: Moment, count: usize) -> Result<Runs<'_>, Rejection> {
-        let period = i128::from(self.period_millis());
+    pub fn check_from(&self, from: Moment, count: usize) -> Result<(), Rejection> {
+        let period = self.greatest_millis();
         let cycles = i128::try_from(count.max(1)).unwrap_or(i128::MAX);
         let millis = i128::from(from.unix_millis_ceil());
         let earliest = i128::from(Moment::MIN.unix_millis_floor()) + period;
@@ -91,21 +103,97 @@ impl Schedule {
             };
             return Err(Rejection::new(Reason::OutOfRange, "from_time", from, allowed));
         }
-        Ok(Runs { schedule: self, from_millis: from.unix_millis_ceil() })
+        Ok(())
     }
 
-    /// The slot that runs at `at`.
+    /// The runs around `from`. With exclusions some cycles are worked out here and now.
+    ///
+    /// # Errors
+    /// As [`check_from`](Self::check_from).
+    pub fn runs_from(&self, from: Moment, count: usize) -> Result<Runs<'_>, Rejection> {
+        self.check_from(from, count)?;
+        let from_millis = from.unix_millis_ceil();
+        let search = self.plan().map(|plan| {
+            let tick = self.tick_millis().cast_signed();
+            let times = Moment::MIN.unix_millis_floor()..Moment::MAX.unix_millis_ceil();
+            let times = times.start / tick..times.end / tick;
+            Search::new(plan, self.grid(), self.ticks_from(from), times)
+        });
+        Ok(Runs { schedule: self, from_millis, search })
+    }
+
+    /// No cycle takes longer, in milliseconds; on days without end, changes of the clock included.
+    fn greatest_millis(&self) -> i128 {
+        let period = self.period().nanos() / 1_000_000;
+        if self.calendar().is_some() { period + 86_400_000 } else { period }
+    }
+
+    /// The first tick since the Unix epoch at or after an instant.
+    pub(crate) fn ticks_from(&self, moment: Moment) -> i64 {
+        -(-moment.unix_millis_ceil()).div_euclid(self.tick_millis().cast_signed())
+    }
+
+    /// The last tick since the Unix epoch at or before an instant.
+    fn ticks_to(&self, moment: Moment) -> i64 {
+        moment.unix_millis_floor().div_euclid(self.tick_millis().cast_signed())
+    }
+
+    fn moment_of(&self, ticks: i64) -> Option<Moment> {
+        Moment::from_unix_millis(ticks.checked_mul(self.tick_millis().cast_signed())?)
+    }
+
+    /// The cycle of an instant.
+    #[must_use]
+    pub fn cycle_at(&self, at: Moment) -> i64 {
+        match self.plan() {
+            Some(plan) => plan.axis.at(self.ticks_to(at)),
+            None => {
+                let number = self.slots_before(at.unix_millis_floor() + 1) - 1;
+                let cycle = number.div_euclid(i128::from(self.slot_count()));
+                i64::try_from(cycle).unwrap_or_default() // milliseconds count further
+            }
+        }
+    }
+
+    /// How much of a cycle is active, and what exclusions make of it.
+    #[must_use]
+    pub fn cycle_shares(&self, cycle_index: i64) -> CycleShares {
+        match self.plan() {
+            Some(plan) => calendar::shares(plan, cycle_index),
+            None => CycleShares {
+                active_ticks: self.active_ticks(),
+                skipped_ticks: 0,
+                deferred_ticks: 0,
+            },
+        }
+    }
+
+    /// The slot that runs at `at`; none outside of the active windows.
     ///
     /// # Errors
     /// When it starts or ends outside the years 1 to 9999, naming `at_time`.
-    pub fn slot_at(&self, at: Moment) -> Result<Slot, Rejection> {
+    pub fn slot_at(&self, at: Moment) -> Result<Option<Slot>, Rejection> {
+        if let Some(plan) = self.plan() {
+            let span = calendar::running_at(plan, self.slot_count(), self.ticks_to(at));
+            let slot = |span| self.slot_of(span).ok_or_else(|| outside_time("at_time", &at));
+            return span.map(slot).transpose();
+        }
         let number = self.slots_before(at.unix_millis_floor() + 1) - 1;
-        self.slot_numbered(number).ok_or_else(|| outside_time("at_time", &at))
+        self.slot_numbered(number).map(Some).ok_or_else(|| outside_time("at_time", &at))
     }
 
-    /// When a cycle starts.
+    fn slot_of(&self, span: SlotSpan) -> Option<Slot> {
+        let SlotSpan { index, cycle_index, start, end } = span;
+        let (start, end) = (self.moment_of(start)?, self.moment_of(end)?);
+        Some(Slot { index, cycle_index, start, end })
+    }
+
+    /// When a cycle starts, which is where the one before it ends.
     #[must_use]
     pub fn cycle_start(&self, cycle_index: i64) -> Option<Moment> {
+        if let Some(plan) = self.plan() {
+            return self.moment_of(plan.axis.instant_of(plan.axis.start(cycle_index)));
+        }
         self.slot_start(i128::from(cycle_index) * i128::from(self.slot_count()))
     }
 
@@ -119,9 +207,24 @@ impl Schedule {
             let allowed = format!("must not be before start_time, {start}");
             return Err(Rejection::new(Reason::Contradictory, "end_time", end, allowed));
         }
+        if let Some(plan) = self.plan() {
+            let (from, to) = (self.ticks_from(start), self.ticks_from(end));
+            let spans = calendar::starting_in(plan, self.slot_count(), from, to)
+                .map_err(|count| too_many_slots(count, &end))?;
+            return self.slots_of(spans, &end);
+        }
         let first = self.slots_before(start.unix_millis_ceil());
         let behind = self.slots_before(end.unix_millis_ceil());
         self.slots_numbered(first..behind, &end)
+    }
+
+    fn slots_of(
+        &self,
+        spans: Vec<SlotSpan>,
+        end: &dyn core::fmt::Display,
+    ) -> Result<Vec<Slot>, Rejection> {
+        let slot = |span| self.slot_of(span).ok_or_else(|| outside_time("end_time", end));
+        spans.into_iter().map(slot).collect()
     }
 
     fn slots_numbered(
@@ -131,27 +234,29 @@ impl Schedule {
     ) -> Result<Vec<Slot>, Rejection> {
         let count = numbers.end - numbers.start;
         if !LISTED_SLOTS.allows(count) {
-            let value = format_args!("{end} (a window of {count} slots)");
-            let allowed = format!("the window must hold {LISTED_SLOTS}: end it earlier");
-            return Err(Rejection::new(Reason::OutOfRange, "end_time", value, allowed));
+            return Err(too_many_slots(count, end));
         }
         numbers
             .map(|number| self.slot_numbered(number).ok_or_else(|| outside_time("end_time", end)))
             .collect()
     }
 
-    /// The slots that start in the period from `start` on: `slot_count` of them.
+    /// The slots that start from `start` on, as many as a cycle has.
     ///
     /// # Errors
     /// As [`slots_starting_in`](Self::slots_starting_in).
     pub fn slots_of_a_period_from(&self, start: Moment) -> Result<Vec<Slot>, Rejection> {
+        if let Some(plan) = self.plan() {
+            let (count, end) = (self.slot_count(), format_args!("one cycle after {start}"));
+            if !LISTED_SLOTS.allows(count.into()) {
+                return Err(too_many_slots(count.into(), &end));
+            }
+            let spans = calendar::starting_from(plan, count, self.ticks_from(start));
+            return self.slots_of(spans, &end);
+        }
         let first = self.slots_before(start.unix_millis_ceil());
         let behind = first + i128::from(self.slot_count());
         self.slots_numbered(first..behind, &format_args!("one period after {start}"))
-    }
-
-    pub(crate) fn period_millis(&self) -> u64 {
-        self.period_ticks() * self.tick_millis()
     }
 
     /// How many slots start before `unix_millis`, counted from the anchor (negative before it).
@@ -184,38 +289,95 @@ fn outside_time(field: &str, value: &dyn core::fmt::Display) -> Rejection {
     Rejection::new(Reason::OutOfRange, field, value, allowed)
 }
 
+fn too_many_slots(count: i128, end: &dyn core::fmt::Display) -> Rejection {
+    let value = format_args!("{end} (a window of {count} slots)");
+    let allowed = format!("the window must hold {LISTED_SLOTS}: end it earlier");
+    Rejection::new(Reason::OutOfRange, "end_time", value, allowed)
+}
+
 /// The runs of IDs around an instant.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Runs<'a> {
     schedule: &'a Schedule,
     from_millis: i64,
+    /// Where cycles are more than a period.
+    search: Option<Search<'a>>,
 }
 
 impl Runs<'_> {
-    /// The first run at or after the instant.
+    /// The first run at or after the instant; none if exclusions skip 1,000 cycles.
     #[must_use]
-    pub fn next_run(&self, place: &Place) -> Run {
-        self.run(place, 0)
+    pub fn next_run(&self, place: &Place) -> Option<Run> {
+        self.next_runs(place).next()
     }
 
-    /// The last run before the instant.
+    /// The next run of each place: quicker than one by one, where exclusions skip many cycles.
     #[must_use]
-    pub fn last_run(&self, place: &Place) -> Run {
-        self.run(place, -1)
+    pub fn next_run_of_each(&self, places: &[Place]) -> Vec<Option<Run>> {
+        match &self.search {
+            None => places.iter().map(|place| Some(self.plain_run(place, 0))).collect(),
+            Some(search) => {
+                let found = search.next_of_each(places).into_iter();
+                found.map(|run| run.map(|run| self.found(run))).collect()
+            }
+        }
     }
 
-    /// The runs at or after the instant, in order, without end.
+    /// The last run before the instant; none if exclusions skip 1,000 cycles.
+    #[must_use]
+    pub fn last_run(&self, place: &Place) -> Option<Run> {
+        match &self.search {
+            None => Some(self.plain_run(place, -1)),
+            Some(search) => search.last(place).map(|run| self.found(run)),
+        }
+    }
+
+    /// The runs at or after the instant, in order; they end where exclusions skip 1,000 cycles
+    /// one after another.
     pub fn next_runs<'p>(&'p self, place: &'p Place) -> impl Iterator<Item = Run> + 'p {
-        (0..).map(|later| self.run(place, later))
+        let found = self.search.iter().flat_map(|search| search.next(place));
+        let plain = self.search.is_none().then_some(0..).into_iter().flatten();
+        found.map(|run| self.found(run)).chain(plain.map(|later| self.plain_run(place, later)))
     }
 
-    fn run(&self, place: &Place, later: i64) -> Run {
-        let millis =
-            |ticks: u64| i64::try_from(ticks * self.schedule.tick_millis()).unwrap_or(i64::MAX);
-        let period = millis(self.schedule.period_ticks());
-        let first = self.schedule.anchor_millis() + millis(place.cycle_offset);
+    /// Whether all cycles are alike and of one length: then every ID runs in each.
+    #[must_use]
+    pub const fn is_plain(&self) -> bool {
+        self.search.is_none()
+    }
+
+    /// The cycle of the instant.
+    #[must_use]
+    pub fn cycle(&self) -> i64 {
+        match &self.search {
+            Some(search) => search.cycle(),
+            None => (self.from_millis - self.schedule.anchor_millis()).div_euclid(self.period()),
+        }
+    }
+
+    fn found(&self, run: FoundRun) -> Run {
+        let millis = |ticks: i64| ticks.saturating_mul(self.schedule.tick_millis().cast_signed());
+        Run {
+            cycle_index: run.cycle_index,
+            unix_millis: millis(run.instant),
+            regular_unix_millis: millis(run.regular),
+        }
+    }
+
+    fn period(&self) -> i64 {
+        self.millis(self.schedule.active_ticks())
+    }
+
+    fn millis(&self, ticks: u64) -> i64 {
+        i64::try_from(ticks * self.schedule.tick_millis()).unwrap_or(i64::MAX)
+    }
+
+    fn plain_run(&self, place: &Place, later: i64) -> Run {
+        let period = self.period();
+        let first = self.schedule.anchor_millis() + self.millis(place.cycle_offset);
         // The smallest cycle whose run is not before the instant: a division rounded up.
         let cycle_index = -(first - self.from_millis).div_euclid(period) + later;
-        Run { cycle_index, unix_millis: first + cycle_index * period }
+        let unix_millis = first + cycle_index * period;
+        Run { cycle_index, unix_millis, regular_unix_millis: unix_millis }
     }
 }

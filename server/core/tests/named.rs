@@ -5,352 +5,24 @@
 //! 10,000 histories; `OFFBEAT_HISTORIES=1000000` for more. A failure names the seed.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
-use std::collections::BTreeMap;
+#[path = "ledgers/named.rs"]
+mod ledger;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
-use offbeat_core::lease::{LeaseId, Settlement, Verdict};
+use ledger::{Chooser, Habit, LEASE, World, commit, jobs, sha256, spec, whole};
+use offbeat_core::lease::{Settlement, Verdict};
 use offbeat_core::named::{
-    BytesLeft, Commit, GroupPart, GroupState, NamedSpread, NamedSpreadSpec, Receipt, SpreadState,
+    BytesLeft, Commit, GroupPart, GroupState, NamedSpread, NamedSpreadSpec, Receipt,
 };
 use offbeat_core::rejection::Reason;
 use offbeat_core::spread::{Groups, Spread, SpreadSpec, Turn};
 use rand_mt::Mt64;
-use sha2::{Digest as _, Sha256};
 
-const LEASE: u64 = 1_000;
-
-fn spec(order: SpreadSpec) -> NamedSpreadSpec {
-    NamedSpreadSpec { lease_millis: LEASE.cast_signed(), ..NamedSpreadSpec::new(order) }
-}
-
-fn sha256(jobs: &[Bytes]) -> Bytes {
-    let mut hash = Sha256::new();
-    for job in jobs {
-        hash.update((job.len() as u64).to_be_bytes());
-        hash.update(job);
-    }
-    hash.finalize().to_vec().into()
-}
-
-fn commit(jobs: &[Bytes]) -> Commit {
-    Commit { job_count: jobs.len().try_into().unwrap(), sha256: sha256(jobs) }
-}
-
-fn whole(id: &str, jobs: &[Bytes]) -> GroupPart {
-    let commit = Some(commit(jobs));
-    GroupPart { group_id: id.to_owned(), jobs: jobs.to_vec(), commit, ..GroupPart::default() }
-}
-
-fn jobs(id: &str, count: usize) -> Vec<Bytes> {
-    (0..count).map(|index| Bytes::from(format!("{id}/{index}"))).collect()
-}
-
-/// What a producer remembers of a group until it is settled.
-#[derive(Debug, Clone, Default)]
-struct Owned {
-    jobs: Vec<Bytes>,
-    receipt: Option<Receipt>,
-    known_settled: Vec<(u32, u32)>,
-    settled: bool,
-}
-
-/// How producers may misbehave, to show that the ledger would notice.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Habit {
-    Careful,
-    /// Submits again as if for the first time.
-    ForgetsReceipts,
-    /// Does not say what it knows to be settled.
-    ForgetsSettled,
-    /// Does not submit again after a restart.
-    ForgetsGroups,
-}
-
-#[derive(Debug, Default)]
-struct JobLedger {
-    /// Until when a consumer may believe that it has it.
-    held_until: Option<u64>,
-    /// Whether the producer knew that it is settled when it submitted last.
-    known_settled: bool,
-    ended: u32,
-}
-
-struct World {
-    rng: Mt64,
-    habit: Habit,
-    time: u64,
-    start: u64,
-    epoch: u64,
-    spec: NamedSpreadSpec,
-    machine: NamedSpread,
-    owned: BTreeMap<String, Owned>,
-    ledger: BTreeMap<(String, u32), JobLedger>,
-    given: Vec<(String, u32, LeaseId)>,
-    consumers: [Arc<str>; 2],
-    named: u32,
-}
-
-type Checked<T = ()> = Result<T, String>;
-
-fn ensure(holds: bool, promise: impl FnOnce() -> String) -> Checked {
-    if holds { Ok(()) } else { Err(promise()) }
-}
-
-impl World {
-    fn new(seed: u64, habit: Habit) -> Self {
-        let mut rng = Mt64::new(seed);
-        let feeders = 1 + (rng.next_u64() % 4).cast_signed();
-        let order = match rng.next_u64() % 2 {
-            0 => SpreadSpec::round_robin(feeders),
-            _ => SpreadSpec { max_open_groups: Some(feeders + 1), ..SpreadSpec::cooldown(feeders) },
-        };
-        let max_jobs = 30;
-        let spec =
-            NamedSpreadSpec { max_jobs, max_consumer_leases: 5, max_attempts: 3, ..spec(order) };
-        let machine = NamedSpread::try_new(1, &spec).unwrap();
-        let consumers = ["one".into(), "two".into()];
-        let (owned, ledger, given) = Default::default();
-        let (time, start, epoch) = (5, 5, 1);
-        Self {
-            rng,
-            habit,
-            time,
-            start,
-            epoch,
-            spec,
-            machine,
-            owned,
-            ledger,
-            given,
-            consumers,
-            named: 0,
-        }
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        usize::try_from(self.rng.next_u64() % limit as u64).unwrap()
-    }
-
-    const fn now(&self) -> u64 {
-        self.time - self.start
-    }
-
-    /// Submits a group, in one part or several; what a full spread refuses is not owned.
-    fn submit_new(&mut self) -> Checked {
-        self.named += 1;
-        let id = format!("g{}", self.named);
-        let jobs = jobs(&id, 1 + self.below(7));
-        let owned = Owned { jobs, receipt: Some(self.receipt()), ..Owned::default() };
-        if self.below(3) == 0 {
-            let half = owned.jobs.len() / 2;
-            let (first, second) = owned.jobs.split_at(half);
-            let part = |first_index, jobs: &[Bytes], commit| GroupPart {
-                group_id: id.clone(),
-                first_index,
-                jobs: jobs.to_vec(),
-                commit,
-                ..GroupPart::default()
-            };
-            for _ in 0..=self.below(2) {
-                if self.machine.submit(self.now(), &[part(0, first, None)], BytesLeft::ALL).is_err()
-                {
-                    return Ok(());
-                }
-            }
-            ensure(self.machine.group(&id).state == GroupState::Partial, || "visible".to_owned())?;
-            let half = i64::try_from(half).unwrap();
-            let last = part(half, second, Some(commit(&owned.jobs)));
-            match self.machine.submit(self.now(), &[last], BytesLeft::ALL) {
-                Err(refused) if refused.reason == Reason::LimitReached => return Ok(()),
-                other => ensure(other.is_ok(), || format!("{other:?}"))?,
-            }
-        } else {
-            match self.machine.submit(self.now(), &[whole(&id, &owned.jobs)], BytesLeft::ALL) {
-                Err(refused) if refused.reason == Reason::LimitReached => {
-                    ensure(self.machine.group(&id).state == GroupState::Unknown, || {
-                        "a refused group left a trace".to_owned()
-                    })?;
-                    return Ok(());
-                }
-                other => ensure(other.is_ok(), || format!("{other:?}"))?,
-            }
-        }
-        for index in 0..owned.jobs.len() {
-            self.ledger.insert((id.clone(), index.try_into().unwrap()), JobLedger::default());
-        }
-        self.owned.insert(id, owned);
-        Ok(())
-    }
-
-    const fn receipt(&self) -> Receipt {
-        Receipt { epoch: self.epoch, lease_millis: LEASE.cast_signed() }
-    }
-
-    /// Submits what is not known to be settled again; in the same epoch that changes nothing.
-    fn submit_again(&mut self) -> Checked {
-        for (id, owned) in &self.owned {
-            if owned.settled || self.habit == Habit::ForgetsGroups {
-                continue;
-            }
-            let mut part = whole(id, &owned.jobs);
-            if self.habit != Habit::ForgetsReceipts {
-                part.first_receipt = owned.receipt;
-            }
-            if self.habit != Habit::ForgetsSettled {
-                let numbers = owned.known_settled.iter().flat_map(|(a, b)| [*a, *b]);
-                part.settled_ranges = numbers.map(i64::from).collect();
-            }
-            let submitted = self.machine.submit(self.now(), &[part], BytesLeft::ALL);
-            ensure(submitted.is_ok(), || format!("{id} again: {submitted:?}"))?;
-            for (start, end) in &owned.known_settled {
-                for index in *start..*end {
-                    self.ledger.get_mut(&(id.clone(), index)).unwrap().known_settled = true;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn ask(&mut self) -> Checked {
-        for (id, owned) in &mut self.owned {
-            if owned.settled {
-                continue;
-            }
-            let status = self.machine.group(id);
-            match status.state {
-                GroupState::Received => owned.known_settled = status.settled_ranges,
-                GroupState::Settled => owned.settled = true,
-                GroupState::Unknown | GroupState::Partial => {
-                    return Err(format!("{id} is {:?}", status.state));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn pull(&mut self, count: usize) -> Checked {
-        let place = self.below(2);
-        let consumer = Arc::clone(&self.consumers[place]);
-        let leased = self.machine.pull(self.now(), &consumer, count).map_err(|e| e.to_string())?;
-        for job in leased {
-            let key = (job.group_id.to_string(), job.index);
-            let name = format!("{}/{}", key.0, key.1);
-            ensure(job.job == name, || format!("{name} came with {:?}", job.job))?;
-            let known = self.ledger.get_mut(&key).ok_or_else(|| format!("{name} is invented"))?;
-            ensure(known.held_until.is_none_or(|until| until <= self.time), || {
-                format!("two leases on {name}")
-            })?;
-            ensure(!known.known_settled, || format!("{name} was known to be settled"))?;
-            if known.held_until.is_some() {
-                ensure(job.redelivered, || format!("{name} is not marked as redelivered"))?;
-            }
-            known.held_until = Some(self.time + LEASE);
-            self.given.push((key.0, key.1, job.id));
-        }
-        Ok(())
-    }
-
-    fn say(&mut self, place: usize, verdict: Verdict) -> Checked {
-        let (group, index, id) = self.given[place].clone();
-        let settlement = self.machine.settle(self.now(), id, verdict);
-        let known = self.ledger.get_mut(&(group.clone(), index)).unwrap();
-        let stale = id.epoch != self.epoch;
-        ensure(!stale || settlement == Settlement::Stale, || format!("{group}/{index} is stale"))?;
-        match settlement {
-            Settlement::Settled | Settlement::DeadLettered => {
-                known.held_until = known.held_until.map(|_| 0);
-                known.ended += 1;
-            }
-            Settlement::Returned => known.held_until = Some(0),
-            Settlement::Extended { .. } => known.held_until = Some(self.time + LEASE),
-            Settlement::Stale => {}
-        }
-        Ok(())
-    }
-
-    fn restart(&mut self) -> Checked {
-        self.epoch += 1;
-        self.start = self.time;
-        self.spec.max_jobs = 1_000; // what was settled unnoticed comes again
-        self.machine = NamedSpread::try_new(self.epoch, &self.spec).unwrap();
-        self.submit_again()
-    }
-
-    fn run(&mut self) -> Checked {
-        for _ in 0..80 {
-            match self.below(12) {
-                0..3 => self.submit_new()?,
-                3..6 => {
-                    let count = 1 + self.below(4);
-                    self.pull(count)?;
-                }
-                6 => self.time += [1, LEASE / 3, LEASE - 1, LEASE, 3 * LEASE][self.below(5)],
-                7 => self.ask()?,
-                8 if self.below(4) == 0 => self.restart()?,
-                8 => self.submit_again()?,
-                _ if self.given.is_empty() => {}
-                _ => {
-                    let place = self.below(self.given.len());
-                    let verdict = match self.below(7) {
-                        0..3 => Verdict::Ack,
-                        3 => Verdict::Nack { delay: 300 },
-                        4 => Verdict::Extend,
-                        5 => Verdict::Release,
-                        _ => Verdict::Terminate,
-                    };
-                    self.say(place, verdict)?;
-                }
-            }
-            let counts = self.machine.counts();
-            ensure(counts.leased_jobs <= 10 && counts.consumers <= 2, || format!("{counts:?}"))?;
-        }
-        self.finish()
-    }
-
-    /// Everything is settled in the end, and nothing is left behind.
-    fn finish(&mut self) -> Checked {
-        self.machine.close();
-        for _ in 0..500 {
-            if self.machine.state() == SpreadState::Closed {
-                break;
-            }
-            let before = self.given.len();
-            self.pull(5)?;
-            for place in before..self.given.len() {
-                self.say(place, Verdict::Ack)?;
-            }
-            if self.given.len() == before {
-                match self.machine.next_event(self.now()) {
-                    Some(event) => self.time = self.start + event,
-                    None => break,
-                }
-            }
-        }
-        let state = self.machine.state();
-        ensure(state == SpreadState::Closed, || format!("{state:?}: {:?}", self.machine.counts()))?;
-        let (letters, _) = self.machine.dead_letters(None, 1_000);
-        for (id, owned) in &self.owned {
-            let settled = owned.settled || self.machine.group(id).state == GroupState::Settled;
-            ensure(settled, || format!("{id} was lost"))?;
-        }
-        for ((id, index), known) in &self.ledger {
-            let in_letters =
-                letters.iter().any(|letter| *letter.group_id == **id && letter.index == *index);
-            // Jobs that expired for the last time before a restart were given up unseen.
-            let seen = known.ended > 0 || in_letters || known.known_settled;
-            ensure(seen || self.owned[id].settled, || format!("{id}/{index} was lost"))?;
-        }
-        let numbers: Vec<u64> = letters.iter().map(|letter| letter.number).collect();
-        let counts = self.machine.counts();
-        let bytes: usize = letters.iter().map(|letter| letter.job.len()).sum();
-        ensure(counts.bytes == (bytes + 8 * letters.len()) as u64, || {
-            format!("{bytes} bytes: {counts:?}")
-        })?;
-        let deleted = self.machine.delete_dead_letters(numbers.iter().copied());
-        ensure(deleted == numbers.len() as u64, || "not all were deleted".to_owned())?;
-        ensure(self.machine.counts().bytes == 0, || "bytes are left".to_owned())
-    }
+fn chooser(seed: u64) -> Chooser {
+    let mut rng = Mt64::new(seed);
+    Box::new(move |limit| usize::try_from(rng.next_u64() % limit as u64).unwrap())
 }
 
 fn histories() -> u64 {
@@ -360,7 +32,7 @@ fn histories() -> u64 {
 #[test]
 fn every_promise_is_kept_in_every_history() {
     for seed in 0..histories() {
-        if let Err(broken) = World::new(seed, Habit::Careful).run() {
+        if let Err(broken) = World::new(chooser(seed), Habit::Careful).run() {
             panic!("seed {seed}: {broken}");
         }
     }
@@ -373,7 +45,7 @@ fn careless_producers_are_noticed() {
         (Habit::ForgetsSettled, "known to be settled"),
         (Habit::ForgetsGroups, "is Unknown"),
     ] {
-        let mut broken = (0..2_000).filter_map(|seed| World::new(seed, habit).run().err());
+        let mut broken = (0..2_000).filter_map(|seed| World::new(chooser(seed), habit).run().err());
         assert!(broken.any(|broken| broken.contains(noticed)), "{habit:?} was not noticed");
     }
 }

@@ -8,7 +8,7 @@ use offbeat_core::Span;
 use crate::lanes::PlanSpec;
 use crate::run_times::real;
 use crate::scenario::{Scenario, Strategy, StrategyKind};
-use crate::world::{PartnerTally, Row, Trace};
+use crate::world::{PartnerTally, Step, Sums, Trace};
 
 /// What all runs come to; its JSON is what the report shows. Times are in seconds.
 #[derive(Debug, Clone, Serialize)]
@@ -146,42 +146,40 @@ impl Figures {
         place.and_then(|place| self.0.get(place)).copied().unwrap_or_default()
     }
 
-    /// Those of a run.
-    #[must_use]
-    pub fn of(trace: &Trace, cycle: u64) -> Self {
-        let mut waits = trace.waits.clone();
-        let mut sojourns = trace.sojourns.clone();
-        let mut intervals = trace.intervals.clone();
-        let interval_mean = mean(&intervals);
-        let interval_variation = deviation(&intervals, cycle);
-        // A part of a minute at the end is no minute in which less was done.
-        let whole = trace.rows.len() / 60 * 60;
-        let minutes = trace.rows.get(..whole).unwrap_or_default().chunks(60);
-        let (_, throughput_variation) = spread(minutes.map(|all| sum(all, |row| row.finished)));
-        let most = |of: fn(&Row) -> u32| f64::from(trace.rows.iter().map(of).max().unwrap_or(0));
+    /// Those of a run, whose samples are put into another order.
+    fn of(trace: &mut Trace, cycle: u64) -> Self {
+        let Trace { waits, sojourns, intervals, sums, .. } = trace;
+        // Means first: their last bits depend on the order.
+        let (wait, sojourn, interval) = (mean(waits), mean(sojourns), mean(intervals));
+        let interval_variation = deviation(intervals, cycle);
+        let [p50_wait, p95_wait, p99_wait] = quantiles(waits, [0.5, 0.95, 0.99]);
+        let [p95_sojourn] = quantiles(sojourns, [0.95]);
+        let [p05_interval, p95_interval] = quantiles(intervals, [0.05, 0.95]);
+        let minutes = sums.whole_minutes().iter().copied().map(real);
+        let (_, throughput_variation) = spread(minutes);
         let seconds = |micros: u64| real(micros) / 1e6;
         Self([
-            real(trace.sojourns.len() as u64),
+            real(sojourns.len() as u64),
             real(trace.failed_jobs),
-            mean(&waits) / 1e6,
-            seconds(quantile(&mut waits, 0.5)),
-            seconds(quantile(&mut waits, 0.95)),
-            seconds(quantile(&mut waits, 0.99)),
-            mean(&sojourns) / 1e6,
-            seconds(quantile(&mut sojourns, 0.95)),
-            most(|row| row.queue_depth),
-            most(|row| row.enqueued),
+            wait / 1e6,
+            seconds(p50_wait),
+            seconds(p95_wait),
+            seconds(p99_wait),
+            sojourn / 1e6,
+            seconds(p95_sojourn),
+            f64::from(sums.most(|step| step.queue_depth)),
+            f64::from(sums.most(|step| step.enqueued)),
             real(trace.worked) / real(trace.available.max(1)),
             throughput_variation,
-            interval_mean / 1e6,
+            interval / 1e6,
             interval_variation,
-            seconds(quantile(&mut intervals, 0.05)),
-            seconds(quantile(&mut intervals, 0.95)),
+            seconds(p05_interval),
+            seconds(p95_interval),
             trace.never_served.into(),
-            sum(&trace.rows, |row| row.lock_conflicts),
+            real(sums.lock_conflicts),
             real(trace.wasted) / real(trace.worked.max(1)),
             real(trace.left_jobs),
-            trace.slowdowns / real((trace.sojourns.len() as u64).max(1)),
+            trace.slowdowns / real((sojourns.len() as u64).max(1)),
         ])
     }
 
@@ -225,7 +223,7 @@ impl Ranks {
 }
 
 /// By time, in steps.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Series {
     /// Seconds of a step.
     pub step: u32,
@@ -268,45 +266,75 @@ pub struct KindSlot {
     pub slot: u32,
 }
 
-/// At most so many steps of a series.
-const STEPS: usize = 1_200;
 const BINS: u32 = 60;
 
+/// What results need of a run, so that the rest of it can go before the next one begins.
+#[derive(Debug)]
+pub struct Digest {
+    figures: Figures,
+    is_cut: bool,
+    partners: Vec<PartnerTally>,
+    /// Of a first seed.
+    shown: Option<Shown>,
+}
+
+/// What is shown of one run alone.
+#[derive(Debug)]
+struct Shown {
+    series: Series,
+    /// Kept until all strategies have been run: their histograms share their edges.
+    intervals: Vec<u64>,
+    /// All but a thousandth of them are no longer.
+    late_interval: u64,
+}
+
+impl Digest {
+    /// Of a run of `scenario`, by its number among all of them, as `run_each` tells it.
+    #[must_use]
+    pub fn of(scenario: &Scenario, number: usize, mut trace: Trace) -> Self {
+        let figures = Figures::of(&mut trace, scenario.cycle);
+        let shown = number.is_multiple_of(scenario.seeds.len().max(1)).then(|| {
+            let series = Series::of(&trace, scenario.duration);
+            let mut intervals = std::mem::take(&mut trace.intervals);
+            let [late_interval] = quantiles(&mut intervals, [0.999]);
+            Shown { series, intervals, late_interval }
+        });
+        Self { figures, is_cut: trace.is_cut, partners: trace.partners, shown }
+    }
+}
+
 impl Results {
-    /// What the traces of each strategy come to, one for each seed.
+    /// What the runs of each strategy come to, one for each seed.
     ///
     /// # Errors
     /// When a schedule refuses a user, which none does.
     pub fn new(
         scenario: &Scenario,
-        traces: &[Vec<Trace>],
+        digests: Vec<Vec<Digest>>,
     ) -> Result<Self, offbeat_core::Rejection> {
-        let figures: Vec<Figures> = traces
-            .iter()
-            .map(|traces| {
-                Figures::mean(
-                    &traces
-                        .iter()
-                        .map(|trace| Figures::of(trace, scenario.cycle))
-                        .collect::<Vec<_>>(),
-                )
-            })
-            .collect();
-        let edges = edges(traces);
+        let mean = |digests: &Vec<Digest>| {
+            Figures::mean(&digests.iter().map(|digest| digest.figures).collect::<Vec<_>>())
+        };
+        let figures: Vec<Figures> = digests.iter().map(mean).collect();
+        let is_cut = digests.iter().flatten().any(|digest| digest.is_cut);
+        let edges = edges(&digests);
         let mut strategies = Vec::new();
-        for ((strategy, traces), own) in scenario.strategies.iter().zip(traces).zip(&figures) {
-            let empty = Trace::default();
-            let first = traces.first().unwrap_or(&empty);
+        for ((strategy, digests), own) in scenario.strategies.iter().zip(digests).zip(&figures) {
+            let (partners, is_cut) =
+                (partners(scenario, &digests), digests.iter().any(|digest| digest.is_cut));
+            let shown = digests.into_iter().find_map(|digest| digest.shown);
+            let (series, intervals) =
+                shown.map_or_else(Default::default, |shown| (shown.series, shown.intervals));
             strategies.push(Outcome {
                 name: strategy.name.clone(),
                 kind: strategy.kind.name(),
                 figures: *own,
                 ranks: ranks(scenario, own, &figures),
-                is_cut: traces.iter().any(|trace| trace.is_cut),
-                series: Series::of(first, scenario.duration),
-                interval_histogram: histogram(&edges, &first.intervals),
+                is_cut,
+                series,
+                interval_histogram: histogram(&edges, &intervals),
                 slots: slots(scenario, strategy)?,
-                partners: partners(scenario, traces),
+                partners,
             });
         }
         let mut ranking: Vec<&Outcome> = strategies.iter().collect();
@@ -326,7 +354,7 @@ impl Results {
                 population: scenario.population,
                 cycle: real(scenario.cycle) / 1e6,
                 seeds: scenario.seeds.clone(),
-                is_cut: traces.iter().flatten().any(|trace| trace.is_cut),
+                is_cut,
                 notes: scenario.notes.clone(),
             },
             ranking: ranking.iter().map(|outcome| outcome.name.clone()).collect(),
@@ -336,11 +364,11 @@ impl Results {
     }
 }
 
-fn partners(scenario: &Scenario, traces: &[Trace]) -> Vec<PartnerFigures> {
+fn partners(scenario: &Scenario, digests: &[Digest]) -> Vec<PartnerFigures> {
     let figures = |(place, partner): (usize, &crate::scenario::Partner)| {
         let mean = |of: &dyn Fn(&PartnerTally) -> f64| {
-            let tallies = traces.iter().filter_map(|trace| trace.partners.get(place));
-            tallies.map(of).sum::<f64>() / real((traces.len() as u64).max(1))
+            let tallies = digests.iter().filter_map(|digest| digest.partners.get(place));
+            tallies.map(of).sum::<f64>() / real((digests.len() as u64).max(1))
         };
         #[expect(clippy::cast_precision_loss, reason = "a mean")]
         let wait =
@@ -414,53 +442,61 @@ fn ranks(scenario: &Scenario, own: &Figures, all: &[Figures]) -> Ranks {
 
 impl Series {
     fn of(trace: &Trace, duration: u64) -> Self {
-        let rows = trace.rows.as_slice();
-        let step = rows.len().div_ceil(STEPS).max(1);
+        let Sums { step, rows, steps, .. } = &trace.sums;
         // The last second may be a part of one.
-        let end = if trace.is_cut { rows.len() as u64 * 1_000_000 } else { duration };
-        let seconds = |part: usize, rows: usize| {
-            let begin = (part * step) as u64 * 1_000_000;
-            real(end.saturating_sub(begin).min(rows as u64 * 1_000_000).max(1)) / 1e6
+        let end = if trace.is_cut { rows * 1_000_000 } else { duration };
+        let seconds = |place: usize, part: &Step| {
+            let begin = place as u64 * u64::from(*step) * 1_000_000;
+            let whole = u64::from(part.rows) * 1_000_000;
+            real(end.saturating_sub(begin).min(whole).max(1)) / 1e6
         };
-        let rates = |of: fn(&Row) -> u32| {
-            let parts = rows.chunks(step).enumerate();
-            parts.map(|(place, part)| sum(part, of) / seconds(place, part.len())).collect()
-        };
-        let most = |of: fn(&Row) -> u32| {
-            rows.chunks(step).map(|part| part.iter().map(of).max().unwrap_or(0)).collect()
-        };
-        let means = |of: fn(&Row) -> u32| {
-            rows.chunks(step).map(|part| sum(part, of) / real(part.len() as u64)).collect()
-        };
+        let rates = steps.iter().enumerate();
         Self {
-            step: u32::try_from(step).unwrap_or(u32::MAX),
-            queue_depth: most(|row| row.queue_depth),
-            finished_per_second: rates(|row| row.finished),
-            enqueued_per_second: most(|row| row.enqueued),
-            busy_workers: means(|row| row.busy_workers),
-            workers: most(|row| row.workers),
+            step: *step,
+            queue_depth: steps.iter().map(|part| part.queue_depth).collect(),
+            finished_per_second: rates
+                .map(|(place, part)| real(part.finished) / seconds(place, part))
+                .collect(),
+            enqueued_per_second: steps.iter().map(|part| part.enqueued).collect(),
+            busy_workers: steps
+                .iter()
+                .map(|part| real(part.busy_workers) / f64::from(part.rows))
+                .collect(),
+            workers: steps.iter().map(|part| part.workers).collect(),
         }
     }
 }
 
 /// The same for all strategies, so that they can be compared.
-fn edges(traces: &[Vec<Trace>]) -> Vec<f64> {
-    let first = || traces.iter().filter_map(|traces| traces.first());
-    let low = first().filter_map(|trace| trace.intervals.iter().min()).min().copied();
-    let high = first().map(|trace| quantile(&mut trace.intervals.clone(), 0.999)).max();
+fn edges(digests: &[Vec<Digest>]) -> Vec<f64> {
+    let shown = || digests.iter().flatten().filter_map(|digest| digest.shown.as_ref());
+    let low = shown().filter_map(|shown| shown.intervals.iter().min()).min().copied();
+    let high = shown().map(|shown| shown.late_interval).max();
     let (low, high) = (real(low.unwrap_or(0)) / 1e6, real(high.unwrap_or(0)) / 1e6);
     let (low, high) = (low.floor(), high.ceil().max(low.floor() + 1.0));
     let step = (high - low) / f64::from(BINS);
     (0..=BINS).map(|edge| step.mul_add(f64::from(edge), low)).collect()
 }
 
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "of counts")]
 fn histogram(edges: &[f64], intervals: &[u64]) -> Histogram {
     let bins = edges.len().saturating_sub(1);
     let mut counts = vec![0; bins];
+    let (low, high) = (edges.first().copied(), edges.last().copied());
+    let (low, high) = (low.unwrap_or_default(), high.unwrap_or_default());
+    let bins_per_second = real(bins as u64) / (high - low);
+    let is_above = |edge: usize, seconds: f64| edges.get(edge).is_some_and(|edge| *edge > seconds);
     for interval in intervals {
         let seconds = real(*interval) / 1e6;
-        let bin = edges.partition_point(|edge| *edge <= seconds).saturating_sub(1);
-        counts.get_mut(bin.min(bins.saturating_sub(1))).into_iter().for_each(|count| *count += 1);
+        // Reckoned, which may be off by a rounding; the edges decide.
+        let mut bin = (((seconds - low) * bins_per_second) as usize).min(bins.saturating_sub(1));
+        while bin > 0 && is_above(bin, seconds) {
+            bin -= 1;
+        }
+        while bin + 1 < bins && !is_above(bin + 1, seconds) {
+            bin += 1;
+        }
+        counts.get_mut(bin).into_iter().for_each(|count| *count += 1);
     }
     Histogram { edges: edges.to_vec(), counts }
 }
@@ -486,10 +522,6 @@ fn slots(
     Ok(Some(Slots { loads, kinds }))
 }
 
-fn sum(rows: &[Row], of: fn(&Row) -> u32) -> f64 {
-    real(rows.iter().map(|row| u64::from(of(row))).sum())
-}
-
 fn mean(values: &[u64]) -> f64 {
     let sum: f64 = values.iter().copied().map(real).sum();
     sum / real(values.len().max(1) as u64)
@@ -497,9 +529,9 @@ fn mean(values: &[u64]) -> f64 {
 
 /// The root mean square distance of intervals from the cycle, over the cycle.
 fn deviation(intervals: &[u64], cycle: u64) -> f64 {
-    let off = |interval: &u64| real(interval.abs_diff(cycle)) / real(cycle.max(1));
+    let off = |interval: &u64| real(interval.abs_diff(cycle));
     let squares: f64 = intervals.iter().map(|interval| off(interval) * off(interval)).sum();
-    (squares / real(intervals.len().max(1) as u64)).sqrt()
+    (squares / real(intervals.len().max(1) as u64)).sqrt() / real(cycle.max(1))
 }
 
 /// The mean, and the standard deviation over it.
@@ -512,12 +544,59 @@ fn spread(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (mean, if mean > 0.0 { deviation / mean } else { 0.0 })
 }
 
-/// The smallest value that a share of them does not exceed.
+/// For shares that ascend, the smallest value that each of them does not exceed.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below the length")]
-fn quantile(values: &mut [u64], share: f64) -> u64 {
-    let place = ((real(values.len() as u64) * share).ceil() as usize).saturating_sub(1);
-    if values.is_empty() {
-        return 0;
+fn quantiles<const N: usize>(values: &mut [u64], shares: [f64; N]) -> [u64; N] {
+    let (count, mut passed, mut last) = (values.len(), 0, 0);
+    let mut left = values;
+    shares.map(|share| {
+        let place = ((real(count as u64) * share).ceil() as usize).clamp(1, count.max(1)) - 1;
+        // What is below the last quantile need not be looked at again.
+        if place >= passed && place < count {
+            let (_, value, above) = std::mem::take(&mut left).select_nth_unstable(place - passed);
+            (passed, last, left) = (place + 1, *value, above);
+        }
+        last
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generator::Generator;
+
+    #[test]
+    fn quantiles_are_those_of_the_sorted_values() {
+        let mut generator = Generator::new(5);
+        for count in [0_usize, 1, 2, 3, 20, 1_000] {
+            let mut values: Vec<u64> = (0..count).map(|_| generator.below(50) as u64).collect();
+            let mut sorted = values.clone();
+            sorted.sort_unstable();
+            let shares = [0.05, 0.5, 0.5, 0.95, 0.999];
+            // n·share values at least are not above it.
+            let expected = shares.map(|share| {
+                let enough = |value: &&u64| {
+                    let not_above = sorted.iter().filter(|other| other <= value).count();
+                    real(not_above as u64) >= real(count as u64) * share
+                };
+                sorted.iter().find(enough).copied().unwrap_or_default()
+            });
+            assert_eq!(quantiles(&mut values, shares), expected, "{count} values");
+        }
     }
-    *values.select_nth_unstable(place.min(values.len() - 1)).1
+
+    #[test]
+    fn a_histogram_counts_between_its_edges() {
+        let edges: Vec<f64> = (0..=60).map(|edge| 0.1_f64.mul_add(f64::from(edge), 3.0)).collect();
+        let intervals: Vec<u64> = (2_900_000..9_200_000).step_by(50_000).collect();
+        let mut expected = vec![0; 60];
+        for interval in &intervals {
+            let seconds = real(*interval) / 1e6;
+            let bin = edges.iter().rposition(|edge| *edge <= seconds).unwrap_or(0).min(59);
+            expected[bin] += 1;
+        }
+        let found = histogram(&edges, &intervals);
+        assert_eq!(found.counts, expected);
+        assert_eq!(found.counts.iter().sum::<u64>(), intervals.len() as u64);
+    }
 }

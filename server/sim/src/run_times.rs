@@ -275,28 +275,36 @@ impl RunTimes {
 /// Draws run times at random, in the same time for any distribution.
 #[derive(Debug, Clone)]
 pub struct Draw {
-    micros: Vec<u64>,
-    cumulative: Vec<f64>,
-    /// For each of as many even parts of all shares, the first value that lies in it (H. C. Chen
+    /// Values, ascending, each with the share up to it: side by side, as they are read together.
+    steps: Vec<(f64, u64)>,
+    /// For each of many even parts of all shares, the first value that lies in it (H. C. Chen
     /// and Y. Asau, 1974).
-    first: Vec<usize>,
+    first: Vec<u32>,
+    /// How many parts: several for each value, so that the first in a part mostly is the one.
+    parts: f64,
 }
+
+/// Parts that a distribution is cut into, at most.
+const PARTS: usize = 1 << 20;
 
 impl Draw {
     /// Draws from a distribution.
     #[must_use]
     pub fn new(run_times: &RunTimes) -> Self {
-        let parts = run_times.micros.len();
-        let cumulative: Vec<f64> = run_times.cumulative.iter().skip(1).copied().collect();
-        let mut place = 0;
-        let first = (0..parts).map(|part| {
-            let share = real(part as u64) / real(parts as u64);
-            while cumulative.get(place).is_some_and(|up_to| *up_to <= share) && place + 1 < parts {
+        let shares = run_times.cumulative.iter().skip(1).copied();
+        let steps: Vec<_> = shares.zip(run_times.micros.iter().copied()).collect();
+        let count = (4 * steps.len()).clamp(1, PARTS);
+        let (mut place, parts) = (0, real(count as u64));
+        let first = (0..count).map(|part| {
+            let share = real(part as u64) / parts;
+            while steps.get(place as usize).is_some_and(|(up_to, _)| *up_to <= share)
+                && steps.len() > place as usize + 1
+            {
                 place += 1;
             }
             place
         });
-        Self { first: first.collect(), micros: run_times.micros.clone(), cumulative }
+        Self { first: first.collect(), parts, steps }
     }
 
     /// The run time at a share from 0 to below 1.
@@ -304,14 +312,11 @@ impl Draw {
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to the length")]
     pub fn at(&self, share: f64) -> u64 {
-        let part = (share * real(self.first.len() as u64)) as usize;
-        let mut place = self.first.get(part).copied().unwrap_or_default();
-        while self.cumulative.get(place).is_some_and(|up_to| *up_to <= share)
-            && place + 1 < self.micros.len()
-        {
-            place += 1;
-        }
-        self.micros.get(place).copied().unwrap_or(1)
+        let part = (share * self.parts) as usize;
+        let place = self.first.get(part).copied().unwrap_or_default() as usize;
+        let from = self.steps.get(place..).unwrap_or_default();
+        let step = from.iter().find(|(up_to, _)| share < *up_to);
+        step.or(self.steps.last()).map_or(1, |(_, micros)| *micros)
     }
 }
 

@@ -13,10 +13,10 @@ use offbeat_core::{Reason, Rejection};
 use offbeat_sim::generator::Generator;
 use offbeat_sim::queue::starts;
 use offbeat_sim::queueing::{mgc_wait, mmc_wait};
-use offbeat_sim::results::Results;
+use offbeat_sim::results::{Digest, Results};
 use offbeat_sim::run_times::{Draw, RunTimes};
 use offbeat_sim::scenario::{Scenario, parse};
-use offbeat_sim::world::{PartnerTally, Trace, Watch, run, run_all};
+use offbeat_sim::world::{PartnerTally, Row, Trace, Watch, run, run_all, run_each};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -35,6 +35,17 @@ fn refused(text: &str) -> Rejection {
 fn shipped(name: &str) -> Scenario {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/simulations");
     scenario(&std::fs::read_to_string(folder.join(name)).unwrap())
+}
+
+/// What traces come to, one for each seed of each strategy.
+fn results(scenario: &Scenario, traces: Vec<Vec<Trace>>) -> Results {
+    let seeds = scenario.seeds.len();
+    let digests = traces.into_iter().enumerate().map(|(strategy, traces)| {
+        let traces = traces.into_iter().enumerate();
+        let digest = |(seed, trace)| Digest::of(scenario, strategy * seeds + seed, trace);
+        traces.map(digest).collect()
+    });
+    Results::new(scenario, digests.collect()).unwrap()
 }
 
 fn micros(seconds: &Value) -> u64 {
@@ -241,17 +252,55 @@ fn littles_law() {
 fn the_same_seed_has_the_same_trace_and_threads_change_nothing() {
     let mut scenario = scenario(BUSY);
     scenario.seeds = vec![5, 6];
-    let json = |threads: usize| {
-        let traces = run_all(&scenario, threads, &Watch::default()).unwrap();
-        serde_json::to_string(&Results::new(&scenario, &traces).unwrap()).unwrap()
+    let json = |scenario: &Scenario, threads: usize| {
+        let traces = run_all(scenario, threads, &Watch::default()).unwrap();
+        serde_json::to_string(&results(scenario, traces)).unwrap()
     };
-    let one = json(1);
-    assert_eq!(one, json(3));
+    let one = json(&scenario, 1);
+    assert_eq!(one, json(&scenario, 3));
+    scenario.keeps_rows = false;
+    assert_eq!(one, json(&scenario, 1), "what is not kept is summed up all the same");
     scenario.seeds = vec![6, 7];
-    assert_ne!(one, {
-        let traces = run_all(&scenario, 1, &Watch::default()).unwrap();
-        serde_json::to_string(&Results::new(&scenario, &traces).unwrap()).unwrap()
-    });
+    assert_ne!(one, json(&scenario, 1));
+}
+
+#[test]
+fn what_results_need_of_a_run_is_made_when_it_ends() {
+    let scenario = Scenario { keeps_rows: false, seeds: vec![5, 6], ..scenario(BUSY) };
+    let digest = |number, trace: Trace| {
+        assert!(trace.rows.is_empty() && trace.sums.rows == 86_400);
+        Digest::of(&scenario, number, trace)
+    };
+    let digests = run_each(&scenario, 1, &Watch::default(), &digest).unwrap();
+    let at_once = Results::new(&scenario, digests).unwrap();
+    let later = results(&scenario, run_all(&scenario, 1, &Watch::default()).unwrap());
+    assert_eq!(serde_json::to_string(&at_once).unwrap(), serde_json::to_string(&later).unwrap());
+}
+
+/// Rows that are summed up come to what they come to one by one.
+#[test]
+fn the_sums_of_rows() {
+    let scenario = Scenario { duration: 5_000_500_000, ..scenario(BUSY) };
+    let trace = traces(&scenario, 1).remove(0);
+    let (rows, sums) = (&trace.rows, &trace.sums);
+    assert_eq!((rows.len(), sums.rows, sums.step), (5_001, 5_001, 5));
+    for (part, step) in rows.chunks(5).zip(&sums.steps) {
+        let most = |of: fn(&Row) -> u32| part.iter().map(of).max().unwrap();
+        let sum = |of: fn(&Row) -> u32| part.iter().map(|row| u64::from(of(row))).sum::<u64>();
+        assert_eq!(step.rows as usize, part.len());
+        assert_eq!(step.queue_depth, most(|row| row.queue_depth));
+        assert_eq!(step.enqueued, most(|row| row.enqueued));
+        assert_eq!(step.workers, most(|row| row.workers));
+        assert_eq!(step.finished, sum(|row| row.finished));
+        assert_eq!(step.busy_workers, sum(|row| row.busy_workers));
+    }
+    assert_eq!(sums.steps.len(), rows.len().div_ceil(5));
+    let minutes = rows.chunks_exact(60);
+    let minutes = minutes.map(|part| part.iter().map(|row| u64::from(row.finished)).sum::<u64>());
+    assert_eq!(sums.whole_minutes(), minutes.collect::<Vec<_>>());
+    let conflicts: u64 = rows.iter().map(|row| u64::from(row.lock_conflicts)).sum();
+    assert_eq!(sums.lock_conflicts, conflicts);
+    assert_eq!(sums.most(|step| step.enqueued), rows.iter().map(|row| row.enqueued).max().unwrap());
 }
 
 #[test]
@@ -261,14 +310,14 @@ fn a_run_that_is_stopped_has_what_there_is() {
     watch.stop.store(true, std::sync::atomic::Ordering::Relaxed);
     let trace = run(&scenario, &scenario.strategies[1], 1, &watch).unwrap();
     assert!(trace.is_cut && trace.rows.len() < 1_000);
-    assert!(Results::new(&scenario, &[vec![trace]]).is_ok());
+    assert!(results(&scenario, vec![vec![trace]]).scenario.is_cut);
 }
 
 #[test]
 fn the_week_of_the_talk() {
     let scenario = shipped("bank_sync_week.toml");
     let traces = run_all(&scenario, 2, &Watch::default()).unwrap();
-    let results = Results::new(&scenario, &traces).unwrap();
+    let results = results(&scenario, traces);
     let figure = |name: &str, figure: &str| {
         let found = results.strategies.iter().find(|outcome| outcome.name == name);
         found.unwrap().figures.get(figure)
@@ -554,7 +603,7 @@ fn the_last_part_of_a_second_counts() {
         let finished: Vec<u32> = trace.rows.iter().map(|row| row.finished).collect();
         assert_eq!(finished, [2, 2, 1], "{stages}");
         assert_eq!((trace.rows[2].busy_workers, trace.rows[2].queue_depth), (1, 0), "{stages}");
-        let results = Results::new(&scenario, &[vec![trace]]).unwrap();
+        let results = results(&scenario, vec![vec![trace]]);
         assert_eq!(results.strategies[0].series.finished_per_second, [2.0, 2.0, 2.0], "{stages}");
         assert!(results.strategies[0].figures.get("throughput_variation").abs() < 1e-12);
     }
@@ -660,9 +709,8 @@ fn twister_has_256_or_65536_buckets() {
         text.replacen("kind = \"slots\"", &format!("kind = \"slots\"\n{more}"), 1)
     };
     let slots = |more: &str| {
-        let results = scenario(&text(more));
-        let traces: Vec<Vec<Trace>> = results.strategies.iter().map(|_| Vec::new()).collect();
-        let found = Results::new(&results, &traces).unwrap();
+        let scenario = scenario(&text(more));
+        let found = results(&scenario, scenario.strategies.iter().map(|_| Vec::new()).collect());
         found.strategies[4].slots.as_ref().unwrap().loads.len()
     };
     assert_eq!(slots("placement = \"twister\""), 256);
@@ -694,7 +742,7 @@ fn a_queue_that_melts_is_not_praised() {
     "#;
     let scenario = scenario(text);
     let traces = run_all(&scenario, 1, &Watch::default()).unwrap();
-    let results = Results::new(&scenario, &traces).unwrap();
+    let results = results(&scenario, traces);
     // Self-rescheduling has a job of each user at a time, and so never melts.
     assert_eq!(results.ranking[0], "self rescheduling");
     let slots = &results.strategies[0].figures;

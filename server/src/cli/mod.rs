@@ -1,14 +1,22 @@
 //! The command line: for people, and for pipes.
 
 mod assign;
+mod audit;
+mod chart;
 mod describe;
+mod due;
 mod health;
+mod ids;
 mod input;
 mod lanes;
 mod list;
+mod migrate;
+mod named;
 mod output;
+pub mod reading;
 mod reciprocal;
 mod schedule;
+mod schedules;
 mod serve;
 mod simulate;
 mod spread;
@@ -48,7 +56,10 @@ enum Command {
     Serve(Box<ServeArgs>),
     /// Decide here, without a server: slots and offsets for IDs
     #[command(subcommand)]
-    Slots(SlotsCommand),
+    Slots(Box<SlotsCommand>),
+    /// Work with files of schedules
+    #[command(subcommand)]
+    Schedules(SchedulesCommand),
     /// Spread groups from standard input, so that jobs of one group stay apart
     ///
     /// Reads a line {"group": "a", "jobs": ["a1", "a2"]} for each group, when it is needed; writes a
@@ -77,13 +88,31 @@ enum Command {
 #[derive(Debug, Subcommand)]
 enum SlotsCommand {
     /// Assign IDs: their slots, offsets and next runs
-    Assign(assign::AssignArgs),
+    Assign(Box<assign::AssignArgs>),
     /// Describe a schedule: its defaults, fingerprint, current slot and expected load
-    Describe(describe::DescribeArgs),
+    Describe(Box<describe::DescribeArgs>),
     /// List the slots that start in a window of time
-    List(list::ListArgs),
+    List(Box<list::ListArgs>),
+    /// List the runs that are due since the last time, and those that were missed
+    ///
+    /// Writes the watermark for the next time to standard error.
+    Due(Box<due::DueArgs>),
+    /// Plan how IDs go over from one schedule to another
+    Migrate(Box<migrate::MigrateArgs>),
+    /// Say how evenly IDs fill the slots, and what is wrong if they do not
+    Audit(Box<audit::AuditArgs>),
     /// Place kinds of job that must not meet on the same user
-    Reciprocal(reciprocal::ReciprocalArgs),
+    Reciprocal(Box<reciprocal::ReciprocalArgs>),
+}
+
+#[derive(Debug, Subcommand)]
+enum SchedulesCommand {
+    /// Check a file of schedules: exit status 0 if a server would load it, 2 if not
+    ///
+    /// Prints each schedule with its fingerprint: SHA-256 of all that decides. With --against, the
+    /// file of before, a version that has changed its meaning is refused too; those that are no
+    /// longer there are named on standard error.
+    Check(schedules::CheckArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -128,10 +157,16 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Serve(args) => serve::run(&args),
         Command::Spread(args) => spread::run(&args),
         Command::Health(args) => health::run(&args),
-        Command::Slots(SlotsCommand::Assign(args)) => assign::run(&args),
-        Command::Slots(SlotsCommand::Describe(args)) => describe::run(&args),
-        Command::Slots(SlotsCommand::List(args)) => list::run(&args),
-        Command::Slots(SlotsCommand::Reciprocal(args)) => reciprocal::run(&args),
+        Command::Slots(command) => match *command {
+            SlotsCommand::Assign(args) => assign::run(&args),
+            SlotsCommand::Describe(args) => describe::run(&args),
+            SlotsCommand::List(args) => list::run(&args),
+            SlotsCommand::Due(args) => due::run(&args),
+            SlotsCommand::Migrate(args) => migrate::run(&args),
+            SlotsCommand::Audit(args) => audit::run(&args),
+            SlotsCommand::Reciprocal(args) => reciprocal::run(&args),
+        },
+        Command::Schedules(SchedulesCommand::Check(args)) => schedules::check(&args),
         Command::Stages(StagesCommand::Allocate(args)) => stages::run(&args),
         Command::Lanes(LanesCommand::Plan(args)) => lanes::run(&args),
         Command::Simulate(args) => simulate::run(&args),
@@ -214,6 +249,15 @@ impl From<Rejection> for Failure {
             "bucket_count" => "--buckets",
             "profile" => "--profile",
             "salt" => "--salt",
+            "weight_quantum" => "--weight-quantum",
+            "created_time" => "--created",
+            "smear_span" => "--smear",
+            "watermark" => "--watermark",
+            "on_time_tolerance" => "--tolerance",
+            "catch_up_horizon" => "--horizon",
+            "max_clock_skew" => "--skew",
+            "cutover_time" => "--cutover",
+            "min_gap" => "--min-gap",
             "kind" => "--kind",
             "from_time" => "--from",
             "at_time" => "--at",
@@ -222,6 +266,8 @@ impl From<Rejection> for Failure {
             "slot_index" => "--slot",
             "kind_count" => "--kinds",
             "run_times" => "--run-time",
+            "polling_delay" => "--polling-delay",
+            "slot_job_delay" => "--slot-job-delay",
             "population" => "--population",
             "feeder_count" => "--feeders",
             "max_open_groups" => "--max-open-groups",

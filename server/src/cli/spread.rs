@@ -1,7 +1,7 @@
 //! `offbeat spread`
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, BufWriter, Read as _, StdoutLock, Write};
+use std::io::{self, BufRead, BufWriter, Read as _, Write};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
@@ -112,7 +112,12 @@ impl<R: BufRead, W: Write> Lines<R, W> {
                 format!("line {number}: a longer line is refused: must be {GROUP_LINE_BYTES}");
             return Err(Failure::Other(message));
         }
-        serde_json::from_slice(&self.line).map(Some).map_err(|error| {
+        let read = match self.line.trim_ascii_start() {
+            [b'{', ..] => serde_json::from_slice(&self.line),
+            // The reader would take a list of the two for one.
+            _ => Err(serde::de::Error::custom("not an object")),
+        };
+        read.map(Some).map_err(|error| {
             let allowed = r#"must be like {"group": "a", "jobs": ["a1", "a2"]}"#;
             Failure::Other(format!("line {number}: {error}: {allowed}"))
         })
@@ -159,19 +164,27 @@ pub(super) fn run(args: &SpreadArgs) -> Result<ExitCode, Failure> {
             ShortageName::Wait => OnShortage::Wait,
         }),
     };
-    let mut spread = Spread::try_new(&spec)?;
-    let mut lines: Lines<_, StdoutLock<'_>> = Lines {
-        input: io::stdin().lock(),
-        output: BufWriter::new(io::stdout().lock()),
-        number: 0,
-        line: Vec::new(),
-        failure: None,
-    };
+    let (input, output) = (io::stdin().lock(), io::stdout().lock());
+    let certificate = deal(&spec, args.from_sequence, input, output)?;
+    write_json_line(&mut io::stderr(), &certificate_line(&certificate))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Spreads the groups of `input`, and leaves out the turns before `from_sequence`.
+pub(super) fn deal(
+    spec: &SpreadSpec,
+    from_sequence: u64,
+    input: impl BufRead,
+    output: impl Write,
+) -> Result<Certificate, Failure> {
+    let mut spread = Spread::try_new(spec)?;
+    let mut lines =
+        Lines { input, output: BufWriter::new(output), number: 0, line: Vec::new(), failure: None };
     let mut turns = 0;
     loop {
         match spread.next(&mut lines) {
             Turn::Job(Dealt { sequence, .. }) | Turn::Idle { sequence }
-                if sequence < args.from_sequence =>
+                if sequence < from_sequence =>
             {
                 turns = sequence + 1;
             }
@@ -193,14 +206,12 @@ pub(super) fn run(args: &SpreadArgs) -> Result<ExitCode, Failure> {
         }
     }
     lines.output.flush()?;
-    if args.from_sequence > turns {
-        let from = args.from_sequence;
+    if from_sequence > turns {
         let message =
-            format!("--from-sequence: {from} is refused: must be 0 to {turns}, all turns");
+            format!("--from-sequence: {from_sequence} is refused: must be 0 to {turns}, all turns");
         return Err(Failure::Usage(message));
     }
-    write_json_line(&mut io::stderr(), &certificate_line(&spread.certificate()))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(spread.certificate())
 }
 
 fn certificate_line(certificate: &Certificate) -> CertificateLine {

@@ -92,7 +92,8 @@ fn read_input() -> Result<String, Failure> {
     Ok(text)
 }
 
-fn question(args: &AllocateArgs, input: &str) -> Result<proto::AllocateWorkersRequest, Failure> {
+/// The stages of a JSON array, or of CSV.
+pub(super) fn read_stages(input: &str) -> Result<Vec<proto::Stage>, Failure> {
     let json = if input.trim_start().starts_with(['[', '{']) {
         serde_json::from_str::<Vec<IgnoredAny>>(input).map_err(|error| {
             Failure::Usage(format!("standard input: must be a JSON array of stages ({error})"))
@@ -101,8 +102,13 @@ fn question(args: &AllocateArgs, input: &str) -> Result<proto::AllocateWorkersRe
     } else {
         json!({ "stages": stages_of_csv(input)? }).to_string()
     };
-    let stages: proto::AllocateWorkersRequest =
+    let read: proto::AllocateWorkersRequest =
         connect::read_json("offbeat.v1.AllocateWorkersRequest", json.as_bytes())?;
+    Ok(read.stages)
+}
+
+fn question(args: &AllocateArgs, input: &str) -> Result<proto::AllocateWorkersRequest, Failure> {
+    let stages = read_stages(input)?;
     let narrow = |flag: &str, value: i64| {
         i32::try_from(value).map_err(|_| {
             let allowed = "must be a number of 32 bits";
@@ -118,12 +124,12 @@ fn question(args: &AllocateArgs, input: &str) -> Result<proto::AllocateWorkersRe
         WeightingArg::Latency => proto::StageWeighting::Latency,
     };
     Ok(proto::AllocateWorkersRequest {
+        stages,
         worker_count: Some(narrow("--workers", args.workers)?),
         rule: rule.into(),
         weighting: weighting.into(),
         max_moves: args.max_moves.map(|moves| narrow("--max-moves", moves)).transpose()?,
         minimum_improvement_percent: narrow("--minimum-improvement", args.minimum_improvement)?,
-        ..stages
     })
 }
 

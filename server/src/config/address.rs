@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use offbeat_core::rejection::shorten;
+
 /// Where to listen, or whom to call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListenAddress {
@@ -30,11 +32,12 @@ impl FromStr for ListenAddress {
 
     fn from_str(text: &str) -> Result<Self, InvalidAddress> {
         const ALLOWED: &str = "must be ADDRESS:PORT, localhost:PORT or unix:PATH";
+        let refused = |why| InvalidAddress(format!("\"{}\" {why}: {ALLOWED}", shorten(text)));
         if let Some(path) = text.strip_prefix("unix:") {
             // unix:///path is how URLs say unix:/path
             let path = path.strip_prefix("//").unwrap_or(path);
             if path.is_empty() {
-                return Err(InvalidAddress(format!("{text:?} has no path: {ALLOWED}")));
+                return Err(refused("has no path"));
             }
             return Ok(Self::Unix(path.into()));
         }
@@ -43,9 +46,7 @@ impl FromStr for ListenAddress {
             None => text.to_owned(),
         };
         let address = numeric.parse();
-        address
-            .map(Self::Tcp)
-            .map_err(|_| InvalidAddress(format!("{text:?} is no address: {ALLOWED}")))
+        address.map(Self::Tcp).map_err(|_| refused("is no address"))
     }
 }
 
@@ -53,6 +54,10 @@ impl fmt::Display for ListenAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(address) => address.fmt(f),
+            // Two slashes would be read as those of a URL.
+            Self::Unix(path) if path.as_os_str().as_encoded_bytes().starts_with(b"//") => {
+                write!(f, "unix://{}", path.display())
+            }
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
         }
     }
@@ -91,6 +96,8 @@ mod tests {
         }
         assert_eq!("localhost:1".parse::<ListenAddress>().unwrap().to_string(), "127.0.0.1:1");
         assert_eq!("unix:///a".parse::<ListenAddress>().unwrap().to_string(), "unix:/a");
+        let slashes: ListenAddress = "unix:////run/a".parse().unwrap();
+        assert_eq!(slashes.to_string().parse(), Ok(slashes));
         for bad in
             ["", "2328", "unix:", "unix://", "example.org:80", "127.0.0.1", "127.0.0.1:65536"]
         {

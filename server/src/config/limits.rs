@@ -10,8 +10,8 @@ use crate::limits::{
     ANSWER_BYTES, BULK_MESSAGE_BYTES, BYTES_UNDER_WAY, CONNECTION_WINDOW_BYTES, CONNECTIONS,
     EARLY_RESETS, FIRST_BYTE_SECONDS, HEADER_BYTES, HTTP1_IDLE_SECONDS, KEEPALIVE_SECONDS,
     LOCAL_ERROR_RESETS, MESSAGE_BYTES, NAMED_SPREAD_BYTES, REQUESTS, SEND_BUFFER_BYTES,
-    SIMULATED_JOBS, SIMULATED_SECONDS, SIMULATIONS, STREAM_WINDOW_BYTES, STREAMS_PER_CONNECTION,
-    UNARY_SECONDS, WRITE_STALL_SECONDS,
+    SIMULATED_JOBS, SIMULATED_SECONDS, SIMULATION_BYTES, SIMULATIONS, STREAM_WINDOW_BYTES,
+    STREAMS_PER_CONNECTION, UNARY_SECONDS, WRITE_STALL_SECONDS,
 };
 
 /// Flags of `offbeat serve` that set limits; each has a variable.
@@ -58,7 +58,11 @@ pub struct LimitArgs {
     #[arg(long, env = "OFFBEAT_MAX_SIMULATED_SECONDS", default_value_t = 4_000_000, value_name = "SECONDS", allow_negative_numbers = true, value_parser = within(SIMULATED_SECONDS))]
     pub max_simulated_seconds: i64,
 
-    /// Simulations at once; each may take a few hundred MB at the limits above
+    /// Memory that a call of Simulate may take, as it is estimated from its scenario, in bytes
+    #[arg(long, env = "OFFBEAT_MAX_SIMULATION_BYTES", default_value_t = 64 << 20, value_name = "BYTES", allow_negative_numbers = true, value_parser = within(SIMULATION_BYTES))]
+    pub max_simulation_bytes: i64,
+
+    /// Simulations at once
     #[arg(long, env = "OFFBEAT_MAX_SIMULATIONS", default_value_t = 1, value_name = "COUNT", allow_negative_numbers = true, value_parser = within(SIMULATIONS))]
     pub max_simulations: i64,
 
@@ -130,6 +134,8 @@ pub struct Limits {
     pub simulated_jobs: Limit,
     /// Seconds of all runs of a scenario in a call.
     pub simulated_seconds: Limit,
+    /// Memory of a simulation, as it is estimated.
+    pub simulation_bytes: Limit,
     /// Simulations at once.
     pub simulations: usize,
     /// Time for a unary call.
@@ -183,6 +189,7 @@ impl Limits {
             spread_bytes: args.max_spread_bytes.unsigned_abs(),
             simulated_jobs: up_to(SIMULATED_JOBS, args.max_simulated_jobs),
             simulated_seconds: up_to(SIMULATED_SECONDS, args.max_simulated_seconds),
+            simulation_bytes: up_to(SIMULATION_BYTES, args.max_simulation_bytes),
             simulations: size(args.max_simulations),
             unary_time: seconds(args.unary_timeout),
             first_bytes: seconds(args.first_byte_timeout),

@@ -2,6 +2,7 @@
 
 mod address;
 mod limits;
+mod log;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -15,6 +16,7 @@ use offbeat_core::limits::Limit;
 use crate::limits::{GRACE_SECONDS, LISTENERS, SOCKET_UIDS};
 pub use address::{InvalidAddress, ListenAddress};
 pub use limits::{LimitArgs, Limits};
+pub use log::log_filter;
 
 /// Where a server listens or a client calls by default; 2328 is free of a registered service.
 pub const DEFAULT_ADDRESS: &str = "127.0.0.1:2328";
@@ -34,9 +36,13 @@ pub struct ServeArgs {
     #[arg(long, env = "OFFBEAT_ADMIN_LISTEN", value_name = "ADDRESS")]
     pub admin_listen: Option<AdminAddress>,
 
-    /// Listen without TLS on addresses that other machines can reach
+    /// Let --listen be without TLS on addresses that other machines can reach
     #[arg(long, env = "OFFBEAT_INSECURE", value_parser = clap::builder::BoolishValueParser::new())]
     pub insecure: bool,
+
+    /// Let --admin-listen, which has no TLS and no tokens, be an address that other machines can reach
+    #[arg(long, env = "OFFBEAT_ADMIN_INSECURE", value_parser = clap::builder::BoolishValueParser::new())]
+    pub admin_insecure: bool,
 
     /// The certificate chain (PEM) of the server: all TCP listeners then speak TLS; read again when it changes
     #[arg(long, env = "OFFBEAT_TLS_CERTIFICATE", value_name = "FILE", requires = "tls_key")]
@@ -53,6 +59,10 @@ pub struct ServeArgs {
     /// Bearer tokens, one a line, one of which every call must carry; read again when it changes
     #[arg(long, env = "OFFBEAT_TOKEN_FILE", value_name = "FILE")]
     pub token_file: Option<PathBuf>,
+
+    /// Schedules (TOML) that callers may name; read again when it changes
+    #[arg(long, env = "OFFBEAT_SCHEDULES", value_name = "FILE")]
+    pub schedules: Option<PathBuf>,
 
     /// Permissions of Unix sockets, in octal
     #[arg(long, env = "OFFBEAT_SOCKET_MODE", default_value = "0660", value_name = "MODE")]
@@ -149,6 +159,8 @@ pub struct Config {
     pub tls: Option<TlsFiles>,
     /// The bearer tokens, if calls must carry one.
     pub token_file: Option<PathBuf>,
+    /// The file of schedules that callers may name, if there is one.
+    pub schedules: Option<PathBuf>,
     /// Permissions of Unix sockets.
     pub socket_mode: SocketMode,
     /// Who may call over Unix sockets; nobody named is everybody.
@@ -206,8 +218,8 @@ impl Config {
     /// Checks what single flags cannot.
     ///
     /// # Errors
-    /// When an address can be reached by other machines without TLS and
-    /// without `--insecure`, or there are too many.
+    /// When an address can be reached by other machines without TLS and without `--insecure` or
+    /// `--admin-insecure`, or there are too many.
     pub fn try_new(args: &ServeArgs) -> Result<Self, InvalidConfig> {
         within_limit("--listen", args.listen.len(), LISTENERS)?;
         within_limit("--socket-uids", args.socket_uids.len(), SOCKET_UIDS)?;
@@ -224,12 +236,13 @@ impl Config {
                  be allowed by --insecure"
             )));
         }
-        if let (Some(AdminAddress::At(address)), false) = (&args.admin_listen, args.insecure)
+        if let (Some(AdminAddress::At(address)), false) = (&args.admin_listen, args.admin_insecure)
             && !address.is_local()
         {
             return Err(InvalidConfig(format!(
                 "--admin-listen: {address} is refused: other machines can reach it, and it has no \
-                 TLS; must be a loopback address, unix:PATH or off, or be allowed by --insecure"
+                 TLS; must be a loopback address, unix:PATH or off, or be allowed by \
+                 --admin-insecure"
             )));
         }
         let admin = match &args.admin_listen {
@@ -245,6 +258,7 @@ impl Config {
             admin,
             tls,
             token_file: args.token_file.clone(),
+            schedules: args.schedules.clone(),
             socket_mode: args.socket_mode,
             socket_uids: args.socket_uids.clone(),
             grace_period: Duration::from_secs(args.grace_period.unsigned_abs()),
@@ -285,13 +299,18 @@ mod tests {
     fn what_other_machines_reach_is_encrypted_or_allowed() {
         assert!(refusal(&["--listen", "0.0.0.0:2328"]).contains("--insecure"));
         assert!(refusal(&["--listen", "127.0.0.1:1,[::]:2"]).contains("[::]:2 is refused"));
-        assert!(refusal(&["--admin-listen", "0.0.0.0:2329"]).contains("--insecure"));
+        assert!(refusal(&["--admin-listen", "0.0.0.0:2329"]).contains("--admin-insecure"));
         let tls = ["--tls-certificate", "c.pem", "--tls-key", "k.pem"];
         assert!(Config::from_flags([&["--listen", "0.0.0.0:1"][..], &tls].concat()).is_ok());
         assert!(Config::from_flags(["--listen", "0.0.0.0:1", "--insecure"]).is_ok());
         // TLS does not cover the admin port.
         let admin = ["--admin-listen", "0.0.0.0:1"];
         assert!(refusal(&[&admin[..], &tls].concat()).contains("--admin-listen"));
+        // Each flag allows its own port alone.
+        assert!(refusal(&[&admin[..], &["--insecure"]].concat()).contains("--admin-insecure"));
+        assert!(Config::from_flags([&admin[..], &["--admin-insecure"]].concat()).is_ok());
+        let both = ["--listen", "0.0.0.0:1", "--admin-insecure"];
+        assert!(refusal(&both).contains("allowed by --insecure"));
     }
 
     #[test]

@@ -14,7 +14,17 @@ use crate::rpc::status;
 
 /// The tokens of a server, exchanged as their file changes.
 #[derive(Debug, Clone, Default)]
-pub struct Credentials(Option<Arc<RwLock<Tokens>>>);
+pub struct Credentials(Asked);
+
+/// What calls must have.
+#[derive(Debug, Clone, Default)]
+enum Asked {
+    #[default]
+    Nothing,
+    Token(Arc<RwLock<Tokens>>),
+    /// What they cannot have: their user is not one of those who may call.
+    AnotherUser,
+}
 
 /// Tokens, as digests: of equal length, and of no use to who reads the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,20 +73,27 @@ impl Credentials {
     /// Asks for one of these.
     #[must_use]
     pub fn new(tokens: Tokens) -> Self {
-        Self(Some(Arc::new(RwLock::new(tokens))))
+        Self(Asked::Token(Arc::new(RwLock::new(tokens))))
+    }
+
+    /// Of a user who may not call.
+    pub(crate) const fn of_a_stranger() -> Self {
+        Self(Asked::AnotherUser)
     }
 
     /// Asks for one of these from now on.
     pub fn exchange(&self, tokens: Tokens) {
-        if let Some(held) = &self.0 {
+        if let Asked::Token(held) = &self.0 {
             *held.write().unwrap_or_else(PoisonError::into_inner) = tokens;
         }
     }
 
-    /// Refuses a call without a token, if calls must have one.
+    /// Refuses a call without a token, if calls must have one, and all of a stranger.
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), Status> {
-        let Some(tokens) = &self.0 else {
-            return Ok(());
+        let tokens = match &self.0 {
+            Asked::Nothing => return Ok(()),
+            Asked::Token(tokens) => tokens,
+            Asked::AnotherUser => return Err(status::stranger()),
         };
         let mut given = headers.get_all(AUTHORIZATION).iter();
         let token = match (given.next(), given.next()) {

@@ -44,7 +44,7 @@ pub struct Stack {
     ends: Ends,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Shared {
     credentials: Credentials,
     admission: Admission,
@@ -87,6 +87,12 @@ impl Stack {
             unary_time: limits.unary_time,
         };
         Self { routes: routes.prepare(), shared: Arc::new(shared), ends }
+    }
+
+    /// The same for those whose user may not call: every call that needs a right is refused.
+    pub(crate) fn for_strangers(&self) -> Self {
+        let shared = Shared { credentials: Credentials::of_a_stranger(), ..(*self.shared).clone() };
+        Self { shared: Arc::new(shared), ..self.clone() }
     }
 
     /// Who counts the requests under way.

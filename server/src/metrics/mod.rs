@@ -2,8 +2,9 @@
 //! OpenMetrics text format that Prometheus reads.
 //!
 //! Labels take few values, whatever callers send: methods that exist, codes and reasons of the
-//! contract.
+//! contract, and of the schedules and kinds that callers name the first hundred.
 
+mod lateness;
 mod process;
 mod record;
 mod snapshot;
@@ -20,6 +21,7 @@ use prometheus_client::registry::Registry;
 use tonic::Code;
 
 use crate::rpc::methods::Method;
+use lateness::Lateness;
 pub use record::{Record, Trace};
 pub use snapshot::Snapshot;
 
@@ -28,6 +30,15 @@ pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; cha
 
 /// What every name of ours begins with.
 const PREFIX: &str = "offbeat";
+
+/// What is read again.
+pub const RELOADED: [&str; 3] = [CERTIFICATES, TOKENS, SCHEDULES];
+/// Of TLS.
+pub const CERTIFICATES: &str = "certificates";
+/// Of callers.
+pub const TOKENS: &str = "tokens";
+/// Of those that callers name.
+pub const SCHEDULES: &str = "schedules";
 
 /// Upper bounds of the latency histogram, in seconds.
 const LATENCIES: [f64; 12] =
@@ -42,6 +53,7 @@ pub struct Metrics {
     connections: Counter,
     evictions: Counter,
     reloads: Family<ReloadLabels, Counter>,
+    lateness: Lateness,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -89,16 +101,23 @@ impl Default for Metrics {
         let durations: Family<_, _, fn() -> Histogram> =
             Family::new_with_constructor(|| Histogram::new(LATENCIES));
         let (connections, evictions) = (Counter::default(), Counter::default());
-        let reloads = Family::default();
+        let reloads: Family<ReloadLabels, Counter> = Family::default();
+        for what in RELOADED {
+            for result in ["ok", "refused"] {
+                // From the start: what begins at 1 has increased by nothing.
+                drop(reloads.get_or_create(&ReloadLabels { what, result }));
+            }
+        }
         registry.register("requests", "Requests ended, by method and code", requests.clone());
         let help = "Time from the head of a request to the end of its answer, of unary methods";
         registry.register("request_duration_seconds", help, durations.clone());
         registry.register("connections_accepted", "Connections accepted", connections.clone());
         let help = "Connections closed to make room, as they said nothing or were idle";
         registry.register("connections_evicted", help, evictions.clone());
-        let help = "Files of certificates and tokens read again after a change";
+        let help = "Files of certificates, tokens and schedules read again after a change";
         registry.register("reloads", help, reloads.clone());
-        Self { registry, requests, durations, connections, evictions, reloads }
+        let lateness = Lateness::new(&mut registry);
+        Self { registry, requests, durations, connections, evictions, reloads, lateness }
     }
 }
 
@@ -117,6 +136,12 @@ impl Metrics {
     pub fn reloaded(&self, what: &'static str, well: bool) {
         let result = if well { "ok" } else { "refused" };
         self.reloads.get_or_create(&ReloadLabels { what, result }).inc();
+    }
+
+    /// Runs started so late; whether their schedule and kind have a series of their own.
+    #[must_use]
+    pub fn record_lateness(&self, schedule: &str, kind: &str, millis: &[i64]) -> bool {
+        self.lateness.record(schedule, kind, millis)
     }
 
     fn request(&self, method: &Method, code: Code, took: Duration) {

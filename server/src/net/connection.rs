@@ -1,7 +1,7 @@
 //! One connection: HTTP/1.1 or HTTP/2, from its first byte to its last.
 
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::body::Incoming;
@@ -11,7 +11,6 @@ use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::task::JoinSet;
 use tonic::body::Body;
 
 use super::guests::{Guest, Guests};
@@ -28,6 +27,9 @@ const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A connection that is told to end, and has no request under way for so long, is dropped.
 const DRAIN_PATIENCE: Duration = Duration::from_millis(500);
 
+/// So long a user who may not call is told so.
+const STRANGER_PATIENCE: Duration = Duration::from_secs(1);
+
 /// How often somebody is looked for who may go, while a newcomer waits.
 const ROOM_PATIENCE: Duration = Duration::from_millis(100);
 
@@ -37,8 +39,11 @@ pub(super) struct Connections {
     free: Arc<Semaphore>,
     serving: Serving,
     uids: Vec<u32>,
+    /// Of users who may not call.
+    strangers: Stack,
     metrics: Arc<Metrics>,
-    open: Mutex<JoinSet<()>>,
+    /// Becomes true when every connection is to be dropped; so is each, when this is.
+    cut: watch::Sender<bool>,
     guests: Guests,
     most: usize,
 }
@@ -51,6 +56,8 @@ struct Serving {
     tls: Option<Tls>,
     limits: Limits,
     stopping: watch::Receiver<bool>,
+    /// How long a connection may last; for ever, if nothing is said.
+    patience: Option<Duration>,
 }
 
 /// Who was accepted.
@@ -75,10 +82,11 @@ impl Connections {
         let (builder, most) = (builder(&limits), limits.connections);
         Self {
             free: Arc::new(Semaphore::new(most)),
-            serving: Serving { stack, builder, tls, limits, stopping },
+            strangers: stack.for_strangers(),
+            serving: Serving { stack, builder, tls, limits, stopping, patience: None },
             uids: config.socket_uids.clone(),
             metrics,
-            open: Mutex::default(),
+            cut: watch::Sender::new(false),
             guests: Guests::default(),
             most,
         }
@@ -97,16 +105,15 @@ impl Connections {
 
     /// Serves a peer as soon as there is a place.
     pub(super) async fn admit(&self, peer: Peer) {
-        if let Peer::Unix(socket) = &peer
-            && !self.may_call(socket)
-        {
-            return;
-        }
+        let may_call = match &peer {
+            Peer::Unix(socket) => self.may_call(socket),
+            Peer::Tcp(_) => true,
+        };
         let Some(place) = self.place().await else {
             return; // the semaphore is never closed
         };
         self.metrics.connected();
-        self.serve(peer, place);
+        self.serve(peer, may_call, place);
     }
 
     /// A place, which one that says nothing, or is idle, gives up if there is none.
@@ -141,20 +148,28 @@ impl Connections {
     }
 
     /// Serves `peer` until it ends; holds `place` as long.
-    fn serve(&self, peer: Peer, place: OwnedSemaphorePermit) {
+    fn serve(&self, peer: Peer, may_call: bool, place: OwnedSemaphorePermit) {
         let entry = self.guests.enter();
-        let serving = self.serving.clone();
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        while open.try_join_next().is_some() {} // forget those that have ended
-        open.spawn(async move {
-            serve(peer, serving, &entry.guest).await;
+        let mut serving = self.serving.clone();
+        if !may_call {
+            // He hears why, once, and goes.
+            serving.stack = self.strangers.clone();
+            serving.patience = Some(STRANGER_PATIENCE);
+        }
+        let mut cut = self.cut.subscribe();
+        // Nothing holds the task of a connection that has ended, else its memory would stay.
+        tokio::spawn(async move {
+            tokio::select! {
+                () = serve(peer, serving, &entry.guest) => {}
+                _ = cut.wait_for(|cut| *cut) => {}
+            }
             drop((entry, place));
         });
     }
 
     /// Drops every open connection.
     pub(super) fn cut(&self) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
+        self.cut.send_replace(true);
     }
 }
 
@@ -185,15 +200,17 @@ async fn serve(peer: Peer, serving: Serving, guest: &Guest) {
     let Some(socket) = opened else {
         return;
     };
-    let Serving { stack, builder, limits, mut stopping, .. } = serving;
+    let Serving { stack, builder, limits, mut stopping, patience, .. } = serving;
     let socket = PatientSocket::new(socket, Arc::clone(&guest.known), &limits);
     let service = service_fn(|request: http::Request<Incoming>| {
         let stack = stack.clone();
         let under_way = guest.requests.begin();
-        async move {
+        // Boxed, so that it is gone when the answer begins: hyper has room for it in the task of
+        // a stream until the stream ends, and it takes 5 kB.
+        Box::pin(async move {
             let response = stack.answer(request.map(Body::new)).await;
             Ok::<_, Infallible>(CountedBody::new(response, under_way))
-        }
+        })
     });
     let connection = builder.serve_connection(TokioIo::new(socket), service);
     tokio::pin!(connection);
@@ -202,6 +219,7 @@ async fn serve(peer: Peer, serving: Serving, guest: &Guest) {
     let ended = tokio::select! {
         ended = connection.as_mut() => Some(ended),
         _ = stopping.wait_for(|stop| *stop) => None,
+        () = over(patience) => None,
         () = guest.told_to_leave() => match guest.is_known() {
             true => None,
             false => return,
@@ -221,6 +239,14 @@ async fn serve(peer: Peer, serving: Serving, guest: &Guest) {
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended badly");
+    }
+}
+
+/// Ready after so long, if there is an end.
+async fn over(patience: Option<Duration>) {
+    match patience {
+        Some(patience) => tokio::time::sleep(patience).await,
+        None => std::future::pending().await,
     }
 }
 

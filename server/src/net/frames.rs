@@ -28,7 +28,7 @@ const BYTES_PER_FRAME: u64 = 256;
 
 /// What passes on one connection.
 #[derive(Debug)]
-pub(super) struct FrameMeter {
+pub struct FrameMeter {
     /// Bytes of the preface that have come; `None` if it is no HTTP/2.
     preface: Option<usize>,
     read: Frames,
@@ -42,7 +42,8 @@ pub(super) struct FrameMeter {
 
 impl FrameMeter {
     /// A connection on which errors of the peer may cause so many resets.
-    pub(super) fn new(resets: usize) -> Self {
+    #[must_use]
+    pub fn new(resets: usize) -> Self {
         Self {
             preface: Some(0),
             read: Frames::default(),
@@ -58,7 +59,7 @@ impl FrameMeter {
     ///
     /// # Errors
     /// When they go on with frames that carry nothing.
-    pub(super) fn pass_in(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+    pub fn pass_in(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         let Some(seen) = self.preface else {
             return Ok(());
         };
@@ -85,7 +86,7 @@ impl FrameMeter {
     ///
     /// # Errors
     /// When they have reset too many streams, as the peer was wrong.
-    pub(super) fn pass_out(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+    pub fn pass_out(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         if self.preface.is_none() {
             return Ok(());
         }
@@ -156,7 +157,7 @@ impl Frames {
             }
             let [high, middle, low, ..] = self.header;
             self.left = u32::from_be_bytes([0, high, middle, low]) as usize;
-            self.seen = 0;
+            (self.seen, self.last_of_four) = (0, 0);
         }
         let (now, later) = bytes.split_at(self.left.min(bytes.len()));
         if let Some(byte) = 3_usize.checked_sub(self.seen).and_then(|index| now.get(index)) {
@@ -235,6 +236,10 @@ mod tests {
     #[test]
     fn resets_that_the_peer_caused_run_out() {
         let mut meter = begun();
+        let [other, short] = [frame(PING, &[1; 8]), frame(RST_STREAM, &[])];
+        for _ in 0..10 {
+            meter.pass_out(&[&other[..], &short].concat()).unwrap(); // says no code of its own
+        }
         for code in BLAMELESS.repeat(10) {
             meter.pass_out(&frame(RST_STREAM, &[0, 0, 0, code])).unwrap();
         }

@@ -2,13 +2,14 @@
 
 mod admin;
 mod connection;
-mod files;
+pub(crate) mod files;
 mod frames;
 mod guests;
 mod listener;
 mod patience;
 mod reload;
 mod requests;
+mod schedules;
 mod services;
 mod tls;
 
@@ -28,6 +29,7 @@ use crate::metrics::Metrics;
 use crate::spreads::MemoryStore;
 use admin::Insight;
 use connection::Connections;
+pub use frames::FrameMeter;
 pub use listener::Listener;
 use reload::Secrets;
 
@@ -47,7 +49,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Reads certificates and tokens, and binds every address.
+    /// Reads certificates, tokens and schedules, and binds every address.
     ///
     /// # Errors
     /// When a file or an address is refused; the text names it.
@@ -100,7 +102,13 @@ impl Server {
         let Self { listeners, admin, secrets, config, spans } = self;
         let metrics = Arc::new(Metrics::default());
         let store = Arc::new(MemoryStore::new(clock::now, config.limits.spread_bytes));
-        let (health, routes) = services::routes(Arc::clone(&store), &config.limits).await;
+        let (health, routes) = services::routes(
+            Arc::clone(&store),
+            secrets.schedules(),
+            Arc::clone(&metrics),
+            &config.limits,
+        )
+        .await;
         let (close, closing) = watch::channel(false);
         let (stop, stopping) = watch::channel(false);
         let ends = Ends { stopping: stopping.clone(), closing };

@@ -1,25 +1,32 @@
-//! Certificates and tokens, exchanged under a running server.
+//! Certificates, tokens and schedules, exchanged under a running server.
 
 use std::sync::Arc;
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::files::{LOOK, Watched};
+use super::schedules::ScheduleFile;
 use super::tls::Tls;
 use crate::config::Config;
 use crate::http::{Credentials, Tokens};
-use crate::metrics::Metrics;
+use crate::metrics::{CERTIFICATES, Metrics, SCHEDULES, TOKENS};
+use crate::schedules::Loaded;
 
 /// What may change under a running server.
 #[derive(Debug)]
 pub(super) struct Secrets {
     tls: Option<(Tls, Watched)>,
     tokens: Option<(Credentials, Watched)>,
+    schedules: Option<ScheduleFile>,
+    hangup: Signal,
 }
 
 impl Secrets {
     /// Reads all of it for the first time.
     pub(super) fn read(config: &Config) -> Result<Self, String> {
+        // First: it may come at once, and nobody to hear it would be the end of the process.
+        let hangup = signal(SignalKind::hangup())
+            .map_err(|error| format!("SIGHUP cannot be heard: {error}"))?;
         let tls = config.tls.as_ref().map(Tls::read).transpose()?;
         let tokens = match &config.token_file {
             Some(path) => {
@@ -29,7 +36,14 @@ impl Secrets {
             }
             None => None,
         };
-        Ok(Self { tls, tokens })
+        let schedules = config.schedules.as_deref().map(ScheduleFile::read).transpose();
+        let schedules = schedules.map_err(|why| format!("--schedules: {why}"))?;
+        Ok(Self { tls, tokens, schedules, hangup })
+    }
+
+    /// The schedules that callers may name; without a file there are none.
+    pub(super) fn schedules(&self) -> Loaded {
+        self.schedules.as_ref().map(ScheduleFile::loaded).unwrap_or_default()
     }
 
     pub(super) fn tls(&self) -> Option<Tls> {
@@ -43,24 +57,26 @@ impl Secrets {
     /// Looks at the files every few seconds, and at SIGHUP, for as long as the server runs.
     /// What is malformed leaves everything as it was.
     pub(super) async fn watch(mut self, metrics: Arc<Metrics>) {
-        let mut hangup = match signal(SignalKind::hangup()) {
-            Ok(hangup) => hangup,
-            Err(error) => return tracing::error!(%error, "SIGHUP cannot be heard"),
-        };
         loop {
-            tokio::select! {
-                _ = hangup.recv() => tracing::info!("SIGHUP: certificates and tokens are read again"),
-                () = tokio::time::sleep(LOOK) => {}
+            let asked = tokio::select! {
+                _ = self.hangup.recv() => true,
+                () = tokio::time::sleep(LOOK) => false,
+            };
+            if asked {
+                tracing::info!("SIGHUP: certificates, tokens and schedules are read again");
             }
             if let Some((tls, watched)) = &mut self.tls {
                 let read = exchange(watched, |watched| tls.exchange(watched.contents()));
-                tell(&metrics, "certificates", read);
+                tell(&metrics, CERTIFICATES, read);
             }
             if let Some((credentials, watched)) = &mut self.tokens {
                 let read = exchange(watched, |watched| {
                     parse(watched).map(|tokens| credentials.exchange(tokens))
                 });
-                tell(&metrics, "tokens", read);
+                tell(&metrics, TOKENS, read);
+            }
+            if let Some(file) = &mut self.schedules {
+                tell(&metrics, SCHEDULES, file.look(asked).await);
             }
         }
     }

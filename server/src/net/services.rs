@@ -8,26 +8,30 @@ use tonic_health::server::HealthReporter;
 
 use crate::clock;
 use crate::config::Limits;
+use crate::metrics::Metrics;
 use crate::proto::FILE_DESCRIPTOR_SET;
 use crate::proto::lane_service_server::LaneServiceServer;
+use crate::proto::lateness_service_server::LatenessServiceServer;
 use crate::proto::named_spread_service_server::NamedSpreadServiceServer;
 use crate::proto::simulation_service_server::SimulationServiceServer;
 use crate::proto::slot_service_server::SlotServiceServer;
 use crate::proto::spread_service_server::SpreadServiceServer;
 use crate::proto::stage_service_server::StageServiceServer;
 use crate::rpc::{
-    LaneHandlers, NamedSpreadHandlers, SimulationHandlers, SlotHandlers, SpreadHandlers,
-    StageHandlers,
+    LaneHandlers, LatenessHandlers, NamedSpreadHandlers, SimulationHandlers, SlotHandlers,
+    SpreadHandlers, StageHandlers,
 };
+use crate::schedules::Loaded;
 use crate::spreads::MemoryStore;
 
 /// The services of ours, as health knows them.
-const SERVICES: [&str; 6] = [
+const SERVICES: [&str; 7] = [
     "offbeat.v1.SlotService",
     "offbeat.v1.SpreadService",
     "offbeat.v1.NamedSpreadService",
     "offbeat.v1.StageService",
     "offbeat.v1.LaneService",
+    "offbeat.v1.LatenessService",
     "offbeat.v1.SimulationService",
 ];
 
@@ -44,7 +48,12 @@ impl Health {
 }
 
 /// The routes; nothing serves until health is told so.
-pub(super) async fn routes(store: Arc<MemoryStore>, limits: &Limits) -> (Health, Routes) {
+pub(super) async fn routes(
+    store: Arc<MemoryStore>,
+    schedules: Loaded,
+    metrics: Arc<Metrics>,
+    limits: &Limits,
+) -> (Health, Routes) {
     let (health, health_service) = tonic_health::server::health_reporter();
     let health = Health(health);
     health.say(ServingStatus::NotServing).await;
@@ -54,8 +63,10 @@ pub(super) async fn routes(store: Arc<MemoryStore>, limits: &Limits) -> (Health,
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
     // Message sizes are refused before they reach tonic, per method.
-    let slots =
-        SlotServiceServer::new(SlotHandlers::new(clock::now)).max_decoding_message_size(usize::MAX);
+    let slots = SlotHandlers::new(clock::now, schedules);
+    let slots = SlotServiceServer::new(slots).max_decoding_message_size(usize::MAX);
+    let lateness = LatenessHandlers::new(metrics);
+    let lateness = LatenessServiceServer::new(lateness).max_decoding_message_size(usize::MAX);
     let spread = SpreadServiceServer::new(SpreadHandlers).max_decoding_message_size(usize::MAX);
     let named = NamedSpreadHandlers::new(store, limits.unary_time);
     let named = NamedSpreadServiceServer::new(named).max_decoding_message_size(usize::MAX);
@@ -67,6 +78,7 @@ pub(super) async fn routes(store: Arc<MemoryStore>, limits: &Limits) -> (Health,
     routes
         .add_service(stages)
         .add_service(lanes)
+        .add_service(lateness)
         .add_service(simulation)
         .add_service(health_service)
         .add_service(slots)

@@ -1,24 +1,28 @@
 //! Batches of IDs that share a schedule, an instant and a kind.
 
-use offbeat_core::{Moment, Rejection, Schedule};
+use std::sync::Arc;
+
+use offbeat_core::{Catalog, Moment, Rejection, Schedule};
 use tonic::Status;
 
 use super::columns;
 use super::convert::{self, Column};
 use super::status;
+use super::weights::Pieces;
 use crate::proto;
 use crate::work::{Permit, off_loop};
 
 /// Batches of more IDs are decided off the event loop.
 const INLINE_IDS: usize = 256;
 
-/// What an assignment takes in an answer: its columns.
-const ASSIGNMENT_BYTES: usize = 36;
+/// What an assignment takes in an answer: its columns, and the message that is written of them
+/// while they are still there.
+const ASSIGNMENT_BYTES: usize = 2 * 44;
 
 /// What all IDs of a batch, or of a stream of batches, share.
 #[derive(Debug, Clone)]
 pub(super) struct Batch {
-    schedule: Schedule,
+    schedule: Arc<Schedule>,
     from: Moment,
     run_key_prefix: String,
     permit: Option<Permit>,
@@ -30,11 +34,12 @@ impl Batch {
         from_time: Option<prost_types::Timestamp>,
         kind: &str,
         now: fn() -> Moment,
+        catalog: &Catalog,
         permit: Option<Permit>,
     ) -> Result<Self, Rejection> {
-        let schedule = convert::schedule(schedule)?;
+        let schedule = convert::schedule(schedule, catalog)?;
         let from = convert::moment_or_now("from_time", from_time, now)?;
-        schedule.runs_from(from, 1)?;
+        schedule.check_from(from, 1)?;
         let run_key_prefix = convert::run_key_prefix(&schedule, kind)?;
         Ok(Self { schedule, from, run_key_prefix, permit })
     }
@@ -44,32 +49,38 @@ impl Batch {
     }
 
     /// Assigns a column; a long one on another thread, so that the event loop goes on.
+    /// Says how many IDs there were, too.
     pub(super) async fn assign(
         &self,
         ids: Option<proto::IdColumn>,
+        weights: Vec<i64>,
         first_index: i64,
-    ) -> Result<proto::SlotAssignments, Status> {
-        let column = convert::column(ids)
-            .and_then(|column| column.check().map(|()| column))
-            .map_err(|rejection| status::refused(&rejection))?;
+    ) -> Result<(usize, proto::SlotAssignments), Status> {
+        let refused = |rejection| status::refused(&rejection);
+        let column = convert::checked_column(ids).map_err(refused)?;
+        let count = column.len();
+        let pieces = Pieces::try_new(&self.schedule, &weights, count).map_err(refused)?;
+        let rows = pieces.total(count);
         if let Some(permit) = &self.permit
-            && !permit.take_answer(column.len() * ASSIGNMENT_BYTES)
+            && !permit.take_answer(rows * ASSIGNMENT_BYTES)
         {
             return Err(status::no_room());
         }
-        let (batch, long) = (self.clone(), column.len() > INLINE_IDS);
-        let decided =
-            off_loop(long, self.permit.clone(), move || batch.decide(&column, first_index));
-        decided.await?.map_err(|rejection| status::refused(&rejection))
+        let (batch, long) = (self.clone(), rows > INLINE_IDS || self.schedule.has_exclusions());
+        let decided = off_loop(long, self.permit.clone(), move || {
+            batch.decide(&column, &pieces, first_index)
+        });
+        Ok((count, decided.await?.map_err(refused)?))
     }
 
     fn decide(
         &self,
         column: &Column,
+        pieces: &Pieces,
         first_index: i64,
     ) -> Result<proto::SlotAssignments, Rejection> {
         let runs = self.schedule.runs_from(self.from, 1)?;
         let prefix = self.run_key_prefix.clone();
-        Ok(columns::assign(&self.schedule, &runs, prefix, column, first_index))
+        Ok(columns::assign(&self.schedule, &runs, prefix, column, pieces, first_index))
     }
 }

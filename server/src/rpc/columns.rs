@@ -1,14 +1,15 @@
 //! Batches: a column of IDs in, columns of assignments out.
 
-use offbeat_core::limits::{BATCH_IDS, DETAILED_ERRORS};
+use offbeat_core::limits::{BATCH_IDS, DETAILED_ERRORS, SEARCHED_CYCLES};
 use offbeat_core::timetable::Runs;
-use offbeat_core::{Id, Place, Reason, Rejection, Schedule};
+use offbeat_core::{Id, Place, Reason, Rejection, Run, Schedule};
 
 use super::convert::{self, Column};
+use super::weights::Pieces;
 use crate::proto;
 
 /// What a row of a refused ID holds.
-const REFUSED: i64 = -1;
+pub(super) const REFUSED: i64 = -1;
 /// Bytes of a UUID.
 const UUID_BYTES: usize = 16;
 
@@ -52,6 +53,52 @@ impl Column {
         }
         Ok(())
     }
+
+    /// Where the IDs stand, in order.
+    pub(super) fn place_all(
+        &self,
+        schedule: &Schedule,
+        each: impl FnMut(Result<Place, Rejection>),
+    ) {
+        match self {
+            Self::UuidBytes(bytes) => {
+                schedule.place_all(bytes.chunks(UUID_BYTES).map(Id::uuid_bytes), each);
+            }
+            Self::Uuids(texts) => {
+                schedule.place_all(texts.iter().map(|text| Id::uuid(text)), each);
+            }
+            Self::Integers(integers) => {
+                let ids = integers.iter().map(|integer| Ok(Id::Integer((*integer).into())));
+                schedule.place_all(ids, each);
+            }
+            Self::Decimals(texts) => {
+                schedule.place_all(texts.iter().map(|text| Id::decimal(text)), each);
+            }
+            Self::Texts(texts) => {
+                schedule.place_all(texts.iter().map(|text| Id::text(text)), each);
+            }
+            Self::Fractions(fractions) => {
+                schedule.place_all(fractions.iter().map(|fraction| Id::fraction(*fraction)), each);
+            }
+        }
+    }
+
+    /// The ID in `row`, once more.
+    pub(super) fn id(&self, row: usize) -> Result<Id<'_>, Rejection> {
+        let id = match self {
+            Self::UuidBytes(bytes) => bytes.chunks(UUID_BYTES).nth(row).map(Id::uuid_bytes),
+            Self::Uuids(texts) => texts.get(row).map(|text| Id::uuid(text)),
+            Self::Integers(integers) => {
+                integers.get(row).map(|integer| Ok(Id::Integer((*integer).into())))
+            }
+            Self::Decimals(texts) => texts.get(row).map(|text| Id::decimal(text)),
+            Self::Texts(texts) => texts.get(row).map(|text| Id::text(text)),
+            Self::Fractions(fractions) => {
+                fractions.get(row).map(|fraction| Id::fraction(*fraction))
+            }
+        };
+        id.unwrap_or_else(|| Err(Rejection::new(Reason::FieldMissing, "", "nothing", "an ID")))
+    }
 }
 
 /// Assigns the IDs of `column`, of which the first has index `first_index` for its caller.
@@ -60,9 +107,11 @@ pub(super) fn assign(
     runs: &Runs<'_>,
     run_key_prefix: String,
     column: &Column,
+    pieces: &Pieces,
     first_index: i64,
 ) -> proto::SlotAssignments {
-    let rows = column.len();
+    let rows = pieces.total(column.len());
+    let weighted_rows = if pieces.are_by_weight() { rows } else { 0 };
     let columns = proto::SlotAssignments {
         resolution: Some(convert::duration(schedule.resolution())),
         slot_indexes: Vec::with_capacity(rows),
@@ -72,44 +121,79 @@ pub(super) fn assign(
         next_run_unix_millis: Vec::with_capacity(rows),
         run_key_prefix,
         errors: Vec::new(),
+        id_indexes: Vec::with_capacity(weighted_rows),
+        piece_indexes: Vec::with_capacity(weighted_rows),
     };
-    let mut answer = Answer { columns, runs, name: column.name(), first_index, row: 0 };
-    let each = |place| answer.push(place);
-    match column {
-        Column::UuidBytes(bytes) => {
-            schedule.place_all(bytes.chunks(UUID_BYTES).map(Id::uuid_bytes), each);
-        }
-        Column::Uuids(texts) => schedule.place_all(texts.iter().map(|text| Id::uuid(text)), each),
-        Column::Integers(integers) => {
-            let ids = integers.iter().map(|integer| Ok(Id::Integer((*integer).into())));
-            schedule.place_all(ids, each);
-        }
-        Column::Decimals(texts) => {
-            schedule.place_all(texts.iter().map(|text| Id::decimal(text)), each);
-        }
-        Column::Texts(texts) => schedule.place_all(texts.iter().map(|text| Id::text(text)), each),
-        Column::Fractions(fractions) => {
-            schedule.place_all(fractions.iter().map(|fraction| Id::fraction(*fraction)), each);
-        }
-    }
+    let errors = IdErrors::new(column, first_index);
+    let held = Vec::new();
+    let mut answer = Answer { columns, errors, schedule, runs, pieces, row: 0, held };
+    column.place_all(schedule, |place| answer.take(place));
+    answer.release();
+    answer.columns.errors = answer.errors.into_vec();
     answer.columns
 }
 
-/// The columns as they grow, a row for each ID.
+/// The columns as they grow, a row for each ID, or for each piece of it.
 struct Answer<'a> {
     columns: proto::SlotAssignments,
+    errors: IdErrors<'a>,
+    schedule: &'a Schedule,
     runs: &'a Runs<'a>,
-    name: &'static str,
-    first_index: i64,
-    row: i64,
+    pieces: &'a Pieces,
+    row: usize,
+    /// What waits for the others, by row and piece: runs that exclusions may skip for long are
+    /// searched for all IDs together.
+    held: Vec<(usize, u32, Result<Place, Rejection>)>,
 }
 
 impl Answer<'_> {
-    fn push(&mut self, place: Result<Place, Rejection>) {
-        let columns = &mut self.columns;
+    fn take(&mut self, place: Result<Place, Rejection>) {
+        let row = self.row;
+        self.row += 1;
         match place {
             Ok(place) => {
-                let next = self.runs.next_run(&place);
+                for piece in 0..self.pieces.of(row) {
+                    self.take_piece(row, piece, Ok(self.schedule.piece(&place, piece)));
+                }
+            }
+            Err(rejection) => self.take_piece(row, 0, Err(rejection)),
+        }
+    }
+
+    fn take_piece(&mut self, row: usize, piece: u32, place: Result<Place, Rejection>) {
+        if !self.runs.is_plain() {
+            return self.held.push((row, piece, place));
+        }
+        let assigned = place.and_then(|place| {
+            let next = self.runs.next_run(&place).ok_or_else(no_run)?;
+            Ok((place, next))
+        });
+        self.push(row, piece, assigned);
+    }
+
+    /// Answers what waits.
+    fn release(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        let places: Vec<Place> =
+            held.iter().filter_map(|(_, _, place)| place.as_ref().ok()).copied().collect();
+        let mut runs = self.runs.next_run_of_each(&places).into_iter();
+        for (row, piece, place) in held {
+            let assigned = place.and_then(|place| {
+                let next = runs.next().flatten().ok_or_else(no_run)?;
+                Ok((self.schedule.place_in(&place, next.cycle_index), next))
+            });
+            self.push(row, piece, assigned);
+        }
+    }
+
+    fn push(&mut self, row: usize, piece: u32, assigned: Result<(Place, Run), Rejection>) {
+        let columns = &mut self.columns;
+        if self.pieces.are_by_weight() {
+            columns.id_indexes.push(i32::try_from(row).unwrap_or(i32::MAX));
+            columns.piece_indexes.push(convert::count(piece));
+        }
+        match assigned {
+            Ok((place, next)) => {
                 columns.slot_indexes.push(convert::count(place.slot));
                 columns.slot_offset_ticks.push(convert::wide(place.slot_offset));
                 columns.cycle_offset_ticks.push(convert::wide(place.cycle_offset));
@@ -122,27 +206,47 @@ impl Answer<'_> {
                 columns.cycle_offset_ticks.push(REFUSED);
                 columns.cycle_indexes.push(REFUSED);
                 columns.next_run_unix_millis.push(REFUSED);
-                let mut error = id_error(self.name, self.row, self.first_index, rejection);
-                if columns.errors.len() >= DETAILED_ERRORS.max_size() {
-                    error.field.clear();
-                    error.value.clear();
-                    error.allowed.clear();
-                }
-                columns.errors.push(error);
+                self.errors.push(row, rejection);
             }
         }
-        self.row += 1;
     }
 }
 
-fn id_error(column: &str, row: i64, first_index: i64, rejection: Rejection) -> proto::IdError {
-    let rejection = rejection.under(&format!("ids.{column}[{row}]"));
-    let Rejection { reason, field, value, allowed } = rejection;
-    proto::IdError {
-        id_index: first_index + row,
-        reason: proto::ErrorReason::from(reason).into(),
-        field,
-        value,
-        allowed,
+fn no_run() -> Rejection {
+    let allowed =
+        format!("exclusions skip each of its runs for {} cycles", SEARCHED_CYCLES.maximum);
+    Rejection::new(Reason::NoRun, "", "the ID", allowed)
+}
+
+/// Why IDs of a column were refused; the first ones with details.
+pub(super) struct IdErrors<'a> {
+    column: &'a Column,
+    first_index: i64,
+    errors: Vec<proto::IdError>,
+}
+
+impl<'a> IdErrors<'a> {
+    /// None, of a column whose first ID has index `first_index` for its caller.
+    pub(super) const fn new(column: &'a Column, first_index: i64) -> Self {
+        Self { column, first_index, errors: Vec::new() }
+    }
+
+    /// The ID in `row` was refused.
+    pub(super) fn push(&mut self, row: usize, rejection: Rejection) {
+        let rejection = rejection.under(&format!("ids.{}[{row}]", self.column.name()));
+        let Rejection { reason, field, value, allowed } = rejection;
+        let details = self.errors.len() < DETAILED_ERRORS.max_size();
+        let shown = |text: String| if details { text } else { String::new() };
+        self.errors.push(proto::IdError {
+            id_index: self.first_index + i64::try_from(row).unwrap_or_default(),
+            reason: proto::ErrorReason::from(reason).into(),
+            field: shown(field),
+            value: shown(value),
+            allowed: shown(allowed),
+        });
+    }
+
+    pub(super) fn into_vec(self) -> Vec<proto::IdError> {
+        self.errors
     }
 }

@@ -4,12 +4,12 @@
 use std::any::TypeId;
 
 use offbeat_core::limits::{
-    BATCH_IDS, CALL_GROUPS, DISPATCHED_JOBS, GROUP_WINDOW, HISTOGRAM_BUCKETS, Limit,
-    RUN_TIME_SAMPLES, STAGE_COUNT,
+    ACTIVE_WINDOWS, BATCH_IDS, CALL_GROUPS, CONFLICTS, DISPATCHED_JOBS, EXCLUSIONS, GROUP_WINDOW,
+    HISTOGRAM_BUCKETS, KIND_COUNT, Limit, RUN_TIME_SAMPLES, STAGE_COUNT,
 };
 use offbeat_core::{Reason, Rejection};
 
-use crate::limits::SUBMITTED_JOBS;
+use crate::limits::{LATENESSES, SUBMITTED_JOBS};
 use crate::proto;
 
 /// Shorter messages cannot swell to much.
@@ -39,12 +39,21 @@ const fn packed(name: &'static str, path: &'static [u32], limit: Limit) -> Repea
     Repeated { packed: true, ..repeated(name, path, limit) }
 }
 
-static IDS: [Repeated; 3] = [
+static IDS: [Repeated; 5] = [
+    repeated("schedule.spec.active_windows", &[1, 1, 10], ACTIVE_WINDOWS),
+    repeated("schedule.spec.exclusions", &[1, 1, 11], EXCLUSIONS),
     repeated("ids.uuids", &[2, 2], BATCH_IDS),
     repeated("ids.decimals", &[2, 4], BATCH_IDS),
     repeated("ids.texts", &[2, 5], BATCH_IDS),
 ];
-static STREAMED_IDS: [Repeated; 3] = [
+static MIGRATED_IDS: [Repeated; 3] = [
+    repeated("ids.uuids", &[5, 2], BATCH_IDS),
+    repeated("ids.decimals", &[5, 4], BATCH_IDS),
+    repeated("ids.texts", &[5, 5], BATCH_IDS),
+];
+static STREAMED_IDS: [Repeated; 5] = [
+    repeated("schedule.spec.active_windows", &[1, 1, 10], ACTIVE_WINDOWS),
+    repeated("schedule.spec.exclusions", &[1, 1, 11], EXCLUSIONS),
     repeated("ids.uuids", &[4, 2], BATCH_IDS),
     repeated("ids.decimals", &[4, 4], BATCH_IDS),
     repeated("ids.texts", &[4, 5], BATCH_IDS),
@@ -68,12 +77,23 @@ static SPREAD: [Repeated; 2] = [
     repeated("input.groups", &[2, 1], GROUP_WINDOW),
     packed("input.whole_group_sizes", &[2, 3], RUN_TIME_SAMPLES),
 ];
+static KINDS: [Repeated; 3] = [
+    repeated("run_times", &[5], KIND_COUNT),
+    repeated("conflicts", &[6], CONFLICTS),
+    repeated("kind_schedules", &[7], KIND_COUNT),
+];
+static LATE_RUNS: [Repeated; 1] = [packed("lateness_millis", &[3], LATENESSES)];
 
 fn repeated_of<M: 'static>() -> &'static [Repeated] {
     let message = TypeId::of::<M>();
     let is = |other: TypeId| message == other;
-    if is(TypeId::of::<proto::AssignSlotsRequest>()) {
+    if is(TypeId::of::<proto::AssignSlotsRequest>())
+        || is(TypeId::of::<proto::ListDueRunsRequest>())
+        || is(TypeId::of::<proto::AuditIdsRequest>())
+    {
         &IDS
+    } else if is(TypeId::of::<proto::PlanMigrationRequest>()) {
+        &MIGRATED_IDS
     } else if is(TypeId::of::<proto::StreamSlotAssignmentsRequest>()) {
         &STREAMED_IDS
     } else if is(TypeId::of::<proto::SubmitGroupsRequest>()) {
@@ -90,6 +110,10 @@ fn repeated_of<M: 'static>() -> &'static [Repeated] {
         &RUN_TIMES
     } else if is(TypeId::of::<proto::SpreadRequest>()) {
         &SPREAD
+    } else if is(TypeId::of::<proto::GetReciprocalSlotsRequest>()) {
+        &KINDS
+    } else if is(TypeId::of::<proto::RecordLatenessRequest>()) {
+        &LATE_RUNS
     } else {
         &[]
     }

@@ -50,9 +50,10 @@ impl Method {
 }
 
 /// Every method of the port; those that are called most come first.
-pub static METHODS: [Method; 28] = [
+pub static METHODS: [Method; 32] = [
     Method::unary("/offbeat.v1.SlotService/AssignSlot"),
     Method::bulk("/offbeat.v1.SlotService/AssignSlots"),
+    Method::bulk("/offbeat.v1.SlotService/ListDueRuns"),
     Method::unary("/offbeat.v1.NamedSpreadService/PullJobs"),
     Method::unary("/offbeat.v1.NamedSpreadService/SettleJobs"),
     Method::bulk("/offbeat.v1.NamedSpreadService/SubmitGroups"),
@@ -64,7 +65,10 @@ pub static METHODS: [Method; 28] = [
     Method::unary("/offbeat.v1.SlotService/ListSlots"),
     Method::unary("/offbeat.v1.SlotService/GetWindowPredicate"),
     Method::unary("/offbeat.v1.SlotService/GetReciprocalSlots"),
+    Method::bulk("/offbeat.v1.SlotService/PlanMigration"),
+    Method::bulk("/offbeat.v1.SlotService/AuditIds"),
     Method::bulk_stream("/offbeat.v1.SlotService/StreamSlotAssignments"),
+    Method::bulk("/offbeat.v1.LatenessService/RecordLateness"),
     Method::bulk_stream("/offbeat.v1.SpreadService/Spread"),
     Method::unary("/offbeat.v1.NamedSpreadService/OpenSpread"),
     Method::bulk("/offbeat.v1.NamedSpreadService/WaitForGroups"),

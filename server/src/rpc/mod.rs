@@ -1,12 +1,18 @@
 //! The gRPC services: handlers, conversion in and out, and statuses.
 
+mod assign;
+mod audit;
 mod batch;
 pub mod codec;
 mod columns;
 mod convert;
+mod describe;
+mod due_runs;
 mod elements;
 pub mod lanes;
+mod lateness;
 pub mod methods;
+mod migration;
 mod named;
 pub mod refusals;
 mod simulation;
@@ -15,8 +21,10 @@ mod spread;
 pub mod stages;
 pub mod status;
 mod stream;
+mod weights;
 
 pub use lanes::LaneHandlers;
+pub use lateness::LatenessHandlers;
 pub use named::NamedSpreadHandlers;
 pub use simulation::SimulationHandlers;
 pub use slots::SlotHandlers;

@@ -8,9 +8,9 @@ use std::time::Duration;
 use futures_util::Stream;
 use offbeat_core::limits::Limit;
 use offbeat_core::{Reason, Rejection, Span};
-use offbeat_sim::results::{Outcome, PartnerFigures, Results};
+use offbeat_sim::results::{Digest, Outcome, PartnerFigures, Results};
 use offbeat_sim::scenario::{Scenario, parse};
-use offbeat_sim::world::{Watch, run_all};
+use offbeat_sim::world::{Watch, run_each};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::Interval;
@@ -36,8 +36,15 @@ const PROGRESS: Duration = Duration::from_millis(200);
 pub struct SimulationHandlers {
     free: Arc<Semaphore>,
     at_once: usize,
+    most: Most,
+}
+
+/// The most that a scenario may come to.
+#[derive(Debug, Clone, Copy)]
+struct Most {
     jobs: Limit,
     seconds: Limit,
+    bytes: Limit,
 }
 
 impl SimulationHandlers {
@@ -45,8 +52,12 @@ impl SimulationHandlers {
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
         let at_once = limits.simulations;
-        let (jobs, seconds) = (limits.simulated_jobs, limits.simulated_seconds);
-        Self { free: Arc::new(Semaphore::new(at_once)), at_once, jobs, seconds }
+        let most = Most {
+            jobs: limits.simulated_jobs,
+            seconds: limits.simulated_seconds,
+            bytes: limits.simulation_bytes,
+        };
+        Self { free: Arc::new(Semaphore::new(at_once)), at_once, most }
     }
 }
 
@@ -64,8 +75,8 @@ impl SimulationService for SimulationHandlers {
         let place = Arc::clone(&self.free).try_acquire_owned();
         let place = place.map_err(|_| status::simulations_busy(self.at_once))?;
         let proto::SimulateRequest { scenario } = request.into_inner();
-        let (jobs, seconds) = (self.jobs, self.seconds);
-        let read = move || read(&scenario, jobs, seconds);
+        let most = self.most;
+        let read = move || read(&scenario, most);
         let scenario = off_loop(true, permit.clone(), read).await?;
         let scenario = scenario.map_err(|rejection| status::refused(&rejection))?;
         let watch = Arc::new(Watch::default());
@@ -74,8 +85,9 @@ impl SimulationService for SimulationHandlers {
         let watched = Arc::clone(&watch);
         let running = tokio::task::spawn_blocking(move || {
             // One thread: others have requests too.
-            let traces = run_all(&scenario, 1, &watched)?;
-            let results = Results::new(&scenario, &traces);
+            let digest = |number, trace| Digest::of(&scenario, number, trace);
+            let digests = run_each(&scenario, 1, &watched, &digest)?;
+            let results = Results::new(&scenario, digests);
             drop((permit, place)); // held until here, though the caller may have left
             results
         });
@@ -129,7 +141,7 @@ impl Running {
     }
 }
 
-fn read(text: &str, jobs: Limit, seconds: Limit) -> Result<Scenario, Rejection> {
+fn read(text: &str, most: Most) -> Result<Scenario, Rejection> {
     if !SCENARIO_BYTES.allows(text.len() as i128) {
         let (value, allowed) =
             (format!("{} bytes", text.len()), format!("must be {SCENARIO_BYTES}"));
@@ -140,14 +152,16 @@ fn read(text: &str, jobs: Limit, seconds: Limit) -> Result<Scenario, Rejection> 
         Err(Rejection::new(Reason::Contradictory, "samples", file, allowed))
     };
     let mut scenario = parse(text, &no_files)?;
-    scenario.max_events = SIMULATED_EVENTS;
-    for (field, made, limit) in
-        [("users.count", scenario.job_count(), jobs), ("duration", scenario.run_seconds(), seconds)]
-    {
+    (scenario.max_events, scenario.keeps_rows) = (SIMULATED_EVENTS, false);
+    for (field, made, of, limit) in [
+        ("users.count", scenario.job_count(), "jobs", most.jobs),
+        ("duration", scenario.run_seconds(), "seconds", most.seconds),
+        ("users.count", scenario.memory(), "bytes of memory", most.bytes),
+    ] {
         if !limit.allows(i128::try_from(made).unwrap_or(i128::MAX)) {
             let allowed =
                 format!("must make {limit} in all: larger scenarios run on the command line");
-            return Err(Rejection::new(Reason::OutOfRange, field, made, allowed));
+            return Err(Rejection::new(Reason::OutOfRange, field, format!("{made} {of}"), allowed));
         }
     }
     Ok(scenario)

@@ -3,40 +3,62 @@
 use std::pin::Pin;
 
 use futures_util::Stream;
-use offbeat_core::timetable::check_run_count;
-use offbeat_core::{Moment, Rejection};
+use offbeat_core::{Catalog, Moment, Rejection};
+use prost::Message;
 use tonic::{Request, Response, Status, Streaming};
 
+use super::assign::assign;
 use super::batch::Batch;
 use super::convert;
+use super::describe::describe;
 use super::status;
 use super::stream;
+use super::{audit, due_runs, migration};
 use crate::proto;
 use crate::proto::slot_service_server::SlotService;
-use crate::work::off_loop;
+use crate::schedules::Loaded;
+use crate::work::{Permit, off_loop};
 
 /// Answers `SlotService`. Without state but for the clock, which requests that
-/// name no time ask.
-#[derive(Debug, Clone, Copy)]
+/// name no time ask, and the schedules that were loaded, of which each request takes a snapshot.
+#[derive(Debug, Clone)]
 pub struct SlotHandlers {
     now: fn() -> Moment,
+    schedules: Loaded,
 }
 
 impl SlotHandlers {
-    /// Handlers that take the default of times from `now`.
+    /// Handlers that take the default of times from `now`, and schedules with a name from
+    /// `schedules`.
     #[must_use]
-    pub const fn new(now: fn() -> Moment) -> Self {
-        Self { now }
+    pub const fn new(now: fn() -> Moment, schedules: Loaded) -> Self {
+        Self { now, schedules }
     }
 }
 
 /// More runs are reckoned off the event loop.
 const INLINE_RUNS: i32 = 50;
+/// The schedules of more kinds are compared off the event loop.
+const INLINE_KINDS: usize = 16;
 
 type Answer<T> = Result<Response<T>, Status>;
 
 fn answer<T>(decision: Result<T, Rejection>) -> Answer<T> {
     decision.map(Response::new).map_err(|rejection| status::refused(&rejection))
+}
+
+/// A message in memory, and the bytes that are written of it, as a multiple of those bytes.
+const MEMORY_FACTOR: usize = 3;
+
+/// An answer that may be large. It is written when its reader makes room for it, and takes memory
+/// from now on.
+fn large_answer<T: Message>(decision: Result<T, Rejection>, permit: Option<&Permit>) -> Answer<T> {
+    let answer = answer(decision)?;
+    let bytes = answer.get_ref().encoded_len().saturating_mul(MEMORY_FACTOR);
+    match permit.is_none_or(|permit| permit.take_answer(bytes)) {
+        true => Ok(answer),
+        false => Err(status::no_room()),
+    }
 }
 
 #[tonic::async_trait]
@@ -45,36 +67,48 @@ impl SlotService for SlotHandlers {
         &self,
         request: Request<proto::DescribeScheduleRequest>,
     ) -> Answer<proto::DescribeScheduleResponse> {
-        answer(describe(request.into_inner(), self.now))
+        let permit: Option<Permit> = request.extensions().get().cloned();
+        let (request, now) = (request.into_inner(), self.now);
+        let catalog = self.schedules.snapshot();
+        // Up to 4,096 excluded spans in a cycle.
+        answer(off_loop(true, permit, move || describe(request, now, &catalog)).await?)
     }
 
     async fn list_slots(
         &self,
         request: Request<proto::ListSlotsRequest>,
     ) -> Answer<proto::ListSlotsResponse> {
-        let permit = request.extensions().get().cloned();
-        let (request, now) = (request.into_inner(), self.now);
+        let permit: Option<Permit> = request.extensions().get().cloned();
+        let (request, now, held) = (request.into_inner(), self.now, permit.clone());
+        let catalog = self.schedules.snapshot();
         // Up to 4,096 slots, each with a predicate.
-        let listed = off_loop(true, permit, move || list(request, now)).await?;
-        answer(listed)
+        let answered = move || large_answer(list(request, now, &catalog), permit.as_ref());
+        off_loop(true, held, answered).await?
     }
 
     async fn get_window_predicate(
         &self,
         request: Request<proto::GetWindowPredicateRequest>,
     ) -> Answer<proto::GetWindowPredicateResponse> {
-        answer(window(request.into_inner(), self.now))
+        let permit: Option<Permit> = request.extensions().get().cloned();
+        let (request, now) = (request.into_inner(), self.now);
+        let catalog = self.schedules.snapshot();
+        answer(off_loop(true, permit, move || window(request, now, &catalog)).await?)
     }
 
     async fn assign_slot(
         &self,
         request: Request<proto::AssignSlotRequest>,
     ) -> Answer<proto::AssignSlotResponse> {
-        let long = request.get_ref().next_run_count.is_some_and(|count| count > INLINE_RUNS);
-        let permit = request.extensions().get().cloned();
-        let (request, now) = (request.into_inner(), self.now);
-        let assigned = off_loop(long, permit, move || assign(request, now)).await?;
-        answer(assigned)
+        let asked = request.get_ref();
+        let many = asked.next_run_count.is_some_and(|count| count > INLINE_RUNS);
+        let catalog = self.schedules.snapshot();
+        let searched = convert::has_exclusions(asked.schedule.as_ref(), &catalog);
+        let long = many || asked.weight.is_some() || searched;
+        let permit: Option<Permit> = request.extensions().get().cloned();
+        let (request, now, held) = (request.into_inner(), self.now, permit.clone());
+        let answered = move || large_answer(assign(request, now, &catalog), permit.as_ref());
+        off_loop(long, held, answered).await?
     }
 
     async fn assign_slots(
@@ -82,11 +116,13 @@ impl SlotService for SlotHandlers {
         request: Request<proto::AssignSlotsRequest>,
     ) -> Answer<proto::AssignSlotsResponse> {
         let permit = request.extensions().get().cloned();
-        let proto::AssignSlotsRequest { schedule, ids, from_time, kind } = request.into_inner();
-        let batch = Batch::try_new(schedule, from_time, &kind, self.now, permit)
+        let proto::AssignSlotsRequest { schedule, ids, from_time, kind, weights } =
+            request.into_inner();
+        let catalog = self.schedules.snapshot();
+        let batch = Batch::try_new(schedule, from_time, &kind, self.now, &catalog, permit)
             .map_err(|rejection| status::refused(&rejection))?;
         let identity = Some(batch.identity());
-        let assignments = batch.assign(ids, 0).await?;
+        let (_, assignments) = batch.assign(ids, weights, 0).await?;
         Ok(Response::new(proto::AssignSlotsResponse { identity, assignments: Some(assignments) }))
     }
 
@@ -98,46 +134,60 @@ impl SlotService for SlotHandlers {
         request: Request<Streaming<proto::StreamSlotAssignmentsRequest>>,
     ) -> Answer<Self::StreamSlotAssignmentsStream> {
         let permit = request.extensions().get().cloned();
-        Ok(Response::new(Box::pin(stream::assignments(request.into_inner(), self.now, permit))))
+        let (now, schedules) = (self.now, self.schedules.clone());
+        let answers = stream::assignments(request.into_inner(), now, schedules, permit);
+        Ok(Response::new(Box::pin(answers)))
     }
 
     async fn get_reciprocal_slots(
         &self,
         request: Request<proto::GetReciprocalSlotsRequest>,
     ) -> Answer<proto::GetReciprocalSlotsResponse> {
-        answer(reciprocals(request.into_inner()))
+        let permit = request.extensions().get().cloned();
+        let (request, catalog) = (request.into_inner(), self.schedules.snapshot());
+        // A search, or up to 1,000 schedules to compare.
+        let long = !request.conflicts.is_empty() || request.kind_schedules.len() > INLINE_KINDS;
+        let decide = move || convert::reciprocals(request, &catalog);
+        answer(off_loop(long, permit, decide).await?)
     }
-}
 
-fn describe(
-    request: proto::DescribeScheduleRequest,
-    now: fn() -> Moment,
-) -> Result<proto::DescribeScheduleResponse, Rejection> {
-    let proto::DescribeScheduleRequest { schedule, at_time, population } = request;
-    let schedule = convert::schedule(schedule)?;
-    let slot = schedule.slot_at(convert::moment_or_now("at_time", at_time, now)?)?;
-    let population = convert::population(population)?;
-    Ok(proto::DescribeScheduleResponse {
-        identity: Some(convert::identity(&schedule)),
-        spec: Some(convert::resolved_spec(&schedule)),
-        canonical_text: schedule.canonical_text(),
-        slot_duration: Some(convert::duration(schedule.slot_duration())),
-        slot: Some(convert::slot(&slot)),
-        cycle_start_time: schedule.cycle_start(slot.cycle_index).map(convert::timestamp),
-        bucket_share: convert::bucket_share(&schedule),
-        slot_load: population.map(|ids| convert::expected_load(schedule.slot_load(ids))),
-        second_load: population
-            .and_then(|ids| schedule.second_load(ids))
-            .map(convert::expected_load),
-    })
+    async fn list_due_runs(
+        &self,
+        request: Request<proto::ListDueRunsRequest>,
+    ) -> Answer<proto::ListDueRunsResponse> {
+        let permit = request.extensions().get().cloned();
+        let catalog = self.schedules.snapshot();
+        let listed = due_runs::list(request.into_inner(), self.now, catalog, permit).await?;
+        Ok(Response::new(listed))
+    }
+
+    async fn plan_migration(
+        &self,
+        request: Request<proto::PlanMigrationRequest>,
+    ) -> Answer<proto::PlanMigrationResponse> {
+        let permit = request.extensions().get().cloned();
+        let catalog = self.schedules.snapshot();
+        let planned = migration::plan(request.into_inner(), self.now, catalog, permit).await?;
+        Ok(Response::new(planned))
+    }
+
+    async fn audit_ids(
+        &self,
+        request: Request<proto::AuditIdsRequest>,
+    ) -> Answer<proto::AuditIdsResponse> {
+        let permit = request.extensions().get().cloned();
+        let catalog = self.schedules.snapshot();
+        Ok(Response::new(audit::audit(request.into_inner(), catalog, permit).await?))
+    }
 }
 
 fn list(
     request: proto::ListSlotsRequest,
     now: fn() -> Moment,
+    catalog: &Catalog,
 ) -> Result<proto::ListSlotsResponse, Rejection> {
     let proto::ListSlotsRequest { schedule, start_time, end_time, sql_column } = request;
-    let schedule = convert::schedule(schedule)?;
+    let schedule = convert::schedule(schedule, catalog)?;
     let members = sql_column.map(|column| convert::membership(&schedule, column)).transpose()?;
     let start = convert::moment_or_now("start_time", start_time, now)?;
     let slots = match end_time {
@@ -160,9 +210,10 @@ fn list(
 fn window(
     request: proto::GetWindowPredicateRequest,
     now: fn() -> Moment,
+    catalog: &Catalog,
 ) -> Result<proto::GetWindowPredicateResponse, Rejection> {
     let proto::GetWindowPredicateRequest { schedule, start_time, end_time, sql_column } = request;
-    let schedule = convert::schedule(schedule)?;
+    let schedule = convert::schedule(schedule, catalog)?;
     let members = convert::required_membership(&schedule, sql_column)?;
     let start = convert::moment_or_now("start_time", start_time, now)?;
     let end = convert::required("end_time", end_time, "must be at most a period after start_time")?;
@@ -172,42 +223,4 @@ fn window(
         predicate: Some(convert::predicate(predicate)),
         sql_index: Some(convert::sql_index(members.index())),
     })
-}
-
-fn assign(
-    request: proto::AssignSlotRequest,
-    now: fn() -> Moment,
-) -> Result<proto::AssignSlotResponse, Rejection> {
-    let proto::AssignSlotRequest { schedule, id, from_time, next_run_count, kind } = request;
-    let schedule = convert::schedule(schedule)?;
-    let id = convert::required("id", id, "it must be set")?;
-    let id = convert::id(&id)?;
-    let run_count = check_run_count(next_run_count.unwrap_or(1).into())?;
-    let runs =
-        schedule.runs_from(convert::moment_or_now("from_time", from_time, now)?, run_count)?;
-    let prefix = convert::run_key_prefix(&schedule, &kind)?;
-    let place = schedule.place(&id).map_err(|rejection| rejection.under("id"))?;
-    Ok(proto::AssignSlotResponse {
-        identity: Some(convert::identity(&schedule)),
-        slot_index: convert::count(place.slot),
-        slot_offset: Some(convert::duration(schedule.span(place.slot_offset))),
-        cycle_offset: Some(convert::duration(schedule.span(place.cycle_offset))),
-        last_run: Some(convert::run(runs.last_run(&place), &prefix, &id)),
-        next_runs: runs
-            .next_runs(&place)
-            .take(run_count)
-            .map(|run| convert::run(run, &prefix, &id))
-            .collect(),
-        reason: Some(convert::placement_reason(&place, &id)),
-    })
-}
-
-fn reciprocals(
-    request: proto::GetReciprocalSlotsRequest,
-) -> Result<proto::GetReciprocalSlotsResponse, Rejection> {
-    let proto::GetReciprocalSlotsRequest { schedule, slot_index, kind_count, spacing, run_times } =
-        request;
-    let schedule = convert::schedule(schedule)?;
-    let placed = convert::reciprocals(&schedule, kind_count, spacing, &run_times)?;
-    convert::reciprocal_slots(&schedule, &placed, slot_index)
 }

@@ -31,12 +31,15 @@ impl From<Reason> for ErrorReason {
             Reason::SlotCountDoesNotDivide => Self::SlotCountDoesNotDivide,
             Reason::IdTypeUnsuitable => Self::IdTypeUnsuitable,
             Reason::KindsDoNotFit => Self::KindsDoNotFit,
+            Reason::UnknownSchedule => Self::UnknownSchedule,
             Reason::UnknownSpread => Self::UnknownSpread,
             Reason::SpreadDiffers => Self::SpreadDiffers,
             Reason::GroupDiffers => Self::GroupDiffers,
             Reason::SpreadClosing => Self::SpreadClosing,
             Reason::OrderDiffers => Self::OrderDiffers,
             Reason::LimitReached => Self::LimitReached,
+            Reason::UnknownTimeZone => Self::UnknownTimeZone,
+            Reason::NoRun => Self::NoRun,
         }
     }
 }
@@ -56,8 +59,10 @@ const fn code_of(reason: Reason) -> Code {
         | Reason::Contradictory
         | Reason::SlotCountDoesNotDivide
         | Reason::IdTypeUnsuitable
+        | Reason::UnknownTimeZone
+        | Reason::NoRun
         | Reason::KindsDoNotFit => Code::InvalidArgument,
-        Reason::UnknownSpread => Code::NotFound,
+        Reason::UnknownSchedule | Reason::UnknownSpread => Code::NotFound,
         Reason::SpreadDiffers
         | Reason::GroupDiffers
         | Reason::SpreadClosing
@@ -160,6 +165,14 @@ pub fn answer_too_large(length: usize, limit: Limit) -> Status {
 pub fn unauthenticated() -> Status {
     let details = reason_of(ErrorReason::Unauthenticated, []);
     let message = "authorization is refused: must be Bearer and a token of the server";
+    Status::with_error_details(Code::Unauthenticated, message, details)
+}
+
+/// UNAUTHENTICATED: a user of a Unix socket who is none of those that may call.
+#[must_use]
+pub fn stranger() -> Status {
+    let details = reason_of(ErrorReason::Unauthenticated, []);
+    let message = "the caller's user is refused: must be one of --socket-uids";
     Status::with_error_details(Code::Unauthenticated, message, details)
 }
 

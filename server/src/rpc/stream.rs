@@ -8,12 +8,14 @@ use tonic::{Status, Streaming};
 use super::batch::Batch;
 use super::status;
 use crate::proto;
+use crate::schedules::Loaded;
 use crate::work::Permit;
 
 /// What a stream remembers: it does not grow.
 struct Conversation {
     requests: Streaming<proto::StreamSlotAssignmentsRequest>,
     now: fn() -> Moment,
+    schedules: Loaded,
     permit: Option<Permit>,
     batch: Option<Batch>,
     answered: bool,
@@ -24,9 +26,18 @@ struct Conversation {
 pub(super) fn assignments(
     requests: Streaming<proto::StreamSlotAssignmentsRequest>,
     now: fn() -> Moment,
+    schedules: Loaded,
     permit: Option<Permit>,
 ) -> impl Stream<Item = Result<proto::StreamSlotAssignmentsResponse, Status>> {
-    let start = Conversation { requests, now, permit, batch: None, answered: false, next_index: 0 };
+    let start = Conversation {
+        requests,
+        now,
+        schedules,
+        permit,
+        batch: None,
+        answered: false,
+        next_index: 0,
+    };
     stream::try_unfold(start, async |mut conversation| {
         let response = conversation.next().await?;
         Ok(response.map(|response| (response, conversation)))
@@ -37,17 +48,19 @@ impl Conversation {
     async fn next(&mut self) -> Result<Option<proto::StreamSlotAssignmentsResponse>, Status> {
         while let Some(request) = self.requests.message().await? {
             let first = self.batch.is_none();
-            let ids =
+            let (ids, weights) =
                 self.open_or_go_on(request).map_err(|rejection| status::refused(&rejection))?;
             let Some(batch) = &self.batch else { continue };
-            if first && ids.is_none() {
+            if first && ids.is_none() && weights.is_empty() {
                 continue; // the schedule alone
             }
-            let assignments = batch.assign(ids, self.next_index).await?;
+            // Boxed: a stream that waits for the next message is to be small.
+            let (count, assignments) =
+                Box::pin(batch.assign(ids, weights, self.next_index)).await?;
             let identity = (!self.answered).then(|| batch.identity());
             self.answered = true;
             let first_id_index = self.next_index;
-            self.next_index += i64::try_from(assignments.slot_indexes.len()).unwrap_or_default();
+            self.next_index += i64::try_from(count).unwrap_or_default();
             return Ok(Some(proto::StreamSlotAssignmentsResponse {
                 identity,
                 first_id_index,
@@ -61,12 +74,15 @@ impl Conversation {
     fn open_or_go_on(
         &mut self,
         request: proto::StreamSlotAssignmentsRequest,
-    ) -> Result<Option<proto::IdColumn>, Rejection> {
-        let proto::StreamSlotAssignmentsRequest { schedule, from_time, kind, ids } = request;
+    ) -> Result<(Option<proto::IdColumn>, Vec<i64>), Rejection> {
+        let proto::StreamSlotAssignmentsRequest { schedule, from_time, kind, ids, weights } =
+            request;
         if self.batch.is_none() {
-            self.batch =
-                Some(Batch::try_new(schedule, from_time, &kind, self.now, self.permit.clone())?);
-            return Ok(ids);
+            // The stream keeps this schedule, whatever is loaded meanwhile.
+            let (catalog, permit) = (self.schedules.snapshot(), self.permit.clone());
+            let batch = Batch::try_new(schedule, from_time, &kind, self.now, &catalog, permit)?;
+            self.batch = Some(batch);
+            return Ok((ids, weights));
         }
         let named = [
             ("schedule", schedule.is_some()),
@@ -82,6 +98,6 @@ impl Conversation {
                 allowed,
             ));
         }
-        Ok(ids)
+        Ok((ids, weights))
     }
 }

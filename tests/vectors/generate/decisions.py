@@ -334,6 +334,8 @@ def describe_cases():
                 "slotDuration": duration(spec.slot),
                 "slot": slot(spec, 4),
                 "cycleStartTime": rfc3339(spec.instant(4 // slots * period)),
+                "cycleEndTime": rfc3339(spec.instant((4 // slots + 1) * period)),
+                "activeDuration": duration(period),
             },
         }
 

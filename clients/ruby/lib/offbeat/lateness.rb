@@ -69,7 +69,7 @@ module Offbeat
     end
 
     def notify(late, scheduled, started)
-      return unless defined?(::ActiveSupport)
+      return unless defined?(::ActiveSupport::Notifications)
 
       ::ActiveSupport::Notifications.instrument(EVENT, schedule: schedule, kind: kind, lateness: late,
                                                        scheduled_time: scheduled, started_time: started)

@@ -1,9 +1,10 @@
 //! The fields of a spec, one by one: in range, or refused by name.
 
 use super::ScheduleSpec;
-use crate::limits::{MILLIS_PER_SECOND, PERIOD, RESOLUTION, SALT, SLOT_COUNT};
+use super::cycles::Cycles;
+use crate::limits::{MILLIS_PER_SECOND, PERIOD, RESOLUTION, SALT, SLOT_COUNT, WEIGHT_QUANTUM};
 use crate::placement::{Placement, PlacementKind};
-use crate::rejection::{Reason, Rejection};
+use crate::rejection::{Reason, Rejection, in_range};
 use crate::time::{Moment, Span};
 
 /// The slot count of a schedule that names none is gcd(seconds of the period, this).
@@ -50,6 +51,10 @@ pub(super) fn anchor(anchor: Option<Moment>, tick_millis: u64) -> Result<i64, Re
         return Err(Rejection::new(Reason::OutOfRange, "anchor_time", anchor, allowed));
     }
     Ok(millis)
+}
+
+pub(super) fn weight_quantum(quantum: Option<i64>) -> Result<Option<u64>, Rejection> {
+    quantum.map(|quantum| in_range("weight_quantum", quantum, WEIGHT_QUANTUM)).transpose()
 }
 
 pub(super) fn placement(spec: &ScheduleSpec) -> Result<Placement, Rejection> {
@@ -105,14 +110,41 @@ fn bucket_count(bucket_count: Option<i64>) -> Result<u32, Rejection> {
     }
 }
 
+/// What the slot count must divide.
+pub(super) struct CycleTicks {
+    /// The greatest common divisor of the active ticks of all lengths of a cycle.
+    ticks: u64,
+    tick_millis: u64,
+    /// What that is.
+    name: &'static str,
+}
+
+impl CycleTicks {
+    pub(super) fn new(cycles: &Cycles, tick_millis: u64) -> Self {
+        let ticks = cycles.active_ticks.iter().copied().fold(0, greatest_common_divisor);
+        let name = match (cycles.plan.is_none(), cycles.active_ticks.len()) {
+            (true, _) => "the period",
+            (false, 1) => "the active time",
+            (false, _) => "the active time of every month, so their common divisor",
+        };
+        Self { ticks, tick_millis, name }
+    }
+}
+
+pub(super) const fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
 pub(super) fn slot_count(
     slot_count: Option<i64>,
-    period_ticks: u64,
-    tick_millis: u64,
+    cycle: &CycleTicks,
     placement: &Placement,
 ) -> Result<u32, Rejection> {
     let Some(asked) = slot_count else {
-        return default_slot_count(period_ticks, tick_millis);
+        return default_slot_count(cycle);
     };
     let count = u32::try_from(asked).ok().filter(|_| SLOT_COUNT.allows(i128::from(asked)));
     let Some(count) = count else {
@@ -128,11 +160,13 @@ pub(super) fn slot_count(
         );
         return Err(Rejection::new(Reason::OutOfRange, "slot_count", asked, allowed));
     }
-    if !period_ticks.is_multiple_of(u64::from(count)) {
+    if !cycle.ticks.is_multiple_of(u64::from(count)) {
         let allowed = format!(
-            "must divide the period of {period_ticks} ticks of {} ({})",
-            Span::from_millis(tick_millis),
-            nearest_divisors(period_ticks, count),
+            "must divide {} of {} ticks of {} ({})",
+            cycle.name,
+            cycle.ticks,
+            Span::from_millis(cycle.tick_millis),
+            nearest_divisors(cycle.ticks, count),
         );
         let reason = Reason::SlotCountDoesNotDivide;
         return Err(Rejection::new(reason, "slot_count", asked, allowed));
@@ -140,19 +174,17 @@ pub(super) fn slot_count(
     Ok(count)
 }
 
-/// gcd(seconds of the period, 256), independent of the resolution. It divides
-/// the period in ticks, since a tick divides a second.
-fn default_slot_count(period_ticks: u64, tick_millis: u64) -> Result<u32, Rejection> {
-    let millis = period_ticks * tick_millis;
+/// gcd(seconds of a cycle, 256), independent of the resolution. It divides
+/// the cycle in ticks, since a tick divides a second.
+fn default_slot_count(cycle: &CycleTicks) -> Result<u32, Rejection> {
+    let millis = cycle.ticks * cycle.tick_millis;
     if !millis.is_multiple_of(MILLIS_PER_SECOND) {
-        let period = Span::from_millis(millis);
+        let (name, span) = (cycle.name, Span::from_millis(millis));
         return Err(Rejection::new(
             Reason::FieldMissing,
             "slot_count",
             "nothing",
-            format!(
-                "the period {period} is no whole number of seconds, so the slot count must be given"
-            ),
+            format!("{name} {span} is no whole number of seconds, so the slot count must be given"),
         ));
     }
     let seconds = millis / MILLIS_PER_SECOND;

@@ -12,6 +12,7 @@ use crate::sql::key::{self, Key, KeyKind};
 use crate::sql::text::{self, Binder};
 use crate::time::Moment;
 use crate::timetable::Slot;
+use crate::window::{KeyRanges, hash_bound, smallest_fraction};
 
 /// A condition, for a query's WHERE clause.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,20 +93,33 @@ impl<'a> Membership<'a> {
         &self.index
     }
 
-    /// Which rows belong to a slot. Slots from `slot_count` on have none.
+    /// Which rows belong to a slot in a cycle. Slots from `slot_count` on have none.
     #[must_use]
-    pub fn slot(&self, slot: u32) -> Predicate {
+    pub fn slot(&self, slot: u32, cycle_index: i64) -> Predicate {
         let slot = u64::from(slot);
         let range = match self.kind {
-            KeyKind::BucketDigits(count) | KeyKind::Bucket(count) => {
-                self.first_bucket(slot, count)..self.first_bucket(slot + 1, count)
+            KeyKind::BucketDigits(count) => {
+                let buckets = self.buckets(slot, count);
+                self.text_bounds(buckets.start.into(), buckets.end.into(), count.into())
+            }
+            KeyKind::Bucket(count) => {
+                let buckets = self.buckets(slot, count);
+                let is_last = buckets.end == u64::from(count);
+                let bucket = |bucket: u64| Value::Integer(bucket.cast_signed()); // up to 65,536
+                (bucket(buckets.start), (!is_last).then(|| bucket(buckets.end)))
             }
             KeyKind::HashDigits | KeyKind::Fraction => {
-                let ticks = self.schedule.slot_ticks();
-                ticks * slot..ticks * (slot + 1)
+                let of = self.schedule.active_ticks_of(cycle_index);
+                let length = of / u64::from(self.schedule.slot_count());
+                let (first, behind) = (length * slot, length * (slot + 1));
+                if self.kind == KeyKind::Fraction {
+                    fraction_bounds(&(smallest_fraction(first, of)..smallest_fraction(behind, of)))
+                } else {
+                    self.text_bounds(hash_bound(first, of), hash_bound(behind, of), 1 << 64)
+                }
             }
         };
-        self.predicate(range, None)
+        self.predicate(vec![range])
     }
 
     /// Which rows belong to each of these slots.
@@ -117,7 +131,7 @@ impl<'a> Membership<'a> {
         slots
             .iter()
             .map(|slot| {
-                let predicate = self.slot(slot.index);
+                let predicate = self.slot(slot.index, slot.cycle_index);
                 bytes += predicate.sql.len();
                 if bytes > PREDICATE_BYTES.max_size() {
                     let value = format_args!("a window of {} slots", slots.len());
@@ -142,59 +156,82 @@ impl<'a> Membership<'a> {
             let field = "schedule.spec.placement";
             return Err(Rejection::new(Reason::Contradictory, field, "TWISTER", allowed));
         }
-        let (first, second) = self.schedule.offsets_running_in(start, end)?;
-        Ok(self.predicate(first, second))
+        let bounds = match self.schedule.keys_running_in(start, end)? {
+            KeyRanges::Hashes(ranges) => {
+                let bounds =
+                    |range: &Range<u128>| self.text_bounds(range.start, range.end, 1 << 64);
+                ranges.iter().map(bounds).collect()
+            }
+            KeyRanges::Fractions(ranges) => ranges.iter().map(fraction_bounds).collect(),
+        };
+        Ok(self.predicate(bounds))
     }
 
-    /// The first bucket of a slot: the smallest b with ⌊b·n / bucket count⌋ ≥ slot.
-    fn first_bucket(&self, slot: u64, bucket_count: u32) -> u64 {
-        (slot * u64::from(bucket_count)).div_ceil(u64::from(self.schedule.slot_count()))
+    /// The buckets of a slot, from the smallest b with ⌊b·n / bucket count⌋ ≥ slot.
+    fn buckets(&self, slot: u64, bucket_count: u32) -> Range<u64> {
+        let slots = u64::from(self.schedule.slot_count());
+        let first = |slot: u64| (slot * u64::from(bucket_count)).div_ceil(slots);
+        first(slot)..first(slot + 1)
     }
 
-    /// The rows whose buckets, or offsets in ticks, lie in the range, or in the second one. A
-    /// range to the end of the cycle is open: nothing lies behind it.
-    fn predicate(&self, first: Range<u64>, second: Option<Range<u64>>) -> Predicate {
+    /// The rows whose keys lie in one of the ranges: hashes, or the bits of fractions. Not for
+    /// buckets, whose windows no database knows.
+    pub(crate) fn keys(&self, ranges: &[Range<u128>]) -> Predicate {
+        let end = self.schedule.key_end();
+        let digits = self.kind.digits();
+        let value = |key: u128| match self.kind {
+            KeyKind::Fraction => {
+                Value::Real(f64::from_bits(u64::try_from(key).unwrap_or_default()))
+            }
+            _ => Value::Text(format!("{key:0digits$x}")),
+        };
+        let bounds = ranges
+            .iter()
+            .map(|range| (value(range.start), (range.end < end).then(|| value(range.end))));
+        self.within(bounds)
+    }
+
+    /// The same over the same column, with placeholders that go on after those of `predicate`.
+    #[must_use]
+    pub(crate) fn after(&self, predicate: &Predicate) -> Self {
+        let bound = i32::try_from(predicate.parameters.len()).unwrap_or_default();
+        Self { first_number: self.first_number.saturating_add(bound), ..self.clone() }
+    }
+
+    /// The rows whose keys lie between these bounds; none, if there are none. A range to the end
+    /// of the cycle is open: nothing lies behind it.
+    fn predicate(&self, bounds: Vec<(Value, Option<Value>)>) -> Predicate {
+        self.within(bounds.into_iter())
+    }
+
+    /// The rows between the bounds of one of the ranges; one without an upper bound is open.
+    fn within(&self, ranges: impl Iterator<Item = (Value, Option<Value>)>) -> Predicate {
         let mut binder = Binder::new(self.dialect, self.style, self.first_number);
         let compared = binder.text(&self.compared);
-        let mut condition = |range: &Range<u64>| {
-            let (low, high) = self.bounds(range);
+        let mut condition = |(low, high): (Value, Option<Value>)| {
             let low = format!("{compared} >= {}", binder.bind(low));
             match high {
                 Some(high) => format!("{low} AND {compared} < {}", binder.bind(high)),
                 None => low,
             }
         };
-        let first = condition(&first);
-        let sql = match second {
-            None => format!("({first})"),
-            Some(second) => format!("(({first}) OR ({}))", condition(&second)),
+        let mut conditions: Vec<String> = ranges.map(&mut condition).collect();
+        let sql = match (conditions.pop(), conditions.is_empty()) {
+            (None, _) => "(1 = 0)".to_owned(),
+            (Some(only), true) => format!("({only})"),
+            (Some(last), false) => format!("(({}) OR ({last}))", conditions.join(") OR (")),
         };
         Predicate { sql, parameters: binder.into_parameters() }
     }
 
-    fn bounds(&self, range: &Range<u64>) -> (Value, Option<Value>) {
+    /// Bounds as hexadecimal digits; open at the end of `all`.
+    fn text_bounds(&self, low: u128, high: u128, all: u128) -> (Value, Option<Value>) {
         let digits = self.kind.digits();
         let text = |number: u128| Value::Text(format!("{number:0digits$x}"));
-        match self.kind {
-            KeyKind::HashDigits => {
-                let hashes = self.schedule.hash_window(range.clone());
-                let is_last = hashes.end > u128::from(u64::MAX);
-                (text(hashes.start), (!is_last).then(|| text(hashes.end)))
-            }
-            KeyKind::BucketDigits(count) => {
-                let is_last = range.end == u64::from(count);
-                (text(range.start.into()), (!is_last).then(|| text(range.end.into())))
-            }
-            KeyKind::Bucket(count) => {
-                let is_last = range.end == u64::from(count);
-                let bucket = |bucket: u64| Value::Integer(bucket.cast_signed()); // up to 65,536
-                (bucket(range.start), (!is_last).then(|| bucket(range.end)))
-            }
-            KeyKind::Fraction => {
-                let fractions = self.schedule.fraction_window(range.clone());
-                let is_last = fractions.end >= 1.0;
-                (Value::Real(fractions.start), (!is_last).then_some(Value::Real(fractions.end)))
-            }
-        }
+        (text(low), (high < all).then(|| text(high)))
     }
+}
+
+fn fraction_bounds(range: &Range<f64>) -> (Value, Option<Value>) {
+    (Value::Real(range.start), (range.end < 1.0).then_some(Value::Real(range.end)))
 }

@@ -138,6 +138,7 @@ impl File {
             strategies: named_apart(strategies.collect::<Result<_, _>>()?)?,
             notes,
             max_events: SCENARIO_EVENTS.maximum.unsigned_abs(),
+            keeps_rows: true,
             name: self.name,
             description: self.description,
             duration,

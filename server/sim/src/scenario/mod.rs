@@ -53,6 +53,8 @@ pub struct Scenario {
     pub notes: Vec<String>,
     /// No run may have more events.
     pub max_events: u64,
+    /// Whether runs leave their rows, by second, or only what they come to.
+    pub keeps_rows: bool,
     /// What is compared.
     pub strategies: Vec<Strategy>,
     /// One run of each strategy for each.
@@ -71,6 +73,23 @@ impl Scenario {
             * u128::from(cycles)
             * runs as u128
             * u128::from(crate::run_times::whole(libm::ceil(1.0 + more)))
+    }
+
+    /// Bytes of memory that its runs take, one after the other, at most: what a job leaves (three
+    /// samples) or takes as it waits, what a user takes, and the intervals of the first seed, which
+    /// stay until the last strategy has been run.
+    #[must_use]
+    pub fn memory(&self) -> u128 {
+        const JOB: u128 = 42;
+        const USER: u128 = 16;
+        const USER_AND_KIND: u128 = 72;
+        const INTERVAL: u128 = 8;
+        let strategies = self.strategies.len() as u128;
+        let jobs = self.job_count() / (strategies * self.seeds.len() as u128).max(1);
+        let kinds = self.kinds.len().max(self.stages.len()) as u128;
+        let users = u128::from(self.population);
+        jobs * (JOB + INTERVAL * strategies.saturating_sub(1))
+            + users * (USER + USER_AND_KIND * kinds)
     }
 
     /// Seconds of all runs together.

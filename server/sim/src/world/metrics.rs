@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::sums::Sums;
 use crate::run_times::real;
 
 /// Every second has a row of these.
@@ -78,8 +79,11 @@ pub(super) fn slowdown(sojourn: u64, run_time: u64, floor: u64) -> f64 {
 /// All that a run leaves.
 #[derive(Debug, Clone, Default)]
 pub struct Trace {
-    /// By second. Shared, so that they can be written while other runs go on.
+    /// By second, if the scenario keeps them. Shared, so that they can be written while other runs
+    /// go on.
     pub rows: Arc<Vec<Row>>,
+    /// What the rows come to.
+    pub sums: Sums,
     /// Of each first attempt, how long its job had waited, in microseconds.
     pub waits: Vec<u64>,
     /// Of each job that was done, how long that took since it was enqueued.

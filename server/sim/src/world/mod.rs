@@ -5,18 +5,16 @@
 //! an attempt comes first, then what was planned first.
 
 mod ascending;
+mod departures;
 mod job;
 mod metrics;
 mod partners;
 mod pipeline;
 mod queue;
 mod source;
+mod sums;
 
-use core::cmp::Reverse;
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-
-use std::collections::BinaryHeap;
-use std::sync::Arc;
 
 use offbeat_core::{Reason, Rejection};
 
@@ -24,6 +22,7 @@ use crate::generator::Generator;
 use crate::run_times::Draw;
 use crate::scenario::{Scenario, Strategy, StrategyKind};
 use ascending::Ascending;
+use departures::Departures;
 use job::{CHILD, Job, Timed};
 use metrics::slowdown;
 pub use metrics::{PartnerTally, Row, Trace};
@@ -31,8 +30,13 @@ use partners::{Attempt, Partners};
 use queue::Queue;
 use source::{Source, anywhere};
 pub(crate) use source::{offsets, shifts};
+use sums::Rows;
+pub use sums::{Step, Sums};
 
 const SECOND: u64 = 1_000_000;
+
+/// After how many rows a run tells how far it is.
+const ROWS_AT_A_TIME: u64 = 1_000;
 
 /// No run yet.
 const NEVER: u64 = u64::MAX;
@@ -56,20 +60,20 @@ pub fn run_all(
     threads: usize,
     watch: &Watch,
 ) -> Result<Vec<Vec<Trace>>, Rejection> {
-    run_each(scenario, threads, watch, &|_, _| ())
+    run_each(scenario, threads, watch, &|_, trace| trace)
 }
 
-/// The same; tells on its thread of each run that has ended, by its number: all seeds of the first
-/// strategy, then those of the second. They end in any order.
+/// The same; asks on its thread what to keep of each run that has ended, by its number: all seeds
+/// of the first strategy, then those of the second. They end in any order.
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_each(
+pub fn run_each<T: Send>(
     scenario: &Scenario,
     threads: usize,
     watch: &Watch,
-    ended: &(dyn Fn(usize, &Trace) + Sync),
-) -> Result<Vec<Vec<Trace>>, Rejection> {
+    keep: &(dyn Fn(usize, Trace) -> T + Sync),
+) -> Result<Vec<Vec<T>>, Rejection> {
     let seeds = scenario.seeds.len();
     let runs = scenario.strategies.len() * seeds;
     let next = AtomicUsize::new(0);
@@ -84,13 +88,10 @@ pub fn run_each(
                 return done;
             };
             let trace = run(scenario, strategy, *seed, watch);
-            if let Ok(trace) = &trace {
-                ended(number, trace);
-            }
-            done.push((number, trace));
+            done.push((number, trace.map(|trace| keep(number, trace))));
         }
     };
-    let mut all: Vec<(usize, Result<Trace, Rejection>)> = std::thread::scope(|scope| {
+    let mut all: Vec<(usize, Result<T, Rejection>)> = std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads.min(runs)).map(|_| scope.spawn(work)).collect();
         let mut all = work();
         // A thread that panicked leaves its runs out.
@@ -98,9 +99,9 @@ pub fn run_each(
         all
     });
     all.sort_by_key(|(number, _)| *number);
-    let traces = all.into_iter().map(|(_, trace)| trace).collect::<Result<Vec<_>, _>>()?;
-    let mut traces = traces.into_iter();
-    Ok((0..scenario.strategies.len()).map(|_| traces.by_ref().take(seeds).collect()).collect())
+    let kept = all.into_iter().map(|(_, kept)| kept).collect::<Result<Vec<_>, _>>()?;
+    let mut kept = kept.into_iter();
+    Ok((0..scenario.strategies.len()).map(|_| kept.by_ref().take(seeds).collect()).collect())
 }
 
 /// Runs a scenario with one of its strategies.
@@ -120,6 +121,7 @@ pub fn run(
     world.begin(&strategy.kind);
     for _ in 0..scenario.max_events {
         if !world.step(watch) {
+            world.tell(watch);
             return Ok(world.finish());
         }
     }
@@ -161,8 +163,8 @@ struct World<'a> {
     source: Source,
     queue: Queue,
     partners: Partners,
-    /// When attempts end, by their place in `running`: a heap moves its items about.
-    departures: BinaryHeap<Reverse<Timed<u32>>>,
+    /// When attempts end, by their place in `running`.
+    departures: Departures,
     running: Vec<Running>,
     free_places: Vec<u32>,
     /// Jobs that come back, and those that are not due yet.
@@ -182,7 +184,9 @@ struct World<'a> {
     second_end: u64,
     number: u64,
     row: Row,
-    rows: Vec<Row>,
+    rows: Rows,
+    /// Of how many of them the watch knows.
+    told_rows: u64,
     trace: Trace,
 }
 
@@ -192,7 +196,6 @@ impl<'a> World<'a> {
         let source = Source::new(scenario, strategy, &mut generator)?;
         let users = scenario.population as usize;
         let group = scenario.lock.map_or(1, |lock| lock.group_size.max(1)) as usize;
-        let seconds = usize::try_from(scenario.duration / SECOND).unwrap_or_default();
         let runs = scenario.strategies.len() * scenario.seeds.len();
         let jobs = usize::try_from(scenario.job_count()).unwrap_or_default() / runs.max(1);
         Ok(Self {
@@ -205,7 +208,7 @@ impl<'a> World<'a> {
             queue: Queue::new(strategy.lanes.as_ref()),
             partners: Partners::new(&scenario.partners, scenario.population, &mut generator),
             generator,
-            departures: BinaryHeap::new(),
+            departures: Departures::new(),
             running: Vec::new(),
             free_places: Vec::new(),
             delayed: Ascending::new(),
@@ -223,7 +226,8 @@ impl<'a> World<'a> {
             second_end: SECOND,
             number: 0,
             row: Row::default(),
-            rows: Vec::with_capacity(seconds),
+            rows: Rows::new(scenario.duration.div_ceil(SECOND), scenario.keeps_rows),
+            told_rows: 0,
             trace: Trace {
                 waits: Vec::with_capacity(jobs),
                 sojourns: Vec::with_capacity(jobs),
@@ -251,7 +255,7 @@ impl<'a> World<'a> {
     #[inline]
     fn step(&mut self, watch: &Watch) -> bool {
         let due = self.source.next_time();
-        let departure = self.departures.peek().map_or(NEVER, |Reverse(next)| next.at);
+        let departure = self.departures.next_time();
         let back = self.delayed.first().map_or(NEVER, |next| next.at);
         let other = self.next_change.min(self.next_look).min(self.turn);
         let next = due.min(departure).min(back).min(other);
@@ -288,14 +292,21 @@ impl<'a> World<'a> {
 
     /// Rows of the seconds that are over before the next event; false if the run is to stop.
     fn end_seconds(&mut self, next: u64, watch: &Watch) -> bool {
-        let before = self.rows.len();
         while next >= self.second_end {
             self.push_row();
             self.second_end += SECOND;
         }
-        let seconds = self.rows.len() - before;
-        watch.seconds.fetch_add(seconds as u64, Ordering::Relaxed);
+        // Not after each second: other threads have the number too.
+        if self.rows.len() - self.told_rows >= ROWS_AT_A_TIME {
+            self.tell(watch);
+        }
         !watch.stop.load(Ordering::Relaxed)
+    }
+
+    fn tell(&mut self, watch: &Watch) {
+        let seconds = self.rows.len() - self.told_rows;
+        self.told_rows = self.rows.len();
+        watch.seconds.fetch_add(seconds, Ordering::Relaxed);
     }
 
     fn push_row(&mut self) {
@@ -321,7 +332,7 @@ impl<'a> World<'a> {
         self.trace.partners = self.partners.tallies();
         let never = self.last_end.iter().filter(|last| **last == NEVER).count();
         self.trace.never_served = u32::try_from(never).unwrap_or(u32::MAX);
-        self.trace.rows = Arc::new(self.rows);
+        self.rows.leave(&mut self.trace);
         self.trace.left_jobs = self.in_system;
         self.trace
     }
@@ -346,8 +357,13 @@ impl<'a> World<'a> {
                         jobs.push(self.new_job(at, user, kind));
                     }
                 }
-                jobs.sort_by_key(|job| job.enqueued); // as they leave: see `Ascending`
-                jobs.into_iter().for_each(|job| self.delay(job, job.enqueued));
+                // In the order in which they leave: see `Ascending`.
+                let mut order: Vec<_> = jobs.iter().map(|job| job.enqueued).zip(0..).collect();
+                order.sort_unstable();
+                for (at, place) in order {
+                    let job: Option<&Job> = jobs.get::<usize>(place);
+                    job.copied().into_iter().for_each(|job| self.delay(job, at));
+                }
             }
         }
     }
@@ -378,8 +394,12 @@ impl<'a> World<'a> {
             self.trace.enqueued_jobs += 1;
             self.in_system += 1;
         }
-        self.queue.push(job);
-        self.fill();
+        if self.queue.is_passed_through() && self.busy < self.workers && self.turn == NEVER {
+            self.start(0, job);
+        } else {
+            self.queue.push(job);
+            self.fill();
+        }
     }
 
     /// Free workers take jobs, one at a time if they must.
@@ -433,11 +453,8 @@ impl<'a> World<'a> {
         self.busy += 1;
         let cost = self.take_time();
         self.row.started += 1;
-        let number = self.number;
-        self.number += 1;
-        let what = self.place(Running { job, lane, end });
-        let at = self.now.saturating_add(cost).saturating_add(time);
-        self.departures.push(Reverse(Timed { at, number, what }));
+        let place = self.place(Running { job, lane, end });
+        self.departures.push(self.now.saturating_add(cost).saturating_add(time), place);
     }
 
     /// How long a worker takes to take a job; others may have to wait for that.
@@ -471,7 +488,7 @@ impl<'a> World<'a> {
 
     #[inline]
     fn depart(&mut self) {
-        let Some(Reverse(Timed { what: place, .. })) = self.departures.pop() else { return };
+        let Some(place) = self.departures.pop() else { return };
         let Some(Running { mut job, lane, end }) = self.running.get(place as usize).copied() else {
             return;
         };

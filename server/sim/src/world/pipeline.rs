@@ -4,13 +4,13 @@ use core::cmp::Reverse;
 use core::sync::atomic::Ordering;
 
 use std::collections::{BinaryHeap, VecDeque};
-use std::sync::Arc;
 
 use offbeat_core::stages::{NextSpec, Rule, StageSpec, Weighting};
 use offbeat_core::{Rejection, Span};
 
 use super::job::Timed;
 use super::metrics::{Row, Trace, slowdown};
+use super::sums::Rows;
 use super::{SECOND, Watch};
 use crate::generator::Generator;
 use crate::run_times::{Draw, whole};
@@ -64,7 +64,7 @@ struct Pipeline<'a> {
     now: u64,
     second_end: u64,
     row: Row,
-    rows: Vec<Row>,
+    rows: Rows,
     in_system: u64,
     trace: Trace,
 }
@@ -100,7 +100,7 @@ impl<'a> Pipeline<'a> {
             now: 0,
             second_end: SECOND,
             row: Row::default(),
-            rows: Vec::new(),
+            rows: Rows::new(scenario.duration.div_ceil(SECOND), scenario.keeps_rows),
             in_system: 0,
             trace: Trace::default(),
         };
@@ -136,7 +136,7 @@ impl<'a> Pipeline<'a> {
         if !self.trace.is_cut && self.second_end < self.now + SECOND {
             self.push_row(); // of the part of a second at the end
         }
-        self.trace.rows = Arc::new(std::mem::take(&mut self.rows));
+        self.rows.leave(&mut self.trace);
         self.trace.left_jobs = self.in_system;
         let waiting = self.waiting.iter().flatten().filter(|item| !item.has_started);
         self.trace.waits.extend(waiting.map(|item| self.now - item.arrived));

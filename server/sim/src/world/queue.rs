@@ -53,6 +53,12 @@ impl Queue {
         }
     }
 
+    /// Whether a job need not wait in it for a free worker: it is the only one, in the only lane.
+    #[inline]
+    pub(super) fn is_passed_through(&self) -> bool {
+        matches!(self, Self::One(queue) if queue.is_empty())
+    }
+
     #[inline]
     pub(super) fn push(&mut self, job: Job) {
         match self {

@@ -158,7 +158,7 @@ impl Cycles {
                 _ => anywhere(self.cycle, generator),
             };
         }
-        self.due.sort_by_key(|(at, ..)| *at);
+        self.due.sort_unstable();
     }
 
     /// One cycle alone: what comes later is planned by the jobs themselves.

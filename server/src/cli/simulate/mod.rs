@@ -2,10 +2,11 @@
 
 mod out;
 mod overwrite;
+mod progress;
 mod queue;
 mod table;
 
-use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,13 +15,13 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use offbeat_core::{Reason, Rejection};
-use offbeat_sim::results::Results;
+use offbeat_sim::results::{Digest, Results};
 use offbeat_sim::scenario::{Scenario, parse};
 use offbeat_sim::world::{Trace, Watch, run_each};
 
 use self::out::{Ended, Out};
+use self::progress::Progress;
 use super::Failure;
 use super::lanes::read_run_times_of;
 use super::output::{AnswerFormat, write_json_line};
@@ -74,7 +75,9 @@ pub(super) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
 
 fn simulate(args: &SimulateArgs, path: &Path) -> Result<ExitCode, Failure> {
     let outs = args.out.iter().map(|path| Out::at(path)).collect::<Result<Vec<_>, _>>()?;
-    let scenario = read_scenario(path)?;
+    let mut scenario = read_scenario(path)?;
+    scenario.keeps_rows = !outs.is_empty();
+    let scenario = scenario;
     // Before a long simulation, not after it.
     overwrite::check(args.out.iter().chain(&args.report), args.force)?;
     // What was counted is written while other runs go on, and while the figures are made of it.
@@ -84,8 +87,8 @@ fn simulate(args: &SimulateArgs, path: &Path) -> Result<ExitCode, Failure> {
             let ended = ended; // dropped here, should writing fail
             out::write(&outs, &scenario, &ended)
         });
-        let traces = watched(&scenario, tell);
-        let results = traces.and_then(|traces| Ok(Results::new(&scenario, &traces)?));
+        let digests = watched(&scenario, tell);
+        let results = digests.and_then(|digests| Ok(Results::new(&scenario, digests)?));
         (results, written.join())
     });
     let (results, written) = (results?, written.map_err(lost)??);
@@ -93,7 +96,8 @@ fn simulate(args: &SimulateArgs, path: &Path) -> Result<ExitCode, Failure> {
         file.finish(&results)?;
     }
     if let Some(path) = &args.report {
-        std::fs::write(path, report::page(&results)?).map_err(|error| at(path, &error))?;
+        let page = report::page(&results).map_err(|none| Failure::Other(none.to_string()))?;
+        std::fs::write(path, page).map_err(|error| at(path, &error))?;
     }
     let mut stdout = io::stdout().lock();
     match args.format {
@@ -134,40 +138,36 @@ fn read_scenario(path: &Path) -> Result<Scenario, Failure> {
 }
 
 /// Runs a scenario on the cores there are, with a progress bar; Ctrl-C ends it with what there is.
-fn watched(scenario: &Scenario, tell: SyncSender<Ended>) -> Result<Vec<Vec<Trace>>, Failure> {
+fn watched(scenario: &Scenario, tell: SyncSender<Ended>) -> Result<Vec<Vec<Digest>>, Failure> {
     let watch = Arc::new(Watch::default());
     let runs = (scenario.strategies.len() * scenario.seeds.len()) as u64;
-    let bar = ProgressBar::new(scenario.duration / 1_000_000 * runs);
-    if !io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    let style = ProgressStyle::with_template("{wide_bar} {percent} % of {len} s, {eta} left");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = Progress::new(scenario.duration / 1_000_000 * runs);
     stop_on_interrupt(&watch);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let traces = std::thread::scope(|scope| {
+    let digests = std::thread::scope(|scope| {
         let watching = std::thread::current();
         let watch = &watch;
         let running = scope.spawn(move || {
             // Nobody listens where writing has failed, which is said later.
-            let ended = |number: usize, trace: &Trace| {
+            let digest = |number: usize, trace: Trace| {
                 let _ = tell.send((number, Arc::clone(&trace.rows)));
+                Digest::of(scenario, number, trace)
             };
-            let traces = run_each(scenario, threads, watch, &ended);
+            let digests = run_each(scenario, threads, watch, &digest);
             watching.unpark();
-            traces
+            digests
         });
         while !running.is_finished() {
-            bar.set_position(watch.seconds.load(Ordering::Relaxed));
+            bar.show(watch.seconds.load(Ordering::Relaxed));
             std::thread::park_timeout(Duration::from_millis(50));
         }
         running.join()
     });
-    bar.finish_and_clear();
+    bar.clear();
     if watch.stop.load(Ordering::Relaxed) {
         let _ = writeln!(io::stderr(), "offbeat: interrupted; what follows ends there");
     }
-    Ok(traces.map_err(lost)??)
+    Ok(digests.map_err(lost)??)
 }
 
 /// A thread ended by a bug.

@@ -86,7 +86,10 @@ impl<'a> Place<'a> {
         let (key, value) =
             self.value.as_object()?.iter().find(|(key, _)| find_field(message, key).is_none())?;
         let allowed = format!("must be a field of {}: {}", message.name(), field_names(message));
-        let shown: String = key.chars().take(SHOWN).collect();
+        let shown: String = match key.as_str() {
+            "" => "\"\"".to_owned(), // or no field would be named
+            key => key.chars().take(SHOWN).collect(),
+        };
         let rejection = Rejection::new(Reason::Malformed, shown, value, allowed);
         Some(if self.name.is_empty() { rejection } else { rejection.under(&self.name) })
     }

@@ -1,16 +1,14 @@
 //! Decisions, as callers get them.
 
 use offbeat_core::load::ExpectedLoad;
-use offbeat_core::reciprocal::Reciprocals;
-use offbeat_core::{
-    Id, Moment, Place, Placement, Profile, Rejection, Run, Schedule, Slot, Span, Why,
-};
+use offbeat_core::{Id, Moment, Place, Placement, Profile, Run, Schedule, Slot, Span, Why};
 
+use super::cycles;
 use crate::proto;
 
 pub(in crate::rpc) fn identity(schedule: &Schedule) -> proto::ScheduleIdentity {
-    let fingerprint = schedule.fingerprint();
-    proto::ScheduleIdentity { run_key_schedule: fingerprint.clone(), fingerprint }
+    let (fingerprint, run_key_schedule) = (schedule.fingerprint(), schedule.run_key_schedule());
+    proto::ScheduleIdentity { fingerprint, run_key_schedule }
 }
 
 /// The schedule with every default filled in.
@@ -29,14 +27,17 @@ pub(in crate::rpc) fn resolved_spec(schedule: &Schedule) -> proto::ScheduleSpec 
         Placement::Fraction => (proto::Placement::Fraction, None, None, String::new()),
     };
     proto::ScheduleSpec {
-        cycle: Some(proto::schedule_spec::Cycle::Period(duration(schedule.period()))),
+        cycle: Some(cycles::resolved_cycle(schedule)),
         resolution: Some(duration(schedule.resolution())),
-        anchor_time: Some(timestamp(schedule.anchor_time())),
+        anchor_time: schedule.anchor_time().map(timestamp),
         slot_count: Some(count(schedule.slot_count())),
         placement: placement.into(),
         bucket_count,
         profile: profile.unwrap_or_default().into(),
         salt,
+        active_windows: cycles::resolved_windows(schedule),
+        exclusions: cycles::resolved_exclusions(schedule),
+        weight_quantum: schedule.weight_quantum().map(wide),
     }
 }
 
@@ -70,11 +71,19 @@ pub(in crate::rpc) fn slot(slot: &Slot) -> proto::Slot {
     }
 }
 
-pub(in crate::rpc) fn run(run: Run, run_key_prefix: &str, id: &Id<'_>) -> proto::Run {
+pub(in crate::rpc) fn run_of_piece(
+    run: Run,
+    run_key_prefix: &str,
+    piece: u32,
+    id: &Id<'_>,
+) -> proto::Run {
     proto::Run {
         start_time: Moment::from_unix_millis(run.unix_millis).map(timestamp),
         cycle_index: run.cycle_index,
-        run_key: run.key(run_key_prefix, id).unwrap_or_default(),
+        run_key: run.key_of_piece(run_key_prefix, piece, id).unwrap_or_default(),
+        regular_time: (run.regular_unix_millis != run.unix_millis)
+            .then(|| Moment::from_unix_millis(run.regular_unix_millis).map(timestamp))
+            .flatten(),
     }
 }
 
@@ -108,33 +117,4 @@ pub(in crate::rpc) fn expected_load(load: ExpectedLoad) -> proto::ExpectedLoad {
         fullest_median: wide(fullest_median),
         fullest_p99: wide(fullest_p99),
     }
-}
-
-/// Both views of kinds, with their gaps as time and their run budgets.
-pub(in crate::rpc) fn reciprocal_slots(
-    schedule: &Schedule,
-    placed: &Reciprocals,
-    slot_index: i32,
-) -> Result<proto::GetReciprocalSlotsResponse, Rejection> {
-    let slots = |slots: u32| duration(schedule.span(u64::from(slots) * schedule.slot_ticks()));
-    let kinds = placed.seen_from(slot_index.into())?;
-    Ok(proto::GetReciprocalSlotsResponse {
-        identity: Some(identity(schedule)),
-        gap_slot_count: count(placed.gap()),
-        gap: Some(slots(placed.gap())),
-        run_budget: Some(slots(placed.gap())),
-        independent_run_budget: Some(slots(placed.gap().saturating_sub(1))),
-        kinds: kinds
-            .iter()
-            .map(|kind| proto::KindSlot {
-                kind_index: count(kind.kind_index),
-                offset_slot_count: count(kind.offset),
-                user_slot_index: count(kind.user_slot),
-                time_slot_index: count(kind.time_slot),
-                gap_slot_count: count(kind.gap),
-                run_budget: Some(slots(kind.gap)),
-                offset: Some(slots(kind.offset)),
-            })
-            .collect(),
-    })
 }

@@ -4,9 +4,12 @@
 //! until somebody decides about it.
 
 mod answers;
+mod cycles;
 mod questions;
+mod reciprocal;
 mod sql;
 
 pub(super) use answers::*;
 pub(super) use questions::*;
+pub(super) use reciprocal::*;
 pub(super) use sql::*;

@@ -1,12 +1,15 @@
 //! What callers sent, as checked questions.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use offbeat_core::limits::{KIND_COUNT, POPULATION};
-use offbeat_core::reciprocal::{Reciprocals, Spacing};
+use offbeat_core::limits::POPULATION;
 use offbeat_core::{
-    Id, Moment, PlacementKind, Profile, Reason, Rejection, Schedule, ScheduleSpec, Span,
+    Catalog, Id, Moment, PlacementKind, Profile, Reason, Rejection, Schedule, ScheduleName,
+    ScheduleSpec, Span,
 };
 
+use super::cycles;
 use crate::proto;
 
 /// The name of the kind of job of those who name none.
@@ -20,13 +23,48 @@ pub(in crate::rpc) fn required<T>(
     value.ok_or_else(|| Rejection::new(Reason::FieldMissing, field, "nothing", allowed))
 }
 
-pub(in crate::rpc) fn schedule(message: Option<proto::Schedule>) -> Result<Schedule, Rejection> {
-    let proto::Schedule { schedule } = required("schedule", message, "it must be set")?;
-    let one_of = required("schedule", schedule, "spec must be set")?;
-    let proto::schedule::Schedule::Spec(spec) = one_of;
-    schedule_spec(spec)
-        .and_then(|spec| Schedule::try_new(&spec))
-        .map_err(|rejection| rejection.under("schedule.spec"))
+pub(in crate::rpc) fn schedule(
+    message: Option<proto::Schedule>,
+    catalog: &Catalog,
+) -> Result<Arc<Schedule>, Rejection> {
+    schedule_at("schedule", message, catalog)
+}
+
+/// The schedule of a field: one of its own, or one that was loaded.
+pub(in crate::rpc) fn schedule_at(
+    field: &str,
+    message: Option<proto::Schedule>,
+    catalog: &Catalog,
+) -> Result<Arc<Schedule>, Rejection> {
+    use proto::schedule::Schedule as Wire;
+    let proto::Schedule { schedule } = required(field, message, "it must be set")?;
+    let checked = match required(field, schedule, "spec or version must be set")? {
+        Wire::Spec(spec) => schedule_spec(spec)
+            .and_then(|spec| Schedule::try_new(&spec))
+            .map(Arc::new)
+            .map_err(|rejection| rejection.under("spec")),
+        Wire::Version(proto::ScheduleVersion { name, version }) => {
+            ScheduleName::try_new(&name, version.into())
+                .and_then(|name| catalog.get(&name).cloned())
+                .map_err(|rejection| rejection.under("version"))
+        }
+    };
+    checked.map_err(|rejection| rejection.under(field))
+}
+
+/// Whether the schedule of a question has exclusions, so that runs are not found at once; one that
+/// will be refused may say anything.
+pub(in crate::rpc) fn has_exclusions(message: Option<&proto::Schedule>, catalog: &Catalog) -> bool {
+    use proto::schedule::Schedule as Wire;
+    match message.and_then(|message| message.schedule.as_ref()) {
+        None => false,
+        Some(Wire::Spec(spec)) => !spec.exclusions.is_empty(),
+        Some(Wire::Version(proto::ScheduleVersion { name, version })) => {
+            ScheduleName::try_new(name, (*version).into())
+                .and_then(|name| catalog.get(&name).map(|schedule| schedule.has_exclusions()))
+                .unwrap_or_default()
+        }
+    }
 }
 
 fn schedule_spec(message: proto::ScheduleSpec) -> Result<ScheduleSpec, Rejection> {
@@ -39,11 +77,13 @@ fn schedule_spec(message: proto::ScheduleSpec) -> Result<ScheduleSpec, Rejection
         bucket_count,
         profile,
         salt,
+        active_windows,
+        exclusions,
+        weight_quantum,
     } = message;
     let cycle = required("period", cycle, "must be 1 ms to 316224000 s (3660 days)")?;
-    let proto::schedule_spec::Cycle::Period(period) = cycle;
     Ok(ScheduleSpec {
-        period: span("period", period)?,
+        cycle: cycles::cycle(cycle)?,
         resolution: resolution.map(|span_| span("resolution", span_)).transpose()?,
         anchor_time: anchor_time.map(|time| moment("anchor_time", time)).transpose()?,
         slot_count: slot_count.map(i64::from),
@@ -51,6 +91,9 @@ fn schedule_spec(message: proto::ScheduleSpec) -> Result<ScheduleSpec, Rejection
         bucket_count: bucket_count.map(i64::from),
         profile: profile_of(profile)?,
         salt,
+        active_windows: cycles::windows(active_windows)?,
+        exclusions: cycles::exclusions(exclusions)?,
+        weight_quantum,
     })
 }
 
@@ -75,14 +118,6 @@ fn profile_of(number: i32) -> Result<Option<Profile>, Rejection> {
     }
 }
 
-fn spacing(number: i32) -> Result<Spacing, Rejection> {
-    match proto::KindSpacing::try_from(number) {
-        Ok(proto::KindSpacing::Unspecified | proto::KindSpacing::Even) => Ok(Spacing::Even),
-        Ok(proto::KindSpacing::Stable) => Ok(Spacing::Stable),
-        Err(_) => Err(unknown_enum_value("spacing", number, "0 to 2, a value of KindSpacing")),
-    }
-}
-
 pub(in crate::rpc) fn unknown_enum_value(field: &str, number: i32, allowed: &str) -> Rejection {
     Rejection::new(Reason::OutOfRange, field, number, format!("must be {allowed}"))
 }
@@ -90,6 +125,13 @@ pub(in crate::rpc) fn unknown_enum_value(field: &str, number: i32, allowed: &str
 pub(in crate::rpc) fn span(field: &str, message: prost_types::Duration) -> Result<Span, Rejection> {
     let prost_types::Duration { seconds, nanos } = message;
     Span::try_new(seconds, nanos).map_err(|rejection| rejection.under(field))
+}
+
+pub(in crate::rpc) fn optional_span(
+    field: &str,
+    message: Option<prost_types::Duration>,
+) -> Result<Option<Span>, Rejection> {
+    message.map(|message| span(field, message)).transpose()
 }
 
 pub(in crate::rpc) fn moment(
@@ -111,7 +153,11 @@ pub(in crate::rpc) fn moment_or_now(
 
 /// What the run keys of a kind begin with; the kind of those who name none has a name too.
 pub(in crate::rpc) fn run_key_prefix(schedule: &Schedule, kind: &str) -> Result<String, Rejection> {
-    schedule.run_key_prefix(if kind.is_empty() { DEFAULT_KIND } else { kind })
+    schedule.run_key_prefix(kind_or_default(kind))
+}
+
+pub(in crate::rpc) const fn kind_or_default(kind: &str) -> &str {
+    if kind.is_empty() { DEFAULT_KIND } else { kind }
 }
 
 pub(in crate::rpc) fn population(population: Option<i64>) -> Result<Option<u64>, Rejection> {
@@ -140,48 +186,6 @@ pub(in crate::rpc) fn id(message: &proto::Id) -> Result<Id<'_>, Rejection> {
     }
 }
 
-/// Kinds placed as a request asks, and the slot that it looks from.
-pub(in crate::rpc) fn reciprocals(
-    schedule: &Schedule,
-    kind_count: Option<i32>,
-    number: i32,
-    run_times: &[prost_types::Duration],
-) -> Result<Reciprocals, Rejection> {
-    let slot_count = i64::from(schedule.slot_count());
-    let spacing = spacing(number)?;
-    if run_times.is_empty() {
-        let kind_count = required("kind_count", kind_count, "must be 1 to 1000 kinds")?;
-        return Reciprocals::try_new(slot_count, kind_count.into(), spacing);
-    }
-    let times = i64::try_from(run_times.len()).unwrap_or(i64::MAX);
-    if !KIND_COUNT.allows(times.into()) {
-        let value = format_args!("{times} run times");
-        let allowed = format!("must be {KIND_COUNT}");
-        return Err(Rejection::new(Reason::OutOfRange, "run_times", value, allowed));
-    }
-    if let Some(kind_count) = kind_count
-        && i64::from(kind_count) != times
-    {
-        let value = format_args!("{times} run times for {kind_count} kinds");
-        let allowed = "must be none, or one for each kind";
-        return Err(Rejection::new(Reason::Contradictory, "run_times", value, allowed));
-    }
-    if spacing == Spacing::Stable {
-        let value = format_args!("{times} run times");
-        let allowed = "must not be set with KIND_SPACING_STABLE, which makes no room for them";
-        return Err(Rejection::new(Reason::Contradictory, "run_times", value, allowed));
-    }
-    let needs: Vec<u64> = (0..)
-        .zip(run_times)
-        .map(|(index, time)| {
-            let field = format!("run_times[{index}]");
-            let span = span(&field, *time)?;
-            schedule.slots_needed(span).map_err(|rejection| rejection.under(&field))
-        })
-        .collect::<Result<_, _>>()?;
-    Reciprocals::try_with_needs(slot_count, &needs)
-}
-
 /// The fields of a column, by the name of each that is filled.
 pub(in crate::rpc) enum Column {
     UuidBytes(Bytes),
@@ -190,6 +194,15 @@ pub(in crate::rpc) enum Column {
     Decimals(Vec<String>),
     Texts(Vec<String>),
     Fractions(Vec<f64>),
+}
+
+/// A column of IDs that is itself right; what is in it may not be.
+pub(in crate::rpc) fn checked_column(
+    message: Option<proto::IdColumn>,
+) -> Result<Column, Rejection> {
+    let column = column(message)?;
+    column.check()?;
+    Ok(column)
 }
 
 /// The one field of a column that is filled.

@@ -16,7 +16,7 @@ pub(in crate::rpc) fn membership(
     schedule: &Schedule,
     message: proto::SqlColumn,
 ) -> Result<Membership<'_>, Rejection> {
-    column(message)
+    sql_column(message)
         .and_then(|column| Membership::try_new(schedule, &column))
         .map_err(|rejection| rejection.under(FIELD))
 }
@@ -29,7 +29,8 @@ pub(in crate::rpc) fn required_membership(
     membership(schedule, required(FIELD, message, "it must be set")?)
 }
 
-fn column(message: proto::SqlColumn) -> Result<ColumnSpec, Rejection> {
+/// The column, not yet checked; refusals name its own fields.
+pub(in crate::rpc) fn sql_column(message: proto::SqlColumn) -> Result<ColumnSpec, Rejection> {
     let proto::SqlColumn {
         dialect,
         schema,

@@ -164,7 +164,8 @@ class ErrorReason
      */
     const ERROR_REASON_UNAUTHENTICATED = 20;
     /**
-     * No schedule of this name and version is loaded.
+     * No schedule of this name and version is loaded; `allowed` names some that are.
+     * NOT_FOUND.
      *
      * Generated from protobuf enum <code>ERROR_REASON_UNKNOWN_SCHEDULE = 21;</code>
      */

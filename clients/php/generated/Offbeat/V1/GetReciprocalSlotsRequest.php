@@ -54,11 +54,12 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
      */
     private $run_times;
     /**
-     * Which kinds must not meet, where others may: at most 28 pairs of the first 8
-     * kinds, which is as many as there can be then; KIND_SPACING_EVEN only and
-     * without run_times. The smallest distance over the pairs is made as large as
-     * it can be; of several ways the first in the order of the kinds' slots.
-     * Default: no two kinds may meet.
+     * Which kinds must not meet, where others may: at most 28 pairs, each once, of 8
+     * kinds in all, whichever they are; KIND_SPACING_EVEN only, with kind_count and
+     * without run_times. The smallest distance over the pairs is made as large as it
+     * can be; of several ways it is the first in the order of the kinds' slots, with
+     * kind 0 at 0. Kinds in no pair stand at kind 0's slot. Default: no two kinds may
+     * meet.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.KindConflict conflicts = 6;</code>
      */
@@ -66,8 +67,9 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     /**
      * The schedules that the kinds have today, one for each kind in order, to be
      * compared: refused with ERROR_REASON_CONTRADICTORY unless all have the period,
-     * slot count, placement and salt of `schedule`, and its anchor time but for
-     * whole slots, since otherwise a slot of one kind is no slot of another.
+     * resolution, slot count, placement (with bucket count and profile) and salt of
+     * `schedule`, and its anchor time but for whole slots, since otherwise a slot of
+     * one kind is no slot of another. They are not answered about.
      * Default: not compared.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Schedule kind_schedules = 7;</code>
@@ -112,16 +114,18 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
      *           run time needs, rounded up, and an even share of what is left over.
      *           Default: no kind needs more than a slot.
      *     @type array<\Offbeat\V1\KindConflict>|\Google\Protobuf\Internal\RepeatedField $conflicts
-     *           Which kinds must not meet, where others may: at most 28 pairs of the first 8
-     *           kinds, which is as many as there can be then; KIND_SPACING_EVEN only and
-     *           without run_times. The smallest distance over the pairs is made as large as
-     *           it can be; of several ways the first in the order of the kinds' slots.
-     *           Default: no two kinds may meet.
+     *           Which kinds must not meet, where others may: at most 28 pairs, each once, of 8
+     *           kinds in all, whichever they are; KIND_SPACING_EVEN only, with kind_count and
+     *           without run_times. The smallest distance over the pairs is made as large as it
+     *           can be; of several ways it is the first in the order of the kinds' slots, with
+     *           kind 0 at 0. Kinds in no pair stand at kind 0's slot. Default: no two kinds may
+     *           meet.
      *     @type array<\Offbeat\V1\Schedule>|\Google\Protobuf\Internal\RepeatedField $kind_schedules
      *           The schedules that the kinds have today, one for each kind in order, to be
      *           compared: refused with ERROR_REASON_CONTRADICTORY unless all have the period,
-     *           slot count, placement and salt of `schedule`, and its anchor time but for
-     *           whole slots, since otherwise a slot of one kind is no slot of another.
+     *           resolution, slot count, placement (with bucket count and profile) and salt of
+     *           `schedule`, and its anchor time but for whole slots, since otherwise a slot of
+     *           one kind is no slot of another. They are not answered about.
      *           Default: not compared.
      *     @type \Google\Protobuf\Duration $polling_delay
      *           How long a due job may wait for whoever enqueues it, 0 to one period; the run
@@ -301,11 +305,12 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which kinds must not meet, where others may: at most 28 pairs of the first 8
-     * kinds, which is as many as there can be then; KIND_SPACING_EVEN only and
-     * without run_times. The smallest distance over the pairs is made as large as
-     * it can be; of several ways the first in the order of the kinds' slots.
-     * Default: no two kinds may meet.
+     * Which kinds must not meet, where others may: at most 28 pairs, each once, of 8
+     * kinds in all, whichever they are; KIND_SPACING_EVEN only, with kind_count and
+     * without run_times. The smallest distance over the pairs is made as large as it
+     * can be; of several ways it is the first in the order of the kinds' slots, with
+     * kind 0 at 0. Kinds in no pair stand at kind 0's slot. Default: no two kinds may
+     * meet.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.KindConflict conflicts = 6;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -316,11 +321,12 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which kinds must not meet, where others may: at most 28 pairs of the first 8
-     * kinds, which is as many as there can be then; KIND_SPACING_EVEN only and
-     * without run_times. The smallest distance over the pairs is made as large as
-     * it can be; of several ways the first in the order of the kinds' slots.
-     * Default: no two kinds may meet.
+     * Which kinds must not meet, where others may: at most 28 pairs, each once, of 8
+     * kinds in all, whichever they are; KIND_SPACING_EVEN only, with kind_count and
+     * without run_times. The smallest distance over the pairs is made as large as it
+     * can be; of several ways it is the first in the order of the kinds' slots, with
+     * kind 0 at 0. Kinds in no pair stand at kind 0's slot. Default: no two kinds may
+     * meet.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.KindConflict conflicts = 6;</code>
      * @param array<\Offbeat\V1\KindConflict>|\Google\Protobuf\Internal\RepeatedField $var
@@ -337,8 +343,9 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     /**
      * The schedules that the kinds have today, one for each kind in order, to be
      * compared: refused with ERROR_REASON_CONTRADICTORY unless all have the period,
-     * slot count, placement and salt of `schedule`, and its anchor time but for
-     * whole slots, since otherwise a slot of one kind is no slot of another.
+     * resolution, slot count, placement (with bucket count and profile) and salt of
+     * `schedule`, and its anchor time but for whole slots, since otherwise a slot of
+     * one kind is no slot of another. They are not answered about.
      * Default: not compared.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Schedule kind_schedules = 7;</code>
@@ -352,8 +359,9 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     /**
      * The schedules that the kinds have today, one for each kind in order, to be
      * compared: refused with ERROR_REASON_CONTRADICTORY unless all have the period,
-     * slot count, placement and salt of `schedule`, and its anchor time but for
-     * whole slots, since otherwise a slot of one kind is no slot of another.
+     * resolution, slot count, placement (with bucket count and profile) and salt of
+     * `schedule`, and its anchor time but for whole slots, since otherwise a slot of
+     * one kind is no slot of another. They are not answered about.
      * Default: not compared.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Schedule kind_schedules = 7;</code>

@@ -29,8 +29,8 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
      */
     private $kinds;
     /**
-     * The smallest number of slots between two kinds of one user, around the
-     * cycle; with one kind, the slot count.
+     * The smallest number of slots between two kinds of one user that must not meet,
+     * around the cycle; with one kind, the slot count.
      *
      * Generated from protobuf field <code>int32 gap_slot_count = 3;</code>
      */
@@ -44,14 +44,15 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
     /**
      * The run budget: queue wait plus run time of a job must stay within it, or
      * two kinds can meet. For kinds that share placement and salt, and so the
-     * offset in the slot. Less the delays of the request; never below 0.
+     * offset in the slot. Less the delays of the request; never below 0, which means
+     * that the delays leave a job no time.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_budget = 5;</code>
      */
     protected $run_budget = null;
     /**
      * The run budget for kinds whose offsets in the slot are independent of one
-     * another: one slot less; never below 0.
+     * another: one slot and the delays less; never below 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration independent_run_budget = 6;</code>
      */
@@ -68,17 +69,18 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
      *     @type array<\Offbeat\V1\KindSlot>|\Google\Protobuf\Internal\RepeatedField $kinds
      *           One for each kind, in order.
      *     @type int $gap_slot_count
-     *           The smallest number of slots between two kinds of one user, around the
-     *           cycle; with one kind, the slot count.
+     *           The smallest number of slots between two kinds of one user that must not meet,
+     *           around the cycle; with one kind, the slot count.
      *     @type \Google\Protobuf\Duration $gap
      *           The same as time between the starts of two kinds.
      *     @type \Google\Protobuf\Duration $run_budget
      *           The run budget: queue wait plus run time of a job must stay within it, or
      *           two kinds can meet. For kinds that share placement and salt, and so the
-     *           offset in the slot. Less the delays of the request; never below 0.
+     *           offset in the slot. Less the delays of the request; never below 0, which means
+     *           that the delays leave a job no time.
      *     @type \Google\Protobuf\Duration $independent_run_budget
      *           The run budget for kinds whose offsets in the slot are independent of one
-     *           another: one slot less; never below 0.
+     *           another: one slot and the delays less; never below 0.
      * }
      */
     public function __construct($data = NULL) {
@@ -149,8 +151,8 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The smallest number of slots between two kinds of one user, around the
-     * cycle; with one kind, the slot count.
+     * The smallest number of slots between two kinds of one user that must not meet,
+     * around the cycle; with one kind, the slot count.
      *
      * Generated from protobuf field <code>int32 gap_slot_count = 3;</code>
      * @return int
@@ -161,8 +163,8 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The smallest number of slots between two kinds of one user, around the
-     * cycle; with one kind, the slot count.
+     * The smallest number of slots between two kinds of one user that must not meet,
+     * around the cycle; with one kind, the slot count.
      *
      * Generated from protobuf field <code>int32 gap_slot_count = 3;</code>
      * @param int $var
@@ -215,7 +217,8 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
     /**
      * The run budget: queue wait plus run time of a job must stay within it, or
      * two kinds can meet. For kinds that share placement and salt, and so the
-     * offset in the slot. Less the delays of the request; never below 0.
+     * offset in the slot. Less the delays of the request; never below 0, which means
+     * that the delays leave a job no time.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_budget = 5;</code>
      * @return \Google\Protobuf\Duration|null
@@ -238,7 +241,8 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
     /**
      * The run budget: queue wait plus run time of a job must stay within it, or
      * two kinds can meet. For kinds that share placement and salt, and so the
-     * offset in the slot. Less the delays of the request; never below 0.
+     * offset in the slot. Less the delays of the request; never below 0, which means
+     * that the delays leave a job no time.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_budget = 5;</code>
      * @param \Google\Protobuf\Duration $var
@@ -254,7 +258,7 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
 
     /**
      * The run budget for kinds whose offsets in the slot are independent of one
-     * another: one slot less; never below 0.
+     * another: one slot and the delays less; never below 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration independent_run_budget = 6;</code>
      * @return \Google\Protobuf\Duration|null
@@ -276,7 +280,7 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
 
     /**
      * The run budget for kinds whose offsets in the slot are independent of one
-     * another: one slot less; never below 0.
+     * another: one slot and the delays less; never below 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration independent_run_budget = 6;</code>
      * @param \Google\Protobuf\Duration $var

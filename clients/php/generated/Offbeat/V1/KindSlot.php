@@ -43,7 +43,8 @@ class KindSlot extends \Google\Protobuf\Internal\Message
      */
     protected $time_slot_index = 0;
     /**
-     * Slots from this kind to the next one of the same user, around the cycle.
+     * Slots from this kind to the next one of the same user that it must not meet,
+     * around the cycle; without one, the slot count.
      *
      * Generated from protobuf field <code>int32 gap_slot_count = 5;</code>
      */
@@ -79,7 +80,8 @@ class KindSlot extends \Google\Protobuf\Internal\Message
      *           The time's view: while the slot asked about runs, this kind handles the
      *           users whose kind 0 runs at this slot.
      *     @type int $gap_slot_count
-     *           Slots from this kind to the next one of the same user, around the cycle.
+     *           Slots from this kind to the next one of the same user that it must not meet,
+     *           around the cycle; without one, the slot count.
      *     @type \Google\Protobuf\Duration $run_budget
      *           The run budget of this kind: as run_budget, up to the next kind.
      *     @type \Google\Protobuf\Duration $offset
@@ -201,7 +203,8 @@ class KindSlot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Slots from this kind to the next one of the same user, around the cycle.
+     * Slots from this kind to the next one of the same user that it must not meet,
+     * around the cycle; without one, the slot count.
      *
      * Generated from protobuf field <code>int32 gap_slot_count = 5;</code>
      * @return int
@@ -212,7 +215,8 @@ class KindSlot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Slots from this kind to the next one of the same user, around the cycle.
+     * Slots from this kind to the next one of the same user that it must not meet,
+     * around the cycle; without one, the slot count.
      *
      * Generated from protobuf field <code>int32 gap_slot_count = 5;</code>
      * @param int $var

@@ -17,8 +17,9 @@ use Google\Protobuf\Internal\GPBUtil;
 class RecordLatenessResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Whether the schedule and kind have a series of their own: after the first 100 pairs,
-     * others are counted as schedule "other", kind "other".
+     * Whether the schedule and kind have a series of their own: after the first 100 pairs
+     * since the start of the server, others are counted as schedule "other", kind
+     * "other".
      *
      * Generated from protobuf field <code>bool own_series = 1;</code>
      */
@@ -31,8 +32,9 @@ class RecordLatenessResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type bool $own_series
-     *           Whether the schedule and kind have a series of their own: after the first 100 pairs,
-     *           others are counted as schedule "other", kind "other".
+     *           Whether the schedule and kind have a series of their own: after the first 100 pairs
+     *           since the start of the server, others are counted as schedule "other", kind
+     *           "other".
      * }
      */
     public function __construct($data = NULL) {
@@ -41,8 +43,9 @@ class RecordLatenessResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whether the schedule and kind have a series of their own: after the first 100 pairs,
-     * others are counted as schedule "other", kind "other".
+     * Whether the schedule and kind have a series of their own: after the first 100 pairs
+     * since the start of the server, others are counted as schedule "other", kind
+     * "other".
      *
      * Generated from protobuf field <code>bool own_series = 1;</code>
      * @return bool
@@ -53,8 +56,9 @@ class RecordLatenessResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whether the schedule and kind have a series of their own: after the first 100 pairs,
-     * others are counted as schedule "other", kind "other".
+     * Whether the schedule and kind have a series of their own: after the first 100 pairs
+     * since the start of the server, others are counted as schedule "other", kind
+     * "other".
      *
      * Generated from protobuf field <code>bool own_series = 1;</code>
      * @param bool $var

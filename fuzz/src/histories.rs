@@ -1,0 +1,31 @@
+//! Histories of leases and of named spreads, held against the ledgers of the core's own tests.
+
+#[path = "../../server/core/tests/ledgers/leases.rs"]
+mod lease_ledger;
+#[path = "../../server/core/tests/ledgers/named.rs"]
+mod named_ledger;
+
+use super::choices::Choices;
+
+fn chooser(data: &[u8]) -> impl FnMut(usize) -> usize + 'static {
+    let data = data.to_vec();
+    let mut next = 0;
+    move |limit| {
+        let mut choices = Choices::new(&data[next..]);
+        let choice = choices.below(limit);
+        next = data.len() - choices.rest().len();
+        choice
+    }
+}
+
+/// Every byte is a choice: who asks, how long nothing happens, what a consumer says.
+pub fn leases(data: &[u8]) {
+    let history = lease_ledger::history(&mut chooser(data), lease_ledger::machine);
+    history.unwrap_or_else(|broken| panic!("{broken}"));
+}
+
+/// The same, with producers, groups in parts, and restarts.
+pub fn named(data: &[u8]) {
+    let world = named_ledger::World::new(Box::new(chooser(data)), named_ledger::Habit::Careful);
+    world.run().unwrap_or_else(|broken| panic!("{broken}"));
+}

@@ -1,0 +1,61 @@
+//! What holds for any input: one function for each target of the fuzzer. Each is a property, and
+//! panics where it does not hold; `server/tests/corpus.rs` replays the inputs of `tests/corpus`
+//! through the same functions.
+#![allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
+
+pub mod choices;
+mod frames;
+mod headers;
+mod histories;
+mod ids;
+mod json;
+mod lines;
+mod meter;
+pub mod methods;
+mod orders;
+mod plans;
+mod port;
+mod refusal;
+mod scenarios;
+mod schedules;
+mod settings;
+mod store;
+mod wire;
+
+/// A target by name.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All of them.
+pub const TARGETS: [Target; 17] = [
+    ("certificates", settings::certificates),
+    ("frames", frames::frames),
+    ("groups", lines::groups),
+    ("headers", headers::headers),
+    ("ids", ids::ids),
+    ("json", json::json),
+    ("leases", histories::leases),
+    ("meter", meter::meter),
+    ("named", histories::named),
+    ("orders", orders::orders),
+    ("plans", plans::plans),
+    ("scenarios", scenarios::scenarios),
+    ("schedules", schedules::schedules),
+    ("settings", settings::settings),
+    ("store", store::store),
+    ("tables", lines::tables),
+    ("wire", wire::wire),
+];
+
+/// The target of a name.
+#[must_use]
+pub fn target(name: &str) -> fn(&[u8]) {
+    TARGETS.iter().find(|(known, _)| *known == name).map(|(_, target)| *target).unwrap()
+}

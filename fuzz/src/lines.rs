@@ -1,0 +1,113 @@
+//! What the command line reads: groups, stages, run times and IDs; spans and instants.
+
+use std::collections::BTreeMap;
+
+use offbeat::cli::reading;
+use offbeat::proto;
+use offbeat::rpc::stages::allocate;
+use offbeat_core::spread::{OnShortage, Policy, SpreadSpec};
+use offbeat_core::{Moment, PlacementKind};
+use serde_json::value::RawValue;
+
+use super::choices::Choices;
+use super::refusal;
+
+/// The most that is said of a text that is refused.
+const REFUSAL_BYTES: usize = 10_000;
+
+fn heard<T>(read: Result<T, String>) -> Option<T> {
+    read.inspect_err(|said| {
+        assert!(!said.is_empty() && said.len() <= REFUSAL_BYTES, "{} bytes: {said}", said.len());
+    })
+    .ok()
+}
+
+/// Objects as written: a number may be beyond all that can be read.
+fn lines(text: &[u8]) -> Vec<BTreeMap<String, Box<RawValue>>> {
+    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let lines = lines.filter(|line| !line.is_empty());
+    lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
+}
+
+/// Groups as lines of JSON: every job comes out once, as it was written.
+pub fn groups(data: &[u8]) {
+    let mut choices = Choices::new(data);
+    let policy = choices.one_of(&[Policy::RoundRobin, Policy::Cooldown]);
+    let spec = SpreadSpec {
+        policy,
+        feeder_count: 1 + i64::from(choices.byte() % 8),
+        max_open_groups: None,
+        on_shortage: (policy == Policy::Cooldown)
+            .then(|| choices.one_of(&[OnShortage::Emit, OnShortage::Wait])),
+    };
+    let input = choices.rest();
+    let mut output = Vec::new();
+    let Some(certificate) = heard(reading::spread(&spec, input, &mut output)) else { return };
+    let mut written = Vec::new();
+    for (sequence, line) in lines(&output).into_iter().enumerate() {
+        assert_eq!(line["sequence"].get(), sequence.to_string());
+        if !line.contains_key("idle") {
+            written.push((line["group"].to_string(), line["job"].to_string()));
+        }
+    }
+    let mut asked = Vec::new();
+    for line in lines(input) {
+        let jobs: Vec<&RawValue> = serde_json::from_str(line["jobs"].get()).unwrap();
+        asked.extend(jobs.iter().map(|job| (line["group"].to_string(), job.to_string())));
+    }
+    assert_eq!(certificate.job_count, asked.len() as u64);
+    written.sort();
+    asked.sort();
+    assert_eq!(written, asked);
+}
+
+/// Stages as CSV or JSON, run times, IDs, spans and instants.
+pub fn tables(data: &[u8]) {
+    let mut choices = Choices::new(data);
+    match choices.below(5) {
+        0 | 1 => stages(&mut choices),
+        2 => {
+            let times = heard(reading::run_times(choices.rest())).unwrap_or_default();
+            assert!(times.iter().all(|micros| (1..=31_622_400_000_000).contains(micros)));
+        }
+        3 => ids(&mut choices),
+        _ => times(&String::from_utf8_lossy(choices.rest())),
+    }
+}
+
+fn stages(choices: &mut Choices<'_>) {
+    let worker_count = Some(choices.narrow());
+    let text = String::from_utf8_lossy(choices.rest());
+    let Some(stages) = heard(reading::stages(&text)) else { return };
+    let request = proto::AllocateWorkersRequest { stages, worker_count, ..Default::default() };
+    if let Err(refused) = allocate(request) {
+        refusal::check(&refused);
+    }
+}
+
+fn ids(choices: &mut Choices<'_>) {
+    let placement = choices.one_of(&[PlacementKind::Hash, PlacementKind::Fraction]);
+    let input = choices.rest();
+    let mut count = 0;
+    let each = |id: Result<offbeat_core::Id<'_>, offbeat_core::Rejection>| {
+        count += 1;
+        match id {
+            Ok(id) => assert!(id.to_string().len() <= 1_024),
+            Err(refused) => refusal::check_bare(refused),
+        }
+    };
+    reading::ids(input, placement, each).unwrap();
+    let ends = input.iter().filter(|byte| **byte == b'\n').count();
+    assert_eq!(count, ends + usize::from(input.last().is_some_and(|last| *last != b'\n')));
+}
+
+fn times(text: &str) {
+    if let Some(span) = heard(reading::span(text)) {
+        let (seconds, nanos) = span.parts();
+        assert_eq!(offbeat_core::Span::try_new(seconds, nanos), Ok(span));
+    }
+    if let Some(moment) = heard(reading::moment(text)) {
+        assert!((Moment::MIN..=Moment::MAX).contains(&moment));
+        assert_eq!(reading::moment(&moment.to_string()), Ok(moment), "{text}");
+    }
+}

@@ -1,0 +1,106 @@
+//! The methods that are asked, and their messages.
+
+use std::sync::OnceLock;
+
+use offbeat::http::connect::{read_json, write_json};
+use offbeat::proto;
+use offbeat_core::Rejection;
+use prost::Message as _;
+use prost_reflect::{DescriptorPool, MessageDescriptor, MethodDescriptor};
+
+/// A kind of message, read and written as the server does.
+#[derive(Debug, Clone, Copy)]
+pub struct Message {
+    pub name: &'static str,
+    /// The bytes of what a text says.
+    pub read: fn(&[u8]) -> Result<Vec<u8>, Rejection>,
+    /// The text of what bytes say.
+    pub write: fn(&[u8]) -> Option<String>,
+}
+
+macro_rules! messages {
+    ($($name:ident)*) => {
+        /// Every message that is a request or an answer.
+        pub const MESSAGES: &[Message] = &[$(Message {
+            name: concat!("offbeat.v1.", stringify!($name)),
+            read: |json| {
+                read_json::<proto::$name>(concat!("offbeat.v1.", stringify!($name)), json)
+                    .map(|message| message.encode_to_vec())
+            },
+            write: |bytes| {
+                let message = proto::$name::decode(bytes).ok()?;
+                write_json(concat!("offbeat.v1.", stringify!($name)), &message)
+            },
+        }),*];
+    };
+}
+
+messages! {
+    AssignSlotRequest AssignSlotsRequest DescribeScheduleRequest ListSlotsRequest
+    GetWindowPredicateRequest GetReciprocalSlotsRequest StreamSlotAssignmentsRequest SpreadRequest
+    OpenSpreadRequest SubmitGroupsRequest WaitForGroupsRequest PullJobsRequest SettleJobsRequest
+    StreamJobsRequest DescribeSpreadRequest ListSpreadsRequest ListDeadLettersRequest
+    DeleteDeadLettersRequest CloseSpreadRequest AllocateWorkersRequest NextStageRequest
+    RouteJobRequest DispatchJobsRequest SplitWorkersRequest PlanLanesRequest SimulateRequest
+    AssignSlotResponse AssignSlotsResponse DescribeScheduleResponse SpreadResponse
+    AllocateWorkersResponse PlanLanesResponse SimulateResponse
+}
+
+impl Message {
+    pub fn named(name: &str) -> &'static Self {
+        MESSAGES.iter().find(|message| message.name == name).unwrap()
+    }
+}
+
+/// What is asked of slots, spreads, stages and lanes. Plans take seconds: they are left out.
+pub const STATELESS: [&str; 13] = [
+    "SlotService/AssignSlot",
+    "SlotService/AssignSlots",
+    "SlotService/DescribeSchedule",
+    "SlotService/ListSlots",
+    "SlotService/GetWindowPredicate",
+    "SlotService/GetReciprocalSlots",
+    "SlotService/StreamSlotAssignments",
+    "SpreadService/Spread",
+    "StageService/AllocateWorkers",
+    "StageService/NextStage",
+    "LaneService/RouteJob",
+    "LaneService/DispatchJobs",
+    "LaneService/SplitWorkers",
+];
+
+/// What is asked of named spreads.
+pub const NAMED: [&str; 11] = [
+    "NamedSpreadService/OpenSpread",
+    "NamedSpreadService/SubmitGroups",
+    "NamedSpreadService/PullJobs",
+    "NamedSpreadService/SettleJobs",
+    "NamedSpreadService/WaitForGroups",
+    "NamedSpreadService/StreamJobs",
+    "NamedSpreadService/DescribeSpread",
+    "NamedSpreadService/ListSpreads",
+    "NamedSpreadService/ListDeadLetters",
+    "NamedSpreadService/DeleteDeadLetters",
+    "NamedSpreadService/CloseSpread",
+];
+
+pub fn path(method: &str) -> String {
+    format!("/offbeat.v1.{method}")
+}
+
+pub fn descriptor(method: &str) -> MethodDescriptor {
+    static POOL: OnceLock<DescriptorPool> = OnceLock::new();
+    let pool =
+        POOL.get_or_init(|| DescriptorPool::decode(offbeat::proto::FILE_DESCRIPTOR_SET).unwrap());
+    let (service, name) = method.split_once('/').unwrap();
+    let service = pool.get_service_by_name(&format!("offbeat.v1.{service}")).unwrap();
+    service.methods().find(|method| method.name() == name).unwrap()
+}
+
+pub fn output(method: &str) -> MessageDescriptor {
+    descriptor(method).output()
+}
+
+pub fn streams(method: &str) -> bool {
+    descriptor(method).is_client_streaming()
+}

@@ -1,0 +1,75 @@
+//! What every refusal keeps, whatever was asked.
+
+use offbeat_core::Rejection;
+use tonic::{Code, Status};
+use tonic_types::StatusExt as _;
+
+/// The longest value that a refusal shows: 80 characters, each escaped.
+const VALUE_BYTES: usize = 1_000;
+/// The longest path of a field, and the longest words on what is allowed: a list of names.
+const WORDS_BYTES: usize = 8_192;
+/// All of it must fit into the headers of an answer.
+const MESSAGE_BYTES: usize = 16_384;
+
+fn is_plain(text: &str) -> bool {
+    !text.chars().any(char::is_control)
+}
+
+/// A refusal names a field, a value that is shortened, and what is allowed.
+pub fn check(rejection: &Rejection) {
+    let Rejection { reason: _, field, value, allowed } = rejection;
+    assert!(!field.is_empty() && !allowed.is_empty(), "{rejection:?}");
+    words(field, value, allowed);
+    assert!(is_plain(&rejection.to_string()), "{rejection:?}");
+}
+
+/// The same of an ID, of which its caller knows where it stands.
+pub fn check_bare(rejection: Rejection) {
+    check(&rejection.under("id"));
+}
+
+fn words(field: &str, value: &str, allowed: &str) {
+    assert!(field.len() <= WORDS_BYTES, "a path of {} bytes: {field:?}", field.len());
+    assert!(value.len() <= VALUE_BYTES, "a value of {} bytes: {value:?}", value.len());
+    assert!(allowed.len() <= WORDS_BYTES, "{} bytes are allowed: {allowed:?}", allowed.len());
+}
+
+/// A status that is no answer blames the caller, or a limit, in details that can be read.
+pub fn check_status(status: &Status) {
+    assert!(status.message().len() <= MESSAGE_BYTES, "{status:?}");
+    assert!(status.details().len() <= 2 * MESSAGE_BYTES, "{status:?}");
+    let details = status.get_error_details();
+    match status.code() {
+        Code::InvalidArgument
+        | Code::NotFound
+        | Code::FailedPrecondition
+        | Code::ResourceExhausted
+        | Code::Unimplemented
+        | Code::DeadlineExceeded
+        | Code::Unavailable
+        | Code::Unauthenticated => {}
+        // Frames that are none are refused by the transport, in its own words.
+        Code::Internal if details.error_info().is_none() && is_of_frames(status.message()) => {
+            return;
+        }
+        _ => panic!("{status:?}"),
+    }
+    let info = details.error_info();
+    let info = info.unwrap_or_else(|| panic!("{status:?} has no reason"));
+    assert_eq!(info.domain, "offbeat.v1");
+    assert!(info.reason.starts_with("ERROR_REASON_"), "{status:?}");
+    if status.code() == Code::InvalidArgument {
+        let [field, value, allowed] =
+            ["field", "value", "allowed"].map(|name| info.metadata[name].as_str());
+        assert!(!field.is_empty() && !allowed.is_empty(), "{status:?}");
+        words(field, value, allowed);
+        assert!(is_plain(status.message()), "{status:?}");
+    }
+}
+
+fn is_of_frames(message: &str) -> bool {
+    // tonic's own words.
+    ["compression", "compressed", "Missing request message", "protocol error", "Unexpected EOF"]
+        .iter()
+        .any(|words| message.contains(words))
+}

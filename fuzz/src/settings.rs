@@ -1,0 +1,136 @@
+//! What a server is started with: flags, addresses, filters, tokens, certificates.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use clap::Args as _;
+use offbeat::config::{Admin, Config, LimitArgs, ListenAddress, TlsFiles, log_filter};
+use offbeat::http::Tokens;
+use offbeat::net::Server;
+
+use super::choices::Choices;
+use super::port;
+
+/// The most that is said of what is refused: clap shows how flags are used.
+const REFUSAL_BYTES: usize = 20_000;
+
+fn heard<T>(read: Result<T, String>) -> Option<T> {
+    read.inspect_err(|said| assert!(!said.is_empty() && said.len() <= REFUSAL_BYTES, "{said}")).ok()
+}
+
+/// Flags one a line, an address, a filter, a file of tokens, or limits.
+pub fn settings(data: &[u8]) {
+    let mut choices = Choices::new(data);
+    let kind = choices.below(5);
+    if kind == 4 {
+        return limits(&mut choices);
+    }
+    let text = String::from_utf8_lossy(choices.rest());
+    match kind {
+        0 => {
+            let flags = text.lines().take(20);
+            let config = Config::from_flags(flags).map_err(|invalid| invalid.to_string());
+            let Some(config) = heard(config) else { return };
+            let exposed = config.listen.iter().any(|address| !address.is_local());
+            let allowed = config.tls.is_some() || text.contains("--insecure");
+            assert!(!exposed || allowed || is_allowed_outside(), "{config:?}");
+        }
+        1 => {
+            let address = text
+                .parse()
+                .map_err(|invalid: offbeat::config::InvalidAddress| invalid.to_string());
+            let Some(address): Option<ListenAddress> = heard(address) else { return };
+            assert_eq!(address.to_string().parse().as_ref(), Ok(&address), "{text}");
+        }
+        2 => drop(heard(log_filter(&text))),
+        _ => tokens(&text),
+    }
+}
+
+/// Limits as flags with numbers: a refusal names one of them and what is allowed; what is accepted
+/// is what was said, in whatever order, and messages fit into their room.
+fn limits(choices: &mut Choices<'_>) {
+    let command = LimitArgs::augment_args(clap::Command::new("limits"));
+    let names: Vec<&str> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
+    let mut flags = BTreeMap::new();
+    for _ in 0..=choices.below(6) {
+        let name = names[choices.below(names.len())];
+        // Of thousands, too: most ranges begin there.
+        let value = choices.integer().saturating_mul(choices.one_of(&[1, 1_024, 1 << 20]));
+        flags.insert(name, value);
+    }
+    let forth: Vec<String> =
+        flags.iter().map(|(name, value)| format!("--{name}={value}")).collect();
+    let back: Vec<&String> = forth.iter().rev().collect();
+    let config = Config::from_flags(&forth).map_err(|invalid| invalid.to_string());
+    let backwards = Config::from_flags(back).map(|config| config.limits);
+    assert_eq!(config.is_ok(), backwards.is_ok(), "{forth:?}");
+    if let Err(said) = &config {
+        let named = flags.iter().any(|(name, value)| {
+            said.contains(&format!("--{name}")) && said.contains(&value.to_string())
+        });
+        assert!(named && said.contains("must be"), "{forth:?}: {said}");
+    }
+    let Some(Config { limits, .. }) = heard(config) else { return };
+    assert_eq!(backwards.as_ref(), Ok(&limits), "{forth:?}");
+    assert!(limits.message.maximum <= limits.bulk_message.maximum, "{limits:?}");
+    let room = i64::try_from(limits.bytes_under_way).unwrap();
+    assert!(limits.bulk_message.maximum <= room, "{limits:?}");
+    for (name, held) in [
+        ("max-answer-bytes", limits.answer.maximum),
+        ("max-bytes-under-way", room),
+        ("max-streams", limits.streams.into()),
+        ("stream-window", limits.stream_window.into()),
+        ("keepalive", i64::try_from(limits.keepalive.as_secs()).unwrap()),
+    ] {
+        assert!(flags.get(name).is_none_or(|said| *said == held), "{forth:?}: {limits:?}");
+    }
+}
+
+/// By a variable.
+fn is_allowed_outside() -> bool {
+    std::env::var_os("OFFBEAT_INSECURE").is_some()
+}
+
+/// A refusal does not show the token; what is accepted does not either.
+fn tokens(text: &str) {
+    let said = match Tokens::parse(text) {
+        Ok(tokens) => {
+            let trimmed: Vec<&str> = text.lines().map(str::trim).collect();
+            assert_eq!(Tokens::parse(&trimmed.join("\r\n")).as_ref(), Ok(&tokens));
+            format!("{tokens:?}")
+        }
+        Err(refused) => refused,
+    };
+    assert!(said.len() <= 32 << 10, "{said}");
+    // Shorter ones may be words of the refusal by chance.
+    for token in text.lines().map(str::trim).filter(|token| token.len() >= 16) {
+        let is_own_word = "must be letters, digits and -._~+/= alone".contains(token);
+        assert!(!said.contains(token) || is_own_word, "{said}");
+    }
+}
+
+/// Files of TLS: certificate, key and, if there are more, authorities, as pieces.
+pub fn certificates(data: &[u8]) {
+    thread_local! {
+        static FOLDER: tempfile::TempDir = tempfile::tempdir().unwrap();
+    }
+    let mut choices = Choices::new(data);
+    FOLDER.with(|folder| {
+        let mut write = |name: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, choices.piece()).unwrap();
+            path
+        };
+        let (certificate, key, authorities) = (write("c.pem"), write("k.pem"), write("a.pem"));
+        let client_ca = fs::metadata(&authorities).unwrap().len().gt(&0).then_some(authorities);
+        let tls = Some(TlsFiles { certificate, key, client_ca });
+        let mut config = Config::from_flags(["--admin-listen", "off"]).unwrap();
+        (config.listen, config.admin, config.tls) = (Vec::new(), Admin::Off, tls);
+        let bound = port::with(|port| port.block_on(Server::bind(&config)));
+        if let Some(said) = bound.err() {
+            assert!(said.contains("--tls-"), "{said}");
+            assert!(said.len() <= REFUSAL_BYTES, "{said}");
+        }
+    });
+}

@@ -1,0 +1,298 @@
+//! Wall clocks and the units that cut them: days, weeks, months, or periods of one length.
+//!
+//! All times are in ticks: of instants since the Unix epoch, of wall clocks since they showed
+//! 1970-01-01T00:00:00.
+
+use core::ops::Range;
+
+use super::zone::Zone;
+
+/// A unit of the calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CalendarUnit {
+    /// From midnight to midnight; number 0 is 1 January 1970.
+    Day,
+    /// From Monday to Sunday; number 0 starts on 29 December 1969.
+    Week,
+    /// From the first day to the last; number 0 is January 1970.
+    Month,
+}
+
+impl CalendarUnit {
+    /// The name in canonical texts.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Day => "DAY",
+            Self::Week => "WEEK",
+            Self::Month => "MONTH",
+        }
+    }
+
+    /// The lengths that it can have, in days.
+    #[must_use]
+    pub const fn lengths(self) -> &'static [u64] {
+        match self {
+            Self::Day => &[1],
+            Self::Week => &[7],
+            Self::Month => &[28, 29, 30, 31],
+        }
+    }
+
+    /// Its greatest length, in days.
+    #[must_use]
+    pub const fn longest(self) -> u64 {
+        match self {
+            Self::Day => 1,
+            Self::Week => 7,
+            Self::Month => 31,
+        }
+    }
+
+    /// The day on which a unit starts, counted from 1 January 1970.
+    const fn first_day(self, number: i64) -> i64 {
+        match self {
+            Self::Day => number,
+            Self::Week => number * 7 - 3, // 1 January 1970 was a Thursday
+            Self::Month => days_before_month(number),
+        }
+    }
+
+    /// The unit that holds a day.
+    const fn holding(self, day: i64) -> i64 {
+        match self {
+            Self::Day => day,
+            Self::Week => (day + 3).div_euclid(7),
+            Self::Month => {
+                // A month has 28 to 31 days: the estimate is at most one too small or large.
+                let mut month = (day * 4_800).div_euclid(146_097);
+                while days_before_month(month + 1) <= day {
+                    month += 1;
+                }
+                while days_before_month(month) > day {
+                    month -= 1;
+                }
+                month
+            }
+        }
+    }
+}
+
+/// Days from 1 January 1970 to the first of a month, counted from January 1970: years from
+/// March on, so that the leap day comes last, as in Hinnant's `days_from_civil`.
+const fn days_before_month(month: i64) -> i64 {
+    let from_march = month + 1_970 * 12 - 2;
+    let (year, month) = (from_march.div_euclid(12), from_march.rem_euclid(12));
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    year * 365 + leap_days + (month * 153 + 2) / 5 - 719_468
+}
+
+/// How time is cut into units.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Axis {
+    /// Into periods of one length, on the clock of UTC.
+    Period {
+        /// Ticks in a period.
+        ticks: u64,
+        /// The instant at which number 0 starts.
+        anchor: i64,
+    },
+    /// By the wall clock of a zone.
+    Calendar {
+        /// Into which units.
+        unit: CalendarUnit,
+        /// Whose clock.
+        zone: Zone,
+        /// Ticks in a second.
+        rate: i64,
+    },
+}
+
+const SECONDS_PER_DAY: i64 = 86_400;
+
+impl Axis {
+    /// The unit of the calendar, and the zone.
+    pub(crate) fn calendar(&self) -> Option<(CalendarUnit, &str)> {
+        match self {
+            Self::Period { .. } => None,
+            Self::Calendar { unit, zone, .. } => Some((*unit, zone.name())),
+        }
+    }
+
+    /// Whether units start at the same times.
+    pub(crate) fn is_cut_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Period { ticks, anchor },
+                Self::Period { ticks: other_ticks, anchor: other_anchor },
+            ) => {
+                let shift = anchor - other_anchor;
+                ticks == other_ticks && shift.rem_euclid(ticks.cast_signed()) == 0
+            }
+            _ => self == other,
+        }
+    }
+
+    /// The wall-clock time at which a unit starts.
+    pub(crate) fn start(&self, number: i64) -> i64 {
+        match self {
+            Self::Period { ticks, anchor } => anchor + number * ticks.cast_signed(),
+            Self::Calendar { unit, rate, .. } => unit.first_day(number) * SECONDS_PER_DAY * rate,
+        }
+    }
+
+    /// The length of a unit by the wall clock.
+    pub(crate) fn length(&self, number: i64) -> u64 {
+        (self.start(number + 1) - self.start(number)).unsigned_abs()
+    }
+
+    /// The greatest length of a unit by the wall clock.
+    pub(crate) fn longest(&self) -> u64 {
+        match self {
+            Self::Period { ticks, .. } => *ticks,
+            Self::Calendar { unit, rate, .. } => {
+                unit.longest() * SECONDS_PER_DAY.unsigned_abs() * rate.unsigned_abs()
+            }
+        }
+    }
+
+    /// The smallest length of a unit by the wall clock.
+    pub(crate) fn shortest(&self) -> u64 {
+        match self {
+            Self::Period { ticks, .. } => *ticks,
+            Self::Calendar { unit, rate, .. } => {
+                let days = unit.lengths().first().copied().unwrap_or(1);
+                days * SECONDS_PER_DAY.unsigned_abs() * rate.unsigned_abs()
+            }
+        }
+    }
+
+    /// A time longer than any from a run of an ID to its next one, whatever clocks, windows
+    /// and the lengths of months do: two units and a day; of a period, itself.
+    pub(crate) fn reach(&self) -> i64 {
+        match self {
+            Self::Period { ticks, .. } => ticks.cast_signed(),
+            Self::Calendar { rate, .. } => {
+                2 * self.longest().cast_signed() + SECONDS_PER_DAY * rate
+            }
+        }
+    }
+
+    /// The unit that holds a wall-clock time.
+    pub(crate) fn holding(&self, wall: i64) -> i64 {
+        match self {
+            Self::Period { ticks, anchor } => (wall - anchor).div_euclid(ticks.cast_signed()),
+            Self::Calendar { unit, rate, .. } => {
+                unit.holding(wall.div_euclid(SECONDS_PER_DAY * rate))
+            }
+        }
+    }
+
+    /// The offsets in force in the instants [`from`, `to`): since when, and how far the wall
+    /// clock is ahead of UTC.
+    pub(crate) fn offsets(&self, from: i64, to: i64) -> Vec<(i64, i64)> {
+        self.in_seconds(from, to, Zone::offsets)
+    }
+
+    /// The offsets by which the wall-clock times [`from`, `to`) become instants: see
+    /// [`Zone::wall_offsets`].
+    pub(crate) fn wall_offsets(&self, from: i64, to: i64) -> Vec<(i64, i64)> {
+        self.in_seconds(from, to, Zone::wall_offsets)
+    }
+
+    fn in_seconds(
+        &self,
+        from: i64,
+        to: i64,
+        offsets: impl Fn(&Zone, i64, i64) -> Vec<(i64, i64)>,
+    ) -> Vec<(i64, i64)> {
+        let Self::Calendar { zone, rate, .. } = self else {
+            return vec![(from, 0)];
+        };
+        let behind = -(-to).div_euclid(*rate);
+        let in_ticks = |(since, offset): (i64, i64)| ((since * rate).max(from), offset * rate);
+        offsets(zone, from.div_euclid(*rate), behind).into_iter().map(in_ticks).collect()
+    }
+
+    /// What the wall clock shows at an instant.
+    pub(crate) fn wall_at(&self, instant: i64) -> i64 {
+        self.offsets(instant, instant + 1).first().map_or(instant, |(_, offset)| instant + offset)
+    }
+
+    /// The instant that a wall-clock time means.
+    pub(crate) fn instant_of(&self, wall: i64) -> i64 {
+        self.wall_offsets(wall, wall + 1).first().map_or(wall, |(_, offset)| wall - offset)
+    }
+
+    /// The unit that an instant lies in: the last that starts at or before it.
+    pub(crate) fn at(&self, instant: i64) -> i64 {
+        let mut number = self.holding(self.wall_at(instant));
+        while self.instant_of(self.start(number + 1)) <= instant {
+            number += 1;
+        }
+        while self.instant_of(self.start(number)) > instant {
+            number -= 1;
+        }
+        number
+    }
+
+    /// The instants of [`from`, `to`) at which the wall clock shows a time in one of the
+    /// windows of a unit, in order; `each` hears spans that may touch.
+    pub(crate) fn showing(
+        &self,
+        windows: &[Range<u64>],
+        from: i64,
+        to: i64,
+        mut each: impl FnMut(Range<i64>),
+    ) {
+        if from >= to {
+            return;
+        }
+        let offsets = self.offsets(from, to);
+        let ends = offsets.iter().skip(1).map(|(since, _)| *since).chain([to]);
+        for ((since, offset), end) in offsets.iter().zip(ends) {
+            let (low, high) = (since + offset, end + offset);
+            let mut number = self.holding(low);
+            while self.start(number) < high {
+                let (start, behind) = (self.start(number), self.start(number + 1));
+                for window in windows {
+                    let first = (start + window.start.cast_signed()).max(low);
+                    let last = (start + window.end.cast_signed()).min(behind).min(high);
+                    if first < last {
+                        each(first - offset..last - offset);
+                    }
+                }
+                number += 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+
+    use super::*;
+
+    #[test]
+    fn months_are_those_of_the_calendar() {
+        let epoch = date(1970, 1, 1);
+        for year in -9_998..=9_998_i16 {
+            for month in 1..=12_i8 {
+                let number = (i64::from(year) - 1_970) * 12 + i64::from(month) - 1;
+                let first = (date(year, month, 1) - epoch).get_days().into();
+                assert_eq!(CalendarUnit::Month.first_day(number), first);
+                assert_eq!(CalendarUnit::Month.holding(first), number);
+                assert_eq!(CalendarUnit::Month.holding(first - 1), number - 1);
+            }
+        }
+    }
+
+    #[test]
+    fn weeks_start_on_monday() {
+        assert_eq!(CalendarUnit::Week.first_day(0), -3);
+        assert_eq!(CalendarUnit::Week.holding(3), 0); // Sunday, 4 January 1970
+        assert_eq!(CalendarUnit::Week.holding(4), 1);
+        assert_eq!(CalendarUnit::Week.holding(-4), -1);
+    }
+}

@@ -1,0 +1,100 @@
+//! Exclusions, put together.
+
+use super::exclusion::{Exclusion, ExclusionPolicy};
+
+/// A span of instants at which nothing may start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Forbidden {
+    /// Inclusive.
+    pub(crate) start: i64,
+    /// Exclusive.
+    pub(crate) end: i64,
+    /// What becomes of the runs. Spans that defer do not touch one another.
+    pub(crate) policy: ExclusionPolicy,
+}
+
+/// What the exclusions forbid of [`from`, `to`), in order and without overlap. Where one of
+/// them skips, it skips; what remains of those that defer is one span where they overlap or touch.
+pub(crate) fn forbidden(exclusions: &[Exclusion], from: i64, to: i64) -> Vec<Forbidden> {
+    let (mut skipping, mut deferring) = (Vec::new(), Vec::new());
+    for exclusion in exclusions {
+        let spans = match exclusion.policy {
+            ExclusionPolicy::Skip => &mut skipping,
+            ExclusionPolicy::Defer => &mut deferring,
+        };
+        exclusion.spans(from, to, |span| spans.push((span.start, span.end)));
+    }
+    let skipping = merged(skipping);
+    let mut all: Vec<Forbidden> = without(&merged(deferring), &skipping)
+        .into_iter()
+        .map(|(start, end)| Forbidden { start, end, policy: ExclusionPolicy::Defer })
+        .collect();
+    all.extend(skipping.into_iter().map(|(start, end)| Forbidden {
+        start,
+        end,
+        policy: ExclusionPolicy::Skip,
+    }));
+    all.sort_unstable_by_key(|span| span.start);
+    all
+}
+
+/// The same instants as spans in order that neither overlap nor touch.
+pub(crate) fn merged(mut spans: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
+    spans.sort_unstable();
+    let mut merged: Vec<(i64, i64)> = Vec::with_capacity(spans.len());
+    for (start, end) in spans {
+        match merged.last_mut() {
+            Some(last) if start <= last.1 => last.1 = last.1.max(end),
+            _ => merged.push((start, end)),
+        }
+    }
+    merged
+}
+
+/// The instants of `spans` that none of `taken` holds; both in order, without overlap.
+pub(crate) fn without(spans: &[(i64, i64)], taken: &[(i64, i64)]) -> Vec<(i64, i64)> {
+    let mut left = Vec::with_capacity(spans.len());
+    let mut next = 0;
+    for &(mut start, end) in spans {
+        while taken.get(next).is_some_and(|(_, behind)| *behind <= start) {
+            next += 1;
+        }
+        let within = taken.iter().skip(next).take_while(|(from, _)| *from < end);
+        for (from, behind) in within {
+            if start < *from {
+                left.push((start, *from));
+            }
+            start = start.max(*behind);
+        }
+        if start < end {
+            left.push((start, end));
+        }
+    }
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calendar::exclusion::Times;
+
+    #[test]
+    fn where_one_skips_it_skips_and_those_that_touch_are_one() {
+        let dated = |start, end, policy| Exclusion { times: Times::Dated(start..end), policy };
+        let exclusions = [
+            dated(10, 20, ExclusionPolicy::Defer),
+            dated(20, 30, ExclusionPolicy::Defer),
+            dated(15, 18, ExclusionPolicy::Skip),
+            dated(28, 40, ExclusionPolicy::Skip),
+            dated(50, 60, ExclusionPolicy::Defer),
+            dated(55, 70, ExclusionPolicy::Defer),
+        ];
+        let spans: Vec<_> = forbidden(&exclusions, 12, 65)
+            .into_iter()
+            .map(|span| (span.start, span.end, span.policy == ExclusionPolicy::Skip))
+            .collect();
+        let expected =
+            [(12, 15, false), (15, 18, true), (18, 28, false), (28, 40, true), (50, 65, false)];
+        assert_eq!(spans, expected);
+    }
+}

@@ -1,0 +1,121 @@
+//! Where the active ticks of a cycle lie on the clock.
+
+use core::ops::Range;
+
+use super::axis::Axis;
+
+/// Active ticks, one after another, whose instants follow one another too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// The first of them, counted over the cycle's active ticks.
+    pub(crate) offset: u64,
+    /// How many.
+    pub(crate) ticks: u64,
+    /// From the start of the cycle to the first, by the wall clock.
+    pub(crate) wall: u64,
+    /// The instant of the first.
+    pub(crate) instant: i64,
+}
+
+impl Piece {
+    /// The instant behind the last tick.
+    pub(crate) fn end(&self) -> i64 {
+        self.instant + self.ticks.cast_signed()
+    }
+
+    /// The active ticks of the piece whose instants lie in [`from`, `to`); empty if none.
+    pub(crate) fn offsets_in(&self, from: i64, to: i64) -> Range<u64> {
+        let (from, to) = (from.max(self.instant), to.min(self.end()));
+        if from >= to {
+            return 0..0;
+        }
+        let offset = |instant: i64| self.offset + (instant - self.instant).unsigned_abs();
+        offset(from)..offset(to)
+    }
+
+    /// The instants of the ticks of the piece among `offsets`; empty if none.
+    pub(crate) fn instants_of(&self, offsets: &Range<u64>) -> Range<i64> {
+        let first = offsets.start.max(self.offset);
+        let last = offsets.end.min(self.offset + self.ticks);
+        if first >= last {
+            return 0..0;
+        }
+        let instant = |offset: u64| self.instant + (offset - self.offset).cast_signed();
+        instant(first)..instant(last)
+    }
+}
+
+/// The regular runs of one cycle: which instant each active tick has. Where the clock skips
+/// an hour, two pieces share instants: the times that it skips, and those that it shows then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CycleMap {
+    /// The cycle.
+    pub(crate) index: i64,
+    /// Active ticks in it.
+    pub(crate) active_ticks: u64,
+    /// In the order of the active ticks, without a gap.
+    pub(crate) pieces: Vec<Piece>,
+}
+
+impl CycleMap {
+    /// The map of a cycle of which `windows` are active; without any, the whole of it.
+    pub(crate) fn new(axis: &Axis, windows: &[Range<u64>], index: i64) -> Self {
+        let (start, length) = (axis.start(index), axis.length(index));
+        let whole = 0..length;
+        let windows = if windows.is_empty() { core::slice::from_ref(&whole) } else { windows };
+        let offsets = axis.wall_offsets(start, start + length.cast_signed());
+        let mut pieces = Vec::with_capacity(windows.len());
+        let mut active_ticks = 0;
+        for window in windows {
+            let low = start + window.start.cast_signed();
+            let high = start + window.end.min(length).cast_signed();
+            let first = offsets.partition_point(|(since, _)| *since <= low).saturating_sub(1);
+            let mut parts = offsets.iter().skip(first).peekable();
+            while let Some((since, offset)) = parts.next() {
+                let from = low.max(*since);
+                let to = parts.peek().map_or(high, |(next, _)| high.min(*next));
+                if from >= high {
+                    break;
+                }
+                if from < to {
+                    let ticks = (to - from).unsigned_abs();
+                    let wall = (from - start).unsigned_abs();
+                    pieces.push(Piece {
+                        offset: active_ticks,
+                        ticks,
+                        wall,
+                        instant: from - offset,
+                    });
+                    active_ticks += ticks;
+                }
+            }
+        }
+        Self { index, active_ticks, pieces }
+    }
+
+    /// The piece that holds an active tick, if the cycle has so many.
+    pub(crate) fn piece_of(&self, offset: u64) -> Option<&Piece> {
+        let behind = self.pieces.partition_point(|piece| piece.offset <= offset);
+        self.pieces.get(behind.checked_sub(1)?).filter(|piece| offset - piece.offset < piece.ticks)
+    }
+
+    /// The instant of an active tick.
+    pub(crate) fn instant_of(&self, offset: u64) -> Option<i64> {
+        let piece = self.piece_of(offset)?;
+        Some(piece.instant + (offset - piece.offset).cast_signed())
+    }
+
+    /// The earliest and the last instant of these active ticks, both included.
+    pub(crate) fn instants_of(&self, offsets: &Range<u64>) -> Option<(i64, i64)> {
+        let first =
+            self.pieces.partition_point(|piece| piece.offset + piece.ticks <= offsets.start);
+        self.pieces
+            .iter()
+            .skip(first)
+            .take_while(|piece| piece.offset < offsets.end)
+            .map(|piece| piece.instants_of(offsets))
+            .filter(|instants| !instants.is_empty())
+            .map(|instants| (instants.start, instants.end - 1))
+            .reduce(|(low, high), (first, last)| (low.min(first), high.max(last)))
+    }
+}

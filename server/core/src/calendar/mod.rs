@@ -1,0 +1,34 @@
+//! Cycles that are more than a period: units of the calendar, active windows, exclusions.
+//!
+//! A cycle has active ticks, and an ID stands at one of them. The [`map`] of a cycle says at
+//! which instant each comes, through the active windows and the changes of the clocks: its
+//! regular run. A [`timeline`] holds some cycles and what exclusions make of their runs, in both
+//! directions: from an ID to its runs, and from a window of time to the IDs that run in it.
+
+mod axis;
+mod cumulative;
+mod exclusion;
+mod forbidden;
+mod map;
+mod plan;
+mod search;
+mod shares;
+mod slots;
+mod timeline;
+mod window;
+mod zone;
+
+pub use axis::CalendarUnit;
+pub use exclusion::{ExclusionPolicy, ExclusionSpec, ExclusionTimes};
+pub use plan::{CalendarSpec, CycleWindow};
+pub use shares::CycleShares;
+
+pub(crate) use axis::Axis;
+pub(crate) use exclusion::{Exclusion, Times};
+pub(crate) use plan::{Plan, active_ticks};
+pub(crate) use search::{FoundRun, Search};
+pub(crate) use shares::shares;
+pub(crate) use slots::{SlotSpan, running_at, starting_from, starting_in};
+pub(crate) use timeline::{Fate, Timeline, usable_from};
+pub(crate) use window::{ActiveTicks, running_in};
+pub(crate) use zone::Zone;

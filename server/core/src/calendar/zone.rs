@@ -1,0 +1,126 @@
+//! Time zones: the offsets of a wall clock from UTC.
+
+use jiff::Timestamp;
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+
+/// No wall clock differs more from UTC, in seconds.
+pub(crate) const MAX_UTC_OFFSET: i64 = 26 * 3_600;
+
+/// A time zone of the IANA database that is built in: no file of the machine is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Zone {
+    name: String,
+    rules: TimeZone,
+}
+
+impl Zone {
+    /// The zone of this name, in any case; an alias keeps its own name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let rules = TimeZoneDatabase::bundled().get(name).ok()?;
+        let name = rules.iana_name().filter(|_| !rules.is_unknown())?.to_owned();
+        Some(Self { name, rules })
+    }
+
+    /// Its name, as the database writes it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The offsets in force in [`from`, `to`), in seconds since the Unix epoch: since when, and
+    /// how many seconds the wall clock is ahead of UTC. The first begins at `from`.
+    pub(crate) fn offsets(&self, from: i64, to: i64) -> Vec<(i64, i64)> {
+        let start = timestamp(from);
+        let mut offset = i64::from(self.rules.to_offset(start).seconds());
+        let mut offsets = vec![(from, offset)];
+        for transition in self.rules.following(start) {
+            let (since, next) =
+                (transition.timestamp().as_second(), i64::from(transition.offset().seconds()));
+            if since >= to {
+                break;
+            }
+            if next != offset && since > from {
+                offsets.push((since, next));
+                offset = next;
+            }
+        }
+        offsets
+    }
+
+    /// The offsets by which the wall-clock times in [`from`, `to`), in seconds as if the clock
+    /// showed UTC, become instants: since which wall-clock time, and the offset.
+    ///
+    /// A time that a change skips keeps the offset before the change, and so becomes an
+    /// instant later by what is skipped; a time that comes twice means the first. Either way
+    /// the new offset counts from the later of the two times that the clock shows at the change.
+    pub(crate) fn wall_offsets(&self, from: i64, to: i64) -> Vec<(i64, i64)> {
+        let all = self.offsets(from - MAX_UTC_OFFSET, to + MAX_UTC_OFFSET);
+        let mut offsets: Vec<(i64, i64)> = Vec::new();
+        let mut before = None;
+        for (since, offset) in all {
+            let wall = before.map_or(from, |before: i64| since + before.max(offset)).max(from);
+            before = Some(offset);
+            if wall >= to {
+                break;
+            }
+            while offsets.last().is_some_and(|(last, _)| *last >= wall) {
+                offsets.pop();
+            }
+            offsets.push((wall, offset));
+        }
+        offsets
+    }
+}
+
+/// The nearest instant that the library knows: the years −9999 to 9999.
+fn timestamp(seconds: i64) -> Timestamp {
+    let seconds = seconds.clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
+    Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::DateTime;
+
+    use super::*;
+
+    /// What the library's own "compatible" reading makes of a wall-clock time.
+    fn compatible(zone: &Zone, wall: i64) -> i64 {
+        let civil = DateTime::constant(1970, 1, 1, 0, 0, 0, 0)
+            .checked_add(jiff::SignedDuration::from_secs(wall))
+            .unwrap();
+        zone.rules.to_ambiguous_timestamp(civil).compatible().unwrap().as_second()
+    }
+
+    #[test]
+    fn around_every_change_of_every_zone_wall_clocks_read_as_the_library_reads_them() {
+        let (first, last) = (-3_000_000_000, 2_500_000_000); // 1874 to 2049
+        let mut changes = 0;
+        for name in TimeZoneDatabase::bundled().available() {
+            let Some(zone) = Zone::named(name.as_str()) else { continue };
+            for pair in zone.offsets(first, last).windows(2) {
+                let [(_, before), (at, after)] = pair else { continue };
+                changes += 1;
+                let low = at + before.min(after) - 100_000;
+                let walls = zone.wall_offsets(low, low + 300_000);
+                for edge in [at + before, at + after] {
+                    for wall in [edge - 1, edge, edge + 1, edge - 1_800, edge + 1_800] {
+                        let piece = walls.iter().rev().find(|(since, _)| *since <= wall).unwrap();
+                        assert_eq!(wall - piece.1, compatible(&zone, wall), "{name} {wall}");
+                    }
+                }
+            }
+        }
+        assert!(changes > 20_000, "{changes}");
+    }
+
+    #[test]
+    fn names_are_taken_in_any_case_and_aliases_kept() {
+        let name = |name| Zone::named(name).map(|zone| zone.name().to_owned());
+        assert_eq!(name("europe/berlin").as_deref(), Some("Europe/Berlin"));
+        assert_eq!(name("Asia/Calcutta").as_deref(), Some("Asia/Calcutta"));
+        assert_eq!(name("utc").as_deref(), Some("UTC"));
+        for unknown in ["", "Europe/Atlantis", "Etc/Unknown", "../etc/passwd", "+01:00", "CEST"] {
+            assert_eq!(name(unknown), None, "{unknown}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Migrations: how IDs go over from one schedule to another.
+//!
+//! Each ID runs by the old schedule before the cutover and by the new one from it on, but for new
+//! runs that come less than a minimum gap after its last old one, which are left out. So none is
+//! lost, and none runs twice within the gap. Times are milliseconds since the Unix epoch. A weighted
+//! ID goes over by its first piece.
+
+mod advice;
+mod gaps;
+mod steps;
+
+pub use steps::Step;
+
+use crate::placement::{Place, Placement};
+use crate::rejection::{Reason, Rejection};
+use crate::runs::Clock;
+use crate::schedule::Schedule;
+use crate::time::{Moment, Span};
+use crate::timetable::Run;
+
+/// What a change of schedule moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Path {
+    /// The schedules mean the same.
+    Unchanged,
+    /// Slots differ; every ID keeps its time.
+    SameTimes,
+    /// The cycle differs; each ID keeps its share of it.
+    SameOrder,
+    /// IDs stand in places that have nothing to do with the old ones.
+    NewPlaces,
+}
+
+/// A change of schedule.
+#[derive(Debug, Clone)]
+pub struct Migration<'a> {
+    old: &'a Schedule,
+    new: &'a Schedule,
+    old_clock: Clock<'a>,
+    new_clock: Clock<'a>,
+    cutover: i64,
+    min_gap: i64,
+    path: Path,
+}
+
+/// How one ID goes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Crossing {
+    /// Its last old run.
+    pub last_old: Run,
+    /// Its first new run.
+    pub first_new: Run,
+    /// New runs before it, which are left out.
+    pub left_out: u64,
+    /// Whether the old schedule would have run it at another time next.
+    pub moved: bool,
+}
+
+impl Crossing {
+    /// Time from the last old to the first new run.
+    #[must_use]
+    pub const fn gap(&self) -> Span {
+        Span::from_millis(self.first_new.unix_millis.abs_diff(self.last_old.unix_millis))
+    }
+}
+
+impl<'a> Migration<'a> {
+    /// Checks a change of schedule at `cutover`; without `min_gap`, nothing is left out.
+    ///
+    /// # Errors
+    /// When the cutover leaves no room for the runs around it in the years 1 to 9999, or the gap is
+    /// not 0 to one period of the new schedule; naming `cutover_time` or `min_gap`.
+    pub fn try_new(
+        old: &'a Schedule,
+        new: &'a Schedule,
+        cutover: Moment,
+        min_gap: Option<Span>,
+    ) -> Result<Self, Rejection> {
+        let at_cutover = |refused| Rejection { field: "cutover_time".to_owned(), ..refused };
+        old.check_from(cutover, 1).map_err(at_cutover)?;
+        new.check_from(cutover, 3).map_err(at_cutover)?;
+        let min_gap = min_gap.unwrap_or(Span::from_seconds(0));
+        let longest = Span::from_millis(new.shortest_cycle_millis().unsigned_abs());
+        if !(Span::from_seconds(0)..=longest).contains(&min_gap) {
+            let cycle = new.shortest_cycle_name();
+            let allowed = format!("must be 0s to {longest}, {cycle} of new_schedule");
+            return Err(Rejection::new(Reason::OutOfRange, "min_gap", min_gap, allowed));
+        }
+        Ok(Self {
+            old,
+            new,
+            old_clock: old.clock(),
+            new_clock: new.clock(),
+            cutover: cutover.unix_millis_ceil(),
+            min_gap: min_gap.millis_ceil().cast_signed(),
+            path: path(old, new),
+        })
+    }
+
+    /// What the change moves.
+    #[must_use]
+    pub const fn path(&self) -> Path {
+        self.path
+    }
+
+    /// How the ID goes over that stands at these places. `None` if it never runs.
+    #[must_use]
+    pub fn crossing(&self, old_place: &Place, new_place: &Place) -> Option<Crossing> {
+        let (old, new) = (self.old_clock.times(old_place), self.new_clock.times(new_place));
+        let last_old = old.last_before(self.cutover)?;
+        let allowed_from = self.cutover.max(last_old.unix_millis + self.min_gap);
+        let first_new = new.first_from(allowed_from)?;
+        let unchanged = old.first_from(self.cutover);
+        Some(Crossing {
+            last_old,
+            first_new,
+            left_out: new.count(self.cutover..allowed_from),
+            moved: unchanged.is_none_or(|run| run.unix_millis != first_new.unix_millis),
+        })
+    }
+
+    /// Whether one key decides the old place and the new one.
+    fn share_keys(&self) -> bool {
+        match (self.old.placement(), self.new.placement()) {
+            (Placement::Hash { salt: old }, Placement::Hash { salt: new }) => old == new,
+            (Placement::Fraction, Placement::Fraction) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the cycles are of one length in ticks of one length.
+    fn share_cycles(&self) -> bool {
+        same_cycles(self.old, self.new)
+    }
+}
+
+fn same_cycles(old: &Schedule, new: &Schedule) -> bool {
+    old.period_millis() == new.period_millis() && old.tick_millis() == new.tick_millis()
+}
+
+/// Whether runs of places of equal shares come at equal times.
+fn same_times(old: &Schedule, new: &Schedule) -> bool {
+    if old.tick_millis() != new.tick_millis() {
+        return false;
+    }
+    match (old.plan(), new.plan()) {
+        (None, None) => {
+            let shift = old.anchor_millis() - new.anchor_millis();
+            same_cycles(old, new) && shift.rem_euclid(old.shortest_cycle_millis()) == 0
+        }
+        (Some(old), Some(new)) => {
+            old.axis.is_cut_like(&new.axis)
+                && old.windows == new.windows
+                && old.exclusions == new.exclusions
+        }
+        _ => false,
+    }
+}
+
+fn path(old: &Schedule, new: &Schedule) -> Path {
+    if old.canonical_text() == new.canonical_text() {
+        return Path::Unchanged;
+    }
+    let same_placement = old.placement() == new.placement();
+    if !same_placement || matches!(old.placement(), Placement::Twister { .. }) {
+        return Path::NewPlaces; // a twister draws anew for slots of another length
+    }
+    if same_times(old, new) { Path::SameTimes } else { Path::SameOrder }
+}

@@ -1,0 +1,37 @@
+//! What of the time between two kinds is left for a job to wait and run.
+
+use crate::rejection::{Reason, Rejection};
+use crate::schedule::Schedule;
+use crate::time::Span;
+
+/// What passes before a due job is in the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delays(Span);
+
+impl Delays {
+    /// Nothing passes.
+    pub const NONE: Self = Self(Span::from_nanos(0));
+
+    /// How long a due job may wait for whoever enqueues it, and how long the job that enqueues a
+    /// slot may itself wait and run.
+    ///
+    /// # Errors
+    /// When one is negative or longer than a period, naming `polling_delay` or `slot_job_delay`.
+    pub fn try_new(schedule: &Schedule, polling: Span, slot_job: Span) -> Result<Self, Rejection> {
+        let none = Span::from_nanos(0);
+        for (field, delay) in [("polling_delay", polling), ("slot_job_delay", slot_job)] {
+            if delay < none || delay > schedule.period() {
+                let allowed = format!("must be 0s to {}, one period", schedule.period());
+                return Err(Rejection::new(Reason::OutOfRange, field, delay, allowed));
+            }
+        }
+        Ok(Self(polling.plus(slot_job)))
+    }
+
+    /// The run budget of `slots` slots: what the delays leave of them, never below 0.
+    #[must_use]
+    pub fn leave_of(self, schedule: &Schedule, slots: u32) -> Span {
+        let whole = schedule.span(u64::from(slots) * schedule.slot_ticks());
+        whole.minus(self.0).max(Span::from_nanos(0))
+    }
+}

@@ -1,0 +1,459 @@
+//! Weights, newcomers, due runs and migrations: laws, and answers counted one by one.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss
+)]
+
+use std::collections::BTreeMap;
+
+use offbeat_core::due::{Due, DueRuns, DueSpec, MissedRunPolicy};
+use offbeat_core::newcomer::{Newcomer, NewcomerPolicy, NewcomerSpec};
+use offbeat_core::{
+    Id, Moment, Place, PlacementKind, Profile, Reason, Schedule, ScheduleSpec, Span,
+};
+use proptest::prelude::*;
+
+fn schedules() -> impl Strategy<Value = Schedule> {
+    let placement = prop::sample::select(vec![
+        PlacementKind::Hash,
+        PlacementKind::Fraction,
+        PlacementKind::Twister,
+    ]);
+    let tick = prop::sample::select(vec![1u64, 250, 1_000]);
+    (1u64..=200, 1u64..500, tick, -4_000_000i64..4_000_000, placement).prop_map(
+        |(slots, slot_ticks, tick, anchor, placement)| {
+            Schedule::try_new(&ScheduleSpec {
+                resolution: Some(Span::from_millis(tick)),
+                anchor_time: Some(Moment::try_new(anchor, 0).unwrap()),
+                slot_count: Some(slots as i64),
+                placement,
+                profile: (placement == PlacementKind::Twister).then_some(Profile::Python),
+                weight_quantum: Some(10),
+                ..ScheduleSpec::every(Span::from_millis(slots * slot_ticks * tick))
+            })
+            .unwrap()
+        },
+    )
+}
+
+fn id_for(schedule: &Schedule, number: u64) -> Id<'static> {
+    let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    match schedule.placement().kind() {
+        PlacementKind::Fraction => {
+            Id::fraction((mixed >> 11) as f64 / (1u64 << 53) as f64).unwrap()
+        }
+        PlacementKind::Hash | PlacementKind::Twister => Id::Integer((mixed as i64).into()),
+    }
+}
+
+fn millis(moment: i64) -> Moment {
+    Moment::from_unix_millis(moment).unwrap()
+}
+
+/// The runs of a place in a span, by walking its cycles with what AssignSlot says.
+fn runs_by_walking(schedule: &Schedule, place: &Place, from: i64, until: i64) -> Vec<(i64, i64)> {
+    let runs = schedule.runs_from(millis(from), 1).unwrap();
+    runs.next_runs(place)
+        .map(|run| (run.cycle_index, run.unix_millis))
+        .take_while(|(_, start)| *start < until)
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn more_weight_adds_pieces_and_moves_none(
+        schedule in schedules(), number: u64, weight in 0i64..5_000, more in 0i64..5_000,
+    ) {
+        let place = schedule.place(&id_for(&schedule, number)).unwrap();
+        let (few, many) =
+            (schedule.piece_count(weight).unwrap(), schedule.piece_count(weight + more).unwrap());
+        let wanted = ((weight + 9) / 10).max(1).min(i64::from(schedule.slot_count()));
+        prop_assert_eq!(i64::from(few), wanted);
+        prop_assert!(few <= many && many <= schedule.slot_count());
+        prop_assert_eq!(schedule.piece(&place, 0), place);
+        for piece in 0..many {
+            let stands = schedule.piece(&place, piece);
+            prop_assert!(stands.slot < schedule.slot_count());
+            prop_assert_eq!(
+                stands.cycle_offset,
+                u64::from(stands.slot) * schedule.slot_ticks() + stands.slot_offset
+            );
+        }
+    }
+
+    /// In a power of two of pieces no two are nearer than their share of the cycle.
+    #[test]
+    fn pieces_spread_evenly(schedule in schedules(), number: u64, bits in 0u32..6) {
+        let place = schedule.place(&id_for(&schedule, number)).unwrap();
+        let count = 1u64 << bits;
+        let period = schedule.active_ticks();
+        let mut offsets: Vec<u64> =
+            (0..count as u32).map(|piece| schedule.piece(&place, piece).cycle_offset).collect();
+        offsets.sort_unstable();
+        for (index, offset) in offsets.iter().enumerate() {
+            let next = offsets.get(index + 1).copied().unwrap_or(offsets[0] + period);
+            let share = period as f64 / count as f64;
+            prop_assert!(((next - offset) as f64 - share).abs() <= 1.0 + 1e-6);
+        }
+    }
+
+    #[test]
+    fn runs_are_found_and_counted_as_they_are_walked(
+        schedule in schedules(), number: u64, from in -9_000_000_000i64..9_000_000_000, span in 0i64..3_000_000,
+    ) {
+        let place = schedule.place(&id_for(&schedule, number)).unwrap();
+        let clock = schedule.clock();
+        let times = clock.times(&place);
+        let walked = runs_by_walking(&schedule, &place, from, from + span);
+        prop_assert_eq!(times.count(from..from + span), walked.len() as u64);
+        let between: Vec<_> =
+            times.between(from..from + span).map(|run| (run.cycle_index, run.unix_millis)).collect();
+        prop_assert_eq!(&between, &walked);
+        let last = times.last_before(from).unwrap();
+        prop_assert!(last.unix_millis < from);
+        let first = times.first_from(from).unwrap();
+        prop_assert_eq!(first.cycle_index, last.cycle_index + 1);
+        prop_assert!(first.unix_millis >= from);
+        let start = schedule.cycle_start(schedule.cycle_of_millis(from)).unwrap();
+        let end = schedule.cycle_start_after(millis(from)).unwrap();
+        prop_assert!(start <= millis(from) && millis(from) < end);
+        prop_assert_eq!(schedule.cycle_start_after(start).unwrap(), end);
+    }
+
+    #[test]
+    fn a_newcomer_has_one_first_run_and_never_two(
+        schedule in schedules(), number: u64, created in -9_000_000_000i64..9_000_000_000, span: u64, pieces in 1u32..9,
+    ) {
+        let id = id_for(&schedule, number);
+        let own = schedule.place(&id).unwrap();
+        let period = schedule.period().whole_millis().unwrap();
+        let tick = schedule.resolution().whole_millis().unwrap();
+        let span = tick + span % (period - tick + 1);
+        let come = |policy, smear_span| {
+            let spec = NewcomerSpec { created_time: millis(created), policy, smear_span };
+            Newcomer::try_new(&schedule, &spec, millis(created)).unwrap()
+        };
+        let next_cycle = come(NewcomerPolicy::NextCycle, None);
+        let smeared = come(NewcomerPolicy::NowSmeared, Some(Span::from_millis(span)));
+        for piece in 0..pieces {
+            let place = schedule.piece(&own, piece);
+            let regular = runs_by_walking(&schedule, &place, created, created + 2 * period as i64)[0];
+            let first = next_cycle.first_run(&id, &place, piece).unwrap();
+            prop_assert_eq!((first.run.cycle_index, first.run.unix_millis), regular);
+            prop_assert_eq!(first.regular_unix_millis, None);
+
+            let first = smeared.first_run(&id, &place, piece).unwrap();
+            if regular.0 == schedule.cycle_of_millis(created) {
+                prop_assert_eq!((first.run.cycle_index, first.run.unix_millis), regular);
+            } else if let Some(passed) = first.regular_unix_millis {
+                prop_assert_eq!(first.run.cycle_index, regular.0 - 1, "the current cycle's run");
+                prop_assert!(passed < created && first.run.unix_millis >= created);
+                prop_assert!(first.run.unix_millis < created + span as i64);
+                prop_assert!(first.run.unix_millis < regular.1);
+            } else {
+                prop_assert_eq!((first.run.cycle_index, first.run.unix_millis), regular);
+                prop_assert!(regular.1 < created + span as i64, "the next time came first");
+            }
+        }
+    }
+}
+
+/// One answer, and what its caller keeps.
+fn ask(
+    schedule: &Schedule,
+    spec: &DueSpec,
+    ids: &[(Id<'_>, Place, u32)],
+    watermark: i64,
+) -> (DueRuns, i64) {
+    let due = Due::try_new(schedule, spec).unwrap();
+    let watermark = due.check_watermark(watermark).unwrap();
+    let mut rows = DueRuns::default();
+    for (index, (id, place, pieces)) in (0..).zip(ids) {
+        for piece in 0..*pieces {
+            due.add(&mut rows, (index, piece), id, &schedule.piece(place, piece), watermark);
+        }
+    }
+    (rows.within_limit().unwrap(), due.next_watermark(watermark))
+}
+
+/// When a program asks: mostly soon again, sometimes after an outage, with a clock that goes back
+/// and forth within the skew.
+fn rhythms() -> impl Strategy<Value = Vec<(i64, i64)>> {
+    let pause = prop_oneof![
+        6 => 0i64..2_000,
+        2 => 0i64..100_000,
+        1 => 0i64..5_000_000,
+    ];
+    prop::collection::vec((pause, -30_000i64..=30_000), 1..40)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    /// Whatever the rhythm, the outages and the clock: every run of the time that was covered is
+    /// listed exactly once or dropped as the policy says.
+    #[test]
+    fn every_run_is_given_exactly_once(
+        schedule in schedules(),
+        numbers in prop::collection::vec(any::<u64>(), 1..6),
+        pieces in 1u32..4,
+        start in -9_000_000_000i64..9_000_000_000,
+        rhythm in rhythms(),
+        policy in prop::sample::select(vec![
+            MissedRunPolicy::Skip, MissedRunPolicy::RunOnce, MissedRunPolicy::RunAll,
+        ]),
+        tolerance: u64, horizon in prop_oneof![Just(None), (0u64..10_000_000).prop_map(Some)], smear: u64,
+    ) {
+        let period = schedule.period().whole_millis().unwrap();
+        let skew = 60_000.min(period) as i64;
+        let tolerance = tolerance % (period + 1);
+        let horizon_millis = horizon.map_or(3_660 * 86_400_000, |more| tolerance + more);
+        let smear = if smear % 3 == 0 { 0 } else { smear % (period + 1) };
+        let ids: Vec<_> = numbers
+            .iter()
+            .map(|number| {
+                let id = id_for(&schedule, *number);
+                (id, schedule.place(&id).unwrap(), pieces.min(schedule.slot_count()))
+            })
+            .collect();
+        let spec = |now: i64| DueSpec {
+            now_time: millis(now),
+            missed_run_policy: policy,
+            on_time_tolerance: Some(Span::from_millis(tolerance)),
+            catch_up_horizon: Some(Span::from_millis(horizon_millis)),
+            smear_span: Some(Span::from_millis(smear)),
+            max_clock_skew: None,
+        };
+        let mut watermark = start;
+        let mut now = start;
+        let mut given: BTreeMap<(u32, u32, i64), u32> = BTreeMap::new();
+        let (mut late, mut dropped) = (0, 0);
+        for (pause, jitter) in rhythm {
+            now += pause.min(2_000 * period as i64 / ids.len() as i64);
+            // Two clocks differ by at most the skew.
+            let seen = now + jitter.clamp(-skew / 2, skew / 2);
+            let due = Due::try_new(&schedule, &spec(seen)).unwrap();
+            let before = watermark;
+            let (rows, next) = ask(&schedule, &spec(seen), &ids, watermark);
+            prop_assert!(next >= watermark, "a watermark never goes back");
+            prop_assert_eq!(next, watermark.max(seen));
+            prop_assert_eq!(due.next_watermark(watermark), next);
+            watermark = next;
+            late += rows.late;
+            dropped += rows.dropped;
+
+            // What should be there, run by run.
+            let mut expected = Vec::new();
+            let mut expected_drops = 0;
+            for (index, (_, place, pieces)) in (0u32..).zip(&ids) {
+                for piece in 0..*pieces {
+                    let place = schedule.piece(place, piece);
+                    let runs = runs_by_walking(&schedule, &place, before, seen.max(before));
+                    let is_on_time = |run: &&(i64, i64)| seen - run.1 <= tolerance as i64;
+                    let is_caught_up = |run: &&(i64, i64)| seen - run.1 <= horizon_millis as i64;
+                    let on_time: Vec<_> = runs.iter().filter(is_on_time).collect();
+                    let missed: Vec<_> = runs.iter().filter(|run| !is_on_time(run)).collect();
+                    let eligible: Vec<_> = missed.iter().copied().filter(is_caught_up).collect();
+                    let chosen: Vec<_> = match policy {
+                        MissedRunPolicy::Skip => vec![],
+                        MissedRunPolicy::RunAll => eligible,
+                        MissedRunPolicy::RunOnce if on_time.is_empty() => {
+                            eligible.last().copied().into_iter().collect()
+                        }
+                        MissedRunPolicy::RunOnce => vec![],
+                    };
+                    expected_drops += missed.len() - chosen.len();
+                    let late = chosen.iter().map(|run| (index, piece, run.0, run.1, true));
+                    expected.extend(late);
+                    expected.extend(on_time.iter().map(|run| (index, piece, run.0, run.1, false)));
+                }
+            }
+            prop_assert_eq!(rows.id_indexes.len(), expected.len());
+            prop_assert_eq!(rows.dropped, expected_drops as u128);
+            let mut previous = (0, 0, i64::MIN);
+            for (row, (index, piece, cycle, scheduled, is_late)) in expected.into_iter().enumerate() {
+                prop_assert_eq!(rows.id_indexes[row], index);
+                prop_assert_eq!(rows.piece_indexes[row], piece);
+                prop_assert_eq!(rows.cycle_indexes[row], cycle);
+                prop_assert_eq!(rows.scheduled_unix_millis[row], scheduled);
+                let begins = rows.start_unix_millis[row];
+                if is_late {
+                    prop_assert!(begins >= seen && begins < seen + (smear as i64).max(1));
+                    prop_assert!(previous <= (index, piece, begins), "late runs keep their order");
+                    previous = (index, piece, begins);
+                } else {
+                    prop_assert_eq!(begins, scheduled);
+                }
+                *given.entry((index, piece, cycle)).or_default() += 1;
+            }
+        }
+        prop_assert!(given.values().all(|times| *times == 1), "none is given twice");
+        let all: usize = ids
+            .iter()
+            .map(|(_, place, pieces)| -> usize {
+                let of = |piece| schedule.piece(place, piece);
+                (0..*pieces).map(|piece| runs_by_walking(&schedule, &of(piece), start, watermark).len()).sum()
+            })
+            .sum();
+        prop_assert_eq!(given.len() as u128 + dropped, all as u128, "none is lost");
+        if policy == MissedRunPolicy::RunAll && horizon.is_none() {
+            prop_assert_eq!(dropped, 0);
+            prop_assert_eq!(given.len(), all);
+        }
+        prop_assert!(late <= given.len() as u128);
+    }
+}
+
+fn eight_hours() -> Schedule {
+    Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(28_800))).unwrap()
+}
+
+/// After an outage of 3 hours 7,500 of 20,000 IDs are late. Smeared over an hour, no minute has many
+/// more than its share, nor do the IDs of one slot come together.
+#[test]
+fn late_runs_are_smeared_evenly_and_not_by_slot() {
+    let schedule = eight_hours();
+    let names: Vec<String> = (0..20_000).map(|number| format!("user-{number}")).collect();
+    let ids: Vec<_> = names
+        .iter()
+        .map(|name| {
+            let id = Id::text(name).unwrap();
+            (id, schedule.place(&id).unwrap(), 1)
+        })
+        .collect();
+    let (now, hour) = (1_767_225_600_000, 3_600_000);
+    let spec =
+        DueSpec { smear_span: Some(Span::from_millis(hour as u64)), ..DueSpec::until(millis(now)) };
+    let (rows, _) = ask(&schedule, &spec, &ids, now - 3 * hour);
+    let late: Vec<usize> =
+        (0..rows.id_indexes.len()).filter(|row| rows.start_unix_millis[*row] >= now).collect();
+    assert!((7_200..7_800).contains(&late.len()), "{}", late.len());
+    let mut minutes = [0u32; 60];
+    let mut of_a_slot = [0u32; 60];
+    for row in late {
+        let minute = ((rows.start_unix_millis[row] - now) / 60_000) as usize;
+        minutes[minute] += 1;
+        let slot = ids[rows.id_indexes[row] as usize].1.slot;
+        of_a_slot[minute] += u32::from((84..87).contains(&slot)); // three of 48 slots
+    }
+    // 125 in a minute on average, with a deviation of 11.
+    assert!(minutes.iter().all(|count| (75..180).contains(count)), "{minutes:?}");
+    assert!(of_a_slot.iter().filter(|count| **count > 0).count() > 55, "{of_a_slot:?}");
+}
+
+/// A run a millisecond for ten years: counted, not walked; and refused where the rows were too many.
+#[test]
+fn missed_runs_are_counted_however_many() {
+    let schedule = Schedule::try_new(&ScheduleSpec {
+        resolution: Some(Span::from_millis(1)),
+        slot_count: Some(1),
+        ..ScheduleSpec::every(Span::from_millis(1))
+    })
+    .unwrap();
+    let id = Id::text("busy").unwrap();
+    let ids = [(id, schedule.place(&id).unwrap(), 1)];
+    let now = 1_767_225_600_000;
+    let ten_years = 3_660 * 86_400_000;
+    let spec = |policy| DueSpec {
+        missed_run_policy: policy,
+        on_time_tolerance: Some(Span::from_seconds(0)),
+        catch_up_horizon: Some(Span::from_millis(ten_years as u64)),
+        ..DueSpec::until(millis(now))
+    };
+    let (rows, _) = ask(&schedule, &spec(MissedRunPolicy::RunOnce), &ids, now - 2 * ten_years);
+    assert_eq!(rows.scheduled_unix_millis, [now - 1]);
+    assert_eq!(rows.dropped, 2 * ten_years as u128 - 1);
+
+    let all = spec(MissedRunPolicy::RunAll);
+    let due = Due::try_new(&schedule, &all).unwrap();
+    let mut rows = DueRuns::default();
+    due.add(&mut rows, (0, 0), &id, &ids[0].1, now - 65_537);
+    let refused = rows.within_limit().unwrap_err();
+    assert_eq!((refused.field.as_str(), refused.reason), ("ids", Reason::OutOfRange));
+    assert!(refused.value.contains("65537"), "{refused}");
+    let (rows, _) = ask(&schedule, &all, &ids, now - 65_536);
+    assert_eq!(rows.id_indexes.len(), 65_536);
+    let mut rows = DueRuns::default();
+    due.add(&mut rows, (0, 0), &id, &ids[0].1, now - ten_years);
+    assert!(rows.id_indexes.capacity() == 0 && rows.within_limit().is_err());
+}
+
+#[test]
+fn watermarks_may_lie_ahead_by_the_skew_and_no_more() {
+    let schedule = eight_hours();
+    let now = 1_767_225_600_000;
+    let due = Due::try_new(&schedule, &DueSpec::until(millis(now))).unwrap();
+    assert_eq!(due.check_watermark(now + 60_000), Ok(now + 60_000));
+    assert_eq!(due.next_watermark(now + 60_000), now + 60_000);
+    let refused = due.check_watermark(now + 60_001).unwrap_err();
+    assert!(refused.allowed.contains("2026-01-01T00:01:00Z"), "{refused}");
+    assert!(due.check_watermark(i64::MAX).is_err() && due.check_watermark(i64::MIN).is_err());
+}
+
+/// A sub-millisecond of now: what is between is due once, now or the next time.
+#[test]
+fn parts_of_a_millisecond_lose_nothing() {
+    let schedule = Schedule::try_new(&ScheduleSpec {
+        resolution: Some(Span::from_millis(1)),
+        slot_count: Some(1),
+        ..ScheduleSpec::every(Span::from_millis(1))
+    })
+    .unwrap();
+    let id = Id::text("a").unwrap();
+    let ids = [(id, schedule.place(&id).unwrap(), 1)];
+    let spec = |nanos| DueSpec {
+        missed_run_policy: MissedRunPolicy::RunAll,
+        catch_up_horizon: Some(Span::from_seconds(1)),
+        max_clock_skew: Some(Span::from_seconds(0)),
+        ..DueSpec::until(Moment::try_new(0, nanos).unwrap())
+    };
+    let (rows, watermark) = ask(&schedule, &spec(4_500_000), &ids, 3);
+    assert_eq!((rows.scheduled_unix_millis, watermark), (vec![3, 4], 5));
+    let (rows, watermark) = ask(&schedule, &spec(4_600_000), &ids, watermark);
+    assert_eq!((rows.scheduled_unix_millis, watermark), (vec![], 5));
+    let (rows, _) = ask(&schedule, &spec(5_000_001), &ids, watermark);
+    assert_eq!(rows.scheduled_unix_millis, [5]);
+}
+
+/// The demonstration: 5,000 users, Pareto(1.1) sizes, 128 slots. In one piece each, the largest
+/// alone fills a slot 18 times as full as the mean; in pieces no slot has much more than twice.
+#[test]
+fn heavy_users_in_pieces_leave_the_slots_even() {
+    let schedule = |quantum| {
+        let spec = ScheduleSpec {
+            weight_quantum: quantum,
+            ..ScheduleSpec::every(Span::from_seconds(28_800))
+        };
+        Schedule::try_new(&spec).unwrap()
+    };
+    let (whole, cut) = (schedule(Some(1 << 53)), schedule(Some(1_000)));
+    let fullest_over_mean = |schedule: &Schedule, sample: u32| {
+        let mut loads = [0.0; 128];
+        for user in 0..5_000u32 {
+            let u = (f64::from(user) + 0.5) / 5_000.0; // the quantiles of Pareto(1.1)
+            let weight = (100.0 * (1.0 - u).powf(-1.0 / 1.1)) as i64;
+            let name = format!("user-{sample}-{user}");
+            let place = schedule.place(&Id::text(&name).unwrap()).unwrap();
+            let pieces = schedule.piece_count(weight).unwrap();
+            for piece in 0..pieces {
+                let slot = schedule.piece(&place, piece).slot as usize;
+                loads[slot] += weight as f64 / f64::from(pieces);
+            }
+        }
+        let mean: f64 = loads.iter().sum::<f64>() / 128.0;
+        loads.iter().copied().fold(0.0, f64::max) / mean
+    };
+    for sample in 0..10 {
+        let before = fullest_over_mean(&whole, sample);
+        let after = fullest_over_mean(&cut, sample);
+        assert!((12.0..30.0).contains(&before), "{before}");
+        assert!(after < 2.3, "{after}");
+    }
+}

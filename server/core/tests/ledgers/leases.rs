@@ -1,0 +1,335 @@
+//! What the outside is promised of leases, written down as a history goes on.
+
+use offbeat_core::lease::{Cause, Lease, LeaseId, LeaseSpec, Leases, Outcome, Settlement, Verdict};
+
+pub(crate) const EPOCH: u64 = 7;
+const LEASE: u64 = 1_000;
+const MAX_ATTEMPTS: u32 = 3;
+
+/// What the histories are run against: the machine, or one that has been broken.
+pub(crate) trait Machine {
+    fn lease(
+        &mut self,
+        now: u64,
+        consumer: u8,
+        next: &mut dyn FnMut() -> Option<u64>,
+        outcomes: &mut Vec<Outcome<u64>>,
+    ) -> Option<Lease<u64>>;
+
+    fn settle(
+        &mut self,
+        now: u64,
+        id: LeaseId,
+        verdict: Verdict,
+        outcomes: &mut Vec<Outcome<u64>>,
+    ) -> Settlement;
+
+    fn next_event(&self, now: u64) -> Option<u64>;
+
+    fn held_by(&self, consumer: u8) -> usize;
+}
+
+impl Machine for Leases<u64, u8> {
+    fn lease(
+        &mut self,
+        now: u64,
+        consumer: u8,
+        next: &mut dyn FnMut() -> Option<u64>,
+        outcomes: &mut Vec<Outcome<u64>>,
+    ) -> Option<Lease<u64>> {
+        self.expire(now, outcomes);
+        self.lease(now, &consumer, next)
+    }
+
+    fn settle(
+        &mut self,
+        now: u64,
+        id: LeaseId,
+        verdict: Verdict,
+        outcomes: &mut Vec<Outcome<u64>>,
+    ) -> Settlement {
+        self.settle(now, id, verdict, outcomes)
+    }
+
+    fn next_event(&self, now: u64) -> Option<u64> {
+        self.next_event(now)
+    }
+
+    fn held_by(&self, consumer: u8) -> usize {
+        self.held_by(&consumer)
+    }
+}
+
+/// What the outside knows of a job.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    attempts: u32,
+    /// Attempts that do not count.
+    released: u32,
+    consumer: u8,
+    /// The lease that counts, with its deadline; none while nobody holds the job.
+    held: Option<(LeaseId, u64)>,
+    /// When it may be lent again, if it was before.
+    ready: Option<u64>,
+    terminated: bool,
+    /// Whether its consumer has said, after the end of its lease, that it was not begun.
+    released_late: bool,
+    outcome: Option<Outcome<u64>>,
+}
+
+/// Writes down what was promised, and notices what was not kept.
+struct Ledger {
+    jobs: Vec<Known>,
+    /// Jobs that were lent for the first time.
+    begun: usize,
+    max_held: usize,
+    max_outstanding: usize,
+    now: u64,
+}
+
+pub(crate) type Checked<T = ()> = Result<T, String>;
+
+fn ensure(holds: bool, promise: impl FnOnce() -> String) -> Checked {
+    if holds { Ok(()) } else { Err(promise()) }
+}
+
+impl Ledger {
+    fn new(job_count: usize, max_held: usize, max_outstanding: usize) -> Self {
+        let jobs = vec![Known::default(); job_count];
+        Self { jobs, begun: 0, max_held, max_outstanding, now: 0 }
+    }
+
+    fn holds(&self, job: usize) -> bool {
+        let Known { held, outcome, .. } = self.jobs[job];
+        outcome.is_none() && held.is_some_and(|(_, deadline)| deadline > self.now)
+    }
+
+    fn held_by(&self, consumer: u8) -> usize {
+        let of = |job: &usize| self.holds(*job) && self.jobs[*job].consumer == consumer;
+        (0..self.jobs.len()).filter(of).count()
+    }
+
+    /// Whether a job is to be lent to a consumer who asks now.
+    fn is_due(&self, consumer: u8) -> bool {
+        let expires = |job: &Known| job.held.is_some_and(|(_, deadline)| deadline <= self.now);
+        let is_last = |job: &Known| job.attempts - job.released >= MAX_ATTEMPTS;
+        let open = |job: &&Known| job.outcome.is_none() && !(expires(job) && is_last(job));
+        let again = self
+            .jobs
+            .iter()
+            .filter(open)
+            .any(|job| job.ready.is_some_and(|ready| ready <= self.now) || expires(job));
+        let begun = self.jobs.iter().take(self.begun).filter(open).count();
+        let new = self.begun < self.jobs.len() && begun < self.max_outstanding;
+        self.held_by(consumer) < self.max_held && (again || new)
+    }
+
+    fn leased(&mut self, consumer: u8, lease: &Lease<u64>) -> Checked {
+        let index = usize::try_from(lease.job).unwrap();
+        ensure(!self.holds(index), || format!("two leases on job {index}"))?;
+        let job = self.jobs[index];
+        ensure(job.outcome.is_none(), || format!("job {index} was lent after its end"))?;
+        ensure(job.ready.is_none_or(|ready| ready <= self.now), || {
+            format!("job {index} was lent before its delay was over")
+        })?;
+        if job.attempts == 0 {
+            ensure(index == self.begun, || format!("job {index} was lent out of order"))?;
+            self.begun += 1;
+        }
+        let id = lease.id;
+        ensure(id.epoch == EPOCH && id.attempt == job.attempts + 1, || format!("{id:?}"))?;
+        ensure(id.attempt - job.released <= MAX_ATTEMPTS, || {
+            format!("job {index}: too many attempts")
+        })?;
+        ensure(lease.deadline == self.now + LEASE, || format!("job {index}: {lease:?}"))?;
+        let held = Some((id, lease.deadline));
+        let released_late = false;
+        self.jobs[index] =
+            Known { attempts: id.attempt, consumer, held, ready: None, released_late, ..job };
+        ensure(self.held_by(consumer) <= self.max_held, || "too many leases".to_owned())
+    }
+
+    fn ended(&mut self, outcome: Outcome<u64>) -> Checked {
+        let (Outcome::Settled(number) | Outcome::DeadLettered { job: number, .. }) = outcome;
+        let job = &mut self.jobs[usize::try_from(number).unwrap()];
+        ensure(job.outcome.is_none(), || format!("job {number} ended twice"))?;
+        if let Outcome::DeadLettered { attempts, cause, .. } = outcome {
+            let terminated = cause == Cause::Terminated;
+            let told = attempts == job.attempts && terminated == job.terminated;
+            ensure(told, || format!("job {number}: {outcome:?}"))?;
+            ensure(attempts - job.released == MAX_ATTEMPTS || terminated, || {
+                format!("job {number} was given up after {attempts} attempts")
+            })?;
+        }
+        job.outcome = Some(outcome);
+        Ok(())
+    }
+
+    /// What a verdict must come to, by the promises alone.
+    fn expected(&self, index: usize, id: LeaseId, verdict: Verdict) -> Settlement {
+        let job = self.jobs[index];
+        let is_last = job.held.is_some_and(|(held, _)| held == id);
+        if is_last && self.holds(index) {
+            return match verdict {
+                Verdict::Ack => Settlement::Settled,
+                Verdict::Terminate => Settlement::DeadLettered,
+                Verdict::Nack { .. } if id.attempt - job.released == MAX_ATTEMPTS => {
+                    Settlement::DeadLettered
+                }
+                Verdict::Nack { .. } | Verdict::Release => Settlement::Returned,
+                Verdict::Extend => Settlement::Extended { deadline: self.now + LEASE },
+            };
+        }
+        let waits = job.outcome.is_none() && is_last && job.ready.is_none();
+        let may_go_on = job.attempts - job.released < MAX_ATTEMPTS;
+        if verdict == Verdict::Release && waits && may_go_on && !job.released_late {
+            return Settlement::Returned;
+        }
+        match (job.outcome, verdict) {
+            (Some(Outcome::Settled(_)), Verdict::Ack) if is_last => Settlement::Settled,
+            (Some(Outcome::DeadLettered { .. }), Verdict::Terminate) if is_last => {
+                Settlement::DeadLettered
+            }
+            _ => Settlement::Stale,
+        }
+    }
+
+    fn settled(&mut self, index: usize, verdict: Verdict, settlement: Settlement) {
+        let now = self.now;
+        let job = &mut self.jobs[index];
+        match (settlement, verdict) {
+            (Settlement::Returned, Verdict::Nack { delay }) => {
+                (job.held, job.ready) = (None, Some(now + delay));
+            }
+            (Settlement::Returned, _) => {
+                job.released += 1;
+                if job.held.is_some_and(|(_, deadline)| deadline > now) {
+                    (job.held, job.ready) = (None, Some(now));
+                } else {
+                    job.released_late = true; // it was ready already
+                }
+            }
+            (Settlement::Extended { deadline }, _) => {
+                if let Some((_, old)) = &mut job.held {
+                    *old = deadline;
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The machine itself.
+pub(crate) fn machine(spec: &LeaseSpec) -> Box<dyn Machine> {
+    Box::new(Leases::try_new(EPOCH, spec).unwrap())
+}
+
+/// Runs a history of events and then to the end, and says which promise was broken. `below` is
+/// asked for a number below each limit: it chooses the events.
+pub(crate) fn history(
+    below: &mut dyn FnMut(usize) -> usize,
+    build: impl FnOnce(&LeaseSpec) -> Box<dyn Machine>,
+) -> Checked {
+    let (job_count, max_held, max_outstanding) = (1 + below(12), 1 + below(4), 1 + below(6));
+    let mut machine = build(&LeaseSpec {
+        lease_millis: LEASE.cast_signed(),
+        max_attempts: MAX_ATTEMPTS.into(),
+        max_consumer_leases: i64::try_from(max_held).unwrap(),
+        max_outstanding: i64::try_from(max_outstanding).unwrap(),
+    });
+    let mut ledger = Ledger::new(job_count, max_held, max_outstanding);
+    let mut given: Vec<(usize, LeaseId)> = Vec::new();
+    for _ in 0..60 {
+        match below(4) {
+            0 => ledger.now += [0, 1, LEASE / 3, LEASE - 1, LEASE, 3 * LEASE][below(6)],
+            1 => take(&mut *machine, &mut ledger, &mut given, below(2), below(5))?,
+            _ if given.is_empty() => {}
+            _ => {
+                let (job, mut id) = given[below(given.len())];
+                if below(20) == 0 {
+                    id.epoch -= 1; // of a life before a restart
+                }
+                let verdict = match below(7) {
+                    0..3 => Verdict::Ack,
+                    3 => Verdict::Nack { delay: [0, LEASE / 2][below(2)] },
+                    4 => Verdict::Extend,
+                    5 => Verdict::Release,
+                    _ => Verdict::Terminate,
+                };
+                say(&mut *machine, &mut ledger, job, id, verdict)?;
+            }
+        }
+    }
+    // To the end: whatever is lent is finished, and time passes only if nothing can be.
+    for _ in 0..10 * job_count + 10 {
+        if ledger.jobs.iter().all(|job| job.outcome.is_some()) {
+            return ensure(machine.next_event(ledger.now).is_none(), || {
+                "it waits for nothing".to_owned()
+            });
+        }
+        let before = given.len();
+        for consumer in 0..2 {
+            take(&mut *machine, &mut ledger, &mut given, consumer, job_count)?;
+        }
+        let idle = given.len() == before;
+        for (job, id) in given.split_off(before) {
+            say(&mut *machine, &mut ledger, job, id, Verdict::Ack)?;
+        }
+        if idle {
+            let Some(event) = machine.next_event(ledger.now) else { break };
+            ensure(event > ledger.now, || "an event of the past".to_owned())?;
+            ledger.now = event;
+        }
+    }
+    let lost = ledger.jobs.iter().filter(|job| job.outcome.is_none()).count();
+    ensure(lost == 0, || format!("{lost} jobs were lost"))
+}
+
+fn take(
+    machine: &mut dyn Machine,
+    ledger: &mut Ledger,
+    given: &mut Vec<(usize, LeaseId)>,
+    consumer: usize,
+    count: usize,
+) -> Checked {
+    let consumer = u8::try_from(consumer).unwrap();
+    for _ in 0..count {
+        let mut outcomes = Vec::new();
+        let new = (ledger.begun < ledger.jobs.len()).then_some(ledger.begun as u64);
+        let due = ledger.is_due(consumer);
+        let lease = machine.lease(ledger.now, consumer, &mut || new, &mut outcomes);
+        outcomes.into_iter().try_for_each(|outcome| ledger.ended(outcome))?;
+        ensure(lease.is_some() == due, || format!("{lease:?} where one was due: {due}"))?;
+        let Some(lease) = lease else { break };
+        ledger.leased(consumer, &lease)?;
+        given.push((usize::try_from(lease.job).unwrap(), lease.id));
+    }
+    let held = machine.held_by(consumer);
+    ensure(held == ledger.held_by(consumer) || count == 0, || format!("it says it holds {held}"))
+}
+
+fn say(
+    machine: &mut dyn Machine,
+    ledger: &mut Ledger,
+    job: usize,
+    id: LeaseId,
+    verdict: Verdict,
+) -> Checked {
+    let mut outcomes = Vec::new();
+    let settlement = machine.settle(ledger.now, id, verdict, &mut outcomes);
+    // What expires by now, expires before the verdict counts.
+    let expected = ledger.expected(job, id, verdict);
+    ledger.jobs[job].terminated |=
+        verdict == Verdict::Terminate && expected == Settlement::DeadLettered;
+    outcomes.into_iter().try_for_each(|outcome| ledger.ended(outcome))?;
+    let expected = match (expected, verdict) {
+        // Its last lease ran out just now.
+        (Settlement::Stale, Verdict::Terminate) => ledger.expected(job, id, verdict),
+        _ => expected,
+    };
+    ensure(settlement == expected, || {
+        format!("job {job}: {verdict:?} of {id:?} came to {settlement:?}, not {expected:?}")
+    })?;
+    ledger.settled(job, verdict, settlement);
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! Rows by second, summed up as they come: a scenario of weeks has millions of them.
+
+use std::sync::Arc;
+
+use super::Trace;
+use super::metrics::Row;
+
+/// At most so many steps of a series.
+const STEPS: u64 = 1_200;
+const MINUTE: u32 = 60;
+
+/// What rows come to.
+#[derive(Debug, Clone, Default)]
+pub struct Sums {
+    /// Rows of a step.
+    pub step: u32,
+    /// How many rows there were.
+    pub rows: u64,
+    /// Jobs that were done, by minute.
+    pub finished_by_minute: Vec<u64>,
+    /// By step.
+    pub steps: Vec<Step>,
+    /// Attempts that found their lock held.
+    pub lock_conflicts: u64,
+}
+
+/// Rows that stand together in a series.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Step {
+    /// How many they are.
+    pub rows: u32,
+    /// The most jobs that wait.
+    pub queue_depth: u32,
+    /// The most that are enqueued in a second.
+    pub enqueued: u32,
+    /// The most workers.
+    pub workers: u32,
+    /// Jobs that were done.
+    pub finished: u64,
+    /// Workers with a job, summed over the seconds.
+    pub busy_workers: u64,
+}
+
+impl Sums {
+    /// What is done in each whole minute: a part of one at the end is no minute in which less was
+    /// done.
+    pub fn whole_minutes(&self) -> &[u64] {
+        let whole = usize::try_from(self.rows / u64::from(MINUTE)).unwrap_or(usize::MAX);
+        self.finished_by_minute.get(..whole).unwrap_or(&self.finished_by_minute)
+    }
+
+    /// The most of something, over all rows.
+    pub fn most(&self, of: fn(&Step) -> u32) -> u32 {
+        self.steps.iter().map(of).max().unwrap_or(0)
+    }
+}
+
+/// The rows of a run under way.
+pub(super) struct Rows {
+    kept: Option<Vec<Row>>,
+    sums: Sums,
+    /// The step and the minute under way, and how many rows are to come in each: counted down,
+    /// since to divide takes longer than all the rest.
+    step: Step,
+    step_left: u32,
+    finished: u64,
+    minute_left: u32,
+}
+
+impl Rows {
+    /// Of so many seconds, which are kept themselves, or summed up alone.
+    pub(super) fn new(seconds: u64, keep: bool) -> Self {
+        let step = u32::try_from(seconds.div_ceil(STEPS).max(1)).unwrap_or(u32::MAX);
+        let capacity = usize::try_from(seconds).unwrap_or_default();
+        let kept = keep.then(|| Vec::with_capacity(capacity));
+        let sums = Sums { step, ..Sums::default() };
+        let (step_left, minute_left) = (step, MINUTE);
+        Self { kept, sums, step: Step::default(), step_left, finished: 0, minute_left }
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, row: Row) {
+        self.sums.rows += 1;
+        self.sums.lock_conflicts += u64::from(row.lock_conflicts);
+        self.finished += u64::from(row.finished);
+        self.minute_left -= 1;
+        if self.minute_left == 0 {
+            self.end_minute();
+        }
+        let step = &mut self.step;
+        step.rows += 1;
+        step.queue_depth = step.queue_depth.max(row.queue_depth);
+        step.enqueued = step.enqueued.max(row.enqueued);
+        step.workers = step.workers.max(row.workers);
+        step.finished += u64::from(row.finished);
+        step.busy_workers += u64::from(row.busy_workers);
+        self.step_left -= 1;
+        if self.step_left == 0 {
+            self.end_step();
+        }
+        if let Some(kept) = &mut self.kept {
+            kept.push(row);
+        }
+    }
+
+    fn end_minute(&mut self) {
+        self.sums.finished_by_minute.push(std::mem::take(&mut self.finished));
+        self.minute_left = MINUTE;
+    }
+
+    fn end_step(&mut self) {
+        self.sums.steps.push(std::mem::take(&mut self.step));
+        self.step_left = self.sums.step.max(1);
+    }
+
+    /// How many there are.
+    pub(super) const fn len(&self) -> u64 {
+        self.sums.rows
+    }
+
+    /// Hands them to what the run leaves.
+    pub(super) fn leave(&mut self, trace: &mut Trace) {
+        if self.minute_left < MINUTE {
+            self.end_minute();
+        }
+        if self.step.rows > 0 {
+            self.end_step();
+        }
+        trace.rows = Arc::new(self.kept.take().unwrap_or_default());
+        trace.sums = std::mem::take(&mut self.sums);
+    }
+}

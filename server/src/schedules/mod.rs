@@ -1,0 +1,35 @@
+//! Schedules that callers name: read from a file, exchanged under a running server.
+
+mod fields;
+mod file;
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use offbeat_core::Catalog;
+
+pub use file::{FileRefusal, parse};
+
+/// The schedules that a server has loaded. Requests take a snapshot and keep it to their end:
+/// the lock is held while a pointer is copied.
+#[derive(Debug, Clone, Default)]
+pub struct Loaded(Arc<RwLock<Arc<Catalog>>>);
+
+impl Loaded {
+    /// These.
+    #[must_use]
+    pub fn new(catalog: Catalog) -> Self {
+        Self(Arc::new(RwLock::new(Arc::new(catalog))))
+    }
+
+    /// Those of this moment.
+    #[must_use]
+    pub fn snapshot(&self) -> Arc<Catalog> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// These from now on; gives back those of before.
+    pub fn exchange(&self, catalog: Catalog) -> Arc<Catalog> {
+        let mut held = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *held, Arc::new(catalog))
+    }
+}
