@@ -453,8 +453,10 @@ fn a_bad_file_is_refused_by_line_schedule_field_value_and_range() {
     assert!(String::from_utf8(output.stderr).unwrap().contains(":2: file: bytes that are no text"));
 }
 
+/// Runs a command to its end; a server that serves, against what was expected, is ended.
 fn run(arguments: &[&str]) -> Output {
-    Command::new(BINARY).args(arguments).stdin(Stdio::null()).output().unwrap()
+    let mut command = Command::new("timeout");
+    command.args(["10", BINARY]).args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
 fn printed(output: &Output) -> (Option<i32>, String, String) {
