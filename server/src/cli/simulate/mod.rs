@@ -10,7 +10,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
@@ -144,8 +144,11 @@ fn watched(scenario: &Scenario, tell: SyncSender<Ended>) -> Result<Vec<Vec<Diges
     let bar = Progress::new(scenario.duration / 1_000_000 * runs);
     stop_on_interrupt(&watch);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    // A thread that has said so may take a while to be finished.
+    let is_done = AtomicBool::new(false);
     let digests = std::thread::scope(|scope| {
         let watching = std::thread::current();
+        let is_done = &is_done;
         let watch = &watch;
         let running = scope.spawn(move || {
             // Nobody listens where writing has failed, which is said later.
@@ -154,10 +157,11 @@ fn watched(scenario: &Scenario, tell: SyncSender<Ended>) -> Result<Vec<Vec<Diges
                 Digest::of(scenario, number, trace)
             };
             let digests = run_each(scenario, threads, watch, &digest);
+            is_done.store(true, Ordering::Release);
             watching.unpark();
             digests
         });
-        while !running.is_finished() {
+        while !is_done.load(Ordering::Acquire) && !running.is_finished() {
             bar.show(watch.seconds.load(Ordering::Relaxed));
             std::thread::park_timeout(Duration::from_millis(50));
         }
