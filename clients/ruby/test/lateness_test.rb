@@ -99,6 +99,19 @@ class LatenessTest < OffbeatTest
     end
   end
 
+  def test_the_sidecar_is_told_what_is_ten_seconds_old
+    with_metrics do |server, metrics|
+      late = lateness(kind: "old", client: server)
+      clock = 100.0
+      late.define_singleton_method(:now) { clock }
+      [100, 109.9, 110, 119.9, 120, 129.9, 130].zip([0, 0, 3, 3, 3, 3, 6]) do |time, count|
+        clock = time
+        late.record(NOON)
+        assert_equal count, counted(metrics, "old").first, time.to_s
+      end
+    end
+  end
+
   # Each side of a fork sends its own.
   def test_forks
     with_metrics do |server, metrics|

@@ -20,7 +20,7 @@ class AuditFinding
      */
     const AUDIT_FINDING_UNSPECIFIED = 0;
     /**
-     * UUIDs of version 1 under PLACEMENT_TWISTER: they end in the machine's address, so
+     * UUIDs of version 1 or 6 under PLACEMENT_TWISTER: they end in the machine's address, so
      * nearly all fall into a few slots. Take PLACEMENT_HASH.
      *
      * Generated from protobuf enum <code>AUDIT_FINDING_TIME_BASED_UUIDS = 1;</code>

@@ -73,7 +73,7 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
      */
     protected $empty_slot_count = 0;
     /**
-     * Pearson's chi-square of the IDs (pieces) in the slots against an even
+     * Pearson's chi-square of the IDs, by their first pieces, in the slots against an even
      * distribution, or under PLACEMENT_TWISTER against the slots' shares of the buckets.
      *
      * Generated from protobuf field <code>double chi_square = 10;</code>
@@ -127,7 +127,7 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
      *     @type int $empty_slot_count
      *           Slots that hold nothing.
      *     @type float $chi_square
-     *           Pearson's chi-square of the IDs (pieces) in the slots against an even
+     *           Pearson's chi-square of the IDs, by their first pieces, in the slots against an even
      *           distribution, or under PLACEMENT_TWISTER against the slots' shares of the buckets.
      *     @type float $p_value
      *           How likely as uneven a distribution is by chance: 0 to 1. Below 0.001 something
@@ -393,7 +393,7 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Pearson's chi-square of the IDs (pieces) in the slots against an even
+     * Pearson's chi-square of the IDs, by their first pieces, in the slots against an even
      * distribution, or under PLACEMENT_TWISTER against the slots' shares of the buckets.
      *
      * Generated from protobuf field <code>double chi_square = 10;</code>
@@ -405,7 +405,7 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Pearson's chi-square of the IDs (pieces) in the slots against an even
+     * Pearson's chi-square of the IDs, by their first pieces, in the slots against an even
      * distribution, or under PLACEMENT_TWISTER against the slots' shares of the buckets.
      *
      * Generated from protobuf field <code>double chi_square = 10;</code>

@@ -86,7 +86,11 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     protected $catch_up_horizon = null;
     /**
      * Missed runs start smeared over this span from now_time on, instead of all at once:
-     * 0 to one period. Default: 0.
+     * 0 to one period. The j-th, from 0, of a piece's m late runs starts
+     * (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds. u is
+     * the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which
+     * PLACEMENT_HASH places by the first 8 (others have no salt); for piece p, plus p with
+     * its 64 bits reversed, mod 2^64. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 11;</code>
      */
@@ -133,7 +137,11 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
      *           dropped, whatever the policy: on_time_tolerance to 3,660 days. Default: one period.
      *     @type \Google\Protobuf\Duration $smear_span
      *           Missed runs start smeared over this span from now_time on, instead of all at once:
-     *           0 to one period. Default: 0.
+     *           0 to one period. The j-th, from 0, of a piece's m late runs starts
+     *           (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds. u is
+     *           the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which
+     *           PLACEMENT_HASH places by the first 8 (others have no salt); for piece p, plus p with
+     *           its 64 bits reversed, mod 2^64. Default: 0.
      *     @type \Google\Protobuf\Duration $max_clock_skew
      *           How far a watermark may lie after now_time, as that of a machine whose clock is
      *           fast: 0 to one period. Nothing is due then, and the watermark stays. One
@@ -477,7 +485,11 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
 
     /**
      * Missed runs start smeared over this span from now_time on, instead of all at once:
-     * 0 to one period. Default: 0.
+     * 0 to one period. The j-th, from 0, of a piece's m late runs starts
+     * (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds. u is
+     * the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which
+     * PLACEMENT_HASH places by the first 8 (others have no salt); for piece p, plus p with
+     * its 64 bits reversed, mod 2^64. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 11;</code>
      * @return \Google\Protobuf\Duration|null
@@ -499,7 +511,11 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
 
     /**
      * Missed runs start smeared over this span from now_time on, instead of all at once:
-     * 0 to one period. Default: 0.
+     * 0 to one period. The j-th, from 0, of a piece's m late runs starts
+     * (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds. u is
+     * the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which
+     * PLACEMENT_HASH places by the first 8 (others have no salt); for piece p, plus p with
+     * its 64 bits reversed, mod 2^64. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 11;</code>
      * @param \Google\Protobuf\Duration $var

@@ -29,8 +29,9 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
      */
     protected $runs = null;
     /**
-     * The watermark of the next request: now_time, or the request's own if it was later.
-     * Of IDs with watermarks of their own, each's own or this, whichever is later.
+     * The watermark of the next request: now_time, or the request's own if it was later,
+     * in whole milliseconds, rounded up. Of IDs with watermarks of their own, each's own or
+     * this, whichever is later.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp next_watermark = 3;</code>
      */
@@ -59,8 +60,9 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
      *     @type \Offbeat\V1\DueRuns $runs
      *           The runs.
      *     @type \Google\Protobuf\Timestamp $next_watermark
-     *           The watermark of the next request: now_time, or the request's own if it was later.
-     *           Of IDs with watermarks of their own, each's own or this, whichever is later.
+     *           The watermark of the next request: now_time, or the request's own if it was later,
+     *           in whole milliseconds, rounded up. Of IDs with watermarks of their own, each's own or
+     *           this, whichever is later.
      *     @type int|string $late_run_count
      *           Runs that were missed, and run now.
      *     @type int|string $dropped_run_count
@@ -145,8 +147,9 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The watermark of the next request: now_time, or the request's own if it was later.
-     * Of IDs with watermarks of their own, each's own or this, whichever is later.
+     * The watermark of the next request: now_time, or the request's own if it was later,
+     * in whole milliseconds, rounded up. Of IDs with watermarks of their own, each's own or
+     * this, whichever is later.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp next_watermark = 3;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -167,8 +170,9 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The watermark of the next request: now_time, or the request's own if it was later.
-     * Of IDs with watermarks of their own, each's own or this, whichever is later.
+     * The watermark of the next request: now_time, or the request's own if it was later,
+     * in whole milliseconds, rounded up. Of IDs with watermarks of their own, each's own or
+     * this, whichever is later.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp next_watermark = 3;</code>
      * @param \Google\Protobuf\Timestamp $var

@@ -10,9 +10,10 @@ use Google\Protobuf\Internal\GPBUtil;
 
 /**
  * A piece of an ID that is larger than the others. Piece j of an ID with hash h
- * stands where an ID with the hash h + reversed bits of j (mod 2^64) stands; under
- * the other placements its offset is shifted by the same fraction of the cycle's
- * active time.
+ * stands where an ID with the hash h + r (mod 2^64) stands, where r is j with its 64
+ * bits reversed; under the other placements its offset is shifted by the same fraction
+ * of the cycle's active time: (offset + r·T / 2^64, rounded down) mod T, for T ticks.
+ * Predicates and migrations place an ID by piece 0, where it stands without weight.
  *
  * Generated from protobuf message <code>offbeat.v1.Piece</code>
  */

@@ -46,7 +46,8 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
      */
     protected $min_gap = null;
     /**
-     * IDs to plan: up to 65,536, of one type. Default: none, only what holds for all.
+     * IDs to plan, by their first pieces: up to 65,536, of one type. Default: none, only what
+     * holds for all.
      *
      * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 5;</code>
      */
@@ -58,7 +59,9 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
      */
     protected $kind = '';
     /**
-     * The column of IDs in a table, to have the plan as conditions of SQL. Default: none.
+     * The column of IDs in a table, to have the plan as conditions of SQL. Refused where these
+     * cannot be exact: with PLACEMENT_TWISTER, and where min_gap would take more than 8,192
+     * steps. Default: none.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlColumn sql_column = 7;</code>
      */
@@ -81,11 +84,14 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
      *           No ID runs twice within this: 0 to one period of the new schedule (of a calendar: its
      *           shortest unit). Default: 0, which leaves out nothing.
      *     @type \Offbeat\V1\IdColumn $ids
-     *           IDs to plan: up to 65,536, of one type. Default: none, only what holds for all.
+     *           IDs to plan, by their first pieces: up to 65,536, of one type. Default: none, only what
+     *           holds for all.
      *     @type string $kind
      *           Name of the kind of job, part of the run keys, as in AssignSlotRequest.
      *     @type \Offbeat\V1\SqlColumn $sql_column
-     *           The column of IDs in a table, to have the plan as conditions of SQL. Default: none.
+     *           The column of IDs in a table, to have the plan as conditions of SQL. Refused where these
+     *           cannot be exact: with PLACEMENT_TWISTER, and where min_gap would take more than 8,192
+     *           steps. Default: none.
      * }
      */
     public function __construct($data = NULL) {
@@ -242,7 +248,8 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * IDs to plan: up to 65,536, of one type. Default: none, only what holds for all.
+     * IDs to plan, by their first pieces: up to 65,536, of one type. Default: none, only what
+     * holds for all.
      *
      * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 5;</code>
      * @return \Offbeat\V1\IdColumn|null
@@ -263,7 +270,8 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * IDs to plan: up to 65,536, of one type. Default: none, only what holds for all.
+     * IDs to plan, by their first pieces: up to 65,536, of one type. Default: none, only what
+     * holds for all.
      *
      * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 5;</code>
      * @param \Offbeat\V1\IdColumn $var
@@ -304,7 +312,9 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The column of IDs in a table, to have the plan as conditions of SQL. Default: none.
+     * The column of IDs in a table, to have the plan as conditions of SQL. Refused where these
+     * cannot be exact: with PLACEMENT_TWISTER, and where min_gap would take more than 8,192
+     * steps. Default: none.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlColumn sql_column = 7;</code>
      * @return \Offbeat\V1\SqlColumn|null
@@ -325,7 +335,9 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The column of IDs in a table, to have the plan as conditions of SQL. Default: none.
+     * The column of IDs in a table, to have the plan as conditions of SQL. Refused where these
+     * cannot be exact: with PLACEMENT_TWISTER, and where min_gap would take more than 8,192
+     * steps. Default: none.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlColumn sql_column = 7;</code>
      * @param \Offbeat\V1\SqlColumn $var

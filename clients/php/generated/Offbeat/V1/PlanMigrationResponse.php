@@ -47,7 +47,9 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
      */
     protected $advice = '';
     /**
-     * No ID whatever waits longer than this from its last old to its first new run.
+     * No ID whatever waits longer than this from its last old to its first new run. Within
+     * some ticks of the longest wait that there can be, where one hash or fraction decides the
+     * old place and the new one; else the sum of what both can add.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration longest_gap = 6;</code>
      */
@@ -59,7 +61,9 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
      */
     protected $ids = null;
     /**
-     * The plan in SQL: what to enqueue around the cutover; only if a column was named.
+     * The plan in SQL: what to enqueue around the cutover, in order of time, from one old
+     * period before it, in which each row has its last old run, to one new period and min_gap
+     * after it, in which each has its first new one; only if a column was named.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.MigrationStep steps = 8;</code>
      */
@@ -88,11 +92,15 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
      *     @type string $advice
      *           A cheaper way to the same end, in a sentence; empty if there is none.
      *     @type \Google\Protobuf\Duration $longest_gap
-     *           No ID whatever waits longer than this from its last old to its first new run.
+     *           No ID whatever waits longer than this from its last old to its first new run. Within
+     *           some ticks of the longest wait that there can be, where one hash or fraction decides the
+     *           old place and the new one; else the sum of what both can add.
      *     @type \Offbeat\V1\MigratedIds $ids
      *           The IDs of the request as columns; not set if it had none.
      *     @type array<\Offbeat\V1\MigrationStep>|\Google\Protobuf\Internal\RepeatedField $steps
-     *           The plan in SQL: what to enqueue around the cutover; only if a column was named.
+     *           The plan in SQL: what to enqueue around the cutover, in order of time, from one old
+     *           period before it, in which each row has its last old run, to one new period and min_gap
+     *           after it, in which each has its first new one; only if a column was named.
      *     @type array<\Offbeat\V1\SqlIndex>|\Google\Protobuf\Internal\RepeatedField $sql_indexes
      *           The indexes that serve the steps: of the old schedule and of the new one.
      * }
@@ -263,7 +271,9 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * No ID whatever waits longer than this from its last old to its first new run.
+     * No ID whatever waits longer than this from its last old to its first new run. Within
+     * some ticks of the longest wait that there can be, where one hash or fraction decides the
+     * old place and the new one; else the sum of what both can add.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration longest_gap = 6;</code>
      * @return \Google\Protobuf\Duration|null
@@ -284,7 +294,9 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * No ID whatever waits longer than this from its last old to its first new run.
+     * No ID whatever waits longer than this from its last old to its first new run. Within
+     * some ticks of the longest wait that there can be, where one hash or fraction decides the
+     * old place and the new one; else the sum of what both can add.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration longest_gap = 6;</code>
      * @param \Google\Protobuf\Duration $var
@@ -335,7 +347,9 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The plan in SQL: what to enqueue around the cutover; only if a column was named.
+     * The plan in SQL: what to enqueue around the cutover, in order of time, from one old
+     * period before it, in which each row has its last old run, to one new period and min_gap
+     * after it, in which each has its first new one; only if a column was named.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.MigrationStep steps = 8;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -346,7 +360,9 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The plan in SQL: what to enqueue around the cutover; only if a column was named.
+     * The plan in SQL: what to enqueue around the cutover, in order of time, from one old
+     * period before it, in which each row has its last old run, to one new period and min_gap
+     * after it, in which each has its first new one; only if a column was named.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.MigrationStep steps = 8;</code>
      * @param array<\Offbeat\V1\MigrationStep>|\Google\Protobuf\Internal\RepeatedField $var
