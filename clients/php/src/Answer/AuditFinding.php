@@ -9,7 +9,7 @@ use Offbeat\V1;
 /** What can be wrong with a sample of IDs. */
 enum AuditFinding: string
 {
-    /** UUIDs of version 1 under Placement::Twister, which fall into a few slots. */
+    /** UUIDs of version 1 or 6 under Placement::Twister, which fall into a few slots. */
     case TimeBasedUuids = 'time_based_uuids';
 
     /** Integers with a common divisor under Placement::Twister. */

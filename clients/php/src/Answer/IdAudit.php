@@ -12,7 +12,7 @@ final class IdAudit
      * @param list<float> $slotLoads what each slot holds: IDs, or with weights the weight of their pieces
      * @param int $expectedFullestMedian what chance would put into the fullest slot, without weights
      * @param int $expectedFullestP99 the same, 99th percentile
-     * @param float $chiSquare of the slots against an even distribution
+     * @param float $chiSquare of the IDs, by their first pieces, against an even distribution
      * @param ?float $pValue how likely as uneven a distribution is by chance: below 0.001 something is
      *     wrong with the IDs; null with fewer than five IDs a slot
      * @param list<AuditWarning> $warnings what is wrong, worst first

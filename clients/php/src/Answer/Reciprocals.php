@@ -12,6 +12,7 @@ final class Reciprocals
     /**
      * @param list<KindSlot> $kinds in order
      * @param int $gapSlotCount the smallest number of slots between two kinds of one user
+     *     that must not meet
      * @param DateInterval $runBudget what queue wait and run time of a job must stay within;
      *     the delays that were given are taken off
      * @param DateInterval $independentRunBudget the same, for kinds with differing salts

@@ -166,7 +166,7 @@ trait SlotCalls
      *
      * @param list<DateInterval|int|float> $runTimes
      * @param array<array{int, int}> $conflicts which kinds must not meet, where others may, as pairs of
-     *     the first eight. Default: no two may
+     *     eight kinds in all; with $kindCount. Default: no two may
      * @param array<Schedule|ScheduleVersion> $kindSchedules the schedules that the kinds have today, in
      *     order, to be compared: refused unless a slot of one is a slot of all
      * @param DateInterval|int|float|null $pollingDelay how long a due job may wait for whoever enqueues
