@@ -261,7 +261,7 @@ impl DueRuns {
     pub fn within_limit(self) -> Result<Self, Rejection> {
         match self.obstacle {
             Some(Obstacle::ManyCycles) => {
-                let value = "IDs with exclusions over many cycles";
+                let value = "IDs with runs in so many cycles";
                 let allowed = format!(
                     "must need {DUE_CYCLES} looked through: ask for fewer IDs at once, with later \
                      watermarks"
