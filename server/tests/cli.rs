@@ -694,8 +694,22 @@ fn an_audit_draws_a_chart_as_wide_as_it_is_told() {
 fn duties_by_the_calendar_are_told() {
     let from = "2026-03-28T12:00:00Z";
     let output = offbeat(&[
-        "slots", "migrate", "--cycle", "1d", "--new-cycle", "day", "--new-time-zone", "Europe/Berlin",
-        "--new-active", "01:00-05:00", "--cutover", from, "--format", "json", "acme", "bolt",
+        "slots",
+        "migrate",
+        "--cycle",
+        "1d",
+        "--new-cycle",
+        "day",
+        "--new-time-zone",
+        "Europe/Berlin",
+        "--new-active",
+        "01:00-05:00",
+        "--cutover",
+        from,
+        "--format",
+        "json",
+        "acme",
+        "bolt",
     ]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let plan: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -706,8 +720,20 @@ fn duties_by_the_calendar_are_told() {
     // At 22:30 in Berlin nothing may start until 23:00.
     let due = |missed: &[&str]| {
         let flags = [
-            "slots", "due", "--cycle", "day", "--time-zone", "Europe/Berlin", "--exclude", "22:00-23:00",
-            "--watermark", "2026-06-01T00:00:00Z", "--now", "2026-06-01T20:30:00Z", "--format", "json",
+            "slots",
+            "due",
+            "--cycle",
+            "day",
+            "--time-zone",
+            "Europe/Berlin",
+            "--exclude",
+            "22:00-23:00",
+            "--watermark",
+            "2026-06-01T00:00:00Z",
+            "--now",
+            "2026-06-01T20:30:00Z",
+            "--format",
+            "json",
         ];
         let output = offbeat(&[&flags[..], missed, &["acme", "bolt", "cyan", "dune"]].concat());
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -721,7 +747,8 @@ fn duties_by_the_calendar_are_told() {
         assert!(("2026-06-01T21:00:00Z".."2026-06-01T22:00:00Z").contains(&start), "{start}");
     }
     assert!(due(&["--missed", "skip"]).is_empty());
-    let output = offbeat(&["slots", "reciprocal", "--cycle", "day", "--time-zone", "UTC", "--kinds", "2"]);
+    let output =
+        offbeat(&["slots", "reciprocal", "--cycle", "day", "--time-zone", "UTC", "--kinds", "2"]);
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("no fixed span"), "{output:?}");
 }
