@@ -688,3 +688,67 @@ fn an_audit_draws_a_chart_as_wide_as_it_is_told() {
         .collect();
     assert_eq!(findings[0], "SPARSE_INTEGERS");
 }
+
+/// From a period to a calendar, and what is due by it: on the command line as over the wire.
+#[test]
+fn duties_by_the_calendar_are_told() {
+    let from = "2026-03-28T12:00:00Z";
+    let output = offbeat(&[
+        "slots",
+        "migrate",
+        "--cycle",
+        "1d",
+        "--new-cycle",
+        "day",
+        "--new-time-zone",
+        "Europe/Berlin",
+        "--new-active",
+        "01:00-05:00",
+        "--cutover",
+        from,
+        "--format",
+        "json",
+        "acme",
+        "bolt",
+    ]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let plan: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(plan["path"], "SAME_ORDER");
+    assert_eq!(plan["of_all_ids"]["id_count"], 2);
+    assert_eq!(plan["longest_gap"], "259200.999s", "a day, two by the clock, and a tick");
+
+    // At 22:30 in Berlin nothing may start until 23:00.
+    let due = |missed: &[&str]| {
+        let flags = [
+            "slots",
+            "due",
+            "--cycle",
+            "day",
+            "--time-zone",
+            "Europe/Berlin",
+            "--exclude",
+            "22:00-23:00",
+            "--watermark",
+            "2026-06-01T00:00:00Z",
+            "--now",
+            "2026-06-01T20:30:00Z",
+            "--format",
+            "json",
+        ];
+        let output = offbeat(&[&flags[..], missed, &["acme", "bolt", "cyan", "dune"]].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
+    };
+    let late = due(&["--missed", "run-all", "--smear", "1h"]);
+    assert!(!late.is_empty());
+    for row in late {
+        let start = row["start_time"].as_str().unwrap();
+        assert!(("2026-06-01T21:00:00Z".."2026-06-01T22:00:00Z").contains(&start), "{start}");
+    }
+    assert!(due(&["--missed", "skip"]).is_empty());
+    let output =
+        offbeat(&["slots", "reciprocal", "--cycle", "day", "--time-zone", "UTC", "--kinds", "2"]);
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no fixed span"), "{output:?}");
+}

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
 
 
-@pytest.mark.parametrize("page", ["calendars.md", "names.md", "reciprocals.md"])
+@pytest.mark.parametrize("page", ["names.md", "reciprocals.md"])
 def test_commands_print_what_the_page_says(page, tmp_path):
     text = (ROOT / "docs" / "schedules" / page).read_text()
     shown = re.findall(r"```sh\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL)

@@ -152,18 +152,31 @@ impl<'a> Due<'a> {
     pub fn add(
         &self,
         rows: &mut DueRuns,
-        (id_index, piece_index): (u32, u32),
+        indexes: (u32, u32),
         id: &Id<'_>,
         place: &Place,
         watermark: i64,
     ) {
         let cycles = self.clock.cycles_to_count(&(watermark..self.now));
-        if !DUE_CYCLES.allows(i128::from(self.clock.work()) + i128::from(cycles)) {
+        if !DUE_CYCLES.allows(i128::from(rows.work) + i128::from(cycles)) {
             rows.obstacle = Some(Obstacle::ManyCycles);
         }
         if rows.obstacle.is_some() {
             return;
         }
+        let before = self.clock.work();
+        self.add_runs(rows, indexes, id, place, watermark);
+        rows.work = rows.work.saturating_add(self.clock.work() - before);
+    }
+
+    fn add_runs(
+        &self,
+        rows: &mut DueRuns,
+        (id_index, piece_index): (u32, u32),
+        id: &Id<'_>,
+        place: &Place,
+        watermark: i64,
+    ) {
         let times = self.clock.times(place);
         let on_time = watermark.max(self.on_time_from)..self.now;
         let late = watermark.max(self.caught_up_from)..self.on_time_from;
@@ -237,6 +250,8 @@ pub struct DueRuns {
     /// Missed runs that are no rows.
     pub dropped: u128,
     wanted: u128,
+    /// What was looked through for it.
+    work: u64,
     obstacle: Option<Obstacle>,
 }
 
@@ -261,7 +276,7 @@ impl DueRuns {
     pub fn within_limit(self) -> Result<Self, Rejection> {
         match self.obstacle {
             Some(Obstacle::ManyCycles) => {
-                let value = "IDs with exclusions over many cycles";
+                let value = "IDs with runs in so many cycles";
                 let allowed = format!(
                     "must need {DUE_CYCLES} looked through: ask for fewer IDs at once, with later \
                      watermarks"

@@ -317,7 +317,7 @@ pub const DUE_CYCLES: Limit = Limit {
     minimum: 0,
     maximum: 16_777_216,
     unit: "cycles and spans",
-    note: "of all IDs together, and only with exclusions: without, runs are counted at once",
+    note: "of all IDs together; without exclusions runs are counted at once",
 };
 
 /// Steps of a migration.

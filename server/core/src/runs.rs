@@ -302,7 +302,7 @@ impl Schedule {
     /// No place waits longer from one run to the next. With exclusions there is no such bound.
     pub(crate) fn longest_wait_millis(&self) -> Option<i64> {
         let Some(plan) = self.plan() else { return Some(self.period_millis().cast_signed()) };
-        let wait = plan.axis.reach().checked_mul(self.tick_millis().cast_signed());
+        let wait = plan.longest_wait().checked_mul(self.tick_millis().cast_signed());
         wait.filter(|_| !self.has_exclusions())
     }
 

@@ -18,7 +18,8 @@ use offbeat_core::newcomer::{Newcomer, NewcomerPolicy, NewcomerSpec};
 use offbeat_core::window::KeyRanges;
 use offbeat_core::{
     CalendarSpec, CalendarUnit, CycleSpec, CycleWindow, ExclusionPolicy, ExclusionSpec,
-    ExclusionTimes, Id, Moment, Place, PlacementKind, Schedule, ScheduleSpec, Span,
+    ExclusionTimes, Id, Moment, Place, PlacementKind, Reason, Rejection, Schedule, ScheduleSpec,
+    Span,
 };
 use proptest::prelude::*;
 
@@ -505,4 +506,44 @@ fn what_a_recurring_exclusion_defers_lies_evenly_over_the_rest_of_the_day() {
         counts[usize::try_from(run.unix_millis / 1_000 - 10 * DAY).unwrap()] += 1;
     }
     assert!(counts.chunks(2).all(|pair| pair.iter().sum::<u32>() == 3));
+}
+
+/// An hourly schedule at which nothing may start from an instant on, for so many days.
+fn hourly_until(at: i64, days: i64) -> Schedule {
+    let times = ExclusionTimes::Dated { start: seconds(at), end: seconds(at + days * DAY) };
+    Schedule::try_new(&ScheduleSpec {
+        exclusions: vec![ExclusionSpec { times, policy: ExclusionPolicy::Skip }],
+        ..ScheduleSpec::every(Span::from_seconds(HOUR))
+    })
+    .unwrap()
+}
+
+fn due(schedule: &Schedule, watermark: i64, now: i64) -> Result<DueRuns, Rejection> {
+    let spec =
+        DueSpec { missed_run_policy: MissedRunPolicy::RunAll, ..DueSpec::until(seconds(now)) };
+    let due = Due::try_new(schedule, &spec)?;
+    let id = Id::text("acme")?;
+    let mut rows = DueRuns::default();
+    due.add(&mut rows, (0, 0), &id, &schedule.place(&id)?, watermark * 1_000);
+    rows.within_limit()
+}
+
+#[test]
+fn late_runs_wait_for_the_end_of_an_exclusion_but_not_for_ever() {
+    let at = 20_000 * DAY;
+    let rows = due(&hourly_until(at, 1), at - HOUR, at).unwrap();
+    assert_eq!(rows.start_unix_millis, [(at + DAY) * 1_000]);
+    let refused = due(&hourly_until(at, 3), at - HOUR, at).unwrap_err();
+    assert_eq!((refused.field.as_str(), refused.reason), ("now_time", Reason::NoRun));
+}
+
+#[test]
+fn what_would_have_to_be_looked_through_for_long_is_refused() {
+    let at = 20_000 * DAY;
+    let schedule = hourly_until(at, 1);
+    let hours = 24 * 365 * 50;
+    let rows = due(&schedule, at - hours * HOUR, at - HOUR).unwrap();
+    assert_eq!((rows.late, rows.dropped), (1, hours as u128 - 2));
+    let refused = due(&schedule, at - 2_000 * 365 * DAY, at).unwrap_err();
+    assert_eq!((refused.field.as_str(), refused.reason), ("ids", Reason::OutOfRange));
 }

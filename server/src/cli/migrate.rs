@@ -61,7 +61,10 @@ struct NewScheduleArgs {
         value_name = "NAME/VERSION",
         requires = "schedules",
         value_parser = parse_name,
-        conflicts_with_all = ["new_cycle", "new_slots", "new_placement", "new_salt", "new_anchor"]
+        conflicts_with_all = [
+            "new_cycle", "new_slots", "new_placement", "new_salt", "new_anchor", "new_time_zone",
+            "new_active", "new_exclude",
+        ]
     )]
     new_schedule: Option<ScheduleName>,
 
@@ -84,6 +87,18 @@ struct NewScheduleArgs {
     /// When new cycle 0 starts, as RFC 3339
     #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
     new_anchor: Option<Moment>,
+
+    /// The new time zone of the calendar
+    #[arg(long, value_name = "ZONE")]
+    new_time_zone: Option<String>,
+
+    /// The part of a new cycle to use; may be repeated
+    #[arg(long, value_name = "WINDOW")]
+    new_active: Vec<String>,
+
+    /// When nothing may start by the new schedule; may be repeated
+    #[arg(long, value_name = "TIMES")]
+    new_exclude: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -178,6 +193,9 @@ impl MigrateArgs {
             new_placement,
             new_salt,
             new_anchor,
+            new_time_zone,
+            new_active,
+            new_exclude,
         } = &self.new;
         let old = &self.old.more;
         if let Some(path) = &old.named.schedules {
@@ -189,7 +207,6 @@ impl MigrateArgs {
             return Err(Failure::Usage("--new-cycle: is missing".to_owned()));
         };
         let takes_calendar = matches!(cycle, CycleText::Unit(_));
-        let needs_zone = takes_calendar || !old.exclude.is_empty();
         let slots = if new_cycle.is_some() { *new_slots } else { new_slots.or(old.slots) };
         let placement = new_placement.unwrap_or(old.placement);
         let more = MoreScheduleArgs {
@@ -206,9 +223,12 @@ impl MigrateArgs {
             weight_quantum: old.weight_quantum,
             resolution: old.resolution,
             anchor: new_anchor.or(old.anchor.filter(|_| !takes_calendar)),
-            time_zone: old.time_zone.clone().filter(|_| needs_zone),
-            active: if new_cycle.is_some() { Vec::new() } else { old.active.clone() },
-            exclude: old.exclude.clone(),
+            time_zone: new_time_zone.clone().or_else(|| old.time_zone.clone()),
+            active: match new_cycle {
+                None if new_active.is_empty() => old.active.clone(),
+                _ => new_active.clone(),
+            },
+            exclude: if new_exclude.is_empty() { &old.exclude } else { new_exclude }.clone(),
         };
         Schedule::try_new(&more.spec(cycle)?).map_err(|refused| {
             let field = format!("the new {}", refused.field.replace('_', " "));

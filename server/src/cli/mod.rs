@@ -242,7 +242,9 @@ impl From<serde_json::Error> for Failure {
 impl From<Rejection> for Failure {
     fn from(mut rejection: Rejection) -> Self {
         let flag = match rejection.field.as_str() {
-            "period" => "--cycle",
+            "period" | "calendar" => "--cycle",
+            "active_windows" => "--active",
+            "exclusions" => "--exclude",
             "resolution" => "--resolution",
             "anchor_time" => "--anchor",
             "slot_count" => "--slots",

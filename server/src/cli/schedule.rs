@@ -127,7 +127,15 @@ impl MoreScheduleArgs {
             return Ok(Some(schedule));
         }
         let Some(cycle) = cycle else { return Ok(None) };
-        Ok(Some(Schedule::try_new(&self.spec(cycle)?)?))
+        let spec = self.spec(cycle)?;
+        let is_recurring =
+            spec.exclusions.iter().any(|one| matches!(one.times, ExclusionTimes::Recurring { .. }));
+        if self.time_zone.is_some() && matches!(cycle, CycleText::Period(_)) && !is_recurring {
+            let message = "--time-zone: goes with --cycle day, week or month, or with a recurring \
+                           --exclude: a span has no zone";
+            return Err(Failure::Usage(message.to_owned()));
+        }
+        Ok(Some(Schedule::try_new(&spec)?))
     }
 
     pub(super) fn spec(&self, cycle: CycleText) -> Result<ScheduleSpec, Failure> {
@@ -136,13 +144,6 @@ impl MoreScheduleArgs {
         let active = self.active.iter().map(String::as_str);
         let exclude = self.exclude.iter().map(String::as_str);
         let exclusions = parse_exclusions(exclude, zone).map_err(of("--exclude"))?;
-        let is_recurring =
-            exclusions.iter().any(|one| matches!(one.times, ExclusionTimes::Recurring { .. }));
-        if zone.is_some() && matches!(cycle, CycleText::Period(_)) && !is_recurring {
-            let message = "--time-zone: goes with --cycle day, week or month, or with a recurring \
-                           --exclude: a span has no zone";
-            return Err(Failure::Usage(message.to_owned()));
-        }
         Ok(ScheduleSpec {
             cycle: cycle.cycle(zone).map_err(of("--time-zone"))?,
             resolution: Some(self.resolution),

@@ -46,6 +46,18 @@ impl Plan {
         !self.windows.is_empty() || !self.exclusions.is_empty()
     }
 
+    /// No ID waits longer from a run to its next one, in ticks, where nothing is excluded.
+    /// Of units of one length an ID has one wall-clock time, and of months as a whole one share:
+    /// clocks change by a day at most.
+    pub(crate) fn longest_wait(&self) -> i64 {
+        match self.axis.calendar() {
+            Some((unit, _)) if unit != CalendarUnit::Month || self.windows.is_empty() => {
+                self.axis.reach() - self.axis.longest().cast_signed() + 1 // rounding of a share
+            }
+            _ => self.axis.reach(),
+        }
+    }
+
     /// The regular runs of a cycle.
     pub(crate) fn map(&self, index: i64) -> CycleMap {
         CycleMap::new(&self.axis, &self.windows, index)

@@ -1,0 +1,342 @@
+"""Prints golden answers about weights, newcomers, due runs and migrations of schedules with
+calendars, active windows and exclusions: duties as in decisions_of_duties.py, over the cycles of
+calendars.py.
+
+Run: python3 decisions_of_duties_by_calendar.py > ../decisions/duties_by_calendar.json
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from fractions import Fraction
+
+from calendars import DAY, Calendar, Dated, Period, Recurring, Schedule, instant, rfc3339
+from decisions import print_cases
+
+HOUR = 3_600
+
+
+def reversed_bits(piece):
+    return int(format(piece, "064b")[::-1], 2)
+
+
+def at_millis(millis):
+    seconds, rest = divmod(millis, 1_000)
+    text = rfc3339(seconds)
+    return text if rest == 0 else f"{text[:-1]}.{rest:03}Z"
+
+
+def duration(millis):
+    seconds, rest = divmod(millis, 1_000)
+    return f"{seconds}s" if rest == 0 else f"{seconds}.{rest:03}s"
+
+
+class Weighted(Schedule):
+    """IDs are texts, or fractions; their keys are (ID, piece)."""
+
+    def __init__(self, *arguments, quantum=None, **more):
+        super().__init__(*arguments, **more)
+        self.quantum = quantum
+        if quantum is not None:
+            head, salt, rest = self.canonical_text.partition("\nsalt=")
+            self.canonical_text = f"{head}\nweight_quantum={quantum}{salt}{rest}"
+            fingerprint = hashlib.sha256(self.canonical_text.encode()).hexdigest()
+            self.identity = {"fingerprint": fingerprint, "runKeySchedule": fingerprint}
+
+    def spec(self):
+        spec = super().spec()
+        if self.quantum is not None:
+            spec["spec"]["weightQuantum"] = str(self.quantum)
+        return spec
+
+    def canonical(self, ident):
+        return struct.pack(">d", ident).hex() if isinstance(ident, float) else ident
+
+    def digest(self, ident):
+        return hashlib.md5((self.salt + self.canonical(ident)).encode()).hexdigest()
+
+    def _walls(self, cycle):
+        if self.windows:
+            return super()._walls(cycle)
+        return range(self.axis.start(cycle + 1) - self.axis.start(cycle))
+
+    def tick_of(self, key, cycle):
+        ident, piece = key
+        ticks = self.ticks(cycle)
+        if self.placement == "FRACTION":
+            own = super().tick_of(ident, cycle)
+            return (own + (reversed_bits(piece) * ticks >> 64)) % ticks
+        h = (int(self.digest(ident)[:16], 16) + reversed_bits(piece)) % 2**64
+        return super().tick_of(h, cycle)
+
+    def smear(self, ident, piece):
+        return (int(self.digest(ident)[16:], 16) + reversed_bits(piece)) % 2**64
+
+    def pieces(self, weight):
+        return max(1, min(self.slots, -(-weight // self.quantum)))
+
+    def cycle_of(self, seconds):
+        return self.axis.number(self.axis.wall(seconds))
+
+    def runs_in(self, key, start, end):
+        """(Cycle, regular time, time) of the runs in [start, end) seconds, cycle by cycle."""
+        cycles = range(self.cycle_of(start) - 4, self.cycle_of(end) + 4)
+        runs = [(cycle, *self.run(key, cycle)) for cycle in cycles]
+        return [run for run in runs if run[2] is not None and start <= run[2] < end]
+
+    def start_after(self, at, position):
+        """When a run starts that is smeared so many milliseconds from an instant in seconds."""
+        if not self.windows and not self.exclusions:
+            return at * 1_000 + position
+        left = position // 1_000
+        while left or not self.is_usable(at):
+            left -= self.is_usable(at)
+            at += 1
+        return at * 1_000
+
+
+def run_json(spec, run, ident, piece):
+    cycle, regular, start = run
+    key = f"{spec.identity['fingerprint']}/default/{cycle}/{piece}/{spec.canonical(ident)}"
+    deferred = {"regularTime": rfc3339(regular)} if regular != start else {}
+    return {
+        "startTime": rfc3339(start),
+        "cycleIndex": str(cycle),
+        "runKey": "" if isinstance(ident, float) else key,
+        **deferred,
+    }
+
+
+def first_run(spec, ident, piece, created, span):
+    key = (ident, piece)
+    following = spec.runs_in(key, created, created + 3 * spec.axis.longest() + DAY)[0]
+    cycle = spec.cycle_of(created)
+    if span is not None and following[0] > cycle:
+        start = spec.start_after(created, spec.smear(ident, piece) * span >> 64)
+        if start < following[2] * 1_000:
+            regular, ran = spec.run(key, cycle)
+            first = run_json(spec, (cycle, 0, 0), ident, piece)
+            first["startTime"] = at_millis(start)
+            first.pop("regularTime", None)
+            if ran is not None:
+                first["regularTime"] = rfc3339(ran)
+            return first
+    return run_json(spec, following, ident, piece)
+
+
+def assign_case(spec, ident, at, weight=None, count=1, newcomer=None):
+    at = instant(at)
+    request = {
+        "schedule": spec.spec(),
+        "id": {"fraction": ident} if isinstance(ident, float) else {"text": ident},
+        "fromTime": rfc3339(at),
+        "nextRunCount": count,
+    }
+    if weight is not None:
+        request["weight"] = str(weight)
+    if newcomer is not None:
+        created, span = instant(newcomer[0]), newcomer[1]
+        request["newcomer"] = {"createdTime": rfc3339(created)}
+        if span is not None:
+            policy = {"policy": "NEWCOMER_POLICY_NOW_SMEARED", "smearSpan": duration(span)}
+            request["newcomer"] |= policy
+    pieces = []
+    for piece in range(1 if weight is None else spec.pieces(weight)):
+        key = (ident, piece)
+        last, nexts = spec.runs_around(key, at, count)
+        cycle = nexts[0][0]
+        tick = spec.tick_of(key, cycle)
+        slot, offset = divmod(tick, spec.ticks(cycle) // spec.slots)
+        answer = {
+            "slotIndex": slot,
+            "slotOffset": f"{offset}s",
+            "cycleOffset": f"{spec.walls(cycle)[tick]}s",
+            "lastRun": run_json(spec, last, ident, piece),
+            "nextRuns": [run_json(spec, run, ident, piece) for run in nexts],
+        }
+        if newcomer is not None:
+            answer["firstRun"] = first_run(spec, ident, piece, created, newcomer[1])
+        pieces.append(answer)
+    rule = {"fraction": ident} if isinstance(ident, float) else {"hash": spec.digest(ident)[:16]}
+    response = {
+        "identity": spec.identity,
+        **pieces[0],
+        "reason": {"canonicalId": spec.canonical(ident), **rule},
+    }
+    if len(pieces) > 1:
+        response["furtherPieces"] = [
+            {"pieceIndex": piece + 1, **answer} for piece, answer in enumerate(pieces[1:])
+        ]
+    return {"method": "AssignSlot", "request": request, "response": response}
+
+
+BERLIN = ("DAY", "Europe/Berlin")
+NIGHT = [(HOUR, 5 * HOUR)]
+EVENING = Recurring(*BERLIN, 22 * HOUR, 23 * HOUR)
+
+
+def schedules():
+    """Each with an instant near which something happens."""
+    yield Weighted(Calendar(*BERLIN), 24, quantum=10), "2026-03-28T12:00:00Z"
+    yield Weighted(Calendar(*BERLIN), 16, windows=NIGHT, quantum=10), "2026-10-24T20:00:00Z"
+    yield Weighted(Calendar(*BERLIN), 24, exclusions=[EVENING], quantum=10), "2026-06-01T21:20:00Z"
+    skips = [Recurring(*BERLIN, 3 * HOUR, 4 * HOUR, "SKIP"), EVENING]
+    yield Weighted(Calendar(*BERLIN), 24, exclusions=skips, quantum=10), "2026-03-28T21:00:00Z"
+    dated = [Dated("2026-01-01T05:00:00Z", "2026-01-01T09:00:00Z")]
+    shifts = Weighted(
+        Period(8 * HOUR), 3, windows=[(0, HOUR), (2 * HOUR, 4 * HOUR)], exclusions=dated, quantum=10
+    )
+    yield shifts, "2026-01-01T06:30:00Z"
+    stored = Weighted(
+        Calendar("DAY", "America/New_York"), 16, windows=NIGHT, placement="FRACTION", quantum=10
+    )
+    yield stored, "2025-11-02T03:00:00Z"
+
+
+def runs_at_all(spec, ident):
+    """Whether no piece stands where exclusions skip every day."""
+    runs = [spec.run((ident, piece), cycle)[1] for piece in range(4) for cycle in [20_000, 20_001]]
+    return isinstance(spec.axis, Period) or None not in runs
+
+
+def assign_cases():
+    for spec, at in schedules():
+        texts = [f"user-{number}" for number in range(40)]
+        idents = [0.25, 0.875] if spec.placement == "FRACTION" else texts
+        for ident in [ident for ident in idents if runs_at_all(spec, ident)][:3]:
+            yield assign_case(spec, ident, at, weight=35, count=2)
+            for span in [None, HOUR * 1_000, 3 * HOUR * 1_000 + 1]:
+                yield assign_case(spec, ident, at, newcomer=(at, span))
+    month = Weighted(Calendar("MONTH", "Europe/Berlin"), 4, quantum=10)
+    yield assign_case(month, "acme", "2026-02-14T00:00:00Z", weight=40, count=2)
+
+
+def due_case(spec, texts, start, now, policy, tolerance=60, horizon=2 * DAY, smear=0):
+    start, now = instant(start), instant(now)
+    rows, late_count, dropped = [], 0, 0
+    for index, text in enumerate(texts):
+        runs = spec.runs_in((text, 0), start, now)
+        on_time = [run for run in runs if now - run[2] <= tolerance]
+        missed = [run for run in runs if now - run[2] > tolerance]
+        late = [run for run in missed if now - run[2] <= horizon]
+        if policy == "SKIP" or (policy == "RUN_ONCE" and on_time):
+            late = []
+        elif policy == "RUN_ONCE":
+            late = late[-1:]
+        u = spec.smear(text, 0)
+        for j, (cycle, _, run) in enumerate(late):
+            place = int((j + Fraction(u, 2**64)) / len(late) * smear)
+            rows.append((index, 0, cycle, run * 1_000, spec.start_after(now, place)))
+        rows += [(index, 0, cycle, run * 1_000, run * 1_000) for cycle, _, run in on_time]
+        late_count += len(late)
+        dropped += len(missed) - len(late)
+    columns = list(zip(*rows)) or [()] * 5
+    names = ["idIndexes", "pieceIndexes", "cycleIndexes", "scheduledUnixMillis", "startUnixMillis"]
+    runs = {"runKeyPrefix": f"{spec.identity['fingerprint']}/default"}
+    for name, column in zip(names, columns):
+        runs[name] = [cell if name[0] in "ip" else str(cell) for cell in column]
+    return {
+        "method": "ListDueRuns",
+        "request": {
+            "schedule": spec.spec(),
+            "ids": {"texts": texts},
+            "watermark": rfc3339(start),
+            "nowTime": rfc3339(now),
+            "missedRunPolicy": f"MISSED_RUN_POLICY_{policy}",
+            "onTimeTolerance": f"{tolerance}s",
+            "catchUpHorizon": f"{horizon}s",
+            "smearSpan": duration(smear),
+        },
+        "response": {
+            "identity": spec.identity,
+            "runs": runs,
+            "nextWatermark": rfc3339(now),
+            "lateRunCount": str(late_count),
+            "droppedRunCount": str(dropped),
+        },
+    }
+
+
+def due_cases():
+    texts = [f"user-{number}" for number in range(8)]
+    for spec, at in schedules():
+        if spec.placement == "FRACTION":
+            continue
+        now = instant(at)
+        for policy in ["SKIP", "RUN_ONCE", "RUN_ALL"]:
+            yield due_case(spec, texts, rfc3339(now - 30 * HOUR), at, policy, smear=HOUR * 1_000)
+        # Up to an instant in the hour at which nothing may start, and to one at which runs may.
+        yield due_case(spec, texts, rfc3339(now - 3 * DAY), at, "RUN_ALL", tolerance=7_200)
+        later = rfc3339(now + 5 * HOUR)
+        yield due_case(spec, texts, at, later, "RUN_ALL", smear=3 * HOUR * 1_000)
+
+
+def migration_case(old, new, at, path, advice, longest, gap=0):
+    at, texts = instant(at), [f"user-{number}" for number in range(8)]
+    rows, moved, left_out = [], 0, 0
+    for text in texts:
+        last = old.runs_in((text, 0), at - 3 * DAY, at)[-1]
+        unchanged = old.runs_in((text, 0), at, at + 3 * DAY)[0]
+        runs = new.runs_in((text, 0), at, at + 4 * DAY)
+        first = next(run for run in runs if run[2] - last[2] >= gap)
+        left_out += runs.index(first)
+        moved += first[2] != unchanged[2]
+        rows.append((last[2] * 1_000, last[0], first[2] * 1_000, first[0]))
+    gaps = [first - last for last, _, first, _ in rows]
+    names = [
+        "lastOldUnixMillis", "lastOldCycleIndexes", "firstNewUnixMillis", "firstNewCycleIndexes",
+    ]  # fmt: skip
+    ids = {name: [str(cell) for cell in column] for name, column in zip(names, zip(*rows))}
+    ids |= {
+        "movedIdCount": str(moved),
+        "movedShare": moved / len(texts),
+        "minGap": duration(min(gaps)),
+        "maxGap": duration(max(gaps)),
+        "leftOutRunCount": str(left_out),
+        "oldRunKeyPrefix": f"{old.identity['fingerprint']}/default",
+        "newRunKeyPrefix": f"{new.identity['fingerprint']}/default",
+    }
+    response = {
+        "oldIdentity": old.identity,
+        "newIdentity": new.identity,
+        "cutoverTime": rfc3339(at),
+        "path": f"MIGRATION_PATH_{path}",
+        "advice": advice,
+        "ids": ids,
+    }
+    if longest is not None:
+        assert max(gaps) <= longest
+        response["longestGap"] = duration(longest)
+    return {
+        "method": "PlanMigration",
+        "request": {
+            "oldSchedule": old.spec(),
+            "newSchedule": new.spec(),
+            "cutoverTime": rfc3339(at),
+            "minGap": f"{gap}s",
+            "ids": {"texts": texts},
+        },
+        "response": response,
+    }
+
+
+def migration_cases():
+    elapsed = Weighted(Period(DAY), 24)
+    daily = Weighted(Calendar(*BERLIN), 24)
+    night = Weighted(Calendar(*BERLIN), 16, windows=NIGHT)
+    evening = Weighted(Calendar(*BERLIN), 24, exclusions=[EVENING])
+    at = "2026-03-28T12:00:00Z"
+    # A daily ID waits a day, and another at most where a clock changes (and a tick).
+    day, by_clock = DAY * 1_000, (2 * DAY + 1) * 1_000
+    for gap in [0, 6 * HOUR]:
+        yield migration_case(elapsed, daily, at, "SAME_ORDER", "", day + by_clock - 1, gap)
+        yield migration_case(daily, night, at, "SAME_ORDER", "", 2 * by_clock - 1, gap)
+        yield migration_case(night, evening, at, "SAME_ORDER", "", None, gap)
+    yield migration_case(evening, evening, at, "UNCHANGED", "", None)
+    yield migration_case(daily, Weighted(Calendar(*BERLIN), 96), at, "SAME_TIMES", "", 2 * by_clock - 1)
+    yield migration_case(night, night, at, "UNCHANGED", "", by_clock)
+
+
+if __name__ == "__main__":
+    print_cases([*assign_cases(), *due_cases(), *migration_cases()])
