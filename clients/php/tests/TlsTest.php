@@ -109,7 +109,7 @@ final class TlsTest extends OffbeatTestCase
     {
         $ask = static fn (?string $client): Client => new Client(
             self::$mutual->address,
-            timeout: 0.5,
+            timeout: 1.5,
             transport: $kind,
             tls: self::$certificates->tls(client: $client),
         );
@@ -127,8 +127,8 @@ final class TlsTest extends OffbeatTestCase
     public function testOneSideWithoutTlsIsNamed(string $kind): void
     {
         foreach ([
-            'there, without TLS?' => new Client(self::$sidecar->address, timeout: 0.5, transport: $kind),
-            'there, with TLS' => new Client(Sidecar::shared()->address, timeout: 0.5, transport: $kind, tls: new Tls()),
+            'there, without TLS?' => new Client(self::$sidecar->address, timeout: 1.5, transport: $kind),
+            'there, with TLS' => new Client(Sidecar::shared()->address, timeout: 1.5, transport: $kind, tls: new Tls()),
         ] as $hint => $client) {
             foreach (self::ways($client) as $way => $question) {
                 $refused = self::thrown(Unavailable::class, $question, $way);
@@ -143,7 +143,7 @@ final class TlsTest extends OffbeatTestCase
         $client = new Client(stream_socket_get_name($silent, false), timeout: 0.3, tls: new Tls());
         $started = microtime(true);
         self::thrown(OffbeatException::class, static fn () => iterator_to_array($client->spread([['a']], 1, timeout: 0.3)));
-        self::assertLessThan(1, microtime(true) - $started);
+        self::assertLessThan(3, microtime(true) - $started);
     }
 
     public function testFilesAreReadAgainForANewConnection(): void

@@ -88,7 +88,7 @@ final class TokenTest extends OffbeatTestCase
         foreach ([posix_geteuid() => true, posix_geteuid() + 1 => false] as $user => $may) {
             $address = 'unix:' . self::$certificates->path("$kind-$user.sock");
             $sidecar = new Sidecar($address, ['--socket-uids', (string) $user]);
-            $client = new Client($address, timeout: 0.5, transport: $kind);
+            $client = new Client($address, timeout: 1.5, transport: $kind);
             if ($may) {
                 self::askAll($client);
             } else {
