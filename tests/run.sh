@@ -137,14 +137,19 @@ rust() {
     php tests/vectors/generate/php_rejection.php "$salt" >"$fresh/php_rejection.json"
     python3 tests/vectors/generate/python_random.py "$salt" >"$fresh/python_random.json"
     python3 tests/vectors/generate/hash_placement.py "$salt" >"$fresh/hash_placement.json"
+    local generate=tests/vectors/generate decisions=tests/vectors/decisions by_calendar=$fresh.json
+    python3 $generate/decisions_of_duties_by_calendar.py >"$by_calendar" &
+    local slowest=$!
     OFFBEAT_VECTORS="$PWD/$fresh" cargo test --quiet --locked --package offbeat-core --test vectors
-    local generate=tests/vectors/generate decisions=tests/vectors/decisions
     python3 $generate/decisions.py | cmp - $decisions/answers.json
     python3 $generate/decisions_of_vectors.py | cmp - $decisions/vectors.json
     python3 $generate/decisions_in_sql.py | cmp - $decisions/sql.json
     python3 $generate/decisions_of_stages.py | cmp - $decisions/stages.json
     python3 $generate/decisions_of_lanes.py | cmp - $decisions/lanes.json
     python3 $generate/decisions_of_reciprocals.py | cmp - $decisions/reciprocals.json
+    python3 $generate/decisions_of_duties.py | cmp - $decisions/duties.json
+    wait "$slowest"
+    cmp "$by_calendar" $decisions/duties_by_calendar.json
 }
 
 # Runs a command in a folder beside what follows, until `ended`, which tells its last lines.
