@@ -1,8 +1,8 @@
 //! Cycles that are more than a period: units of the calendar, active windows, exclusions.
 //!
-//! A cycle has active ticks, and an ID stands at one of them. The [`map`] of a cycle says at
+//! A cycle has active ticks, and an ID stands at one of them. The `map` of a cycle says at
 //! which instant each comes, through the active windows and the changes of the clocks: its
-//! regular run. A [`timeline`] holds some cycles and what exclusions make of their runs, in both
+//! regular run. A `timeline` holds some cycles and what exclusions make of their runs, in both
 //! directions: from an ID to its runs, and from a window of time to the IDs that run in it.
 
 mod axis;
