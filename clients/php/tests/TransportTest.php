@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat\Tests;
 
+use Offbeat\Exception\DeadlineExceeded;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\NotFound;
 use Offbeat\Exception\OffbeatException;
@@ -16,7 +17,10 @@ use Offbeat\Lanes\LaneSet;
 use Offbeat\Lanes\RunTimes;
 use Offbeat\Stages\Stage;
 use Offbeat\Transport\Address;
+use Offbeat\Transport\Conversation;
+use Offbeat\Transport\Endpoint;
 use Offbeat\Transport\Retrying;
+use Offbeat\Transport\Transport;
 
 /** Answers that are no answers. */
 final class TransportTest extends OffbeatTestCase
@@ -145,6 +149,41 @@ final class TransportTest extends OffbeatTestCase
         self::thrown(Unavailable::class, static fn () => $transport->call('SlotService/AssignSlot', '', 0.3));
         self::assertLessThan(0.4, microtime(true) - $started);
         self::assertSame(3, substr_count($server->output(), 'call'));
+    }
+
+    public function testWhyItIsLostSaysMoreThanThatTimeIsUp(): void
+    {
+        $lostThenLate = new class () implements Transport {
+            private int $calls = 0;
+
+            public function call(string $method, string $bytes, float $timeout): string
+            {
+                throw $this->calls++ === 0 ? new Unavailable('nobody there') : new DeadlineExceeded('time is up');
+            }
+
+            public function close(): void
+            {
+            }
+        };
+        $call = static fn () => (new Retrying($lostThenLate))->call('SlotService/AssignSlot', '', 5.0);
+        self::assertSame('nobody there', self::thrown(Unavailable::class, $call)->getMessage());
+        self::assertSame('time is up', self::thrown(DeadlineExceeded::class, $call)->getMessage());
+    }
+
+    public function testARefusalIsHeardThoughTheConnectionIsClosed(): void
+    {
+        $address = sys_get_temp_dir() . '/offbeat-' . bin2hex(random_bytes(6)) . '.sock';
+        $server = stream_socket_server("unix://$address");
+        $stream = new Conversation(Endpoint::of("unix:$address"), '/stream', 5.0);
+        $accepted = stream_socket_accept($server, 5);
+        $said = '{"error":{"code":"unauthenticated","message":"who are you?"}}';
+        $envelope = pack('CN', 2, strlen($said)) . $said;
+        fwrite($accepted, "HTTP/1.1 200 OK\r\ncontent-type: application/connect+proto\r\n"
+            . 'content-length: ' . strlen($envelope) . "\r\n\r\n$envelope");
+        fclose($accepted);
+        $refused = self::thrown(Unauthenticated::class, static fn () => $stream->write('a message'));
+        self::assertSame('who are you?', $refused->getMessage());
+        unlink($address);
     }
 
     /** As of a sidecar that knows outcomes which this client does not. */

@@ -175,13 +175,28 @@ final class Conversation
         while ($bytes !== '') {
             $written = @fwrite($this->socket, $bytes);
             if ($written === false) {
-                throw $this->lost('the connection broke off');
+                throw $this->lastWord() ?? $this->lost('the connection broke off');
             }
             $bytes = substr($bytes, $written);
             if ($bytes !== '' && $this->wait(true)) {
                 $this->receiveSome();
             }
         }
+    }
+
+    /** What the sidecar refused the stream with before it closed the connection; null if it said nothing. */
+    private function lastWord(): ?OffbeatException
+    {
+        try {
+            while ($this->read() !== null) {
+                // Messages from before that end: nobody takes them any more.
+            }
+        } catch (Unavailable) {
+        } catch (OffbeatException $refused) {
+            return $refused;
+        }
+
+        return null;
     }
 
     private function receive(): void

@@ -31,15 +31,18 @@ final class Retrying implements Transport
     public function call(string $method, string $bytes, float $timeout): string
     {
         $deadline = self::now() + $timeout;
-        $end = null;
+        $end = $lost = null;
         $pause = self::PAUSE_SECONDS;
         while (true) {
             $left = $deadline - self::now();
             if ($left <= 0) {
-                throw new DeadlineExceeded("no complete answer within $timeout s");
+                throw $lost ?? new DeadlineExceeded("no complete answer within $timeout s");
             }
             try {
                 return $this->transport->call($method, $bytes, $left);
+            } catch (DeadlineExceeded $late) {
+                // Why it could not be reached says more than that time is up.
+                throw $lost ?? $late;
             } catch (Unavailable $lost) {
                 $end ??= min($deadline, self::now() + $this->patience);
                 if (self::now() + $pause >= $end) {
