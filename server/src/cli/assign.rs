@@ -58,8 +58,8 @@ struct Assignment<'a> {
     cycle_index: i64,
     next_run_time: String,
     run_key: Option<String>,
-    /// When it would run but for an exclusion; empty, if that is the same.
-    regular_time: String,
+    /// When it would run but for an exclusion, if that is another time.
+    regular_time: Option<String>,
     #[serde(skip)]
     tick: Span,
 }
@@ -195,10 +195,9 @@ impl Assigner<'_> {
             cycle_offset: place.cycle_offset,
             cycle_index: next.cycle_index,
             next_run_time: instant(next.unix_millis),
-            regular_time: match next.regular_unix_millis {
-                regular if regular == next.unix_millis => String::new(),
-                regular => instant(regular),
-            },
+            regular_time: Some(next.regular_unix_millis)
+                .filter(|regular| *regular != next.unix_millis)
+                .map(instant),
             run_key: next.key(&self.run_key_prefix, &given.id),
             tick: self.schedule.resolution(),
         })
