@@ -141,7 +141,11 @@ pub(super) async fn accept(listener: Listener, connections: Arc<Connections>) {
             Listener::Unix(_, unix) => unix.accept().await.map(|(stream, _)| Peer::Unix(stream)),
         };
         match accepted {
-            Ok(peer) => connections.admit(peer).await,
+            Ok(peer) => {
+                connections.admit(peer).await;
+                // A crowd at the door does not hold up those inside.
+                tokio::task::yield_now().await;
+            }
             Err(error) => {
                 tracing::warn!(%error, "accept failed");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
