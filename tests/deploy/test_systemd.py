@@ -12,6 +12,7 @@ import pytest
 from containers import ROOT, checked, run
 
 UNIT = ROOT / "deploy" / "systemd" / "offbeat.service"
+DROP_IN = UNIT.parent / "offbeat.service.d" / "schedules.conf"
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
 WORST_EXPOSURE = 15  # of 100, where a service without any setting has 96
 
@@ -22,12 +23,17 @@ def _analyzer() -> None:
         pytest.fail("the unit cannot be tested: apt-get install systemd")
 
 
-def judged(text: str, folder: Path) -> list[str]:
+def judged(text: str, folder: Path, drop_in: str | None = None) -> list[str]:
     """Return what systemd complains about; the binary is taken from where it was built."""
     unit = folder / "offbeat.service"
+    if drop_in is not None:
+        beside = folder / "offbeat.service.d"
+        beside.mkdir()
+        (beside / DROP_IN.name).write_text(drop_in)
     unit.write_text(text.replace("/usr/local/bin/offbeat", str(BINARY.resolve())))
     verified = run("systemd-analyze", "verify", "--man=no", unit)
     complaints = [line for line in verified.stderr.splitlines() if unit.name in line]
+    complaints += [line for line in verified.stderr.splitlines() if DROP_IN.name in line]
     limit = ("--offline=true", f"--threshold={WORST_EXPOSURE}", "--no-pager")
     exposed = run("systemd-analyze", "security", *limit, unit)
     if exposed.returncode != 0:
@@ -57,10 +63,10 @@ def test_a_broken_one_would_be_noticed(tmp_path, right, wrong):
     assert judged(text.replace(right, wrong), tmp_path)
 
 
-def settings() -> configparser.SectionProxy:
+def settings(path: Path = UNIT) -> configparser.SectionProxy:
     parser = configparser.RawConfigParser(strict=False)  # some keys stand there twice
     parser.optionxform = str  # type: ignore[assignment, method-assign]
-    parser.read(UNIT)
+    parser.read(path)
     return parser["Service"]
 
 
@@ -70,6 +76,24 @@ def test_the_binary_knows_its_settings():
     assert name in known
     folder = f"/run/{settings()['RuntimeDirectory']}/"
     assert all(address.startswith((f"unix:{folder}", "127.")) for address in addresses.split(","))
+
+
+def test_schedules_are_a_drop_in(tmp_path):
+    assert judged(UNIT.read_text(), tmp_path, DROP_IN.read_text()) == []
+    name, _, path = settings(DROP_IN)["Environment"].partition("=")
+    assert name in re.findall(r"\[env: (OFFBEAT_\w+)", checked(BINARY, "serve", "--help"))
+    # Nothing that the unit hides.
+    assert path.startswith("/etc/")
+    checked(BINARY, "schedules", "check", ROOT / "deploy" / "schedules" / Path(path).name)
+
+
+def test_a_broken_drop_in_would_be_noticed(tmp_path):
+    broken = DROP_IN.read_text().replace("Environment=", "Environments=")
+    assert judged(UNIT.read_text(), tmp_path, broken)
+
+
+def test_a_reload_is_the_signal_that_the_server_knows():
+    assert settings()["ExecReload"] == "/bin/kill -HUP $MAINPID"
 
 
 def test_it_may_end_in_peace():

@@ -140,7 +140,7 @@ final class Answers
             cutoverTime: Times::fromTimestamp($message->getCutoverTime()),
             path: MigrationPath::fromMessage($message->getPath()),
             advice: $message->getAdvice(),
-            longestGap: Times::fromDuration($message->getLongestGap()),
+            longestGap: Times::fromOptional($message->getLongestGap()),
             ids: $ids,
             steps: array_map($step, iterator_to_array($message->getSteps(), false)),
             indexes: array_map(self::index(...), $indexes),

@@ -7,6 +7,7 @@ namespace Offbeat\Tests;
 use DateInterval;
 use DateTimeImmutable;
 use DateTimeZone;
+use Offbeat\Answer\AuditFinding;
 use Offbeat\Calendar\CalendarCycle;
 use Offbeat\Calendar\CalendarUnit;
 use Offbeat\Calendar\CycleWindow;
@@ -97,6 +98,17 @@ final class CalendarsTest extends OffbeatTestCase
         self::assertCount(80, $listed);
     }
 
+    public function testAnAuditLooksForRunsFromAnInstantOn(): void
+    {
+        [$start, $end] = [new DateTimeImmutable('2026-01-01T00:00:00Z'), new DateTimeImmutable('2029-01-01T00:00:00Z')];
+        $years = new DatedExclusion($start, $end, ExclusionPolicy::Skip);
+        $schedule = new Schedule(slotCount: 24, calendar: new CalendarCycle(CalendarUnit::Day, 'UTC'), exclusions: [$years]);
+        $never = self::client()->auditIds($schedule, ['a', 'b'], fromTime: $start);
+        self::assertSame([AuditFinding::NeverRun], array_column($never->warnings, 'finding'));
+        $later = self::client()->auditIds($schedule, ['a', 'b'], fromTime: $end->modify('-1 day'));
+        self::assertSame([], $later->warnings);
+    }
+
     public function testExclusionsSkipOrDefer(): void
     {
         $days = new CalendarCycle(CalendarUnit::Day, 'UTC');
@@ -117,6 +129,13 @@ final class CalendarsTest extends OffbeatTestCase
         self::assertGreaterThan(20, count($hit));
         self::assertSame($hit, array_column($skipped->errors, 'idIndex'));
         self::assertSame(['ERROR_REASON_NO_RUN'], array_values(array_unique(array_column($skipped->errors, 'reason'))));
+        $planned = self::client()->planMigration($with(ExclusionPolicy::Skip), $plain, ids: $ids, cutoverTime: $from, returnErrors: true);
+        self::assertSame($hit, array_column($planned->ids->errors, 'idIndex'));
+        self::assertSame(['ERROR_REASON_NO_RUN'], array_values(array_unique(array_column($planned->ids->errors, 'reason'))));
+        self::assertNull($planned->longestGap);
+        $warning = self::client()->auditIds($with(ExclusionPolicy::Skip), $ids)->warnings[0];
+        self::assertSame(AuditFinding::NeverRun, $warning->finding);
+        self::assertStringStartsWith(count($hit) . ' of 1000 IDs', $warning->message);
         self::assertSame([], array_filter($deferred->nextRunUnixMillis, $shut));
         foreach ($before->nextRunUnixMillis as $index => $millis) {
             if (!in_array($index, $hit, true)) {

@@ -134,6 +134,23 @@ def test_an_id_that_never_runs_has_no_run(client):
     (error,) = caught.value.errors
     assert (error.id_index, error.reason) == (1, "ERROR_REASON_NO_RUN")
     assert [row.id for row in caught.value.assignments.accepted()] == [free]
+    with pytest.raises(offbeat.BadIds) as caught:
+        client.plan_migration(schedule, Schedule(calendar=daily, slot_count=48), [free, held])
+    (error,) = caught.value.errors
+    assert (error.id_index, error.reason) == (1, "ERROR_REASON_NO_RUN")
+    assert client.plan_migration(schedule, schedule).longest_gap is None
+    audit = client.audit_ids(schedule, [free, held])
+    assert [warning.finding for warning in audit.warnings] == [offbeat.AuditFinding.NEVER_RUN]
+    assert audit.warnings[0].message.startswith("1 of 2 IDs")
+
+
+def test_an_audit_looks_for_runs_from_an_instant_on(client):
+    start, end = datetime(2026, 1, 1, tzinfo=UTC), datetime(2029, 1, 1, tzinfo=UTC)
+    years = DatedExclusion(start, end, ExclusionPolicy.SKIP)
+    schedule = Schedule(DAY, slot_count=24, exclusions=[years])
+    never = client.audit_ids(schedule, ["a", "b"], from_time=start)
+    assert [warning.finding for warning in never.warnings] == [offbeat.AuditFinding.NEVER_RUN]
+    assert client.audit_ids(schedule, ["a", "b"], from_time=end - DAY).warnings == ()
 
 
 def test_an_unknown_time_zone_is_refused(client):

@@ -74,3 +74,28 @@ def test_patience_ends_with_the_deadline(timeout, at_most):
     assert time.monotonic() - started < at_most
     if timeout >= 2:
         assert isinstance(caught.value, offbeat.Unavailable)
+
+
+def test_a_named_spread_is_found_though_it_was_asked_for_too_early():
+    """Each call fails at once while there is no server: grpc must try to connect again."""
+    address = f"127.0.0.1:{free_port()}"
+    with Client(address) as client:
+        spread = client.named_spread("early", 3)
+        for _ in range(3):
+            with pytest.raises(offbeat.Unavailable):
+                spread.describe()
+        sidecar = Sidecar(address)
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                described = spread.describe()
+                break
+            except offbeat.Unavailable:
+                assert time.monotonic() < deadline, "it never connects"
+                time.sleep(0.1)
+        assert described.state == offbeat.SpreadState.OPEN
+        spread.producer().submit("a", [b"job"])
+        stream = spread.stream("one")
+        next(stream).ack()
+        stream.close()
+    assert sidecar.stop() == 0

@@ -117,9 +117,20 @@ class CalendarsTest < OffbeatTest
     never = client.assign_slot(schedule, ids[error.errors.first.id_index], from_time: NEW_YEAR)
     assert_equal [nil, []], [never.last_run, never.next_runs]
     assert_match(/exclusions/, assert_raises(IndexError) { never.next_run }.message)
+    planned = assert_raises(Offbeat::BadIds) { client.plan_migration(schedule, days("Europe/Berlin"), ids: ids, cutover_time: NOON) }
+    assert_equal [error.errors.map(&:id_index), ["ERROR_REASON_NO_RUN"]],
+                 [planned.errors.map(&:id_index), planned.errors.map(&:reason).uniq]
+    plan = client.plan_migration(schedule, days("Europe/Berlin"), ids: ids, cutover_time: NOON, return_errors: true)
+    assert_nil plan.longest_gap
+    warning = client.audit_ids(schedule, ids).warnings.first
+    assert_equal :never_run, warning.finding
+    assert_match(/\A#{error.errors.size} of 400 IDs/, warning.message)
     holidays = Offbeat::Exclusion.new(times: Time.utc(2026, 12, 24)...Time.utc(2026, 12, 27), policy: :skip)
     runs = client.assign_slot(days("UTC", exclusions: [holidays]), "acme", from_time: Time.utc(2026, 12, 22), next_run_count: 4).next_runs
     assert_equal [22, 23, 27, 28], runs.map { |run| run.start_time.day }
+    years = days("UTC", exclusions: [Offbeat::Exclusion.new(times: NEW_YEAR...Time.utc(2029), policy: :skip)])
+    assert_equal [[:never_run], []],
+                 [NEW_YEAR, Time.utc(2028)].map { |from| client.audit_ids(years, %w[a b], from_time: from).warnings.map(&:finding) }
   end
 
   def test_due_runs_over_a_change_of_the_clocks

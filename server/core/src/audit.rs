@@ -4,9 +4,12 @@ use core::fmt;
 
 use crate::chi_square;
 use crate::id::Id;
+use crate::limits::SEARCHED_CYCLES;
 use crate::placement::{Place, Placement, digest};
 use crate::rejection::Rejection;
 use crate::schedule::Schedule;
+use crate::time::Moment;
+use crate::timetable::Runs;
 
 /// Fewer IDs a slot say nothing about evenness.
 const MIN_MEAN: u64 = 5;
@@ -18,6 +21,8 @@ const MIN_INTEGERS: usize = 20;
 /// What can be wrong with a sample, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Finding {
+    /// IDs of which exclusions skip every run.
+    NeverRun,
     /// Time-based UUIDs under `TWISTER`: they end in the machine's address.
     TimeBasedUuids,
     /// Integers with a common divisor under `TWISTER`: buckets stay empty.
@@ -40,9 +45,12 @@ pub struct Warning {
 }
 
 /// A sample of IDs as it is counted.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Audit<'a> {
     schedule: &'a Schedule,
+    runs: Runs<'a>,
+    /// Places that exclusions might skip for ever, with the number of their ID.
+    searched: Vec<(u64, Place)>,
     /// What each slot holds: IDs, or the weight of pieces.
     loads: Vec<f64>,
     /// IDs by the slot of their first piece.
@@ -82,12 +90,16 @@ pub struct AuditReport {
 }
 
 impl<'a> Audit<'a> {
-    /// A sample without IDs.
-    #[must_use]
-    pub fn new(schedule: &'a Schedule) -> Self {
+    /// A sample without IDs, which may run from `from` on.
+    ///
+    /// # Errors
+    /// When a run around `from` might lie outside the years 1 to 9999, naming `from_time`.
+    pub fn try_new(schedule: &'a Schedule, from: Moment) -> Result<Self, Rejection> {
         let slots = usize::try_from(schedule.slot_count()).unwrap_or_default();
-        Self {
+        Ok(Self {
             schedule,
+            runs: schedule.runs_from(from, 1)?,
+            searched: Vec::new(),
             loads: vec![0.0; slots],
             counts: vec![0; slots],
             id_count: 0,
@@ -96,7 +108,7 @@ impl<'a> Audit<'a> {
             buckets: Vec::new(),
             digests: Vec::new(),
             heaviest: None,
-        }
+        })
     }
 
     /// Adds an ID that stands at `place`, with a weight if the sample has weights.
@@ -110,7 +122,7 @@ impl<'a> Audit<'a> {
         weight: Option<i64>,
     ) -> Result<(), Rejection> {
         match weight {
-            None => self.load(place.slot, 1.0),
+            None => self.add_piece(*place, 1.0),
             Some(weight) => self.add_pieces(id, place, weight)?,
         }
         let count = usize::try_from(place.slot).ok().and_then(|slot| self.counts.get_mut(slot));
@@ -141,7 +153,7 @@ impl<'a> Audit<'a> {
         let pieces = self.schedule.piece_count(weight)?;
         let each = weight as f64 / f64::from(pieces);
         for piece in 0..pieces {
-            self.load(self.schedule.piece(place, piece).slot, each);
+            self.add_piece(self.schedule.piece(place, piece), each);
         }
         let can_be_cut = pieces < self.schedule.slot_count();
         if can_be_cut && self.heaviest.as_ref().is_none_or(|(weight, _)| each > *weight) {
@@ -150,8 +162,11 @@ impl<'a> Audit<'a> {
         Ok(())
     }
 
-    fn load(&mut self, slot: u32, load: f64) {
-        let held = usize::try_from(slot).ok().and_then(|slot| self.loads.get_mut(slot));
+    fn add_piece(&mut self, place: Place, load: f64) {
+        if self.schedule.has_exclusions() {
+            self.searched.push((self.id_count, place));
+        }
+        let held = usize::try_from(place.slot).ok().and_then(|slot| self.loads.get_mut(slot));
         held.into_iter().for_each(|held| *held += load);
     }
 
@@ -192,6 +207,7 @@ impl<'a> Audit<'a> {
 
     fn warnings(&mut self, mean: f64, p_value: Option<f64>) -> Vec<Warning> {
         let found = [
+            (Finding::NeverRun, self.never_run()),
             (Finding::TimeBasedUuids, self.time_based()),
             (Finding::SparseIntegers, self.sparse()),
             (Finding::Uneven, p_value.filter(|p| *p < UNLIKELY).map(uneven)),
@@ -202,6 +218,26 @@ impl<'a> Audit<'a> {
             message.map(|message| Warning { finding, message })
         };
         found.into_iter().filter_map(warning).collect()
+    }
+
+    fn never_run(&self) -> Option<String> {
+        let places: Vec<Place> = self.searched.iter().map(|(_, place)| *place).collect();
+        let runs = self.runs.next_run_of_each(&places);
+        let mut ids: Vec<u64> = self
+            .searched
+            .iter()
+            .zip(runs)
+            .filter_map(|((id, _), run)| run.is_none().then_some(*id))
+            .collect();
+        ids.dedup(); // the pieces of an ID stand together
+        let (some, all, cycles) = (ids.len(), self.id_count, SEARCHED_CYCLES.maximum);
+        (some > 0).then(|| {
+            format!(
+                "{some} of {all} IDs, or a piece of each, never run: exclusions skip every run in \
+                 {cycles} cycles (AssignSlots refuses them by name): take \
+                 EXCLUSION_POLICY_DEFER, or active windows that leave these times out"
+            )
+        })
     }
 
     /// Bytes at random look like a time-based UUID once in 32; more than one in ten are some.

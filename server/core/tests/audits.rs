@@ -9,7 +9,7 @@
 )]
 
 use offbeat_core::audit::{Audit, AuditReport, Finding};
-use offbeat_core::{Id, PlacementKind, Schedule, ScheduleSpec, Span};
+use offbeat_core::{Id, Moment, PlacementKind, Schedule, ScheduleSpec, Span};
 
 fn schedule(slots: i64, placement: PlacementKind, quantum: Option<i64>) -> Schedule {
     Schedule::try_new(&ScheduleSpec {
@@ -25,7 +25,7 @@ fn report<'a>(
     schedule: &Schedule,
     ids: impl IntoIterator<Item = (Id<'a>, Option<i64>)>,
 ) -> AuditReport {
-    let mut audit = Audit::new(schedule);
+    let mut audit = Audit::try_new(schedule, Moment::UNIX_EPOCH).unwrap();
     for (id, weight) in ids {
         audit.add(&id, &schedule.place(&id).unwrap(), weight).unwrap();
     }

@@ -424,7 +424,7 @@ proptest! {
         let migration = Migration::try_new(&old, &new, seconds(cutover), gap).unwrap();
         let (from, to) = (place(&old, key), place(&new, key));
         let last = old.runs_from(seconds(cutover), 1).unwrap().last_run(&from);
-        let Some(crossing) = migration.crossing(&from, &to) else {
+        let Ok(crossing) = migration.crossing(&from, &to) else {
             let next = new.next_run(&to, seconds(cutover + min_gap)).unwrap();
             prop_assert!(last.is_none() || next.is_none());
             return Ok(());

@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use clap::Args;
+use offbeat_core::Moment;
 use offbeat_core::audit::{Audit, AuditReport, Finding};
 use offbeat_core::load::ExpectedLoad;
 use serde::Serialize;
@@ -12,7 +13,8 @@ use super::Failure;
 use super::chart::{self, Bar};
 use super::ids::{Given, IdArgs};
 use super::output::{AnswerFormat, write_json_line};
-use super::schedule::ScheduleArgs;
+use super::schedule::{ScheduleArgs, parse_moment};
+use crate::clock;
 
 /// Bars of the chart; more slots share one.
 const BARS: usize = 32;
@@ -21,6 +23,10 @@ const BARS: usize = 32;
 pub(super) struct AuditArgs {
     #[command(flatten)]
     ids: IdArgs,
+
+    /// IDs must run at or after this instant, as RFC 3339 [default: now]
+    #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
+    from: Option<Moment>,
 
     /// How to write the findings
     #[arg(long, value_enum, default_value_t = AnswerFormat::Table)]
@@ -54,7 +60,7 @@ struct Warning<'a> {
 
 pub(super) fn run(args: &AuditArgs) -> Result<ExitCode, Failure> {
     let schedule = args.schedule.schedule()?;
-    let mut audit = Audit::new(&schedule);
+    let mut audit = Audit::try_new(&schedule, args.from.unwrap_or_else(clock::now))?;
     let visit = |given: Given<'_>| {
         let Given { id, weight, .. } = given;
         Ok(schedule.place(&id).and_then(|place| audit.add(&id, &place, weight)))
@@ -73,6 +79,7 @@ pub(super) fn run(args: &AuditArgs) -> Result<ExitCode, Failure> {
 
 fn findings(report: &AuditReport, expected: ExpectedLoad, refused_count: u64) -> Findings<'_> {
     let warning = |warning: &'_ offbeat_core::audit::Warning| match warning.finding {
+        Finding::NeverRun => "NEVER_RUN",
         Finding::TimeBasedUuids => "TIME_BASED_UUIDS",
         Finding::SparseIntegers => "SPARSE_INTEGERS",
         Finding::Uneven => "UNEVEN",

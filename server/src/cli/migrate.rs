@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use offbeat_core::migration::{Crossing, Migration, Path, Step};
 use offbeat_core::rejection::shorten;
 use offbeat_core::sql::{ColumnSpec, ColumnType, Dialect, Index, ParameterStyle};
-use offbeat_core::{Moment, Rejection, Schedule, ScheduleName, Span};
+use offbeat_core::{Moment, Reason, Rejection, Schedule, ScheduleName, Span};
 use serde::Serialize;
 
 use super::Failure;
@@ -267,6 +267,7 @@ struct StepRow {
 #[derive(Debug, Serialize)]
 struct IdRow {
     id: String,
+    piece_index: u32,
     last_old_time: String,
     first_new_time: String,
     gap: String,
@@ -330,6 +331,21 @@ pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Failure> {
     Ok(if bad == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// How many pieces of an ID go over: as many as it has by both schedules.
+fn pieces(given: &Given<'_>, old: &Schedule, new: &Schedule) -> Result<u32, Rejection> {
+    let Some(weight) = given.weight else { return Ok(1) };
+    let (before, after) = (old.piece_count(weight)?, new.piece_count(weight)?);
+    if before != after {
+        let allowed = format!(
+            "its weight is {before} pieces by the old schedule and {after} by the new one, which do not \
+             go over one by one: end those of the old at the cutover, and start those of the new (slots \
+             assign --weighted says when)"
+        );
+        return Err(Rejection::new(Reason::Contradictory, "", shorten(given.text), allowed));
+    }
+    Ok(before)
+}
+
 impl From<Step> for StepRow {
     fn from(step: Step) -> Self {
         let Step { start, end, by_new, predicate } = step;
@@ -350,11 +366,21 @@ impl Plan {
         given: &Given<'_>,
     ) -> Result<(), Rejection> {
         let (from, to) = (old.place(&given.id)?, new.place(&given.id)?);
-        let Some(crossing) = migration.crossing(&from, &to) else { return Ok(()) };
-        let Crossing { last_old, first_new, left_out, moved } = crossing;
+        let crossings: Vec<Crossing> = (0..pieces(given, old, new)?)
+            .map(|piece| migration.crossing(&old.piece(&from, piece), &new.piece(&to, piece)))
+            .collect::<Result<_, _>>()?;
+        for (piece, crossing) in (0..).zip(&crossings) {
+            self.add_piece(given.text, piece, crossing);
+        }
+        Ok(())
+    }
+
+    fn add_piece(&mut self, id: &str, piece_index: u32, crossing: &Crossing) {
+        let Crossing { last_old, first_new, left_out, moved } = *crossing;
         let gap = crossing.gap();
         self.ids.push(IdRow {
-            id: given.text.to_owned(),
+            id: id.to_owned(),
+            piece_index,
             last_old_time: instant(last_old.unix_millis),
             first_new_time: instant(first_new.unix_millis),
             gap: gap.to_string(),
@@ -368,12 +394,11 @@ impl Plan {
             max_gap: String::new(),
             gaps: (gap, gap),
         });
-        all.id_count += 1;
-        all.moved_id_count += u64::from(moved);
+        all.id_count += u64::from(piece_index == 0);
+        all.moved_id_count += u64::from(piece_index == 0 && moved);
         all.left_out_run_count += left_out;
         all.gaps = (all.gaps.0.min(gap), all.gaps.1.max(gap));
         (all.min_gap, all.max_gap) = (all.gaps.0.to_string(), all.gaps.1.to_string());
-        Ok(())
     }
 
     fn write_lines(&self, out: &mut impl Write) -> io::Result<()> {
@@ -394,13 +419,16 @@ impl Plan {
             )?;
             writeln!(
                 out,
-                "\n{:<36}  {:<24}  {:<24}  {:>12}",
-                "ID", "LAST OLD", "FIRST NEW", "GAP"
+                "\n{:<36}  {:>5}  {:<24}  {:<24}  {:>12}",
+                "ID", "PIECE", "LAST OLD", "FIRST NEW", "GAP"
             )?;
             for row in &self.ids {
                 let id = shorten(&row.id);
-                let IdRow { last_old_time, first_new_time, gap, .. } = row;
-                writeln!(out, "{id:<36}  {last_old_time:<24}  {first_new_time:<24}  {gap:>12}")?;
+                let IdRow { piece_index, last_old_time, first_new_time, gap, .. } = row;
+                writeln!(
+                    out,
+                    "{id:<36}  {piece_index:>5}  {last_old_time:<24}  {first_new_time:<24}  {gap:>12}"
+                )?;
             }
         }
         for statement in &self.indexes {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use offbeat_core::audit::{Audit, AuditReport, Finding, Warning};
-use offbeat_core::{Catalog, Rejection};
+use offbeat_core::{Catalog, Moment, Rejection};
 use tonic::Status;
 
 use super::columns::IdErrors;
@@ -18,13 +18,14 @@ const SLOT_BYTES: usize = 8;
 
 pub(super) async fn audit(
     mut request: proto::AuditIdsRequest,
+    now: fn() -> Moment,
     catalog: Arc<Catalog>,
     permit: Option<Permit>,
 ) -> Result<proto::AuditIdsResponse, Status> {
     let refused = |rejection| status::refused(&rejection);
     let column = convert::checked_column(request.ids.take()).map_err(refused)?;
     let decided =
-        off_loop(true, permit.clone(), move || decide(request, &column, &catalog)).await?;
+        off_loop(true, permit.clone(), move || decide(request, &column, now, &catalog)).await?;
     let answer = decided.map_err(refused)?;
     match permit {
         Some(permit) if !permit.take_answer(answer.slot_loads.len() * SLOT_BYTES) => {
@@ -37,12 +38,14 @@ pub(super) async fn audit(
 fn decide(
     request: proto::AuditIdsRequest,
     column: &Column,
+    now: fn() -> Moment,
     catalog: &Catalog,
 ) -> Result<proto::AuditIdsResponse, Rejection> {
-    let proto::AuditIdsRequest { schedule, ids: _, weights } = request;
+    let proto::AuditIdsRequest { schedule, ids: _, weights, from_time } = request;
     let schedule = convert::schedule(schedule, catalog)?;
+    let from = convert::moment_or_now("from_time", from_time, now)?;
     Pieces::try_new(&schedule, &weights, column.len())?;
-    let mut audit = Audit::new(&schedule);
+    let mut audit = Audit::try_new(&schedule, from)?;
     let mut errors = IdErrors::new(column, 0);
     let mut row = 0;
     column.place_all(&schedule, |place| {
@@ -86,6 +89,7 @@ fn decide(
 fn warning(warning: Warning) -> proto::AuditWarning {
     let Warning { finding, message } = warning;
     let finding = match finding {
+        Finding::NeverRun => proto::AuditFinding::NeverRun,
         Finding::TimeBasedUuids => proto::AuditFinding::TimeBasedUuids,
         Finding::SparseIntegers => proto::AuditFinding::SparseIntegers,
         Finding::Uneven => proto::AuditFinding::Uneven,

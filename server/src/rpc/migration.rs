@@ -132,25 +132,23 @@ impl<'a> Ids<'a> {
         let mut new_places = new_places.into_iter().enumerate();
         column.place_all(old, |old_place| {
             let Some((row, new_place)) = new_places.next() else { return };
-            match old_place.and_then(|old_place| Ok((old_place, new_place?))) {
-                Ok((old_place, new_place)) => ids.push(migration.crossing(&old_place, &new_place)),
-                Err(rejection) => {
-                    ids.push(None);
-                    ids.errors.push(row, rejection);
-                }
-            }
+            let crossing = old_place.and_then(|old| migration.crossing(&old, &new_place?));
+            ids.push(row, crossing);
         });
         ids.finish()
     }
 
-    fn push(&mut self, crossing: Option<Crossing>) {
+    fn push(&mut self, row: usize, crossing: Result<Crossing, Rejection>) {
         let columns = &mut self.columns;
-        let Some(crossing) = crossing else {
-            columns.last_old_unix_millis.push(REFUSED);
-            columns.last_old_cycle_indexes.push(REFUSED);
-            columns.first_new_unix_millis.push(REFUSED);
-            columns.first_new_cycle_indexes.push(REFUSED);
-            return;
+        let crossing = match crossing {
+            Ok(crossing) => crossing,
+            Err(rejection) => {
+                columns.last_old_unix_millis.push(REFUSED);
+                columns.last_old_cycle_indexes.push(REFUSED);
+                columns.first_new_unix_millis.push(REFUSED);
+                columns.first_new_cycle_indexes.push(REFUSED);
+                return self.errors.push(row, rejection);
+            }
         };
         let Crossing { last_old, first_new, left_out, moved } = crossing;
         columns.last_old_unix_millis.push(last_old.unix_millis);

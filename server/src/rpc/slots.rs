@@ -177,7 +177,7 @@ impl SlotService for SlotHandlers {
     ) -> Answer<proto::AuditIdsResponse> {
         let permit = request.extensions().get().cloned();
         let catalog = self.schedules.snapshot();
-        Ok(Response::new(audit::audit(request.into_inner(), catalog, permit).await?))
+        Ok(Response::new(audit::audit(request.into_inner(), self.now, catalog, permit).await?))
     }
 }
 

@@ -14,7 +14,8 @@ final class Migration
      * @param DateTimeImmutable $cutoverTime until then the old schedule runs, from then on the new one
      * @param MigrationPath $path what moves
      * @param string $advice a cheaper way to the same end, in a sentence; empty if there is none
-     * @param DateInterval $longestGap no ID whatever waits longer from its last old to its first new run
+     * @param ?DateInterval $longestGap no ID whatever waits longer from its last old to its first new run;
+     *     null with exclusions, which may skip any run
      * @param ?MigratedIds $ids the IDs that were asked about; null if none was
      * @param list<MigrationStep> $steps what to enqueue around the cutover, if a column was named
      * @param list<SqlIndex> $indexes what serves the steps: of the old schedule, and of the new one
@@ -28,7 +29,7 @@ final class Migration
         public readonly DateTimeImmutable $cutoverTime,
         public readonly MigrationPath $path,
         public readonly string $advice,
-        public readonly DateInterval $longestGap,
+        public readonly ?DateInterval $longestGap,
         public readonly ?MigratedIds $ids,
         public readonly array $steps,
         public readonly array $indexes,

@@ -97,6 +97,7 @@ trait BatchCalls
      *
      * @param iterable<int|float|string|\Stringable|\GMP> $ids better all, or drawn at random, than the oldest
      * @param ?iterable<int> $weights as in assignSlots(); the loads are weights then
+     * @param ?DateTimeInterface $fromTime IDs that exclusions leave no run from here on are warned of. Default: now
      *
      * @throws OffbeatException
      */
@@ -105,9 +106,14 @@ trait BatchCalls
         iterable $ids,
         ?IdType $idType = null,
         ?iterable $weights = null,
+        ?DateTimeInterface $fromTime = null,
         int|float|null $timeout = null,
     ): IdAudit {
-        $request = (new V1\AuditIdsRequest())->setSchedule($schedule->toMessage())->serializeToString();
+        $request = (new V1\AuditIdsRequest())->setSchedule($schedule->toMessage());
+        if ($fromTime !== null) {
+            $request->setFromTime(Times::toTimestamp($fromTime));
+        }
+        $request = $request->serializeToString();
         foreach (new Batches($ids, $idType, ['weights' => $weights]) as $batch) {
             if ($batch->first > 0) { // counts of samples cannot be added up
                 $allowed = 'must be a sample that fits into one message: up to ' . IdEncoder::BATCH_IDS . ' IDs';

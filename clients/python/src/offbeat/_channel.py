@@ -11,10 +11,17 @@ from typing import Any, Callable
 
 from .access import Access, Token
 
-#: Those whose answers are pure functions of the question: asking twice changes nothing. And one
-#: that keeps only figures: those of a server that is gone are gone, too. (Without a policy,
-#: grpc 1.51 would never connect again, once that failed: only calls that wait let it try.)
-_RETRIED_SERVICES = ("SlotService", "StageService", "LaneService", "LatenessService")
+#: Those whose answers are pure functions of the question: asking twice changes nothing. And two
+#: that keep something: what counts of lateness a server had is gone with it, and what is done to
+#: a named spread comes to the same if it is done twice. (Without a policy, grpc 1.51 would never
+#: connect again, once that failed: only calls that wait let it try.)
+_RETRIED_SERVICES = (
+    "SlotService",
+    "StageService",
+    "LaneService",
+    "LatenessService",
+    "NamedSpreadService",
+)
 
 #: Small and quick: a sidecar is beside its caller, or about to be.
 _RETRIES = {
@@ -28,7 +35,9 @@ _RETRIES = {
                 "backoffMultiplier": 2,
                 "retryableStatusCodes": ["UNAVAILABLE"],
             },
-        }
+        },
+        # A stream is opened anew by the consumer, who knows what it has.
+        {"name": [{"service": "offbeat.v1.NamedSpreadService", "method": "StreamJobs"}]},
     ]
 }
 

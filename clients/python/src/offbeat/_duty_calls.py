@@ -109,15 +109,17 @@ class DutyCalls(Asking):
         *,
         weights: Iterable[int] | None = None,
         id_type: IdType | None = None,
+        from_time: datetime | None = None,
         timeout: float | timedelta | None = None,
     ) -> Audit:
         """Say how evenly a sample of up to 65,536 IDs fills the slots, and what is wrong.
 
         Better all of the IDs, or a random sample, than the oldest. Refused IDs stand in the
         answer's ``errors``; nothing is raised for them. ``weights`` and ``id_type`` are as in
-        :meth:`assign_slots`.
+        :meth:`assign_slots`. IDs that exclusions leave no run from ``from_time`` (default: now)
+        on are warned of.
         """
-        return self._ask(audit.audit_ids(schedule, ids, weights, id_type), timeout)
+        return self._ask(audit.audit_ids(schedule, ids, weights, id_type, from_time), timeout)
 
     def record_lateness(
         self,
@@ -212,10 +214,11 @@ class AsyncDutyCalls(AsyncAsking):
         *,
         weights: Iterable[int] | None = None,
         id_type: IdType | None = None,
+        from_time: datetime | None = None,
         timeout: float | timedelta | None = None,
     ) -> Audit:
         """See :meth:`offbeat.Client.audit_ids`."""
-        return await self._ask(audit.audit_ids(schedule, ids, weights, id_type), timeout)
+        return await self._ask(audit.audit_ids(schedule, ids, weights, id_type, from_time), timeout)
 
     async def record_lateness(
         self,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from ._questions import Question
 from ._rows import IdError, id_errors
 from ._weights import InStep, checked_weight
 from .ids import IdEncoder, IdType, IdValue, checked_ids
 from .schedule import AnySchedule, schedule_message
+from .times import to_timestamp
 from .v1 import audit_pb2 as pb
 
 
@@ -98,6 +100,7 @@ def audit_ids(
     ids: Iterable[IdValue],
     weights: Iterable[int] | None,
     id_type: IdType | None,
+    from_time: datetime | None,
 ) -> Question[Audit]:
     """Ask how evenly IDs fill the slots: in one request, since it is one statistic."""
     encoder, weights_left = IdEncoder(id_type), InStep("weights", weights)
@@ -108,4 +111,6 @@ def audit_ids(
         weights=[checked_weight(at, weight) for at, weight in weights_left.take(len(values))],
     )
     weights_left.end()
+    if from_time is not None:
+        request.from_time.CopyFrom(to_timestamp("from_time", from_time))
     return Audit.from_message((yield "AuditIds", request))

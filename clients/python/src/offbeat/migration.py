@@ -15,7 +15,7 @@ from ._weights import PieceLimits
 from .ids import IdType, IdValue, checked_text
 from .schedule import AnySchedule, schedule_message
 from .sql import Predicate, SqlColumn, SqlIndex
-from .times import from_duration, from_optional_duration, from_timestamp, from_unix_millis
+from .times import from_optional_duration, from_timestamp, from_unix_millis
 from .v1 import migration_pb2 as pb
 
 
@@ -143,8 +143,9 @@ class MigrationPlan:
     path: MigrationPath
     #: A cheaper way to the same end, in a sentence; empty if there is none.
     advice: str
-    #: No ID whatever waits longer than this from its last old to its first new run.
-    longest_gap: timedelta
+    #: No ID whatever waits longer than this from its last old to its first new run; ``None``
+    #: with exclusions, which may skip any run.
+    longest_gap: timedelta | None
     #: The IDs of the question; ``None`` if it had none.
     ids: MigratedIds | None
     #: What to enqueue around the cutover; only if a column was named.
@@ -202,7 +203,7 @@ def _plan(message: pb.PlanMigrationResponse, ids: MigratedIds | None) -> Migrati
         cutover_time=from_timestamp(message.cutover_time),
         path=MigrationPath(message.path),
         advice=message.advice,
-        longest_gap=from_duration(message.longest_gap),
+        longest_gap=from_optional_duration(message, "longest_gap"),
         ids=ids,
         steps=tuple(
             MigrationStep(

@@ -6,8 +6,8 @@ module Offbeat
   #
   # `path` says what moves: :unchanged, :same_times (nobody), :same_order (each ID keeps its share of the
   # cycle) or :new_places; `advice` is a cheaper way, or nil. No ID whatever waits longer than `longest_gap`
-  # between its runs. `ids` are the {MigratedIds} that were asked about, if any were; `steps` say the plan
-  # in SQL, if a column was named.
+  # between its runs; nil with exclusions, which may skip any run. `ids` are the {MigratedIds} that were asked
+  # about, if any were; `steps` say the plan in SQL, if a column was named.
   MigrationPlan = Value.define(:old_fingerprint, :new_fingerprint, :cutover_time, :path, :advice, :longest_gap, :ids,
                                :steps, :sql_indexes) do
     def self.of(message, ids, sql_column)
@@ -15,7 +15,7 @@ module Offbeat
       new(old_fingerprint: message.old_identity.fingerprint, new_fingerprint: message.new_identity.fingerprint,
           cutover_time: Times.from_timestamp(message.cutover_time),
           path: Fields.symbol(message.path, "MIGRATION_PATH_"), advice: Fields.name_or_nil(message.advice),
-          longest_gap: Times.from_duration(message.longest_gap), ids: ids,
+          longest_gap: Times.from_optional(message.longest_gap), ids: ids,
           steps: message.steps.map { |step| MigrationStep.of(step, indexes, sql_column) }, sql_indexes: indexes)
     end
 

@@ -2,8 +2,8 @@
 //!
 //! Each ID runs by the old schedule before the cutover and by the new one from it on, but for new
 //! runs that come less than a minimum gap after its last old one, which are left out. So none is
-//! lost, and none runs twice within the gap. Times are milliseconds since the Unix epoch. A weighted
-//! ID goes over by its first piece.
+//! lost, and none runs twice within the gap. Times are milliseconds since the Unix epoch. The
+//! pieces of a weighted ID go over each by itself.
 
 mod advice;
 mod gaps;
@@ -11,6 +11,7 @@ mod steps;
 
 pub use steps::Step;
 
+use crate::limits::SEARCHED_CYCLES;
 use crate::placement::{Place, Placement};
 use crate::rejection::{Reason, Rejection};
 use crate::runs::Clock;
@@ -103,15 +104,19 @@ impl<'a> Migration<'a> {
         self.path
     }
 
-    /// How the ID goes over that stands at these places. `None` if it never runs.
-    #[must_use]
-    pub fn crossing(&self, old_place: &Place, new_place: &Place) -> Option<Crossing> {
+    /// How the ID goes over that stands at these places.
+    ///
+    /// # Errors
+    /// When exclusions leave it no last old run, or no first new one; without a field.
+    pub fn crossing(&self, old_place: &Place, new_place: &Place) -> Result<Crossing, Rejection> {
         let (old, new) = (self.old_clock.times(old_place), self.new_clock.times(new_place));
-        let last_old = old.last_before(self.cutover)?;
+        let last_old =
+            old.last_before(self.cutover).ok_or_else(|| no_run("old_schedule", "before"))?;
         let allowed_from = self.cutover.max(last_old.unix_millis + self.min_gap);
-        let first_new = new.first_from(allowed_from)?;
+        let first_new =
+            new.first_from(allowed_from).ok_or_else(|| no_run("new_schedule", "after"))?;
         let unchanged = old.first_from(self.cutover);
-        Some(Crossing {
+        Ok(Crossing {
             last_old,
             first_new,
             left_out: new.count(self.cutover..allowed_from),
@@ -132,6 +137,14 @@ impl<'a> Migration<'a> {
     fn share_cycles(&self) -> bool {
         same_cycles(self.old, self.new)
     }
+}
+
+fn no_run(schedule: &str, side: &str) -> Rejection {
+    let cycles = SEARCHED_CYCLES.maximum;
+    let allowed = format!(
+        "exclusions of {schedule} skip each of its runs in {cycles} cycles {side} the cutover"
+    );
+    Rejection::new(Reason::NoRun, "", "the ID", allowed)
 }
 
 fn same_cycles(old: &Schedule, new: &Schedule) -> bool {

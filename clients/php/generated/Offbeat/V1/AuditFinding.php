@@ -52,7 +52,10 @@ class AuditFinding
      */
     const AUDIT_FINDING_HEAVY_ID = 5;
     /**
-     * IDs that exclusions skip in 1,000 cycles one after another: they never run.
+     * IDs of which, or of a piece of which, exclusions skip every run in 1,000 cycles from
+     * from_time on: they never run. Mostly by EXCLUSION_POLICY_SKIP; where an exclusion holds
+     * whole cycles, by EXCLUSION_POLICY_DEFER too. Active windows alone cannot do that: each
+     * cycle has room in them for all IDs.
      *
      * Generated from protobuf enum <code>AUDIT_FINDING_NEVER_RUN = 6;</code>
      */

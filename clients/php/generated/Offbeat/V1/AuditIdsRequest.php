@@ -36,6 +36,13 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>repeated sfixed64 weights = 3;</code>
      */
     private $weights;
+    /**
+     * IDs must run at or after this, or AUDIT_FINDING_NEVER_RUN tells how many never do.
+     * Default: now, by the server's clock.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Timestamp from_time = 4;</code>
+     */
+    protected $from_time = null;
 
     /**
      * Constructor.
@@ -51,6 +58,9 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $weights
      *           The IDs' weights, as in AssignSlotsRequest: one for each ID, or none. The loads
      *           below are weights then.
+     *     @type \Google\Protobuf\Timestamp $from_time
+     *           IDs must run at or after this, or AUDIT_FINDING_NEVER_RUN tells how many never do.
+     *           Default: now, by the server's clock.
      * }
      */
     public function __construct($data = NULL) {
@@ -156,6 +166,44 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::SFIXED64);
         $this->weights = $arr;
+
+        return $this;
+    }
+
+    /**
+     * IDs must run at or after this, or AUDIT_FINDING_NEVER_RUN tells how many never do.
+     * Default: now, by the server's clock.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Timestamp from_time = 4;</code>
+     * @return \Google\Protobuf\Timestamp|null
+     */
+    public function getFromTime()
+    {
+        return $this->from_time;
+    }
+
+    public function hasFromTime()
+    {
+        return isset($this->from_time);
+    }
+
+    public function clearFromTime()
+    {
+        unset($this->from_time);
+    }
+
+    /**
+     * IDs must run at or after this, or AUDIT_FINDING_NEVER_RUN tells how many never do.
+     * Default: now, by the server's clock.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Timestamp from_time = 4;</code>
+     * @param \Google\Protobuf\Timestamp $var
+     * @return $this
+     */
+    public function setFromTime($var)
+    {
+        GPBUtil::checkMessage($var, \Google\Protobuf\Timestamp::class);
+        $this->from_time = $var;
 
         return $this;
     }

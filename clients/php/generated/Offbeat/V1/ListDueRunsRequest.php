@@ -87,12 +87,13 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     /**
      * Missed runs start smeared over this span from now_time on, instead of all at once:
      * 0 to one period. The j-th, from 0, of a piece's m late runs starts
-     * (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds. u is
-     * the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which
-     * PLACEMENT_HASH places by the first 8 (others have no salt); for piece p, plus p with
-     * its 64 bits reversed, mod 2^64. With active windows or exclusions, time in which
+     * (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds,
+     * whatever the schedule's resolution, so that few of them lie on a tick. u is the last 8
+     * bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which PLACEMENT_HASH
+     * places by the first 8 (others have no salt); for piece p, plus p with its 64 bits
+     * reversed, mod 2^64. With active windows or exclusions, time in which
      * nothing may start does not count: a late run starts at the first tick that may,
-     * after so many that might. Default: 0.
+     * after so many that might, and so on a tick. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 11;</code>
      */
@@ -140,12 +141,13 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
      *     @type \Google\Protobuf\Duration $smear_span
      *           Missed runs start smeared over this span from now_time on, instead of all at once:
      *           0 to one period. The j-th, from 0, of a piece's m late runs starts
-     *           (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds. u is
-     *           the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which
-     *           PLACEMENT_HASH places by the first 8 (others have no salt); for piece p, plus p with
-     *           its 64 bits reversed, mod 2^64. With active windows or exclusions, time in which
+     *           (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds,
+     *           whatever the schedule's resolution, so that few of them lie on a tick. u is the last 8
+     *           bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which PLACEMENT_HASH
+     *           places by the first 8 (others have no salt); for piece p, plus p with its 64 bits
+     *           reversed, mod 2^64. With active windows or exclusions, time in which
      *           nothing may start does not count: a late run starts at the first tick that may,
-     *           after so many that might. Default: 0.
+     *           after so many that might, and so on a tick. Default: 0.
      *     @type \Google\Protobuf\Duration $max_clock_skew
      *           How far a watermark may lie after now_time, as that of a machine whose clock is
      *           fast: 0 to one period. Nothing is due then, and the watermark stays. One
@@ -490,12 +492,13 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     /**
      * Missed runs start smeared over this span from now_time on, instead of all at once:
      * 0 to one period. The j-th, from 0, of a piece's m late runs starts
-     * (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds. u is
-     * the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which
-     * PLACEMENT_HASH places by the first 8 (others have no salt); for piece p, plus p with
-     * its 64 bits reversed, mod 2^64. With active windows or exclusions, time in which
+     * (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds,
+     * whatever the schedule's resolution, so that few of them lie on a tick. u is the last 8
+     * bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which PLACEMENT_HASH
+     * places by the first 8 (others have no salt); for piece p, plus p with its 64 bits
+     * reversed, mod 2^64. With active windows or exclusions, time in which
      * nothing may start does not count: a late run starts at the first tick that may,
-     * after so many that might. Default: 0.
+     * after so many that might, and so on a tick. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 11;</code>
      * @return \Google\Protobuf\Duration|null
@@ -518,12 +521,13 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     /**
      * Missed runs start smeared over this span from now_time on, instead of all at once:
      * 0 to one period. The j-th, from 0, of a piece's m late runs starts
-     * (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds. u is
-     * the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which
-     * PLACEMENT_HASH places by the first 8 (others have no salt); for piece p, plus p with
-     * its 64 bits reversed, mod 2^64. With active windows or exclusions, time in which
+     * (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds,
+     * whatever the schedule's resolution, so that few of them lie on a tick. u is the last 8
+     * bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which PLACEMENT_HASH
+     * places by the first 8 (others have no salt); for piece p, plus p with its 64 bits
+     * reversed, mod 2^64. With active windows or exclusions, time in which
      * nothing may start does not count: a late run starts at the first tick that may,
-     * after so many that might. Default: 0.
+     * after so many that might, and so on a tick. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 11;</code>
      * @param \Google\Protobuf\Duration $var

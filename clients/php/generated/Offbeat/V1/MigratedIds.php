@@ -10,7 +10,9 @@ use Google\Protobuf\Internal\GPBUtil;
 
 /**
  * IDs that go over, as columns of equal length, one row for each ID. A refused ID has −1
- * in every column and stands in `errors`.
+ * in every column and stands in `errors`; so does one of which exclusions skip each run in
+ * 1,000 cycles before the cutover by the old schedule, or after it by the new one
+ * (ERROR_REASON_NO_RUN).
  *
  * Generated from protobuf message <code>offbeat.v1.MigratedIds</code>
  */

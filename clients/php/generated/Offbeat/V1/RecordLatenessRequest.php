@@ -30,8 +30,9 @@ class RecordLatenessRequest extends \Google\Protobuf\Internal\Message
      */
     protected $kind = '';
     /**
-     * From the scheduled to the real start of each run, in milliseconds: −366 to 366
-     * days, at most 65,536 runs. What started early counts as 0. Must be set.
+     * From the scheduled to the real start of each run, in milliseconds: −31,622,400,000 to
+     * 31,622,400,000 (±366 days), at most 65,536 runs. What started early counts as 0. A call
+     * with one outside of that is refused as a whole. Must be set.
      *
      * Generated from protobuf field <code>repeated sint64 lateness_millis = 3;</code>
      */
@@ -49,8 +50,9 @@ class RecordLatenessRequest extends \Google\Protobuf\Internal\Message
      *     @type string $kind
      *           The kind of job, as in AssignSlotRequest. Default: "default".
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $lateness_millis
-     *           From the scheduled to the real start of each run, in milliseconds: −366 to 366
-     *           days, at most 65,536 runs. What started early counts as 0. Must be set.
+     *           From the scheduled to the real start of each run, in milliseconds: −31,622,400,000 to
+     *           31,622,400,000 (±366 days), at most 65,536 runs. What started early counts as 0. A call
+     *           with one outside of that is refused as a whole. Must be set.
      * }
      */
     public function __construct($data = NULL) {
@@ -113,8 +115,9 @@ class RecordLatenessRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * From the scheduled to the real start of each run, in milliseconds: −366 to 366
-     * days, at most 65,536 runs. What started early counts as 0. Must be set.
+     * From the scheduled to the real start of each run, in milliseconds: −31,622,400,000 to
+     * 31,622,400,000 (±366 days), at most 65,536 runs. What started early counts as 0. A call
+     * with one outside of that is refused as a whole. Must be set.
      *
      * Generated from protobuf field <code>repeated sint64 lateness_millis = 3;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -125,8 +128,9 @@ class RecordLatenessRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * From the scheduled to the real start of each run, in milliseconds: −366 to 366
-     * days, at most 65,536 runs. What started early counts as 0. Must be set.
+     * From the scheduled to the real start of each run, in milliseconds: −31,622,400,000 to
+     * 31,622,400,000 (±366 days), at most 65,536 runs. What started early counts as 0. A call
+     * with one outside of that is refused as a whole. Must be set.
      *
      * Generated from protobuf field <code>repeated sint64 lateness_millis = 3;</code>
      * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var

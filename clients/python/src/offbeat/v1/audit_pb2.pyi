@@ -1,3 +1,4 @@
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from offbeat.v1 import id_pb2 as _id_pb2
 from offbeat.v1 import schedule_pb2 as _schedule_pb2
 from google.protobuf.internal import containers as _containers
@@ -16,14 +17,16 @@ AUDIT_FINDING_UNSPECIFIED: AuditFinding
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class AuditIdsRequest(_message.Message):
-    __slots__ = ["ids", "schedule", "weights"]
+    __slots__ = ["from_time", "ids", "schedule", "weights"]
+    FROM_TIME_FIELD_NUMBER: _ClassVar[int]
     IDS_FIELD_NUMBER: _ClassVar[int]
     SCHEDULE_FIELD_NUMBER: _ClassVar[int]
     WEIGHTS_FIELD_NUMBER: _ClassVar[int]
+    from_time: _timestamp_pb2.Timestamp
     ids: _id_pb2.IdColumn
     schedule: _schedule_pb2.Schedule
     weights: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., ids: _Optional[_Union[_id_pb2.IdColumn, _Mapping]] = ..., weights: _Optional[_Iterable[int]] = ...) -> None: ...
+    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., ids: _Optional[_Union[_id_pb2.IdColumn, _Mapping]] = ..., weights: _Optional[_Iterable[int]] = ..., from_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class AuditIdsResponse(_message.Message):
     __slots__ = ["chi_square", "empty_slot_count", "errors", "expected_fullest_median", "expected_fullest_p99", "fullest_load", "fullest_over_mean", "fullest_slot_index", "id_count", "identity", "p_value", "slot_loads", "warnings"]

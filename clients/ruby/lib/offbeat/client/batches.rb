@@ -77,9 +77,11 @@ module Offbeat
     end
 
     # How evenly a sample of IDs (65,536 at most; better all of them, or drawn at random, than the oldest)
-    # fills the slots, and what is wrong if it does not: an {Audit}.
-    def audit_ids(schedule, ids, weights: nil, id_type: nil, return_errors: false, timeout: nil)
+    # fills the slots, and what is wrong if it does not: an {Audit}. It warns of IDs that exclusions leave no
+    # run from `from_time` (default: now) on.
+    def audit_ids(schedule, ids, weights: nil, id_type: nil, from_time: nil, return_errors: false, timeout: nil)
       request = V1::AuditIdsRequest.new(schedule: Fields.schedule(schedule))
+      request.from_time = Times.to_timestamp("from_time", from_time) if from_time
       ids = IdEncoder.enumerable(ids).first(IdEncoder::BATCH_IDS + 1) # one too many, for the sidecar to refuse
       request.ids = IdEncoder.new(id_type).column(ids)
       if weights
