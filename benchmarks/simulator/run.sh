@@ -3,7 +3,8 @@
 # times faster than real time a week of slots is simulated, the best of three.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-cargo build --release --quiet --offline --workspace --examples --bins
+built=${CARGO_TARGET_DIR:-target}/release
+cargo build --release --quiet --locked --workspace --examples --bins
 peers=target/venv-peers
 [ -x "$peers/bin/pip" ] || python3 -m venv "$peers"
 "$peers/bin/pip" install --quiet --disable-pip-version-check simpy==4.1.2 ciw==3.2.7
@@ -19,20 +20,16 @@ process() {
     for _ in 1 2 3; do
         rm -f "$scratch/slots.sqlite"
         begun=${EPOCHREALTIME/[.,]/}
-        target/release/offbeat simulate "$scratch/slots.toml" "$@" >/dev/null
+        "$built"/offbeat simulate "$scratch/slots.toml" "$@" >/dev/null
         took=$((${EPOCHREALTIME/[.,]/} - begun))
         if [ -z "$best" ] || [ "$took" -lt "$best" ]; then best=$took; fi
     done
     printf '%s, times real time\t%s\n' "$what" $((604800 * 1000000 / best))
 }
 
-{
-    target/release/examples/scenario_speed | sed 's/^/Offbeat, in process: /'
-    process "Offbeat, whole process: slots, metrics in memory"
-    process "Offbeat, whole process: slots, metrics as rows in SQLite" --out "$scratch/slots.sqlite"
-    "$peers/bin/python" benchmarks/simulator/with_simpy.py
-    "$peers/bin/python" benchmarks/simulator/with_ciw.py
-    ruby benchmarks/simulator/ticks.rb
-} | while IFS=$'\t' read -r what figure; do
-    printf '%-84s %12s\n' "$what" "$(printf '%s' "$figure" | sed ':a; s/\B[0-9]\{3\}\>/,&/; ta')"
-done
+"$built"/examples/scenario_speed | sed 's/^/Offbeat, in process: /'
+process "Offbeat, whole process: slots, metrics in memory"
+process "Offbeat, whole process: slots, metrics as rows in SQLite" --out "$scratch/slots.sqlite"
+"$peers/bin/python" benchmarks/simulator/with_simpy.py
+"$peers/bin/python" benchmarks/simulator/with_ciw.py
+ruby benchmarks/simulator/ticks.rb
