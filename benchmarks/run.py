@@ -61,18 +61,18 @@ def program(name: str) -> list[str]:
 SECTIONS = {
     "wire": Section(
         "Batches over the wire, and deciding in process",
-        "IDs a second: `AssignSlots` with 20,000 IDs a call, TWISTER below 28,800 by the profile "
-        "of "
-        "the caller's own language, which is decided in process beside it; the answers were "
-        "compared. `assign_packed` takes bytes and gives columns; `assign_slots` takes the "
-        "language's own IDs, and gives rows. (Ruby and PHP unpack the slots of a packed answer "
-        "here, "
-        "and leave its other columns bytes.) Server and client have a core each. Medians of "
-        "contenders in turns.",
+        """
+        IDs a second: `AssignSlots` with 20,000 IDs a call, TWISTER below 28,800 by the
+        profile of the caller's own language, which is decided in process beside it; the
+        answers were compared. `assign_packed` takes bytes and gives columns; `assign_slots`
+        takes the language's own IDs, and gives rows. (Ruby and PHP unpack the slots of a
+        packed answer here, and leave its other columns bytes.) Server and client have a
+        core each. Medians of contenders in turns.
+        """,
         ["benchmarks/wire/run.sh"],
         "IDs/s",
         [
-            (f"{language}, {method}, {ids}.*", f"{language}, in process, {local}")
+            (f"{language}, {method}, {ids}", f"{language}, in process, {local}")
             for language, kinds in {
                 "Python": {"UUIDs": "UUIDs", "integers": "integers"},
                 "Ruby": {"UUIDs": "UUIDs", "integers": "integers"},
@@ -80,13 +80,17 @@ SECTIONS = {
             }.items()
             for method in ("assign_packed", "assign_slots")
             for ids, local in kinds.items()
-        ],
+        ]
+        + [("PHP, assign_packed, UUIDs, as Ruby", "PHP, in process, mt_srand")],
     ),
     "unary": Section(
         "One ID a call",
-        "Calls a second: `AssignSlot` over gRPC, decided by hash, and the same method of C++ gRPC "
-        "(callback interface, Debian's package), which decides nothing and answers as many bytes. "
-        "h2load on one core, the server on another; medians of three runs in turns.",
+        """
+        Calls a second: `AssignSlot` over gRPC, decided by hash, and the same method of C++
+        gRPC (callback interface, Debian's package), which decides nothing and answers as
+        many bytes. h2load on one core, the server on another; medians of three runs in
+        turns.
+        """,
         ["benchmarks/unary.sh"],
         "calls/s",
         [
@@ -96,19 +100,20 @@ SECTIONS = {
     ),
     "kernels": Section(
         "IDs decided, in process",
-        "IDs a second on one core, the best of 120 short runs in turns. Draws below 28,800. "
-        "`plain` is "
-        "one ID after the other, of which a twister makes only the words drawn; `md-5` is given "
-        "texts "
-        "that are there already, the others write the ID's text too.",
+        """
+        IDs a second on one core, the best of 120 short runs in turns. Draws below 28,800.
+        `plain` is one ID after the other, of which a twister makes only the words drawn;
+        `md-5` is given texts that are there already, the others write the ID's text too.
+        """,
         program("kernel_speed"),
         "IDs/s",
     ),
     "spread": Section(
         "Spreading",
-        "Jobs a second, the best of three; groups of 20 where nothing else is said. Feeders by "
-        "hand are "
-        "a page of code in each language, in one process.",
+        """
+        Jobs a second, the best of three; groups of 20 where nothing else is said. Feeders
+        by hand are a page of code in each language, in one process.
+        """,
         ["benchmarks/spread/run.sh"],
         "jobs/s",
         [
@@ -125,17 +130,15 @@ SECTIONS = {
     ),
     "simulator": Section(
         "The simulator",
-        "A week of `examples/simulations/bank_sync_week.toml`: 604,800 s over the time it took, "
-        "the best "
-        "of three. The peers simulate its slots, in one thread. They do not all keep the same: "
-        "Offbeat "
-        "and the ticks count eight metrics in each second, SimPy keeps the waits and sojourns of "
-        "jobs, "
-        "Ciw a record of each job. In SQLite, Offbeat has a row for each second, written after "
-        "the run, "
-        "the ticks have one for each metric, as in the talk that they come from. The ticks round "
-        "run "
-        "times up to whole seconds.",
+        """
+        A week of `examples/simulations/bank_sync_week.toml`: 604,800 s over the time it
+        took, the best of three. The peers simulate its slots, in one thread. They do not
+        all keep the same: Offbeat and the ticks count eight metrics in each second, SimPy
+        keeps the waits and sojourns of jobs, Ciw a record of each job. In SQLite, Offbeat
+        has a row for each second, written after the run, the ticks have one for each
+        metric, as in the talk that they come from. The ticks round run times up to whole
+        seconds.
+        """,
         ["benchmarks/simulator/run.sh"],
         "",
         [
@@ -155,17 +158,20 @@ SECTIONS = {
     ),
     "stages": Section(
         "Stages and lanes",
-        "Searching every allocation is what the source of the rule does, though subsets that it "
-        "throws "
-        "away are left out here; `apportionment` computes D'Hondt in exact fractions.",
+        """
+        Searching every allocation is what the source of the rule does, though subsets that
+        it throws away are left out here; `apportionment` computes D'Hondt in exact
+        fractions.
+        """,
         ["benchmarks/stages/run.sh"],
     ),
     "growth": Section(
         "How it grows",
-        "Time for an item as the work doubles, and the exponent k of a fit to size^k: 0 is flat, "
-        "so "
-        "that the whole grows in proportion. Streams and connections are calls of `AssignSlot`, "
-        "where more under way cost less each.",
+        """
+        Time for an item as the work doubles, and the exponent k of a fit to size^k: 0 is
+        flat, so that the whole grows in proportion. Streams and connections are calls of
+        `AssignSlot`, where more under way cost less each.
+        """,
         ["benchmarks/growth/run.sh"],
         "ns",
     ),
@@ -329,7 +335,7 @@ def machine() -> str:
     cpu = Path("/proc/cpuinfo").read_text()
 
     def of_cpu(key: str) -> str:
-        found = re.search(f"^{key}\s*: (.*)$", cpu, re.MULTILINE)
+        found = re.search(rf"^{key}\s*: (.*)$", cpu, re.MULTILINE)
         return found[1] if found else ""
 
     flags = of_cpu("flags").split()
