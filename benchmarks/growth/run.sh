@@ -10,5 +10,5 @@ address=127.0.0.1:23286
 taskset -c 1 "$built/offbeat" serve --listen "$address" --admin-listen off 2>/dev/null &
 trap 'kill $!' EXIT
 sleep 0.5
-PYTHONPATH=clients/python/src taskset -c 0 "${OFFBEAT_PYTHON:-target/venv/bin/python}" \
+PYTHONPATH=clients/python/src taskset -c 0 "${OFFBEAT_PYTHON:-target/bench/venv/bin/python}" \
     benchmarks/growth/named.py "$address"

@@ -1,13 +1,11 @@
 #!/usr/bin/env bash
-# Measures the simulator beside others: benchmarks/simulator/run.sh. One run, one machine; how many
+# Measures the simulator beside others: benchmarks/simulator/run.sh,
+# after a release build. One run, one machine; how many
 # times faster than real time a week of slots is simulated, the best of three.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 built=${CARGO_TARGET_DIR:-target}/release
-cargo build --release --quiet --locked --workspace --examples --bins
-peers=target/venv-peers
-[ -x "$peers/bin/pip" ] || python3 -m venv "$peers"
-"$peers/bin/pip" install --quiet --disable-pip-version-check simpy==4.1.2 ciw==3.2.7
+python=${OFFBEAT_PYTHON:-target/bench/venv/bin/python} # with SimPy and Ciw
 scratch=$(mktemp -d)
 trap 'rm -r "$scratch"' EXIT
 # The scenario with one of its strategies.
@@ -30,6 +28,6 @@ process() {
 "$built"/examples/scenario_speed | sed 's/^/Offbeat, in process: /'
 process "Offbeat, whole process: slots, metrics in memory"
 process "Offbeat, whole process: slots, metrics as rows in SQLite" --out "$scratch/slots.sqlite"
-"$peers/bin/python" benchmarks/simulator/with_simpy.py
-"$peers/bin/python" benchmarks/simulator/with_ciw.py
+"$python" benchmarks/simulator/with_simpy.py
+"$python" benchmarks/simulator/with_ciw.py
 ruby benchmarks/simulator/ticks.rb

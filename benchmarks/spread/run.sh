@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # Measures spreads, in process and over loopback, beside spreaders written by hand:
-# benchmarks/spread/run.sh. One run, one machine; jobs a second, the best of three (or two).
+# benchmarks/spread/run.sh, after a release build. One run, one machine; jobs a second, the best of three (or two).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 built=${CARGO_TARGET_DIR:-target}/release
-cargo build --release --quiet --locked --workspace --examples --bins
-python=${OFFBEAT_PYTHON:-target/venv/bin/python}
+python=${OFFBEAT_PYTHON:-target/bench/venv/bin/python}
 address=127.0.0.1:23288
 "$built"/offbeat serve --listen "$address" 2>/dev/null &
 trap 'kill $!' EXIT

@@ -14,7 +14,7 @@ measure() {
     shift
     taskset -c 0 "$@" | sed "s/^/$language, /"
 }
-PYTHONPATH=clients/python/src measure Python "${OFFBEAT_PYTHON:-target/venv/bin/python}" \
+PYTHONPATH=clients/python/src measure Python "${OFFBEAT_PYTHON:-target/bench/venv/bin/python}" \
     benchmarks/wire/wire.py "$address" "$@"
 measure Ruby ruby -I clients/ruby/lib benchmarks/wire/wire.rb "$address" "$@"
 measure PHP php benchmarks/wire/wire.php "$address" "$@"

@@ -138,7 +138,7 @@ fn share_out(rule: Rule) -> impl FnMut() {
 }
 
 /// What is walked once, and how many items that are; `None` where the machine lacks a kernel.
-type Path = (&'static str, u64, fn() -> Option<Box<dyn FnMut()>>);
+pub(crate) type Path = (&'static str, u64, fn() -> Option<Box<dyn FnMut()>>);
 
 macro_rules! path {
     ($name:literal, $items:expr, $kernel:literal, $walk:expr) => {
@@ -149,7 +149,7 @@ macro_rules! path {
     };
 }
 
-const PATHS: [Path; 15] = [
+pub(crate) const PATHS: [Path; 15] = [
     path!("draw, plain", FEW, "plain", |kernel| twister(kernel, FEW)),
     path!("draw, AVX2", MANY, "AVX2", |kernel| twister(kernel, MANY)),
     path!("hash, plain", FEW, "plain", |kernel| hash(kernel, FEW)),
