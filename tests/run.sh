@@ -21,7 +21,8 @@ setup() {
     say "set up"
     local missing=()
     for tool in cc:build-essential chromium:chromium curl:curl git:git mariadbd:mariadb-server node:nodejs npm:npm \
-        openssl:openssl php:php-cli psql:postgresql python3:python3 ruby:ruby sqlite3:sqlite3; do
+        openssl:openssl php:php-cli psql:postgresql python3:python3 ruby:ruby sqlite3:sqlite3 \
+        valgrind:valgrind; do
         command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
     done
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
@@ -49,9 +50,9 @@ setup() {
     fi
     cargo fmt --version >/dev/null && cargo clippy --version >/dev/null
 
-    if ! stamped "$tools" buf-1.75.0; then
-        npm install --silent --no-fund --no-audit --prefix "$tools" @bufbuild/buf@1.75.0
-        echo buf-1.75.0 >"$tools/.stamp"
+    if ! stamped "$tools" "buf-1.75.0 just-1.57.0"; then
+        npm install --silent --no-fund --no-audit --prefix "$tools" @bufbuild/buf@1.75.0 rust-just@1.57.0
+        echo "buf-1.75.0 just-1.57.0" >"$tools/.stamp"
     fi
     if ! stamped "$tools/cargo" cargo-deny-0.20.2; then
         cargo install --quiet --locked --root "$tools/cargo" cargo-deny@0.20.2
@@ -81,7 +82,9 @@ lint() {
     cargo fmt --all --check
     # Of its lints that is enough: server/tests/corpus.rs is made of its source.
     cargo fmt --manifest-path fuzz/Cargo.toml --check
+    # All targets: the measurements in examples/ are built here, and nowhere else in CI.
     cargo clippy --quiet --locked --workspace --all-targets -- --deny warnings
+    "$tools/node_modules/.bin/just" --unstable --fmt --check
     RUSTDOCFLAGS="--deny warnings" cargo doc --quiet --locked --workspace --no-deps
     "$tools/node_modules/.bin/buf" lint proto
     "$tools/node_modules/.bin/buf" format --diff --exit-code proto
@@ -171,6 +174,9 @@ clients() {
     say "the sidecar as users build it"
     cargo build --release --locked --quiet --package offbeat
     export OFFBEAT_BIN="$PWD/target/release/offbeat"
+
+    say "instructions of the hot paths"
+    benchmarks/instructions/run.sh
 
     say "Python client, newest and oldest runtime"
     # Side by side: they mostly wait, for servers that restart.

@@ -9,6 +9,7 @@ use Offbeat\Answer\IdAudit;
 use Offbeat\Answer\IdError;
 use Offbeat\Answer\MigratedIds;
 use Offbeat\Answer\Migration;
+use Offbeat\Answer\PackedAssignments;
 use Offbeat\Answer\SlotAssignments;
 
 /**
@@ -83,6 +84,35 @@ final class Columns
             idsAreUuids: $idsAreUuids,
             idIndexes: $idIndexes,
             pieceIndexes: self::numbers('V', $columns[self::PIECE_INDEXES], count($idIndexes)),
+        );
+    }
+
+    /** @throws \Exception if the bytes are no offbeat.v1.AssignSlotsResponse about so many IDs */
+    public static function packed(string $bytes, int $size, int $firstIdIndex): PackedAssignments
+    {
+        [$taken, $rest] = Wire::taken($bytes, [self::ASSIGNMENTS]);
+        $response = self::merged(new V1\AssignSlotsResponse(), $rest);
+        [$columns, $rest] = Wire::taken($taken[self::ASSIGNMENTS], [
+            self::SLOT_INDEXES, self::SLOT_OFFSET_TICKS, self::CYCLE_OFFSET_TICKS, self::CYCLE_INDEXES,
+            self::NEXT_RUN_UNIX_MILLIS,
+        ]);
+        $message = self::merged(new V1\SlotAssignments(), $rest);
+        foreach ($columns as $number => $column) {
+            if (strlen($column) !== $size * ($number === self::SLOT_INDEXES ? 4 : 8)) {
+                throw new \UnexpectedValueException('a column that is not as long as the IDs');
+            }
+        }
+
+        return new PackedAssignments(
+            $response->getIdentity()->getFingerprint(),
+            $columns[self::SLOT_INDEXES],
+            $columns[self::SLOT_OFFSET_TICKS],
+            $columns[self::CYCLE_OFFSET_TICKS],
+            $columns[self::CYCLE_INDEXES],
+            $columns[self::NEXT_RUN_UNIX_MILLIS],
+            self::errors($message->getErrors(), $firstIdIndex),
+            self::nanos($message->getResolution()),
+            $message->getRunKeyPrefix(),
         );
     }
 

@@ -64,14 +64,19 @@ final class Wire
     /** A field of text, bytes, a message, or packed numbers. */
     public static function field(int $number, string $bytes): string
     {
-        $length = strlen($bytes);
+        return self::head($number, strlen($bytes)) . $bytes;
+    }
+
+    /** What begins a field of so many bytes. */
+    public static function head(int $number, int $length): string
+    {
         $head = chr($number << 3 | 2); // numbers of up to 15
         while ($length > 0x7f) {
             $head .= chr($length & 0x7f | 0x80);
             $length >>= 7;
         }
 
-        return $head . chr($length) . $bytes;
+        return $head . chr($length);
     }
 
     private static function value(int $tag, string $bytes, int &$at): int|string

@@ -24,6 +24,7 @@ pub mod audit;
 pub mod calendar;
 pub mod catalog;
 pub mod chi_square;
+pub mod columns;
 mod digits;
 pub mod due;
 pub mod id;

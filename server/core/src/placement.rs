@@ -159,10 +159,13 @@ impl Grid {
         self.at_offset(offset, Why::Fraction(fraction))
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "less than the slot count, a u32")]
     fn at_bucket(self, bucket: u32, bucket_count: u32, slot_offset: u64) -> Place {
-        let slot = u64::from(bucket) * u64::from(self.slot_count) / u64::from(bucket_count);
+        // A bucket count is a power of two, 256 or 65,536; and the offset is less than a slot.
+        let slot =
+            (u64::from(bucket) * u64::from(self.slot_count)) >> bucket_count.trailing_zeros();
         let cycle_offset = slot * self.slot_ticks.get() + slot_offset;
-        self.at_offset(cycle_offset, Why::Bucket(bucket))
+        Place { slot: slot as u32, slot_offset, cycle_offset, why: Why::Bucket(bucket) }
     }
 
     pub(crate) fn place(self, placement: &Placement, id: &Id<'_>) -> Result<Place, Rejection> {
@@ -186,7 +189,8 @@ impl Grid {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "less than the bucket count, a u32")]
-    fn at_seed(self, seed: Integer, bucket_count: u32, slot_offset: u64) -> Place {
+    #[inline]
+    pub(crate) fn at_seed(self, seed: Integer, bucket_count: u32, slot_offset: u64) -> Place {
         let bucket = seed.rem_euclid(u64::from(bucket_count)) as u32;
         self.at_bucket(bucket, bucket_count, slot_offset)
     }

@@ -119,7 +119,7 @@ impl Schedule {
             let times = times.start / tick..times.end / tick;
             Search::new(plan, self.grid(), self.ticks_from(from), times)
         });
-        Ok(Runs { schedule: self, from_millis, search })
+        Ok(Runs { schedule: self, plain: PlainRuns::new(self, from_millis), search })
     }
 
     /// No cycle takes longer, in milliseconds; on days without end, changes of the clock included.
@@ -299,7 +299,8 @@ fn too_many_slots(count: i128, end: &dyn core::fmt::Display) -> Rejection {
 #[derive(Debug)]
 pub struct Runs<'a> {
     schedule: &'a Schedule,
-    from_millis: i64,
+    /// Where all cycles are alike.
+    plain: PlainRuns,
     /// Where cycles are more than a period.
     search: Option<Search<'a>>,
 }
@@ -351,7 +352,7 @@ impl Runs<'_> {
     pub fn cycle(&self) -> i64 {
         match &self.search {
             Some(search) => search.cycle(),
-            None => (self.from_millis - self.schedule.anchor_millis()).div_euclid(self.period()),
+            None => self.plain.cycle_index,
         }
     }
 
@@ -364,20 +365,50 @@ impl Runs<'_> {
         }
     }
 
-    fn period(&self) -> i64 {
-        self.millis(self.schedule.active_ticks())
-    }
-
-    fn millis(&self, ticks: u64) -> i64 {
-        i64::try_from(ticks * self.schedule.tick_millis()).unwrap_or(i64::MAX)
-    }
-
     fn plain_run(&self, place: &Place, later: i64) -> Run {
-        let period = self.period();
-        let first = self.schedule.anchor_millis() + self.millis(place.cycle_offset);
-        // The smallest cycle whose run is not before the instant: a division rounded up.
-        let cycle_index = -(first - self.from_millis).div_euclid(period) + later;
-        let unix_millis = first + cycle_index * period;
+        let next = self.plain.next(place.cycle_offset);
+        let unix_millis = next.unix_millis + later * self.plain.period;
+        let cycle_index = next.cycle_index + later;
+        Run { cycle_index, unix_millis, regular_unix_millis: unix_millis }
+    }
+
+    pub(crate) const fn schedule(&self) -> &Schedule {
+        self.schedule
+    }
+
+    pub(crate) fn plain(&self) -> Option<PlainRuns> {
+        self.is_plain().then_some(self.plain)
+    }
+}
+
+/// The cycle of an instant, where all cycles are alike and of one length. In milliseconds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlainRuns {
+    cycle_index: i64,
+    cycle_start: i64,
+    /// From the start of the cycle to the instant.
+    passed: i64,
+    period: i64,
+    tick: i64,
+}
+
+impl PlainRuns {
+    fn new(schedule: &Schedule, unix_millis: i64) -> Self {
+        let tick = schedule.tick_millis().cast_signed();
+        let period = schedule.active_ticks().cast_signed() * tick; // up to 3,660 days
+        let passed = (unix_millis - schedule.anchor_millis()).rem_euclid(period);
+        let cycle_index = (unix_millis - schedule.anchor_millis()).div_euclid(period);
+        Self { cycle_index, cycle_start: unix_millis - passed, passed, period, tick }
+    }
+
+    /// The first run at or after the instant, of an ID that runs so many ticks into each cycle:
+    /// in this one or in the next, without a division.
+    #[inline]
+    pub(crate) fn next(self, cycle_offset: u64) -> Run {
+        let offset = cycle_offset.cast_signed() * self.tick;
+        let later = i64::from(offset < self.passed);
+        let unix_millis = self.cycle_start + later * self.period + offset;
+        let cycle_index = self.cycle_index + later;
         Run { cycle_index, unix_millis, regular_unix_millis: unix_millis }
     }
 }

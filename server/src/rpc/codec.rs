@@ -6,10 +6,10 @@ use std::marker::PhantomData;
 use bytes::Buf as _;
 use prost::Message;
 use tonic::Status;
-use tonic::codec::{self, BufferSettings, DecodeBuf};
+use tonic::codec::{self, BufferSettings, DecodeBuf, EncodeBuf};
 use tonic_prost::ProstEncoder;
 
-use super::{elements, status};
+use super::{elements, packed, status};
 
 /// Each stream has two buffers, which grow with its messages: tonic begins with 8 KiB, which
 /// would be 160 MB for 10,000 idle streams.
@@ -34,15 +34,37 @@ where
 {
     type Encode = T;
     type Decode = U;
-    type Encoder = ProstEncoder<T>;
+    type Encoder = Encoder<T>;
     type Decoder = Decoder<U>;
 
     fn encoder(&mut self) -> Self::Encoder {
-        ProstEncoder::new(buffers())
+        Encoder(ProstEncoder::new(buffers()))
     }
 
     fn decoder(&mut self) -> Self::Decoder {
         Decoder(PhantomData)
+    }
+}
+
+/// Encodes `T`.
+#[derive(Debug)]
+pub struct Encoder<T>(ProstEncoder<T>);
+
+impl<T: Message + 'static> codec::Encoder for Encoder<T> {
+    type Item = T;
+    type Error = Status;
+
+    fn buffer_settings(&self) -> BufferSettings {
+        buffers()
+    }
+
+    fn encode(&mut self, mut message: T, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        if !packed::writes::<T>() {
+            return self.0.encode(message, buffer);
+        }
+        buffer.reserve(message.encoded_len());
+        packed::encode(&mut message, buffer);
+        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Batches: a column of IDs in, columns of assignments out.
 
+use offbeat_core::columns::{AssignmentColumns, PackedIds};
 use offbeat_core::limits::{BATCH_IDS, DETAILED_ERRORS, SEARCHED_CYCLES};
 use offbeat_core::timetable::Runs;
 use offbeat_core::{Id, Place, Reason, Rejection, Run, Schedule};
@@ -32,6 +33,15 @@ impl Column {
             Self::Uuids(texts) | Self::Decimals(texts) | Self::Texts(texts) => texts.len(),
             Self::Integers(integers) => integers.len(),
             Self::Fractions(fractions) => fractions.len(),
+        }
+    }
+
+    /// The IDs, if they are end to end and all of one size.
+    fn packed(&self) -> Option<PackedIds<'_>> {
+        match self {
+            Self::UuidBytes(bytes) => Some(PackedIds::Uuids(bytes.as_chunks().0)),
+            Self::Integers(integers) => Some(PackedIds::Integers(integers)),
+            Self::Uuids(_) | Self::Decimals(_) | Self::Texts(_) | Self::Fractions(_) => None,
         }
     }
 
@@ -110,6 +120,12 @@ pub(super) fn assign(
     pieces: &Pieces,
     first_index: i64,
 ) -> proto::SlotAssignments {
+    if !pieces.are_by_weight()
+        && let Some(packed) = column.packed()
+        && let Some(columns) = runs.assign_packed(packed)
+    {
+        return of_columns(schedule, run_key_prefix, columns);
+    }
     let rows = pieces.total(column.len());
     let weighted_rows = if pieces.are_by_weight() { rows } else { 0 };
     let columns = proto::SlotAssignments {
@@ -131,6 +147,31 @@ pub(super) fn assign(
     answer.release();
     answer.columns.errors = answer.errors.into_vec();
     answer.columns
+}
+
+/// The answer about packed IDs, none of which is refused.
+fn of_columns(
+    schedule: &Schedule,
+    run_key_prefix: String,
+    columns: AssignmentColumns,
+) -> proto::SlotAssignments {
+    let AssignmentColumns {
+        slots,
+        slot_offsets,
+        cycle_offsets,
+        cycle_indexes,
+        next_run_unix_millis,
+    } = columns;
+    proto::SlotAssignments {
+        resolution: Some(convert::duration(schedule.resolution())),
+        slot_indexes: slots,
+        slot_offset_ticks: slot_offsets,
+        cycle_offset_ticks: cycle_offsets,
+        cycle_indexes,
+        next_run_unix_millis,
+        run_key_prefix,
+        ..Default::default()
+    }
 }
 
 /// The columns as they grow, a row for each ID, or for each piece of it.

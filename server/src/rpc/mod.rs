@@ -14,6 +14,7 @@ mod lateness;
 pub mod methods;
 mod migration;
 mod named;
+mod packed;
 pub mod refusals;
 mod simulation;
 mod slots;

@@ -7,6 +7,7 @@ namespace Offbeat\Exception;
 use Offbeat\Answer\DueRuns;
 use Offbeat\Answer\IdError;
 use Offbeat\Answer\Migration;
+use Offbeat\Answer\PackedAssignments;
 use Offbeat\Answer\SlotAssignments;
 
 /** Some IDs of a batch were refused; the others are answered. */
@@ -17,11 +18,11 @@ final class BadIds extends InvalidArgument
 
     /**
      * @param non-empty-list<IdError> $errors why IDs were refused, by index, rising
-     * @param SlotAssignments|DueRuns|Migration $answer what the call would have returned
+     * @param SlotAssignments|PackedAssignments|DueRuns|Migration $answer what the call would have returned
      */
     public function __construct(
         public readonly array $errors,
-        public readonly SlotAssignments|DueRuns|Migration $answer,
+        public readonly SlotAssignments|PackedAssignments|DueRuns|Migration $answer,
     ) {
         $this->assignments = $answer instanceof SlotAssignments ? $answer : null;
         $first = $errors[0];

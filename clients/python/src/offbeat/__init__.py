@@ -89,6 +89,7 @@ from .named import (
     Verdict,
 )
 from .newcomers import Newcomer, NewcomerPolicy
+from .packed import PackedAssignments
 from .reciprocals import KindSlot, KindSpacing, Reciprocals
 from .schedule import AnySchedule, Placement, Schedule, ScheduleVersion, TwisterProfile
 from .spread import (
@@ -191,6 +192,7 @@ __all__ = [
     "NextStageReason",
     "NotFound",
     "OffbeatError",
+    "PackedAssignments",
     "Pem",
     "PendingJob",
     "PermanentFailure",

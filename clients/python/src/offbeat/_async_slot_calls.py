@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from datetime import datetime, timedelta
 
@@ -13,6 +14,7 @@ from .answers import Assignment, Description, Slot
 from .assignments import SlotAssignments
 from .ids import IdType, IdValue, batches
 from .newcomers import Newcomer
+from .packed import PackedAssignments, assign_packed
 from .reciprocals import KindSpacing, Reciprocals
 from .schedule import AnySchedule
 from .sql import Predicate, SqlColumn
@@ -96,6 +98,21 @@ class AsyncSlotCalls(AsyncAsking):
         question = questions.assign_slots(
             schedule, known, from_time, kind, id_type, weights, return_errors
         )
+        return await self._ask(question, timeout)
+
+    async def assign_packed(
+        self,
+        schedule: AnySchedule,
+        *,
+        uuids: bytes | bytearray | memoryview | None = None,
+        integers: array[int] | None = None,
+        from_time: datetime | None = None,
+        kind: str = "",
+        return_errors: bool = False,
+        timeout: float | timedelta | None = None,
+    ) -> PackedAssignments:
+        """See :meth:`offbeat.Client.assign_packed`."""
+        question = assign_packed(schedule, uuids, integers, from_time, kind, return_errors)
         return await self._ask(question, timeout)
 
     async def stream_slot_assignments(

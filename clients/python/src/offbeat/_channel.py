@@ -9,6 +9,7 @@ import threading
 from types import SimpleNamespace
 from typing import Any, Callable
 
+from ._columns import assign_slots_response
 from .access import Access, Token
 
 #: Those whose answers are pure functions of the question: asking twice changes nothing. And two
@@ -150,6 +151,7 @@ def _stub(channel: Any, token: Token | None) -> Any:
     from .v1.lanes_pb2_grpc import LaneServiceStub
     from .v1.lateness_pb2_grpc import LatenessServiceStub
     from .v1.named_spread_pb2_grpc import NamedSpreadServiceStub
+    from .v1.slots_pb2 import AssignSlotsRequest
     from .v1.slots_pb2_grpc import SlotServiceStub
     from .v1.spread_pb2_grpc import SpreadServiceStub
     from .v1.stages_pb2_grpc import StageServiceStub
@@ -164,9 +166,20 @@ def _stub(channel: Any, token: Token | None) -> Any:
         LatenessServiceStub,
     ):
         methods.update(vars(service(channel)))
+    # Both read the answer's columns as they are on the wire; the second writes its IDs so, too.
+    methods["AssignSlots"] = _assigning(channel, AssignSlotsRequest.SerializeToString)
+    methods["AssignPacked"] = _assigning(channel, None)
     if token is not None:
         methods = {name: _bearing(token, method) for name, method in methods.items()}
     return SimpleNamespace(**methods)
+
+
+def _assigning(channel: Any, serializer: Callable[[Any], bytes] | None) -> Any:
+    return channel.unary_unary(
+        "/offbeat.v1.SlotService/AssignSlots",
+        request_serializer=serializer,
+        response_deserializer=assign_slots_response,
+    )
 
 
 def _bearing(token: Token, method: Any) -> Callable[..., Any]:

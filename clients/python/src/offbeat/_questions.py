@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from ._columns import ColumnsResponse
 from ._fields import set_integer, set_time
 from ._rows import BadIds
 from ._weights import PieceLimits, Weights
@@ -111,7 +112,7 @@ def assign_slots(
 ) -> Question[SlotAssignments]:
     """Ask about any number of IDs, batch by batch."""
     answer = SlotAssignments(id_type=id_type)
-    from_message = _timestamp_or_now(from_time)
+    from_message = timestamp_or_now(from_time)
     schedule_part = schedule_message(schedule)
     kind = checked_text("kind", kind)
     limits = yield from piece_limits(schedule, weights)
@@ -124,7 +125,7 @@ def assign_slots(
             kind=kind,
             weights=batch.weights,
         )
-        response: pb.AssignSlotsResponse = yield "AssignSlots", request
+        response: ColumnsResponse = yield "AssignSlots", request
         answer.fingerprint = response.identity.fingerprint
         answer.add(batch.ids, response.assignments, first)
     if not answer.ids:  # nothing was asked: let the schedule be checked all the same
@@ -201,7 +202,7 @@ class Stream:
         self._fingerprint = ""
         self.opening = pb.StreamSlotAssignmentsRequest(
             schedule=schedule_message(schedule),
-            from_time=_timestamp_or_now(from_time),
+            from_time=timestamp_or_now(from_time),
             kind=checked_text("kind", kind),
         )
 
@@ -228,6 +229,6 @@ class Stream:
         return answer
 
 
-def _timestamp_or_now(from_time: datetime | None) -> Timestamp:
+def timestamp_or_now(from_time: datetime | None) -> Timestamp:
     """Take now once, so that all IDs of a call are asked about at one instant."""
     return to_timestamp("from_time", datetime.now(timezone.utc) if from_time is None else from_time)

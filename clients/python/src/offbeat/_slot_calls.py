@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
@@ -13,6 +14,7 @@ from .answers import Assignment, Description, Slot
 from .assignments import SlotAssignments
 from .ids import IdType, IdValue, batches
 from .newcomers import Newcomer
+from .packed import PackedAssignments, assign_packed
 from .reciprocals import KindSpacing, Reciprocals
 from .schedule import AnySchedule
 from .sql import Predicate, SqlColumn
@@ -119,6 +121,26 @@ class SlotCalls(Asking):
         question = questions.assign_slots(
             schedule, ids, from_time, kind, id_type, weights, return_errors
         )
+        return self._ask(question, timeout)
+
+    def assign_packed(
+        self,
+        schedule: AnySchedule,
+        *,
+        uuids: bytes | bytearray | memoryview | None = None,
+        integers: array[int] | None = None,
+        from_time: datetime | None = None,
+        kind: str = "",
+        return_errors: bool = False,
+        timeout: float | timedelta | None = None,
+    ) -> PackedAssignments:
+        """Assign packed IDs, at the speed of the wire: bytes in, arrays out.
+
+        Give ``uuids``, 16 bytes each, end to end (a million may be one ``bytes``), or
+        ``integers``, an ``array("q")``. For what makes no object of an ID: rows of a
+        database's binary column, of numpy, of a file. Otherwise as :meth:`assign_slots`.
+        """
+        question = assign_packed(schedule, uuids, integers, from_time, kind, return_errors)
         return self._ask(question, timeout)
 
     def stream_slot_assignments(

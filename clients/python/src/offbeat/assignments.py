@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from ._columns import AssignmentColumns
 from ._rows import IdError, Rows, composed_run_key, id_errors
 from .ids import IdType, IdValue
 from .times import from_duration, from_unix_millis
@@ -107,7 +108,9 @@ class SlotAssignments(Rows[Row]):
             piece_index=self.piece_indexes[position] if self.piece_indexes else 0,
         )
 
-    def add(self, ids: Iterable[IdValue], columns: pb.SlotAssignments, first: int) -> None:
+    def add(
+        self, ids: Iterable[IdValue], columns: pb.SlotAssignments | AssignmentColumns, first: int
+    ) -> None:
         """Append the answer of one message, whose first ID has index ``first`` in the call."""
         before = len(self.ids)
         self.ids.extend(ids)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import enum
 import uuid
+from array import array
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Union
 
+from . import _wire
 from .errors import refused
 from .v1 import id_pb2 as pb
 
@@ -18,6 +20,8 @@ IdValue = Union[uuid.UUID, int, str, float]
 BATCH_IDS = 65_536
 BATCH_BYTES = 3 << 20
 
+#: The number of ``IdColumn.integers``.
+_INTEGERS = 3
 
 #: Longer integers are refused here: Python would not even print the longest.
 _DECIMAL_BITS = 1_024
@@ -64,21 +68,27 @@ class IdEncoder:
         """Check the next IDs of a call; those of a subclass become their plain type."""
         first = self._next
         self._next += len(ids)
-        if self._kind in (uuid.UUID, float) and all(type(value) is self._kind for value in ids):
-            return ids
+        types = set(map(type, ids))  # quicker than to look at one ID after the other
+        if len(types) == 1 and self._id_type is None and self._kind in (None, *types):
+            (kind,) = types
+            if kind in (uuid.UUID, float) or (kind is int and _int64s(ids) is not None):
+                self._kind = kind
+                return ids
         return [self._plain(f"ids[{first + offset}]", value) for offset, value in enumerate(ids)]
 
     def column(self, ids: list[IdValue]) -> pb.IdColumn:
         """Turn IDs that were taken into a column."""
         column = pb.IdColumn()
         if self._kind is uuid.UUID:
-            column.uuid_bytes = b"".join([value.bytes for value in ids])  # type: ignore[union-attr]
+            numbers = [value.int for value in ids]  # type: ignore[union-attr]
+            column.uuid_bytes = b"".join([number.to_bytes(16, "big") for number in numbers])
         elif self._kind is float:
             column.fractions.extend(ids)  # type: ignore[arg-type]
         elif self._kind is str:
             getattr(column, (self._id_type or IdType.TEXT).value).extend(ids)
-        elif all(_fits(value) for value in ids):  # type: ignore[arg-type]
-            column.integers.extend(ids)  # type: ignore[arg-type]
+        elif (integers := _int64s(ids)) is not None:
+            data = _wire.to_bytes(integers)
+            column.MergeFromString(_wire.head(_INTEGERS, len(data)) + data)
         else:
             column.decimals.extend(map(str, ids))
         return column
@@ -113,6 +123,9 @@ def checked_ids(ids: Iterable[IdValue]) -> Iterable[IdValue]:
 
 def _within_bytes(batch: list[IdValue]) -> Iterator[list[IdValue]]:
     """Cut a batch whose texts are too long for one message."""
+    if not any(issubclass(kind, str) for kind in set(map(type, batch))):
+        yield batch  # no column of others is too long
+        return
     part: list[IdValue] = []
     length = 0
     for value in batch:
@@ -141,6 +154,14 @@ def _plain(field: str, value: object) -> IdValue:
     if isinstance(value, float):
         return float(value)
     raise refused(field, value, "must be a UUID, int, str or float")
+
+
+def _int64s(values: list[IdValue]) -> array[int] | None:
+    """Return integers as an array; none if one of them is longer."""
+    try:
+        return array("q", values)  # type: ignore[arg-type]
+    except OverflowError:
+        return None
 
 
 def _fits(value: int) -> bool:

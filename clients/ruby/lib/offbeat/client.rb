@@ -38,8 +38,12 @@ module Offbeat
     private
 
     def call(method, request, response, timeout, service: "SlotService")
+      response.decode(call_bytes(method, request.class.encode(request), timeout, service: service))
+    end
+
+    def call_bytes(method, bytes, timeout, service: "SlotService")
       seconds = timeout.nil? ? @timeout : checked_timeout(timeout)
-      response.decode(@transport.call(method, request.class.encode(request), seconds, service: service))
+      @transport.call(method, bytes, seconds, service: service)
     end
 
     def checked_timeout(timeout)

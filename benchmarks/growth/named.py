@@ -1,0 +1,87 @@
+"""How long a job takes as named spreads and their consumers grow: ADDRESS.
+
+Prints a curve's name, a size, and nanoseconds for each job that is pulled and settled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import time
+
+import grpc
+from offbeat.v1 import named_spread_pb2 as pb
+from offbeat.v1.named_spread_pb2_grpc import NamedSpreadServiceStub
+
+JOBS = 64
+ROUNDS = 5
+
+stub = NamedSpreadServiceStub(grpc.insecure_channel(sys.argv[1]))
+jobs = [b"%d" % number for number in range(JOBS)]
+digest = hashlib.sha256(b"".join(len(job).to_bytes(8, "big") + job for job in jobs)).digest()
+commit = pb.GroupCommit(job_count=JOBS, sha256=digest)
+
+
+def open_spread(name: str) -> None:
+    spec = pb.NamedSpreadSpec(feeder_count=8)
+    stub.OpenSpread(pb.OpenSpreadRequest(spread=name, spec=spec))
+
+
+def submit(name: str, group: str) -> None:
+    part = pb.GroupPart(group_id=group, jobs=jobs, commit=commit)
+    stub.SubmitGroups(pb.SubmitGroupsRequest(spread=name, groups=[part]))
+
+
+def pull(name: str, consumer: str, most: int = JOBS) -> pb.LeasedJobs:
+    request = pb.PullJobsRequest(spread=name, consumer=consumer, max_jobs=most)
+    return stub.PullJobs(request).leased
+
+
+def settle(name: str, leased: pb.LeasedJobs) -> int:
+    verdicts = [
+        pb.JobVerdict(sequence=job.sequence, attempt=job.attempt, verdict=pb.VERDICT_ACK)
+        for job in leased.jobs
+    ]
+    request = pb.SettleJobsRequest(spread=name, epoch=leased.epoch, verdicts=verdicts)
+    stub.SettleJobs(request)
+    return len(verdicts)
+
+
+def spreads() -> None:
+    """All stay open and full but for the jobs that are pulled and settled."""
+    made = 0
+    for count in (16, 32, 64, 128, 256, 512):
+        for number in range(made, count):
+            open_spread(f"s{number}")
+            for group in range(ROUNDS + 2):
+                submit(f"s{number}", f"g{group}-{count}")
+        made = count
+        done, times = 0, []
+        for number in range(0, count, max(1, count // 64)):
+            begun = time.perf_counter()
+            done = settle(f"s{number}", pull(f"s{number}", "one"))
+            times.append((time.perf_counter() - begun) / done)
+            submit(f"s{number}", f"again-{count}")
+        print(f"spreads\t{count}\t{sorted(times)[len(times) // 2] * 1e9:.0f}", flush=True)
+
+
+def consumers() -> None:
+    """All hold a job; each in turn pulls and settles some more."""
+    open_spread("consumers")
+    for group in range(160):
+        submit("consumers", f"g{group}")
+    holding = 0
+    for count in (16, 32, 64, 128, 256, 512):
+        for number in range(holding, count):
+            pull("consumers", f"c{number}", 1)
+        holding = count
+        times = []
+        for number in range(16):
+            begun = time.perf_counter()
+            done = settle("consumers", pull("consumers", f"c{number * count // 16}"))
+            times.append((time.perf_counter() - begun) / done)
+        print(f"consumers\t{count}\t{sorted(times)[len(times) // 2] * 1e9:.0f}", flush=True)
+
+
+spreads()
+consumers()

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Measures how long an item takes as the work grows: benchmarks/growth/run.sh, after a release build.
+# Prints a curve's name, a size, and nanoseconds.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+built=${CARGO_TARGET_DIR:-target}/release
+taskset -c 0 "$built/examples/growth"
+benchmarks/unary.sh growth
+address=127.0.0.1:23286
+taskset -c 1 "$built/offbeat" serve --listen "$address" --admin-listen off 2>/dev/null &
+trap 'kill $!' EXIT
+sleep 0.5
+PYTHONPATH=clients/python/src taskset -c 0 "${OFFBEAT_PYTHON:-target/bench/venv/bin/python}" \
+    benchmarks/growth/named.py "$address"

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Measures everything beside its peers, and writes docs/benchmarks.md: benchmarks/run.sh [SECTION...].
+# Sections that are not named keep the figures of their last run, in target/bench. On a quiet machine.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+missing=()
+for tool in g++:g++ grpc_cpp_plugin:protobuf-compiler-grpc h2load:nghttp2-client php:php-cli pkg-config:pkg-config \
+    protoc:protobuf-compiler python3:python3 ruby:ruby taskset:util-linux; do
+    command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
+done
+[ -f /usr/include/grpcpp/grpcpp.h ] || missing+=(libgrpc++-dev)
+[ -f /usr/include/google/protobuf/timestamp.proto ] || missing+=(libprotobuf-dev)
+ruby -e 'require "sqlite3"' 2>/dev/null || missing+=(ruby-sqlite3)
+if [ ${#missing[@]} -gt 0 ]; then
+    sudo=
+    [ "$(id -u)" -eq 0 ] || sudo=sudo
+    $sudo apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
+fi
+# Of its own: the packages that are measured beside ours, in one place.
+peers=${CARGO_TARGET_DIR:-target}/bench/venv
+if ! "$peers/bin/python" -c 'import apportionment, ciw, grpc, simpy' 2>/dev/null; then
+    python3 -m venv "$peers"
+    "$peers/bin/pip" install --quiet --disable-pip-version-check simpy==4.1.2 ciw==3.2.7 apportionment==1.0 \
+        grpcio protobuf googleapis-common-protos
+fi
+case $peers in /*) ;; *) peers=$PWD/$peers ;; esac
+export OFFBEAT_PYTHON=$peers/bin/python PYTHONPATH=$PWD/clients/python/src
+cargo build --release --quiet --locked --workspace --examples --bins
+exec python3 benchmarks/run.py "$@"

@@ -1,0 +1,92 @@
+<?php
+
+// Batches over the wire beside deciding in process, in PHP: ADDRESS [SECONDS [IDS A CALL]].
+
+declare(strict_types=1);
+
+require __DIR__ . '/../../clients/php/autoload.php';
+
+use Offbeat\Client;
+use Offbeat\Placement;
+use Offbeat\Profile;
+use Offbeat\Schedule;
+
+const SLOT_SECONDS = 28_800;
+$address = $argv[1];
+$seconds = (float) ($argv[2] ?? 2);
+$count = (int) ($argv[3] ?? 20_000);
+
+mt_srand(8);
+$uuidBytes = '';
+$integers = [];
+for ($i = 0; $i < $count; ++$i) {
+    $integers[] = mt_rand() << 32 | mt_rand();
+    $uuidBytes .= pack('N4', mt_rand(), mt_rand(), mt_rand(), mt_rand());
+}
+$uuids = array_map(
+    static fn (string $hex): string => preg_replace('/(.{8})(.{4})(.{4})(.{4})/', '$1-$2-$3-$4-', $hex),
+    str_split(bin2hex($uuidBytes), 32),
+);
+$integerBytes = pack('P*', ...$integers);
+$few = array_slice($integers, 0, 10_000);
+
+$client = new Client($address);
+$twister = static fn (Profile $profile): Schedule => new Schedule(
+    period: 3 * SLOT_SECONDS,
+    slotCount: 3,
+    placement: Placement::Twister,
+    profile: $profile,
+);
+$asPhp = $twister(Profile::Php);
+$asRuby = $twister(Profile::Ruby);
+$byHash = new Schedule(period: 3 * SLOT_SECONDS, slotCount: 3);
+
+$decide = static function (int $id): int {
+    mt_srand($id);
+
+    return mt_rand(0, SLOT_SECONDS - 1);
+};
+$contenders = [
+    'in process, mt_srand' => [count($few), static function () use ($few): void {
+        foreach ($few as $id) {
+            mt_srand($id);
+            mt_rand(0, SLOT_SECONDS - 1);
+        }
+    }],
+];
+if (PHP_VERSION_ID >= 80200) {
+    $contenders['in process, Randomizer'] = [count($few), static function () use ($few): void {
+        foreach ($few as $id) {
+            (new Random\Randomizer(new Random\Engine\Mt19937($id)))->getInt(0, SLOT_SECONDS - 1);
+        }
+    }];
+}
+$contenders += [
+    'assign_packed, integers' => [$count, static fn () => $client->assignPacked($asPhp, integers: $integerBytes)->slotIndexes()],
+    'assign_packed, UUIDs' => [$count, static fn () => $client->assignPacked($asPhp, uuids: $uuidBytes)->slotIndexes()],
+    'assign_packed, UUIDs, as Ruby' => [$count, static fn () => $client->assignPacked($asRuby, uuids: $uuidBytes)->slotIndexes()],
+    'assign_slots, UUIDs' => [$count, static fn () => $client->assignSlots($asPhp, $uuids)],
+    'assign_slots, integers' => [$count, static fn () => $client->assignSlots($asPhp, $integers)],
+    'assign_packed, UUIDs, HASH' => [$count, static fn () => $client->assignPacked($byHash, uuids: $uuidBytes)->slotIndexes()],
+];
+
+// The answers are what PHP itself decides.
+if ($client->assignPacked($asPhp, integers: $integerBytes)->slotOffsetTicks() !== array_map($decide, $integers)) {
+    fwrite(STDERR, "integers differ\n");
+    exit(1);
+}
+
+// In turns, so that what else the machine does weighs on all.
+$rates = array_fill_keys(array_keys($contenders), []);
+$end = microtime(true) + $seconds * count($contenders);
+do {
+    foreach ($contenders as $name => [$size, $run]) {
+        $begun = hrtime(true);
+        $run();
+        $rates[$name][] = $size / (hrtime(true) - $begun) * 1e9;
+    }
+} while (microtime(true) < $end || count($rates['in process, mt_srand']) < 5);
+foreach ($rates as $name => $measured) {
+    sort($measured);
+    printf("%s\t%.0f\n", $name, $measured[intdiv(count($measured), 2)]);
+}

@@ -1,0 +1,81 @@
+"""Batches over the wire beside deciding in process, in Python: ADDRESS [SECONDS [IDS A CALL]]."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import sys
+import time
+import uuid
+from array import array
+from datetime import timedelta
+from typing import Callable
+
+import offbeat
+
+SLOT_SECONDS = 28_800
+address = sys.argv[1]
+seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 2.0
+count = int(sys.argv[3]) if len(sys.argv) > 3 else 20_000
+
+source = random.Random(8)
+uuids = [uuid.UUID(int=source.getrandbits(128)) for _ in range(count)]
+integers = [source.getrandbits(63) for _ in range(count)]
+uuid_bytes = b"".join(each.bytes for each in uuids)
+integer_array = array("q", integers)
+few_uuids, few_integers = uuids[:2_000], integers[:2_000]
+
+client = offbeat.Client(address)
+schedule = offbeat.Schedule(
+    period=timedelta(seconds=3 * SLOT_SECONDS),
+    slot_count=3,
+    placement=offbeat.Placement.TWISTER,
+    profile=offbeat.TwisterProfile.PYTHON,
+)
+by_hash = offbeat.Schedule(period=timedelta(seconds=3 * SLOT_SECONDS), slot_count=3)
+
+
+def local_uuids() -> None:
+    for each in few_uuids:
+        random.Random(each.int).randrange(SLOT_SECONDS)
+
+
+def local_integers() -> None:
+    for each in few_integers:
+        random.Random(each).randrange(SLOT_SECONDS)
+
+
+contenders: dict[str, tuple[int, Callable[[], object]]] = {
+    "in process, UUIDs": (len(few_uuids), local_uuids),
+    "in process, integers": (len(few_integers), local_integers),
+    "assign_packed, UUIDs": (count, lambda: client.assign_packed(schedule, uuids=uuid_bytes)),
+    "assign_packed, integers": (
+        count,
+        lambda: client.assign_packed(schedule, integers=integer_array),
+    ),
+    "assign_slots, UUIDs": (count, lambda: client.assign_slots(schedule, uuids)),
+    "assign_slots, integers": (count, lambda: client.assign_slots(schedule, integers)),
+    "assign_packed, UUIDs, HASH": (
+        count,
+        lambda: client.assign_packed(by_hash, uuids=uuid_bytes),
+    ),
+}
+
+# The answers are what Python itself decides.
+answer = client.assign_packed(schedule, uuids=uuid_bytes)
+for each, offset in zip(uuids, answer.slot_offset_ticks):
+    assert random.Random(each.int).randrange(SLOT_SECONDS) == offset
+answer = client.assign_packed(schedule, integers=integer_array)
+for number, offset in zip(integers, answer.slot_offset_ticks):
+    assert random.Random(number).randrange(SLOT_SECONDS) == offset
+
+# In turns, so that what else the machine does weighs on all.
+rates: dict[str, list[float]] = {name: [] for name in contenders}
+end = time.perf_counter() + seconds * len(contenders)
+while time.perf_counter() < end or len(rates["in process, UUIDs"]) < 5:
+    for name, (size, run) in contenders.items():
+        begun = time.perf_counter()
+        run()
+        rates[name].append(size / (time.perf_counter() - begun))
+for name, measured in rates.items():
+    print(f"{name}\t{statistics.median(measured):.0f}")

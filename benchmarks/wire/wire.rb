@@ -1,0 +1,54 @@
+# frozen_string_literal: true
+
+# Batches over the wire beside deciding in process, in Ruby: ADDRESS [SECONDS [IDS A CALL]].
+require "offbeat"
+require "securerandom"
+
+SLOT_SECONDS = 28_800
+address = ARGV.fetch(0)
+seconds = Float(ARGV.fetch(1, 2))
+count = Integer(ARGV.fetch(2, 20_000))
+
+source = Random.new(8)
+uuid_bytes = source.bytes(16 * count)
+uuids = uuid_bytes.unpack("H32" * count).map { |hex| hex.sub(/(.{8})(.{4})(.{4})(.{4})/, '\1-\2-\3-\4-') }
+integers = Array.new(count) { source.rand(2**63) }
+integer_bytes = integers.pack("q<*")
+few = 2_000
+
+client = Offbeat::Client.new(address)
+# Ruby 3.0 and 3.1 seed small numbers in a way of their own.
+profile = RUBY_VERSION.match?(/\A3\.[01]\./) ? :ruby_3_0_to_3_1 : :ruby
+schedule = Offbeat::Schedule.new(period: 3 * SLOT_SECONDS, slot_count: 3, placement: :twister, profile: profile)
+by_hash = Offbeat::Schedule.new(period: 3 * SLOT_SECONDS, slot_count: 3)
+
+decide = ->(uuid) { Random.new(uuid.delete("-").to_i(16)).rand(SLOT_SECONDS) }
+contenders = {
+  "in process, UUIDs" => [few, -> { uuids.first(few).each(&decide) }],
+  "in process, integers" => [few, -> { integers.first(few).each { |id| Random.new(id).rand(SLOT_SECONDS) } }],
+  "assign_packed, UUIDs" => [count, -> { client.assign_packed(schedule, uuids: uuid_bytes).slot_indexes }],
+  "assign_packed, integers" => [count, -> { client.assign_packed(schedule, integers: integer_bytes).slot_indexes }],
+  "assign_slots, UUIDs" => [count, -> { client.assign_slots(schedule, uuids) }],
+  "assign_slots, integers" => [count, -> { client.assign_slots(schedule, integers) }],
+  "assign_packed, UUIDs, HASH" => [count, -> { client.assign_packed(by_hash, uuids: uuid_bytes).slot_indexes }]
+}
+
+# The answers are what Ruby itself decides.
+answer = client.assign_packed(schedule, uuids: uuid_bytes)
+raise "UUIDs differ" unless answer.slot_offset_ticks == uuids.map(&decide)
+
+answer = client.assign_packed(schedule, integers: integer_bytes)
+raise "integers differ" unless answer.slot_offset_ticks == integers.map { |id| Random.new(id).rand(SLOT_SECONDS) }
+
+# In turns, so that what else the machine does weighs on all.
+now = -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) }
+rates = contenders.transform_values { [] }
+finish = now.call + seconds * contenders.size
+while now.call < finish || rates.values.first.size < 5
+  contenders.each do |name, (size, run)|
+    begun = now.call
+    run.call
+    rates[name] << size / (now.call - begun)
+  end
+end
+rates.each { |name, measured| puts "#{name}\t#{measured.sort[measured.size / 2].round}" }

@@ -1,0 +1,51 @@
+# The recipes that developers and CI share. `just` lists them.
+
+# list the recipes
+[private]
+help:
+    @{{ just_executable() }} --list --unsorted --justfile {{ justfile() }}
+
+# set up, lint and test everything, as CI does
+test:
+    ./tests/run.sh
+
+# run the linters alone
+lint:
+    ./tests/run.sh lint
+
+# run the Rust tests alone
+rust:
+    ./tests/run.sh rust
+
+# run the clients' tests, the README and the examples alone
+clients:
+    ./tests/run.sh clients
+
+# count the instructions of hot paths, and compare them with a table
+counts *arguments:
+    ./benchmarks/instructions/run.sh {{ arguments }}
+
+# run the main job
+demo:
+    ./examples/bank_sync/run.sh
+
+# measure everything beside its peers, and write docs/benchmarks.md
+bench *sections:
+    ./benchmarks/run.sh {{ sections }}
+
+# format everything
+format:
+    cargo fmt --all
+    cargo fmt --manifest-path fuzz/Cargo.toml
+    target/tools/node_modules/.bin/buf format --write proto
+    target/venv/bin/ruff format clients/python tests examples benchmarks
+
+# regenerate the clients' code from the protos
+generate:
+    clients/python/generate.sh
+    clients/ruby/generate.sh
+    clients/php/generate.sh
+
+# accept today's protos as what later ones must not break (when they land)
+proto-baseline:
+    target/tools/node_modules/.bin/buf build proto --exclude-source-info --output proto/baseline.binpb
