@@ -350,7 +350,10 @@ impl Plan {
         given: &Given<'_>,
     ) -> Result<(), Rejection> {
         let (from, to) = (old.place(&given.id)?, new.place(&given.id)?);
-        let Some(crossing) = migration.crossing(&from, &to) else { return Ok(()) };
+        migration.begin_answer();
+        let crossing = migration.crossing(&from, &to);
+        migration.check_work()?;
+        let crossing = crossing.ok_or_else(|| super::assign::no_run(given))?;
         let Crossing { last_old, first_new, left_out, moved } = crossing;
         let gap = crossing.gap();
         self.ids.push(IdRow {

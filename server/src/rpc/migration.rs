@@ -7,7 +7,7 @@ use offbeat_core::sql::Index;
 use offbeat_core::{Catalog, Moment, Place, Reason, Rejection, Schedule, Span};
 use tonic::Status;
 
-use super::columns::{IdErrors, REFUSED};
+use super::columns::{IdErrors, REFUSED, no_run};
 use super::convert::{self, Column};
 use super::status;
 use crate::proto;
@@ -67,6 +67,8 @@ fn decide(
             .map_err(|refused| refused.under("sql_column"))?,
         None => Default::default(),
     };
+    let ids = column.map(|column| Ids::cross(&migration, (&old, &new), column, prefixes));
+    migration.check_work()?;
     Ok(proto::PlanMigrationResponse {
         old_identity: Some(convert::identity(&old)),
         new_identity: Some(convert::identity(&new)),
@@ -74,7 +76,7 @@ fn decide(
         path: path(migration.path()).into(),
         advice: migration.advice(),
         longest_gap: migration.longest_gap().map(convert::duration),
-        ids: column.map(|column| Ids::cross(&migration, (&old, &new), column, prefixes)),
+        ids,
         steps: steps.into_iter().map(step).collect(),
         sql_indexes: indexes.iter().map(|index: &Index| convert::sql_index(index)).collect(),
     })
@@ -132,8 +134,11 @@ impl<'a> Ids<'a> {
         let mut new_places = new_places.into_iter().enumerate();
         column.place_all(old, |old_place| {
             let Some((row, new_place)) = new_places.next() else { return };
-            match old_place.and_then(|old_place| Ok((old_place, new_place?))) {
-                Ok((old_place, new_place)) => ids.push(migration.crossing(&old_place, &new_place)),
+            let crossing = old_place.and_then(|old_place| {
+                migration.crossing(&old_place, &new_place?).ok_or_else(no_run)
+            });
+            match crossing {
+                Ok(crossing) => ids.push(Some(crossing)),
                 Err(rejection) => {
                     ids.push(None);
                     ids.errors.push(row, rejection);

@@ -11,7 +11,9 @@ use Google\Protobuf\Internal\GPBUtil;
 /**
  * Runs as columns of equal length, at most 65,536 rows (the refusal says what fits: ask
  * for fewer IDs at once, or shorten catch_up_horizon), in the order of the IDs,
- * the pieces of an ID and its cycles.
+ * the pieces of an ID and its cycles. With exclusions, cycles are looked through one by
+ * one from the watermark on: at most 16,777,216, with the times that are excluded in
+ * them, of all IDs together.
  *
  * Generated from protobuf message <code>offbeat.v1.DueRuns</code>
  */

@@ -90,7 +90,9 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
      * (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds. u is
      * the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which
      * PLACEMENT_HASH places by the first 8 (others have no salt); for piece p, plus p with
-     * its 64 bits reversed, mod 2^64. Default: 0.
+     * its 64 bits reversed, mod 2^64. With active windows or exclusions, time in which
+     * nothing may start does not count: a late run starts at the first tick that may,
+     * after so many that might. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 11;</code>
      */
@@ -141,7 +143,9 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
      *           (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds. u is
      *           the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which
      *           PLACEMENT_HASH places by the first 8 (others have no salt); for piece p, plus p with
-     *           its 64 bits reversed, mod 2^64. Default: 0.
+     *           its 64 bits reversed, mod 2^64. With active windows or exclusions, time in which
+     *           nothing may start does not count: a late run starts at the first tick that may,
+     *           after so many that might. Default: 0.
      *     @type \Google\Protobuf\Duration $max_clock_skew
      *           How far a watermark may lie after now_time, as that of a machine whose clock is
      *           fast: 0 to one period. Nothing is due then, and the watermark stays. One
@@ -489,7 +493,9 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
      * (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds. u is
      * the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which
      * PLACEMENT_HASH places by the first 8 (others have no salt); for piece p, plus p with
-     * its 64 bits reversed, mod 2^64. Default: 0.
+     * its 64 bits reversed, mod 2^64. With active windows or exclusions, time in which
+     * nothing may start does not count: a late run starts at the first tick that may,
+     * after so many that might. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 11;</code>
      * @return \Google\Protobuf\Duration|null
@@ -515,7 +521,9 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
      * (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds. u is
      * the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which
      * PLACEMENT_HASH places by the first 8 (others have no salt); for piece p, plus p with
-     * its 64 bits reversed, mod 2^64. Default: 0.
+     * its 64 bits reversed, mod 2^64. With active windows or exclusions, time in which
+     * nothing may start does not count: a late run starts at the first tick that may,
+     * after so many that might. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 11;</code>
      * @param \Google\Protobuf\Duration $var

@@ -10,7 +10,8 @@ use Google\Protobuf\Internal\GPBUtil;
 
 /**
  * IDs that go over, as columns of equal length, one row for each ID. A refused ID has −1
- * in every column and stands in `errors`.
+ * in every column and stands in `errors`: so does one that exclusions of the old or of the
+ * new schedule skip for 1,000 cycles, with ERROR_REASON_NO_RUN.
  *
  * Generated from protobuf message <code>offbeat.v1.MigratedIds</code>
  */

@@ -30,7 +30,8 @@ class NewcomerPolicy
      * its time in the next cycle. Where that time comes first, it is the first run:
      * never both. IDs are smeared independently of their place: the run starts
      * u·smear_span / 2^64 after created_time, rounded down to milliseconds, with the u of
-     * ListDueRunsRequest.smear_span.
+     * ListDueRunsRequest.smear_span; with active windows or exclusions, likewise after so
+     * much of the time in which runs may start.
      *
      * Generated from protobuf enum <code>NEWCOMER_POLICY_NOW_SMEARED = 2;</code>
      */

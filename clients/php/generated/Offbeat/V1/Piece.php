@@ -13,6 +13,8 @@ use Google\Protobuf\Internal\GPBUtil;
  * stands where an ID with the hash h + r (mod 2^64) stands, where r is j with its 64
  * bits reversed; under the other placements its offset is shifted by the same fraction
  * of the cycle's active time: (offset + r·T / 2^64, rounded down) mod T, for T ticks.
+ * (Of months, T is that of 28 days; in the others, a piece stands where the smallest
+ * fraction with this offset stands.)
  * Predicates and migrations place an ID by piece 0, where it stands without weight.
  *
  * Generated from protobuf message <code>offbeat.v1.Piece</code>

@@ -60,8 +60,8 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
     protected $kind = '';
     /**
      * The column of IDs in a table, to have the plan as conditions of SQL. Refused where these
-     * cannot be exact: with PLACEMENT_TWISTER, and where min_gap would take more than 8,192
-     * steps. Default: none.
+     * cannot be exact: with PLACEMENT_TWISTER, with a calendar, active windows or
+     * exclusions, and where min_gap would take more than 8,192 steps. Default: none.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlColumn sql_column = 7;</code>
      */
@@ -90,8 +90,8 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
      *           Name of the kind of job, part of the run keys, as in AssignSlotRequest.
      *     @type \Offbeat\V1\SqlColumn $sql_column
      *           The column of IDs in a table, to have the plan as conditions of SQL. Refused where these
-     *           cannot be exact: with PLACEMENT_TWISTER, and where min_gap would take more than 8,192
-     *           steps. Default: none.
+     *           cannot be exact: with PLACEMENT_TWISTER, with a calendar, active windows or
+     *           exclusions, and where min_gap would take more than 8,192 steps. Default: none.
      * }
      */
     public function __construct($data = NULL) {
@@ -313,8 +313,8 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
 
     /**
      * The column of IDs in a table, to have the plan as conditions of SQL. Refused where these
-     * cannot be exact: with PLACEMENT_TWISTER, and where min_gap would take more than 8,192
-     * steps. Default: none.
+     * cannot be exact: with PLACEMENT_TWISTER, with a calendar, active windows or
+     * exclusions, and where min_gap would take more than 8,192 steps. Default: none.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlColumn sql_column = 7;</code>
      * @return \Offbeat\V1\SqlColumn|null
@@ -336,8 +336,8 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
 
     /**
      * The column of IDs in a table, to have the plan as conditions of SQL. Refused where these
-     * cannot be exact: with PLACEMENT_TWISTER, and where min_gap would take more than 8,192
-     * steps. Default: none.
+     * cannot be exact: with PLACEMENT_TWISTER, with a calendar, active windows or
+     * exclusions, and where min_gap would take more than 8,192 steps. Default: none.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlColumn sql_column = 7;</code>
      * @param \Offbeat\V1\SqlColumn $var

@@ -49,7 +49,8 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     /**
      * No ID whatever waits longer than this from its last old to its first new run. Within
      * some ticks of the longest wait that there can be, where one hash or fraction decides the
-     * old place and the new one; else the sum of what both can add.
+     * old place and the new one; else, and with a calendar or active windows, the sum of what
+     * both can add. Not set with exclusions, which may skip any run.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration longest_gap = 6;</code>
      */
@@ -94,7 +95,8 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
      *     @type \Google\Protobuf\Duration $longest_gap
      *           No ID whatever waits longer than this from its last old to its first new run. Within
      *           some ticks of the longest wait that there can be, where one hash or fraction decides the
-     *           old place and the new one; else the sum of what both can add.
+     *           old place and the new one; else, and with a calendar or active windows, the sum of what
+     *           both can add. Not set with exclusions, which may skip any run.
      *     @type \Offbeat\V1\MigratedIds $ids
      *           The IDs of the request as columns; not set if it had none.
      *     @type array<\Offbeat\V1\MigrationStep>|\Google\Protobuf\Internal\RepeatedField $steps
@@ -273,7 +275,8 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     /**
      * No ID whatever waits longer than this from its last old to its first new run. Within
      * some ticks of the longest wait that there can be, where one hash or fraction decides the
-     * old place and the new one; else the sum of what both can add.
+     * old place and the new one; else, and with a calendar or active windows, the sum of what
+     * both can add. Not set with exclusions, which may skip any run.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration longest_gap = 6;</code>
      * @return \Google\Protobuf\Duration|null
@@ -296,7 +299,8 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     /**
      * No ID whatever waits longer than this from its last old to its first new run. Within
      * some ticks of the longest wait that there can be, where one hash or fraction decides the
-     * old place and the new one; else the sum of what both can add.
+     * old place and the new one; else, and with a calendar or active windows, the sum of what
+     * both can add. Not set with exclusions, which may skip any run.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration longest_gap = 6;</code>
      * @param \Google\Protobuf\Duration $var
