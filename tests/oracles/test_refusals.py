@@ -104,11 +104,11 @@ def test_nonsense_is_refused_with_a_word(stub: SlotServiceStub, cases: Cases) ->
     cases(check)
 
 
-def excluded_daily(millis: int, count: int = 1, policy: int = 1) -> list[schedules.Exclusion]:
+def excluded_daily(millis: int) -> list[schedules.Exclusion]:
     window = schedules.CycleWindow(start_offset=duration(0), end_offset=duration(millis))
     calendar = schedules.CalendarCycle(unit=1, time_zone="Africa/Cairo")
     recurring = schedules.RecurringExclusion(calendar=calendar, window=window)
-    return [schedules.Exclusion(recurring=recurring, policy=policy)] * count
+    return [schedules.Exclusion(recurring=recurring, policy=1)]
 
 
 def test_what_would_take_forever_is_refused_soon(stub: SlotServiceStub) -> None:
@@ -130,6 +130,18 @@ def test_what_would_take_forever_is_refused_soon(stub: SlotServiceStub) -> None:
             old_schedule=schedule, new_schedule=schedule, cutover_time=now, ids=ids
         ),
     }
+    # Overlapping ones, a hundred in each day of eight thousand years.
+    many = [one for at in range(100) for one in excluded_daily(3_600_000 + at)]
+    monthly = schedules.CalendarCycle(unit=3, time_zone="Africa/Casablanca")
+    months = schedules.ScheduleSpec(
+        calendar=monthly, slot_count=1, resolution=duration(1), exclusions=many
+    )
+    requests["ListDueRuns"] = due_runs_pb2.ListDueRunsRequest(
+        schedule=schedules.Schedule(spec=months),
+        ids={"integers": [5]},
+        watermark=instant(-60_000_000_000_000),
+        now_time=instant(200_000_000_000_000),
+    )
     for name, request in requests.items():
         started = time.monotonic()
         _, refused = asked(getattr(stub, name), request)

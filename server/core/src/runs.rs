@@ -48,8 +48,8 @@ impl WorkedOut {
     pub(crate) fn timeline(&self, plan: &Plan, cycles: Range<i64>) -> Option<Timeline> {
         let timeline = self.may_grow().then(|| Timeline::new(plan, cycles))?;
         if !plan.exclusions.is_empty() {
-            let size = u64::try_from(timeline.size()).unwrap_or(u64::MAX);
-            self.0.set(self.0.get().saturating_add(size));
+            let work = u64::try_from(timeline.work()).unwrap_or(u64::MAX);
+            self.0.set(self.0.get().saturating_add(work));
         }
         self.may_grow().then_some(timeline)
     }
@@ -113,8 +113,8 @@ impl Clock<'_> {
         }
         let cycles = chunk * CHUNK..(chunk + 1) * CHUNK;
         let timeline = Rc::new(self.worked_out.timeline(plan, cycles)?);
-        let size = timeline.size();
-        self.work.set(self.work.get().saturating_add(u64::try_from(size).unwrap_or(u64::MAX)));
+        let (size, work) = (timeline.size(), timeline.work());
+        self.work.set(self.work.get().saturating_add(u64::try_from(work).unwrap_or(u64::MAX)));
         if remembered.size + size > REMEMBERED {
             *remembered = Remembered::default();
         }
