@@ -171,8 +171,10 @@ impl<'a> Audit<'a> {
     }
 
     /// What the sample shows.
-    #[must_use]
-    pub fn report(mut self) -> AuditReport {
+    ///
+    /// # Errors
+    /// When too many cycles and excluded spans were needed to look for runs; naming `schedule`.
+    pub fn report(mut self) -> Result<AuditReport, Rejection> {
         let slots = self.schedule.slot_count();
         let total: f64 = self.loads.iter().sum();
         let mean = total / f64::from(slots);
@@ -184,7 +186,8 @@ impl<'a> Audit<'a> {
         let p_value = (self.id_count >= MIN_MEAN * u64::from(slots))
             .then(|| chi_square::p_value(chi_square, slots - 1));
         let warnings = self.warnings(mean, p_value);
-        AuditReport {
+        self.runs.check_work()?; // what was not looked for is no run that there is none of
+        Ok(AuditReport {
             id_count: self.id_count,
             fullest_slot,
             fullest_load,
@@ -194,7 +197,7 @@ impl<'a> Audit<'a> {
             p_value,
             warnings,
             slot_loads: self.loads,
-        }
+        })
     }
 
     fn fullest(&self) -> (u32, f64) {

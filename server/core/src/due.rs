@@ -167,6 +167,9 @@ impl<'a> Due<'a> {
         let before = self.clock.work();
         self.add_runs(rows, indexes, id, place, watermark);
         rows.work = rows.work.saturating_add(self.clock.work() - before);
+        if self.clock.worked_out().check().is_err() {
+            rows.obstacle = Some(Obstacle::ManyCycles);
+        }
     }
 
     fn add_runs(

@@ -320,6 +320,16 @@ pub const DUE_CYCLES: Limit = Limit {
     note: "of all IDs together; without exclusions runs are counted at once",
 };
 
+/// What exclusions make of cycles, worked out for one question.
+pub const WORKED_OUT: Limit = Limit {
+    name: "cycles and excluded spans that are worked out for an answer",
+    minimum: 0,
+    maximum: 16_777_216,
+    unit: "cycles and spans",
+    note: "AssignSlot, AssignSlots, ListDueRuns, PlanMigration: ask for fewer IDs, pieces or runs at \
+           once, or take fewer recurring exclusions",
+};
+
 /// Steps of a migration.
 pub const MIGRATION_STEPS: Limit = Limit {
     name: "steps of a migration in SQL",
@@ -811,6 +821,7 @@ pub const DECISION_LIMITS: &[Limit] = &[
     CATCH_UP_HORIZON,
     DUE_RUNS,
     DUE_CYCLES,
+    WORKED_OUT,
     MIGRATION_STEPS,
     MIGRATION_RANGES,
     KIND_COUNT,

@@ -83,6 +83,19 @@ impl<'a> Newcomer<'a> {
         })
     }
 
+    /// Refuses what took too much: to be asked behind the first runs.
+    ///
+    /// # Errors
+    /// When more than the limit of cycles and excluded spans were needed; naming `schedule`.
+    pub fn check_work(&self) -> Result<(), Rejection> {
+        self.clock.worked_out().check()
+    }
+
+    /// Another question begins, which may take as much again.
+    pub fn begin_answer(&self) {
+        self.clock.worked_out().begin();
+    }
+
     /// When piece `piece` of `id` runs first, which stands at `place`. It is its regular run of the
     /// cycle in which the ID came, if that is still to come; else what the policy says, and never
     /// two runs. `None` if it never runs.

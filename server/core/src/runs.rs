@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::calendar::{Fate, Plan, Timeline, usable_from};
-use crate::limits::SEARCHED_CYCLES;
+use crate::limits::{SEARCHED_CYCLES, WORKED_OUT};
 use crate::placement::Place;
+use crate::rejection::{Reason, Rejection};
 use crate::schedule::Schedule;
 use crate::time::Moment;
 use crate::timetable::Run;
@@ -17,7 +18,7 @@ use crate::timetable::Run;
 /// Cycles that are worked out together, where they are more than a period.
 const CHUNK: i64 = 16;
 /// What the cycles that are remembered may take together: see [`Timeline::size`].
-const REMEMBERED: usize = 1 << 17;
+const REMEMBERED: usize = 1 << 18;
 
 /// Cycles that are looked for one at which runs may start.
 const REACHED_CYCLES: i64 = 64;
@@ -29,6 +30,47 @@ pub struct Clock<'a> {
     remembered: RefCell<Remembered>,
     /// Cycles that were looked through, and what was worked out for it.
     work: Cell<u64>,
+    worked_out: WorkedOut,
+}
+
+/// What was worked out for a question so far. Once it is too much nothing more is, and no run is
+/// found: whoever asks has to look, and to refuse.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WorkedOut(Cell<u64>);
+
+impl WorkedOut {
+    /// Whether there may be more.
+    fn may_grow(&self) -> bool {
+        WORKED_OUT.allows(self.0.get().into())
+    }
+
+    /// Works out some cycles, unless it would be too much.
+    pub(crate) fn timeline(&self, plan: &Plan, cycles: Range<i64>) -> Option<Timeline> {
+        let timeline = self.may_grow().then(|| Timeline::new(plan, cycles))?;
+        if !plan.exclusions.is_empty() {
+            let work = u64::try_from(timeline.work()).unwrap_or(u64::MAX);
+            self.0.set(self.0.get().saturating_add(work));
+        }
+        self.may_grow().then_some(timeline)
+    }
+
+    /// Another question begins.
+    pub(crate) fn begin(&self) {
+        self.0.set(0);
+    }
+
+    /// Refuses what took too much; naming `schedule`.
+    pub(crate) fn check(&self) -> Result<(), Rejection> {
+        if self.may_grow() {
+            return Ok(());
+        }
+        let value = "what it excludes";
+        let allowed = format!(
+            "must need {WORKED_OUT} worked out for an answer: ask for fewer IDs, pieces or runs at \
+             once, or take fewer recurring exclusions"
+        );
+        Err(Rejection::new(Reason::OutOfRange, "schedule", value, allowed))
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -49,6 +91,10 @@ impl Clock<'_> {
         self.work.get()
     }
 
+    pub(crate) const fn worked_out(&self) -> &WorkedOut {
+        &self.worked_out
+    }
+
     /// How many cycles must be looked through to count the runs of a place in `range`: none without
     /// exclusions, where each cycle has one.
     pub(crate) fn cycles_to_count(&self, range: &Range<i64>) -> u64 {
@@ -59,21 +105,22 @@ impl Clock<'_> {
         cycle(range.start).abs_diff(cycle(range.end))
     }
 
-    fn timeline(&self, plan: &Plan, index: i64) -> Rc<Timeline> {
+    fn timeline(&self, plan: &Plan, index: i64) -> Option<Rc<Timeline>> {
         let chunk = index.div_euclid(CHUNK);
         let mut remembered = self.remembered.borrow_mut();
         if let Some(timeline) = remembered.timelines.get(&chunk) {
-            return Rc::clone(timeline);
+            return Some(Rc::clone(timeline));
         }
-        let timeline = Rc::new(Timeline::new(plan, chunk * CHUNK..(chunk + 1) * CHUNK));
-        let size = timeline.size();
-        self.work.set(self.work.get().saturating_add(u64::try_from(size).unwrap_or(u64::MAX)));
+        let cycles = chunk * CHUNK..(chunk + 1) * CHUNK;
+        let timeline = Rc::new(self.worked_out.timeline(plan, cycles)?);
+        let (size, work) = (timeline.size(), timeline.work());
+        self.work.set(self.work.get().saturating_add(u64::try_from(work).unwrap_or(u64::MAX)));
         if remembered.size + size > REMEMBERED {
             *remembered = Remembered::default();
         }
         remembered.size += size;
         remembered.timelines.insert(chunk, Rc::clone(&timeline));
-        timeline
+        Some(timeline)
     }
 }
 
@@ -169,7 +216,7 @@ impl RunTimes<'_> {
         if schedule.has_exclusions() {
             self.clock.work.set(self.clock.work.get().saturating_add(1));
         }
-        let timeline = self.clock.timeline(plan, index);
+        let timeline = self.clock.timeline(plan, index)?;
         let map = timeline.map(index)?;
         let offset = plan.offset(schedule.grid(), &self.place, map.active_ticks);
         let regular = map.instant_of(offset)?;
@@ -264,7 +311,8 @@ impl Schedule {
     /// The cycles on the clock.
     #[must_use]
     pub fn clock(&self) -> Clock<'_> {
-        Clock { schedule: self, remembered: RefCell::default(), work: Cell::new(0) }
+        let (remembered, worked_out) = (RefCell::default(), WorkedOut::default());
+        Clock { schedule: self, remembered, work: Cell::new(0), worked_out }
     }
 
     /// The cycle that `millis` lies in.

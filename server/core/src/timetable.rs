@@ -341,6 +341,22 @@ impl Runs<'_> {
         found.map(|run| self.found(run)).chain(plain.map(|later| self.plain_run(place, later)))
     }
 
+    /// Refuses what took too much: to be asked behind the runs. One that skips so much that
+    /// too many cycles would have to be worked out seems to have no runs.
+    ///
+    /// # Errors
+    /// When more than the limit of cycles and excluded spans were needed; naming `schedule`.
+    pub fn check_work(&self) -> Result<(), Rejection> {
+        self.search.as_ref().map_or(Ok(()), |search| search.worked_out().check())
+    }
+
+    /// Another question begins, which may take as much again.
+    pub fn begin_answer(&self) {
+        if let Some(search) = &self.search {
+            search.worked_out().begin();
+        }
+    }
+
     /// Whether all cycles are alike and of one length: then every ID runs in each.
     #[must_use]
     pub const fn is_plain(&self) -> bool {

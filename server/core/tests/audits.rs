@@ -29,7 +29,7 @@ fn report<'a>(
     for (id, weight) in ids {
         audit.add(&id, &schedule.place(&id).unwrap(), weight).unwrap();
     }
-    audit.report()
+    audit.report().unwrap()
 }
 
 fn findings(report: &AuditReport) -> Vec<Finding> {

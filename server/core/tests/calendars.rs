@@ -547,3 +547,25 @@ fn what_would_have_to_be_looked_through_for_long_is_refused() {
     let refused = due(&schedule, at - 2_000 * 365 * DAY, at).unwrap_err();
     assert_eq!((refused.field.as_str(), refused.reason), ("ids", Reason::OutOfRange));
 }
+
+/// From two to three in the morning, on the day on which that hour does not come.
+#[test]
+fn a_slot_runs_where_the_runs_of_a_skipped_time_come() {
+    let calendar = CalendarSpec { unit: CalendarUnit::Day, time_zone: "Europe/Berlin".to_owned() };
+    let window =
+        CycleWindow { start: Span::from_seconds(2 * HOUR), end: Span::from_seconds(3 * HOUR) };
+    let schedule = Schedule::try_new(&ScheduleSpec {
+        cycle: CycleSpec::Calendar(calendar),
+        active_windows: vec![window],
+        slot_count: Some(2),
+        ..ScheduleSpec::every(Span::from_seconds(1))
+    })
+    .unwrap();
+    let one_utc = 1_774_746_000; // 29 March 2026, 01:00 UTC, when clocks go from 02:00 to 03:00
+    for (at, expected) in
+        [(-1, None), (0, Some(0)), (1_799, Some(0)), (1_800, Some(1)), (3_600, None)]
+    {
+        let slot = schedule.slot_at(seconds(one_utc + at)).unwrap();
+        assert_eq!(slot.map(|slot| slot.index), expected, "{at}");
+    }
+}

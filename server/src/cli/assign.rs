@@ -163,6 +163,13 @@ pub(super) fn run(args: &AssignArgs) -> Result<ExitCode, Failure> {
     Ok(if bad == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Why an ID that exclusions always skip has no answer.
+pub(super) fn no_run(given: &Given<'_>) -> Rejection {
+    let cycles = SEARCHED_CYCLES.maximum;
+    let allowed = format!("exclusions skip each of its runs for {cycles} cycles");
+    Rejection::new(Reason::NoRun, "", shorten(given.text), allowed)
+}
+
 struct Assigner<'a> {
     schedule: &'a Schedule,
     runs: Runs<'a>,
@@ -172,17 +179,19 @@ struct Assigner<'a> {
 
 impl Assigner<'_> {
     fn place(&self, given: &Given<'_>) -> Result<(Place, u32), Rejection> {
+        self.runs.begin_answer();
+        if let Some(newcomer) = &self.newcomer {
+            newcomer.begin_answer();
+        }
         let place = self.schedule.place(&given.id)?;
         let pieces = given.weight.map_or(Ok(1), |weight| self.schedule.piece_count(weight))?;
         Ok((place, pieces))
     }
 
     fn next_run(&self, given: &Given<'_>, place: &Place) -> Result<Run, Rejection> {
-        self.runs.next_run(place).ok_or_else(|| {
-            let cycles = SEARCHED_CYCLES.maximum;
-            let allowed = format!("exclusions skip each of its runs for {cycles} cycles");
-            Rejection::new(Reason::NoRun, "", shorten(given.text), allowed)
-        })
+        let next = self.runs.next_run(place);
+        self.runs.check_work()?;
+        next.ok_or_else(|| no_run(given))
     }
 
     fn whole<'t>(&self, given: &Given<'t>, place: &Place) -> Result<Assignment<'t>, Rejection> {
@@ -213,6 +222,7 @@ impl Assigner<'_> {
         let next = self.next_run(given, &place)?;
         let first = self.newcomer.as_ref();
         let first = first.and_then(|newcomer| newcomer.first_run(&given.id, &place, piece));
+        self.newcomer.as_ref().map_or(Ok(()), Newcomer::check_work)?;
         let key = |run: Run| run.key_of_piece(&self.run_key_prefix, piece, &given.id);
         let place = self.schedule.place_in(&place, next.cycle_index);
         Ok(PieceAssignment {

@@ -66,7 +66,7 @@ pub(super) fn run(args: &AuditArgs) -> Result<ExitCode, Failure> {
         Ok(schedule.place(&id).and_then(|place| audit.add(&id, &place, weight)))
     };
     let refused = args.ids.each(schedule.placement().kind(), visit)?;
-    let report = audit.report();
+    let report = audit.report()?;
     let expected = schedule.slot_load(report.id_count);
     let mut out = BufWriter::new(io::stdout().lock());
     match args.format {

@@ -366,9 +366,12 @@ impl Plan {
         given: &Given<'_>,
     ) -> Result<(), Rejection> {
         let (from, to) = (old.place(&given.id)?, new.place(&given.id)?);
-        let crossings: Vec<Crossing> = (0..pieces(given, old, new)?)
+        migration.begin_answer();
+        let crossings: Result<Vec<Crossing>, _> = (0..pieces(given, old, new)?)
             .map(|piece| migration.crossing(&old.piece(&from, piece), &new.piece(&to, piece)))
-            .collect::<Result<_, _>>()?;
+            .collect();
+        migration.check_work()?; // what was not worked out is no run that there is none of
+        let crossings = crossings?;
         for (piece, crossing) in (0..).zip(&crossings) {
             self.add_piece(given.text, piece, crossing);
         }

@@ -41,6 +41,8 @@ pub(super) fn assign(
     let proto::Piece {
         slot_index, slot_offset, cycle_offset, last_run, next_runs, first_run, ..
     } = asked.piece(&place, 0);
+    asked.runs.check_work()?;
+    asked.newcomer.as_ref().map_or(Ok(()), Newcomer::check_work)?;
     Ok(proto::AssignSlotResponse {
         identity: Some(convert::identity(&schedule)),
         slot_index,

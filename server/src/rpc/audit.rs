@@ -56,7 +56,7 @@ fn decide(
         }
         row += 1;
     });
-    let report = audit.report();
+    let report = audit.report()?;
     let expected = schedule.slot_load(report.id_count);
     let AuditReport {
         id_count,

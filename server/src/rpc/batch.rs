@@ -81,6 +81,8 @@ impl Batch {
     ) -> Result<proto::SlotAssignments, Rejection> {
         let runs = self.schedule.runs_from(self.from, 1)?;
         let prefix = self.run_key_prefix.clone();
-        Ok(columns::assign(&self.schedule, &runs, prefix, column, pieces, first_index))
+        let answer = columns::assign(&self.schedule, &runs, prefix, column, pieces, first_index);
+        runs.check_work()?;
+        Ok(answer)
     }
 }

@@ -253,7 +253,7 @@ impl Answer<'_> {
     }
 }
 
-fn no_run() -> Rejection {
+pub(super) fn no_run() -> Rejection {
     let allowed =
         format!("exclusions skip each of its runs for {} cycles", SEARCHED_CYCLES.maximum);
     Rejection::new(Reason::NoRun, "", "the ID", allowed)

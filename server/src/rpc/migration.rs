@@ -67,6 +67,8 @@ fn decide(
             .map_err(|refused| refused.under("sql_column"))?,
         None => Default::default(),
     };
+    let ids = column.map(|column| Ids::cross(&migration, (&old, &new), column, prefixes));
+    migration.check_work()?;
     Ok(proto::PlanMigrationResponse {
         old_identity: Some(convert::identity(&old)),
         new_identity: Some(convert::identity(&new)),
@@ -74,7 +76,7 @@ fn decide(
         path: path(migration.path()).into(),
         advice: migration.advice(),
         longest_gap: migration.longest_gap().map(convert::duration),
-        ids: column.map(|column| Ids::cross(&migration, (&old, &new), column, prefixes)),
+        ids,
         steps: steps.into_iter().map(step).collect(),
         sql_indexes: indexes.iter().map(|index: &Index| convert::sql_index(index)).collect(),
     })

@@ -16,6 +16,15 @@ pub(crate) struct Forbidden {
 /// What the exclusions forbid of [`from`, `to`), in order and without overlap. Where one of
 /// them skips, it skips; what remains of those that defer is one span where they overlap or touch.
 pub(crate) fn forbidden(exclusions: &[Exclusion], from: i64, to: i64) -> Vec<Forbidden> {
+    counted_forbidden(exclusions, from, to).0
+}
+
+/// The same, and how many spans of single exclusions were put together for it.
+pub(crate) fn counted_forbidden(
+    exclusions: &[Exclusion],
+    from: i64,
+    to: i64,
+) -> (Vec<Forbidden>, usize) {
     let (mut skipping, mut deferring) = (Vec::new(), Vec::new());
     for exclusion in exclusions {
         let spans = match exclusion.policy {
@@ -24,6 +33,7 @@ pub(crate) fn forbidden(exclusions: &[Exclusion], from: i64, to: i64) -> Vec<For
         };
         exclusion.spans(from, to, |span| spans.push((span.start, span.end)));
     }
+    let count = skipping.len() + deferring.len();
     let skipping = merged(skipping);
     let mut all: Vec<Forbidden> = without(&merged(deferring), &skipping)
         .into_iter()
@@ -35,7 +45,7 @@ pub(crate) fn forbidden(exclusions: &[Exclusion], from: i64, to: i64) -> Vec<For
         policy: ExclusionPolicy::Skip,
     }));
     all.sort_unstable_by_key(|span| span.start);
-    all
+    (all, count)
 }
 
 /// The same instants as spans in order that neither overlap nor touch.

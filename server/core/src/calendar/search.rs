@@ -9,6 +9,7 @@ use super::plan::Plan;
 use super::timeline::{Fate, Timeline};
 use crate::limits::SEARCHED_CYCLES;
 use crate::placement::{Grid, Place};
+use crate::runs::WorkedOut;
 
 /// Cycles that are worked out together.
 const CHUNK: i64 = 8;
@@ -35,6 +36,7 @@ pub(crate) struct Search<'a> {
     near: Rc<Timeline>,
     /// The chunk further away that was asked for last.
     far: RefCell<Option<Rc<Timeline>>>,
+    worked_out: WorkedOut,
 }
 
 impl<'a> Search<'a> {
@@ -43,7 +45,12 @@ impl<'a> Search<'a> {
         // Runs of two cycles before can come later than `from`: one is deferred up to the
         // next, and that may be shifted over the end of its cycle.
         let near = Rc::new(Timeline::new(plan, cycle - 2..cycle - 2 + CHUNK));
-        Self { plan, grid, from, times, cycle, near, far: RefCell::new(None) }
+        let (far, worked_out) = (RefCell::new(None), WorkedOut::default());
+        Self { plan, grid, from, times, cycle, near, far, worked_out }
+    }
+
+    pub(crate) const fn worked_out(&self) -> &WorkedOut {
+        &self.worked_out
     }
 
     /// The cycle of the instant.
@@ -51,25 +58,25 @@ impl<'a> Search<'a> {
         self.cycle
     }
 
-    fn timeline(&self, index: i64) -> Rc<Timeline> {
+    fn timeline(&self, index: i64) -> Option<Rc<Timeline>> {
         let holds = |timeline: &Rc<Timeline>| timeline.cycles().contains(&index);
         if holds(&self.near) {
-            return Rc::clone(&self.near);
+            return Some(Rc::clone(&self.near));
         }
         let mut far = self.far.borrow_mut();
         if let Some(timeline) = far.as_ref().filter(|timeline| holds(timeline)) {
-            return Rc::clone(timeline);
+            return Some(Rc::clone(timeline));
         }
         let first = self.cycle - 2;
         let start = first + (index - first).div_euclid(CHUNK) * CHUNK;
-        let timeline = Rc::new(Timeline::new(self.plan, start..start + CHUNK));
+        let timeline = Rc::new(self.worked_out.timeline(self.plan, start..start + CHUNK)?);
         *far = Some(Rc::clone(&timeline));
-        timeline
+        Some(timeline)
     }
 
     /// The run of a place in a cycle; `None` if it is skipped.
     fn run(&self, place: &Place, index: i64) -> Option<FoundRun> {
-        let timeline = self.timeline(index);
+        let timeline = self.timeline(index)?;
         let map = timeline.map(index)?;
         let regular = map.instant_of(self.plan.offset(self.grid, place, map.active_ticks))?;
         let instant = match timeline.fate(regular) {

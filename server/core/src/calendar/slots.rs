@@ -90,8 +90,9 @@ pub(crate) fn starting_from(plan: &Plan, slot_count: u32, from: i64) -> Vec<Slot
     found
 }
 
-/// The slot that runs at an instant; none outside of the active windows. While the clock shows
-/// an hour for the second time, only a slot runs that goes on after it.
+/// The slot that runs at an instant; none outside of the active windows, but where the runs of a
+/// time come that the clock skips. While the clock shows an hour for the second time, only a slot
+/// runs that goes on after it.
 pub(crate) fn running_at(plan: &Plan, slot_count: u32, instant: i64) -> Option<SlotSpan> {
     let axis = &plan.axis;
     let wall = axis.wall_at(instant);
@@ -99,9 +100,6 @@ pub(crate) fn running_at(plan: &Plan, slot_count: u32, instant: i64) -> Option<S
     let offset = (wall - axis.start(index)).unsigned_abs();
     let is_active =
         plan.windows.is_empty() || plan.windows.iter().any(|window| window.contains(&offset));
-    if !is_active {
-        return None;
-    }
     let slot_of = |map: &CycleMap, tick: u64| {
         let length = map.active_ticks / u64::from(slot_count);
         SlotSpan::new(map, slot_count, tick / length).filter(|slot| slot.holds(instant))
@@ -114,8 +112,9 @@ pub(crate) fn running_at(plan: &Plan, slot_count: u32, instant: i64) -> Option<S
         let maps: Vec<CycleMap> = (index - 1..=index + 1).map(|index| plan.map(index)).collect();
         let pieces = maps.iter().flat_map(|map| map.pieces.iter().map(move |piece| (map, piece)));
         let (map, piece) = pieces
-            .filter(|(_, piece)| piece.end() <= instant)
+            .filter(|(_, piece)| piece.instant <= instant)
+            .filter(|(_, piece)| is_active || instant < piece.end())
             .max_by_key(|(_, piece)| piece.end())?;
-        slot_of(map, piece.offset + piece.ticks - 1)
+        slot_of(map, piece.offset + (instant - piece.instant).unsigned_abs().min(piece.ticks - 1))
     })
 }

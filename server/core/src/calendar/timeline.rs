@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::cumulative::Cumulative;
 use super::exclusion::ExclusionPolicy;
-use super::forbidden::{Forbidden, forbidden, without};
+use super::forbidden::{Forbidden, counted_forbidden, forbidden, without};
 use super::map::{CycleMap, Piece};
 use super::plan::Plan;
 
@@ -60,6 +60,8 @@ pub(crate) struct Timeline {
     deferred: Cumulative,
     /// The active instants that no exclusion holds.
     usable: Cumulative,
+    /// Spans of single exclusions that it was made of.
+    span_count: usize,
 }
 
 impl Timeline {
@@ -68,7 +70,8 @@ impl Timeline {
         if plan.exclusions.is_empty() {
             let maps = cycles.clone().map(|index| plan.map(index)).collect();
             let none = Cumulative::default;
-            return Self { cycles, maps, forbidden: Vec::new(), deferred: none(), usable: none() };
+            let (deferred, usable, forbidden) = (none(), none(), Vec::new());
+            return Self { cycles, maps, forbidden, deferred, usable, span_count: 0 };
         }
         // Whatever holds a run of these cycles and reaches further holds the ID's previous or
         // next run too, so that nothing of it is deferred; and a target ends within a cycle.
@@ -78,7 +81,7 @@ impl Timeline {
         let first = axis.holding(axis.wall_at(from)) - 1;
         let last = axis.holding(axis.wall_at(to)) + 1;
         let maps: Vec<CycleMap> = (first..=last).map(|index| plan.map(index)).collect();
-        let spans = forbidden(&plan.exclusions, from, to);
+        let (spans, span_count) = counted_forbidden(&plan.exclusions, from, to);
         let (deferred, next_runs) = held_runs(plan, &maps, &spans);
         let usable = usable(plan, &spans, from, to);
         let deferral = |span: &Forbidden, next_run: i64| {
@@ -94,13 +97,18 @@ impl Timeline {
             .zip(next_runs)
             .map(|(span, next_run)| (*span, deferral(span, next_run)))
             .collect();
-        Self { cycles, maps, forbidden, deferred, usable }
+        Self { cycles, maps, forbidden, deferred, usable, span_count }
     }
 
     /// How much it holds: pieces of cycles, and spans.
     pub(crate) fn size(&self) -> usize {
         let pieces: usize = self.maps.iter().map(|map| 1 + map.pieces.len()).sum();
         pieces + self.forbidden.len()
+    }
+
+    /// How much was worked out for it: what it holds, or where exclusions overlap, more.
+    pub(crate) fn work(&self) -> usize {
+        self.size().max(self.span_count)
     }
 
     /// The cycles that were asked for.

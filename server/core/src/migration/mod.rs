@@ -124,6 +124,23 @@ impl<'a> Migration<'a> {
         })
     }
 
+    /// Refuses what took too much: to be asked behind the crossings.
+    ///
+    /// # Errors
+    /// When more than the limit of cycles and excluded spans were needed; naming `old_schedule`
+    /// or `new_schedule`.
+    pub fn check_work(&self) -> Result<(), Rejection> {
+        let named = |field: &str, refused| Rejection { field: field.to_owned(), ..refused };
+        self.old_clock.worked_out().check().map_err(|refused| named("old_schedule", refused))?;
+        self.new_clock.worked_out().check().map_err(|refused| named("new_schedule", refused))
+    }
+
+    /// Another question begins, which may take as much again.
+    pub fn begin_answer(&self) {
+        self.old_clock.worked_out().begin();
+        self.new_clock.worked_out().begin();
+    }
+
     /// Whether one key decides the old place and the new one.
     fn share_keys(&self) -> bool {
         match (self.old.placement(), self.new.placement()) {

@@ -23,7 +23,9 @@ class AssignSlotResponse extends \Google\Protobuf\Internal\Message
      */
     protected $identity = null;
     /**
-     * The slot, 0 to slot count − 1; the same in every cycle.
+     * The slot, 0 to slot count − 1; the same in every cycle. (With months, in the cycle of
+     * the next run: a fraction at the edge of a slot may fall to either side of it, as the
+     * product with the month's length is rounded.)
      *
      * Generated from protobuf field <code>int32 slot_index = 2;</code>
      */
@@ -84,7 +86,9 @@ class AssignSlotResponse extends \Google\Protobuf\Internal\Message
      *     @type \Offbeat\V1\ScheduleIdentity $identity
      *           What tells the schedule from others.
      *     @type int $slot_index
-     *           The slot, 0 to slot count − 1; the same in every cycle.
+     *           The slot, 0 to slot count − 1; the same in every cycle. (With months, in the cycle of
+     *           the next run: a fraction at the edge of a slot may fall to either side of it, as the
+     *           product with the month's length is rounded.)
      *     @type \Google\Protobuf\Duration $slot_offset
      *           From the start of the slot to the run; less than the slot's length.
      *     @type \Google\Protobuf\Duration $cycle_offset
@@ -147,7 +151,9 @@ class AssignSlotResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The slot, 0 to slot count − 1; the same in every cycle.
+     * The slot, 0 to slot count − 1; the same in every cycle. (With months, in the cycle of
+     * the next run: a fraction at the edge of a slot may fall to either side of it, as the
+     * product with the month's length is rounded.)
      *
      * Generated from protobuf field <code>int32 slot_index = 2;</code>
      * @return int
@@ -158,7 +164,9 @@ class AssignSlotResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The slot, 0 to slot count − 1; the same in every cycle.
+     * The slot, 0 to slot count − 1; the same in every cycle. (With months, in the cycle of
+     * the next run: a fraction at the edge of a slot may fall to either side of it, as the
+     * product with the month's length is rounded.)
      *
      * Generated from protobuf field <code>int32 slot_index = 2;</code>
      * @param int $var

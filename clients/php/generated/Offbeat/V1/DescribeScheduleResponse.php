@@ -43,7 +43,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     protected $slot_duration = null;
     /**
      * The slot that runs at `at_time`; not set where none does, outside of the
-     * active windows.
+     * active windows and of where the runs of a time come that the clock skips.
      *
      * Generated from protobuf field <code>.offbeat.v1.Slot slot = 5;</code>
      */
@@ -116,7 +116,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
      *           differ.
      *     @type \Offbeat\V1\Slot $slot
      *           The slot that runs at `at_time`; not set where none does, outside of the
-     *           active windows.
+     *           active windows and of where the runs of a time come that the clock skips.
      *     @type \Google\Protobuf\Timestamp $cycle_start_time
      *           When the cycle of `at_time` starts.
      *     @type \Offbeat\V1\BucketShare $bucket_share
@@ -280,7 +280,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
 
     /**
      * The slot that runs at `at_time`; not set where none does, outside of the
-     * active windows.
+     * active windows and of where the runs of a time come that the clock skips.
      *
      * Generated from protobuf field <code>.offbeat.v1.Slot slot = 5;</code>
      * @return \Offbeat\V1\Slot|null
@@ -302,7 +302,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
 
     /**
      * The slot that runs at `at_time`; not set where none does, outside of the
-     * active windows.
+     * active windows and of where the runs of a time come that the clock skips.
      *
      * Generated from protobuf field <code>.offbeat.v1.Slot slot = 5;</code>
      * @param \Offbeat\V1\Slot $var

@@ -31,7 +31,13 @@ class ExclusionPolicy
      * exclusion's end to where the exclusion's start lies one cycle later: always before
      * the ID's next run, and as evenly as everything else. Where nothing usable is left
      * there, as with an exclusion of a cycle or longer, they are skipped. Exclusions that
-     * overlap or touch are one; where one of them skips, it skips.
+     * overlap or touch are one; at the times at which one of them skips, runs are skipped,
+     * and those that defer end or start there.
+     * Exactly: an exclusion holds the ticks of the cycle (one for each active tick, of each
+     * cycle) whose regular runs lie in it, m in all. Usable are the ticks of the clock that
+     * show an active time and are not excluded: L of them from the exclusion's end to the
+     * earliest run that one of those m has one cycle later. A run with a held ticks at
+     * earlier instants comes at the ⌊a·L/m⌋-th of the L, from 0.
      *
      * Generated from protobuf enum <code>EXCLUSION_POLICY_DEFER = 2;</code>
      */

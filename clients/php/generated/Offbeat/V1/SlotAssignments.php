@@ -14,7 +14,8 @@ use Google\Protobuf\Internal\GPBUtil;
  * refused ID has one row with −1 in every column of slots, offsets and times and
  * stands in `errors`; tell it by its slot, since cycles and times before the epoch
  * can be −1 too. An ID that exclusions skip for 1,000 cycles is refused with
- * ERROR_REASON_NO_RUN.
+ * ERROR_REASON_NO_RUN; with weights, each piece that they skip, in its own row, while the
+ * others are answered: `errors` then has the ID once for each such piece.
  *
  * Generated from protobuf message <code>offbeat.v1.SlotAssignments</code>
  */
