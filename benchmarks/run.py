@@ -169,10 +169,6 @@ SECTIONS = {
                 "apportionment, D'Hondt in fractions, 10 stages, 16 workers",
                 "10 stages, 16 workers, DHondt",
             ),
-            (
-                "Python, every allocation, 8 stages, 18 workers",
-                "10 stages, 16 workers, MinimumScore",
-            ),
         ],
     ),
     "growth": Section(
