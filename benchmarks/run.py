@@ -164,6 +164,12 @@ SECTIONS = {
         fractions.
         """,
         ["benchmarks/stages/run.sh"],
+        ratios=[
+            (
+                "apportionment, D'Hondt in fractions, 10 stages, 16 workers",
+                "10 stages, 16 workers, DHondt",
+            ),
+        ],
     ),
     "growth": Section(
         "How it grows",
@@ -193,7 +199,7 @@ def main() -> int:
             continue
         result = {"lines": lines, "machine": machine(), "load": os.getloadavg()[0]}
         (KEPT / f"{name}.json").write_text(json.dumps(result, indent=1))
-    PAGE.write_text(page())
+        PAGE.write_text(page())
     took = time.monotonic() - begun
     print(f"measured {len(wanted) - len(failed)} of {len(wanted)} sections in {took:.0f} s: {PAGE}")
     if failed:
@@ -275,7 +281,7 @@ def ratios(section: Section, lines: Lines) -> str:
         for name, figure in figures.items():
             if peer is not None and re.fullmatch(escaped(above), name) and figures[peer]:
                 rows.append([name, peer, f"{figure / figures[peer]:,.2f}"])
-    return markdown(["", "beside", "times"], rows) if rows else ""
+    return markdown(["", "over", "times"], rows) if rows else ""
 
 
 def escaped(pattern: str) -> str:
@@ -319,7 +325,8 @@ def number(text: str) -> float:
 
 
 def shown(text: str) -> str:
-    return f"{int(text):,}" if text.isdigit() else text
+    figure, _, unit = text.partition(" ")
+    return f"{int(figure):,} {unit}".strip() if figure.isdigit() else text
 
 
 def first_line(*command: str) -> str:

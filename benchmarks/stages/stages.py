@@ -1,6 +1,6 @@
 """Sharing workers out by other means: every allocation there is, and the package apportionment.
 
-benchmarks/stages/stages.py prints microseconds, the best of three.
+benchmarks/stages/stages.py prints nanoseconds, the best of three.
 """
 
 import itertools
@@ -30,7 +30,7 @@ def timed(what, question):
         begun = time.perf_counter()
         question()
         times.append(time.perf_counter() - begun)
-    print(f"{what}\t{min(times) * 1e6:.0f}")
+    print(f"{what}\t{min(times) * 1e9:.0f} ns")
 
 
 def main():
