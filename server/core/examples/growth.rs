@@ -12,7 +12,7 @@ use offbeat_core::{Moment, PlacementKind, Schedule, ScheduleSpec, Span};
 
 /// How long each size is measured, and in how many parts, of which the median counts.
 const TIME: Duration = Duration::from_millis(200);
-const PARTS: usize = 9;
+const PARTS: u32 = 9;
 
 #[expect(clippy::cast_precision_loss, reason = "few")]
 fn measure(curve: &str, size: u64, items: u64, mut work: impl FnMut()) {
@@ -20,7 +20,7 @@ fn measure(curve: &str, size: u64, items: u64, mut work: impl FnMut()) {
     let mut parts: Vec<f64> = (0..PARTS)
         .map(|_| {
             let (begun, mut done) = (Instant::now(), 0);
-            while done == 0 || begun.elapsed() < TIME / PARTS as u32 {
+            while done == 0 || begun.elapsed() < TIME / PARTS {
                 work();
                 done += items;
             }
@@ -28,7 +28,7 @@ fn measure(curve: &str, size: u64, items: u64, mut work: impl FnMut()) {
         })
         .collect();
     parts.sort_by(f64::total_cmp);
-    println!("{curve}\t{size}\t{:.3}", parts.get(PARTS / 2).unwrap());
+    println!("{curve}\t{size}\t{:.3}", parts.get(parts.len() / 2).unwrap());
 }
 
 /// Groups of numbers without end, of 1 to 39 jobs.

@@ -79,7 +79,7 @@ fn the_next_run_is_the_first_that_is_not_before() {
     for spec in schedules() {
         let schedule = Schedule::try_new(&spec).unwrap();
         let period = i64::try_from(schedule.period().nanos() / 1_000_000).unwrap();
-        let anchor = spec.anchor_time.map_or(0, |anchor| anchor.unix_millis_floor());
+        let anchor = spec.anchor_time.map_or(0, Moment::unix_millis_floor);
         for n in 0..40 {
             let place = schedule.place(&Id::Uuid(random(n))).unwrap();
             let tick = spec.resolution.map_or(1_000, |_| 1);
