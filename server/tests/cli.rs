@@ -214,7 +214,7 @@ fn rows_have_the_same_cells_in_every_format() {
         first,
         json!({"id": "acme", "slot_index": 41, "slot_offset": 195, "cycle_offset": 9_420,
                "cycle_index": 61_362, "next_run_time": "2026-01-01T02:37:00Z",
-               "run_key": format!("{FINGERPRINT}/default/61362/0/acme"), "regular_time": ""})
+               "run_key": format!("{FINGERPRINT}/default/61362/0/acme"), "regular_time": null})
     );
     let csv = run("csv");
     assert_eq!(

@@ -20,7 +20,7 @@ fn names() -> impl Iterator<Item = &'static str> {
 #[divan::bench(args = names())]
 fn hot_path(bencher: Bencher<'_, '_>, name: &str) {
     let path = program::PATHS.iter().find(|(path, ..)| *path == name);
-    if let Some((mut walk, items)) = path.and_then(|(_, items, path)| Some((path()?, *items))) {
-        bencher.counter(ItemsCount::new(items)).bench_local(&mut walk);
+    if let Some((walk, items)) = path.and_then(|(_, items, path)| Some((path()?, *items))) {
+        bencher.counter(ItemsCount::new(items)).bench_local(walk);
     }
 }
