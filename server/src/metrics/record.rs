@@ -29,8 +29,15 @@ impl Record {
     /// A request of `method` begins now.
     #[must_use]
     pub fn begin(metrics: Arc<Metrics>, method: &'static Method, headers: &HeaderMap) -> Self {
-        let trace = Trace::of(headers);
+        let told = tracing::enabled!(target: TARGET, tracing::Level::DEBUG);
+        let trace = told.then(|| Trace::of(headers)).flatten();
         Self { metrics, method, started: Instant::now(), code: None, trace, span: Span::none() }
+    }
+
+    /// When it began.
+    #[must_use]
+    pub const fn started(&self) -> Instant {
+        self.started
     }
 
     /// The request's span, which ends with it.
@@ -52,6 +59,9 @@ impl Drop for Record {
         let took = self.started.elapsed();
         self.metrics.request(self.method, code, took);
         self.span.record("rpc.grpc.status_code", i64::from(code as i32));
+        if !tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
+            return;
+        }
         let (method, code_name, trace) = (self.method.name(), code_name(code), &self.trace);
         let (trace_id, parent_id) = (
             trace.as_ref().map(|trace| tracing::field::display(&trace.trace_id)),
