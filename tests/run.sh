@@ -81,6 +81,7 @@ lint() {
     cargo fmt --all --check
     # Of its lints that is enough: server/tests/corpus.rs is made of its source.
     cargo fmt --manifest-path fuzz/Cargo.toml --check
+    cargo fmt --manifest-path benchmarks/unary/Cargo.toml --check
     cargo clippy --quiet --locked --workspace --all-targets -- --deny warnings
     RUSTDOCFLAGS="--deny warnings" cargo doc --quiet --locked --workspace --no-deps
     "$tools/node_modules/.bin/buf" lint proto

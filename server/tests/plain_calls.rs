@@ -54,8 +54,8 @@ fn questions() -> Vec<Value> {
             "profile": "TWISTER_PROFILE_PHP"}),
         json!({"period": "28800s", "placement": "PLACEMENT_FRACTION"}),
         json!({"calendar": {"unit": "CALENDAR_UNIT_DAY", "timeZone": "Europe/Berlin"}}),
-        json!({"period": "28800s", "activeWindows": [{"start": "0s", "end": "7200s"}]}),
-        json!({"period": "28800s", "activeWindows": [{"start": "0s", "end": "28800s"}]}),
+        json!({"period": "28800s", "activeWindows": [{"startOffset": "0s", "endOffset": "7200s"}]}),
+        json!({"period": "28800s", "activeWindows": [{"startOffset": "0s", "endOffset": "28800s"}]}),
         json!({"period": "28800.5s"}),
     ];
     let ids = [

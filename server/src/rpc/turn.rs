@@ -175,3 +175,70 @@ impl Turn {
         undecided.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use offbeat_core::{PlacementKind, ScheduleSpec, Span};
+
+    use super::*;
+
+    fn schedule() -> Arc<Schedule> {
+        let period = ScheduleSpec::every(Span::from_seconds(28_800));
+        let spec = ScheduleSpec { placement: PlacementKind::Twister, ..period };
+        Arc::new(Schedule::try_new(&spec).unwrap())
+    }
+
+    fn ask(seat: &mut Seat, schedule: &Arc<Schedule>, id: u128) -> Poll<Option<Place>> {
+        let cx = Context::from_waker(Waker::noop());
+        seat.poll(&cx, || (Arc::clone(schedule), Id::Uuid(id)))
+    }
+
+    fn alone(schedule: &Schedule, id: u128) -> Poll<Option<Place>> {
+        Poll::Ready(schedule.place(&Id::Uuid(id)).ok())
+    }
+
+    #[test]
+    fn who_is_alone_is_answered_at_once() {
+        let (turn, schedule) = (Arc::default(), schedule());
+        for id in 0..3 {
+            assert_eq!(ask(&mut Seat::new(&turn), &schedule, id), alone(&schedule, id));
+        }
+        let mut late = Seat::new(&turn);
+        late.arrive(); // its message came later
+        assert_eq!(ask(&mut late, &schedule, 7), alone(&schedule, 7));
+        assert_eq!(lock(&turn).asking.len(), 1, "seats are taken again");
+    }
+
+    #[test]
+    fn the_last_of_a_turn_decides_for_all_whatever_their_schedules() {
+        let (turn, one, other) = (Arc::default(), schedule(), schedule());
+        let of = |id: u128| if id % 3 == 0 { &one } else { &other };
+        let mut seats: Vec<_> = (0..40).map(|_| Seat::new(&turn)).collect();
+        for (id, seat) in (0..).zip(&mut seats).take(39) {
+            assert_eq!(ask(seat, of(id), id), Poll::Pending);
+        }
+        let mut next = Seat::new(&turn); // of the next turn: not waited for
+        assert_eq!(ask(seats.last_mut().unwrap(), of(39), 39), alone(of(39), 39));
+        for (id, seat) in (0..).zip(&mut seats).take(39) {
+            assert_eq!(ask(seat, of(id), id), alone(of(id), id));
+        }
+        assert_eq!(ask(&mut next, &one, 40), alone(&one, 40));
+    }
+
+    #[test]
+    fn who_goes_or_asks_something_else_is_not_waited_for() {
+        let (turn, schedule) = (Arc::default(), schedule());
+        let [mut first, mut second, gone, mut other] = [(); 4].map(|()| Seat::new(&turn));
+        assert_eq!(ask(&mut first, &schedule, 1), Poll::Pending);
+        assert_eq!(ask(&mut second, &schedule, 2), Poll::Pending);
+        drop(second); // while it waits
+        drop(gone); // before it was looked at
+        assert_eq!(ask(&mut first, &schedule, 1), Poll::Pending);
+        other.arrive();
+        assert_eq!(ask(&mut first, &schedule, 1), alone(&schedule, 1));
+        drop((first, other));
+        let turn = lock(&turn);
+        assert_eq!((turn.coming, turn.undecided.len()), (0, 0));
+        assert_eq!(turn.free.len(), turn.asking.len());
+    }
+}
