@@ -82,6 +82,7 @@ lint() {
     cargo fmt --all --check
     # Of its lints that is enough: server/tests/corpus.rs is made of its source.
     cargo fmt --manifest-path fuzz/Cargo.toml --check
+    cargo fmt --manifest-path benchmarks/unary/Cargo.toml --check
     # All targets: the measurements in examples/ are built here, and nowhere else in CI.
     cargo clippy --quiet --locked --workspace --all-targets -- --deny warnings
     "$tools/node_modules/.bin/just" --unstable --fmt --check

@@ -1,6 +1,6 @@
 //! IDs: what a slot is assigned to.
 
-use core::fmt;
+use core::fmt::{self, Write as _};
 
 use crate::limits::TEXT_ID;
 use crate::rejection::{Reason, Rejection};
@@ -114,6 +114,27 @@ impl<'a> Id<'a> {
             return Err(Rejection::new(Reason::OutOfRange, "", value, allowed));
         }
         Ok(Self::Fraction(Fraction(fraction + 0.0))) // -0.0 is 0.0
+    }
+
+    /// Whether equal IDs are one: a fraction may have been stored for two rows.
+    #[must_use]
+    pub const fn is_identity(&self) -> bool {
+        !matches!(self, Self::Fraction(_))
+    }
+
+    /// Its canonical text, behind what `text` holds: quicker than through a formatter.
+    pub fn write_canonical(&self, text: &mut String) {
+        match self {
+            Self::Uuid(uuid) => {
+                let mut buffer = uuid::Uuid::encode_buffer();
+                let uuid = uuid::Uuid::from_u128(*uuid);
+                text.push_str(uuid.as_hyphenated().encode_lower(&mut buffer));
+            }
+            Self::Text(own) => text.push_str(own.get()),
+            Self::Integer(_) | Self::Fraction(_) => {
+                let _ = write!(text, "{self}"); // writing to a String cannot fail
+            }
+        }
     }
 
     /// The name of the type, for refusals.

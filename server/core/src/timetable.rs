@@ -1,5 +1,6 @@
 //! When things happen: cycles and slots on the clock, and the runs of an ID.
 
+use core::fmt::Write as _;
 use core::ops::Range;
 
 use crate::calendar::{self, CycleShares, FoundRun, Search, SlotSpan};
@@ -39,8 +40,19 @@ impl Run {
     /// The same for a piece of a weighted ID, from 0.
     #[must_use]
     pub fn key_of_piece(&self, prefix: &str, piece: u32, id: &Id<'_>) -> Option<String> {
-        let is_identity = !matches!(id, Id::Fraction(_));
-        is_identity.then(|| format!("{prefix}/{}/{piece}/{id}", self.cycle_index))
+        id.is_identity().then(|| {
+            let mut key = String::with_capacity(prefix.len() + 64);
+            self.write_key(&mut key, prefix, piece, &id.to_string());
+            key
+        })
+    }
+
+    /// The same for who has the canonical text of the ID, behind what `key` holds.
+    pub fn write_key(&self, key: &mut String, prefix: &str, piece: u32, canonical_id: &str) {
+        key.push_str(prefix);
+        key.push('/');
+        let _ = write!(key, "{}/{piece}/", self.cycle_index); // writing to a String cannot fail
+        key.push_str(canonical_id);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::telemetry::Telemetry;
 
 pub(super) fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let config = Config::try_new(args).map_err(|invalid| Failure::Usage(invalid.to_string()))?;
-    // One thread serves: two halve the throughput of a connection on two cores.
+    // One thread serves: a pool answers fewer calls (docs/decisions/0014).
     // Long batches go to a pool of as many threads as there are cores.
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tonic::Status;
 
 use crate::limits::STREAMING_SHARE;
@@ -47,6 +47,11 @@ impl Admission {
         };
         let stream = method.streaming.then(|| take(&self.streams)).transpose()?;
         Ok(Permit::new(take(free)?, stream, self.budget.clone()))
+    }
+
+    /// A place for a request whose messages are small, if there is one.
+    pub(super) fn take_place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.free).try_acquire_owned().ok()
     }
 
     /// Requests under way.

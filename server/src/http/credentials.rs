@@ -90,10 +90,19 @@ impl Credentials {
 
     /// Refuses a call without a token, if calls must have one, and all of a stranger.
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), Status> {
+        match &self.0 {
+            _ if self.allow(headers) => Ok(()),
+            Asked::AnotherUser => Err(status::stranger()),
+            Asked::Nothing | Asked::Token(_) => Err(status::unauthenticated()),
+        }
+    }
+
+    /// Whether a call has what it must have.
+    pub(super) fn allow(&self, headers: &HeaderMap) -> bool {
         let tokens = match &self.0 {
-            Asked::Nothing => return Ok(()),
+            Asked::Nothing => return true,
             Asked::Token(tokens) => tokens,
-            Asked::AnotherUser => return Err(status::stranger()),
+            Asked::AnotherUser => return false,
         };
         let mut given = headers.get_all(AUTHORIZATION).iter();
         let token = match (given.next(), given.next()) {
@@ -101,10 +110,7 @@ impl Credentials {
             _ => None, // none, or several: which one counts?
         };
         let tokens = tokens.read().unwrap_or_else(PoisonError::into_inner);
-        match token.is_some_and(|token| tokens.contain(token)) {
-            true => Ok(()),
-            false => Err(status::unauthenticated()),
-        }
+        token.is_some_and(|token| tokens.contain(token))
     }
 }
 

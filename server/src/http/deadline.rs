@@ -1,16 +1,15 @@
 //! Deadlines, for the whole answer: stock tonic bounds only its head.
 
-use std::future::Future;
-use std::pin::Pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::Poll;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
 use offbeat_core::{Reason, Rejection};
 use tokio::time::{Instant, Sleep};
-use tonic::Status;
 
 use crate::rpc::methods::Method;
-use crate::rpc::status;
 
 /// The headers that carry a caller's deadline: gRPC's, and the Connect protocol's.
 const GRPC_TIMEOUT: &str = "grpc-timeout";
@@ -26,12 +25,20 @@ impl Deadline {
         headers: &HeaderMap,
         method: &Method,
         unary_time: Duration,
-    ) -> Result<Self, Status> {
-        let grpc = headers.get(GRPC_TIMEOUT).map(parse_timeout).transpose()?;
-        let connect = headers.get(CONNECT_TIMEOUT).map(parse_millis).transpose()?;
+        started: Instant,
+    ) -> Result<Self, Rejection> {
+        // One look at each of a few headers is quicker than a search for two names.
+        let (mut grpc, mut connect) = (None, None);
+        for (name, value) in headers {
+            match name.as_str() {
+                GRPC_TIMEOUT if grpc.is_none() => grpc = Some(parse_timeout(value)?),
+                CONNECT_TIMEOUT if connect.is_none() => connect = Some(parse_millis(value)?),
+                _ => {}
+            }
+        }
         let ours = (!method.streaming).then_some(unary_time);
         let shorter = grpc.into_iter().chain(connect).chain(ours).min();
-        Ok(Self(shorter.and_then(|time| Instant::now().checked_add(time))))
+        Ok(Self(shorter.and_then(|time| started.checked_add(time))))
     }
 
     /// Whether it passed so long ago; never for an answer without deadline.
@@ -40,12 +47,19 @@ impl Deadline {
         self.0.is_some_and(|instant| instant.elapsed() > patience)
     }
 
-    /// The output of `future`, if it comes in time.
+    /// The output of `future`, if it comes in time; what is ready at once needs no timer.
     pub(super) async fn bound<F: Future>(self, future: F) -> Option<F::Output> {
-        match self.0 {
-            Some(instant) => tokio::time::timeout_at(instant, future).await.ok(),
-            None => Some(future.await),
-        }
+        let (mut future, mut late) = (pin!(future), None);
+        poll_fn(|cx| {
+            if let Poll::Ready(output) = future.as_mut().poll(cx) {
+                return Poll::Ready(Some(output));
+            }
+            match late.get_or_insert_with(|| self.sleep()) {
+                Some(late) => late.as_mut().poll(cx).map(|()| None),
+                None => Poll::Pending,
+            }
+        })
+        .await
     }
 
     /// Ready when it has passed; `None` if it never does.
@@ -55,7 +69,7 @@ impl Deadline {
 }
 
 /// Reads a timeout as gRPC writes it: up to eight digits and a unit.
-fn parse_timeout(value: &HeaderValue) -> Result<Duration, Status> {
+fn parse_timeout(value: &HeaderValue) -> Result<Duration, Rejection> {
     let parsed = value.to_str().ok().and_then(|text| {
         let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
         if !(1..=8).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -75,12 +89,12 @@ fn parse_timeout(value: &HeaderValue) -> Result<Duration, Status> {
     parsed.ok_or_else(|| {
         let shown = String::from_utf8_lossy(value.as_bytes());
         let allowed = "must be 1 to 8 digits and a unit of H, M, S, m, u or n";
-        status::refused(&Rejection::new(Reason::Malformed, GRPC_TIMEOUT, shown, allowed))
+        Rejection::new(Reason::Malformed, GRPC_TIMEOUT, shown, allowed)
     })
 }
 
 /// Reads a timeout as the Connect protocol writes it: up to ten digits, milliseconds.
-fn parse_millis(value: &HeaderValue) -> Result<Duration, Status> {
+fn parse_millis(value: &HeaderValue) -> Result<Duration, Rejection> {
     let digits = value.to_str().ok().filter(|text| {
         (1..=10).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
     });
@@ -88,7 +102,7 @@ fn parse_millis(value: &HeaderValue) -> Result<Duration, Status> {
     millis.ok_or_else(|| {
         let shown = String::from_utf8_lossy(value.as_bytes());
         let allowed = "must be 1 to 10 digits, milliseconds";
-        status::refused(&Rejection::new(Reason::Malformed, CONNECT_TIMEOUT, shown, allowed))
+        Rejection::new(Reason::Malformed, CONNECT_TIMEOUT, shown, allowed)
     })
 }
 
@@ -107,8 +121,8 @@ mod tests {
         assert_eq!(parse_timeout(&HeaderValue::from_static("8n")).unwrap().as_nanos(), 8);
         for bad in ["", "S", "5", "5s", "-5S", "123456789S", "1.5S", " 1S", "1µ"] {
             let value = HeaderValue::from_bytes(bad.as_bytes()).unwrap();
-            let status = parse_timeout(&value).unwrap_err();
-            assert_eq!(status.code(), tonic::Code::InvalidArgument, "{bad}");
+            let refused = parse_timeout(&value).unwrap_err();
+            assert_eq!(refused.reason, Reason::Malformed, "{bad}");
         }
     }
 }

@@ -9,6 +9,7 @@ mod answer;
 pub mod connect;
 mod credentials;
 mod deadline;
+mod direct;
 mod message_size;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use ::http::header::CONTENT_TYPE;
 use ::http::{HeaderMap, Request, Response};
 use offbeat_core::limits::Limit;
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tonic::body::Body;
 use tonic::service::Routes;
 use tonic::{Code, Status};
@@ -26,7 +28,8 @@ use tracing::Instrument as _;
 
 use crate::config::Limits;
 use crate::metrics::{Metrics, Record};
-use crate::rpc::methods::Method;
+use crate::rpc::methods::{ASSIGN_SLOT, Method};
+use crate::rpc::single::Assigner;
 use crate::rpc::status;
 use crate::telemetry;
 use crate::work::Permit;
@@ -34,6 +37,7 @@ pub use admission::Admission;
 use answer::Terms;
 pub use credentials::{Credentials, Tokens};
 pub use deadline::Deadline;
+pub(crate) use direct::{Long, Reply, Told};
 use message_size::MeasuredBody;
 
 /// The services behind what every request passes.
@@ -46,6 +50,8 @@ pub struct Stack {
 
 #[derive(Debug, Clone)]
 struct Shared {
+    /// Of plain calls, if they have a short way.
+    assigner: Option<Arc<Assigner>>,
     credentials: Credentials,
     admission: Admission,
     metrics: Arc<Metrics>,
@@ -77,6 +83,7 @@ impl Stack {
         spans: bool,
     ) -> Self {
         let shared = Shared {
+            assigner: None,
             credentials,
             admission: Admission::new(limits.requests, limits.bytes_under_way),
             metrics,
@@ -87,6 +94,12 @@ impl Stack {
             unary_time: limits.unary_time,
         };
         Self { routes: routes.prepare(), shared: Arc::new(shared), ends }
+    }
+
+    /// The same, with a short way for plain calls.
+    pub(crate) fn with_short_way(self, assigner: Assigner) -> Self {
+        let assigner = Some(Arc::new(assigner));
+        Self { shared: Arc::new(Shared { assigner, ..(*self.shared).clone() }), ..self }
     }
 
     /// The same for those whose user may not call: every call that needs a right is refused.
@@ -113,6 +126,12 @@ impl Stack {
         self.answer_recorded(request, method, record).instrument(span).await
     }
 
+    /// The long way of what could be a plain call and was not.
+    pub(crate) async fn answer_long(&self, long: Long) -> Response<Body> {
+        let (request, record) = long.into_parts();
+        self.answer_recorded(request, ASSIGN_SLOT, record).await
+    }
+
     async fn answer_recorded(
         &self,
         mut request: Request<Body>,
@@ -120,7 +139,7 @@ impl Stack {
         record: Record,
     ) -> Response<Body> {
         let form = Form::of(&request);
-        let (deadline, permit) = match self.admit(method, request.headers()) {
+        let (deadline, permit) = match self.admit(method, request.headers(), record.started()) {
             Ok(admitted) => admitted,
             Err(refused) => return form.refuse(refused, record),
         };
@@ -153,12 +172,18 @@ impl Stack {
     }
 
     /// Before anything of the body is read.
-    fn admit(&self, method: &Method, headers: &HeaderMap) -> Result<(Deadline, Permit), Status> {
+    fn admit(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        started: Instant,
+    ) -> Result<(Deadline, Permit), Status> {
         let Shared { credentials, admission, unary_time, .. } = &*self.shared;
         if !method.exempt {
             credentials.check(headers)?;
         }
-        let deadline = Deadline::of(headers, method, *unary_time)?;
+        let deadline = Deadline::of(headers, method, *unary_time, started)
+            .map_err(|rejection| status::refused(&rejection))?;
         Ok((deadline, admission.admit(method)?))
     }
 
@@ -228,7 +253,7 @@ impl Form {
     }
 }
 
-fn is_grpc(request: &Request<Body>) -> bool {
+fn is_grpc<B>(request: &Request<B>) -> bool {
     let content_type = request.headers().get(CONTENT_TYPE);
     content_type.is_some_and(|value| {
         let value = value.as_bytes();

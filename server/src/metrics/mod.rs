@@ -10,6 +10,7 @@ mod record;
 mod snapshot;
 
 use std::fmt;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
@@ -20,7 +21,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use tonic::Code;
 
-use crate::rpc::methods::Method;
+use crate::rpc::methods::{METHODS, Method};
 use lateness::Lateness;
 pub use record::{Record, Trace};
 pub use snapshot::Snapshot;
@@ -54,6 +55,15 @@ pub struct Metrics {
     evictions: Counter,
     reloads: Family<ReloadLabels, Counter>,
     lateness: Lateness,
+    /// What nearly all requests count in, by method: found once.
+    found: [Found; METHODS.len()],
+}
+
+/// What requests of a method count in that are answered.
+#[derive(Debug)]
+struct Found {
+    answered: OnceLock<Counter>,
+    duration: OnceLock<Histogram>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -117,7 +127,8 @@ impl Default for Metrics {
         let help = "Files of certificates, tokens and schedules read again after a change";
         registry.register("reloads", help, reloads.clone());
         let lateness = Lateness::new(&mut registry);
-        Self { registry, requests, durations, connections, evictions, reloads, lateness }
+        let found = [const { Found { answered: OnceLock::new(), duration: OnceLock::new() } }; _];
+        Self { registry, requests, durations, connections, evictions, reloads, lateness, found }
     }
 }
 
@@ -145,10 +156,23 @@ impl Metrics {
     }
 
     fn request(&self, method: &Method, code: Code, took: Duration) {
-        let labels = RequestLabels { method: method.name(), code: code_name(code) };
-        self.requests.get_or_create(&labels).inc();
+        let labels = || RequestLabels { method: method.name(), code: code_name(code) };
+        let counter = || self.requests.get_or_create_owned(&labels());
+        let label = || MethodLabel(method.name());
+        let histogram = || self.durations.get_or_create_owned(&label());
+        let is_it = |known: &&Method| std::ptr::eq(*known, method);
+        let mut found = METHODS.iter().zip(&self.found);
+        let found = found.find(|(known, _)| is_it(known)).map(|(_, found)| found);
+        match found.filter(|_| code == Code::Ok) {
+            Some(found) => found.answered.get_or_init(counter).inc(),
+            None => counter().inc(),
+        };
         if !method.streaming {
-            self.durations.get_or_create(&MethodLabel(method.name())).observe(took.as_secs_f64());
+            let took = took.as_secs_f64();
+            match found {
+                Some(found) => found.duration.get_or_init(histogram).observe(took),
+                None => histogram().observe(took),
+            }
         }
     }
 

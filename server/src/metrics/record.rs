@@ -6,6 +6,7 @@ use http::HeaderMap;
 use tokio::time::Instant;
 use tonic::Code;
 use tracing::Span;
+use tracing::level_filters::LevelFilter;
 
 use super::{Metrics, code_name};
 use crate::rpc::methods::Method;
@@ -29,8 +30,14 @@ impl Record {
     /// A request of `method` begins now.
     #[must_use]
     pub fn begin(metrics: Arc<Metrics>, method: &'static Method, headers: &HeaderMap) -> Self {
-        let trace = Trace::of(headers);
+        let trace = may_be_logged().then(|| Trace::of(headers)).flatten();
         Self { metrics, method, started: Instant::now(), code: None, trace, span: Span::none() }
+    }
+
+    /// When it began.
+    #[must_use]
+    pub const fn started(&self) -> Instant {
+        self.started
     }
 
     /// The request's span, which ends with it.
@@ -46,12 +53,21 @@ impl Record {
     }
 }
 
+/// Whether anybody listens at the level of request lines. (`tracing::enabled!` would be exact, and
+/// leaves behind it, for the next span, what filters of single layers said.)
+fn may_be_logged() -> bool {
+    LevelFilter::current() >= LevelFilter::DEBUG
+}
+
 impl Drop for Record {
     fn drop(&mut self) {
         let code = self.code.unwrap_or(Code::Cancelled);
         let took = self.started.elapsed();
         self.metrics.request(self.method, code, took);
         self.span.record("rpc.grpc.status_code", i64::from(code as i32));
+        if !may_be_logged() {
+            return;
+        }
         let (method, code_name, trace) = (self.method.name(), code_name(code), &self.trace);
         let (trace_id, parent_id) = (
             trace.as_ref().map(|trace| tracing::field::display(&trace.trace_id)),

@@ -143,9 +143,24 @@ struct Frame {
 }
 
 impl Frames {
+    /// The payload of the frame that the header tells of.
+    fn begin(&mut self) {
+        let [high, middle, low, ..] = self.header;
+        self.have = HEADER;
+        self.left = u32::from_be_bytes([0, high, middle, low]) as usize;
+        (self.seen, self.last_of_four) = (0, 0);
+    }
+
     /// The next frame that ends in `bytes`, which are taken.
     fn next(&mut self, bytes: &mut &[u8]) -> Option<Frame> {
-        if self.have < HEADER {
+        if self.have == 0
+            && let Some((header, later)) = bytes.split_first_chunk()
+        {
+            // Nearly always it has come in one piece.
+            self.header = *header;
+            *bytes = later;
+            self.begin();
+        } else if self.have < HEADER {
             let missing = self.header.get_mut(self.have..).unwrap_or_default();
             let taken = missing.len().min(bytes.len());
             let (now, later) = bytes.split_at(taken);
@@ -155,9 +170,7 @@ impl Frames {
             if self.have < HEADER {
                 return None;
             }
-            let [high, middle, low, ..] = self.header;
-            self.left = u32::from_be_bytes([0, high, middle, low]) as usize;
-            (self.seen, self.last_of_four) = (0, 0);
+            self.begin();
         }
         let (now, later) = bytes.split_at(self.left.min(bytes.len()));
         if let Some(byte) = 3_usize.checked_sub(self.seen).and_then(|index| now.get(index)) {

@@ -26,6 +26,7 @@ use crate::clock;
 use crate::config::{Admin, Config, ListenAddress};
 use crate::http::{Ends, Stack};
 use crate::metrics::Metrics;
+use crate::rpc::single::Assigner;
 use crate::spreads::MemoryStore;
 use admin::Insight;
 use connection::Connections;
@@ -113,7 +114,9 @@ impl Server {
         let (stop, stopping) = watch::channel(false);
         let ends = Ends { stopping: stopping.clone(), closing };
         let (limits, credentials) = (&config.limits, secrets.credentials());
-        let stack = Stack::new(routes, limits, credentials, Arc::clone(&metrics), ends, spans);
+        let assigner = Assigner::new(clock::now, secrets.schedules());
+        let stack = Stack::new(routes, limits, credentials, Arc::clone(&metrics), ends, spans)
+            .with_short_way(assigner);
         let admission = stack.admission();
         let connections =
             Connections::new(stack, &config, secrets.tls(), Arc::clone(&metrics), stopping);

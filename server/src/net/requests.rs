@@ -1,22 +1,30 @@
 //! The requests of a connection, until the last byte of their answers is taken.
 
-use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue};
 use http_body::{Body as HttpBody, Frame, SizeHint};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
-use tonic::Status;
 use tonic::body::Body;
+use tonic::{Code, Status};
 
-use crate::http::Deadline;
+use crate::http::{Deadline, Told};
+use crate::metrics::Record;
 use crate::work::Permit;
 
 /// A connection with an answer that is not taken so long after its deadline is dropped.
 const READER_PATIENCE: Duration = Duration::from_secs(1);
+
+/// A connection without requests keeps memory for so many.
+const KEPT: usize = 16;
+
+const GRPC: &str = "application/grpc";
 
 /// The requests of a connection.
 #[derive(Debug, Default, Clone)]
@@ -24,15 +32,22 @@ pub(super) struct Requests(Arc<Mutex<Ledger>>);
 
 #[derive(Debug)]
 struct Ledger {
-    next: u64,
-    under_way: BTreeMap<u64, Progress>,
+    /// By number; those of requests that have ended are given again.
+    under_way: Vec<Option<Progress>>,
+    free: Vec<usize>,
     /// When the last one ended, or the connection began.
     idle_since: Instant,
 }
 
 impl Default for Ledger {
     fn default() -> Self {
-        Self { next: 0, under_way: BTreeMap::new(), idle_since: Instant::now() }
+        Self { under_way: Vec::new(), free: Vec::new(), idle_since: Instant::now() }
+    }
+}
+
+impl Ledger {
+    fn is_empty(&self) -> bool {
+        self.free.len() == self.under_way.len()
     }
 }
 
@@ -48,9 +63,13 @@ struct Progress {
 impl Requests {
     pub(super) fn begin(&self) -> UnderWay {
         let mut ledger = self.ledger();
-        let number = ledger.next;
-        ledger.next += 1;
-        ledger.under_way.insert(number, Progress::default());
+        let begun = Some(Progress::default());
+        let number = ledger.free.pop().unwrap_or(ledger.under_way.len());
+        match ledger.under_way.get_mut(number) {
+            Some(place) => *place = begun,
+            None => ledger.under_way.push(begun),
+        }
+        drop(ledger);
         UnderWay { requests: self.clone(), number }
     }
 
@@ -61,14 +80,14 @@ impl Requests {
     /// Since when there has been none; `None` if there are some.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         let ledger = self.ledger();
-        ledger.under_way.is_empty().then_some(ledger.idle_since)
+        ledger.is_empty().then_some(ledger.idle_since)
     }
 
     /// Ready when there has been none for `patience`.
     pub(super) async fn none_for(&self, patience: Duration) {
         let mut quiet = false;
         loop {
-            let none = self.ledger().under_way.is_empty();
+            let none = self.ledger().is_empty();
             if none && quiet {
                 return;
             }
@@ -88,7 +107,7 @@ impl Requests {
         };
         loop {
             tokio::time::sleep(READER_PATIENCE).await;
-            if self.ledger().under_way.values().any(is_late) {
+            if self.ledger().under_way.iter().flatten().any(is_late) {
                 return;
             }
         }
@@ -99,14 +118,20 @@ impl Requests {
 #[derive(Debug)]
 pub(super) struct UnderWay {
     requests: Requests,
-    number: u64,
+    number: usize,
 }
 
 impl UnderWay {
     fn note(&self, change: impl FnOnce(&mut Progress)) {
-        if let Some(progress) = self.requests.ledger().under_way.get_mut(&self.number) {
+        let mut ledger = self.requests.ledger();
+        if let Some(Some(progress)) = ledger.under_way.get_mut(self.number) {
             change(progress);
         }
+    }
+
+    fn waits_for_its_reader_until(&self, deadline: Option<Deadline>) {
+        let untaken_since = Some(Instant::now());
+        self.note(|progress| *progress = Progress { deadline, untaken_since });
     }
 
     fn waits_for_its_reader(&self) {
@@ -121,8 +146,17 @@ impl UnderWay {
 impl Drop for UnderWay {
     fn drop(&mut self) {
         let mut ledger = self.requests.ledger();
-        ledger.under_way.remove(&self.number);
-        if ledger.under_way.is_empty() {
+        if let Some(place) = ledger.under_way.get_mut(self.number) {
+            *place = None;
+            ledger.free.push(self.number);
+        }
+        if ledger.is_empty() {
+            ledger.under_way.clear();
+            ledger.free.clear();
+            if ledger.under_way.capacity() > KEPT {
+                ledger.under_way = Vec::new();
+                ledger.free = Vec::new();
+            }
             ledger.idle_since = Instant::now();
         }
     }
@@ -130,9 +164,22 @@ impl Drop for UnderWay {
 
 /// A body that counts as under way until each of its bytes has left, not only been handed on:
 /// what waits in HTTP/2's queues holds its place too.
-pub(super) struct CountedBody {
-    body: Body,
-    hold: Arc<Hold>,
+pub(super) struct CountedBody(Kind);
+
+enum Kind {
+    Body {
+        body: Body,
+        hold: Arc<Hold>,
+    },
+    /// To be handed on whole.
+    Message {
+        bytes: Vec<u8>,
+        hold: WholeHold,
+        record: Record,
+    },
+    /// Which say that all is well.
+    Trailers(Record),
+    Ended,
 }
 
 #[derive(Debug)]
@@ -142,32 +189,48 @@ struct Hold {
     permit: Option<Permit>,
 }
 
+#[derive(Debug)]
+#[expect(dead_code, reason = "held, never read")]
+struct WholeHold(UnderWay, OwnedSemaphorePermit);
+
 impl CountedBody {
     pub(super) fn new(response: http::Response<Body>, under_way: UnderWay) -> http::Response<Self> {
         let deadline: Option<Deadline> = response.extensions().get().copied();
-        under_way.note(|progress| progress.deadline = deadline);
-        under_way.waits_for_its_reader();
+        under_way.waits_for_its_reader_until(deadline);
         let permit: Option<Permit> = response.extensions().get().cloned();
         let hold = Arc::new(Hold { under_way, permit });
-        response.map(|body| Self { body, hold })
+        response.map(|body| Self(Kind::Body { body, hold }))
+    }
+
+    /// An answer that is whole, and waits for its reader from its beginning to its end.
+    pub(super) fn told(told: Told, under_way: UnderWay) -> http::Response<Self> {
+        let Told { message, deadline, place, record } = told;
+        under_way.waits_for_its_reader_until(Some(deadline));
+        let hold = WholeHold(under_way, place);
+        let body = Self(Kind::Message { bytes: message, hold, record });
+        let mut response = http::Response::new(body);
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(GRPC));
+        response
     }
 }
 
 impl Drop for CountedBody {
     fn drop(&mut self) {
-        self.hold.under_way.waits_for_its_reader(); // if anything is left of it
+        if let Kind::Body { hold, .. } = &self.0 {
+            hold.under_way.waits_for_its_reader(); // if anything is left of it
+        }
     }
 }
 
 /// Bytes on their way.
-struct Sent {
-    bytes: Bytes,
-    _hold: Arc<Hold>,
+struct Sent<B, H> {
+    bytes: B,
+    _hold: H,
 }
 
-impl AsRef<[u8]> for Sent {
+impl<B: AsRef<[u8]>, H> AsRef<[u8]> for Sent<B, H> {
     fn as_ref(&self) -> &[u8] {
-        &self.bytes
+        self.bytes.as_ref()
     }
 }
 
@@ -179,21 +242,45 @@ impl HttpBody for CountedBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) else {
-            self.hold.under_way.waits_for_its_handler();
-            return Poll::Pending;
+        if let Kind::Body { body, hold } = &mut self.0 {
+            let Poll::Ready(frame) = Pin::new(body).poll_frame(cx) else {
+                hold.under_way.waits_for_its_handler();
+                return Poll::Pending;
+            };
+            hold.under_way.waits_for_its_reader();
+            let hold = || Arc::clone(hold);
+            let held = |bytes| Bytes::from_owner(Sent { bytes, _hold: hold() });
+            return Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(held))));
+        }
+        let (next, frame) = match std::mem::replace(&mut self.0, Kind::Ended) {
+            Kind::Message { bytes, hold, record } => {
+                let bytes = Bytes::from_owner(Sent { bytes, _hold: hold });
+                (Kind::Trailers(record), Frame::data(bytes))
+            }
+            Kind::Trailers(mut record) => {
+                record.ends_with(Code::Ok);
+                let mut trailers = HeaderMap::with_capacity(1);
+                trailers.insert(Status::GRPC_STATUS, HeaderValue::from_static("0"));
+                (Kind::Ended, Frame::trailers(trailers))
+            }
+            Kind::Body { .. } | Kind::Ended => return Poll::Ready(None),
         };
-        self.hold.under_way.waits_for_its_reader();
-        let hold = || Arc::clone(&self.hold);
-        let held = |bytes| Bytes::from_owner(Sent { bytes, _hold: hold() });
-        Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(held))))
+        self.0 = next;
+        Poll::Ready(Some(Ok(frame)))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        match &self.0 {
+            Kind::Body { body, .. } => body.is_end_stream(),
+            Kind::Message { .. } | Kind::Trailers(_) => false,
+            Kind::Ended => true,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        match &self.0 {
+            Kind::Body { body, .. } => body.size_hint(),
+            _ => SizeHint::default(),
+        }
     }
 }

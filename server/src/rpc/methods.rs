@@ -49,6 +49,12 @@ impl Method {
     }
 }
 
+/// The method that is called most: the first of them.
+pub static ASSIGN_SLOT: &Method = {
+    let [first, ..] = &METHODS;
+    first
+};
+
 /// Every method of the port; those that are called most come first.
 pub static METHODS: [Method; 32] = [
     Method::unary("/offbeat.v1.SlotService/AssignSlot"),

@@ -17,11 +17,13 @@ mod named;
 mod packed;
 pub mod refusals;
 mod simulation;
+pub(crate) mod single;
 mod slots;
 mod spread;
 pub mod stages;
 pub mod status;
 mod stream;
+pub(crate) mod turn;
 mod weights;
 
 pub use lanes::LaneHandlers;

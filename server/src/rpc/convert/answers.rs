@@ -88,13 +88,66 @@ pub(in crate::rpc) fn run_of_piece(
 }
 
 pub(in crate::rpc) fn placement_reason(place: &Place, id: &Id<'_>) -> proto::PlacementReason {
+    proto::PlacementReason { canonical_id: id.to_string(), rule: Some(rule_of(place.why)) }
+}
+
+fn rule_of(why: Why) -> proto::placement_reason::Rule {
     use proto::placement_reason::Rule;
-    let rule = match place.why {
-        Why::Hash(hash) => Rule::Hash(format!("{hash:016x}")),
+    match why {
+        Why::Hash(hash) => {
+            let mut text = String::with_capacity(16);
+            write_hash(&mut text, hash);
+            Rule::Hash(text)
+        }
         Why::Bucket(bucket) => Rule::Bucket(count(bucket)),
         Why::Fraction(fraction) => Rule::Fraction(fraction),
-    };
-    proto::PlacementReason { canonical_id: id.to_string(), rule: Some(rule) }
+    }
+}
+
+/// As 16 hexadecimal digits.
+fn write_hash(text: &mut String, hash: u64) {
+    let digits = (0..16).rev().map(|place| (hash >> (4 * place)) & 15);
+    text.extend(digits.filter_map(|digit| char::from_digit(u32::try_from(digit).ok()?, 16)));
+}
+
+/// Like [`run_of_piece`] for piece 0, in memory that was used before; `canonical_id` is the ID's.
+pub(in crate::rpc) fn rewrite_run(
+    into: &mut proto::Run,
+    run: Run,
+    run_key_prefix: &str,
+    id: &Id<'_>,
+    canonical_id: &str,
+) {
+    let proto::Run { start_time, cycle_index, run_key, regular_time } = into;
+    let time = |millis| Moment::from_unix_millis(millis).map(timestamp);
+    *start_time = time(run.unix_millis);
+    *cycle_index = run.cycle_index;
+    *regular_time = (run.regular_unix_millis != run.unix_millis)
+        .then(|| time(run.regular_unix_millis))
+        .flatten();
+    run_key.clear();
+    if id.is_identity() {
+        run.write_key(run_key, run_key_prefix, 0, canonical_id);
+    }
+}
+
+/// Like [`placement_reason`], in memory that was used before.
+pub(in crate::rpc) fn rewrite_reason(
+    into: &mut proto::PlacementReason,
+    place: &Place,
+    id: &Id<'_>,
+) {
+    use proto::placement_reason::Rule;
+    let proto::PlacementReason { canonical_id, rule } = into;
+    canonical_id.clear();
+    id.write_canonical(canonical_id);
+    match (rule, place.why) {
+        (Some(Rule::Hash(text)), Why::Hash(hash)) => {
+            text.clear();
+            write_hash(text, hash);
+        }
+        (rule, why) => *rule = Some(rule_of(why)),
+    }
 }
 
 pub(in crate::rpc) fn bucket_share(schedule: &Schedule) -> Option<proto::BucketShare> {

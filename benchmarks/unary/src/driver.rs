@@ -1,0 +1,193 @@
+//! Calls under way all the time, over several connections of one thread.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::io;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use prost::Message as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::task::LocalSet;
+
+use crate::frames::{Event, Wire};
+use crate::proto;
+
+pub const PATH: &str = "/offbeat.v1.SlotService/AssignSlot";
+/// Different requests, sent in turn.
+const REQUESTS: u64 = 4_096;
+
+/// A request by the schedule named: `HASH`, `TWISTER`, or `NAME/VERSION` of a loaded one.
+pub fn request(schedule: &str, number: u64) -> proto::AssignSlotRequest {
+    use proto::schedule::Schedule;
+    let spec = |placement: proto::Placement| {
+        Schedule::Spec(proto::ScheduleSpec {
+            cycle: Some(proto::schedule_spec::Cycle::Period(prost_types::Duration {
+                seconds: 28_800,
+                nanos: 0,
+            })),
+            placement: placement.into(),
+            ..Default::default()
+        })
+    };
+    let schedule = match (schedule, schedule.split_once('/')) {
+        (_, Some((name, version))) => Schedule::Version(proto::ScheduleVersion {
+            name: name.to_owned(),
+            version: version.parse().unwrap_or_default(),
+        }),
+        ("TWISTER", None) => spec(proto::Placement::Twister),
+        _ => spec(proto::Placement::Hash),
+    };
+    // As good as random: the multiplier of splitmix64.
+    let bits =
+        u128::from(number).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15_bf58_476d_1ce4_e5b9);
+    let digits = format!("{bits:032x}");
+    let uuid = [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]];
+    proto::AssignSlotRequest {
+        schedule: Some(proto::Schedule { schedule: Some(schedule) }),
+        id: Some(proto::Id { id: Some(proto::id::Id::Uuid(uuid.join("-"))) }),
+        ..Default::default()
+    }
+}
+
+fn requests(schedule: &str) -> Vec<Vec<u8>> {
+    let encoded = |number| {
+        let message = request(schedule, number).encode_to_vec();
+        let mut framed = vec![0];
+        framed.extend((message.len() as u32).to_be_bytes());
+        framed.extend(message);
+        framed
+    };
+    (0..REQUESTS).map(encoded).collect()
+}
+
+/// What is driven, and how hard.
+#[derive(Debug, Clone)]
+pub struct Load {
+    pub address: String,
+    pub connections: usize,
+    /// Calls under way on each.
+    pub streams: usize,
+    pub warm_up: Duration,
+    pub time: Duration,
+    pub schedule: String,
+    /// The deadline that each call has, as gRPC writes it.
+    pub timeout: Option<String>,
+}
+
+/// What came of it.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    pub calls: u64,
+    pub seconds: f64,
+    /// Of those that ended, sorted.
+    pub latencies: Vec<Duration>,
+}
+
+impl Outcome {
+    pub fn rate(&self) -> f64 {
+        self.calls as f64 / self.seconds
+    }
+
+    pub fn percentile(&self, percent: f64) -> Duration {
+        let at = (self.latencies.len() as f64 * percent / 100.0) as usize;
+        self.latencies.get(at).or(self.latencies.last()).copied().unwrap_or_default()
+    }
+}
+
+struct Shared {
+    load: Load,
+    bodies: Vec<Vec<u8>>,
+    begin: Instant,
+    end: Instant,
+    calls: Cell<u64>,
+    latencies: RefCell<Vec<Duration>>,
+}
+
+/// Drives a server.
+///
+/// # Errors
+/// When a call fails, whatever the reason: figures of refusals are worth nothing.
+pub fn drive(load: Load) -> io::Result<Outcome> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let begin = Instant::now() + load.warm_up;
+    let shared = Rc::new(Shared {
+        bodies: requests(&load.schedule),
+        begin,
+        end: begin + load.time,
+        load,
+        calls: Cell::new(0),
+        latencies: RefCell::new(Vec::with_capacity(1 << 20)),
+    });
+    let local = LocalSet::new();
+    let connections = shared.load.connections;
+    local.block_on(&runtime, async {
+        let tasks: Vec<_> = (0..connections)
+            .map(|number| tokio::task::spawn_local(connection(Rc::clone(&shared), number)))
+            .collect();
+        for task in tasks {
+            task.await.map_err(io::Error::other)??;
+        }
+        io::Result::Ok(())
+    })?;
+    let mut latencies = shared.latencies.take();
+    latencies.sort_unstable();
+    Ok(Outcome { calls: shared.calls.get(), seconds: shared.load.time.as_secs_f64(), latencies })
+}
+
+async fn connection(shared: Rc<Shared>, number: usize) -> io::Result<()> {
+    let load = &shared.load;
+    let mut socket = TcpStream::connect(&load.address).await?;
+    socket.set_nodelay(true)?;
+    let mut wire = Wire::default();
+    let mut begun: VecDeque<(u32, Instant)> = VecDeque::with_capacity(load.streams);
+    let mut next = number * 512; // not all the same at the same time
+    let mut out = Vec::new();
+    let mut broken = false;
+    let mut free = load.streams;
+    loop {
+        let now = Instant::now();
+        if now >= shared.end {
+            return Ok(());
+        }
+        while free > 0 {
+            let body = &shared.bodies[next % shared.bodies.len()];
+            if !wire.has_room(body.len()) {
+                break;
+            }
+            let stream = wire.call(PATH, load.timeout.as_deref(), body);
+            begun.push_back((stream, now));
+            next += 1;
+            free -= 1;
+        }
+        wire.take_out(&mut out);
+        if !out.is_empty() {
+            socket.write_all(&out).await?;
+        }
+        wire.buffer().reserve(64 << 10);
+        if socket.read_buf(wire.buffer()).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let now = Instant::now();
+        let counts = now >= shared.begin && now < shared.end;
+        wire.events(|event| match event {
+            Event::Ended(stream, true) => {
+                free += 1;
+                let at = begun.iter().position(|(known, _)| *known == stream);
+                let Some((_, since)) = at.and_then(|at| begun.remove(at)) else {
+                    broken = true;
+                    return;
+                };
+                if counts {
+                    shared.calls.set(shared.calls.get() + 1);
+                    shared.latencies.borrow_mut().push(now - since);
+                }
+            }
+            Event::Ended(_, false) | Event::Broken => broken = true,
+        });
+        if broken {
+            return Err(io::Error::other("a call was refused, or broken off"));
+        }
+    }
+}
