@@ -15,7 +15,8 @@ use offbeat_core::{Id, Place, Schedule};
 pub(crate) struct Turn {
     /// Requests that have been read and not been looked at.
     coming: usize,
-    /// So many of them are waited for.
+    /// So many of them are waited for. (Were one counted that came later, the others would only be
+    /// decided sooner.)
     awaited: usize,
     asking: Vec<Option<Asking>>,
     free: Vec<usize>,
@@ -114,7 +115,7 @@ impl Turn {
     fn arrive(&mut self) {
         self.coming -= 1;
         if !self.undecided.is_empty() {
-            self.awaited -= 1;
+            self.awaited = self.awaited.saturating_sub(1);
             self.decide_if_all_are_here();
         }
     }
@@ -130,7 +131,7 @@ impl Turn {
         if self.undecided.is_empty() {
             self.awaited = self.coming;
         } else {
-            self.awaited -= usize::from(was_coming);
+            self.awaited = self.awaited.saturating_sub(usize::from(was_coming));
         }
         self.undecided.push(number);
         self.decide_if_all_are_here();
@@ -212,7 +213,7 @@ mod tests {
     #[test]
     fn the_last_of_a_turn_decides_for_all_whatever_their_schedules() {
         let (turn, one, other) = (Arc::default(), schedule(), schedule());
-        let of = |id: u128| if id % 3 == 0 { &one } else { &other };
+        let of = |id: u128| if id.is_multiple_of(3) { &one } else { &other };
         let mut seats: Vec<_> = (0..40).map(|_| Seat::new(&turn)).collect();
         for (id, seat) in (0..).zip(&mut seats).take(39) {
             assert_eq!(ask(seat, of(id), id), Poll::Pending);
