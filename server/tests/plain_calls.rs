@@ -155,9 +155,9 @@ async fn who_leaves_is_not_waited_for() {
             let call = async move { said(&mut sender, short(question)).await };
             let call = tokio::spawn(call);
             if number % 3 == round % 3 {
-                stay.push((number, call))
+                stay.push((number, call));
             } else {
-                leave(call, round).await
+                leave(call, round).await;
             }
         }
         for (number, call) in stay {

@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn the_last_of_a_turn_decides_for_all_whatever_their_schedules() {
         let (turn, one, other) = (Arc::default(), schedule(), schedule());
-        let of = |id: u128| if id % 3 == 0 { &one } else { &other };
+        let of = |id: u128| if id.is_multiple_of(3) { &one } else { &other };
         let mut seats: Vec<_> = (0..40).map(|_| Seat::new(&turn)).collect();
         for (id, seat) in (0..).zip(&mut seats).take(39) {
             assert_eq!(ask(seat, of(id), id), Poll::Pending);
