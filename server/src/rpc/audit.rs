@@ -48,7 +48,7 @@ fn decide(
     let mut audit = Audit::try_new(&schedule, from)?;
     let mut errors = IdErrors::new(column, 0);
     let mut row = 0;
-    column.place_all(&schedule, |place| {
+    column.place_all(&schedule, &mut |place| {
         let added =
             place.and_then(|place| audit.add(&column.id(row)?, &place, weights.get(row).copied()));
         if let Err(rejection) = added {

@@ -68,7 +68,7 @@ impl Column {
     pub(super) fn place_all(
         &self,
         schedule: &Schedule,
-        each: impl FnMut(Result<Place, Rejection>),
+        each: &mut dyn FnMut(Result<Place, Rejection>),
     ) {
         match self {
             Self::UuidBytes(bytes) => {
@@ -143,7 +143,7 @@ pub(super) fn assign(
     let errors = IdErrors::new(column, first_index);
     let held = Vec::new();
     let mut answer = Answer { columns, errors, schedule, runs, pieces, row: 0, held };
-    column.place_all(schedule, |place| answer.take(place));
+    column.place_all(schedule, &mut |place| answer.take(place));
     answer.release();
     answer.columns.errors = answer.errors.into_vec();
     answer.columns

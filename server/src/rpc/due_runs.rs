@@ -74,7 +74,7 @@ fn decide(
     let mut errors = IdErrors::new(column, 0);
     let mut rows = DueRuns::default();
     let mut row = 0;
-    column.place_all(&schedule, |place| {
+    column.place_all(&schedule, &mut |place| {
         match place.and_then(|place| Ok((column.id(row)?, place))) {
             Ok((id, place)) => {
                 let index = u32::try_from(row).unwrap_or(u32::MAX); // of a batch

@@ -130,9 +130,9 @@ impl<'a> Ids<'a> {
         };
         let mut ids = Self { columns, errors: IdErrors::new(column, 0), crossed: 0, gaps: None };
         let mut new_places: Vec<Result<Place, Rejection>> = Vec::with_capacity(column.len());
-        column.place_all(new, |place| new_places.push(place));
+        column.place_all(new, &mut |place| new_places.push(place));
         let mut new_places = new_places.into_iter().enumerate();
-        column.place_all(old, |old_place| {
+        column.place_all(old, &mut |old_place| {
             let Some((row, new_place)) = new_places.next() else { return };
             let crossing = old_place.and_then(|old| migration.crossing(&old, &new_place?));
             ids.push(row, crossing);
