@@ -156,56 +156,69 @@ rust() {
     cmp "$by_calendar" $decisions/duties_by_calendar.json
 }
 
-# Runs a command in a folder beside what follows, until `ended`, which tells its last lines.
+# Runs a command in a folder, under a name, beside what follows, until `ended` tells its last lines.
+declare -A beside_jobs
 beside() {
-    beside_log=$1
-    (cd "$2" && shift 2 && exec "$@" </dev/null) >"$beside_log" 2>&1 &
-    beside_job=$!
+    local name=$1 folder=$2
+    shift 2
+    (cd "$folder" && exec "$@" </dev/null) >"target/$name.log" 2>&1 &
+    beside_jobs[$name]=$!
 }
 
 ended() {
-    wait "$beside_job" || {
-        cat "$beside_log" >&2
+    wait "${beside_jobs[$1]}" || {
+        cat "target/$1.log" >&2
         exit 1
     }
-    tail -3 "$beside_log"
+    tail -3 "target/$1.log"
+}
+
+# The sidecar as users build it: mostly on one core, so that something may run on the other.
+build() {
+    cargo build --release --locked --quiet --package offbeat
+}
+
+ruby_tests() {
+    local file
+    for file in clients/ruby/test/*_test.rb; do
+        ruby -w -Iclients/ruby/lib -Iclients/ruby/test "$file" </dev/null
+    done
 }
 
 clients() {
     say "the sidecar as users build it"
-    cargo build --release --locked --quiet --package offbeat
+    build
     export OFFBEAT_BIN="$PWD/target/release/offbeat"
 
     say "instructions of the hot paths"
     benchmarks/instructions/run.sh
 
-    say "Python client, newest and oldest runtime"
+    say "Ruby client; Python client, newest and oldest runtime"
     # Side by side: they mostly wait, for servers that restart.
-    beside "$PWD/target/oldest.log" clients/python "$PWD/$oldest/bin/pytest" --quiet
+    ruby_tests >target/ruby.log 2>&1 &
+    beside_jobs[ruby]=$!
+    beside oldest clients/python "$PWD/$oldest/bin/pytest" --quiet
     (cd clients/python && "../../$venv/bin/pytest" --quiet)
-    ended
-    say "Ruby client"
-    local file
-    for file in clients/ruby/test/*_test.rb; do
-        ruby -w -Iclients/ruby/lib -Iclients/ruby/test "$file" </dev/null
-    done
+    ended oldest
+    ended ruby
+    grep ' runs, ' target/ruby.log
     say "PHP client, by curl, and by curl and ext-grpc"
-    beside "$PWD/target/php-grpc.log" clients/php \
+    beside php-grpc clients/php \
         php -d extension="$PWD/$php_grpc/modules/grpc.so" "$(command -v phpunit)" --do-not-cache-result
     (cd clients/php && phpunit </dev/null)
-    ended
+    ended php-grpc
     say "elections, searches, and a second simulator"
     "$venv/bin/pytest" --quiet tests/oracles
     say "three databases, and the recipe in three languages"
     "$venv/bin/pytest" --quiet tests/databases
     say "a server that is killed, and a ledger"
     python3 tests/faults/run.py --kills 100
-    say "a minute of mixed load, without growth"
-    OFFBEAT_SOAK_SECONDS=60 "$venv/bin/pytest" --quiet tests/footprint -k mixed_load
     say "the page of the simulator, in a browser"
     "$venv/bin/pytest" --quiet tests/report
-    say "README and examples"
+    say "README and examples; beside them a minute of mixed load, without growth"
+    beside mixed-load . env OFFBEAT_SOAK_SECONDS=60 "$venv/bin/pytest" --quiet tests/footprint -k mixed_load
     "$venv/bin/pytest" --quiet tests/documents
+    ended mixed-load
 }
 
 # What a deployment meets: not part of CI, as the figures want a quiet machine.
@@ -241,7 +254,10 @@ case $part in
 all)
     setup
     lint
+    build &
+    built=$!
     rust
+    wait "$built"
     clients
     ;;
 lint | rust | clients | production)

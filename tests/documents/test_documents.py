@@ -278,7 +278,7 @@ PAGES = sorted((ROOT / "docs" / "schedules").glob("*.md"))
 #: What the command of a page prints, in a few words; its standard error is read too.
 SAYS = {
     "audit.md": [r"chi-square", r"slot 31 +\d+  #+", r"fullest in|in the fullest"],
-    "migration.md": [r"path +SAME_ORDER", r"longest gap +43\d\d\ds", r"bolt +20"],
+    "migration.md": [r"path +SAME_ORDER", r"longest gap +43\d\d\ds", r"bolt +0 +20"],
     "missed_runs.md": [r"next watermark 2026-01-01T03:00:00Z", r"SCHEDULED"],
     "newcomers.md": [r"FIRST RUN", r"dune"],
     "weights.md": [r"fullest +slot \d+ with [\d.]+, [12]\.\d+ times the mean"],
