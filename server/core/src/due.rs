@@ -288,8 +288,8 @@ impl DueRuns {
             }
             Some(Obstacle::NoStart(now)) => {
                 let now = Moment::from_unix_millis(now).unwrap_or(Moment::MAX);
-                let allowed = "must be such that late runs can start soon after: exclusions hold \
-                               the next 64 cycles";
+                let allowed = "must be such that late runs can start soon after: active windows and \
+                               exclusions leave too little of the next 64 cycles for smear_span";
                 return Err(Rejection::new(Reason::NoRun, "now_time", now, allowed));
             }
             None => {}
