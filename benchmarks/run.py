@@ -64,10 +64,10 @@ SECTIONS = {
         """
         IDs a second: `AssignSlots` with 20,000 IDs a call, TWISTER below 28,800 by the
         profile of the caller's own language, which is decided in process beside it; the
-        answers were compared. `assign_packed` takes bytes and gives columns; `assign_slots`
-        takes the language's own IDs, and gives rows. (Ruby and PHP unpack the slots of a
-        packed answer here, and leave its other columns bytes.) Server and client have a
-        core each. Medians of contenders in turns.
+        answers were compared. `assign_packed` takes bytes and gives columns, with "offsets" the
+        one column that is decided in process; `assign_slots` takes the language's own IDs, and
+        gives rows. (Ruby and PHP unpack one column of a packed answer here, and leave others
+        bytes.) Server and client have a core each. Medians of contenders in turns.
         """,
         ["benchmarks/wire/run.sh"],
         "IDs/s",
@@ -78,7 +78,7 @@ SECTIONS = {
                 "Ruby": {"UUIDs": "UUIDs", "integers": "integers"},
                 "PHP": {"UUIDs": "mt_srand", "integers": "mt_srand"},
             }.items()
-            for method in ("assign_packed", "assign_slots")
+            for method in ("assign_packed", "assign_packed, offsets", "assign_slots")
             for ids, local in kinds.items()
         ]
         + [("PHP, assign_packed, UUIDs, as Ruby", "PHP, in process, mt_srand")],

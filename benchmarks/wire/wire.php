@@ -6,12 +6,15 @@ declare(strict_types=1);
 
 require __DIR__ . '/../../clients/php/autoload.php';
 
+use Offbeat\AssignmentColumn;
 use Offbeat\Client;
 use Offbeat\Placement;
 use Offbeat\Profile;
 use Offbeat\Schedule;
 
 const SLOT_SECONDS = 28_800;
+// What is decided in process beside it.
+const OFFSETS = [AssignmentColumn::SlotOffsetTicks];
 $address = $argv[1];
 $seconds = (float) ($argv[2] ?? 2);
 $count = (int) ($argv[3] ?? 20_000);
@@ -65,6 +68,8 @@ $contenders += [
     'assign_packed, integers' => [$count, static fn () => $client->assignPacked($asPhp, integers: $integerBytes)->slotIndexes()],
     'assign_packed, UUIDs' => [$count, static fn () => $client->assignPacked($asPhp, uuids: $uuidBytes)->slotIndexes()],
     'assign_packed, UUIDs, as Ruby' => [$count, static fn () => $client->assignPacked($asRuby, uuids: $uuidBytes)->slotIndexes()],
+    'assign_packed, offsets, integers' => [$count, static fn () => $client->assignPacked($asPhp, integers: $integerBytes, columns: OFFSETS)->slotOffsetTicks()],
+    'assign_packed, offsets, UUIDs' => [$count, static fn () => $client->assignPacked($asPhp, uuids: $uuidBytes, columns: OFFSETS)->slotOffsetTicks()],
     'assign_slots, UUIDs' => [$count, static fn () => $client->assignSlots($asPhp, $uuids)],
     'assign_slots, integers' => [$count, static fn () => $client->assignSlots($asPhp, $integers)],
     'assign_packed, UUIDs, HASH' => [$count, static fn () => $client->assignPacked($byHash, uuids: $uuidBytes)->slotIndexes()],

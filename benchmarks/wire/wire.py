@@ -14,6 +14,8 @@ from typing import Callable
 import offbeat
 
 SLOT_SECONDS = 28_800
+#: What is decided in process beside it.
+OFFSETS = ["slot_offset_ticks"]
 address = sys.argv[1]
 seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 2.0
 count = int(sys.argv[3]) if len(sys.argv) > 3 else 20_000
@@ -52,6 +54,14 @@ contenders: dict[str, tuple[int, Callable[[], object]]] = {
     "assign_packed, integers": (
         count,
         lambda: client.assign_packed(schedule, integers=integer_array),
+    ),
+    "assign_packed, offsets, UUIDs": (
+        count,
+        lambda: client.assign_packed(schedule, uuids=uuid_bytes, columns=OFFSETS),
+    ),
+    "assign_packed, offsets, integers": (
+        count,
+        lambda: client.assign_packed(schedule, integers=integer_array, columns=OFFSETS),
     ),
     "assign_slots, UUIDs": (count, lambda: client.assign_slots(schedule, uuids)),
     "assign_slots, integers": (count, lambda: client.assign_slots(schedule, integers)),

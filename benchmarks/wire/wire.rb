@@ -5,6 +5,8 @@ require "offbeat"
 require "securerandom"
 
 SLOT_SECONDS = 28_800
+# What is decided in process beside it.
+OFFSETS = %i[slot_offset_ticks].freeze
 address = ARGV.fetch(0)
 seconds = Float(ARGV.fetch(1, 2))
 count = Integer(ARGV.fetch(2, 20_000))
@@ -28,6 +30,12 @@ contenders = {
   "in process, integers" => [few, -> { integers.first(few).each { |id| Random.new(id).rand(SLOT_SECONDS) } }],
   "assign_packed, UUIDs" => [count, -> { client.assign_packed(schedule, uuids: uuid_bytes).slot_indexes }],
   "assign_packed, integers" => [count, -> { client.assign_packed(schedule, integers: integer_bytes).slot_indexes }],
+  "assign_packed, offsets, UUIDs" => [count, lambda {
+    client.assign_packed(schedule, uuids: uuid_bytes, columns: OFFSETS).slot_offset_ticks
+  }],
+  "assign_packed, offsets, integers" => [count, lambda {
+    client.assign_packed(schedule, integers: integer_bytes, columns: OFFSETS).slot_offset_ticks
+  }],
   "assign_slots, UUIDs" => [count, -> { client.assign_slots(schedule, uuids) }],
   "assign_slots, integers" => [count, -> { client.assign_slots(schedule, integers) }],
   "assign_packed, UUIDs, HASH" => [count, -> { client.assign_packed(by_hash, uuids: uuid_bytes).slot_indexes }]

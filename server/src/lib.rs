@@ -1,23 +1,8 @@
 //! Offbeat, the scheduling sidecar: the decisions of `offbeat-core` over gRPC,
 //! over plain HTTP/JSON, and on the command line.
 //!
-//! One request: listener ([`net`]) → admission, deadline and size limits
-//! ([`http`]) → handler → convert to a checked question → core decides →
-//! convert back ([`rpc`]). A refusal becomes a status in one place,
-//! [`rpc::status`].
+//! The parts are crates of their own, since each is compiled for what it is for: this one, in
+//! which they are linked, for speed (`docs/decisions/0011-small-and-fast.md`).
 
-pub mod cli;
-pub mod clock;
-pub mod config;
-pub mod http;
-pub mod limits;
-pub mod metrics;
-pub mod net;
-pub mod proto;
-pub mod report;
-pub mod rpc;
-pub mod schedule_text;
-pub mod schedules;
-pub mod spreads;
-mod telemetry;
-pub mod work;
+pub use offbeat_cli as cli;
+pub use offbeat_service::*;

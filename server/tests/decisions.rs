@@ -258,3 +258,62 @@ async fn the_largest_batches_are_answered() {
         assert!(response["assignments"].get("errors").is_none());
     }
 }
+
+const COLUMNS: [&str; 5] =
+    ["slotIndexes", "slotOffsetTicks", "cycleOffsetTicks", "cycleIndexes", "nextRunUnixMillis"];
+
+/// Of packed IDs, of those that are looked at one by one, and of weighted ones.
+#[tokio::test]
+async fn a_read_mask_leaves_the_other_columns_out() {
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    let weighted = json!({"spec": {"period": "28800s", "weightQuantum": "10"}});
+    for (schedule, ids, weights) in [
+        (support::any_schedule(), json!({"integers": ["7", "8", "9"]}), json!([])),
+        (support::any_schedule(), json!({"texts": ["a", "", "c"]}), json!([])),
+        (weighted, json!({"texts": ["a", "b", "c"]}), json!(["25", "3", "1"])),
+    ] {
+        let ask = |mask: &str| {
+            let (schedule, ids, weights) = (schedule.clone(), ids.clone(), weights.clone());
+            json!({"schedule": schedule, "ids": ids, "weights": weights, "readMask": mask,
+                   "fromTime": "2026-01-01T00:00:00Z"})
+        };
+        let whole = grpc(&mut channel, "AssignSlots", &ask("")).await.unwrap();
+        let whole = serde_json::to_value(&whole).unwrap();
+        let mut masks = COLUMNS.map(str::to_owned).to_vec();
+        masks.push("nextRunUnixMillis,slotIndexes,nextRunUnixMillis".into());
+        masks.push(COLUMNS.join(","));
+        for mask in masks {
+            let mut expected = whole.clone();
+            let rows = expected["assignments"].as_object_mut().unwrap();
+            rows.retain(|name, _| {
+                !COLUMNS.contains(&name.as_str()) || mask.split(',').any(|wanted| wanted == name)
+            });
+            let by_grpc = grpc(&mut channel, "AssignSlots", &ask(&mask)).await.unwrap();
+            assert_eq!(serde_json::to_value(&by_grpc).unwrap(), expected, "{mask} {ids}");
+            let request = json_request(&path_of("AssignSlots"), &ask(&mask).to_string());
+            let by_json = post2(&mut channel, request).await.json();
+            let by_json = message(support::method_of("AssignSlots").output(), &by_json);
+            assert_eq!(serde_json::to_value(&by_json).unwrap(), expected, "{mask} {ids}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_read_mask_of_no_columns_is_refused() {
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    let long = vec!["slotIndexes"; 17].join(",");
+    for (mask, field) in [
+        ("slotIndexes,errors", "read_mask.paths[1]"),
+        ("assignments.slotIndexes", "read_mask.paths[0]"),
+        (long.as_str(), "read_mask.paths"),
+    ] {
+        let request = json!({"schedule": support::any_schedule(), "ids": {"integers": ["1"]},
+                             "readMask": mask});
+        let refused = grpc(&mut channel, "AssignSlots", &request).await.unwrap_err();
+        assert_eq!(refused.code(), Code::InvalidArgument, "{mask}");
+        let violations = refused.get_details_bad_request().unwrap().field_violations;
+        assert_eq!(violations[0].field, field, "{mask}");
+    }
+}

@@ -18,7 +18,7 @@ use offbeat::proto::{
 use serde::Deserialize;
 use support::{Server, channel, config};
 use tokio::sync::mpsc;
-use tonic::transport::Channel;
+use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Status, Streaming};
 use tonic_types::StatusExt as _;
 
@@ -465,7 +465,8 @@ async fn memory_grows_with_nothing() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let server = Measured::start(port);
     let address = format!("http://127.0.0.1:{port}");
-    let mut client = SpreadServiceClient::connect(address).await.unwrap();
+    let channel = Endpoint::try_from(address).unwrap().connect().await.unwrap();
+    let mut client = SpreadServiceClient::new(channel);
     spread(&mut client, feeders(2), [3, 3].into_iter(), |_| ()).await;
     let idle = server.peak();
     // Few long groups, and many short ones.

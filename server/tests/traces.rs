@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
-use hyper::server::conn::http2;
+use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
+const POST: http::Method = http::Method::POST;
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
 
@@ -26,27 +27,22 @@ impl Drop for Process {
     }
 }
 
-/// Answers every call with an empty message, and keeps what came.
+/// Answers every export with an empty message, and keeps what came.
 async fn collect(listener: TcpListener, exported: Arc<Mutex<Vec<u8>>>) {
     while let Ok((socket, _)) = listener.accept().await {
         let exported = Arc::clone(&exported);
         let service = service_fn(move |request: http::Request<hyper::body::Incoming>| {
             let exported = Arc::clone(&exported);
             async move {
-                assert!(request.uri().path().ends_with("TraceService/Export"));
+                assert_eq!((request.method(), request.uri().path()), (&POST, "/v1/traces"));
+                assert_eq!(request.headers()["content-type"], "application/x-protobuf");
+                assert!(request.headers()["host"].to_str().unwrap().starts_with("127.0.0.1:"));
                 let body = request.into_body().collect().await?.to_bytes();
                 exported.lock().unwrap().extend_from_slice(&body);
-                let response = http::Response::builder()
-                    .header("content-type", "application/grpc")
-                    .body(Full::new(Bytes::from_static(&[0; 5])).with_trailers(async {
-                        let mut trailers = http::HeaderMap::new();
-                        trailers.insert("grpc-status", "0".parse().unwrap());
-                        Some(Ok(trailers))
-                    }));
-                Ok::<_, hyper::Error>(response.unwrap())
+                Ok::<_, hyper::Error>(http::Response::new(Full::<Bytes>::default()))
             }
         });
-        let connection = http2::Builder::new(TokioExecutor::new());
+        let connection = http1::Builder::new();
         tokio::spawn(connection.serve_connection(TokioIo::new(socket), service));
     }
 }

@@ -24,10 +24,10 @@ BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbe
 DEFAULT = "127.0.0.1:2328"
 
 
-def run(*command: str | Path, timeout: int = 600, **variables: str) -> str:
+def run(*command: str | Path, timeout: int = 600, folder: Path = ROOT, **variables: str) -> str:
     done = subprocess.run(
         command,
-        cwd=ROOT,
+        cwd=folder,
         env={**os.environ, **variables},
         capture_output=True,
         text=True,
@@ -286,11 +286,12 @@ SAYS = {
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_pages_about_schedules(page):
+def test_the_pages_about_schedules(page, tmp_path):
     commands = re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)
     assert commands, page
     here = [command.strip().replace("target/release/offbeat", str(BINARY)) for command in commands]
-    text = "".join(run("bash", "-c", f"({command}) 2>&1") for command in here)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    text = "".join(run("bash", "-c", f"({command}) 2>&1", folder=tmp_path) for command in here)
     for words in SAYS.get(page.name, []):
         assert re.search(words, text), f"{page.name}: no {words!r} in {text}"
 

@@ -87,8 +87,12 @@ final class Columns
         );
     }
 
-    /** @throws \Exception if the bytes are no offbeat.v1.AssignSlotsResponse about so many IDs */
-    public static function packed(string $bytes, int $size, int $firstIdIndex): PackedAssignments
+    /**
+     * @param list<AssignmentColumn> $wanted
+     *
+     * @throws \Exception if the bytes are no offbeat.v1.AssignSlotsResponse with these columns of so many IDs
+     */
+    public static function packed(string $bytes, int $size, int $firstIdIndex, array $wanted): PackedAssignments
     {
         [$taken, $rest] = Wire::taken($bytes, [self::ASSIGNMENTS]);
         $response = self::merged(new V1\AssignSlotsResponse(), $rest);
@@ -97,8 +101,10 @@ final class Columns
             self::NEXT_RUN_UNIX_MILLIS,
         ]);
         $message = self::merged(new V1\SlotAssignments(), $rest);
-        foreach ($columns as $number => $column) {
-            if (strlen($column) !== $size * ($number === self::SLOT_INDEXES ? 4 : 8)) {
+        foreach (AssignmentColumn::cases() as $place => $column) { // in the order of their numbers
+            $rows = in_array($column, $wanted, true) ? $size : 0;
+            $number = self::SLOT_INDEXES + $place;
+            if (strlen($columns[$number]) !== $rows * ($number === self::SLOT_INDEXES ? 4 : 8)) {
                 throw new \UnexpectedValueException('a column that is not as long as the IDs');
             }
         }

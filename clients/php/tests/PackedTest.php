@@ -5,6 +5,8 @@ declare(strict_types=1);
 namespace Offbeat\Tests;
 
 use DateTimeZone;
+use Offbeat\Answer\PackedAssignments;
+use Offbeat\AssignmentColumn;
 use Offbeat\Calendar\CalendarCycle;
 use Offbeat\Calendar\CalendarUnit;
 use Offbeat\Calendar\CycleWindow;
@@ -62,6 +64,29 @@ final class PackedTest extends OffbeatTestCase
     public static function counts(): array
     {
         return [[1], [256], [257], [65_537], [140_000]];
+    }
+
+    public function testColumnsThatNobodyWantsStayEmpty(): void
+    {
+        $bytes = pack('P*', ...range(1, 70_000));
+        $columns = static fn (PackedAssignments $found): array => [
+            'slot_indexes' => $found->slotIndexBytes,
+            'slot_offset_ticks' => $found->slotOffsetTickBytes,
+            'cycle_offset_ticks' => $found->cycleOffsetTickBytes,
+            'cycle_indexes' => $found->cycleIndexBytes,
+            'next_run_unix_millis' => $found->nextRunUnixMilliBytes,
+        ];
+        $ask = static fn (array $wanted): PackedAssignments => self::client()
+            ->assignPacked(self::eightHours(), integers: $bytes, fromTime: self::noon(), columns: $wanted);
+        $every = $columns($ask([]));
+        $cases = AssignmentColumn::cases();
+        foreach ([...array_chunk($cases, 1), [$cases[0], $cases[4]]] as $wanted) {
+            $found = $ask($wanted);
+            self::assertCount(70_000, $found);
+            $kept = array_fill_keys(array_column($wanted, 'value'), true);
+            $expected = array_map(static fn (string $name): string => isset($kept[$name]) ? $every[$name] : '', array_keys($every));
+            self::assertSame($expected, array_values($columns($found)));
+        }
     }
 
     public function testNoIdsAreAnAnswer(): void

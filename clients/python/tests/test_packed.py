@@ -90,6 +90,26 @@ def test_packed_ids_and_ids_are_answered_alike(client, count):
     assert key == same.run_key(count - 1)
 
 
+@pytest.mark.parametrize("count", [1, 70_000])
+@pytest.mark.parametrize("wanted", [*([name] for name in COLUMNS), COLUMNS[:1] + COLUMNS[-1:]])
+def test_columns_that_nobody_wants_stay_empty(client, count, wanted):
+    schedule = Schedule(timedelta(days=1), slot_count=24)
+    integers = array("q", range(count))
+    every = client.assign_packed(schedule, integers=integers, from_time=NOON)
+    found = client.assign_packed(schedule, integers=integers, from_time=NOON, columns=wanted)
+    assert len(found) == count
+    for name in COLUMNS:
+        kept = getattr(every, name) if name in wanted else getattr(every, name)[:0]
+        assert getattr(found, name) == kept, name
+
+
+def test_columns_that_are_none_are_refused(client):
+    with pytest.raises(offbeat.InvalidArgument) as refused:
+        client.assign_packed(Schedule(timedelta(days=1)), uuids=bytes(16), columns=["errors"])
+    assert refused.value.field == "read_mask.paths[0]"
+    assert "next_run_unix_millis" in refused.value.allowed
+
+
 def test_any_bytes_will_do_and_none_too(client, ids):
     schedule = Schedule(timedelta(days=1))
     found = client.assign_packed(schedule, uuids=packed(ids), from_time=NOON)

@@ -51,6 +51,22 @@ class PackedTest < OffbeatTest
     assert_equal found.cycle_indexes, found.bytes(:cycle_indexes).unpack("q<*")
   end
 
+  def test_columns_that_nobody_wants_stay_empty
+    bytes = (1..70_000).to_a.pack("q<*")
+    every = client.assign_packed(EIGHT_HOURS, integers: bytes, from_time: NOON)
+    [*COLUMNS.map { |name| [name] }, %i[slot_indexes next_run_unix_millis]].each do |wanted|
+      found = client.assign_packed(EIGHT_HOURS, integers: bytes, from_time: NOON, columns: wanted)
+      assert_equal 70_000, found.size
+      COLUMNS.each do |name|
+        assert_equal wanted.include?(name) ? every.bytes(name) : "", found.bytes(name), "#{wanted} #{name}"
+      end
+    end
+    refused = assert_raises(Offbeat::InvalidArgument) do
+      client.assign_packed(EIGHT_HOURS, integers: bytes, columns: [:errors])
+    end
+    assert_equal "read_mask.paths[0]", refused.field
+  end
+
   def test_no_ids_are_an_answer
     nothing = client.assign_packed(EIGHT_HOURS, uuids: "")
     assert_equal [0, [], client.describe_schedule(EIGHT_HOURS).fingerprint],

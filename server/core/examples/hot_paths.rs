@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::num::NonZeroU64;
 
-use offbeat_core::columns::PackedIds;
+use offbeat_core::columns::{PackedIds, Wanted};
 use offbeat_core::kernels::{Kernel, draws, hashes};
 use offbeat_core::lanes::{LaneSetSpec, LaneSpec};
 use offbeat_core::spread::{Pull, Source, Spread, SpreadSpec, Turn};
@@ -74,7 +74,7 @@ fn batch(kernel: Kernel, placement: PlacementKind) -> impl FnMut() {
     move || {
         let runs = schedule.runs_from(noon(), 1).unwrap();
         let ids = PackedIds::Uuids(black_box(&ids));
-        black_box(runs.assign_packed_with(kernel, ids)).unwrap();
+        black_box(runs.assign_packed_with(kernel, ids, Wanted::ALL)).unwrap();
     }
 }
 

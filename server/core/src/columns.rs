@@ -40,7 +40,41 @@ impl PackedIds<'_> {
     }
 }
 
-/// Assignments as columns of equal length.
+/// Which columns somebody wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// [`AssignmentColumns::slots`].
+    pub slots: bool,
+    /// [`AssignmentColumns::slot_offsets`].
+    pub slot_offsets: bool,
+    /// [`AssignmentColumns::cycle_offsets`].
+    pub cycle_offsets: bool,
+    /// [`AssignmentColumns::cycle_indexes`].
+    pub cycle_indexes: bool,
+    /// [`AssignmentColumns::next_run_unix_millis`].
+    pub next_runs: bool,
+}
+
+impl Wanted {
+    /// Every column.
+    pub const ALL: Self = Self {
+        slots: true,
+        slot_offsets: true,
+        cycle_offsets: true,
+        cycle_indexes: true,
+        next_runs: true,
+    };
+    /// No column.
+    pub const NONE: Self = Self {
+        slots: false,
+        slot_offsets: false,
+        cycle_offsets: false,
+        cycle_indexes: false,
+        next_runs: false,
+    };
+}
+
+/// Assignments as columns of equal length; those that nobody wants are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AssignmentColumns {
     /// The slots, from 0.
@@ -59,8 +93,8 @@ impl Runs<'_> {
     /// The assignments of packed IDs, with their next runs; `None` where cycles or IDs can be out
     /// of the ordinary, and have to be looked at one by one.
     #[must_use]
-    pub fn assign_packed(&self, ids: PackedIds<'_>) -> Option<AssignmentColumns> {
-        self.assign_packed_with(Kernel::best(), ids)
+    pub fn assign_packed(&self, ids: PackedIds<'_>, wanted: Wanted) -> Option<AssignmentColumns> {
+        self.assign_packed_with(Kernel::best(), ids, wanted)
     }
 
     /// The same with a certain kernel: the answers are equal, the speed is not.
@@ -69,13 +103,14 @@ impl Runs<'_> {
         &self,
         kernel: Kernel,
         ids: PackedIds<'_>,
+        wanted: Wanted,
     ) -> Option<AssignmentColumns> {
         let (plain, schedule) = (self.plain()?, self.schedule());
         let decider = match schedule.placement() {
             Placement::Fraction => return None,
-            placement => Decider { grid: schedule.grid(), placement, kernel, plain },
+            placement => Decider { grid: schedule.grid(), placement, kernel, plain, wanted },
         };
-        let mut columns = AssignmentColumns::of_len(ids.len());
+        let mut columns = AssignmentColumns::with_room(ids.len(), wanted);
         match ids {
             PackedIds::Uuids(uuids) => {
                 decider.decide(uuids, |uuid| Id::Uuid(u128::from_be_bytes(uuid)), &mut columns);
@@ -89,55 +124,31 @@ impl Runs<'_> {
 }
 
 impl AssignmentColumns {
-    fn of_len(len: usize) -> Self {
-        let column = || vec![0; len];
+    fn with_room(len: usize, wanted: Wanted) -> Self {
+        let room = |is_wanted| if is_wanted { len } else { 0 };
         Self {
-            slots: vec![0; len],
-            slot_offsets: column(),
-            cycle_offsets: column(),
-            cycle_indexes: column(),
-            next_run_unix_millis: column(),
+            slots: Vec::with_capacity(room(wanted.slots)),
+            slot_offsets: Vec::with_capacity(room(wanted.slot_offsets)),
+            cycle_offsets: Vec::with_capacity(room(wanted.cycle_offsets)),
+            cycle_indexes: Vec::with_capacity(room(wanted.cycle_indexes)),
+            next_run_unix_millis: Vec::with_capacity(room(wanted.next_runs)),
         }
     }
-
-    /// Pieces of all columns at a time, to be written.
-    fn pieces(&mut self, len: usize) -> impl Iterator<Item = Piece<'_>> {
-        let Self { slots, slot_offsets, cycle_offsets, cycle_indexes, next_run_unix_millis } = self;
-        let offsets = zip(slot_offsets.chunks_mut(len), cycle_offsets.chunks_mut(len));
-        let runs = zip(cycle_indexes.chunks_mut(len), next_run_unix_millis.chunks_mut(len));
-        zip(slots.chunks_mut(len), zip(offsets, runs)).map(
-            |(slots, ((slot_offsets, cycle_offsets), (cycle_indexes, next_run_unix_millis)))| {
-                Piece { slots, slot_offsets, cycle_offsets, cycle_indexes, next_run_unix_millis }
-            },
-        )
-    }
 }
 
-/// Some rows of all columns.
-struct Piece<'a> {
-    slots: &'a mut [i32],
-    slot_offsets: &'a mut [i64],
-    cycle_offsets: &'a mut [i64],
-    cycle_indexes: &'a mut [i64],
-    next_run_unix_millis: &'a mut [i64],
+/// What the columns say of an ID's place.
+#[derive(Clone, Copy)]
+struct Row {
+    slot: u32,
+    slot_offset: u64,
+    cycle_offset: u64,
 }
 
-impl Piece<'_> {
+impl From<Place> for Row {
     #[inline]
-    fn write(self, places: impl Iterator<Item = Place>, plain: PlainRuns) {
-        let offsets = zip(self.slot_offsets, self.cycle_offsets);
-        let rows =
-            zip(self.slots, zip(offsets, zip(self.cycle_indexes, self.next_run_unix_millis)));
-        for (place, (slot, ((slot_offset, cycle_offset), (cycle_index, millis)))) in
-            zip(places, rows)
-        {
-            let run = plain.next(place.cycle_offset);
-            *slot = place.slot.cast_signed(); // of up to 2^20
-            *slot_offset = place.slot_offset.cast_signed(); // below the period, 2^53
-            *cycle_offset = place.cycle_offset.cast_signed();
-            *cycle_index = run.cycle_index;
-            *millis = run.unix_millis;
-        }
+    fn from(place: Place) -> Self {
+        let Place { slot, slot_offset, cycle_offset, why: _ } = place;
+        Self { slot, slot_offset, cycle_offset }
     }
 }
 
@@ -146,6 +157,7 @@ struct Decider<'a> {
     placement: &'a Placement,
     kernel: Kernel,
     plain: PlainRuns,
+    wanted: Wanted,
 }
 
 impl Decider<'_> {
@@ -156,17 +168,20 @@ impl Decider<'_> {
         id: impl Fn(T) -> Id<'static> + Copy,
         columns: &mut AssignmentColumns,
     ) {
-        let &Self { grid, placement, kernel, plain } = self;
-        let mut numbers = Vec::with_capacity(ids.len().min(TOGETHER));
+        let &Self { grid, placement, kernel, .. } = self;
+        let together = ids.len().min(TOGETHER);
+        let mut numbers = Vec::with_capacity(together);
+        let mut rows: Vec<Row> = Vec::with_capacity(together);
         let mut taken = Vec::new();
-        for (ids, piece) in zip(ids.chunks(TOGETHER), columns.pieces(TOGETHER)) {
+        for ids in ids.chunks(TOGETHER) {
             numbers.clear();
+            rows.clear();
             match placement {
                 Placement::Hash { salt } => {
                     taken.clear();
                     taken.extend(ids.iter().map(|bytes| id(*bytes)));
                     kernels::hashes(kernel, salt, taken.iter(), &mut numbers);
-                    piece.write(numbers.iter().map(|hash| grid.at_hash(*hash)), plain);
+                    rows.extend(numbers.iter().map(|hash| Row::from(grid.at_hash(*hash))));
                 }
                 &Placement::Twister { bucket_count, profile } => {
                     let seed = |bytes: &T| match id(*bytes) {
@@ -178,10 +193,34 @@ impl Decider<'_> {
                     kernels::draws(kernel, profile, limit, ids.iter().map(seed), &mut numbers);
                     let places = zip(ids.iter().map(seed), &numbers)
                         .map(|(seed, offset)| grid.at_seed(seed, bucket_count, *offset));
-                    piece.write(places, plain);
+                    rows.extend(places.map(Row::from));
                 }
                 Placement::Fraction => {} // is not decided here
             }
+            self.write(&rows, columns);
+        }
+    }
+
+    /// Appends what is wanted, column by column: each is a loop without a branch.
+    fn write(&self, rows: &[Row], columns: &mut AssignmentColumns) {
+        let &Self { plain, wanted, .. } = self;
+        if wanted.slots {
+            columns.slots.extend(rows.iter().map(|row| row.slot.cast_signed())); // of up to 2^20
+        }
+        if wanted.slot_offsets {
+            let offsets = rows.iter().map(|row| row.slot_offset.cast_signed()); // below 2^53
+            columns.slot_offsets.extend(offsets);
+        }
+        if wanted.cycle_offsets {
+            columns.cycle_offsets.extend(rows.iter().map(|row| row.cycle_offset.cast_signed()));
+        }
+        if wanted.cycle_indexes {
+            let cycles = rows.iter().map(|row| plain.next(row.cycle_offset).cycle_index);
+            columns.cycle_indexes.extend(cycles);
+        }
+        if wanted.next_runs {
+            let runs = rows.iter().map(|row| plain.next(row.cycle_offset).unix_millis);
+            columns.next_run_unix_millis.extend(runs);
         }
     }
 }

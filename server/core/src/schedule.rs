@@ -185,11 +185,21 @@ impl Schedule {
         ids: impl IntoIterator<Item = Result<Id<'a>, Rejection>>,
         mut each: impl FnMut(Result<Place, Rejection>),
     ) {
+        self.place_each(kernel, &mut ids.into_iter(), &mut each);
+    }
+
+    fn place_each<'a>(
+        &self,
+        kernel: Kernel,
+        ids: &mut dyn Iterator<Item = Result<Id<'a>, Rejection>>,
+        each: &mut dyn FnMut(Result<Place, Rejection>),
+    ) {
         if self.plan.is_none() {
             return self.grid.place_all(kernel, &self.placement, ids, each);
         }
-        let each = |place: Result<Place, _>| each(place.map(|place| self.through_windows(place)));
-        self.grid.place_all(kernel, &self.placement, ids, each);
+        let mut active =
+            |place: Result<Place, _>| each(place.map(|place| self.through_windows(place)));
+        self.grid.place_all(kernel, &self.placement, ids, &mut active);
     }
 
     /// Where piece `piece` stands of the weighted ID that stands at `place`, which is one of

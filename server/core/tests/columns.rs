@@ -1,7 +1,7 @@
 //! Packed batches against one ID after the other.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use offbeat_core::columns::{AssignmentColumns, PackedIds};
+use offbeat_core::columns::{AssignmentColumns, PackedIds, Wanted};
 use offbeat_core::kernels::Kernel;
 use offbeat_core::{
     CalendarSpec, CalendarUnit, CycleSpec, Id, Moment, PlacementKind, Profile, Schedule,
@@ -63,12 +63,49 @@ fn packed_ids_are_assigned_as_one_by_one() {
         let from = Moment::from_unix_millis(froms[index % froms.len()]).unwrap();
         let runs = schedule.runs_from(from, 1).unwrap();
         for kernel in Kernel::available() {
-            let found = runs.assign_packed_with(kernel, PackedIds::Uuids(&uuids)).unwrap();
+            let found =
+                runs.assign_packed_with(kernel, PackedIds::Uuids(&uuids), Wanted::ALL).unwrap();
             let ids = uuids.iter().map(|uuid| Id::Uuid(u128::from_be_bytes(*uuid)));
             assert_eq!(found, one_by_one(&schedule, from, ids), "{spec:?} {kernel:?}");
-            let found = runs.assign_packed_with(kernel, PackedIds::Integers(&integers)).unwrap();
+            let found = runs
+                .assign_packed_with(kernel, PackedIds::Integers(&integers), Wanted::ALL)
+                .unwrap();
             let ids = integers.iter().map(|integer| Id::Integer((*integer).into()));
             assert_eq!(found, one_by_one(&schedule, from, ids), "{spec:?} {kernel:?}");
+        }
+    }
+}
+
+/// Each column alone, all but it, and none, are those of all columns.
+#[test]
+fn columns_that_are_not_wanted_are_empty_and_the_others_as_they_were() {
+    let uuids: Vec<_> = (0..COUNT).map(|n| random(n).to_be_bytes()).collect();
+    for spec in schedules() {
+        let schedule = Schedule::try_new(&spec).unwrap();
+        let runs = schedule.runs_from(Moment::from_unix_millis(12_345).unwrap(), 1).unwrap();
+        let all = runs.assign_packed(PackedIds::Uuids(&uuids), Wanted::ALL).unwrap();
+        for bits in 0..32 {
+            let bit = |place: u32| bits >> place & 1 == 1;
+            let wanted = Wanted {
+                slots: bit(0),
+                slot_offsets: bit(1),
+                cycle_offsets: bit(2),
+                cycle_indexes: bit(3),
+                next_runs: bit(4),
+            };
+            let found = runs.assign_packed(PackedIds::Uuids(&uuids), wanted).unwrap();
+            let kept = |is_wanted, column: &[i64]| match is_wanted {
+                true => column.to_vec(),
+                false => Vec::new(),
+            };
+            let expected = AssignmentColumns {
+                slots: if wanted.slots { all.slots.clone() } else { Vec::new() },
+                slot_offsets: kept(wanted.slot_offsets, &all.slot_offsets),
+                cycle_offsets: kept(wanted.cycle_offsets, &all.cycle_offsets),
+                cycle_indexes: kept(wanted.cycle_indexes, &all.cycle_indexes),
+                next_run_unix_millis: kept(wanted.next_runs, &all.next_run_unix_millis),
+            };
+            assert_eq!(found, expected, "{wanted:?}");
         }
     }
 }
@@ -111,6 +148,6 @@ fn what_is_out_of_the_ordinary_is_left_to_the_long_way() {
         let schedule = Schedule::try_new(&spec).unwrap();
         let from = Moment::from_unix_millis(0).unwrap();
         let runs = schedule.runs_from(from, 1).unwrap();
-        assert_eq!(runs.assign_packed(PackedIds::Integers(&[1, 2, 3])), None);
+        assert_eq!(runs.assign_packed(PackedIds::Integers(&[1, 2, 3]), Wanted::ALL), None);
     }
 }

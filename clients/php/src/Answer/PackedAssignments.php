@@ -8,11 +8,13 @@ namespace Offbeat\Answer;
  * Assignments of packed IDs: columns with a row for each ID, in the order of the IDs. A column is
  * there as bytes, and becomes an array when it is asked for.
  *
- * A refused ID holds -1 in the columns and stands in the errors.
+ * A refused ID holds -1 in the columns and stands in the errors. Columns that were not asked for are
+ * empty.
  */
 final class PackedAssignments implements \Countable
 {
     private const SLOT_BYTES = 4;
+    private const WIDE_BYTES = 8;
 
     /**
      * @param string $slotIndexBytes little-endian, as those of all columns: 4 bytes a slot
@@ -64,14 +66,20 @@ final class PackedAssignments implements \Countable
 
     public function count(): int
     {
-        return intdiv(strlen($this->slotIndexBytes), self::SLOT_BYTES);
+        return max(
+            intdiv(strlen($this->slotIndexBytes), self::SLOT_BYTES),
+            intdiv(strlen($this->slotOffsetTickBytes), self::WIDE_BYTES),
+            intdiv(strlen($this->cycleOffsetTickBytes), self::WIDE_BYTES),
+            intdiv(strlen($this->cycleIndexBytes), self::WIDE_BYTES),
+            intdiv(strlen($this->nextRunUnixMilliBytes), self::WIDE_BYTES),
+        );
     }
 
     /** @return list<int> */
     public function slotIndexes(): array
     {
         $slots = array_values(unpack('V*', $this->slotIndexBytes));
-        foreach ($this->errors as $error) {
+        foreach ($slots === [] ? [] : $this->errors as $error) {
             $slots[$error->idIndex] = -1; // which unpack() reads without its sign
         }
 

@@ -6,10 +6,12 @@ namespace Offbeat\Slots;
 
 use DateTimeImmutable;
 use DateTimeInterface;
+use Google\Protobuf\FieldMask;
 use Google\Protobuf\Internal\Message;
 use Offbeat\Answer\IdAudit;
 use Offbeat\Answer\PackedAssignments;
 use Offbeat\Answer\SlotAssignments;
+use Offbeat\AssignmentColumn;
 use Offbeat\Check;
 use Offbeat\Columns;
 use Offbeat\Exception\BadIds;
@@ -73,6 +75,7 @@ trait BatchCalls
      *
      * @param ?string $uuids their bytes, 16 each, end to end
      * @param ?string $integers in their place: integers, as `pack('P*', ...$ids)` makes them
+     * @param list<AssignmentColumn> $columns those that are wanted: fewer are sooner there. Default: all
      * @param bool $returnErrors as in assignSlots()
      *
      * @throws OffbeatException
@@ -83,6 +86,7 @@ trait BatchCalls
         ?string $integers = null,
         ?DateTimeInterface $fromTime = null,
         ?string $kind = null,
+        array $columns = [],
         bool $returnErrors = false,
         int|float|null $timeout = null,
     ): PackedAssignments {
@@ -100,7 +104,12 @@ trait BatchCalls
 
             return new PackedAssignments($fingerprint, '', '', '', '', '', [], 1_000_000_000, '');
         }
-        $opening = $this->assigning($schedule, $fromTime, $kind)->serializeToString();
+        $columns = $columns === [] ? AssignmentColumn::cases() : $columns;
+        $opening = $this->assigning($schedule, $fromTime, $kind);
+        if (count($columns) < count(AssignmentColumn::cases())) {
+            $opening->setReadMask(new FieldMask(['paths' => array_column($columns, 'value')]));
+        }
+        $opening = $opening->serializeToString();
         $parts = [];
         $step = $size * IdEncoder::BATCH_IDS;
         for ($start = 0; $start < strlen($bytes); $start += $step) {
@@ -111,7 +120,7 @@ trait BatchCalls
             $answer = $this->send('SlotService/AssignSlots', $question, $timeout);
             $first = intdiv($start, $size);
             $count = intdiv(strlen($part), $size);
-            $parts[] = $this->read(static fn (): PackedAssignments => Columns::packed($answer, $count, $first));
+            $parts[] = $this->read(static fn (): PackedAssignments => Columns::packed($answer, $count, $first, $columns));
         }
         $assignments = PackedAssignments::joined($parts);
         if ($assignments->errors !== [] && !$returnErrors) {

@@ -108,11 +108,12 @@ class AsyncSlotCalls(AsyncAsking):
         integers: array[int] | None = None,
         from_time: datetime | None = None,
         kind: str = "",
+        columns: Iterable[str] = (),
         return_errors: bool = False,
         timeout: float | timedelta | None = None,
     ) -> PackedAssignments:
         """See :meth:`offbeat.Client.assign_packed`."""
-        question = assign_packed(schedule, uuids, integers, from_time, kind, return_errors)
+        question = assign_packed(schedule, uuids, integers, from_time, kind, columns, return_errors)
         return await self._ask(question, timeout)
 
     async def stream_slot_assignments(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
@@ -18,8 +19,9 @@ R = TypeVar("R")
 class Rows(Sequence[R]):
     """A sequence of rows that are made when they are looked at."""
 
+    @abstractmethod
     def _row(self, position: int) -> R:
-        raise NotImplementedError
+        """Make one row."""
 
     @overload
     def __getitem__(self, index: int) -> R: ...

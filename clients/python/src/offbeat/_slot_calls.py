@@ -131,6 +131,7 @@ class SlotCalls(Asking):
         integers: array[int] | None = None,
         from_time: datetime | None = None,
         kind: str = "",
+        columns: Iterable[str] = (),
         return_errors: bool = False,
         timeout: float | timedelta | None = None,
     ) -> PackedAssignments:
@@ -138,9 +139,11 @@ class SlotCalls(Asking):
 
         Give ``uuids``, 16 bytes each, end to end (a million may be one ``bytes``), or
         ``integers``, an ``array("q")``. For what makes no object of an ID: rows of a
-        database's binary column, of numpy, of a file. Otherwise as :meth:`assign_slots`.
+        database's binary column, of numpy, of a file. ``columns`` are those that are wanted,
+        such as ``["next_run_unix_millis"]``: fewer are sooner there. Default: all. Otherwise
+        as :meth:`assign_slots`.
         """
-        question = assign_packed(schedule, uuids, integers, from_time, kind, return_errors)
+        question = assign_packed(schedule, uuids, integers, from_time, kind, columns, return_errors)
         return self._ask(question, timeout)
 
     def stream_slot_assignments(

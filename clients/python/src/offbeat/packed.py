@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+from google.protobuf.field_mask_pb2 import FieldMask
 
 from . import _wire
 from ._columns import ColumnsResponse
@@ -35,7 +37,8 @@ _COLUMNS = (
 class PackedAssignments:
     """Assignments of packed IDs: columns, with a row for each ID, in the order of the IDs.
 
-    A refused ID holds -1 in all of them and stands in ``errors``.
+    A refused ID holds -1 in all of them and stands in ``errors``. Columns that were not asked
+    for are empty.
     """
 
     #: The slots.
@@ -59,7 +62,7 @@ class PackedAssignments:
     run_key_prefix: str = ""
 
     def __len__(self) -> int:
-        return len(self.slot_indexes)
+        return max(len(getattr(self, name)) for name in _COLUMNS)
 
     def add(self, response: ColumnsResponse) -> None:
         """Append the answer of one message."""
@@ -83,6 +86,7 @@ def assign_packed(
     integers: array[int] | None,
     from_time: datetime | None,
     kind: str,
+    columns: Iterable[str],
     return_errors: bool,
 ) -> Question[PackedAssignments]:
     """Ask about packed IDs, batch by batch."""
@@ -90,6 +94,7 @@ def assign_packed(
         schedule=schedule_message(schedule),
         from_time=timestamp_or_now(from_time),
         kind=checked_text("kind", kind),
+        read_mask=FieldMask(paths=columns) if columns else None,
     ).SerializeToString()
     answer = PackedAssignments()
     for head, ids in _columns(uuids, integers):

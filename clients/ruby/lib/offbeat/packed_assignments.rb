@@ -6,7 +6,7 @@ module Offbeat
   # Assignments of packed IDs: columns with a row for each ID, in the order of the IDs. A column becomes an
   # Array when it is first asked for, and {#bytes} are there without one.
   #
-  # A refused ID holds -1 in all columns and stands in {#errors}.
+  # A refused ID holds -1 in all columns and stands in {#errors}. Columns that were not asked for are empty.
   class PackedAssignments
     # The columns: their fields in the message, and how their numbers are unpacked.
     COLUMNS = {
@@ -31,7 +31,7 @@ module Offbeat
 
     # The number of rows.
     def size
-      bytes(:slot_indexes).bytesize / 4
+      @bytes.map { |name, bytes| bytes.bytesize / (name == :slot_indexes ? 4 : 8) }.max
     end
 
     # The bytes of a column, little-endian: 4 of each slot, 8 of all other numbers.

@@ -11,13 +11,14 @@ use crate::rejection::Rejection;
 const TAKEN: usize = 6_144;
 
 impl Grid {
-    /// Places the IDs; `each` hears of them in order.
+    /// Places the IDs; `each` hears of them in order. Compiled once, not for each kind of ID and
+    /// each caller.
     pub(crate) fn place_all<'a>(
         self,
         kernel: Kernel,
         placement: &Placement,
-        ids: impl IntoIterator<Item = Result<Id<'a>, Rejection>>,
-        mut each: impl FnMut(Result<Place, Rejection>),
+        ids: &mut dyn Iterator<Item = Result<Id<'a>, Rejection>>,
+        each: &mut dyn FnMut(Result<Place, Rejection>),
     ) {
         match placement {
             Placement::Fraction => {
@@ -49,12 +50,12 @@ impl Grid {
     fn in_turns<'a>(
         self,
         placement: &Placement,
-        ids: impl IntoIterator<Item = Result<Id<'a>, Rejection>>,
+        ids: &mut dyn Iterator<Item = Result<Id<'a>, Rejection>>,
         decide: impl Fn(&[Id<'a>], &mut Vec<u64>),
         place: impl Fn(&Id<'a>, u64) -> Place,
-        mut each: impl FnMut(Result<Place, Rejection>),
+        each: &mut dyn FnMut(Result<Place, Rejection>),
     ) {
-        let mut ids = ids.into_iter().fuse();
+        let mut ids = ids.fuse();
         let expected = ids.size_hint().0.min(TAKEN);
         let mut taken = Vec::with_capacity(expected);
         let mut numbers = Vec::with_capacity(expected);

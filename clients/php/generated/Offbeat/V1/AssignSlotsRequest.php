@@ -48,6 +48,15 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>repeated sfixed64 weights = 5;</code>
      */
     private $weights;
+    /**
+     * Which columns to answer, by their names in SlotAssignments, such as
+     * next_run_unix_millis: of slot_indexes, slot_offset_ticks,
+     * cycle_offset_ticks, cycle_indexes and next_run_unix_millis, the others stay
+     * empty. What a caller leaves out is neither sent nor read. Default: all.
+     *
+     * Generated from protobuf field <code>.google.protobuf.FieldMask read_mask = 6;</code>
+     */
+    protected $read_mask = null;
 
     /**
      * Constructor.
@@ -67,6 +76,11 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $weights
      *           The IDs' weights, as in AssignSlotRequest: one for each ID, or none. All IDs
      *           together may have 65,536 pieces.
+     *     @type \Google\Protobuf\FieldMask $read_mask
+     *           Which columns to answer, by their names in SlotAssignments, such as
+     *           next_run_unix_millis: of slot_indexes, slot_offset_ticks,
+     *           cycle_offset_ticks, cycle_indexes and next_run_unix_millis, the others stay
+     *           empty. What a caller leaves out is neither sent nor read. Default: all.
      * }
      */
     public function __construct($data = NULL) {
@@ -234,6 +248,48 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::SFIXED64);
         $this->weights = $arr;
+
+        return $this;
+    }
+
+    /**
+     * Which columns to answer, by their names in SlotAssignments, such as
+     * next_run_unix_millis: of slot_indexes, slot_offset_ticks,
+     * cycle_offset_ticks, cycle_indexes and next_run_unix_millis, the others stay
+     * empty. What a caller leaves out is neither sent nor read. Default: all.
+     *
+     * Generated from protobuf field <code>.google.protobuf.FieldMask read_mask = 6;</code>
+     * @return \Google\Protobuf\FieldMask|null
+     */
+    public function getReadMask()
+    {
+        return $this->read_mask;
+    }
+
+    public function hasReadMask()
+    {
+        return isset($this->read_mask);
+    }
+
+    public function clearReadMask()
+    {
+        unset($this->read_mask);
+    }
+
+    /**
+     * Which columns to answer, by their names in SlotAssignments, such as
+     * next_run_unix_millis: of slot_indexes, slot_offset_ticks,
+     * cycle_offset_ticks, cycle_indexes and next_run_unix_millis, the others stay
+     * empty. What a caller leaves out is neither sent nor read. Default: all.
+     *
+     * Generated from protobuf field <code>.google.protobuf.FieldMask read_mask = 6;</code>
+     * @param \Google\Protobuf\FieldMask $var
+     * @return $this
+     */
+    public function setReadMask($var)
+    {
+        GPBUtil::checkMessage($var, \Google\Protobuf\FieldMask::class);
+        $this->read_mask = $var;
 
         return $this;
     }

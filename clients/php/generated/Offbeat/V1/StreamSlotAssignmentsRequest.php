@@ -50,6 +50,12 @@ class StreamSlotAssignmentsRequest extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>repeated sfixed64 weights = 5;</code>
      */
     private $weights;
+    /**
+     * First message only. As in AssignSlotsRequest.
+     *
+     * Generated from protobuf field <code>.google.protobuf.FieldMask read_mask = 6;</code>
+     */
+    protected $read_mask = null;
 
     /**
      * Constructor.
@@ -69,6 +75,8 @@ class StreamSlotAssignmentsRequest extends \Google\Protobuf\Internal\Message
      *           message, which then has no answer.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $weights
      *           The weights of this message's IDs, as in AssignSlotsRequest.
+     *     @type \Google\Protobuf\FieldMask $read_mask
+     *           First message only. As in AssignSlotsRequest.
      * }
      */
     public function __construct($data = NULL) {
@@ -236,6 +244,42 @@ class StreamSlotAssignmentsRequest extends \Google\Protobuf\Internal\Message
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::SFIXED64);
         $this->weights = $arr;
+
+        return $this;
+    }
+
+    /**
+     * First message only. As in AssignSlotsRequest.
+     *
+     * Generated from protobuf field <code>.google.protobuf.FieldMask read_mask = 6;</code>
+     * @return \Google\Protobuf\FieldMask|null
+     */
+    public function getReadMask()
+    {
+        return $this->read_mask;
+    }
+
+    public function hasReadMask()
+    {
+        return isset($this->read_mask);
+    }
+
+    public function clearReadMask()
+    {
+        unset($this->read_mask);
+    }
+
+    /**
+     * First message only. As in AssignSlotsRequest.
+     *
+     * Generated from protobuf field <code>.google.protobuf.FieldMask read_mask = 6;</code>
+     * @param \Google\Protobuf\FieldMask $var
+     * @return $this
+     */
+    public function setReadMask($var)
+    {
+        GPBUtil::checkMessage($var, \Google\Protobuf\FieldMask::class);
+        $this->read_mask = $var;
 
         return $this;
     }

@@ -12,6 +12,7 @@ _sym_db = _symbol_database.Default()
 
 
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
+from google.protobuf import field_mask_pb2 as google_dot_protobuf_dot_field__mask__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from offbeat.v1 import audit_pb2 as offbeat_dot_v1_dot_audit__pb2
 from offbeat.v1 import due_runs_pb2 as offbeat_dot_v1_dot_due__runs__pb2
@@ -22,55 +23,55 @@ from offbeat.v1 import schedule_pb2 as offbeat_dot_v1_dot_schedule__pb2
 from offbeat.v1 import sql_pb2 as offbeat_dot_v1_dot_sql__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16offbeat/v1/slots.proto\x12\noffbeat.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16offbeat/v1/audit.proto\x1a\x19offbeat/v1/due_runs.proto\x1a\x13offbeat/v1/id.proto\x1a\x1aoffbeat/v1/migration.proto\x1a\x1boffbeat/v1/reciprocal.proto\x1a\x19offbeat/v1/schedule.proto\x1a\x14offbeat/v1/sql.proto\"\x96\x01\n\x17\x44\x65scribeScheduleRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12+\n\x07\x61t_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\npopulation\x18\x03 \x01(\x03H\x00\x88\x01\x01\x42\r\n\x0b_population\"\xb4\x04\n\x18\x44\x65scribeScheduleResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12&\n\x04spec\x18\x02 \x01(\x0b\x32\x18.offbeat.v1.ScheduleSpec\x12\x16\n\x0e\x63\x61nonical_text\x18\x03 \x01(\t\x12\x30\n\rslot_duration\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1e\n\x04slot\x18\x05 \x01(\x0b\x32\x10.offbeat.v1.Slot\x12\x34\n\x10\x63ycle_start_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\x0c\x62ucket_share\x18\x07 \x01(\x0b\x32\x17.offbeat.v1.BucketShare\x12+\n\tslot_load\x18\x08 \x01(\x0b\x32\x18.offbeat.v1.ExpectedLoad\x12-\n\x0bsecond_load\x18\t \x01(\x0b\x32\x18.offbeat.v1.ExpectedLoad\x12\x32\n\x0e\x63ycle_end_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x0f\x61\x63tive_duration\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x15\n\rskipped_share\x18\x0c \x01(\x01\x12\x16\n\x0e\x64\x65\x66\x65rred_share\x18\r \x01(\x01\"T\n\x0b\x42ucketShare\x12\x18\n\x10min_bucket_count\x18\x01 \x01(\x05\x12\x18\n\x10max_bucket_count\x18\x02 \x01(\x05\x12\x11\n\timbalance\x18\x03 \x01(\x01\"I\n\x0c\x45xpectedLoad\x12\x0c\n\x04mean\x18\x01 \x01(\x01\x12\x16\n\x0e\x66ullest_median\x18\x02 \x01(\x03\x12\x13\n\x0b\x66ullest_p99\x18\x03 \x01(\x03\"\xc3\x01\n\x10ListSlotsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\nsql_column\x18\x04 \x01(\x0b\x32\x15.offbeat.v1.SqlColumn\"\x8d\x01\n\x11ListSlotsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12\x1f\n\x05slots\x18\x02 \x03(\x0b\x32\x10.offbeat.v1.Slot\x12\'\n\tsql_index\x18\x03 \x01(\x0b\x32\x14.offbeat.v1.SqlIndex\"\xba\x01\n\x04Slot\x12\x12\n\nslot_index\x18\x01 \x01(\x05\x12\x13\n\x0b\x63ycle_index\x18\x02 \x01(\x03\x12.\n\nstart_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\tpredicate\x18\x05 \x01(\x0b\x32\x18.offbeat.v1.SqlPredicate\"\xcc\x01\n\x19GetWindowPredicateRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\nsql_column\x18\x04 \x01(\x0b\x32\x15.offbeat.v1.SqlColumn\"\xa2\x01\n\x1aGetWindowPredicateResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12+\n\tpredicate\x18\x02 \x01(\x0b\x32\x18.offbeat.v1.SqlPredicate\x12\'\n\tsql_index\x18\x03 \x01(\x0b\x32\x14.offbeat.v1.SqlIndex\"\x8c\x02\n\x11\x41ssignSlotRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12\x1a\n\x02id\x18\x02 \x01(\x0b\x32\x0e.offbeat.v1.Id\x12-\n\tfrom_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1b\n\x0enext_run_count\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x0c\n\x04kind\x18\x05 \x01(\t\x12\x13\n\x06weight\x18\x06 \x01(\x03H\x01\x88\x01\x01\x12&\n\x08newcomer\x18\x07 \x01(\x0b\x32\x14.offbeat.v1.NewcomerB\x11\n\x0f_next_run_countB\t\n\x07_weight\"\x97\x01\n\x08Newcomer\x12\x30\n\x0c\x63reated_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12*\n\x06policy\x18\x02 \x01(\x0e\x32\x1a.offbeat.v1.NewcomerPolicy\x12-\n\nsmear_span\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xfc\x02\n\x12\x41ssignSlotResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12\x12\n\nslot_index\x18\x02 \x01(\x05\x12.\n\x0bslot_offset\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0c\x63ycle_offset\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12!\n\x08last_run\x18\x05 \x01(\x0b\x32\x0f.offbeat.v1.Run\x12\"\n\tnext_runs\x18\x06 \x03(\x0b\x32\x0f.offbeat.v1.Run\x12+\n\x06reason\x18\x07 \x01(\x0b\x32\x1b.offbeat.v1.PlacementReason\x12\"\n\tfirst_run\x18\x08 \x01(\x0b\x32\x0f.offbeat.v1.Run\x12)\n\x0e\x66urther_pieces\x18\t \x03(\x0b\x32\x11.offbeat.v1.Piece\"\xfc\x01\n\x05Piece\x12\x13\n\x0bpiece_index\x18\x01 \x01(\x05\x12\x12\n\nslot_index\x18\x02 \x01(\x05\x12.\n\x0bslot_offset\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0c\x63ycle_offset\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12!\n\x08last_run\x18\x05 \x01(\x0b\x32\x0f.offbeat.v1.Run\x12\"\n\tnext_runs\x18\x06 \x03(\x0b\x32\x0f.offbeat.v1.Run\x12\"\n\tfirst_run\x18\x07 \x01(\x0b\x32\x0f.offbeat.v1.Run\"\x8d\x01\n\x03Run\x12.\n\nstart_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x63ycle_index\x18\x02 \x01(\x03\x12\x0f\n\x07run_key\x18\x03 \x01(\t\x12\x30\n\x0cregular_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"e\n\x0fPlacementReason\x12\x14\n\x0c\x63\x61nonical_id\x18\x01 \x01(\t\x12\x0e\n\x04hash\x18\x02 \x01(\tH\x00\x12\x10\n\x06\x62ucket\x18\x03 \x01(\x05H\x00\x12\x12\n\x08\x66raction\x18\x04 \x01(\x01H\x00\x42\x06\n\x04rule\"\xad\x01\n\x12\x41ssignSlotsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12!\n\x03ids\x18\x02 \x01(\x0b\x32\x14.offbeat.v1.IdColumn\x12-\n\tfrom_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04kind\x18\x04 \x01(\t\x12\x0f\n\x07weights\x18\x05 \x03(\x10\"w\n\x13\x41ssignSlotsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12\x30\n\x0b\x61ssignments\x18\x02 \x01(\x0b\x32\x1b.offbeat.v1.SlotAssignments\"\xaa\x02\n\x0fSlotAssignments\x12-\n\nresolution\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x14\n\x0cslot_indexes\x18\x02 \x03(\x0f\x12\x19\n\x11slot_offset_ticks\x18\x03 \x03(\x10\x12\x1a\n\x12\x63ycle_offset_ticks\x18\x04 \x03(\x10\x12\x15\n\rcycle_indexes\x18\x05 \x03(\x10\x12\x1c\n\x14next_run_unix_millis\x18\x06 \x03(\x10\x12\x16\n\x0erun_key_prefix\x18\x07 \x01(\t\x12#\n\x06\x65rrors\x18\x08 \x03(\x0b\x32\x13.offbeat.v1.IdError\x12\x12\n\nid_indexes\x18\t \x03(\x0f\x12\x15\n\rpiece_indexes\x18\n \x03(\x0f\"\xb7\x01\n\x1cStreamSlotAssignmentsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12-\n\tfrom_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12!\n\x03ids\x18\x04 \x01(\x0b\x32\x14.offbeat.v1.IdColumn\x12\x0f\n\x07weights\x18\x05 \x03(\x10\"\x99\x01\n\x1dStreamSlotAssignmentsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12\x16\n\x0e\x66irst_id_index\x18\x02 \x01(\x03\x12\x30\n\x0b\x61ssignments\x18\x03 \x01(\x0b\x32\x1b.offbeat.v1.SlotAssignments*r\n\x0eNewcomerPolicy\x12\x1f\n\x1bNEWCOMER_POLICY_UNSPECIFIED\x10\x00\x12\x1e\n\x1aNEWCOMER_POLICY_NEXT_CYCLE\x10\x01\x12\x1f\n\x1bNEWCOMER_POLICY_NOW_SMEARED\x10\x02\x32\xfc\x06\n\x0bSlotService\x12]\n\x10\x44\x65scribeSchedule\x12#.offbeat.v1.DescribeScheduleRequest\x1a$.offbeat.v1.DescribeScheduleResponse\x12H\n\tListSlots\x12\x1c.offbeat.v1.ListSlotsRequest\x1a\x1d.offbeat.v1.ListSlotsResponse\x12\x63\n\x12GetWindowPredicate\x12%.offbeat.v1.GetWindowPredicateRequest\x1a&.offbeat.v1.GetWindowPredicateResponse\x12K\n\nAssignSlot\x12\x1d.offbeat.v1.AssignSlotRequest\x1a\x1e.offbeat.v1.AssignSlotResponse\x12N\n\x0b\x41ssignSlots\x12\x1e.offbeat.v1.AssignSlotsRequest\x1a\x1f.offbeat.v1.AssignSlotsResponse\x12p\n\x15StreamSlotAssignments\x12(.offbeat.v1.StreamSlotAssignmentsRequest\x1a).offbeat.v1.StreamSlotAssignmentsResponse(\x01\x30\x01\x12\x63\n\x12GetReciprocalSlots\x12%.offbeat.v1.GetReciprocalSlotsRequest\x1a&.offbeat.v1.GetReciprocalSlotsResponse\x12N\n\x0bListDueRuns\x12\x1e.offbeat.v1.ListDueRunsRequest\x1a\x1f.offbeat.v1.ListDueRunsResponse\x12T\n\rPlanMigration\x12 .offbeat.v1.PlanMigrationRequest\x1a!.offbeat.v1.PlanMigrationResponse\x12\x45\n\x08\x41uditIds\x12\x1b.offbeat.v1.AuditIdsRequest\x1a\x1c.offbeat.v1.AuditIdsResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16offbeat/v1/slots.proto\x12\noffbeat.v1\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16offbeat/v1/audit.proto\x1a\x19offbeat/v1/due_runs.proto\x1a\x13offbeat/v1/id.proto\x1a\x1aoffbeat/v1/migration.proto\x1a\x1boffbeat/v1/reciprocal.proto\x1a\x19offbeat/v1/schedule.proto\x1a\x14offbeat/v1/sql.proto\"\x96\x01\n\x17\x44\x65scribeScheduleRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12+\n\x07\x61t_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\npopulation\x18\x03 \x01(\x03H\x00\x88\x01\x01\x42\r\n\x0b_population\"\xb4\x04\n\x18\x44\x65scribeScheduleResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12&\n\x04spec\x18\x02 \x01(\x0b\x32\x18.offbeat.v1.ScheduleSpec\x12\x16\n\x0e\x63\x61nonical_text\x18\x03 \x01(\t\x12\x30\n\rslot_duration\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1e\n\x04slot\x18\x05 \x01(\x0b\x32\x10.offbeat.v1.Slot\x12\x34\n\x10\x63ycle_start_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\x0c\x62ucket_share\x18\x07 \x01(\x0b\x32\x17.offbeat.v1.BucketShare\x12+\n\tslot_load\x18\x08 \x01(\x0b\x32\x18.offbeat.v1.ExpectedLoad\x12-\n\x0bsecond_load\x18\t \x01(\x0b\x32\x18.offbeat.v1.ExpectedLoad\x12\x32\n\x0e\x63ycle_end_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x0f\x61\x63tive_duration\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x15\n\rskipped_share\x18\x0c \x01(\x01\x12\x16\n\x0e\x64\x65\x66\x65rred_share\x18\r \x01(\x01\"T\n\x0b\x42ucketShare\x12\x18\n\x10min_bucket_count\x18\x01 \x01(\x05\x12\x18\n\x10max_bucket_count\x18\x02 \x01(\x05\x12\x11\n\timbalance\x18\x03 \x01(\x01\"I\n\x0c\x45xpectedLoad\x12\x0c\n\x04mean\x18\x01 \x01(\x01\x12\x16\n\x0e\x66ullest_median\x18\x02 \x01(\x03\x12\x13\n\x0b\x66ullest_p99\x18\x03 \x01(\x03\"\xc3\x01\n\x10ListSlotsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\nsql_column\x18\x04 \x01(\x0b\x32\x15.offbeat.v1.SqlColumn\"\x8d\x01\n\x11ListSlotsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12\x1f\n\x05slots\x18\x02 \x03(\x0b\x32\x10.offbeat.v1.Slot\x12\'\n\tsql_index\x18\x03 \x01(\x0b\x32\x14.offbeat.v1.SqlIndex\"\xba\x01\n\x04Slot\x12\x12\n\nslot_index\x18\x01 \x01(\x05\x12\x13\n\x0b\x63ycle_index\x18\x02 \x01(\x03\x12.\n\nstart_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\tpredicate\x18\x05 \x01(\x0b\x32\x18.offbeat.v1.SqlPredicate\"\xcc\x01\n\x19GetWindowPredicateRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12)\n\nsql_column\x18\x04 \x01(\x0b\x32\x15.offbeat.v1.SqlColumn\"\xa2\x01\n\x1aGetWindowPredicateResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12+\n\tpredicate\x18\x02 \x01(\x0b\x32\x18.offbeat.v1.SqlPredicate\x12\'\n\tsql_index\x18\x03 \x01(\x0b\x32\x14.offbeat.v1.SqlIndex\"\x8c\x02\n\x11\x41ssignSlotRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12\x1a\n\x02id\x18\x02 \x01(\x0b\x32\x0e.offbeat.v1.Id\x12-\n\tfrom_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1b\n\x0enext_run_count\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x0c\n\x04kind\x18\x05 \x01(\t\x12\x13\n\x06weight\x18\x06 \x01(\x03H\x01\x88\x01\x01\x12&\n\x08newcomer\x18\x07 \x01(\x0b\x32\x14.offbeat.v1.NewcomerB\x11\n\x0f_next_run_countB\t\n\x07_weight\"\x97\x01\n\x08Newcomer\x12\x30\n\x0c\x63reated_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12*\n\x06policy\x18\x02 \x01(\x0e\x32\x1a.offbeat.v1.NewcomerPolicy\x12-\n\nsmear_span\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xfc\x02\n\x12\x41ssignSlotResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12\x12\n\nslot_index\x18\x02 \x01(\x05\x12.\n\x0bslot_offset\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0c\x63ycle_offset\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12!\n\x08last_run\x18\x05 \x01(\x0b\x32\x0f.offbeat.v1.Run\x12\"\n\tnext_runs\x18\x06 \x03(\x0b\x32\x0f.offbeat.v1.Run\x12+\n\x06reason\x18\x07 \x01(\x0b\x32\x1b.offbeat.v1.PlacementReason\x12\"\n\tfirst_run\x18\x08 \x01(\x0b\x32\x0f.offbeat.v1.Run\x12)\n\x0e\x66urther_pieces\x18\t \x03(\x0b\x32\x11.offbeat.v1.Piece\"\xfc\x01\n\x05Piece\x12\x13\n\x0bpiece_index\x18\x01 \x01(\x05\x12\x12\n\nslot_index\x18\x02 \x01(\x05\x12.\n\x0bslot_offset\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0c\x63ycle_offset\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12!\n\x08last_run\x18\x05 \x01(\x0b\x32\x0f.offbeat.v1.Run\x12\"\n\tnext_runs\x18\x06 \x03(\x0b\x32\x0f.offbeat.v1.Run\x12\"\n\tfirst_run\x18\x07 \x01(\x0b\x32\x0f.offbeat.v1.Run\"\x8d\x01\n\x03Run\x12.\n\nstart_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x63ycle_index\x18\x02 \x01(\x03\x12\x0f\n\x07run_key\x18\x03 \x01(\t\x12\x30\n\x0cregular_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"e\n\x0fPlacementReason\x12\x14\n\x0c\x63\x61nonical_id\x18\x01 \x01(\t\x12\x0e\n\x04hash\x18\x02 \x01(\tH\x00\x12\x10\n\x06\x62ucket\x18\x03 \x01(\x05H\x00\x12\x12\n\x08\x66raction\x18\x04 \x01(\x01H\x00\x42\x06\n\x04rule\"\xdc\x01\n\x12\x41ssignSlotsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12!\n\x03ids\x18\x02 \x01(\x0b\x32\x14.offbeat.v1.IdColumn\x12-\n\tfrom_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04kind\x18\x04 \x01(\t\x12\x0f\n\x07weights\x18\x05 \x03(\x10\x12-\n\tread_mask\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.FieldMask\"w\n\x13\x41ssignSlotsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12\x30\n\x0b\x61ssignments\x18\x02 \x01(\x0b\x32\x1b.offbeat.v1.SlotAssignments\"\xaa\x02\n\x0fSlotAssignments\x12-\n\nresolution\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x14\n\x0cslot_indexes\x18\x02 \x03(\x0f\x12\x19\n\x11slot_offset_ticks\x18\x03 \x03(\x10\x12\x1a\n\x12\x63ycle_offset_ticks\x18\x04 \x03(\x10\x12\x15\n\rcycle_indexes\x18\x05 \x03(\x10\x12\x1c\n\x14next_run_unix_millis\x18\x06 \x03(\x10\x12\x16\n\x0erun_key_prefix\x18\x07 \x01(\t\x12#\n\x06\x65rrors\x18\x08 \x03(\x0b\x32\x13.offbeat.v1.IdError\x12\x12\n\nid_indexes\x18\t \x03(\x0f\x12\x15\n\rpiece_indexes\x18\n \x03(\x0f\"\xe6\x01\n\x1cStreamSlotAssignmentsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12-\n\tfrom_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12!\n\x03ids\x18\x04 \x01(\x0b\x32\x14.offbeat.v1.IdColumn\x12\x0f\n\x07weights\x18\x05 \x03(\x10\x12-\n\tread_mask\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.FieldMask\"\x99\x01\n\x1dStreamSlotAssignmentsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12\x16\n\x0e\x66irst_id_index\x18\x02 \x01(\x03\x12\x30\n\x0b\x61ssignments\x18\x03 \x01(\x0b\x32\x1b.offbeat.v1.SlotAssignments*r\n\x0eNewcomerPolicy\x12\x1f\n\x1bNEWCOMER_POLICY_UNSPECIFIED\x10\x00\x12\x1e\n\x1aNEWCOMER_POLICY_NEXT_CYCLE\x10\x01\x12\x1f\n\x1bNEWCOMER_POLICY_NOW_SMEARED\x10\x02\x32\xfc\x06\n\x0bSlotService\x12]\n\x10\x44\x65scribeSchedule\x12#.offbeat.v1.DescribeScheduleRequest\x1a$.offbeat.v1.DescribeScheduleResponse\x12H\n\tListSlots\x12\x1c.offbeat.v1.ListSlotsRequest\x1a\x1d.offbeat.v1.ListSlotsResponse\x12\x63\n\x12GetWindowPredicate\x12%.offbeat.v1.GetWindowPredicateRequest\x1a&.offbeat.v1.GetWindowPredicateResponse\x12K\n\nAssignSlot\x12\x1d.offbeat.v1.AssignSlotRequest\x1a\x1e.offbeat.v1.AssignSlotResponse\x12N\n\x0b\x41ssignSlots\x12\x1e.offbeat.v1.AssignSlotsRequest\x1a\x1f.offbeat.v1.AssignSlotsResponse\x12p\n\x15StreamSlotAssignments\x12(.offbeat.v1.StreamSlotAssignmentsRequest\x1a).offbeat.v1.StreamSlotAssignmentsResponse(\x01\x30\x01\x12\x63\n\x12GetReciprocalSlots\x12%.offbeat.v1.GetReciprocalSlotsRequest\x1a&.offbeat.v1.GetReciprocalSlotsResponse\x12N\n\x0bListDueRuns\x12\x1e.offbeat.v1.ListDueRunsRequest\x1a\x1f.offbeat.v1.ListDueRunsResponse\x12T\n\rPlanMigration\x12 .offbeat.v1.PlanMigrationRequest\x1a!.offbeat.v1.PlanMigrationResponse\x12\x45\n\x08\x41uditIds\x12\x1b.offbeat.v1.AuditIdsRequest\x1a\x1c.offbeat.v1.AuditIdsResponseb\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'offbeat.v1.slots_pb2', globals())
 if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
-  _NEWCOMERPOLICY._serialized_start=4315
-  _NEWCOMERPOLICY._serialized_end=4429
-  _DESCRIBESCHEDULEREQUEST._serialized_start=282
-  _DESCRIBESCHEDULEREQUEST._serialized_end=432
-  _DESCRIBESCHEDULERESPONSE._serialized_start=435
-  _DESCRIBESCHEDULERESPONSE._serialized_end=999
-  _BUCKETSHARE._serialized_start=1001
-  _BUCKETSHARE._serialized_end=1085
-  _EXPECTEDLOAD._serialized_start=1087
-  _EXPECTEDLOAD._serialized_end=1160
-  _LISTSLOTSREQUEST._serialized_start=1163
-  _LISTSLOTSREQUEST._serialized_end=1358
-  _LISTSLOTSRESPONSE._serialized_start=1361
-  _LISTSLOTSRESPONSE._serialized_end=1502
-  _SLOT._serialized_start=1505
-  _SLOT._serialized_end=1691
-  _GETWINDOWPREDICATEREQUEST._serialized_start=1694
-  _GETWINDOWPREDICATEREQUEST._serialized_end=1898
-  _GETWINDOWPREDICATERESPONSE._serialized_start=1901
-  _GETWINDOWPREDICATERESPONSE._serialized_end=2063
-  _ASSIGNSLOTREQUEST._serialized_start=2066
-  _ASSIGNSLOTREQUEST._serialized_end=2334
-  _NEWCOMER._serialized_start=2337
-  _NEWCOMER._serialized_end=2488
-  _ASSIGNSLOTRESPONSE._serialized_start=2491
-  _ASSIGNSLOTRESPONSE._serialized_end=2871
-  _PIECE._serialized_start=2874
-  _PIECE._serialized_end=3126
-  _RUN._serialized_start=3129
-  _RUN._serialized_end=3270
-  _PLACEMENTREASON._serialized_start=3272
-  _PLACEMENTREASON._serialized_end=3373
-  _ASSIGNSLOTSREQUEST._serialized_start=3376
-  _ASSIGNSLOTSREQUEST._serialized_end=3549
-  _ASSIGNSLOTSRESPONSE._serialized_start=3551
-  _ASSIGNSLOTSRESPONSE._serialized_end=3670
-  _SLOTASSIGNMENTS._serialized_start=3673
-  _SLOTASSIGNMENTS._serialized_end=3971
-  _STREAMSLOTASSIGNMENTSREQUEST._serialized_start=3974
-  _STREAMSLOTASSIGNMENTSREQUEST._serialized_end=4157
-  _STREAMSLOTASSIGNMENTSRESPONSE._serialized_start=4160
-  _STREAMSLOTASSIGNMENTSRESPONSE._serialized_end=4313
-  _SLOTSERVICE._serialized_start=4432
-  _SLOTSERVICE._serialized_end=5324
+  _NEWCOMERPOLICY._serialized_start=4443
+  _NEWCOMERPOLICY._serialized_end=4557
+  _DESCRIBESCHEDULEREQUEST._serialized_start=316
+  _DESCRIBESCHEDULEREQUEST._serialized_end=466
+  _DESCRIBESCHEDULERESPONSE._serialized_start=469
+  _DESCRIBESCHEDULERESPONSE._serialized_end=1033
+  _BUCKETSHARE._serialized_start=1035
+  _BUCKETSHARE._serialized_end=1119
+  _EXPECTEDLOAD._serialized_start=1121
+  _EXPECTEDLOAD._serialized_end=1194
+  _LISTSLOTSREQUEST._serialized_start=1197
+  _LISTSLOTSREQUEST._serialized_end=1392
+  _LISTSLOTSRESPONSE._serialized_start=1395
+  _LISTSLOTSRESPONSE._serialized_end=1536
+  _SLOT._serialized_start=1539
+  _SLOT._serialized_end=1725
+  _GETWINDOWPREDICATEREQUEST._serialized_start=1728
+  _GETWINDOWPREDICATEREQUEST._serialized_end=1932
+  _GETWINDOWPREDICATERESPONSE._serialized_start=1935
+  _GETWINDOWPREDICATERESPONSE._serialized_end=2097
+  _ASSIGNSLOTREQUEST._serialized_start=2100
+  _ASSIGNSLOTREQUEST._serialized_end=2368
+  _NEWCOMER._serialized_start=2371
+  _NEWCOMER._serialized_end=2522
+  _ASSIGNSLOTRESPONSE._serialized_start=2525
+  _ASSIGNSLOTRESPONSE._serialized_end=2905
+  _PIECE._serialized_start=2908
+  _PIECE._serialized_end=3160
+  _RUN._serialized_start=3163
+  _RUN._serialized_end=3304
+  _PLACEMENTREASON._serialized_start=3306
+  _PLACEMENTREASON._serialized_end=3407
+  _ASSIGNSLOTSREQUEST._serialized_start=3410
+  _ASSIGNSLOTSREQUEST._serialized_end=3630
+  _ASSIGNSLOTSRESPONSE._serialized_start=3632
+  _ASSIGNSLOTSRESPONSE._serialized_end=3751
+  _SLOTASSIGNMENTS._serialized_start=3754
+  _SLOTASSIGNMENTS._serialized_end=4052
+  _STREAMSLOTASSIGNMENTSREQUEST._serialized_start=4055
+  _STREAMSLOTASSIGNMENTSREQUEST._serialized_end=4285
+  _STREAMSLOTASSIGNMENTSRESPONSE._serialized_start=4288
+  _STREAMSLOTASSIGNMENTSRESPONSE._serialized_end=4441
+  _SLOTSERVICE._serialized_start=4560
+  _SLOTSERVICE._serialized_end=5452
 # @@protoc_insertion_point(module_scope)

@@ -1,4 +1,5 @@
 from google.protobuf import duration_pb2 as _duration_pb2
+from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from offbeat.v1 import audit_pb2 as _audit_pb2
 from offbeat.v1 import due_runs_pb2 as _due_runs_pb2
@@ -59,18 +60,20 @@ class AssignSlotResponse(_message.Message):
     def __init__(self, identity: _Optional[_Union[_schedule_pb2.ScheduleIdentity, _Mapping]] = ..., slot_index: _Optional[int] = ..., slot_offset: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., cycle_offset: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., last_run: _Optional[_Union[Run, _Mapping]] = ..., next_runs: _Optional[_Iterable[_Union[Run, _Mapping]]] = ..., reason: _Optional[_Union[PlacementReason, _Mapping]] = ..., first_run: _Optional[_Union[Run, _Mapping]] = ..., further_pieces: _Optional[_Iterable[_Union[Piece, _Mapping]]] = ...) -> None: ...
 
 class AssignSlotsRequest(_message.Message):
-    __slots__ = ["from_time", "ids", "kind", "schedule", "weights"]
+    __slots__ = ["from_time", "ids", "kind", "read_mask", "schedule", "weights"]
     FROM_TIME_FIELD_NUMBER: _ClassVar[int]
     IDS_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
+    READ_MASK_FIELD_NUMBER: _ClassVar[int]
     SCHEDULE_FIELD_NUMBER: _ClassVar[int]
     WEIGHTS_FIELD_NUMBER: _ClassVar[int]
     from_time: _timestamp_pb2.Timestamp
     ids: _id_pb2.IdColumn
     kind: str
+    read_mask: _field_mask_pb2.FieldMask
     schedule: _schedule_pb2.Schedule
     weights: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., ids: _Optional[_Union[_id_pb2.IdColumn, _Mapping]] = ..., from_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., kind: _Optional[str] = ..., weights: _Optional[_Iterable[int]] = ...) -> None: ...
+    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., ids: _Optional[_Union[_id_pb2.IdColumn, _Mapping]] = ..., from_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., kind: _Optional[str] = ..., weights: _Optional[_Iterable[int]] = ..., read_mask: _Optional[_Union[_field_mask_pb2.FieldMask, _Mapping]] = ...) -> None: ...
 
 class AssignSlotsResponse(_message.Message):
     __slots__ = ["assignments", "identity"]
@@ -275,18 +278,20 @@ class SlotAssignments(_message.Message):
     def __init__(self, resolution: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., slot_indexes: _Optional[_Iterable[int]] = ..., slot_offset_ticks: _Optional[_Iterable[int]] = ..., cycle_offset_ticks: _Optional[_Iterable[int]] = ..., cycle_indexes: _Optional[_Iterable[int]] = ..., next_run_unix_millis: _Optional[_Iterable[int]] = ..., run_key_prefix: _Optional[str] = ..., errors: _Optional[_Iterable[_Union[_id_pb2.IdError, _Mapping]]] = ..., id_indexes: _Optional[_Iterable[int]] = ..., piece_indexes: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class StreamSlotAssignmentsRequest(_message.Message):
-    __slots__ = ["from_time", "ids", "kind", "schedule", "weights"]
+    __slots__ = ["from_time", "ids", "kind", "read_mask", "schedule", "weights"]
     FROM_TIME_FIELD_NUMBER: _ClassVar[int]
     IDS_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
+    READ_MASK_FIELD_NUMBER: _ClassVar[int]
     SCHEDULE_FIELD_NUMBER: _ClassVar[int]
     WEIGHTS_FIELD_NUMBER: _ClassVar[int]
     from_time: _timestamp_pb2.Timestamp
     ids: _id_pb2.IdColumn
     kind: str
+    read_mask: _field_mask_pb2.FieldMask
     schedule: _schedule_pb2.Schedule
     weights: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., from_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., kind: _Optional[str] = ..., ids: _Optional[_Union[_id_pb2.IdColumn, _Mapping]] = ..., weights: _Optional[_Iterable[int]] = ...) -> None: ...
+    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., from_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., kind: _Optional[str] = ..., ids: _Optional[_Union[_id_pb2.IdColumn, _Mapping]] = ..., weights: _Optional[_Iterable[int]] = ..., read_mask: _Optional[_Union[_field_mask_pb2.FieldMask, _Mapping]] = ...) -> None: ...
 
 class StreamSlotAssignmentsResponse(_message.Message):
     __slots__ = ["assignments", "first_id_index", "identity"]

@@ -30,9 +30,12 @@ module Offbeat
     #
     # @param uuids a String of their bytes, 16 each, end to end
     # @param integers in their place: a String of integers of 64 bits, as `ids.pack("q<*")` makes it
-    def assign_packed(schedule, uuids: nil, integers: nil, from_time: nil, kind: nil, return_errors: false,
-                      timeout: nil)
-      opening = V1::AssignSlotsRequest.encode(assigning(schedule, from_time, kind))
+    # @param columns those that are wanted, such as `[:next_run_unix_millis]`: fewer are sooner there. Default: all
+    def assign_packed(schedule, uuids: nil, integers: nil, from_time: nil, kind: nil, columns: nil,
+                      return_errors: false, timeout: nil)
+      opening = assigning(schedule, from_time, kind)
+      opening.read_mask = Google::Protobuf::FieldMask.new(paths: columns.map(&:to_s)) if columns
+      opening = V1::AssignSlotsRequest.encode(opening)
       answer = PackedAssignments.new
       PackedIds.new(uuids: uuids, integers: integers).each_question(opening) do |question|
         answer.add(call_bytes("AssignSlots", question, timeout))

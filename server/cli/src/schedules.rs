@@ -1,0 +1,109 @@
+//! `offbeat schedules check`
+
+use std::io::{self, BufWriter, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use offbeat_core::{Catalog, Meanings, Schedule, ScheduleName};
+use serde::Serialize;
+
+use super::Failure;
+use super::output::{Row, RowFormat, RowWriter};
+use offbeat_service::limits::SCHEDULE_FILE_BYTES;
+use offbeat_service::net::files;
+use offbeat_service::schedules::parse;
+
+/// The file is refused.
+const EXIT_REFUSED: u8 = 2;
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    /// The file of schedules
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// The file of before: no version that it holds may have changed its meaning
+    #[arg(long, value_name = "OLDFILE")]
+    against: Option<PathBuf>,
+
+    /// How to write the schedules
+    #[arg(long, value_enum, default_value_t = RowFormat::Table)]
+    format: RowFormat,
+}
+
+#[derive(Debug, Serialize)]
+struct ScheduleRow {
+    schedule: String,
+    fingerprint: String,
+    period: String,
+    slot_count: u32,
+    placement: &'static str,
+}
+
+impl Row for ScheduleRow {
+    const COLUMNS: &'static [(&'static str, isize)] =
+        &[("SCHEDULE", 20), ("PERIOD", -10), ("SLOTS", -7), ("PLACEMENT", 9), ("FINGERPRINT", 64)];
+
+    fn cells(&self) -> Vec<String> {
+        let Self { schedule, fingerprint, period, slot_count, placement } = self;
+        let (slots, placement) = (slot_count.to_string(), (*placement).to_owned());
+        vec![schedule.clone(), period.clone(), slots, placement, fingerprint.clone()]
+    }
+}
+
+pub(super) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
+    match checked(args)? {
+        Ok(catalog) => {
+            let mut rows = RowWriter::new(args.format, BufWriter::new(io::stdout().lock()));
+            for (name, schedule) in catalog.iter() {
+                rows.write(&row(name, schedule))?;
+            }
+            rows.flush()?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(refused) => {
+            let _ = writeln!(io::stderr(), "offbeat: {refused}");
+            Ok(EXIT_REFUSED.into())
+        }
+    }
+}
+
+/// The schedules of the file, or why it is refused; a file that cannot be read at all fails.
+fn checked(args: &CheckArgs) -> Result<Result<Catalog, String>, Failure> {
+    let read = |path: &PathBuf| {
+        let contents = files::read(SCHEDULE_FILE_BYTES, path).map_err(Failure::Other)?;
+        Ok::<_, Failure>(parse(&contents).map_err(|refused| refused.in_file(path)))
+    };
+    let new = match read(&args.file)? {
+        Ok(catalog) => catalog,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    let Some(against) = &args.against else { return Ok(Ok(new)) };
+    let old = match read(against)? {
+        Ok(catalog) => catalog,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    let mut meanings = Meanings::default();
+    let learned = meanings.learn(&old).and_then(|()| meanings.learn(&new));
+    if let Err(refused) = learned {
+        return Ok(Err(format!("{}: schedule {refused}", args.file.display())));
+    }
+    for (name, _) in old.iter().filter(|(name, _)| new.get(name).is_err()) {
+        let _ = writeln!(io::stderr(), "offbeat: {name} is removed: who names it will be refused");
+    }
+    Ok(Ok(new))
+}
+
+fn row(name: &ScheduleName, schedule: &Schedule) -> ScheduleRow {
+    ScheduleRow {
+        schedule: name.to_string(),
+        fingerprint: schedule.fingerprint(),
+        period: schedule.calendar().map_or_else(
+            || schedule.period().to_string(),
+            |(unit, zone)| format!("{} {zone}", unit.name()),
+        ),
+        slot_count: schedule.slot_count(),
+        placement: schedule.placement().kind().name(),
+    }
+}

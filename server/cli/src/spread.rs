@@ -1,0 +1,236 @@
+//! `offbeat spread`
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufWriter, Read as _, Write};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use offbeat_core::spread::{
+    Certificate, Dealt, OnShortage, Policy, Pull, Source, Spread, SpreadSpec, Turn,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::Failure;
+use super::output::write_json_line;
+use offbeat_service::limits::GROUP_LINE_BYTES;
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PolicyName {
+    /// Feeders in turn
+    RoundRobin,
+    /// The largest rested group first
+    Cooldown,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ShortageName {
+    /// Deal the one that has rested longest
+    Emit,
+    /// Let the turn pass: a line {"sequence": 7, "idle": true}
+    Wait,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SpreadArgs {
+    /// How many groups take turns: the distance between jobs of one group
+    #[arg(long, value_name = "COUNT")]
+    feeders: i64,
+
+    /// In which order
+    #[arg(long, value_enum, default_value_t = PolicyName::RoundRobin)]
+    policy: PolicyName,
+
+    /// How many groups are open at most (cooldown) [default: 1024, or the feeders if they are more]
+    #[arg(long, value_name = "COUNT")]
+    max_open_groups: Option<i64>,
+
+    /// Go on with this turn: leave out those before it, of the same groups
+    #[arg(long, default_value_t = 0, value_name = "SEQUENCE")]
+    from_sequence: u64,
+
+    /// What to do when every open group must still rest (cooldown) [default: emit]
+    #[arg(long, value_enum)]
+    on_shortage: Option<ShortageName>,
+}
+
+/// A line of input.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GroupLine {
+    group: Box<RawValue>,
+    jobs: VecDeque<Box<RawValue>>,
+}
+
+/// A line of output.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum TurnLine<'a> {
+    Job { sequence: u64, group: &'a RawValue, job: &'a RawValue },
+    Idle { sequence: u64, idle: bool },
+}
+
+#[derive(Serialize)]
+struct CertificateLine {
+    job_count: u64,
+    group_count: u64,
+    min_gap: Option<u64>,
+    best_min_gap: Option<u64>,
+    close_pair_count: u64,
+    close_pair_lower_bound: u64,
+    widest_span: u64,
+}
+
+/// Groups from standard input, line by line, when they are needed.
+struct Lines<R, W: Write> {
+    input: R,
+    /// Flushed before a line is waited for: its reader may be who writes the next line.
+    output: BufWriter<W>,
+    number: u64,
+    line: Vec<u8>,
+    failure: Option<Failure>,
+}
+
+impl<R: BufRead, W: Write> Lines<R, W> {
+    fn read_group(&mut self) -> Result<Option<GroupLine>, Failure> {
+        self.output.flush()?;
+        let limit = GROUP_LINE_BYTES.max_size();
+        let room = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+        loop {
+            self.line.clear();
+            self.number += 1;
+            if self.input.by_ref().take(room).read_until(b'\n', &mut self.line)? == 0 {
+                return Ok(None);
+            }
+            if !self.line.trim_ascii().is_empty() {
+                break;
+            }
+        }
+        let number = self.number;
+        if self.line.len() > limit {
+            let message =
+                format!("line {number}: a longer line is refused: must be {GROUP_LINE_BYTES}");
+            return Err(Failure::Other(message));
+        }
+        let read = match self.line.trim_ascii_start() {
+            [b'{', ..] => serde_json::from_slice(&self.line),
+            // The reader would take a list of the two for one.
+            _ => Err(serde::de::Error::custom("not an object")),
+        };
+        read.map(Some).map_err(|error| {
+            let allowed = r#"must be like {"group": "a", "jobs": ["a1", "a2"]}"#;
+            Failure::Other(format!("line {number}: {error}: {allowed}"))
+        })
+    }
+}
+
+impl<R: BufRead, W: Write> Source for Lines<R, W> {
+    type Group = GroupLine;
+    type Job = (Box<RawValue>, Box<RawValue>);
+
+    fn next_group(&mut self) -> Pull<GroupLine> {
+        match self.read_group() {
+            Ok(Some(group)) => Pull::Ready(group),
+            Ok(None) => Pull::End,
+            Err(failure) => {
+                self.failure = Some(failure);
+                Pull::Pending // for ever: the caller sees the failure
+            }
+        }
+    }
+
+    fn next_job(&mut self, group: &mut GroupLine) -> Pull<Self::Job> {
+        match group.jobs.pop_front() {
+            Some(job) => Pull::Ready((group.group.clone(), job)),
+            None => Pull::End,
+        }
+    }
+
+    fn size(&self, group: &GroupLine) -> u64 {
+        group.jobs.len() as u64
+    }
+}
+
+pub(super) fn run(args: &SpreadArgs) -> Result<ExitCode, Failure> {
+    let spec = SpreadSpec {
+        policy: match args.policy {
+            PolicyName::RoundRobin => Policy::RoundRobin,
+            PolicyName::Cooldown => Policy::Cooldown,
+        },
+        feeder_count: args.feeders,
+        max_open_groups: args.max_open_groups,
+        on_shortage: args.on_shortage.map(|shortage| match shortage {
+            ShortageName::Emit => OnShortage::Emit,
+            ShortageName::Wait => OnShortage::Wait,
+        }),
+    };
+    let (input, output) = (io::stdin().lock(), io::stdout().lock());
+    let certificate = deal(&spec, args.from_sequence, input, output)?;
+    write_json_line(&mut io::stderr(), &certificate_line(&certificate))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Spreads the groups of `input`, and leaves out the turns before `from_sequence`.
+pub(super) fn deal(
+    spec: &SpreadSpec,
+    from_sequence: u64,
+    input: impl BufRead,
+    output: impl Write,
+) -> Result<Certificate, Failure> {
+    let mut spread = Spread::try_new(spec)?;
+    let mut lines =
+        Lines { input, output: BufWriter::new(output), number: 0, line: Vec::new(), failure: None };
+    let mut turns = 0;
+    loop {
+        match spread.next(&mut lines) {
+            Turn::Job(Dealt { sequence, .. }) | Turn::Idle { sequence }
+                if sequence < from_sequence =>
+            {
+                turns = sequence + 1;
+            }
+            Turn::Job(Dealt { sequence, job: (group, job), .. }) => {
+                turns = sequence + 1;
+                let line = TurnLine::Job { sequence, group: &group, job: &job };
+                write_json_line(&mut lines.output, &line)?;
+            }
+            Turn::Idle { sequence } => {
+                turns = sequence + 1;
+                write_json_line(&mut lines.output, &TurnLine::Idle { sequence, idle: true })?;
+            }
+            Turn::Pending => {
+                if let Some(failure) = lines.failure.take() {
+                    return Err(failure);
+                }
+            }
+            Turn::End => break,
+        }
+    }
+    lines.output.flush()?;
+    if from_sequence > turns {
+        let message =
+            format!("--from-sequence: {from_sequence} is refused: must be 0 to {turns}, all turns");
+        return Err(Failure::Usage(message));
+    }
+    Ok(spread.certificate())
+}
+
+fn certificate_line(certificate: &Certificate) -> CertificateLine {
+    let Certificate {
+        job_count,
+        group_count,
+        min_gap,
+        best_min_gap,
+        close_pair_count,
+        close_pair_lower_bound,
+        widest_span,
+    } = *certificate;
+    CertificateLine {
+        job_count,
+        group_count,
+        min_gap,
+        best_min_gap,
+        close_pair_count,
+        close_pair_lower_bound,
+        widest_span,
+    }
+}
