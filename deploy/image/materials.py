@@ -33,7 +33,8 @@ def cargo(*arguments: str) -> str:
 def linked_crates(target: str) -> tuple[list[tuple[str, str]], dict[str, set[str]]]:
     """Return the crates in the binary as (name, version), offbeat first, and who uses whom."""
     tree = cargo(
-        *("tree", "--locked", "--package", "offbeat", "--target", target, "--no-dedupe"),
+        *("tree", "--locked", "--package", "offbeat", "--no-default-features"),
+        *("--target", target, "--no-dedupe"),
         *("--edges", "normal,no-proc-macro", "--prefix", "depth", "--format", " {p}"),
     )
     crates: dict[tuple[str, str], None] = {}  # in the order of the tree
@@ -71,16 +72,12 @@ def crate_component(package: dict[str, Any], checksum: str | None) -> Component:
     return component
 
 
-def linked_besides(sqlite_folder: Path) -> list[Component]:
+def linked_besides() -> list[Component]:
     """Return what is in the binary and is no crate, as the building machine has it."""
     rust = subprocess.run(["rustc", "--version"], check=True, stdout=subprocess.PIPE, text=True)
-    header = (sqlite_folder / "sqlite3" / "sqlite3.h").read_text()
-    sqlite = re.search(r'#define SQLITE_VERSION\s+"([\d.]+)"', header)
-    assert sqlite, "sqlite3.h names no version"
     found = [
         ("rust-std", rust.stdout.split()[1], "rust-lang:rust", "MIT OR Apache-2.0"),
         ("glibc", platform.libc_ver()[1], "gnu:glibc", "LGPL-2.1-or-later"),
-        ("sqlite", sqlite.group(1), "sqlite:sqlite", "blessing"),
     ]
     return [
         {
@@ -150,9 +147,8 @@ def main() -> None:
     checksums = {(name, version): checksum for name, version, checksum in locked}
 
     packages = [known[crate] for crate in crates]
-    sqlite = next(package for package in packages if package["name"] == "libsqlite3-sys")
     components = [crate_component(known[crate], checksums.get(crate)) for crate in crates]
-    components += linked_besides(Path(sqlite["manifest_path"]).parent)
+    components += linked_besides()
     binary_hash = hashlib.sha256(arguments.binary.read_bytes()).hexdigest()
     arguments.bill.write_text(
         json.dumps(bill(components, uses, binary_hash), separators=(",", ":")) + "\n"

@@ -15,8 +15,9 @@ if [ -z "$binary" ]; then
     # Functions that are the same are kept once: what links on x86-64, lld, can do so.
     same=
     [ "$(uname -m)" != x86_64 ] || same="-C link-arg=-Wl,--icf=all"
+    # SQLite is for files that the simulator writes: there is no place for them in the image.
     RUSTFLAGS="-C target-feature=+crt-static $packed $same $remap" \
-        cargo build --release --locked --package offbeat --target "$target"
+        cargo build --release --locked --package offbeat --no-default-features --target "$target"
     binary=${CARGO_TARGET_DIR:-target}/$target/release/offbeat
 fi
 # The image has no loader and no libraries, so that a dynamic binary would not start there.

@@ -1,5 +1,7 @@
 //! `offbeat simulate`
 
+#[cfg_attr(not(feature = "sqlite"), path = "no_database.rs")]
+mod database;
 mod out;
 mod overwrite;
 mod progress;

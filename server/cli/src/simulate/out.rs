@@ -7,15 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-use offbeat_sim::results::{Figures, PartnerFigures, Results};
+use offbeat_sim::results::Results;
 use offbeat_sim::scenario::Scenario;
 use offbeat_sim::world::Row;
-use rusqlite::Connection;
 
 use super::super::Failure;
-
-/// By which our databases are told from others: "Offb".
-pub(super) const APPLICATION_ID: i32 = 0x4f66_6662;
+use super::database::{self, Database};
 
 /// The first line of our CSV files.
 pub(super) fn csv_title() -> String {
@@ -31,15 +28,14 @@ pub(super) enum Out {
 
 impl Out {
     pub(super) fn at(path: &Path) -> Result<Self, Failure> {
+        let refused = |why| Failure::Usage(format!("--out: {} is refused: {why}", path.display()));
         match path.extension().and_then(|ending| ending.to_str()) {
+            Some("sqlite" | "sqlite3" | "db") if !database::IS_BUILT_IN => {
+                Err(refused("must end in .csv: this binary was built without SQLite"))
+            }
             Some("sqlite" | "sqlite3" | "db") => Ok(Self::Sqlite(path.to_owned())),
             Some("csv") => Ok(Self::Csv(path.to_owned())),
-            _ => {
-                let path = path.display();
-                Err(Failure::Usage(format!(
-                    "--out: {path} is refused: must end in .sqlite or .csv"
-                )))
-            }
+            _ => Err(refused("must end in .sqlite or .csv")),
         }
     }
 
@@ -84,13 +80,14 @@ pub(super) fn write<'a>(
     Ok(written)
 }
 
-struct Run<'a> {
-    number: usize,
+#[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "databases have them"))]
+pub(super) struct Run<'a> {
+    pub(super) number: usize,
     strategy: &'a str,
     /// The place of the strategy.
-    of: usize,
-    seed: u64,
-    rows: &'a [Row],
+    pub(super) of: usize,
+    pub(super) seed: u64,
+    pub(super) rows: &'a [Row],
 }
 
 /// A file that is being written; it is removed unless it is finished.
@@ -102,7 +99,7 @@ pub(super) struct Written<'a> {
 
 #[derive(Debug)]
 enum Writing {
-    Sqlite(Connection),
+    Sqlite(Database),
     Csv(BufWriter<File>),
 }
 
@@ -127,7 +124,7 @@ impl<'a> Written<'a> {
                 if path.exists() {
                     std::fs::remove_file(path).map_err(at)?;
                 }
-                Writing::Sqlite(open(path).map_err(|error| failed(path, &error))?)
+                Writing::Sqlite(Database::create(path)?)
             }
         };
         Ok(Self { out, file: Some(file) })
@@ -139,9 +136,7 @@ impl<'a> Written<'a> {
             Some(Writing::Csv(file)) => {
                 write_csv(file, run).map_err(|error| super::at(path, &error))
             }
-            Some(Writing::Sqlite(connection)) => {
-                write_seconds(connection, run).map_err(|error| failed(path, &error))
-            }
+            Some(Writing::Sqlite(database)) => database.write(path, run),
             None => Ok(()),
         }
     }
@@ -151,17 +146,10 @@ impl<'a> Written<'a> {
         let path = self.out.path();
         match self.file.take() {
             Some(Writing::Csv(mut file)) => file.flush().map_err(|error| super::at(path, &error)),
-            Some(Writing::Sqlite(connection)) => write_figures(&connection, results)
-                .and_then(|()| connection.execute_batch("COMMIT"))
-                .and_then(|()| connection.close().map_err(|(_, error)| error))
-                .map_err(|error| failed(path, &error)),
+            Some(Writing::Sqlite(database)) => database.finish(path, results),
             None => Ok(()),
         }
     }
-}
-
-fn failed(path: &Path, error: &rusqlite::Error) -> Failure {
-    Failure::Other(format!("{}: {error}", path.display()))
 }
 
 fn write_csv(out: &mut impl Write, run: &Run<'_>) -> io::Result<()> {
@@ -175,93 +163,6 @@ fn write_csv(out: &mut impl Write, run: &Run<'_>) -> io::Result<()> {
             write!(out, ",{value}")?;
         }
         writeln!(out)?;
-    }
-    Ok(())
-}
-
-/// Rows of one statement: to begin and end one costs as much as some rows.
-const ROWS_AT_ONCE: usize = 50;
-
-/// An empty database, and its one transaction.
-fn open(path: &Path) -> rusqlite::Result<Connection> {
-    let connection = Connection::open(path)?;
-    // The file is made anew in one go: if that is cut off, it is to be made again.
-    connection.pragma_update(None, "journal_mode", "OFF")?;
-    connection.pragma_update(None, "synchronous", "OFF")?;
-    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-    // For each second, its run would be looked up.
-    connection.pragma_update(None, "foreign_keys", "OFF")?;
-    connection.pragma_update(None, "page_size", 65_536)?;
-    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
-    let figures = Figures::NAMES.map(|name| format!("{name} REAL NOT NULL")).join(", ");
-    let columns = Row::COLUMNS.map(|name| format!("{name} INTEGER NOT NULL")).join(", ");
-    connection.execute_batch(&format!(
-        "CREATE TABLE strategies (id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, {figures});
-         CREATE TABLE partners (strategy_id INTEGER NOT NULL REFERENCES strategies, name TEXT NOT NULL, jobs_finished REAL NOT NULL, throttled REAL NOT NULL, failed REAL NOT NULL, mean_wait REAL NOT NULL);
-         CREATE TABLE runs (id INTEGER PRIMARY KEY, strategy_id INTEGER NOT NULL REFERENCES strategies, seed INTEGER NOT NULL);
-         CREATE TABLE seconds (run_id INTEGER NOT NULL REFERENCES runs, second INTEGER NOT NULL, {columns});
-         BEGIN;"
-    ))?;
-    Ok(connection)
-}
-
-/// One wide row a second: several times quicker than a row for each number.
-fn write_seconds(connection: &Connection, run: &Run<'_>) -> rusqlite::Result<()> {
-    let whole = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-    let id = whole(run.number);
-    let values = (id, whole(run.of), run.seed.cast_signed());
-    connection.execute("INSERT INTO runs VALUES (?, ?, ?)", values)?;
-    let (mut many, mut one) =
-        (Seconds::new(connection, ROWS_AT_ONCE)?, Seconds::new(connection, 1)?);
-    let (full, rest) = run.rows.as_chunks::<ROWS_AT_ONCE>();
-    for (place, rows) in full.iter().enumerate() {
-        many.insert(id, whole(place * ROWS_AT_ONCE), rows)?;
-    }
-    for (second, row) in (whole(full.len() * ROWS_AT_ONCE)..).zip(rest) {
-        one.insert(id, second, std::slice::from_ref(row))?;
-    }
-    Ok(())
-}
-
-/// Inserts so many seconds that follow one another.
-struct Seconds<'a>(rusqlite::Statement<'a>);
-
-impl<'a> Seconds<'a> {
-    fn new(connection: &'a Connection, rows: usize) -> rusqlite::Result<Self> {
-        let columns = vec!["?"; Row::COLUMNS.len()].join(", ");
-        let rows: Vec<String> =
-            (0..rows).map(|row| format!("(?1, ?2 + {row}, {columns})")).collect();
-        let insert = format!("INSERT INTO seconds VALUES {}", rows.join(", "));
-        connection.prepare(&insert).map(Self)
-    }
-
-    fn insert(&mut self, run: i64, first: i64, rows: &[Row]) -> rusqlite::Result<()> {
-        self.0.raw_bind_parameter(1, run)?;
-        self.0.raw_bind_parameter(2, first)?;
-        for (place, value) in (3..).zip(rows.iter().flat_map(Row::values)) {
-            self.0.raw_bind_parameter(place, value)?;
-        }
-        self.0.raw_execute().map(|_| ())
-    }
-}
-
-fn write_figures(connection: &Connection, results: &Results) -> rusqlite::Result<()> {
-    let marks = vec!["?"; Figures::NAMES.len() + 3].join(", ");
-    let mut strategy = connection.prepare(&format!("INSERT INTO strategies VALUES ({marks})"))?;
-    let mut partner = connection.prepare("INSERT INTO partners VALUES (?, ?, ?, ?, ?, ?)")?;
-    for (id, outcome) in (0_i64..).zip(&results.strategies) {
-        strategy.raw_bind_parameter(1, id)?;
-        strategy.raw_bind_parameter(2, &outcome.name)?;
-        strategy.raw_bind_parameter(3, outcome.kind)?;
-        for (place, name) in Figures::NAMES.iter().enumerate() {
-            strategy.raw_bind_parameter(place + 4, outcome.figures.get(name))?;
-        }
-        strategy.raw_execute()?;
-        for PartnerFigures { name, jobs_finished, throttled, failed, mean_wait } in
-            &outcome.partners
-        {
-            partner.execute((id, name, jobs_finished, throttled, failed, mean_wait))?;
-        }
     }
     Ok(())
 }

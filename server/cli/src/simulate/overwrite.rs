@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use offbeat_core::{Reason, Rejection};
 
 use super::super::Failure;
-use super::out::{APPLICATION_ID, csv_title};
+use super::out::csv_title;
+
+/// By which our databases are told from others: "Offb".
+pub(super) const APPLICATION_ID: i32 = 0x4f66_6662;
 use crate::report::MARK;
 
 /// Only results of an earlier simulation, and what is empty, may be overwritten.
