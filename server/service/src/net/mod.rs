@@ -15,6 +15,7 @@ mod tls;
 mod turnstile;
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -101,6 +102,19 @@ impl Server {
     /// requests close at once, requests under way may go on, and what is left at
     /// the end is cut.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
+        self.run_until(Box::pin(shutdown)).await;
+    }
+
+    /// Behind a pointer, so that all that it runs is compiled here, and not where it is called: that
+    /// crate is compiled for size. (docs/decisions/0011-small-and-fast.md)
+    fn run_until<'a>(
+        self,
+        shutdown: Pin<Box<dyn Future<Output = ()> + 'a>>,
+    ) -> Pin<Box<dyn Future<Output = ()> + 'a>> {
+        Box::pin(self.serve(shutdown))
+    }
+
+    async fn serve(self, shutdown: Pin<Box<dyn Future<Output = ()> + '_>>) {
         let Self { listeners, admin, secrets, config, spans } = self;
         let metrics = Arc::new(Metrics::default());
         let store = Arc::new(MemoryStore::new(clock::now, config.limits.spread_bytes));
