@@ -1,5 +1,6 @@
 //! One connection: HTTP/1.1 or HTTP/2, from its first byte to its last.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -164,11 +165,13 @@ impl Connections {
         let turnstile = Arc::clone(&self.turnstile);
         // Nothing holds the task of a connection that has ended, else its memory would stay.
         tokio::spawn(async move {
-            let served =
-                turnstile.pass(|| entry.guest.is_stranger(), serve(peer, serving, &entry.guest));
-            tokio::select! {
-                () = served => {}
-                _ = cut.wait_for(|cut| *cut) => {}
+            {
+                let served = pin!(serve(peer, serving, &entry.guest));
+                let served = turnstile.pass(|| entry.guest.is_stranger(), served);
+                tokio::select! {
+                    () = served => {}
+                    _ = cut.wait_for(|cut| *cut) => {}
+                }
             }
             drop((entry, place));
         });

@@ -3,7 +3,7 @@
 //! have their turns one behind the other, and a caller's request would wait for all of them.
 
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
@@ -30,13 +30,14 @@ impl Default for Turnstile {
 type Waiting = Option<Pin<Box<dyn Future<Output = ()> + Send>>>;
 
 impl Turnstile {
-    /// Does `work`, for which each step needs a place as long as it is a stranger's.
+    /// Does `work`, for which each step needs a place as long as it is a stranger's. It stays where
+    /// it is: a connection's is large, and would else have room in this future, too.
     pub(super) async fn pass<T>(
         &self,
         is_stranger: impl Fn() -> bool,
-        work: impl Future<Output = T>,
+        mut work: Pin<&mut impl Future<Output = T>>,
     ) -> T {
-        let (mut work, mut waiting) = (pin!(work), None);
+        let mut waiting = None;
         poll_fn(|cx| {
             if is_stranger() {
                 ready!(self.poll_place(&mut waiting, cx));
@@ -87,6 +88,7 @@ impl Turnstile {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     use tokio::task::yield_now;
@@ -110,12 +112,12 @@ mod tests {
         let mut crowd = tokio::task::JoinSet::new();
         for _ in 0..1_000 {
             let (turnstile, steps) = (Arc::clone(&turnstile), Arc::clone(&steps));
-            crowd.spawn(async move { turnstile.pass(|| true, counted(&steps)).await });
+            crowd.spawn(async move { turnstile.pass(|| true, pin!(counted(&steps))).await });
         }
         // Whoever is known goes on in each turn, and sees few strangers between two of them.
         let (mut before, mut turns) = (0, 0);
         while before < 3_000 {
-            turnstile.pass(|| false, yield_now()).await;
+            turnstile.pass(|| false, pin!(yield_now())).await;
             let now = steps.load(Ordering::Relaxed);
             assert!(now - before <= 3 * STRANGERS_A_TURN, "{} strangers in a turn", now - before);
             before = now;
@@ -137,7 +139,8 @@ mod tests {
         for _ in 0..STRANGERS_A_TURN {
             turnstile.free.try_acquire().unwrap().forget();
         }
-        let mut work = pin!(turnstile.pass(is_stranger, counted(&steps)));
+        let steps_of_work = pin!(counted(&steps));
+        let mut work = pin!(turnstile.pass(is_stranger, steps_of_work));
         let mut step = || {
             let mut once = pin!(poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx).is_ready())));
             let mut context = Context::from_waker(std::task::Waker::noop());
