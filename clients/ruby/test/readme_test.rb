@@ -18,6 +18,6 @@ class ReadmeTest < OffbeatTest
       end
       scope.eval(code, "README.md")
     end
-    assert_equal 53, checked
+    assert_equal 54, checked
   end
 end
