@@ -219,7 +219,7 @@ def test_the_codes_of_alerts_are_those_of_grpc():
     for rule in rules():
         for value in re.findall(r'code=~?"([^"]*)"', rule["expr"]):
             names |= set(value.split("|"))
-    source = (ROOT / "server" / "src" / "metrics" / "mod.rs").read_text()
+    source = (ROOT / "server" / "service" / "src" / "metrics" / "mod.rs").read_text()
     assert names
     assert all(f'=> "{name}"' in source for name in names)
 
