@@ -135,6 +135,25 @@ async fn deadlines_hold_in_streams_too() {
 }
 
 #[tokio::test]
+async fn a_unary_call_is_one_message_and_not_any_number() {
+    let server = Server::start(&config());
+    let channel = http2(server.tcp().await).await;
+    for method in ["AssignSlots", "AssignSlot", "ListSlots"] {
+        let (part, body) = open_body();
+        for _ in 0..2 {
+            part.send(frame(&encoded(method, &json!({"schedule": any_schedule()})))).unwrap();
+        }
+        let call = grpc_request(&path_of(method), Bytes::new()).map(|_| body);
+        let mut channel = channel.clone();
+        // Though the caller would go on.
+        let status = post2(&mut channel, call).await.grpc_status();
+        assert_eq!(status.code(), Code::InvalidArgument, "{method}: {status:?}");
+        assert_eq!(reason(&status), "ERROR_REASON_MALFORMED");
+        drop(part);
+    }
+}
+
+#[tokio::test]
 async fn a_request_that_never_ends_is_given_up() {
     let server = Server::start(&config_with(&["--unary-timeout", "1"]));
     let mut channel = http2(server.tcp().await).await;

@@ -1,5 +1,6 @@
 //! Work under way: the place it holds, and where it is done.
 
+use std::cell::Cell;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -115,8 +116,13 @@ impl Charge {
     }
 }
 
-/// Runs `work`, on another thread if it is `long`, so that the event loop goes
-/// on. The work holds `permit`: a caller who leaves does not make room for more
+thread_local! {
+    /// Whether this thread is one of those for long work.
+    static IS_OFF_LOOP: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work`, on another thread if it is `long` and this is not such a thread, so that the
+/// event loop goes on. The work holds `permit`: a caller who leaves does not make room for more
 /// of it. Work that has not begun when its caller leaves is dropped.
 ///
 /// # Errors
@@ -126,10 +132,11 @@ pub async fn off_loop<T: Send + 'static>(
     permit: Option<Permit>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, WorkLost> {
-    if !long {
+    if !long || IS_OFF_LOOP.get() {
         return Ok(work());
     }
     let working = tokio::task::spawn_blocking(move || {
+        IS_OFF_LOOP.set(true); // for good: the event loop is never on it
         let done = work();
         drop(permit);
         done
@@ -203,6 +210,24 @@ mod tests {
             finish.send(()).unwrap();
             let _given_back = places.acquire().await.unwrap();
         });
+    }
+
+    #[test]
+    fn long_work_within_long_work_takes_no_second_thread() {
+        let runtime = runtime();
+        let handle = runtime.handle().clone();
+        let thread = || std::thread::current().id();
+        let both = runtime.block_on(async {
+            let within = move || {
+                let inner = handle.block_on(off_loop(true, None, thread));
+                (thread(), inner.unwrap())
+            };
+            let patience = std::time::Duration::from_secs(5);
+            tokio::time::timeout(patience, off_loop(true, None, within)).await
+        });
+        let (outer, inner) = both.expect("it waits for itself").unwrap();
+        assert_eq!(outer, inner);
+        assert_ne!(outer, thread());
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod credentials;
 mod deadline;
 mod direct;
 mod message_size;
+mod unary;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +24,6 @@ use tokio::time::Instant;
 use tonic::body::Body;
 use tonic::service::Routes;
 use tonic::{Code, Status};
-use tower::ServiceExt as _;
 use tracing::Instrument as _;
 
 use crate::config::Limits;
@@ -195,17 +195,21 @@ impl Stack {
     /// Calls the handler of a gRPC request.
     async fn call(&self, request: Request<Body>, method: &Method) -> Response<Body> {
         let path = request.uri().path().to_owned();
-        let request = match request.extensions().get::<Permit>().cloned() {
+        let permit = request.extensions().get::<Permit>().cloned();
+        let routes = self.routes.clone();
+        let response = match permit {
             Some(permit) => {
                 let (limit, patience) = (self.largest(method), self.shared.unary_time);
-                request.map(|body| Body::new(MeasuredBody::new(body, limit, permit, patience)))
+                let request =
+                    request.map(|body| MeasuredBody::new(body, limit, permit.clone(), patience));
+                match method.streaming {
+                    true => unary::answer(routes, request.map(Body::new)).await,
+                    false => unary::call(routes, request, method.apart, permit).await,
+                }
             }
-            None => request, // every request has one
+            None => unary::answer(routes, request).await, // every request has one
         };
-        match self.routes.clone().oneshot(request).await {
-            Ok(response) => explained(response.map(Body::new), &path),
-            Err(never) => match never {},
-        }
+        explained(response, &path)
     }
 }
 

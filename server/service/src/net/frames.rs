@@ -23,6 +23,9 @@ const BLAMELESS: [u8; 4] = [0, 2, 7, 8];
 /// Frames that a request earns, and each frame of data.
 const EARNED_BY_REQUEST: u64 = 8;
 const EARNED_BY_DATA: u64 = 2;
+/// Shorter data carry next to nothing. A request has one such frame, or two; those of a message
+/// that is cut in tiny pieces have no end. (The library minds them where nobody reads them.)
+const TINY: usize = 16;
 /// Bytes of answers that earn one: a reader tells of the room it has made.
 const BYTES_PER_FRAME: u64 = 256;
 
@@ -55,31 +58,34 @@ impl FrameMeter {
         }
     }
 
-    /// Bytes of the peer.
+    /// Bytes of the peer; says how many frames ended in them.
     ///
     /// # Errors
     /// When they go on with frames that carry nothing.
-    pub fn pass_in(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+    pub fn pass_in(&mut self, mut bytes: &[u8]) -> io::Result<usize> {
         let Some(seen) = self.preface else {
-            return Ok(());
+            return Ok(0);
         };
         let rest = PREFACE.get(seen..).unwrap_or_default();
         let (now, later) = bytes.split_at(rest.len().min(bytes.len()));
         if !rest.starts_with(now) {
             self.preface = None; // HTTP/1.1, or nonsense
-            return Ok(());
+            return Ok(0);
         }
         self.preface = Some(seen + now.len());
         bytes = later;
+        let mut count = 0;
         while let Some(frame) = self.read.next(&mut bytes) {
             match frame.kind {
-                DATA if frame.length > 0 => self.earn(EARNED_BY_DATA),
+                DATA if frame.length >= TINY => self.earn(EARNED_BY_DATA),
                 HEADERS => self.earn(EARNED_BY_REQUEST),
-                DATA | CONTINUATION => {} // the library has limits for them
+                CONTINUATION => {}              // the library has limits for them,
+                DATA if frame.length == 0 => {} // and for these
                 _ => self.spend()?,
             }
+            count += 1;
         }
-        Ok(())
+        Ok(count)
     }
 
     /// Bytes to the peer.
@@ -235,10 +241,23 @@ mod tests {
     }
 
     #[test]
+    fn so_do_tiny_pieces_of_a_message() {
+        let tiny = |count: i64, length| {
+            frame(DATA, &vec![0; length]).repeat(usize::try_from(count).unwrap())
+        };
+        let mut meter = begun();
+        assert_eq!(meter.pass_in(&tiny(100, 5)).unwrap(), 100, "frames have ended");
+        assert!(meter.pass_in(&tiny(FRAME_CREDIT.maximum * 2, TINY - 1)).is_err());
+        let mut meter = begun();
+        meter.pass_in(&tiny(FRAME_CREDIT.maximum * 2, TINY)).unwrap();
+    }
+
+    #[test]
     fn requests_data_and_answers_earn_frames() {
         let mut meter = begun();
         for _ in 0..FRAME_CREDIT.maximum {
-            meter.pass_in(&[frame(HEADERS, b"h"), frame(DATA, b"d"), pings(8)].concat()).unwrap();
+            let request = [frame(HEADERS, b"h"), frame(DATA, &[0; TINY]), frame(DATA, b"d")];
+            meter.pass_in(&[request.concat(), pings(8)].concat()).unwrap();
         }
         for _ in 0..FRAME_CREDIT.maximum {
             meter.pass_out(&frame(DATA, &[0; 1_024])).unwrap();

@@ -7,6 +7,7 @@ mod frames;
 mod guests;
 mod listener;
 mod patience;
+mod pause;
 mod reload;
 mod requests;
 mod schedules;

@@ -2,7 +2,7 @@
 //! soon which protocol it speaks, and must take what is written to it.
 
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
@@ -12,14 +12,23 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
 use super::frames::FrameMeter;
+use super::pause::Pause;
 use crate::config::Limits;
 
 /// Bytes that decide between HTTP/1.1 and HTTP/2: the preface of the latter (RFC 9113, 3.4).
 const PREFACE_BYTES: usize = 24;
 
-/// Bytes that are read before others have their turn: of a flood of the smallest frames, some
-/// hundreds of microseconds.
-const TURN_BYTES: usize = 16 << 10;
+/// What is read before others have their turn, in bytes; each frame costs as much as so many.
+/// Of large frames it is some microseconds, of a flood of the smallest ones a tenth of a
+/// millisecond.
+const TURN: usize = 16 << 10;
+const FRAME_COST: usize = 64;
+
+/// Of whom nothing has been read may send frames of a byte.
+const FIRST_FRAME: usize = 10;
+
+/// Less is never read at once.
+const LEAST_READ: usize = 256;
 
 /// Fails to read if the first bytes do not come in time, to write if the peer takes nothing for
 /// too long, and either if the frames are a flood.
@@ -27,8 +36,12 @@ pub(super) struct PatientSocket<S> {
     socket: S,
     known: Arc<AtomicBool>,
     meter: FrameMeter,
-    /// Bytes read in this turn.
+    /// What has been read in this turn.
     turn: usize,
+    /// Bytes of the last read, and what they cost.
+    last: (usize, usize),
+    /// Until others have had theirs.
+    pause: Pause,
     missing: usize,
     silent: Option<Pin<Box<Sleep>>>,
     write_patience: Duration,
@@ -43,11 +56,32 @@ impl<S> PatientSocket<S> {
             known,
             meter: FrameMeter::new(limits.error_resets),
             turn: 0,
+            last: (FIRST_FRAME, FIRST_FRAME + FRAME_COST),
+            pause: Pause::default(),
             missing: PREFACE_BYTES,
             silent: Some(Box::pin(tokio::time::sleep(limits.first_bytes))),
             write_patience: limits.write_stall,
             stalled: None,
         }
+    }
+
+    /// Reads no more than fits this turn, if what follows is like what was read last.
+    fn read_some(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>>
+    where
+        S: AsyncRead + Unpin,
+    {
+        let socket = Pin::new(&mut self.socket);
+        let (bytes, cost) = self.last;
+        let most = ((TURN - self.turn) * bytes / cost.max(1)).max(LEAST_READ);
+        // Frames of a kilobyte and more are cheap enough for any buffer.
+        if buffer.remaining() <= most || cost < bytes + bytes / 16 {
+            return socket.poll_read(cx, buffer);
+        }
+        let mut some = ReadBuf::new(buffer.initialize_unfilled_to(most));
+        ready!(socket.poll_read(cx, &mut some))?;
+        let count = some.filled().len();
+        buffer.advance(count);
+        Poll::Ready(Ok(()))
     }
 
     /// Passes on what a write came to; times those that come to nothing.
@@ -73,19 +107,22 @@ impl<S: AsyncRead + Unpin> AsyncRead for PatientSocket<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.turn >= TURN_BYTES {
+        if self.turn >= TURN {
             self.turn = 0;
-            // Unlike a waker that is woken at once, this looks for what has come to others first.
-            let _ = pin!(tokio::task::yield_now()).poll(cx);
-            return Poll::Pending;
+            self.pause.begin();
         }
+        ready!(self.pause.poll_end(cx));
         let before = buffer.filled().len();
-        let read = Pin::new(&mut self.socket).poll_read(cx, buffer);
+        let read = self.read_some(cx, buffer);
         if read.is_ready() {
             let bytes = buffer.filled().get(before..).unwrap_or_default();
-            self.turn += bytes.len();
             self.missing = self.missing.saturating_sub(bytes.len());
-            self.meter.pass_in(bytes)?;
+            let frames = self.meter.pass_in(bytes)?;
+            let cost = bytes.len() + FRAME_COST * frames;
+            self.turn += cost;
+            if cost > 0 {
+                self.last = (bytes.len(), cost);
+            }
             if self.missing == 0 && self.silent.take().is_some() {
                 self.known.store(true, Ordering::Relaxed);
             }
@@ -139,5 +176,87 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PatientSocket<S> {
 
     fn is_write_vectored(&self) -> bool {
         self.socket.is_write_vectored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::task::Waker;
+
+    use super::*;
+    use crate::config::Config;
+
+    const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+    fn socket(sent: &[u8]) -> PatientSocket<&[u8]> {
+        let config = Config::from_flags::<&str>([]).unwrap();
+        PatientSocket::new(sent, Arc::default(), &config.limits)
+    }
+
+    /// Frames of DATA with so many bytes each.
+    fn frames(length: u32, count: usize) -> Vec<u8> {
+        let [_, high, middle, low] = length.to_be_bytes();
+        let mut frame = vec![high, middle, low, 0, 0, 0, 0, 0, 1];
+        frame.resize(frame.len() + length as usize, b'd');
+        [PREFACE, &frame.repeat(count)].concat()
+    }
+
+    /// The bytes that are read of `sent` in each turn, and the most at once.
+    async fn turns(sent: &[u8]) -> (Vec<usize>, usize) {
+        let mut socket = socket(sent);
+        let (mut turns, mut largest, mut memory) = (vec![0], 0, vec![0; 16 << 10]);
+        poll_fn(|cx| {
+            loop {
+                let mut buffer = ReadBuf::new(&mut memory);
+                match Pin::new(&mut socket).poll_read(cx, &mut buffer) {
+                    Poll::Pending => {
+                        turns.push(0);
+                        return Poll::Pending;
+                    }
+                    Poll::Ready(read) => read.unwrap(),
+                }
+                let bytes = buffer.filled().len();
+                if bytes == 0 {
+                    return Poll::Ready(());
+                }
+                largest = largest.max(bytes);
+                *turns.last_mut().unwrap() += bytes;
+            }
+        })
+        .await;
+        assert_eq!(turns.iter().sum::<usize>(), sent.len(), "nothing is lost");
+        (turns, largest)
+    }
+
+    #[tokio::test]
+    async fn tiny_frames_are_read_some_hundred_in_a_turn() {
+        let sent = frames(1, 5_000);
+        let (turns, _) = turns(&sent).await;
+        let most = turns.iter().max().unwrap() / 10;
+        assert!(most <= TURN / FRAME_COST + 30, "{most} frames in a turn");
+        assert!(turns.len() < 5_000 / 100, "{} turns", turns.len());
+    }
+
+    #[tokio::test]
+    async fn large_frames_are_read_as_they_come() {
+        let sent = frames(16_000, 20);
+        let (turns, largest) = turns(&sent).await;
+        assert_eq!(largest, 16 << 10);
+        assert!(turns.len() <= 1 + sent.len() / TURN, "{turns:?}");
+    }
+
+    #[tokio::test]
+    async fn who_is_polled_again_at_once_reads_nothing_until_the_next_turn() {
+        let sent = frames(16_000, 20);
+        let mut socket = socket(&sent);
+        let (mut read, mut memory) = (0, vec![0; 16 << 10]);
+        let mut context = Context::from_waker(Waker::noop());
+        for _ in 0..100 {
+            let mut buffer = ReadBuf::new(&mut memory);
+            let _ = Pin::new(&mut socket).poll_read(&mut context, &mut buffer);
+            read += buffer.filled().len();
+        }
+        assert!(read < TURN + (16 << 10), "{read} bytes in one turn");
     }
 }

@@ -7,6 +7,8 @@ pub struct Method {
     pub path: &'static str,
     /// Whether its messages may be large.
     pub bulk: bool,
+    /// When it is answered on another thread as a whole.
+    pub apart: Apart,
     /// Whether it may stay open as long as its caller likes.
     pub streaming: bool,
     /// Whether it only watches, and ends as soon as the server begins to stop.
@@ -15,17 +17,34 @@ pub struct Method {
     pub exempt: bool,
 }
 
+/// When a unary method is answered apart from the event loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Apart {
+    /// Never: its messages are small, or it waits.
+    Never,
+    /// When its message is large.
+    Large,
+    /// Always: its answers are large, or take long.
+    Always,
+}
+
 impl Method {
     const fn unary(path: &'static str) -> Self {
-        Self { path, bulk: false, streaming: false, observing: false, exempt: false }
+        let (bulk, apart) = (false, Apart::Never);
+        Self { path, bulk, apart, streaming: false, observing: false, exempt: false }
     }
 
     const fn bulk(path: &'static str) -> Self {
-        Self { bulk: true, ..Self::unary(path) }
+        Self { bulk: true, apart: Apart::Large, ..Self::unary(path) }
+    }
+
+    /// One that always takes long.
+    const fn apart(self) -> Self {
+        Self { apart: Apart::Always, ..self }
     }
 
     const fn bulk_stream(path: &'static str) -> Self {
-        Self { streaming: true, ..Self::bulk(path) }
+        Self { streaming: true, apart: Apart::Never, ..Self::bulk(path) }
     }
 
     const fn watch(path: &'static str) -> Self {
@@ -66,18 +85,19 @@ pub static METHODS: [Method; 32] = [
     Method::unary("/offbeat.v1.LaneService/RouteJob"),
     Method::bulk("/offbeat.v1.LaneService/DispatchJobs"),
     Method::unary("/offbeat.v1.LaneService/SplitWorkers"),
-    Method::bulk("/offbeat.v1.LaneService/PlanLanes"),
-    Method::unary("/offbeat.v1.SlotService/DescribeSchedule"),
-    Method::unary("/offbeat.v1.SlotService/ListSlots"),
-    Method::unary("/offbeat.v1.SlotService/GetWindowPredicate"),
+    Method::bulk("/offbeat.v1.LaneService/PlanLanes").apart(),
+    Method::unary("/offbeat.v1.SlotService/DescribeSchedule").apart(),
+    Method::unary("/offbeat.v1.SlotService/ListSlots").apart(),
+    Method::unary("/offbeat.v1.SlotService/GetWindowPredicate").apart(),
     Method::unary("/offbeat.v1.SlotService/GetReciprocalSlots"),
-    Method::bulk("/offbeat.v1.SlotService/PlanMigration"),
-    Method::bulk("/offbeat.v1.SlotService/AuditIds"),
+    Method::bulk("/offbeat.v1.SlotService/PlanMigration").apart(),
+    Method::bulk("/offbeat.v1.SlotService/AuditIds").apart(),
     Method::bulk_stream("/offbeat.v1.SlotService/StreamSlotAssignments"),
     Method::bulk("/offbeat.v1.LatenessService/RecordLateness"),
     Method::bulk_stream("/offbeat.v1.SpreadService/Spread"),
     Method::unary("/offbeat.v1.NamedSpreadService/OpenSpread"),
-    Method::bulk("/offbeat.v1.NamedSpreadService/WaitForGroups"),
+    // It waits, which would take a thread.
+    Method { apart: Apart::Never, ..Method::bulk("/offbeat.v1.NamedSpreadService/WaitForGroups") },
     // Its jobs are lost with the process: it has no use for the grace period.
     Method::watch("/offbeat.v1.NamedSpreadService/StreamJobs"),
     Method::unary("/offbeat.v1.NamedSpreadService/DescribeSpread"),

@@ -101,6 +101,13 @@ pub fn malformed_message(error: &prost::DecodeError) -> Status {
     refused(&Rejection::new(Reason::Malformed, "message", error, "must be a message of the method"))
 }
 
+/// INVALID_ARGUMENT: a unary call with several messages.
+#[must_use]
+pub fn more_than_one_message() -> Status {
+    let allowed = "must be one message: the method is unary";
+    refused(&Rejection::new(Reason::Malformed, "message", "several", allowed))
+}
+
 /// RESOURCE_EXHAUSTED: a message of `length` bytes, above its limit.
 #[must_use]
 pub fn message_too_large(length: usize, limit: Limit) -> Status {
