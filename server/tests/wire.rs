@@ -323,6 +323,7 @@ async fn streams_go_on_with_the_schedule_of_their_first_message() {
         (vec![schedule.clone(), schedule.clone()], "schedule"),
         (vec![schedule.clone(), json!({"kind": "b", "ids": {"texts": ["a"]}})], "kind"),
         (vec![schedule.clone(), json!({"fromTime": "2026-01-01T00:00:00Z"})], "from_time"),
+        (vec![schedule.clone(), json!({"readMask": "slotIndexes"})], "read_mask"),
         (vec![schedule.clone(), json!({})], "ids"),
     ] {
         let body: Vec<u8> = bad.iter().flat_map(|m| frame(&encoded(method.name(), m))).collect();

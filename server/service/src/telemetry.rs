@@ -143,3 +143,36 @@ pub(crate) fn span(method: &Method, headers: &HeaderMap) -> Span {
     let _ = span.set_parent(caller); // a span that is not exported has no parent either
     span
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_collector_is_asked_by_plain_http_at_its_own_port() {
+        for (endpoint, asked) in [
+            ("http://collector:4318", "collector:4318"),
+            ("http://[::1]:4318/base/", "[::1]:4318"),
+            ("http://collector", "collector:80"),
+        ] {
+            let Peer::Tcp(address) = Collector::at(endpoint).unwrap().peer else {
+                panic!("{endpoint} is not asked over TCP");
+            };
+            assert_eq!(address, asked);
+        }
+        let refused = [
+            "",
+            "collector:4318",
+            "/v1/traces",
+            "https://collector:4318",
+            "grpc://collector:4317",
+            "http://user:secret@collector:4318",
+            "http://collector:4318?token=secret",
+        ];
+        for endpoint in refused {
+            let said = exporter(endpoint).unwrap_err();
+            assert!(said.starts_with("--otlp-endpoint: "), "{said}");
+            assert!(said.contains("must be http://HOST:PORT"), "{said}");
+        }
+    }
+}

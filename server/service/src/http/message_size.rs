@@ -13,6 +13,7 @@ use tokio::time::Sleep;
 use tonic::Status;
 use tonic::body::Body;
 
+use crate::rpc::single::PREFIX;
 use crate::rpc::status;
 use crate::work::Permit;
 
@@ -45,9 +46,6 @@ impl MeasuredBody {
         }
     }
 }
-
-/// A compressed flag and the length, four bytes, big-endian.
-const PREFIX: usize = 5;
 
 /// Finds the length prefixes in a stream of bytes, cut anywhere.
 struct Meter {

@@ -4,7 +4,7 @@
 //! the answer: megabytes take milliseconds to decode, or to write, in which the event loop would
 //! answer nobody.
 
-use bytes::{Buf as _, BytesMut};
+use bytes::{Buf as _, Bytes};
 use http::{Request, Response};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, Full};
@@ -15,6 +15,7 @@ use tower::ServiceExt as _;
 
 use super::message_size::MeasuredBody;
 use crate::rpc::methods::Apart;
+use crate::rpc::single::PREFIX;
 use crate::rpc::status;
 use crate::work::{Permit, off_loop};
 
@@ -30,12 +31,15 @@ pub(super) async fn call(
 ) -> Response<Body> {
     let (head, mut body) = request.into_parts();
     // In one piece: small ones would each be kept with the buffer that they were read to.
-    let mut message = BytesMut::new();
+    let mut message = Vec::new();
     while let Some(frame) = body.frame().await {
         match frame.map(Frame::into_data) {
             Ok(Ok(piece)) => {
+                if message.capacity() - message.len() < piece.len() {
+                    message.reserve_exact(room(&message, piece.len()));
+                }
                 message.extend_from_slice(&piece);
-                if is_more_than_one(&message) {
+                if announced(&message).is_some_and(|length| length < message.len()) {
                     // There could be any number of them.
                     return status::more_than_one_message().into_http();
                 }
@@ -49,7 +53,7 @@ pub(super) async fn call(
         Apart::Large => message.len() > LARGE,
         Apart::Always => true,
     };
-    let request = Request::from_parts(head, Body::new(Full::from(message.freeze())));
+    let request = Request::from_parts(head, Body::new(Full::<Bytes>::from(message)));
     if !is_long {
         return answer(routes, request).await;
     }
@@ -66,12 +70,18 @@ pub(super) async fn call(
     answered.await.unwrap_or_else(|lost| Status::from(lost).into_http())
 }
 
-/// Whether something follows the first message.
-fn is_more_than_one(mut bytes: &[u8]) -> bool {
-    let (Ok(_compressed), Ok(length)) = (bytes.try_get_u8(), bytes.try_get_u32()) else {
-        return false;
-    };
-    usize::try_from(length).is_ok_and(|length| bytes.len() > length)
+/// The bytes of the first message with its prefix, if that has come.
+fn announced(mut bytes: &[u8]) -> Option<usize> {
+    bytes.try_get_u8().ok()?; // whether it is compressed
+    let length = usize::try_from(bytes.try_get_u32().ok()?).ok()?;
+    length.checked_add(PREFIX)
+}
+
+/// Room for `more` bytes behind `bytes`, and for as many again as have come, but not for more than
+/// are announced: who announces much and sends little takes little.
+fn room(bytes: &[u8], more: usize) -> usize {
+    let missing = announced(bytes).map_or(0, |length| length.saturating_sub(bytes.len()));
+    missing.min(bytes.len()).max(more)
 }
 
 /// What the routes answer.
@@ -87,12 +97,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_than_one_message_is_seen_as_soon_as_the_second_begins() {
-        for one in [&[][..], &[0, 0, 0, 0], &[0, 0, 0, 0, 2, 7], &[0, 0, 0, 0, 2, 7, 7]] {
-            assert!(!is_more_than_one(one), "{one:?}");
-        }
-        for more in [&[0, 0, 0, 0, 2, 7, 7, 0][..], &[0, 0, 0, 0, 0, 0]] {
-            assert!(is_more_than_one(more), "{more:?}");
-        }
+    fn a_message_says_how_long_it_is() {
+        assert_eq!(announced(&[0, 0, 0, 0]), None);
+        assert_eq!(announced(&[0, 0, 0, 0, 0]), Some(5));
+        assert_eq!(announced(&[0, 0, 0, 1, 2, 7, 7]), Some(5 + 258));
+    }
+
+    #[test]
+    fn there_is_room_for_what_has_come_twice_and_never_for_more_than_is_announced() {
+        let begun = [&[0, 0, 0, 100, 0][..], &[7; 1_000]].concat();
+        assert_eq!(room(&[], 5), 5);
+        assert_eq!(room(&begun, 10), begun.len());
+        assert_eq!(room(&begun, 2_000), 2_000);
+        let nearly = [&[0, 0, 0, 4, 0][..], &[7; 1_000]].concat();
+        assert_eq!(room(&nearly, 1), 24);
     }
 }

@@ -23,7 +23,7 @@ const MOST_RUNS: usize = 16;
 const REMEMBERED: usize = 16;
 /// Longer descriptions are not remembered.
 const REMEMBERED_BYTES: usize = 1 << 10;
-/// In front of a message: that it is not compressed, and its length.
+/// In front of a message: whether it is compressed, and its length, four bytes, big-endian.
 pub(crate) const PREFIX: usize = 5;
 
 /// Answers plain questions.

@@ -9,10 +9,8 @@ use tonic::body::Body;
 use tonic::{Code, Status};
 
 use super::strip_entity_headers;
+use crate::rpc::single::PREFIX;
 use crate::rpc::status;
-
-/// Bytes before a message: the compressed flag and the length.
-const PREFIX: usize = 5;
 
 /// The headers to send on, and the bytes of the message, of a gRPC answer; or its status.
 pub(super) async fn unary_message(response: Response<Body>) -> Result<(HeaderMap, Bytes), Status> {
