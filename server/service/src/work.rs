@@ -225,6 +225,7 @@ mod tests {
             let patience = std::time::Duration::from_secs(5);
             tokio::time::timeout(patience, off_loop(true, None, within)).await
         });
+        runtime.shutdown_background(); // which does not wait, should it wait for itself
         let (outer, inner) = both.expect("it waits for itself").unwrap();
         assert_eq!(outer, inner);
         assert_ne!(outer, thread());
