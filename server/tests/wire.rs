@@ -6,6 +6,7 @@ mod support;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use http_body::Body as _;
 use offbeat::rpc::methods::Method;
 use prost::Message as _;
 use prost_reflect::DynamicMessage;
@@ -150,6 +151,23 @@ async fn a_unary_call_is_one_message_and_not_any_number() {
         assert_eq!(status.code(), Code::InvalidArgument, "{method}: {status:?}");
         assert_eq!(reason(&status), "ERROR_REASON_MALFORMED");
         drop(part);
+    }
+}
+
+/// As gRPC has it: clients in C refuse a status that an empty frame of data follows.
+#[tokio::test]
+async fn refusals_are_headers_alone() {
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    let bad = json!({"schedule": {"spec": {"period": "1s", "slotCount": 0}}});
+    let many: Vec<String> = (0..10_000).map(|number| number.to_string()).collect();
+    let large = json!({"schedule": bad["schedule"], "ids": {"integers": many}});
+    for (method, asked) in [("AssignSlot", &bad), ("ListSlots", &bad), ("AssignSlots", &large)] {
+        let call = grpc_request(&path_of(method), frame(&encoded(method, asked)));
+        channel.ready().await.unwrap();
+        let answer = channel.send_request(call).await.unwrap();
+        assert_eq!(answer.headers()["grpc-status"], "3", "{method}");
+        assert!(answer.body().is_end_stream(), "{method}");
     }
 }
 

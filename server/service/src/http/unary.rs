@@ -6,7 +6,7 @@
 
 use bytes::{Buf as _, Bytes};
 use http::{Request, Response};
-use http_body::Frame;
+use http_body::{Body as _, Frame};
 use http_body_util::{BodyExt as _, Full};
 use tonic::Status;
 use tonic::body::Body;
@@ -61,6 +61,9 @@ pub(super) async fn call(
     let answered = off_loop(true, Some(permit), move || {
         runtime.block_on(async {
             let (head, body) = answer(routes, request).await.into_parts();
+            if body.is_end_stream() {
+                return Response::from_parts(head, body); // refusals are headers alone
+            }
             match body.collect().await {
                 Ok(written) => Response::from_parts(head, Body::new(written)),
                 Err(failed) => failed.into_http(),
