@@ -121,7 +121,7 @@ fn check(steps: &[Step], resets: usize, refused: Option<&(usize, String)>, elaps
     let (mut useless, mut earned) = (0_u128, written.len() as u128 / 256);
     for (kind, payload) in frames(&read[begun..]) {
         match kind {
-            0 if payload.len() >= 16 => earned += 2,
+            0 if payload.len() >= 7 => earned += 2,
             0 if payload.is_empty() => {}
             1 => earned += 8,
             9 => {}

@@ -150,7 +150,7 @@ pub const EARLY_RESETS: Limit = Limit {
 
 /// Frames without use that a connection may send at once.
 pub const FRAME_CREDIT: Limit = Limit {
-    name: "HTTP/2 frames that carry neither request nor 16 bytes of data, on one connection",
+    name: "HTTP/2 frames that carry neither request nor 7 bytes of data, on one connection",
     minimum: 0,
     maximum: 10_000,
     unit: "frames",

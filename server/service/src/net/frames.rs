@@ -23,9 +23,9 @@ const BLAMELESS: [u8; 4] = [0, 2, 7, 8];
 /// Frames that a request earns, and each frame of data.
 const EARNED_BY_REQUEST: u64 = 8;
 const EARNED_BY_DATA: u64 = 2;
-/// Shorter data carry next to nothing. A request has one such frame, or two; those of a message
-/// that is cut in tiny pieces have no end. (The library minds them where nobody reads them.)
-const TINY: usize = 16;
+/// Shorter data hold no message that says anything: its prefix and a field. Pieces of a message
+/// may be as short, at its ends, but not all. (The library minds them where nobody reads them.)
+const TINY: usize = 7;
 /// Bytes of answers that earn one: a reader tells of the room it has made.
 const BYTES_PER_FRAME: u64 = 256;
 
