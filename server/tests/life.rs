@@ -227,4 +227,19 @@ async fn large_messages_share_a_bounded_room() {
     held.await.unwrap().unwrap();
     let again = grpc(&mut channel, "AssignSlots", &bulk).await.unwrap_err();
     assert!(again.message().contains("room"), "the answer alone is larger: {again:?}");
+    // A message that is complete keeps its room until it is answered: this caller does not end.
+    let fewer = json!({"schedule": any_schedule(), "ids": {"integers": &ids[..20_000]}});
+    assert!(grpc(&mut channel, "AssignSlots", &fewer).await.is_ok());
+    let (sender, body) = open_body();
+    let call = grpc_request(&path_of("AssignSlots"), Bytes::new()).map(|_| body);
+    channel.ready().await.unwrap();
+    let held = tokio::spawn(channel.send_request(call));
+    let unknown_field = [&[0xa2, 0x1f, 0xa0, 0xf7, 0x36][..], &[0; 900_000]].concat();
+    sender.send(frame(&unknown_field)).unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let refused = grpc(&mut channel, "AssignSlots", &fewer).await.unwrap_err();
+    assert!(refused.message().contains("room"), "{refused:?}");
+    drop(sender);
+    held.await.unwrap().unwrap();
+    assert!(grpc(&mut channel, "AssignSlots", &fewer).await.is_ok());
 }

@@ -6,7 +6,6 @@ mod support;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http_body::Body as _;
 use offbeat::rpc::methods::Method;
 use prost::Message as _;
 use prost_reflect::DynamicMessage;
@@ -48,46 +47,6 @@ async fn bytes_that_are_no_message_are_the_callers_mistake() {
         assert_eq!(reason(&status), "ERROR_REASON_MALFORMED");
     }
     assert!(grpc(&mut channel, "AssignSlot", &good_request()).await.is_ok());
-}
-
-#[tokio::test]
-async fn messages_are_refused_by_their_length_alone() {
-    let largest = config().limits;
-    let server = Server::start(&config());
-    let mut channel = http2(server.tcp().await).await;
-    for (method, limit) in [
-        ("AssignSlot", largest.message.max_size()),
-        ("AssignSlots", largest.bulk_message.max_size()),
-    ] {
-        // Only the prefix is sent: nothing waits for, or makes room for, the rest.
-        for length in [limit + 1, u32::MAX as usize] {
-            let prefix = [&[0][..], &u32::try_from(length).unwrap().to_be_bytes()].concat();
-            let status = raw(&mut channel, method, prefix).await;
-            assert_eq!(status.code(), Code::ResourceExhausted, "{method} {length}: {status:?}");
-            assert_eq!(reason(&status), "ERROR_REASON_MESSAGE_TOO_LARGE");
-            assert!(status.message().contains(&limit.to_string()), "{}", status.message());
-        }
-        // A message of exactly the limit is read: an unknown field fills it up.
-        let mut largest = encoded(method, &json!({"schedule": any_schedule()}));
-        let filler = limit - largest.len() - 6; // tag of two bytes, length of four
-        prost::encoding::encode_key(999, prost::encoding::WireType::LengthDelimited, &mut largest);
-        let length = [
-            filler & 0x7f | 0x80,
-            filler >> 7 & 0x7f | 0x80,
-            filler >> 14 & 0x7f | 0x80,
-            filler >> 21,
-        ];
-        largest.extend(length.map(|byte| u8::try_from(byte).unwrap()));
-        largest.resize(limit, 0);
-        let status = raw(&mut channel, method, frame(&largest)).await;
-        assert_eq!(reason(&status), "ERROR_REASON_FIELD_MISSING", "{status:?}");
-    }
-    let spaces = format!("{}{}", good_request(), " ".repeat(config().limits.message.max_size()));
-    let answer = post1(server.tcp().await, json_request(&path_of("AssignSlot"), &spaces)).await;
-    assert_eq!(
-        (answer.status.as_u16(), &answer.json()["code"]),
-        (429, &json!("resource_exhausted"))
-    );
 }
 
 /// Opens a stream and says its first words.
@@ -133,42 +92,6 @@ async fn deadlines_hold_in_streams_too() {
     );
     let status = post2(&mut channel, bad).await.grpc_status();
     assert_eq!(status.code(), Code::InvalidArgument);
-}
-
-#[tokio::test]
-async fn a_unary_call_is_one_message_and_not_any_number() {
-    let server = Server::start(&config());
-    let channel = http2(server.tcp().await).await;
-    for method in ["AssignSlots", "AssignSlot", "ListSlots"] {
-        let (part, body) = open_body();
-        for _ in 0..2 {
-            part.send(frame(&encoded(method, &json!({"schedule": any_schedule()})))).unwrap();
-        }
-        let call = grpc_request(&path_of(method), Bytes::new()).map(|_| body);
-        let mut channel = channel.clone();
-        // Though the caller would go on.
-        let status = post2(&mut channel, call).await.grpc_status();
-        assert_eq!(status.code(), Code::InvalidArgument, "{method}: {status:?}");
-        assert_eq!(reason(&status), "ERROR_REASON_MALFORMED");
-        drop(part);
-    }
-}
-
-/// As gRPC has it: clients in C refuse a status that an empty frame of data follows.
-#[tokio::test]
-async fn refusals_are_headers_alone() {
-    let server = Server::start(&config());
-    let mut channel = http2(server.tcp().await).await;
-    let bad = json!({"schedule": {"spec": {"period": "1s", "slotCount": 0}}});
-    let many: Vec<String> = (0..10_000).map(|number| number.to_string()).collect();
-    let large = json!({"schedule": bad["schedule"], "ids": {"integers": many}});
-    for (method, asked) in [("AssignSlot", &bad), ("ListSlots", &bad), ("AssignSlots", &large)] {
-        let call = grpc_request(&path_of(method), frame(&encoded(method, asked)));
-        channel.ready().await.unwrap();
-        let answer = channel.send_request(call).await.unwrap();
-        assert_eq!(answer.headers()["grpc-status"], "3", "{method}");
-        assert!(answer.body().is_end_stream(), "{method}");
-    }
 }
 
 #[tokio::test]

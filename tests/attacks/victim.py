@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 RATE = 200
@@ -29,10 +29,21 @@ LATEST = 5
 class Lap:
     """What the victim saw."""
 
-    calls: int
-    p99: float
-    worst: float
-    failures: list[str]
+    times: list[float] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def __add__(self, other: Lap) -> Lap:
+        return Lap(self.times + other.times, self.failures + other.failures)
+
+    @property
+    def p99(self) -> float:
+        """The time that one call in a hundred takes."""
+        return sorted(self.times)[int(len(self.times) * 0.99)] if self.times else 0.0
+
+    @property
+    def worst(self) -> float:
+        """The longest time."""
+        return max(self.times, default=0.0)
 
 
 class Victim:
@@ -87,10 +98,8 @@ class Caller:
 
     def lap(self) -> Lap:
         with self.lock:
-            times, failures = sorted(self.times), self.failures
-            self.times, self.failures = [], []
-        p99 = times[int(len(times) * 0.99)] if times else 0.0
-        return Lap(len(times), p99, times[-1] if times else 0.0, failures[:20])
+            seen, self.times, self.failures = Lap(self.times, self.failures[:20]), [], []
+        return seen
 
     def call(self) -> str | None:
         """One call; what went wrong with it."""

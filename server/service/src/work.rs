@@ -121,6 +121,12 @@ thread_local! {
     static IS_OFF_LOOP: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Whether this thread is one of those for long work, and not the event loop's.
+#[must_use]
+pub fn is_off_loop() -> bool {
+    IS_OFF_LOOP.get()
+}
+
 /// Runs `work`, on another thread if it is `long` and this is not such a thread, so that the
 /// event loop goes on. The work holds `permit`: a caller who leaves does not make room for more
 /// of it. Work that has not begun when its caller leaves is dropped.
@@ -132,7 +138,7 @@ pub async fn off_loop<T: Send + 'static>(
     permit: Option<Permit>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, WorkLost> {
-    if !long || IS_OFF_LOOP.get() {
+    if !long || is_off_loop() {
         return Ok(work());
     }
     let working = tokio::task::spawn_blocking(move || {

@@ -20,8 +20,9 @@ use tonic::body::Body;
 use super::deadline::Deadline;
 use super::{Stack, is_grpc};
 use crate::metrics::Record;
+use crate::rpc::codec::PREFIX;
 use crate::rpc::methods::{ASSIGN_SLOT, Method};
-use crate::rpc::single::{Assigner, PREFIX};
+use crate::rpc::single::Assigner;
 use crate::rpc::turn::Seat;
 
 /// Longer messages take from the budget of bytes, on the long way.

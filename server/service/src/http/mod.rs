@@ -6,12 +6,12 @@
 
 mod admission;
 mod answer;
+mod apart;
 pub mod connect;
 mod credentials;
 mod deadline;
 mod direct;
 mod message_size;
-mod unary;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -195,21 +195,14 @@ impl Stack {
     /// Calls the handler of a gRPC request.
     async fn call(&self, request: Request<Body>, method: &Method) -> Response<Body> {
         let path = request.uri().path().to_owned();
-        let permit = request.extensions().get::<Permit>().cloned();
-        let routes = self.routes.clone();
-        let response = match permit {
-            Some(permit) => {
-                let (limit, patience) = (self.largest(method), self.shared.unary_time);
-                let request =
-                    request.map(|body| MeasuredBody::new(body, limit, permit.clone(), patience));
-                match method.streaming {
-                    true => unary::answer(routes, request.map(Body::new)).await,
-                    false => unary::call(routes, request, method.apart, permit).await,
-                }
-            }
-            None => unary::answer(routes, request).await, // every request has one
+        let Some(permit) = request.extensions().get::<Permit>().cloned() else {
+            return status::internal("a request has no place").into_http(); // it was given one
         };
-        explained(response, &path)
+        let largest = self.largest(method);
+        let patience = self.shared.unary_time;
+        let request =
+            request.map(|body| MeasuredBody::new(body, method, largest, permit.clone(), patience));
+        explained(apart::call(self.routes.clone(), request, method, permit).await, &path)
     }
 }
 

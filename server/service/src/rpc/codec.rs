@@ -11,6 +11,9 @@ use tonic_prost::ProstEncoder;
 
 use super::{elements, packed, status};
 
+/// In front of a message: whether it is compressed, and its length, four bytes, big-endian.
+pub(crate) const PREFIX: usize = 5;
+
 /// Each stream has two buffers, which grow with its messages: tonic begins with 8 KiB, which
 /// would be 160 MB for 10,000 idle streams.
 fn buffers() -> BufferSettings {

@@ -7,48 +7,47 @@ pub struct Method {
     pub path: &'static str,
     /// Whether its messages may be large.
     pub bulk: bool,
-    /// When it is answered on another thread as a whole.
-    pub apart: Apart,
+    /// Whether it takes long though its message is small.
+    pub long: bool,
     /// Whether it may stay open as long as its caller likes.
     pub streaming: bool,
+    /// Whether its caller may send any number of messages, and not one alone.
+    pub many: bool,
     /// Whether it only watches, and ends as soon as the server begins to stop.
     pub observing: bool,
     /// Whether it is answered even when the server is full, and to anybody.
     pub exempt: bool,
 }
 
-/// When a unary method is answered apart from the event loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Apart {
-    /// Never: its messages are small, or it waits.
-    Never,
-    /// When its message is large.
-    Large,
-    /// Always: its answers are large, or take long.
-    Always,
-}
-
 impl Method {
     const fn unary(path: &'static str) -> Self {
-        let (bulk, apart) = (false, Apart::Never);
-        Self { path, bulk, apart, streaming: false, observing: false, exempt: false }
+        let (bulk, long) = (false, false);
+        let (streaming, many, observing, exempt) = (false, false, false, false);
+        Self { path, bulk, long, streaming, many, observing, exempt }
     }
 
     const fn bulk(path: &'static str) -> Self {
-        Self { bulk: true, apart: Apart::Large, ..Self::unary(path) }
+        Self { bulk: true, ..Self::unary(path) }
     }
 
-    /// One that always takes long.
-    const fn apart(self) -> Self {
-        Self { apart: Apart::Always, ..self }
+    const fn long(self) -> Self {
+        Self { long: true, ..self }
     }
 
-    const fn bulk_stream(path: &'static str) -> Self {
-        Self { streaming: true, apart: Apart::Never, ..Self::bulk(path) }
+    const fn streaming(self) -> Self {
+        Self { streaming: true, ..self }
     }
 
-    const fn watch(path: &'static str) -> Self {
-        Self { streaming: true, observing: true, ..Self::unary(path) }
+    const fn many(self) -> Self {
+        Self { many: true, ..self.streaming() }
+    }
+
+    const fn observing(self) -> Self {
+        Self { observing: true, ..self }
+    }
+
+    const fn exempt(self) -> Self {
+        Self { exempt: true, ..self }
     }
 
     /// The method at `path`; [`Self::UNKNOWN`] if there is none.
@@ -85,21 +84,20 @@ pub static METHODS: [Method; 32] = [
     Method::unary("/offbeat.v1.LaneService/RouteJob"),
     Method::bulk("/offbeat.v1.LaneService/DispatchJobs"),
     Method::unary("/offbeat.v1.LaneService/SplitWorkers"),
-    Method::bulk("/offbeat.v1.LaneService/PlanLanes").apart(),
-    Method::unary("/offbeat.v1.SlotService/DescribeSchedule").apart(),
-    Method::unary("/offbeat.v1.SlotService/ListSlots").apart(),
-    Method::unary("/offbeat.v1.SlotService/GetWindowPredicate").apart(),
+    Method::bulk("/offbeat.v1.LaneService/PlanLanes").long(),
+    Method::unary("/offbeat.v1.SlotService/DescribeSchedule").long(),
+    Method::unary("/offbeat.v1.SlotService/ListSlots").long(),
+    Method::unary("/offbeat.v1.SlotService/GetWindowPredicate").long(),
     Method::unary("/offbeat.v1.SlotService/GetReciprocalSlots"),
-    Method::bulk("/offbeat.v1.SlotService/PlanMigration").apart(),
-    Method::bulk("/offbeat.v1.SlotService/AuditIds").apart(),
-    Method::bulk_stream("/offbeat.v1.SlotService/StreamSlotAssignments"),
+    Method::bulk("/offbeat.v1.SlotService/PlanMigration").long(),
+    Method::bulk("/offbeat.v1.SlotService/AuditIds").long(),
+    Method::bulk("/offbeat.v1.SlotService/StreamSlotAssignments").many(),
     Method::bulk("/offbeat.v1.LatenessService/RecordLateness"),
-    Method::bulk_stream("/offbeat.v1.SpreadService/Spread"),
+    Method::bulk("/offbeat.v1.SpreadService/Spread").many(),
     Method::unary("/offbeat.v1.NamedSpreadService/OpenSpread"),
-    // It waits, which would take a thread.
-    Method { apart: Apart::Never, ..Method::bulk("/offbeat.v1.NamedSpreadService/WaitForGroups") },
+    Method::bulk("/offbeat.v1.NamedSpreadService/WaitForGroups"),
     // Its jobs are lost with the process: it has no use for the grace period.
-    Method::watch("/offbeat.v1.NamedSpreadService/StreamJobs"),
+    Method::unary("/offbeat.v1.NamedSpreadService/StreamJobs").many().observing(),
     Method::unary("/offbeat.v1.NamedSpreadService/DescribeSpread"),
     Method::unary("/offbeat.v1.NamedSpreadService/ListSpreads"),
     Method::unary("/offbeat.v1.NamedSpreadService/ListDeadLetters"),
@@ -107,15 +105,17 @@ pub static METHODS: [Method; 32] = [
     Method::unary("/offbeat.v1.NamedSpreadService/CloseSpread"),
     Method::bulk("/offbeat.v1.StageService/AllocateWorkers"),
     Method::bulk("/offbeat.v1.StageService/NextStage"),
-    Method::bulk_stream("/offbeat.v1.SimulationService/Simulate"),
-    Method { exempt: true, ..Method::unary("/grpc.health.v1.Health/Check") },
-    Method::watch("/grpc.health.v1.Health/Watch"),
+    Method::bulk("/offbeat.v1.SimulationService/Simulate").streaming(),
+    Method::unary("/grpc.health.v1.Health/Check").exempt(),
+    Method::unary("/grpc.health.v1.Health/Watch").streaming().observing(),
 ];
 
 /// Reflection, in its two versions.
 static REFLECTION: [Method; 2] = [
-    Method::watch("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"),
-    Method::watch("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"),
+    Method::unary("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo").many().observing(),
+    Method::unary("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")
+        .many()
+        .observing(),
 ];
 
 #[cfg(test)]
@@ -136,6 +136,7 @@ mod tests {
                 assert_eq!(known.path, path);
                 let streams = method.is_client_streaming() || method.is_server_streaming();
                 assert_eq!(known.streaming, streams, "{path}");
+                assert_eq!(known.many, method.is_client_streaming(), "{path}");
                 count += 1;
             }
         }

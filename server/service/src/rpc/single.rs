@@ -12,6 +12,7 @@ use bytes::Bytes;
 use offbeat_core::{Catalog, Id, Moment, Place, Placement, Schedule, ScheduleName};
 use prost::Message as _;
 
+use super::codec::PREFIX;
 use super::convert;
 use super::turn::{Seat, Turn};
 use crate::proto;
@@ -23,8 +24,6 @@ const MOST_RUNS: usize = 16;
 const REMEMBERED: usize = 16;
 /// Longer descriptions are not remembered.
 const REMEMBERED_BYTES: usize = 1 << 10;
-/// In front of a message: whether it is compressed, and its length, four bytes, big-endian.
-pub(crate) const PREFIX: usize = 5;
 
 /// Answers plain questions.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use tonic::body::Body;
 use tonic::{Code, Status};
 
 use super::strip_entity_headers;
-use crate::rpc::single::PREFIX;
+use crate::rpc::codec::PREFIX;
 use crate::rpc::status;
 
 /// The headers to send on, and the bytes of the message, of a gRPC answer; or its status.

@@ -1,0 +1,209 @@
+//! Messages of requests: large, tiny, one too many.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http_body::Body as _;
+use http_body_util::BodyExt as _;
+use offbeat::proto;
+use offbeat::rpc::methods::METHODS;
+use prost::Message as _;
+use serde_json::{Value, json};
+use support::{
+    Http2, Server, any_schedule, config, frame, grpc_request, http2, json_request, message,
+    method_of, open_body, path_of, post1, post2,
+};
+use tonic::{Code, Status};
+use tonic_types::StatusExt as _;
+
+fn reason(status: &Status) -> String {
+    let details = status.get_error_details();
+    details.error_info().map(|info| info.reason.clone()).unwrap_or_default()
+}
+
+fn encoded(method: &str, json: &Value) -> Vec<u8> {
+    message(method_of(method).input(), json).encode_to_vec()
+}
+
+async fn raw(channel: &mut Http2, method: &str, body: impl Into<Bytes>) -> Status {
+    post2(channel, grpc_request(&path_of(method), body)).await.grpc_status()
+}
+
+#[tokio::test]
+async fn messages_are_refused_by_their_length_alone() {
+    let largest = config().limits;
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    for (method, limit) in [
+        ("AssignSlot", largest.message.max_size()),
+        ("AssignSlots", largest.bulk_message.max_size()),
+    ] {
+        // Only the prefix is sent: nothing waits for, or makes room for, the rest.
+        for length in [limit + 1, u32::MAX as usize] {
+            let prefix = [&[0][..], &u32::try_from(length).unwrap().to_be_bytes()].concat();
+            let status = raw(&mut channel, method, prefix).await;
+            assert_eq!(status.code(), Code::ResourceExhausted, "{method} {length}: {status:?}");
+            assert_eq!(reason(&status), "ERROR_REASON_MESSAGE_TOO_LARGE");
+            assert!(status.message().contains(&limit.to_string()), "{}", status.message());
+        }
+        // A message of exactly the limit is read: an unknown field fills it up.
+        let mut largest = encoded(method, &json!({"schedule": any_schedule()}));
+        let filler = limit - largest.len() - 6; // tag of two bytes, length of four
+        prost::encoding::encode_key(999, prost::encoding::WireType::LengthDelimited, &mut largest);
+        let length = [
+            filler & 0x7f | 0x80,
+            filler >> 7 & 0x7f | 0x80,
+            filler >> 14 & 0x7f | 0x80,
+            filler >> 21,
+        ];
+        largest.extend(length.map(|byte| u8::try_from(byte).unwrap()));
+        largest.resize(limit, 0);
+        let status = raw(&mut channel, method, frame(&largest)).await;
+        assert_eq!(reason(&status), "ERROR_REASON_FIELD_MISSING", "{status:?}");
+    }
+    let good = json!({"schedule": any_schedule(), "id": {"text": "acme"}});
+    let spaces = format!("{good}{}", " ".repeat(config().limits.message.max_size()));
+    let answer = post1(server.tcp().await, json_request(&path_of("AssignSlot"), &spaces)).await;
+    assert_eq!(
+        (answer.status.as_u16(), &answer.json()["code"]),
+        (429, &json!("resource_exhausted"))
+    );
+}
+
+#[tokio::test]
+async fn a_unary_call_is_one_message_and_not_any_number() {
+    let server = Server::start(&config());
+    let channel = http2(server.tcp().await).await;
+    for method in ["AssignSlots", "AssignSlot", "ListSlots"] {
+        let (part, body) = open_body();
+        for _ in 0..2 {
+            part.send(frame(&encoded(method, &json!({"schedule": any_schedule()})))).unwrap();
+        }
+        let call = grpc_request(&path_of(method), Bytes::new()).map(|_| body);
+        let mut channel = channel.clone();
+        // Though the caller would go on.
+        let status = post2(&mut channel, call).await.grpc_status();
+        assert_eq!(status.code(), Code::InvalidArgument, "{method}: {status:?}");
+        assert_eq!(reason(&status), "ERROR_REASON_MALFORMED");
+        drop(part);
+    }
+}
+
+/// As gRPC has it: clients in C refuse a status that an empty frame of data follows.
+#[tokio::test]
+async fn refusals_are_headers_alone() {
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    let bad = json!({"schedule": {"spec": {"period": "1s", "slotCount": 0}}});
+    let many: Vec<String> = (0..10_000).map(|number| number.to_string()).collect();
+    let large = json!({"schedule": bad["schedule"], "ids": {"integers": many}});
+    for (method, asked) in [("AssignSlot", &bad), ("ListSlots", &bad), ("AssignSlots", &large)] {
+        let call = grpc_request(&path_of(method), frame(&encoded(method, asked)));
+        channel.ready().await.unwrap();
+        let answer = channel.send_request(call).await.unwrap();
+        assert_eq!(answer.headers()["grpc-status"], "3", "{method}");
+        assert!(answer.body().is_end_stream(), "{method}");
+    }
+}
+
+/// Also by those that wait, and by streams: none reads where large messages are never handed on.
+#[tokio::test]
+async fn every_method_answers_a_message_of_60_kb() {
+    let server = Server::start(&config());
+    let channel = http2(server.tcp().await).await;
+    let unknown_field = [&[0xa2, 0x1f, 0xdc, 0xd6, 3][..], &[0; 60_252]].concat();
+    for method in &METHODS {
+        let mut channel = channel.clone();
+        let (part, body) = open_body();
+        let call = grpc_request(method.path, Bytes::new()).map(|_| body);
+        part.send(frame(&unknown_field)).unwrap();
+        if method.many {
+            part.send(frame(&unknown_field)).unwrap(); // and stays open
+        } else {
+            drop(part);
+        }
+        let answered = async {
+            let mut answer = channel.send_request(call).await.unwrap();
+            let ended = answer.headers().contains_key("grpc-status");
+            ended || answer.body_mut().frame().await.is_some()
+        };
+        let answered = tokio::time::timeout(Duration::from_secs(10), answered).await;
+        assert_eq!(answered, Ok(true), "{}", method.path);
+    }
+}
+
+/// A megabyte of messages without a field within a message: what takes longest to decode.
+#[tokio::test]
+async fn the_event_loop_goes_on_while_large_messages_are_decoded() {
+    let server = Server::start(&config());
+    let channel = http2(server.tcp().await).await;
+    let mut victim = http2(server.tcp().await).await;
+    let good =
+        frame(&encoded("AssignSlot", &json!({"schedule": any_schedule(), "id": {"integer": 7}})));
+    let nothing = frame(&[0x0a, 0].repeat(512 << 10));
+    for method in ["AssignSlots", "StreamSlotAssignments", "Spread", "AllocateWorkers"] {
+        let mut channel = channel.clone();
+        let call = grpc_request(&path_of(method), nothing.clone());
+        let begun = Instant::now();
+        let attack = tokio::spawn(async move {
+            let status = post2(&mut channel, call).await.grpc_status();
+            (begun.elapsed(), status)
+        });
+        let mut longest = Duration::ZERO;
+        while !attack.is_finished() {
+            let asked = Instant::now();
+            assert_eq!(raw(&mut victim, "AssignSlot", good.clone()).await.code(), Code::Ok);
+            longest = longest.max(asked.elapsed());
+        }
+        let (took, status) = attack.await.unwrap();
+        assert_eq!(status.code(), Code::InvalidArgument, "{method}: {status:?}");
+        assert!(longest < took / 3, "{method}: a call took {longest:?} of the {took:?}");
+    }
+}
+
+/// As somebody may who has a group at a time: 10 bytes each, which are no flood.
+#[tokio::test]
+async fn a_feeder_may_send_each_group_in_a_message_of_its_own() {
+    use proto::spread_request::Message as Asked;
+    use proto::spread_response::Message as Answer;
+
+    const GROUPS: i64 = 60_000;
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    let (part, body) = open_body();
+    let send = |asked| {
+        let request = proto::SpreadRequest { message: Some(asked) };
+        part.send(frame(&request.encode_to_vec())).unwrap();
+    };
+    let spec = proto::SpreadSpec {
+        feeder_count: Some(1),
+        group_window: 65_536,
+        ..proto::SpreadSpec::default()
+    };
+    send(Asked::Spec(spec));
+    for number in 1..=GROUPS {
+        send(Asked::Input(proto::SpreadInput {
+            whole_group_sizes: vec![1],
+            no_more_groups: number == GROUPS,
+            ..proto::SpreadInput::default()
+        }));
+    }
+    let answer = post2(&mut channel, grpc_request(&path_of("Spread"), "").map(|_| body)).await;
+    assert_eq!(answer.grpc_status().code(), Code::Ok);
+    let mut messages = &*answer.body;
+    let mut dealt = 0;
+    while let [_, a, b, c, d, rest @ ..] = messages {
+        let (message, rest) = rest.split_at(u32::from_be_bytes([*a, *b, *c, *d]) as usize);
+        messages = rest;
+        match proto::SpreadResponse::decode(message).unwrap().message.unwrap() {
+            Answer::Turns(turns) => dealt += turns.group_indexes.len(),
+            Answer::Certificate(reached) => assert_eq!(reached.job_count, GROUPS),
+            Answer::Demand(_) => {}
+        }
+    }
+    assert_eq!(dealt, 60_000);
+    drop(part);
+}
