@@ -26,6 +26,8 @@ const EARNED_BY_DATA: u64 = 2;
 /// Shorter data hold no message that says anything: its prefix and a field. Pieces of a message
 /// may be as short, at its ends, but not all. (The library minds them where nobody reads them.)
 const TINY: usize = 7;
+/// What the frame that begins a request costs, in frames: even to refuse it takes the time of some.
+const COST_OF_REQUEST: usize = 3;
 /// Bytes of answers that earn one: a reader tells of the room it has made.
 const BYTES_PER_FRAME: u64 = 256;
 
@@ -58,7 +60,7 @@ impl FrameMeter {
         }
     }
 
-    /// Bytes of the peer; says how many frames ended in them.
+    /// Bytes of the peer; says what the frames that ended in them cost, in frames.
     ///
     /// # Errors
     /// When they go on with frames that carry nothing.
@@ -74,8 +76,9 @@ impl FrameMeter {
         }
         self.preface = Some(seen + now.len());
         bytes = later;
-        let mut count = 0;
+        let mut cost = 0;
         while let Some(frame) = self.read.next(&mut bytes) {
+            cost += if frame.kind == HEADERS { COST_OF_REQUEST } else { 1 };
             match frame.kind {
                 DATA if frame.length >= TINY => self.earn(EARNED_BY_DATA),
                 HEADERS => self.earn(EARNED_BY_REQUEST),
@@ -83,9 +86,8 @@ impl FrameMeter {
                 DATA if frame.length == 0 => {} // and for these
                 _ => self.spend()?,
             }
-            count += 1;
         }
-        Ok(count)
+        Ok(cost)
     }
 
     /// Bytes to the peer.

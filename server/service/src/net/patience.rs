@@ -20,7 +20,7 @@ const PREFACE_BYTES: usize = 24;
 
 /// What is read before others have their turn, in bytes; each frame costs as much as so many.
 /// Of large frames it is some microseconds, of a flood of the smallest ones a tenth of a
-/// millisecond.
+/// millisecond, of requests some thirty.
 const TURN: usize = 16 << 10;
 const FRAME_COST: usize = 64;
 
@@ -117,8 +117,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for PatientSocket<S> {
         if read.is_ready() {
             let bytes = buffer.filled().get(before..).unwrap_or_default();
             self.missing = self.missing.saturating_sub(bytes.len());
-            let frames = self.meter.pass_in(bytes)?;
-            let cost = bytes.len() + FRAME_COST * frames;
+            let cost = bytes.len() + FRAME_COST * self.meter.pass_in(bytes)?;
             self.turn += cost;
             if cost > 0 {
                 self.last = (bytes.len(), cost);
