@@ -11,26 +11,12 @@ use http_body_util::BodyExt as _;
 use offbeat::proto;
 use offbeat::rpc::methods::METHODS;
 use prost::Message as _;
-use serde_json::{Value, json};
+use serde_json::json;
 use support::{
-    Http2, Server, any_schedule, config, frame, grpc_request, http2, json_request, message,
-    method_of, open_body, path_of, post1, post2,
+    Server, any_schedule, config, encoded, frame, grpc_request, http2, json_request, open_body,
+    path_of, post1, post2, raw, reason,
 };
-use tonic::{Code, Status};
-use tonic_types::StatusExt as _;
-
-fn reason(status: &Status) -> String {
-    let details = status.get_error_details();
-    details.error_info().map(|info| info.reason.clone()).unwrap_or_default()
-}
-
-fn encoded(method: &str, json: &Value) -> Vec<u8> {
-    message(method_of(method).input(), json).encode_to_vec()
-}
-
-async fn raw(channel: &mut Http2, method: &str, body: impl Into<Bytes>) -> Status {
-    post2(channel, grpc_request(&path_of(method), body)).await.grpc_status()
-}
+use tonic::Code;
 
 #[tokio::test]
 async fn messages_are_refused_by_their_length_alone() {

@@ -71,6 +71,9 @@ async fn a_scenario_has_the_same_results_each_time() {
     let depths = &results.strategies[0].series.as_ref().unwrap().queue_depths;
     assert!(*depths.iter().max().unwrap() > 900);
     assert_eq!(simulate(&mut client, SCENARIO).await.unwrap().1, results);
+    // So long that it is read on another thread.
+    let long = format!("{SCENARIO}# {}", "x".repeat(200 << 10));
+    assert_eq!(simulate(&mut client, &long).await.unwrap().1, results);
 }
 
 #[tokio::test]

@@ -7,33 +7,20 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use offbeat::rpc::methods::Method;
-use prost::Message as _;
 use prost_reflect::DynamicMessage;
 use serde_json::{Value, json};
 use support::{
-    Answer, Http2, Server, any_schedule, channel, config, config_with, frame, grpc, grpc_request,
-    http2, json_request, message, method_of, open_body, path_of, post1, post2, request,
+    Answer, Http2, Server, any_schedule, channel, config, config_with, encoded, frame, grpc,
+    grpc_request, http2, json_request, method_of, open_body, path_of, post1, post2, raw, reason,
+    request,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc::UnboundedSender;
-use tonic::{Code, Status};
+use tonic::Code;
 use tonic_types::StatusExt as _;
-
-fn reason(status: &Status) -> String {
-    let details = status.get_error_details();
-    details.error_info().map(|info| info.reason.clone()).unwrap_or_default()
-}
 
 fn good_request() -> Value {
     json!({"schedule": any_schedule(), "id": {"text": "acme"}})
-}
-
-fn encoded(method: &str, json: &Value) -> Vec<u8> {
-    message(method_of(method).input(), json).encode_to_vec()
-}
-
-async fn raw(channel: &mut Http2, method: &str, body: impl Into<Bytes>) -> Status {
-    post2(channel, grpc_request(&path_of(method), body)).await.grpc_status()
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@
 
 use core::iter::zip;
 use core::num::NonZeroU64;
+use core::ops::Range;
 
 use crate::id::{Id, Integer};
 use crate::kernels::{self, Kernel};
@@ -37,6 +38,15 @@ impl PackedIds<'_> {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Those of `rows`, as far as there are so many.
+    #[must_use]
+    pub fn slice(&self, rows: Range<usize>) -> Self {
+        match self {
+            Self::Uuids(uuids) => Self::Uuids(uuids.get(rows).unwrap_or_default()),
+            Self::Integers(integers) => Self::Integers(integers.get(rows).unwrap_or_default()),
+        }
     }
 }
 
@@ -105,25 +115,33 @@ impl Runs<'_> {
         ids: PackedIds<'_>,
         wanted: Wanted,
     ) -> Option<AssignmentColumns> {
+        Some(Decider { kernel, ..self.decider(wanted)? }.assign(ids))
+    }
+
+    /// Who assigns packed IDs, for several threads to share; `None` as above.
+    #[must_use]
+    pub fn decider(&self, wanted: Wanted) -> Option<Decider<'_>> {
         let (plain, schedule) = (self.plain()?, self.schedule());
-        let decider = match schedule.placement() {
-            Placement::Fraction => return None,
-            placement => Decider { grid: schedule.grid(), placement, kernel, plain, wanted },
-        };
-        let mut columns = AssignmentColumns::with_room(ids.len(), wanted);
-        match ids {
-            PackedIds::Uuids(uuids) => {
-                decider.decide(uuids, |uuid| Id::Uuid(u128::from_be_bytes(uuid)), &mut columns);
-            }
-            PackedIds::Integers(integers) => {
-                decider.decide(integers, |integer| Id::Integer(integer.into()), &mut columns);
+        match schedule.placement() {
+            Placement::Fraction => None,
+            placement => {
+                let (grid, kernel) = (schedule.grid(), Kernel::best());
+                Some(Decider { grid, placement, kernel, plain, wanted })
             }
         }
-        Some(columns)
     }
 }
 
 impl AssignmentColumns {
+    /// Puts the assignments of further IDs behind these.
+    pub fn append(&mut self, further: Self) {
+        self.slots.extend(further.slots);
+        self.slot_offsets.extend(further.slot_offsets);
+        self.cycle_offsets.extend(further.cycle_offsets);
+        self.cycle_indexes.extend(further.cycle_indexes);
+        self.next_run_unix_millis.extend(further.next_run_unix_millis);
+    }
+
     fn with_room(len: usize, wanted: Wanted) -> Self {
         let room = |is_wanted| if is_wanted { len } else { 0 };
         Self {
@@ -152,7 +170,9 @@ impl From<Place> for Row {
     }
 }
 
-struct Decider<'a> {
+/// Assigns packed IDs, any number of times.
+#[derive(Debug, Clone, Copy)]
+pub struct Decider<'a> {
     grid: Grid,
     placement: &'a Placement,
     kernel: Kernel,
@@ -161,6 +181,21 @@ struct Decider<'a> {
 }
 
 impl Decider<'_> {
+    /// The assignments of these IDs.
+    #[must_use]
+    pub fn assign(&self, ids: PackedIds<'_>) -> AssignmentColumns {
+        let mut columns = AssignmentColumns::with_room(ids.len(), self.wanted);
+        match ids {
+            PackedIds::Uuids(uuids) => {
+                self.decide(uuids, |uuid| Id::Uuid(u128::from_be_bytes(uuid)), &mut columns);
+            }
+            PackedIds::Integers(integers) => {
+                self.decide(integers, |integer| Id::Integer(integer.into()), &mut columns);
+            }
+        }
+        columns
+    }
+
     #[inline]
     fn decide<T: Copy>(
         &self,

@@ -76,6 +76,25 @@ fn packed_ids_are_assigned_as_one_by_one() {
     }
 }
 
+#[test]
+fn a_batch_cut_anywhere_is_assigned_as_it_is_whole() {
+    let uuids: Vec<_> = (0..COUNT).map(|n| random(n).to_be_bytes()).collect();
+    let integers: Vec<_> = (0..700).collect();
+    for spec in schedules() {
+        let schedule = Schedule::try_new(&spec).unwrap();
+        let runs = schedule.runs_from(Moment::from_unix_millis(12_345).unwrap(), 1).unwrap();
+        let decider = runs.decider(Wanted::ALL).unwrap();
+        for ids in [PackedIds::Uuids(&uuids), PackedIds::Integers(&integers)] {
+            for cut in [0, 1, 350, ids.len()] {
+                let mut found = decider.assign(ids.slice(0..cut));
+                found.append(decider.assign(ids.slice(cut..ids.len())));
+                assert_eq!(found, decider.assign(ids), "{spec:?} {cut}");
+            }
+            assert!(ids.slice(1..ids.len() + 1).is_empty(), "there are not so many");
+        }
+    }
+}
+
 /// Each column alone, all but it, and none, are those of all columns.
 #[test]
 fn columns_that_are_not_wanted_are_empty_and_the_others_as_they_were() {

@@ -8,6 +8,7 @@
 
 pub mod clock;
 pub mod config;
+pub mod divide;
 pub mod http;
 pub mod limits;
 pub mod metrics;

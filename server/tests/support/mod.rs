@@ -19,6 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::{mpsc, oneshot};
 use tonic::{Code, Status};
+use tonic_types::StatusExt as _;
 
 pub trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
 impl<T: AsyncRead + AsyncWrite + Unpin + Send + 'static> Socket for T {}
@@ -243,6 +244,22 @@ pub fn message(
     DynamicMessage::deserialize(descriptor, json).unwrap_or_else(|e| panic!("{e}: {json}"))
 }
 
+/// The bytes of a method's request.
+pub fn encoded(method: &str, json: &serde_json::Value) -> Vec<u8> {
+    message(method_of(method).input(), json).encode_to_vec()
+}
+
+/// Asks with any bytes; how it ended.
+pub async fn raw(sender: &mut Http2, method: &str, body: impl Into<Bytes>) -> Status {
+    post2(sender, grpc_request(&path_of(method), body)).await.grpc_status()
+}
+
+/// The reason that a refusal's details give.
+pub fn reason(status: &Status) -> String {
+    let details = status.get_error_details();
+    details.error_info().map(|info| info.reason.clone()).unwrap_or_default()
+}
+
 /// Asks by gRPC; the answer's message, or its status.
 pub async fn grpc(
     sender: &mut Http2,
@@ -250,7 +267,7 @@ pub async fn grpc(
     json: &serde_json::Value,
 ) -> Result<DynamicMessage, Status> {
     let descriptor = method_of(method);
-    let body = frame(&message(descriptor.input(), json).encode_to_vec());
+    let body = frame(&encoded(method, json));
     let answer = post2(sender, grpc_request(&path_of(method), body)).await;
     let status = answer.grpc_status();
     match status.code() {

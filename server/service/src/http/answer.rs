@@ -52,6 +52,12 @@ impl Terms {
     }
 }
 
+/// The code of a status among headers or trailers. (`Status::from_header_map` would copy them
+/// all, and decode the details, which nobody asks for here.)
+pub(super) fn code_in(headers: &HeaderMap) -> Option<Code> {
+    headers.get(Status::GRPC_STATUS).map(|code| Code::from_bytes(code.as_bytes()))
+}
+
 /// `response`, whose body ends with DEADLINE_EXCEEDED if it is not complete in time, with
 /// UNAVAILABLE once `closing` says so, and with RESOURCE_EXHAUSTED if it does not fit; it holds
 /// the permit until then, and tells `record` how it ended.
@@ -66,8 +72,8 @@ pub(super) fn bound(response: Response<Body>, terms: Terms, mut record: Record) 
         closed
     });
     let counted = response.body().size_hint().exact().is_some();
-    if let Some(status) = Status::from_header_map(response.headers()) {
-        record.ends_with(status.code());
+    if let Some(code) = code_in(response.headers()) {
+        record.ends_with(code);
     } else if counted {
         // No trailers will say it.
         record.ends_with(response.extensions().get().copied().unwrap_or(Code::Ok));
@@ -147,9 +153,9 @@ impl HttpBody for AnswerBody {
                 }
                 Some(Ok(Err(frame))) => {
                     if let Some(trailers) = frame.trailers_ref()
-                        && let Some(status) = Status::from_header_map(trailers)
+                        && let Some(code) = code_in(trailers)
                     {
-                        this.record.ends_with(status.code());
+                        this.record.ends_with(code);
                     }
                     return Poll::Ready(Some(Ok(frame)));
                 }

@@ -20,7 +20,7 @@ use tonic::body::Body;
 use tonic::service::Routes;
 use tower::ServiceExt as _;
 
-use super::message_size::MeasuredBody;
+use super::request_body::RequestBody;
 use crate::rpc::methods::Method;
 use crate::work::{Permit, WorkLost, is_off_loop, off_loop};
 
@@ -45,7 +45,7 @@ impl Wish {
 /// Answers a call as `routes` do.
 pub(super) async fn call(
     routes: Routes,
-    request: Request<MeasuredBody>,
+    request: Request<RequestBody>,
     method: &Method,
     permit: Permit,
 ) -> Response<Body> {

@@ -11,7 +11,8 @@ pub mod connect;
 mod credentials;
 mod deadline;
 mod direct;
-mod message_size;
+mod meter;
+mod request_body;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +39,7 @@ use answer::Terms;
 pub use credentials::{Credentials, Tokens};
 pub use deadline::Deadline;
 pub(crate) use direct::{Long, Reply, Told};
-use message_size::MeasuredBody;
+use request_body::RequestBody;
 
 /// The services behind what every request passes.
 #[derive(Debug, Clone)]
@@ -201,15 +202,18 @@ impl Stack {
         let largest = self.largest(method);
         let patience = self.shared.unary_time;
         let request =
-            request.map(|body| MeasuredBody::new(body, method, largest, permit.clone(), patience));
+            request.map(|body| RequestBody::new(body, method, largest, permit.clone(), patience));
         explained(apart::call(self.routes.clone(), request, method, permit).await, &path)
     }
 }
 
 /// tonic refuses unknown methods and compression without saying why in details.
 fn explained(response: Response<Body>, path: &str) -> Response<Body> {
+    if answer::code_in(response.headers()) != Some(Code::Unimplemented) {
+        return response;
+    }
     match Status::from_header_map(response.headers()) {
-        Some(bare) if bare.code() == Code::Unimplemented && bare.details().is_empty() => {
+        Some(bare) if bare.details().is_empty() => {
             let message = match bare.message() {
                 "" => format!("there is no method {path}"),
                 said => said.to_owned(),

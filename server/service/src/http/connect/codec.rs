@@ -8,7 +8,8 @@ use prost_reflect::MethodDescriptor;
 use tonic::Status;
 use tonic::body::Body;
 
-use super::{JSON, request, response, size};
+use super::{INLINE_BYTES, JSON, request, response, size};
+use crate::rpc::codec::PREFIX;
 use crate::rpc::status;
 
 const PROTO: HeaderValue = HeaderValue::from_static("application/proto");
@@ -51,22 +52,29 @@ pub(super) enum Codec {
 }
 
 impl Codec {
+    /// Whether it takes long to convert a message of so many bytes.
+    pub(super) const fn is_long(&self, length: usize) -> bool {
+        matches!(self, Self::Json(_)) && length > INLINE_BYTES
+    }
+
     /// The gRPC body of the message that a caller wrote.
-    pub(super) fn to_grpc(&self, message: Bytes) -> Result<Body, Status> {
-        let frame = match self {
+    pub(super) fn to_grpc(&self, written: Written) -> Result<Body, Status> {
+        let framed = match self {
             Self::Json(method) => {
-                size::check(&message)?;
-                let message = request::from_json(&method.input(), &message)
+                let text = written.message();
+                size::check(&text)?;
+                let message = request::from_json(&method.input(), &text)
                     .map_err(|rejection| status::refused(&rejection))?;
-                frame(message.encoded_len(), |buffer| {
-                    // The buffer grows: encoding cannot fail.
-                    let _ = message.encode(buffer);
-                })?
+                drop(text);
+                let mut framed = Written::with_capacity(message.encoded_len());
+                // The buffer grows: encoding cannot fail.
+                let _ = message.encode(&mut framed.0);
+                framed.into_frame()?
             }
             // What the bytes say is the handler's to read, and to refuse.
-            Self::Proto => frame(message.len(), |buffer| buffer.put(message))?,
+            Self::Proto => written.into_frame()?,
         };
-        Ok(Body::new(Full::<Bytes>::from(frame)))
+        Ok(Body::new(Full::<Bytes>::from(framed)))
     }
 
     /// What the caller gets of the bytes of an answer.
@@ -78,13 +86,38 @@ impl Codec {
     }
 }
 
-/// A gRPC frame: not compressed, the length, the message.
-fn frame(length: usize, write: impl FnOnce(&mut BytesMut)) -> Result<Bytes, Status> {
-    let prefix =
-        u32::try_from(length).map_err(|_| status::internal("a message grew beyond 4 GiB"))?;
-    let mut frame = BytesMut::with_capacity(length + 5);
-    frame.put_u8(0);
-    frame.put_u32(prefix);
-    write(&mut frame);
-    Ok(frame.freeze())
+/// A message as it comes, behind room for what gRPC puts in front of it.
+#[derive(Debug)]
+pub(super) struct Written(BytesMut);
+
+impl Written {
+    /// Nothing, with room for so many bytes.
+    pub(super) fn with_capacity(length: usize) -> Self {
+        let mut bytes = BytesMut::with_capacity(PREFIX + length);
+        bytes.put_bytes(0, PREFIX);
+        Self(bytes)
+    }
+
+    pub(super) fn extend(&mut self, data: &[u8]) {
+        self.0.extend_from_slice(data);
+    }
+
+    /// Of the message.
+    pub(super) fn len(&self) -> usize {
+        self.0.len() - PREFIX
+    }
+
+    fn message(self) -> Bytes {
+        self.0.freeze().slice(PREFIX..)
+    }
+
+    /// A gRPC frame: not compressed, the length, the message.
+    fn into_frame(mut self) -> Result<Bytes, Status> {
+        let length = u32::try_from(self.len())
+            .map_err(|_| status::internal("a message grew beyond 4 GiB"))?;
+        if let Some([_, prefix @ ..]) = self.0.first_chunk_mut::<PREFIX>() {
+            *prefix = length.to_be_bytes();
+        }
+        Ok(self.0.freeze())
+    }
 }

@@ -17,7 +17,6 @@ mod size;
 pub(super) mod stream;
 mod strict;
 
-use bytes::{Bytes, BytesMut};
 use http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method as HttpMethod, Request, Response, StatusCode,
@@ -29,7 +28,7 @@ use offbeat_core::{Reason, Rejection};
 use tonic::body::Body;
 use tonic::{Code, Status};
 
-use self::codec::{Codec, Content};
+use self::codec::{Codec, Content, Written};
 use self::descriptors::Descriptors;
 use self::error::JsonError;
 use super::Stack;
@@ -46,6 +45,10 @@ const ACCEPTED: &str = "application/json, application/proto, application/grpc";
 
 /// Conversions of longer messages leave the event loop.
 const INLINE_BYTES: usize = 16 << 10;
+
+/// Room is made at once for messages whose length is announced, up to so many bytes. (It takes no
+/// memory before they come.)
+const RESERVED_BYTES: usize = 1 << 20;
 
 /// Reads a message from its canonical proto JSON, by its full name.
 ///
@@ -107,17 +110,15 @@ async fn call(
     };
     let permit = head.extensions.get::<Permit>().cloned();
     let message = read_message(stack.largest(treatment), permit.as_ref(), body).await?;
-    let length = message.len();
-    let reading = codec.clone();
-    let grpc_body =
-        off_loop(length > INLINE_BYTES, permit.clone(), move || reading.to_grpc(message));
+    let (reading, long) = (codec.clone(), codec.is_long(message.len()));
+    let grpc_body = off_loop(long, permit.clone(), move || reading.to_grpc(message));
     let grpc_body = grpc_body.await.map_err(Status::from)??;
     strip_entity_headers(&mut head.headers);
     head.headers.insert(CONTENT_TYPE, GRPC);
     let response = stack.call(Request::from_parts(head, grpc_body), treatment).await;
     let (head, message) = response::unary_message(response).await?;
-    let length = message.len();
-    let body = off_loop(length > INLINE_BYTES, permit, move || codec.answer_of(message));
+    let long = codec.is_long(message.len());
+    let body = off_loop(long, permit, move || codec.answer_of(message));
     let body = body.await.map_err(Status::from)??;
     let mut response = Response::new(Body::new(http_body_util::Full::from(body)));
     *response.headers_mut() = head;
@@ -154,13 +155,13 @@ async fn read_message(
     limit: Limit,
     permit: Option<&Permit>,
     mut body: Body,
-) -> Result<Bytes, JsonError> {
+) -> Result<Written, JsonError> {
     let largest = limit.max_size();
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     if announced > largest {
         return Err(status::message_too_large(announced, limit).into());
     }
-    let mut message = BytesMut::new();
+    let mut message = Written::with_capacity(announced.min(RESERVED_BYTES));
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else {
             continue; // trailers
@@ -172,9 +173,9 @@ async fn read_message(
         if !permit.is_none_or(|permit| permit.take_request(data.len())) {
             return Err(status::no_room().into());
         }
-        message.extend_from_slice(&data);
+        message.extend(&data);
     }
-    Ok(message.freeze())
+    Ok(message)
 }
 
 /// Removes the headers that describe the entity, not the call.

@@ -9,6 +9,7 @@ use tonic::body::Body;
 use tonic::{Code, Status};
 
 use super::strip_entity_headers;
+use crate::http::answer::code_in;
 use crate::rpc::codec::PREFIX;
 use crate::rpc::status;
 
@@ -41,7 +42,8 @@ pub(super) async fn unary_message(response: Response<Body>) -> Result<(HeaderMap
 }
 
 fn failure(headers: &HeaderMap) -> Option<Status> {
-    Status::from_header_map(headers).filter(|status| status.code() != Code::Ok)
+    let code = code_in(headers).filter(|code| *code != Code::Ok);
+    code.and_then(|_| Status::from_header_map(headers))
 }
 
 /// The canonical proto JSON of a message. Fields that hold their default are

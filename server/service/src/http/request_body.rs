@@ -1,8 +1,5 @@
-//! Request messages: their sizes, refused at their length prefix: before a byte of the message
-//! is buffered, and as RESOURCE_EXHAUSTED (stock tonic says OUT_OF_RANGE); their number, where
-//! there may be one alone (stock tonic answers the first, and reads on for ever);
-//! the bytes they take together; and the time they take to arrive. Large ones are handed on where
-//! the event loop is not held up.
+//! The body of a request: its messages are measured, the bytes they take together are counted, and
+//! they have so long to arrive. Large ones are handed on where the event loop is not held up.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -16,7 +13,7 @@ use tonic::Status;
 use tonic::body::Body;
 
 use super::apart::Wish;
-use crate::rpc::codec::PREFIX;
+use super::meter::Meter;
 use crate::rpc::methods::Method;
 use crate::rpc::status;
 use crate::work::{Permit, is_off_loop};
@@ -25,7 +22,7 @@ use crate::work::{Permit, is_off_loop};
 const LARGE: usize = 16 << 10;
 
 /// A request body whose messages are measured as they pass.
-pub(super) struct MeasuredBody {
+pub(super) struct RequestBody {
     body: Body,
     meter: Meter,
     permit: Permit,
@@ -42,7 +39,7 @@ pub(super) struct MeasuredBody {
     wish: Wish,
 }
 
-impl MeasuredBody {
+impl RequestBody {
     /// Refuses messages above `limit`, those for whose bytes there is no room, those that
     /// take longer than `patience` to arrive, and more than one if the method takes one.
     pub(super) fn new(
@@ -112,71 +109,7 @@ impl MeasuredBody {
     }
 }
 
-/// Finds the length prefixes in a stream of bytes, cut anywhere.
-struct Meter {
-    limit: Limit,
-    /// Whether there may be more than one message.
-    many: bool,
-    prefix: [u8; PREFIX],
-    prefix_read: usize,
-    /// The length of the last message that has begun.
-    message: Option<usize>,
-    message_left: usize,
-}
-
-impl Meter {
-    const fn new(limit: Limit, many: bool) -> Self {
-        let (prefix, prefix_read) = ([0; PREFIX], 0);
-        Self { limit, many, prefix, prefix_read, message: None, message_left: 0 }
-    }
-
-    /// The length of the longest message that has ended in these bytes.
-    fn pass(&mut self, mut bytes: &[u8]) -> Result<Option<usize>, Status> {
-        let mut longest = None;
-        while !bytes.is_empty() {
-            if self.message_left == 0 {
-                bytes = self.read_prefix(bytes)?;
-            }
-            let skipped = self.message_left.min(bytes.len());
-            self.message_left -= skipped;
-            bytes = bytes.get(skipped..).unwrap_or_default();
-            if !self.is_within_a_message() {
-                longest = longest.max(self.message);
-            }
-        }
-        Ok(longest)
-    }
-
-    const fn is_within_a_message(&self) -> bool {
-        self.message_left > 0 || self.prefix_read > 0
-    }
-
-    fn read_prefix<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], Status> {
-        if self.message.is_some() && !self.many {
-            return Err(status::more_than_one_message());
-        }
-        let missing = self.prefix.get_mut(self.prefix_read..).unwrap_or_default();
-        let taken = missing.len().min(bytes.len());
-        let (now, later) = bytes.split_at(taken);
-        for (slot, byte) in missing.iter_mut().zip(now) {
-            *slot = *byte;
-        }
-        self.prefix_read += taken;
-        if self.prefix_read == PREFIX {
-            self.prefix_read = 0;
-            let [_, length @ ..] = self.prefix;
-            let length = usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX);
-            if length > self.limit.max_size() {
-                return Err(status::message_too_large(length, self.limit));
-            }
-            self.message = Some(length);
-            self.message_left = length;
-        }
-        Ok(later)
-    }
-}
-
-impl HttpBody for MeasuredBody {
+impl HttpBody for RequestBody {
     type Data = Bytes;
     type Error = Status;
 
@@ -185,12 +118,12 @@ impl HttpBody for MeasuredBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let this = &mut *self;
-        if std::mem::take(&mut this.handed_on) && this.meter.many {
+        if std::mem::take(&mut this.handed_on) && this.meter.takes_many() {
             this.permit.next_request(); // who asks for more has dealt with what came before
         }
         loop {
             // A method that takes one message begins when its caller has said that this is all.
-            if this.held.is_some() && (this.meter.many || this.ended) {
+            if this.held.is_some() && (this.meter.takes_many() || this.ended) {
                 if !is_off_loop() {
                     this.wish.make();
                     return Poll::Pending;
@@ -220,58 +153,5 @@ impl HttpBody for MeasuredBody {
 
     fn size_hint(&self) -> SizeHint {
         if self.held.is_some() { SizeHint::default() } else { self.body.size_hint() }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::limits::MESSAGE_BYTES;
-
-    fn meter() -> Meter {
-        Meter::new(MESSAGE_BYTES, true)
-    }
-
-    fn message(length: usize) -> Vec<u8> {
-        let mut bytes = vec![0];
-        bytes.extend(u32::try_from(length).unwrap().to_be_bytes());
-        bytes.extend(vec![0xff; length]);
-        bytes
-    }
-
-    #[test]
-    fn prefixes_are_found_however_the_bytes_are_cut() {
-        let largest = MESSAGE_BYTES.max_size();
-        let bytes: Vec<u8> = [0, 1, 7, largest, 0, 3].map(message).concat();
-        for cut in [1, 2, 3, 4, 5, 6, 1_000, bytes.len()] {
-            let mut meter = meter();
-            assert!(bytes.chunks(cut).all(|chunk| meter.pass(chunk).is_ok()), "cut at {cut}");
-            let too_large = &message(largest + 1)[..PREFIX];
-            assert!(meter.pass(&too_large[..4]).is_ok());
-            let status = meter.pass(&too_large[4..]).unwrap_err();
-            assert_eq!(status.code(), tonic::Code::ResourceExhausted);
-        }
-    }
-
-    #[test]
-    fn the_longest_message_that_ends_is_told_and_none_while_none_ends() {
-        let mut meter = meter();
-        let bytes = [3, 0, 700, 20].map(message).concat();
-        let [first, begun, rest, nothing] = [0..4, 4..8 + PREFIX, 8 + PREFIX..bytes.len(), 0..0];
-        assert_eq!(meter.pass(&bytes[first]).unwrap(), None);
-        assert_eq!(meter.pass(&bytes[begun]).unwrap(), Some(3));
-        assert_eq!(meter.pass(&bytes[rest]).unwrap(), Some(700));
-        assert_eq!(meter.pass(&bytes[nothing]).unwrap(), None);
-        assert_eq!(meter.pass(&message(0)).unwrap(), Some(0));
-    }
-
-    #[test]
-    fn not_a_byte_may_follow_the_only_message() {
-        for length in [0, 7] {
-            let mut meter = Meter::new(MESSAGE_BYTES, false);
-            assert_eq!(meter.pass(&message(length)).unwrap(), Some(length));
-            assert_eq!(meter.pass(&[]).unwrap(), None);
-            assert_eq!(meter.pass(&[0]).unwrap_err().code(), tonic::Code::InvalidArgument);
-        }
     }
 }
