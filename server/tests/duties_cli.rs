@@ -1,23 +1,12 @@
-//! Migrations and audits on the command line: pieces of weighted IDs, and IDs that never run.
+//! Migrations, audits and duties by the calendar on the command line.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
-use std::io::Write as _;
-use std::process::{Command, Output, Stdio};
+mod command;
 
+use std::process::Output;
+
+use command::{USAGE, json_of, offbeat, offbeat_with};
 use serde_json::Value;
-
-fn offbeat(arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_offbeat"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // So little that the pipe takes all of it.
-    child.stdin.take().unwrap().write_all(input).unwrap();
-    child.wait_with_output().unwrap()
-}
 
 /// Each piece runs as an ID of its own: as `assign` says of it, before the cutover and after.
 #[test]
@@ -25,9 +14,10 @@ fn a_migration_goes_over_piece_by_piece() {
     let schedule = ["--cycle", "8h", "--slots", "16", "--weight-quantum", "10", "--weighted"];
     let at = ["--cutover", "2026-01-01T00:00:00Z", "--format", "json"];
     let migrate = |more: &[&str]| {
-        offbeat(
+        offbeat_with(
             &[&["slots", "migrate", "--stdin"][..], &schedule, &at, more].concat(),
             b"a\t35\nb\t5\nc\t400\n",
+            &[],
         )
     };
     let plan = |output: &Output| serde_json::from_slice::<Value>(&output.stdout).unwrap();
@@ -45,7 +35,8 @@ fn a_migration_goes_over_piece_by_piece() {
     assert_eq!(plan_of_all["of_all_ids"]["id_count"], 3);
     let next = |salt: &str, from: &str| {
         let assign = ["slots", "assign", "--salt", salt, "--from", from, "--format", "json"];
-        let output = offbeat(&[&assign[..], &schedule].concat(), b"a\t35\nb\t5\nc\t400\n");
+        let output =
+            offbeat_with(&[&assign[..], &schedule].concat(), b"a\t35\nb\t5\nc\t400\n", &[]);
         let text = String::from_utf8(output.stdout).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
     };
@@ -69,7 +60,11 @@ fn ids_that_never_run_are_told() {
     let day = ["--cycle", "day", "--time-zone", "UTC", "--exclude", "16:00-24:00 skip"];
     let names: String = (0..60).map(|number| format!("user-{number}\n")).collect();
     let run = |command: &[&str]| {
-        offbeat(&[&["slots"], command, &day, &["--format", "json"]].concat(), names.as_bytes())
+        offbeat_with(
+            &[&["slots"], command, &day, &["--format", "json"]].concat(),
+            names.as_bytes(),
+            &[],
+        )
     };
     let output = run(&["migrate", "--stdin", "--new-slots", "48"]);
     assert_eq!(output.status.code(), Some(1));
@@ -82,4 +77,137 @@ fn ids_that_never_run_are_told() {
     assert_eq!(found["warnings"][0]["finding"], "NEVER_RUN");
     let message = found["warnings"][0]["message"].as_str().unwrap();
     assert!(message.starts_with(&format!("{refused} of 60 IDs")), "{message}");
+}
+
+#[test]
+fn a_migration_is_planned_for_all_and_for_each() {
+    let base = [
+        "slots",
+        "migrate",
+        "--cycle",
+        "8h",
+        "--cutover",
+        "2026-01-01T00:00:00Z",
+        "--format",
+        "json",
+    ];
+    let plan =
+        json_of(&[&base[..], &["--new-salt", "v2", "--min-gap", "1h", "a", "b"]].concat(), "");
+    assert_eq!(plan["path"], "NEW_PLACES");
+    assert!(plan["advice"].as_str().unwrap().starts_with("keep the salt"));
+    assert_eq!(plan["of_all_ids"]["id_count"], 2);
+    assert_eq!(plan["ids"].as_array().unwrap().len(), 2);
+    let sql = [
+        "--new-slots",
+        "384",
+        "--sql",
+        "sqlite",
+        "--table",
+        "t",
+        "--column",
+        "h",
+        "--column-type",
+        "hash-digits",
+    ];
+    let plan = json_of(&[&base[..], &sql].concat(), "");
+    assert_eq!(plan["path"], "SAME_TIMES");
+    assert_eq!(plan["steps"].as_array().unwrap().len(), 128 + 384);
+    let table = offbeat_with(&[&base[..6], &["--new-cycle", "4h"]].concat(), b"", &[]);
+    let text = String::from_utf8(table.stdout).unwrap();
+    assert!(text.contains("path         SAME_ORDER"), "{text}");
+    let refused = offbeat_with(&[&base[..], &["--new-slots", "7"]].concat(), b"", &[]);
+    assert_eq!(refused.status.code(), Some(USAGE));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("the new slot count"));
+}
+
+#[test]
+fn an_audit_draws_a_chart_as_wide_as_it_is_told() {
+    let sample: String = (0..3_000).map(|number| format!("user-{number}\n")).collect();
+    let schedule = ["slots", "audit", "--cycle", "8h", "--slots", "16"];
+    for width in ["60", "100"] {
+        let output = offbeat_with(&schedule, sample.as_bytes(), &[("COLUMNS", width)]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let bars: Vec<_> = text.lines().filter(|line| line.contains('#')).collect();
+        assert_eq!(bars.len(), 16);
+        let widest = bars.iter().map(|bar| bar.len()).max().unwrap();
+        assert_eq!(widest.to_string(), width);
+        assert!(text.contains("warnings     none"), "{text}");
+    }
+    let found = json_of(&[&schedule[..], &["--format", "json"]].concat(), &sample);
+    assert_eq!(found["id_count"], 3_000);
+    assert!(found["p_value"].as_f64().unwrap() > 0.001);
+    let tens: String = (0..3_000).map(|number| format!("{}\n", number * 10)).collect();
+    let twister = ["--placement", "twister", "--format", "json"];
+    let found = json_of(&[&schedule[..], &twister].concat(), &tens);
+    let findings: Vec<_> = found["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|found| found["finding"].clone())
+        .collect();
+    assert_eq!(findings[0], "SPARSE_INTEGERS");
+}
+
+/// From a period to a calendar, and what is due by it: on the command line as over the wire.
+#[test]
+fn duties_by_the_calendar_are_told() {
+    let from = "2026-03-28T12:00:00Z";
+    let output = offbeat(&[
+        "slots",
+        "migrate",
+        "--cycle",
+        "1d",
+        "--new-cycle",
+        "day",
+        "--new-time-zone",
+        "Europe/Berlin",
+        "--new-active",
+        "01:00-05:00",
+        "--cutover",
+        from,
+        "--format",
+        "json",
+        "acme",
+        "bolt",
+    ]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let plan: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(plan["path"], "SAME_ORDER");
+    assert_eq!(plan["of_all_ids"]["id_count"], 2);
+    assert_eq!(plan["longest_gap"], "259200.999s", "a day, two by the clock, and a tick");
+
+    // At 22:30 in Berlin nothing may start until 23:00.
+    let due = |missed: &[&str]| {
+        let flags = [
+            "slots",
+            "due",
+            "--cycle",
+            "day",
+            "--time-zone",
+            "Europe/Berlin",
+            "--exclude",
+            "22:00-23:00",
+            "--watermark",
+            "2026-06-01T00:00:00Z",
+            "--now",
+            "2026-06-01T20:30:00Z",
+            "--format",
+            "json",
+        ];
+        let output = offbeat(&[&flags[..], missed, &["acme", "bolt", "cyan", "dune"]].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
+    };
+    let late = due(&["--missed", "run-all", "--smear", "1h"]);
+    assert!(!late.is_empty());
+    for row in late {
+        let start = row["start_time"].as_str().unwrap();
+        assert!(("2026-06-01T21:00:00Z".."2026-06-01T22:00:00Z").contains(&start), "{start}");
+    }
+    assert!(due(&["--missed", "skip"]).is_empty());
+    let output =
+        offbeat(&["slots", "reciprocal", "--cycle", "day", "--time-zone", "UTC", "--kinds", "2"]);
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no fixed span"), "{output:?}");
 }
