@@ -37,10 +37,10 @@ const ROOM_PATIENCE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct Connections {
     free: Arc<Semaphore>,
-    serving: Serving,
-    uids: Vec<u32>,
+    serving: Arc<Serving>,
     /// Of users who may not call.
-    strangers: Arc<Stack>,
+    refusing: Arc<Serving>,
+    uids: Vec<u32>,
     metrics: Arc<Metrics>,
     /// Becomes true when every connection is to be dropped; so is each, when this is.
     cut: watch::Sender<bool>,
@@ -49,8 +49,8 @@ pub(super) struct Connections {
     most: usize,
 }
 
-/// What serving a connection takes.
-#[derive(Debug, Clone)]
+/// What serving connections takes, for all of them.
+#[derive(Debug)]
 struct Serving {
     stack: Arc<Stack>,
     builder: offbeat_wire::Builder,
@@ -71,23 +71,22 @@ impl Connections {
     pub(super) fn new(
         stack: Stack,
         config: &Config,
-        tls: Option<Tls>,
+        tls: Option<&Tls>,
         metrics: Arc<Metrics>,
-        stopping: watch::Receiver<bool>,
+        stopping: &watch::Receiver<bool>,
     ) -> Self {
-        let limits = config.limits.clone();
-        let (builder, most) = (builder(&limits), limits.connections);
+        let limits = &config.limits;
+        let most = limits.connections;
+        let serving = |stack, patience| {
+            let (builder, tls, stopping) = (builder(limits), tls.cloned(), stopping.clone());
+            let stack = Arc::new(stack);
+            Arc::new(Serving { stack, builder, tls, limits: limits.clone(), stopping, patience })
+        };
         Self {
             free: Arc::new(Semaphore::new(most)),
-            strangers: Arc::new(stack.for_strangers()),
-            serving: Serving {
-                stack: Arc::new(stack),
-                builder,
-                tls,
-                limits,
-                stopping,
-                patience: None,
-            },
+            // They hear why, once, and go.
+            refusing: serving(stack.for_strangers(), Some(STRANGER_PATIENCE)),
+            serving: serving(stack, None),
             uids: config.socket_uids.clone(),
             metrics,
             cut: watch::Sender::new(false),
@@ -155,18 +154,13 @@ impl Connections {
     /// Serves `peer` until it ends; holds `place` as long.
     fn serve(&self, peer: Peer, may_call: bool, place: OwnedSemaphorePermit) {
         let entry = self.guests.enter();
-        let mut serving = self.serving.clone();
-        if !may_call {
-            // He hears why, once, and goes.
-            serving.stack = Arc::clone(&self.strangers);
-            serving.patience = Some(STRANGER_PATIENCE);
-        }
+        let serving = Arc::clone(if may_call { &self.serving } else { &self.refusing });
         let mut cut = self.cut.subscribe();
         let turnstile = Arc::clone(&self.turnstile);
         // Nothing holds the task of a connection that has ended, else its memory would stay.
         tokio::spawn(async move {
             {
-                let served = pin!(serve(peer, serving, &entry.guest));
+                let served = pin!(serve(peer, &serving, &entry.guest));
                 let served = turnstile.pass(|| entry.guest.is_stranger(), served);
                 tokio::select! {
                     () = served => {}
@@ -207,24 +201,25 @@ async fn open(peer: Peer, serving: &Serving) -> Option<Box<dyn Socket>> {
     }
 }
 
-async fn serve(peer: Peer, serving: Serving, guest: &Guest) {
+async fn serve(peer: Peer, serving: &Serving, guest: &Guest) {
     let opened = tokio::select! {
-        opened = open(peer, &serving) => opened,
+        opened = open(peer, serving) => opened,
         () = guest.told_to_leave() => None,
     };
     let Some(socket) = opened else {
         return;
     };
-    let Serving { stack, builder, limits, mut stopping, patience, .. } = serving;
-    let socket = PatientSocket::new(socket, Arc::clone(&guest.known), &limits);
-    let handler = |request: Request<Incoming>| answer(Arc::clone(&stack), request, guest.begin());
-    let mut connection = offbeat_wire::serve(&builder, Box::new(socket), Box::new(handler));
+    let Serving { stack, builder, limits, patience, .. } = serving;
+    let mut stopping = serving.stopping.clone();
+    let socket = PatientSocket::new(socket, Arc::clone(&guest.known), limits);
+    let handler = |request: Request<Incoming>| answer(Arc::clone(stack), request, guest.begin());
+    let mut connection = offbeat_wire::serve(builder, Box::new(socket), Box::new(handler));
     let overdue = guest.requests.overdue(limits.write_stall);
     tokio::pin!(overdue);
     let ended = tokio::select! {
         ended = &mut connection => Some(ended),
         _ = stopping.wait_for(|stop| *stop) => None,
-        () = over(patience) => None,
+        () = over(*patience) => None,
         () = guest.told_to_leave() => match guest.is_known() {
             true => None,
             false => return,

@@ -135,7 +135,7 @@ impl Server {
             .with_short_way(assigner);
         let admission = stack.admission();
         let connections =
-            Connections::new(stack, &config, secrets.tls(), Arc::clone(&metrics), stopping);
+            Connections::new(stack, &config, secrets.tls(), Arc::clone(&metrics), &stopping);
         let connections = Arc::new(connections);
         let insight = Arc::new(Insight {
             ready: AtomicBool::new(false),

@@ -46,8 +46,8 @@ impl Secrets {
         self.schedules.as_ref().map(ScheduleFile::loaded).unwrap_or_default()
     }
 
-    pub(super) fn tls(&self) -> Option<Tls> {
-        self.tls.as_ref().map(|(tls, _)| tls.clone())
+    pub(super) fn tls(&self) -> Option<&Tls> {
+        self.tls.as_ref().map(|(tls, _)| tls)
     }
 
     pub(super) fn credentials(&self) -> Credentials {
