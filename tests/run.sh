@@ -215,7 +215,7 @@ clients() {
     python3 tests/faults/run.py --kills 100
     say "the page of the simulator, in a browser"
     "$venv/bin/pytest" --quiet tests/report
-    say "README and examples; beside them a minute of mixed load, without growth"
+    say "README and examples; beside them idle streams and connections, and a minute of mixed load"
     beside mixed-load . env OFFBEAT_SOAK_SECONDS=60 "$venv/bin/pytest" --quiet tests/footprint -k "mixed_load or thousand"
     "$venv/bin/pytest" --quiet tests/documents
     ended mixed-load

@@ -238,31 +238,35 @@ async fn single_questions_batches_and_streams_agree() {
     assert!(off_second > IDS && refused > 5, "{off_second} {refused}");
 }
 
-/// A batch of twisters that several threads draw, where there are several.
+/// A batch that several threads decide, where there are several, and its parts.
 #[tokio::test]
-async fn batches_of_any_length_agree_with_single_questions() {
+async fn batches_of_any_length_agree_with_their_parts() {
     let server = Server::start(&config());
     let mut channel = http2(server.tcp().await).await;
-    let schedule = json!({"spec": {
-        "period": "86400s", "slotCount": 3, "placement": "PLACEMENT_TWISTER",
-        "profile": "TWISTER_PROFILE_PYTHON",
-    }});
-    let single = |id: i64| json!({"schedule": schedule, "id": {"integer": id.to_string()}});
-    for count in [4_095, 4_096, 10_001] {
-        let ids: Vec<String> = (0..count).map(|id: i64| (id * 7_919).to_string()).collect();
-        let request = json!({"schedule": schedule, "ids": {"integers": ids}});
-        let answer = grpc(&mut channel, "AssignSlots", &request).await.unwrap();
-        let answer = serde_json::to_value(&answer).unwrap();
-        let column = |name: &str| answer["assignments"][name].as_array().unwrap().clone();
-        let (slots, offsets) = (column("slotIndexes"), column("cycleOffsetTicks"));
-        assert_eq!([slots.len(), offsets.len()], [ids.len(); 2]);
-        for row in (0..count).step_by(211).chain([count / 2 - 1, count / 2, count - 1]) {
-            let alone = grpc(&mut channel, "AssignSlot", &single(row * 7_919)).await.unwrap();
-            let alone = serde_json::to_value(&alone).unwrap();
-            let found = &offsets[usize::try_from(row).unwrap()];
-            assert_eq!(number(found) * 1_000, millis(alone.get("cycleOffset")), "{count} {row}");
-            let slot = alone.get("slotIndex").map_or(0, number);
-            assert_eq!(number(&slots[usize::try_from(row).unwrap()]), slot);
+    for spec in [
+        json!({"placement": "PLACEMENT_TWISTER", "profile": "TWISTER_PROFILE_PYTHON"}),
+        json!({"placement": "PLACEMENT_TWISTER", "profile": "TWISTER_PROFILE_PHP"}),
+        json!({"placement": "PLACEMENT_HASH"}),
+    ] {
+        let mut spec = spec;
+        (spec["period"], spec["slotCount"]) = (json!("86400s"), json!(3));
+        for count in [8_191, 8_192, 20_001] {
+            let ids: Vec<String> = (0..count).map(|id: i64| (id * 7_919).to_string()).collect();
+            let (whole, mut parts) = (rows(&mut channel, &spec, &ids, 0).await, Vec::new());
+            for (ids, first) in ids.chunks(2_000).zip((0..).step_by(2_000)) {
+                parts.extend(rows(&mut channel, &spec, ids, first).await);
+            }
+            assert_eq!(whole.len(), ids.len());
+            assert_eq!(whole, parts, "{spec} {count}");
         }
     }
+}
+
+async fn rows(channel: &mut Http2, spec: &Value, ids: &[String], first: i64) -> Vec<Row> {
+    let schedule = json!({"spec": spec});
+    let request = json!({
+        "schedule": schedule, "ids": {"integers": ids}, "fromTime": "2026-01-01T00:00:00Z",
+    });
+    let answer = grpc(channel, "AssignSlots", &request).await.unwrap();
+    rows_of(&serde_json::to_value(&answer).unwrap()["assignments"], first, false)
 }

@@ -14,7 +14,7 @@ use prost::Message as _;
 use serde_json::json;
 use support::{
     Server, any_schedule, config, encoded, frame, grpc_request, http2, json_request, open_body,
-    path_of, post1, post2, raw, reason,
+    path_of, post1, post2, raw, reason, request,
 };
 use tonic::Code;
 
@@ -75,6 +75,37 @@ async fn a_unary_call_is_one_message_and_not_any_number() {
         assert_eq!(status.code(), Code::InvalidArgument, "{method}: {status:?}");
         assert_eq!(reason(&status), "ERROR_REASON_MALFORMED");
         drop(part);
+    }
+}
+
+/// Over plain HTTP, with and without an announced length.
+#[tokio::test]
+async fn messages_as_bytes_are_answered_as_by_grpc_however_long() {
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    for count in [1, 1_000, 20_000, 65_536] {
+        let ids: Vec<String> = (0..count).map(|id: i64| (id - 7).to_string()).collect();
+        let asked = json!({
+            "schedule": any_schedule(), "ids": {"integers": ids}, "fromTime": "2026-01-01T00:00:00Z",
+        });
+        let bytes = encoded("AssignSlots", &asked);
+        let path = path_of("AssignSlots");
+        let expected = post2(&mut channel, grpc_request(&path, frame(&bytes))).await;
+        assert_eq!(expected.grpc_status().code(), Code::Ok);
+        let as_bytes = || request(&path, &[("content-type", "application/proto")], bytes.clone());
+        let (part, body) = open_body();
+        for piece in bytes.chunks(10_000) {
+            part.send(Bytes::copy_from_slice(piece)).unwrap();
+        }
+        drop(part);
+        for answer in [
+            post1(server.tcp().await, as_bytes()).await,
+            post2(&mut channel, as_bytes()).await,
+            post1(server.tcp().await, as_bytes().map(|_| body)).await,
+        ] {
+            assert_eq!(answer.status.as_u16(), 200);
+            assert_eq!(answer.body, expected.body.slice(5..), "{count}");
+        }
     }
 }
 

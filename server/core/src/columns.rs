@@ -133,13 +133,26 @@ impl Runs<'_> {
 }
 
 impl AssignmentColumns {
-    /// Puts the assignments of further IDs behind these.
-    pub fn append(&mut self, further: Self) {
-        self.slots.extend(further.slots);
-        self.slot_offsets.extend(further.slot_offsets);
-        self.cycle_offsets.extend(further.cycle_offsets);
-        self.cycle_indexes.extend(further.cycle_indexes);
-        self.next_run_unix_millis.extend(further.next_run_unix_millis);
+    /// The assignments of pieces of a batch, in the order of the pieces.
+    #[must_use]
+    pub fn concat(pieces: Vec<Self>) -> Self {
+        fn join<T>(
+            all: &mut Vec<T>,
+            further: &mut [AssignmentColumns],
+            column: impl Fn(&mut AssignmentColumns) -> &mut Vec<T>,
+        ) {
+            all.reserve_exact(further.iter_mut().map(|piece| column(piece).len()).sum());
+            further.iter_mut().for_each(|piece| all.append(column(piece)));
+        }
+        let mut pieces = pieces.into_iter();
+        let mut all = pieces.next().unwrap_or_default();
+        let further = pieces.as_mut_slice();
+        join(&mut all.slots, further, |piece| &mut piece.slots);
+        join(&mut all.slot_offsets, further, |piece| &mut piece.slot_offsets);
+        join(&mut all.cycle_offsets, further, |piece| &mut piece.cycle_offsets);
+        join(&mut all.cycle_indexes, further, |piece| &mut piece.cycle_indexes);
+        join(&mut all.next_run_unix_millis, further, |piece| &mut piece.next_run_unix_millis);
+        all
     }
 
     fn with_room(len: usize, wanted: Wanted) -> Self {

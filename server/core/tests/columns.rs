@@ -86,8 +86,9 @@ fn a_batch_cut_anywhere_is_assigned_as_it_is_whole() {
         let decider = runs.decider(Wanted::ALL).unwrap();
         for ids in [PackedIds::Uuids(&uuids), PackedIds::Integers(&integers)] {
             for cut in [0, 1, 350, ids.len()] {
-                let mut found = decider.assign(ids.slice(0..cut));
-                found.append(decider.assign(ids.slice(cut..ids.len())));
+                let cuts = [0..cut, cut..cut, cut..ids.len()];
+                let pieces = cuts.map(|rows| decider.assign(ids.slice(rows)));
+                let found = AssignmentColumns::concat(pieces.to_vec());
                 assert_eq!(found, decider.assign(ids), "{spec:?} {cut}");
             }
             assert!(ids.slice(1..ids.len() + 1).is_empty(), "there are not so many");

@@ -4,14 +4,22 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use rayon_core::{ThreadPool, ThreadPoolBuilder};
+use rayon_core::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use tokio::sync::{Semaphore, SemaphorePermit};
+
+/// So many help at most, however many cores a node has: each is a thread that stays.
+const MOST_HELPERS: usize = 3;
 
 /// A thread for each further core, for all batches together. (They stay: Linux seldom gives a
 /// thread that is begun for a millisecond a core of its own.)
 static HELPERS: LazyLock<Option<Helpers>> = LazyLock::new(|| {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    Helpers::try_new(cores - 1)
+    match (cores - 1).min(MOST_HELPERS) {
+        0 => None,
+        count => Helpers::try_new(count)
+            .inspect_err(|error| tracing::warn!(%error, "batches are decided by one thread each"))
+            .ok(),
+    }
 });
 
 struct Helpers {
@@ -20,12 +28,10 @@ struct Helpers {
 }
 
 impl Helpers {
-    /// So many, if there may be any. They are as patient as the thread that makes them: Linux
-    /// hands niceness on.
-    fn try_new(count: usize) -> Option<Self> {
+    /// So many. They are as patient as the thread that makes them: Linux hands niceness on.
+    fn try_new(count: usize) -> Result<Self, ThreadPoolBuildError> {
         let pool = ThreadPoolBuilder::new().num_threads(count).thread_name(|_| "batch".to_owned());
-        let pool = if count == 0 { return None } else { pool.build().ok()? };
-        Some(Self { pool, free: Semaphore::new(count) })
+        Ok(Self { pool: pool.build()?, free: Semaphore::new(count) })
     }
 }
 
@@ -57,14 +63,15 @@ fn divided_among<T: Send>(
     let Some(helpers) = helpers.filter(|_| !taken.is_empty()) else {
         return vec![part(0..len)];
     };
-    let size = len.div_ceil(1 + taken.len());
+    let pieces = 1 + taken.len();
+    let piece = |number| number * len / pieces..(number + 1) * len / pieces;
     let mut others: Vec<Option<T>> = taken.iter().map(|_| None).collect();
-    let part = &part;
+    let (part, piece) = (&part, &piece);
     let own = helpers.pool.in_place_scope(|scope| {
-        for (other, start) in others.iter_mut().zip((size..).step_by(size)) {
-            scope.spawn(move |_| *other = Some(part(start..len.min(start + size))));
+        for (other, number) in others.iter_mut().zip(1..) {
+            scope.spawn(move |_| *other = Some(part(piece(number))));
         }
-        part(0..size)
+        part(piece(0))
     });
     std::iter::once(own).chain(others.into_iter().flatten()).collect()
 }
@@ -83,9 +90,10 @@ mod tests {
     #[test]
     fn the_pieces_are_the_whole_in_order() {
         let helpers = Helpers::try_new(3).unwrap();
-        for len in 0..300 {
-            let pieces = pieces(&helpers, len, 20);
-            assert_eq!(pieces.len(), (len / 20).clamp(1, 4), "{len}");
+        for (len, least) in (0..300).flat_map(|len| [(len, 1), (len, 7), (len, 20)]) {
+            let pieces = pieces(&helpers, len, least);
+            assert_eq!(pieces.len(), (len / least).clamp(1, 4), "{len}");
+            assert!(pieces.len() == 1 || pieces.iter().all(|piece| piece.len() >= least));
             let whole: Vec<usize> = pieces.into_iter().flatten().collect();
             assert_eq!(whole, (0..len).collect::<Vec<_>>());
         }
@@ -100,7 +108,6 @@ mod tests {
             pieces(&helpers, 100, 10).len()
         });
         assert_eq!(within, [1, 1]);
-        assert!(Helpers::try_new(0).is_none());
         assert_eq!(divided_among(None, 100, 10, |piece| piece.len()), [100]);
     }
 

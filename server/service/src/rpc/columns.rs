@@ -4,7 +4,7 @@ use offbeat_core::columns::{AssignmentColumns, PackedIds, Wanted};
 use offbeat_core::limits::{BATCH_IDS, DETAILED_ERRORS, SEARCHED_CYCLES};
 use offbeat_core::rejection::shorten;
 use offbeat_core::timetable::Runs;
-use offbeat_core::{Id, Place, Placement, Profile, Reason, Rejection, Run, Schedule};
+use offbeat_core::{Id, Place, Reason, Rejection, Run, Schedule};
 
 use super::convert::{self, Column};
 use super::weights::Pieces;
@@ -14,9 +14,9 @@ use crate::proto;
 
 /// What a row of a refused ID holds.
 pub(super) const REFUSED: i64 = -1;
-/// Twisters are drawn by several threads, if each has so many to draw: it takes the time of some
-/// hundred to wake a thread.
-const DIVIDED_IDS: usize = 2_048;
+/// Packed IDs are divided among threads that have so many at least: that takes some tenths of a
+/// millisecond, to wake a thread less than one.
+const DIVIDED_IDS: usize = 4_096;
 /// Bytes of a UUID.
 const UUID_BYTES: usize = 16;
 
@@ -161,7 +161,7 @@ pub(super) fn assign(
 ) -> proto::SlotAssignments {
     if !pieces.are_by_weight()
         && let Some(packed) = column.packed()
-        && let Some(columns) = assign_packed(schedule, runs, packed, wanted)
+        && let Some(columns) = assign_packed(runs, packed, wanted)
     {
         return of_columns(schedule, run_key_prefix, columns);
     }
@@ -189,24 +189,10 @@ pub(super) fn assign(
 }
 
 /// The columns of packed IDs, worked out by several threads where that takes long.
-fn assign_packed(
-    schedule: &Schedule,
-    runs: &Runs<'_>,
-    ids: PackedIds<'_>,
-    wanted: Wanted,
-) -> Option<AssignmentColumns> {
-    let least = match schedule.placement() {
-        // They seed with one word, in a tenth of the time.
-        Placement::Twister { profile: Profile::Php, .. } => 10 * DIVIDED_IDS,
-        Placement::Twister { .. } => DIVIDED_IDS,
-        _ => usize::MAX,
-    };
+fn assign_packed(runs: &Runs<'_>, ids: PackedIds<'_>, wanted: Wanted) -> Option<AssignmentColumns> {
     let decider = runs.decider(wanted)?;
-    let pieces = divided(ids.len(), least, |rows| decider.assign(ids.slice(rows)));
-    pieces.into_iter().reduce(|mut all, further| {
-        all.append(further);
-        all
-    })
+    let pieces = divided(ids.len(), DIVIDED_IDS, |rows| decider.assign(ids.slice(rows)));
+    Some(AssignmentColumns::concat(pieces))
 }
 
 /// Without the columns that nobody wants. Where IDs are looked at one by one, to work them out is

@@ -46,9 +46,8 @@ const ACCEPTED: &str = "application/json, application/proto, application/grpc";
 /// Conversions of longer messages leave the event loop.
 const INLINE_BYTES: usize = 16 << 10;
 
-/// Room is made at once for messages whose length is announced, up to so many bytes. (It takes no
-/// memory before they come.)
-const RESERVED_BYTES: usize = 1 << 20;
+/// Of an announced length, room for so many bytes is made before they come.
+const RESERVED_BYTES: usize = 64 << 10;
 
 /// Reads a message from its canonical proto JSON, by its full name.
 ///
