@@ -67,8 +67,7 @@ SECTIONS = {
         answers were compared. `assign_packed` takes bytes and gives columns, with "offsets" the
         one column that is decided in process; `assign_slots` takes the language's own IDs, and
         gives rows. (Ruby and PHP unpack one column of a packed answer here, and leave others
-        bytes.) Server and client share the cores: one of them waits for the other. Medians of
-        contenders in turns.
+        bytes.) Server and client have a core each. Medians of contenders in turns.
         """,
         ["benchmarks/wire/run.sh"],
         "IDs/s",

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # Measures batches over the wire beside deciding in process, in three languages:
-# benchmarks/wire/run.sh [SECONDS [IDS A CALL]], after a release build. Server and client share all
-# cores, as beside each other in a pod: while the server decides, the client waits.
+# benchmarks/wire/run.sh [SECONDS [IDS A CALL]], after a release build. The server on one core, the
+# client on another.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 built=${CARGO_TARGET_DIR:-target}/release
 address=127.0.0.1:23287
-"$built/offbeat" serve --listen "$address" --admin-listen off 2>/dev/null &
+taskset -c 1 "$built/offbeat" serve --listen "$address" --admin-listen off 2>/dev/null &
 trap 'kill $!' EXIT
 sleep 0.5
 measure() {
     local language=$1
     shift
-    "$@" | sed "s/^/$language, /"
+    taskset -c 0 "$@" | sed "s/^/$language, /"
 }
 PYTHONPATH=clients/python/src measure Python "${OFFBEAT_PYTHON:-target/bench/venv/bin/python}" \
     benchmarks/wire/wire.py "$address" "$@"

@@ -46,8 +46,9 @@ const ACCEPTED: &str = "application/json, application/proto, application/grpc";
 /// Conversions of longer messages leave the event loop.
 const INLINE_BYTES: usize = 16 << 10;
 
-/// Of an announced length, room for so many bytes is made before they come.
-const RESERVED_BYTES: usize = 64 << 10;
+/// Of an announced length, room for so many bytes is made before they come: it would grow to it in
+/// steps, each of which copies what is there.
+const RESERVED_BYTES: usize = 512 << 10;
 
 /// Reads a message from its canonical proto JSON, by its full name.
 ///
