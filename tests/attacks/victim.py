@@ -17,6 +17,10 @@ import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from steal import Gap
 
 RATE = 200
 #: A call that takes longer has failed.
@@ -27,13 +31,32 @@ LATEST = 5
 
 @dataclass
 class Lap:
-    """What the victim saw."""
+    """What the victim saw: when each call was due and when it was answered."""
 
-    times: list[float] = field(default_factory=list)
+    calls: list[tuple[float, float]] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    #: Calls that were left out.
+    stolen: int = 0
 
     def __add__(self, other: Lap) -> Lap:
-        return Lap(self.times + other.times, self.failures + other.failures)
+        return Lap(
+            self.calls + other.calls, self.failures + other.failures, self.stolen + other.stolen
+        )
+
+    def without(self, gaps: list[Gap]) -> Lap:
+        """Without the calls during which a CPU stood still, and those that waited behind them."""
+        kept, held_up = [], 0.0
+        for due, answered in self.calls:
+            if due < held_up or any(due < until and since < answered for since, until in gaps):
+                held_up = answered
+            else:
+                kept.append((due, answered))
+        return Lap(kept, self.failures, self.stolen + len(self.calls) - len(kept))
+
+    @property
+    def times(self) -> list[float]:
+        """The seconds that each call took."""
+        return [answered - due for due, answered in self.calls]
 
     @property
     def p99(self) -> float:
@@ -87,18 +110,18 @@ class Caller:
     def __init__(self, port: int) -> None:
         self.port, self.peer = port, None
         self.lock = threading.Lock()
-        self.times: list[float] = []
+        self.calls: list[tuple[float, float]] = []
         self.failures: list[str] = []
 
     def note(self, due: float, failure: str | None) -> None:
         with self.lock:
-            self.times.append(time.monotonic() - due)
+            self.calls.append((due, time.monotonic()))
             if failure:
                 self.failures.append(failure)
 
     def lap(self) -> Lap:
         with self.lock:
-            seen, self.times, self.failures = Lap(self.times, self.failures[:20]), [], []
+            seen, self.calls, self.failures = Lap(self.calls, self.failures[:20]), [], []
         return seen
 
     def call(self) -> str | None:

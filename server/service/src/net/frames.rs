@@ -60,6 +60,12 @@ impl FrameMeter {
         }
     }
 
+    /// Whether its preface has come.
+    #[must_use]
+    pub fn is_http2(&self) -> bool {
+        self.preface == Some(PREFACE.len())
+    }
+
     /// Bytes of the peer; says what the frames that ended in them cost, in frames.
     ///
     /// # Errors

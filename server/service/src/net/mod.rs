@@ -4,6 +4,7 @@ mod admin;
 mod connection;
 pub mod files;
 mod frames;
+mod gathered;
 mod guests;
 mod listener;
 mod patience;

@@ -12,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
 use super::frames::FrameMeter;
+use super::gathered::Gathered;
 use super::pause::Pause;
 use crate::config::Limits;
 
@@ -33,7 +34,7 @@ const LEAST_READ: usize = 256;
 /// Fails to read if the first bytes do not come in time, to write if the peer takes nothing for
 /// too long, and either if the frames are a flood.
 pub(super) struct PatientSocket<S> {
-    socket: S,
+    socket: Gathered<S>,
     known: Arc<AtomicBool>,
     meter: FrameMeter,
     /// What has been read in this turn.
@@ -52,7 +53,7 @@ impl<S> PatientSocket<S> {
     /// `known` becomes true when the first bytes have come.
     pub(super) fn new(socket: S, known: Arc<AtomicBool>, limits: &Limits) -> Self {
         Self {
-            socket,
+            socket: Gathered::new(socket),
             known,
             meter: FrameMeter::new(limits.error_resets),
             turn: 0,
@@ -70,7 +71,7 @@ impl<S> PatientSocket<S> {
     where
         S: AsyncRead + Unpin,
     {
-        let socket = Pin::new(&mut self.socket);
+        let socket = Pin::new(&mut self.socket.socket);
         let (bytes, cost) = self.last;
         let most = ((TURN - self.turn) * bytes / cost.max(1)).max(LEAST_READ);
         // Frames of a kilobyte and more are cheap enough for any buffer.
@@ -85,11 +86,11 @@ impl<S> PatientSocket<S> {
     }
 
     /// Passes on what a write came to; times those that come to nothing.
-    fn time_write(
+    fn time_write<T>(
         &mut self,
         cx: &mut Context<'_>,
-        written: Poll<io::Result<usize>>,
-    ) -> Poll<io::Result<usize>> {
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.stalled = None;
             return written;
@@ -142,7 +143,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PatientSocket<S> {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.socket).poll_write(cx, bytes);
+        let written = match self.meter.is_http2() {
+            true => self.socket.poll_write(cx, bytes),
+            false => Pin::new(&mut self.socket.socket).poll_write(cx, bytes),
+        };
         if let Poll::Ready(Ok(count)) = written {
             self.meter.pass_out(bytes.get(..count).unwrap_or_default())?;
         }
@@ -150,11 +154,13 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PatientSocket<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_flush(cx) // a socket has nothing to flush
+        let flushed = self.socket.poll_flush(cx);
+        self.time_write(cx, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_shutdown(cx)
+        ready!(self.as_mut().poll_flush(cx))?;
+        Pin::new(&mut self.socket.socket).poll_shutdown(cx)
     }
 
     fn poll_write_vectored(
@@ -162,7 +168,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PatientSocket<S> {
         cx: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.socket).poll_write_vectored(cx, parts);
+        if !self.is_write_vectored() {
+            let first = parts.iter().find(|part| !part.is_empty());
+            return self.poll_write(cx, first.map_or(&[], |part| part));
+        }
+        let written = Pin::new(&mut self.socket.socket).poll_write_vectored(cx, parts);
         if let Poll::Ready(Ok(mut left)) = written {
             for part in parts {
                 let count = part.len().min(left);
@@ -174,7 +184,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PatientSocket<S> {
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.socket.is_write_vectored()
+        !self.meter.is_http2() && self.socket.socket.is_write_vectored()
     }
 }
 
