@@ -26,8 +26,9 @@ const EARNED_BY_DATA: u64 = 2;
 /// Shorter data hold no message that says anything: its prefix and a field. Pieces of a message
 /// may be as short, at its ends, but not all. (The library minds them where nobody reads them.)
 const TINY: usize = 7;
-/// What the frame that begins a request costs, in frames: even to refuse it takes the time of some.
-const COST_OF_REQUEST: usize = 3;
+/// What the frame that begins a request costs, in frames: it takes the time of some to answer, and of
+/// more to refuse, and whoever waits behind a hundred that are refused waits for each.
+const COST_OF_REQUEST: usize = 8;
 /// Bytes of answers that earn one: a reader tells of the room it has made.
 const BYTES_PER_FRAME: u64 = 256;
 

@@ -55,11 +55,7 @@ impl<S: AsyncWrite + Unpin> Gathered<S> {
     }
 
     /// Writes what is held, and some of `bytes`.
-    fn poll_write_behind(
-        &mut self,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write_behind(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         loop {
             let held = self.held.get(self.sent..).unwrap_or_default();
             let socket = Pin::new(&mut self.socket);
@@ -80,5 +76,198 @@ impl<S: AsyncWrite + Unpin> Gathered<S> {
                 return Poll::Ready(Ok(of_bytes));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+    use std::convert::Infallible;
+    use std::future::poll_fn;
+    use std::sync::{Arc, Mutex};
+
+    use bytes::Bytes;
+    use http::{HeaderMap, Response};
+    use http_body::Frame;
+    use http_body_util::StreamBody;
+    use tokio::io::{AsyncRead, ReadBuf};
+
+    use super::*;
+    use crate::config::Config;
+    use crate::net::patience::PatientSocket;
+
+    /// Takes so many bytes of each write in turn, none for 0; then all.
+    #[derive(Default)]
+    struct Slow {
+        takes: VecDeque<usize>,
+        writes: Vec<Vec<u8>>,
+    }
+
+    impl AsyncWrite for Slow {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            let count = self.takes.pop_front().unwrap_or(usize::MAX).min(bytes.len());
+            if count == 0 && !bytes.is_empty() {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            self.writes.push(bytes[..count].to_vec());
+            Poll::Ready(Ok(count))
+        }
+
+        fn poll_write_vectored(
+            self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            parts: &[IoSlice<'_>],
+        ) -> Poll<io::Result<usize>> {
+            let all = parts.iter().flat_map(|part| part.iter().copied()).collect::<Vec<_>>();
+            self.poll_write(cx, &all)
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    /// Writes pieces of these lengths, and flushes; what the socket was given.
+    async fn written(takes: &[usize], lengths: &[usize]) -> Vec<Vec<u8>> {
+        let takes = takes.iter().copied().collect();
+        let mut gathered = Gathered::new(Slow { takes, ..Slow::default() });
+        let sent: Vec<u8> = (0..lengths.iter().sum()).map(|at| (at % 251) as u8).collect();
+        let mut left = &sent[..];
+        for length in lengths {
+            let (mut piece, later) = left.split_at(*length);
+            while !piece.is_empty() {
+                let count = poll_fn(|cx| gathered.poll_write(cx, piece)).await.unwrap();
+                assert!(count > 0, "{lengths:?}");
+                piece = &piece[count..];
+            }
+            left = later;
+        }
+        poll_fn(|cx| gathered.poll_flush(cx)).await.unwrap();
+        let writes = gathered.socket.writes;
+        assert!(writes.concat() == sent, "{takes:?} {lengths:?}", takes = gathered.socket.takes);
+        assert_eq!(gathered.held.capacity(), 0, "an idle connection keeps nothing");
+        writes
+    }
+
+    #[tokio::test]
+    async fn the_beginning_of_a_long_write_goes_with_the_rest() {
+        assert_eq!(written(&[], &[1_033, 15_000]).await.len(), 1);
+        assert_eq!(written(&[], &[1_033, 15_000, 1_033, 15_000]).await.len(), 2);
+        assert_eq!(written(&[], &[1_033]).await.len(), 1, "without a rest, at the flush");
+        assert_eq!(written(&[], &[200]).await.len(), 1);
+        assert_eq!(written(&[], &[200, 9, 1_023]).await.len(), 3, "short ones go at once");
+    }
+
+    #[tokio::test]
+    async fn nothing_is_lost_or_changes_places_however_slow_the_socket() {
+        let lengths = [1_033, 2_000, 400, 1_024, 1_024, 1_100, 1, 900];
+        for take in [1, 7, 1_032, 1_033, 1_034, 2_500] {
+            for pending in [&[][..], &[0], &[0, 0]] {
+                let takes = [pending, &[take]].concat().repeat(9_000 / take);
+                written(&takes, &lengths).await;
+            }
+        }
+    }
+
+    /// A client that has said all it has to say; every write to it is kept.
+    struct Client {
+        says: VecDeque<u8>,
+        hears: Arc<Mutex<Vec<Vec<u8>>>>,
+    }
+
+    impl AsyncRead for Client {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            let count = self.says.len().min(buffer.remaining());
+            let says: Vec<u8> = self.says.drain(..count).collect();
+            buffer.put_slice(&says);
+            if says.is_empty() { Poll::Pending } else { Poll::Ready(Ok(())) }
+        }
+    }
+
+    impl AsyncWrite for Client {
+        fn poll_write(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            self.hears.lock().unwrap().push(bytes.to_vec());
+            Poll::Ready(Ok(bytes.len()))
+        }
+
+        fn poll_write_vectored(
+            self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            parts: &[IoSlice<'_>],
+        ) -> Poll<io::Result<usize>> {
+            let all = parts.iter().flat_map(|part| part.iter().copied()).collect::<Vec<_>>();
+            self.poll_write(cx, &all)
+        }
+
+        fn is_write_vectored(&self) -> bool {
+            true
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    /// How many writes answers of so many bytes take, to so many requests that come at once.
+    async fn writes_of_answers(bytes: usize, requests: u8) -> usize {
+        let mut says = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
+        for at in 0..requests {
+            // HEADERS with END_STREAM and END_HEADERS: GET / of http, from HPACK's static table.
+            says.extend([0, 0, 3, 1, 5, 0, 0, 0, 2 * at + 1, 0x82, 0x84, 0x86]);
+        }
+        let hears = Arc::<Mutex<Vec<Vec<u8>>>>::default();
+        let client = Client { says: says.into(), hears: Arc::clone(&hears) };
+        let limits = Config::from_flags::<&str>([]).unwrap().limits;
+        let socket = PatientSocket::new(client, Arc::default(), &limits);
+        let answer = move |_| -> offbeat_wire::Answering {
+            let mut trailers = HeaderMap::new();
+            trailers.insert("grpc-status", http::HeaderValue::from_static("0"));
+            let frames = [Frame::data(Bytes::from(vec![b'a'; bytes])), Frame::trailers(trailers)];
+            let frames = futures_util::stream::iter(frames.map(Ok::<_, Infallible>));
+            let body = http_body_util::BodyExt::map_err(StreamBody::new(frames), |no| match no {});
+            Box::pin(async { Response::new(offbeat_wire::Body::new(body)) })
+        };
+        let builder = offbeat_wire::builder();
+        let mut connection = offbeat_wire::serve(&builder, Box::new(socket), Box::new(answer));
+        for _ in 0..100 {
+            tokio::select! {
+                biased;
+                _ = &mut connection => panic!("the connection has ended"),
+                () = tokio::task::yield_now() => {}
+            }
+        }
+        let heard = hears.lock().unwrap();
+        let trailers = heard.concat().windows(9).filter(|head| head[3..5] == [1, 5]).count();
+        assert!(trailers >= usize::from(requests), "{trailers} trailers");
+        heard.iter().skip_while(|write| !write.contains(&b'a')).count()
+    }
+
+    #[tokio::test]
+    async fn short_answers_and_their_trailers_take_one_write() {
+        assert_eq!(writes_of_answers(300, 1).await, 1);
+        assert_eq!(writes_of_answers(300, 20).await, 1, "all that are there at once");
+        assert_eq!(writes_of_answers(900, 1).await, 1);
+        assert_eq!(writes_of_answers(9_000, 1).await, 2, "long ones are not copied");
     }
 }

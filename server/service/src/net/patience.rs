@@ -21,7 +21,7 @@ const PREFACE_BYTES: usize = 24;
 
 /// What is read before others have their turn, in bytes; each frame costs as much as so many.
 /// Of large frames it is some microseconds, of a flood of the smallest ones a tenth of a
-/// millisecond, of requests some thirty.
+/// millisecond, of requests some twenty, a third of one.
 const TURN: usize = 16 << 10;
 const FRAME_COST: usize = 64;
 
@@ -203,10 +203,13 @@ mod tests {
         PatientSocket::new(sent, Arc::default(), &config.limits)
     }
 
-    /// Frames of DATA with so many bytes each.
-    fn frames(length: u32, count: usize) -> Vec<u8> {
+    const DATA: u8 = 0;
+    const HEADERS: u8 = 1;
+
+    /// Frames with so many bytes each.
+    fn frames(kind: u8, length: u32, count: usize) -> Vec<u8> {
         let [_, high, middle, low] = length.to_be_bytes();
-        let mut frame = vec![high, middle, low, 0, 0, 0, 0, 0, 1];
+        let mut frame = vec![high, middle, low, kind, 0, 0, 0, 0, 1];
         frame.resize(frame.len() + length as usize, b'd');
         [PREFACE, &frame.repeat(count)].concat()
     }
@@ -240,7 +243,7 @@ mod tests {
 
     #[tokio::test]
     async fn tiny_frames_are_read_some_hundred_in_a_turn() {
-        let sent = frames(1, 5_000);
+        let sent = frames(DATA, 1, 5_000);
         let (turns, _) = turns(&sent).await;
         let most = turns.iter().max().unwrap() / 10;
         assert!(most <= TURN / FRAME_COST + 30, "{most} frames in a turn");
@@ -248,8 +251,16 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn requests_are_read_some_twenty_in_a_turn() {
+        let sent = frames(HEADERS, 100, 1_000);
+        let (turns, _) = turns(&sent).await;
+        let most = turns.iter().max().unwrap() / 109;
+        assert!((20..=30).contains(&most), "{most} requests in a turn");
+    }
+
+    #[tokio::test]
     async fn large_frames_are_read_as_they_come() {
-        let sent = frames(16_000, 20);
+        let sent = frames(DATA, 16_000, 20);
         let (turns, largest) = turns(&sent).await;
         assert_eq!(largest, 16 << 10);
         assert!(turns.len() <= 1 + sent.len() / TURN, "{turns:?}");
@@ -257,7 +268,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_is_polled_again_at_once_reads_nothing_until_the_next_turn() {
-        let sent = frames(16_000, 20);
+        let sent = frames(DATA, 16_000, 20);
         let mut socket = socket(&sent);
         let (mut read, mut memory) = (0, vec![0; 16 << 10]);
         let mut context = Context::from_waker(Waker::noop());
