@@ -67,7 +67,8 @@ SECTIONS = {
         answers were compared. `assign_packed` takes bytes and gives columns, with "offsets" the
         one column that is decided in process; `assign_slots` takes the language's own IDs, and
         gives rows. (Ruby and PHP unpack one column of a packed answer here, and leave others
-        bytes.) Server and client have a core each. Medians of contenders in turns.
+        bytes.) Nothing is pinned: the server divides a batch among cores that are idle while the
+        client waits. Medians of turns of a tenth of a second.
         """,
         ["benchmarks/wire/run.sh"],
         "IDs/s",

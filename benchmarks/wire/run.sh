@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # Measures batches over the wire beside deciding in process, in three languages:
-# benchmarks/wire/run.sh [SECONDS [IDS A CALL]], after a release build. The server on one core, the
-# client on another.
+# benchmarks/wire/run.sh [SECONDS [IDS A CALL]], after a release build. Nothing is pinned: the
+# server divides a batch among the cores that are idle, while its client waits.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 built=${CARGO_TARGET_DIR:-target}/release
 address=127.0.0.1:23287
-taskset -c 1 "$built/offbeat" serve --listen "$address" --admin-listen off 2>/dev/null &
+"$built/offbeat" serve --listen "$address" --admin-listen off 2>/dev/null &
 trap 'kill $!' EXIT
 sleep 0.5
 measure() {
     local language=$1
     shift
-    taskset -c 0 "$@" | sed "s/^/$language, /"
+    "$@" | sed "s/^/$language, /"
 }
 PYTHONPATH=clients/python/src measure Python "${OFFBEAT_PYTHON:-target/bench/venv/bin/python}" \
     benchmarks/wire/wire.py "$address" "$@"
