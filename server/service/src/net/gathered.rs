@@ -140,7 +140,7 @@ mod tests {
     async fn written(takes: &[usize], lengths: &[usize]) -> Vec<Vec<u8>> {
         let takes = takes.iter().copied().collect();
         let mut gathered = Gathered::new(Slow { takes, ..Slow::default() });
-        let sent: Vec<u8> = (0..lengths.iter().sum()).map(|at| (at % 251) as u8).collect();
+        let sent: Vec<u8> = (0..251).cycle().take(lengths.iter().sum()).collect();
         let mut left = &sent[..];
         for length in lengths {
             let (mut piece, later) = left.split_at(*length);
