@@ -1,9 +1,10 @@
 """When the machine itself stood still: steal, the time for which its host ran something else.
 
 ``python steal.py CPU`` is a process that wakes each millisecond on that CPU, before anything else
-that may run there; when it wakes late, nobody ran. Each line on standard input asks for when that
-was since the line before. Neither a busy server nor a busy attacker makes it late; where it may
-not go before them, nobody looks.
+that may run there; when it wakes late, the host ran something else (or the kernel was at what it
+does not interrupt). Each line on standard input asks for when that was since the line before.
+Neither a busy server nor a busy attacker makes it late; where it may not go before them, nobody
+looks.
 """
 
 from __future__ import annotations

@@ -96,95 +96,16 @@ mod tests {
     use crate::config::Config;
     use crate::net::patience::PatientSocket;
 
-    /// Takes so many bytes of each write in turn, none for 0; then all.
+    /// The other end: says what it has to say, and keeps every write to it, of each as many bytes as
+    /// it takes in turn, none for 0; then all.
     #[derive(Default)]
-    struct Slow {
-        takes: VecDeque<usize>,
-        writes: Vec<Vec<u8>>,
-    }
-
-    impl AsyncWrite for Slow {
-        fn poll_write(
-            mut self: Pin<&mut Self>,
-            cx: &mut Context<'_>,
-            bytes: &[u8],
-        ) -> Poll<io::Result<usize>> {
-            let count = self.takes.pop_front().unwrap_or(usize::MAX).min(bytes.len());
-            if count == 0 && !bytes.is_empty() {
-                cx.waker().wake_by_ref();
-                return Poll::Pending;
-            }
-            self.writes.push(bytes[..count].to_vec());
-            Poll::Ready(Ok(count))
-        }
-
-        fn poll_write_vectored(
-            self: Pin<&mut Self>,
-            cx: &mut Context<'_>,
-            parts: &[IoSlice<'_>],
-        ) -> Poll<io::Result<usize>> {
-            let all = parts.iter().flat_map(|part| part.iter().copied()).collect::<Vec<_>>();
-            self.poll_write(cx, &all)
-        }
-
-        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-            Poll::Ready(Ok(()))
-        }
-
-        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-            Poll::Ready(Ok(()))
-        }
-    }
-
-    /// Writes pieces of these lengths, and flushes; what the socket was given.
-    async fn written(takes: &[usize], lengths: &[usize]) -> Vec<Vec<u8>> {
-        let takes = takes.iter().copied().collect();
-        let mut gathered = Gathered::new(Slow { takes, ..Slow::default() });
-        let sent: Vec<u8> = (0..251).cycle().take(lengths.iter().sum()).collect();
-        let mut left = &sent[..];
-        for length in lengths {
-            let (mut piece, later) = left.split_at(*length);
-            while !piece.is_empty() {
-                let count = poll_fn(|cx| gathered.poll_write(cx, piece)).await.unwrap();
-                assert!(count > 0, "{lengths:?}");
-                piece = &piece[count..];
-            }
-            left = later;
-        }
-        poll_fn(|cx| gathered.poll_flush(cx)).await.unwrap();
-        let writes = gathered.socket.writes;
-        assert!(writes.concat() == sent, "{takes:?} {lengths:?}", takes = gathered.socket.takes);
-        assert_eq!(gathered.held.capacity(), 0, "an idle connection keeps nothing");
-        writes
-    }
-
-    #[tokio::test]
-    async fn the_beginning_of_a_long_write_goes_with_the_rest() {
-        assert_eq!(written(&[], &[1_033, 15_000]).await.len(), 1);
-        assert_eq!(written(&[], &[1_033, 15_000, 1_033, 15_000]).await.len(), 2);
-        assert_eq!(written(&[], &[1_033]).await.len(), 1, "without a rest, at the flush");
-        assert_eq!(written(&[], &[200]).await.len(), 1);
-        assert_eq!(written(&[], &[200, 9, 1_023]).await.len(), 3, "short ones go at once");
-    }
-
-    #[tokio::test]
-    async fn nothing_is_lost_or_changes_places_however_slow_the_socket() {
-        let lengths = [1_033, 2_000, 400, 1_024, 1_024, 1_100, 1, 900];
-        for take in [1, 7, 1_032, 1_033, 1_034, 2_500] {
-            for pending in [&[][..], &[0], &[0, 0]] {
-                let takes = [pending, &[take]].concat().repeat(9_000 / take);
-                written(&takes, &lengths).await;
-            }
-        }
-    }
-
-    /// A client that has said all it has to say; every write to it is kept.
-    struct Client {
+    struct Peer {
         says: VecDeque<u8>,
+        takes: VecDeque<usize>,
         hears: Arc<Mutex<Vec<Vec<u8>>>>,
     }
 
-    impl AsyncRead for Client {
+    impl AsyncRead for Peer {
         fn poll_read(
             mut self: Pin<&mut Self>,
             _: &mut Context<'_>,
@@ -197,14 +118,19 @@ mod tests {
         }
     }
 
-    impl AsyncWrite for Client {
+    impl AsyncWrite for Peer {
         fn poll_write(
-            self: Pin<&mut Self>,
-            _: &mut Context<'_>,
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
             bytes: &[u8],
         ) -> Poll<io::Result<usize>> {
-            self.hears.lock().unwrap().push(bytes.to_vec());
-            Poll::Ready(Ok(bytes.len()))
+            let count = self.takes.pop_front().unwrap_or(usize::MAX).min(bytes.len());
+            if count == 0 && !bytes.is_empty() {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            self.hears.lock().unwrap().push(bytes[..count].to_vec());
+            Poll::Ready(Ok(count))
         }
 
         fn poll_write_vectored(
@@ -229,6 +155,48 @@ mod tests {
         }
     }
 
+    /// Writes pieces of these lengths, and flushes; what the socket was given.
+    async fn written(takes: &[usize], lengths: &[usize]) -> Vec<Vec<u8>> {
+        let takes = takes.iter().copied().collect();
+        let mut gathered = Gathered::new(Peer { takes, ..Peer::default() });
+        let sent: Vec<u8> = (0..251).cycle().take(lengths.iter().sum()).collect();
+        let mut left = &sent[..];
+        for length in lengths {
+            let (mut piece, later) = left.split_at(*length);
+            while !piece.is_empty() {
+                let count = poll_fn(|cx| gathered.poll_write(cx, piece)).await.unwrap();
+                assert!(count > 0, "{lengths:?}");
+                piece = &piece[count..];
+            }
+            left = later;
+        }
+        poll_fn(|cx| gathered.poll_flush(cx)).await.unwrap();
+        let writes = std::mem::take(&mut *gathered.socket.hears.lock().unwrap());
+        assert!(writes.concat() == sent, "{lengths:?}");
+        assert_eq!(gathered.held.capacity(), 0, "an idle connection keeps nothing");
+        writes
+    }
+
+    #[tokio::test]
+    async fn the_beginning_of_a_long_write_goes_with_the_rest() {
+        assert_eq!(written(&[], &[1_033, 15_000]).await.len(), 1);
+        assert_eq!(written(&[], &[1_033, 15_000, 1_033, 15_000]).await.len(), 2);
+        assert_eq!(written(&[], &[1_033]).await.len(), 1, "without a rest, at the flush");
+        assert_eq!(written(&[], &[200]).await.len(), 1);
+        assert_eq!(written(&[], &[200, 9, 1_023]).await.len(), 3, "short ones go at once");
+    }
+
+    #[tokio::test]
+    async fn nothing_is_lost_or_changes_places_however_slow_the_socket() {
+        let lengths = [1_033, 2_000, 400, 1_024, 1_024, 1_100, 1, 900];
+        for take in [1, 7, 1_032, 1_033, 1_034, 2_500] {
+            for pending in [&[][..], &[0], &[0, 0]] {
+                let takes = [pending, &[take]].concat().repeat(9_000 / take);
+                written(&takes, &lengths).await;
+            }
+        }
+    }
+
     /// How many writes answers of so many bytes take, to so many requests that come at once.
     async fn writes_of_answers(bytes: usize, requests: u8) -> usize {
         let mut says = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
@@ -237,7 +205,7 @@ mod tests {
             says.extend([0, 0, 3, 1, 5, 0, 0, 0, 2 * at + 1, 0x82, 0x84, 0x86]);
         }
         let hears = Arc::<Mutex<Vec<Vec<u8>>>>::default();
-        let client = Client { says: says.into(), hears: Arc::clone(&hears) };
+        let client = Peer { says: says.into(), hears: Arc::clone(&hears), ..Peer::default() };
         let limits = Config::from_flags::<&str>([]).unwrap().limits;
         let socket = PatientSocket::new(client, Arc::default(), &limits);
         let answer = move |_| -> offbeat_wire::Answering {
