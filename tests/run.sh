@@ -64,7 +64,7 @@ setup() {
     wanted=$(cat tests/requirements.txt clients/python/pyproject.toml | sha256sum)
     make_venv "$venv" "$wanted" --upgrade -r tests/requirements.txt -e clients/python
     make_venv "$oldest" "$wanted" pytest grpcio==1.51.3 protobuf==3.20.2 \
-        'googleapis-common-protos<1.60' -e clients/python
+        'googleapis-common-protos<1.60' prometheus_client -e clients/python
 }
 
 make_venv() {

@@ -7,14 +7,13 @@ use std::sync::LazyLock;
 use rayon_core::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// So many help at most, however many cores a node has: each is a thread that stays.
-const MOST_HELPERS: usize = 3;
+use crate::limits::BATCH_HELPERS;
 
 /// A thread for each further core, for all batches together. (They stay: Linux seldom gives a
 /// thread that is begun for a millisecond a core of its own.)
 static HELPERS: LazyLock<Option<Helpers>> = LazyLock::new(|| {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    match (cores - 1).min(MOST_HELPERS) {
+    match (cores - 1).min(BATCH_HELPERS.max_size()) {
         0 => None,
         count => Helpers::try_new(count)
             .inspect_err(|error| tracing::warn!(%error, "batches are decided by one thread each"))

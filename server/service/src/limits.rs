@@ -328,6 +328,15 @@ pub const SIMULATIONS: Limit = Limit {
     note: "settable, one by default; Simulate; beyond it RESOURCE_EXHAUSTED with a retry delay",
 };
 
+/// Threads that help with large batches, for as long as the server runs.
+pub const BATCH_HELPERS: Limit = Limit {
+    name: "threads that help with batches",
+    minimum: 0,
+    maximum: 3,
+    unit: "threads",
+    note: "one for each core beyond the first, made by the first large batch, kept for all",
+};
+
 /// Bearer tokens.
 pub const TOKENS: Limit =
     Limit { name: "bearer tokens", minimum: 1, maximum: 64, unit: "tokens", note: "one a line" };
@@ -491,6 +500,7 @@ pub const SERVER_LIMITS: &[Limit] = &[
     SIMULATED_SECONDS,
     SIMULATION_BYTES,
     SIMULATIONS,
+    BATCH_HELPERS,
 ];
 
 /// The one table of limits, as Markdown.
