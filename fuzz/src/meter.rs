@@ -75,7 +75,7 @@ fn pass(steps: &[Step], resets: usize, cut: usize) -> (Option<(usize, String)>, 
                     Ok(())
                 }
                 Step::In(bytes) => {
-                    bytes.chunks(cut).try_for_each(|chunk| meter.pass_in(chunk).map(drop))
+                    bytes.chunks(cut).try_for_each(|chunk| meter.pass_in(chunk, 10).map(drop))
                 }
                 Step::Out(bytes) => bytes.chunks(cut).try_for_each(|chunk| meter.pass_out(chunk)),
             };

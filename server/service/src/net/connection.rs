@@ -211,7 +211,7 @@ async fn serve(peer: Peer, serving: &Serving, guest: &Guest) {
     };
     let Serving { stack, builder, limits, patience, .. } = serving;
     let mut stopping = serving.stopping.clone();
-    let socket = PatientSocket::new(socket, Arc::clone(&guest.known), limits);
+    let socket = PatientSocket::new(socket, guest, limits);
     let handler = |request: Request<Incoming>| answer(Arc::clone(stack), request, guest.begin());
     let mut connection = offbeat_wire::serve(builder, Box::new(socket), Box::new(handler));
     let overdue = guest.requests.overdue(limits.write_stall);

@@ -26,9 +26,6 @@ const EARNED_BY_DATA: u64 = 2;
 /// Shorter data hold no message that says anything: its prefix and a field. Pieces of a message
 /// may be as short, at its ends, but not all. (The library minds them where nobody reads them.)
 const TINY: usize = 7;
-/// What the frame that begins a request costs, in frames: it takes the time of some to answer, and of
-/// more to refuse, and whoever waits behind a hundred that are refused waits for each.
-const COST_OF_REQUEST: usize = 8;
 /// Bytes of answers that earn one: a reader tells of the room it has made.
 const BYTES_PER_FRAME: u64 = 256;
 
@@ -67,11 +64,12 @@ impl FrameMeter {
         self.preface == Some(PREFACE.len())
     }
 
-    /// Bytes of the peer; says what the frames that ended in them cost, in frames.
+    /// Bytes of the peer; says what the frames that ended in them cost, in frames: each of those
+    /// that begin requests `cost_of_request`.
     ///
     /// # Errors
     /// When they go on with frames that carry nothing.
-    pub fn pass_in(&mut self, mut bytes: &[u8]) -> io::Result<usize> {
+    pub fn pass_in(&mut self, mut bytes: &[u8], cost_of_request: usize) -> io::Result<usize> {
         let Some(seen) = self.preface else {
             return Ok(0);
         };
@@ -85,7 +83,7 @@ impl FrameMeter {
         bytes = later;
         let mut cost = 0;
         while let Some(frame) = self.read.next(&mut bytes) {
-            cost += if frame.kind == HEADERS { COST_OF_REQUEST } else { 1 };
+            cost += if frame.kind == HEADERS { cost_of_request } else { 1 };
             match frame.kind {
                 DATA if frame.length >= TINY => self.earn(EARNED_BY_DATA),
                 HEADERS => self.earn(EARNED_BY_REQUEST),
@@ -216,7 +214,7 @@ mod tests {
 
     fn begun() -> FrameMeter {
         let mut meter = FrameMeter::new(3);
-        meter.pass_in(PREFACE).unwrap();
+        meter.pass_in(PREFACE, 1).unwrap();
         meter
     }
 
@@ -245,8 +243,8 @@ mod tests {
     #[test]
     fn frames_that_carry_nothing_run_out() {
         let mut meter = begun();
-        meter.pass_in(&pings(FRAME_CREDIT.maximum)).unwrap();
-        assert!(meter.pass_in(&pings(FRAMES_PER_SECOND.maximum)).is_err(), "within a second");
+        meter.pass_in(&pings(FRAME_CREDIT.maximum), 1).unwrap();
+        assert!(meter.pass_in(&pings(FRAMES_PER_SECOND.maximum), 1).is_err(), "within a second");
     }
 
     #[test]
@@ -255,10 +253,10 @@ mod tests {
             frame(DATA, &vec![0; length]).repeat(usize::try_from(count).unwrap())
         };
         let mut meter = begun();
-        assert_eq!(meter.pass_in(&tiny(100, 5)).unwrap(), 100, "frames have ended");
-        assert!(meter.pass_in(&tiny(FRAME_CREDIT.maximum * 2, TINY - 1)).is_err());
+        assert_eq!(meter.pass_in(&tiny(100, 5), 1).unwrap(), 100, "frames have ended");
+        assert!(meter.pass_in(&tiny(FRAME_CREDIT.maximum * 2, TINY - 1), 1).is_err());
         let mut meter = begun();
-        meter.pass_in(&tiny(FRAME_CREDIT.maximum * 2, TINY)).unwrap();
+        meter.pass_in(&tiny(FRAME_CREDIT.maximum * 2, TINY), 1).unwrap();
     }
 
     #[test]
@@ -266,11 +264,11 @@ mod tests {
         let mut meter = begun();
         for _ in 0..FRAME_CREDIT.maximum {
             let request = [frame(HEADERS, b"h"), frame(DATA, &[0; TINY]), frame(DATA, b"d")];
-            meter.pass_in(&[request.concat(), pings(8)].concat()).unwrap();
+            meter.pass_in(&[request.concat(), pings(8)].concat(), 1).unwrap();
         }
         for _ in 0..FRAME_CREDIT.maximum {
             meter.pass_out(&frame(DATA, &[0; 1_024])).unwrap();
-            meter.pass_in(&pings(4)).unwrap();
+            meter.pass_in(&pings(4), 1).unwrap();
         }
     }
 
@@ -292,8 +290,8 @@ mod tests {
     #[test]
     fn other_protocols_are_let_through() {
         let mut meter = FrameMeter::new(0);
-        meter.pass_in(b"PRI * HTTP/1.1\r\n").unwrap();
-        meter.pass_in(&pings(FRAME_CREDIT.maximum * 2)).unwrap();
+        meter.pass_in(b"PRI * HTTP/1.1\r\n", 1).unwrap();
+        meter.pass_in(&pings(FRAME_CREDIT.maximum * 2), 1).unwrap();
         meter.pass_out(&frame(RST_STREAM, &[0, 0, 0, 1])).unwrap();
     }
 }

@@ -94,6 +94,7 @@ mod tests {
 
     use super::*;
     use crate::config::Config;
+    use crate::net::guests::Guest;
     use crate::net::patience::PatientSocket;
 
     /// The other end: says what it has to say, and keeps every write to it, of each as many bytes as
@@ -207,7 +208,7 @@ mod tests {
         let hears = Arc::<Mutex<Vec<Vec<u8>>>>::default();
         let client = Peer { says: says.into(), hears: Arc::clone(&hears), ..Peer::default() };
         let limits = Config::from_flags::<&str>([]).unwrap().limits;
-        let socket = PatientSocket::new(client, Arc::default(), &limits);
+        let socket = PatientSocket::new(client, &Guest::default(), &limits);
         let answer = move |_| -> offbeat_wire::Answering {
             let mut trailers = HeaderMap::new();
             trailers.insert("grpc-status", http::HeaderValue::from_static("0"));

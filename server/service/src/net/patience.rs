@@ -13,7 +13,9 @@ use tokio::time::{Instant, Sleep};
 
 use super::frames::FrameMeter;
 use super::gathered::Gathered;
+use super::guests::Guest;
 use super::pause::Pause;
+use super::requests::Requests;
 use crate::config::Limits;
 
 /// Bytes that decide between HTTP/1.1 and HTTP/2: the preface of the latter (RFC 9113, 3.4).
@@ -21,9 +23,16 @@ const PREFACE_BYTES: usize = 24;
 
 /// What is read before others have their turn, in bytes; each frame costs as much as so many.
 /// Of large frames it is some microseconds, of a flood of the smallest ones a tenth of a
-/// millisecond, of requests some twenty, a third of one.
+/// millisecond, of requests some twenty, or ten that are refused, a third of one.
 const TURN: usize = 16 << 10;
 const FRAME_COST: usize = 64;
+
+/// What the frame that begins a request costs, in frames: it takes the time of some to answer, and
+/// whoever waits behind a hundred on one connection waits for each.
+const REQUEST_COST: usize = 10;
+
+/// On a connection whose last answer came the long way: refusals do, and take twice the time.
+const LONG_REQUEST_COST: usize = 20;
 
 /// Of whom nothing has been read may send frames of a byte.
 const FIRST_FRAME: usize = 10;
@@ -36,6 +45,7 @@ const LEAST_READ: usize = 256;
 pub(super) struct PatientSocket<S> {
     socket: Gathered<S>,
     known: Arc<AtomicBool>,
+    requests: Requests,
     meter: FrameMeter,
     /// What has been read in this turn.
     turn: usize,
@@ -50,11 +60,12 @@ pub(super) struct PatientSocket<S> {
 }
 
 impl<S> PatientSocket<S> {
-    /// `known` becomes true when the first bytes have come.
-    pub(super) fn new(socket: S, known: Arc<AtomicBool>, limits: &Limits) -> Self {
+    /// Of `guest`, who is known when the first bytes have come.
+    pub(super) fn new(socket: S, guest: &Guest, limits: &Limits) -> Self {
         Self {
             socket: Gathered::new(socket),
-            known,
+            known: Arc::clone(&guest.known),
+            requests: guest.requests.clone(),
             meter: FrameMeter::new(limits.error_resets),
             turn: 0,
             last: (FIRST_FRAME, FIRST_FRAME + FRAME_COST),
@@ -118,7 +129,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for PatientSocket<S> {
         if read.is_ready() {
             let bytes = buffer.filled().get(before..).unwrap_or_default();
             self.missing = self.missing.saturating_sub(bytes.len());
-            let cost = bytes.len() + FRAME_COST * self.meter.pass_in(bytes)?;
+            let of_request = match self.requests.last_was_long() {
+                true => LONG_REQUEST_COST,
+                false => REQUEST_COST,
+            };
+            let cost = bytes.len() + FRAME_COST * self.meter.pass_in(bytes, of_request)?;
             self.turn += cost;
             if cost > 0 {
                 self.last = (bytes.len(), cost);
@@ -193,14 +208,17 @@ mod tests {
     use std::future::poll_fn;
     use std::task::Waker;
 
+    use tonic::body::Body;
+
     use super::*;
     use crate::config::Config;
+    use crate::net::requests::CountedBody;
 
     const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-    fn socket(sent: &[u8]) -> PatientSocket<&[u8]> {
+    fn socket<'a>(sent: &'a [u8], guest: &Guest) -> PatientSocket<&'a [u8]> {
         let config = Config::from_flags::<&str>([]).unwrap();
-        PatientSocket::new(sent, Arc::default(), &config.limits)
+        PatientSocket::new(sent, guest, &config.limits)
     }
 
     const DATA: u8 = 0;
@@ -215,8 +233,8 @@ mod tests {
     }
 
     /// The bytes that are read of `sent` in each turn, and the most at once.
-    async fn turns(sent: &[u8]) -> (Vec<usize>, usize) {
-        let mut socket = socket(sent);
+    async fn turns(sent: &[u8], guest: &Guest) -> (Vec<usize>, usize) {
+        let mut socket = socket(sent, guest);
         let (mut turns, mut largest, mut memory) = (vec![0], 0, vec![0; 16 << 10]);
         poll_fn(|cx| {
             loop {
@@ -244,7 +262,7 @@ mod tests {
     #[tokio::test]
     async fn tiny_frames_are_read_some_hundred_in_a_turn() {
         let sent = frames(DATA, 1, 5_000);
-        let (turns, _) = turns(&sent).await;
+        let (turns, _) = turns(&sent, &Guest::default()).await;
         let most = turns.iter().max().unwrap() / 10;
         assert!(most <= TURN / FRAME_COST + 30, "{most} frames in a turn");
         assert!(turns.len() < 5_000 / 100, "{} turns", turns.len());
@@ -253,15 +271,25 @@ mod tests {
     #[tokio::test]
     async fn requests_are_read_some_twenty_in_a_turn() {
         let sent = frames(HEADERS, 100, 1_000);
-        let (turns, _) = turns(&sent).await;
-        let most = turns.iter().max().unwrap() / 109;
-        assert!((20..=30).contains(&most), "{most} requests in a turn");
+        let (turns, _) = turns(&sent, &Guest::default()).await;
+        let most = turns[1..].iter().max().unwrap() / 109; // what they are like is seen in the first
+        assert!((18..=26).contains(&most), "{most} requests in a turn");
+    }
+
+    #[tokio::test]
+    async fn requests_are_read_some_ten_in_a_turn_where_answers_come_the_long_way() {
+        let sent = frames(HEADERS, 100, 1_000);
+        let guest = Guest::default();
+        drop(CountedBody::of(http::Response::new(Body::empty()), guest.begin()));
+        let (turns, _) = turns(&sent, &guest).await;
+        let most = turns[1..].iter().max().unwrap() / 109; // what they are like is seen in the first
+        assert!((9..=15).contains(&most), "{most} requests in a turn");
     }
 
     #[tokio::test]
     async fn large_frames_are_read_as_they_come() {
         let sent = frames(DATA, 16_000, 20);
-        let (turns, largest) = turns(&sent).await;
+        let (turns, largest) = turns(&sent, &Guest::default()).await;
         assert_eq!(largest, 16 << 10);
         assert!(turns.len() <= 1 + sent.len() / TURN, "{turns:?}");
     }
@@ -269,7 +297,7 @@ mod tests {
     #[tokio::test]
     async fn who_is_polled_again_at_once_reads_nothing_until_the_next_turn() {
         let sent = frames(DATA, 16_000, 20);
-        let mut socket = socket(&sent);
+        let mut socket = socket(&sent, &Guest::default());
         let (mut read, mut memory) = (0, vec![0; 16 << 10]);
         let mut context = Context::from_waker(Waker::noop());
         for _ in 0..100 {

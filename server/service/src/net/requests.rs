@@ -1,6 +1,7 @@
 //! The requests of a connection, until the last byte of their answers is taken.
 
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -29,7 +30,14 @@ const GRPC: &str = "application/grpc";
 
 /// The requests of a connection.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Requests(Arc<Mutex<Ledger>>);
+pub(super) struct Requests(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    ledger: Mutex<Ledger>,
+    /// Whether the last answer came the long way, through the whole stack.
+    last_was_long: AtomicBool,
+}
 
 #[derive(Debug)]
 struct Ledger {
@@ -75,7 +83,12 @@ impl Requests {
     }
 
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the last answer came the long way: refusals do, and take twice the time.
+    pub(super) fn last_was_long(&self) -> bool {
+        self.0.last_was_long.load(Ordering::Relaxed)
     }
 
     /// Since when there has been none; `None` if there are some.
@@ -128,6 +141,11 @@ impl UnderWay {
         if let Some(Some(progress)) = ledger.under_way.get_mut(self.number) {
             change(progress);
         }
+    }
+
+    /// Its answer begins.
+    fn came_the_long_way(&self, long: bool) {
+        self.requests.0.last_was_long.store(long, Ordering::Relaxed);
     }
 
     fn waits_for_its_reader_until(&self, deadline: Option<Deadline>) {
@@ -198,6 +216,7 @@ struct WholeHold(UnderWay, OwnedSemaphorePermit);
 
 impl CountedBody {
     pub(super) fn of(response: http::Response<Body>, under_way: UnderWay) -> Response {
+        under_way.came_the_long_way(true);
         let deadline: Option<Deadline> = response.extensions().get().copied();
         under_way.waits_for_its_reader_until(deadline);
         let permit: Option<Permit> = response.extensions().get().cloned();
@@ -207,6 +226,7 @@ impl CountedBody {
 
     /// An answer that is whole, and waits for its reader from its beginning to its end.
     pub(super) fn told(told: Told, under_way: UnderWay) -> Response {
+        under_way.came_the_long_way(false);
         let Told { message, deadline, place, record } = told;
         under_way.waits_for_its_reader_until(Some(deadline));
         let hold = WholeHold(under_way, place);

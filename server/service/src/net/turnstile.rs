@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use tokio::sync::{Notify, Semaphore};
 
 /// Each takes some 20 µs at the most, to begin or to end.
-const STRANGERS_A_TURN: usize = 16;
+const STRANGERS_A_TURN: usize = 8;
 
 /// Where strangers wait. Somebody must [`usher`](Self::usher) them.
 #[derive(Debug)]
