@@ -8,6 +8,9 @@ use super::methods::{self, STATELESS};
 use super::port::{self, Answer};
 use super::refusal;
 
+/// How the refusal of a flag begins.
+const FLAG: &str = "message flag: ";
+
 /// The first bytes are the method, the form and where the body is cut; the rest is the body.
 pub fn frames(data: &[u8]) {
     let mut choices = Choices::new(data);
@@ -32,12 +35,17 @@ pub fn frames(data: &[u8]) {
             }
         }
         let code = |answer: &Answer| answer.status.as_ref().map(tonic::Status::code);
-        // In one piece, a length too large is seen before the messages in front of it are read.
-        let too_large = match is_grpc {
-            true => code(&whole) == Some(Code::ResourceExhausted),
-            false => String::from_utf8_lossy(&whole.data).contains("resource_exhausted"),
+        // In one piece, a flag or a length that is refused is seen before the messages in front of
+        // it are read.
+        let early = match is_grpc {
+            true => whole.status.as_ref().is_some_and(|status| {
+                status.code() == Code::ResourceExhausted || status.message().starts_with(FLAG)
+            }),
+            false => ["resource_exhausted", FLAG]
+                .iter()
+                .any(|words| String::from_utf8_lossy(&whole.data).contains(words)),
         };
-        if !too_large {
+        if !early {
             assert_eq!(code(&pieces), code(&whole));
             match is_grpc {
                 true => assert_eq!(pieces.data, whole.data, "cut at {cut}"),

@@ -10,6 +10,8 @@ use crate::placement::hash;
 const BLOCK: usize = 64;
 /// Blocks of the longest message that is hashed beside others; longer ones are hashed alone.
 const BLOCKS: usize = 4;
+/// Bytes of four words.
+const SQUARE: usize = 16;
 /// Bytes behind a text: a bit, and how long the message was.
 const END: usize = 9;
 
@@ -99,9 +101,21 @@ struct Message {
 impl Message {
     const EMPTY: Self = Self { bytes: [0; BLOCK * BLOCKS], block_count: BLOCKS, place: 0 };
 
-    /// Writes the message of `id`, if it fits.
+    /// Four words, from that byte on.
     #[inline]
-    fn write(&mut self, salt: &Salt, id: &Id<'_>) -> Option<()> {
+    fn words(&self, start: usize) -> [u32; 4] {
+        let bytes = self.bytes.get(start..).and_then(|bytes| bytes.first_chunk::<SQUARE>());
+        let mut words = [0; 4];
+        let fours = bytes.into_iter().flat_map(|bytes| bytes.as_chunks().0);
+        for (word, bytes) in words.iter_mut().zip(fours) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+        words
+    }
+
+    /// Writes the message of `id`, if it fits; says where its text has ended.
+    #[inline]
+    fn write(&mut self, salt: &Salt, id: &Id<'_>) -> Option<usize> {
         let (front, back) = self.bytes.split_first_chunk_mut::<BLOCK>()?;
         *front = salt.block;
         if self.block_count > 1 {
@@ -115,7 +129,7 @@ impl Message {
         let bytes = self.bytes.get_mut(..block_count * BLOCK)?;
         *bytes.last_chunk_mut()? = (8 * (salt.len + len) as u64).to_le_bytes();
         self.block_count = block_count;
-        Some(())
+        Some(end)
     }
 }
 
@@ -125,19 +139,24 @@ struct Row<const L: usize, const K: usize> {
     salt: Salt,
     messages: [[Message; L]; K],
     count: usize,
+    /// Where the longest text has ended.
+    longest: usize,
+    words: Words<L, K>,
 }
 
 impl<const L: usize, const K: usize> Row<L, K> {
     const fn new(salt: Salt) -> Self {
-        Self { salt, messages: [[Message::EMPTY; L]; K], count: 0 }
+        let words = Words { block: Aligned([[[0; L]; K]; 16]), used: 0 };
+        Self { salt, messages: [[Message::EMPTY; L]; K], count: 0, longest: 0, words }
     }
 
     /// Takes an ID in, if its message fits.
     #[inline]
     fn push(&mut self, id: &Id<'_>, place: usize) -> Option<()> {
         let message = self.messages.as_flattened_mut().get_mut(self.count)?;
-        message.write(&self.salt, id)?;
+        let end = message.write(&self.salt, id)?;
         message.place = place;
+        self.longest = self.longest.max(end + 1);
         self.count += 1;
         Some(())
     }
@@ -147,10 +166,9 @@ impl<const L: usize, const K: usize> Row<L, K> {
         let messages = self.messages.as_flattened().iter().take(self.count);
         let longest = messages.clone().map(|message| message.block_count).max().unwrap_or_default();
         let mut state = Aligned(self.salt.state.map(|word| [[word; L]; K]));
-        let mut block = Aligned([[[0; L]; K]; 16]);
         for number in 0..longest {
-            fill(&mut block.0, &self.messages, number);
-            isa.run(Compress { state: &mut state.0, block: &block.0 });
+            self.words.fill(&self.messages, number, self.longest);
+            isa.run(Compress { state: &mut state.0, block: &self.words.block.0 });
             let [low, high, ..] = &state.0;
             let state = low.as_flattened().iter().zip(high.as_flattened());
             for ((low, high), message) in state.zip(messages.clone()) {
@@ -160,24 +178,53 @@ impl<const L: usize, const K: usize> Row<L, K> {
                 }
             }
         }
-        self.count = 0;
+        (self.count, self.longest) = (0, 0);
     }
 }
 
-/// Turns one block of each message into words of lanes.
+/// One block of each message, as words of lanes.
+struct Words<const L: usize, const K: usize> {
+    block: Aligned<Block<L, K>>,
+    /// So many of its squares are not zero, beside the last one.
+    used: usize,
+}
+
+impl<const L: usize, const K: usize> Words<L, K> {
+    /// Turns that block of each message into words of lanes, four of four messages at a time: such
+    /// squares are turned in registers.
+    #[inline]
+    fn fill(&mut self, messages: &[[Message; L]; K], number: usize, longest: usize) {
+        const SQUARES: usize = BLOCK / SQUARE;
+        let used = longest.saturating_sub(number * BLOCK).div_ceil(SQUARE).min(SQUARES);
+        let (squares, _) = self.block.0.as_chunks_mut::<4>();
+        for (at, rows) in squares.iter_mut().enumerate() {
+            // The last one tells how long the message is.
+            if at < used || at == SQUARES - 1 {
+                turn(rows, messages, number * BLOCK + at * SQUARE);
+            } else if at < self.used {
+                *rows = [[[0; L]; K]; 4]; // texts end before it, and those of another block did not
+            }
+        }
+        self.used = used;
+    }
+}
+
+/// Turns four words of each message, from that byte on, into lanes.
 #[inline]
-fn fill<const L: usize, const K: usize>(
-    block: &mut Block<L, K>,
+fn turn<const L: usize, const K: usize>(
+    rows: &mut [[[u32; L]; K]; 4],
     messages: &[[Message; L]; K],
-    number: usize,
+    start: usize,
 ) {
     for (vector, messages) in messages.iter().enumerate() {
-        for (lane, message) in messages.iter().enumerate() {
-            let (blocks, _) = message.bytes.as_chunks::<BLOCK>();
-            let words = blocks.get(number).into_iter().flat_map(|bytes| bytes.as_chunks::<4>().0);
-            for (row, word) in block.iter_mut().zip(words) {
-                let to = row.get_mut(vector).and_then(|vector| vector.get_mut(lane));
-                to.into_iter().for_each(|to| *to = u32::from_le_bytes(*word));
+        for (four, messages) in messages.as_chunks::<4>().0.iter().enumerate() {
+            let [a, b, c, d] = messages.each_ref().map(|message| message.words(start));
+            let lanes = a.into_iter().zip(b).zip(c.into_iter().zip(d));
+            for (row, ((a, b), (c, d))) in rows.iter_mut().zip(lanes) {
+                let to = row.get_mut(vector).map(|lanes| lanes.as_chunks_mut().0);
+                to.and_then(|fours| fours.get_mut(four))
+                    .into_iter()
+                    .for_each(|to| *to = [a, b, c, d]);
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::id::Id;
 
 /// Writes the canonical text of `id` to the front of `to`; how long it is, if it fits with some
 /// room. Nothing but zeros is written behind it.
-#[inline]
+#[inline(always)]
 pub(super) fn write(id: &Id<'_>, to: &mut [u8]) -> Option<usize> {
     match id {
         Id::Text(text) => {
@@ -69,7 +69,7 @@ const ZEROS: u64 = 0x3030_3030_3030_3030;
 const DIGITS: usize = 24;
 
 /// Writes digits and, behind them, zero bytes: 24 in all.
-#[inline]
+#[inline(always)]
 fn write_digits(magnitude: u64, to: &mut [u8]) -> Option<usize> {
     const EIGHT: u64 = 100_000_000;
     let groups = [magnitude / EIGHT / EIGHT, magnitude / EIGHT % EIGHT, magnitude % EIGHT];

@@ -1,7 +1,7 @@
 //! Measures the messages of a request as its bytes pass: their sizes, refused at their length
 //! prefix: before a byte of the message is buffered, and as `RESOURCE_EXHAUSTED` (stock tonic says
-//! `OUT_OF_RANGE`); and their number, where there may be one alone (stock tonic answers the first,
-//! and reads on for ever).
+//! `OUT_OF_RANGE`); their flags (of which stock tonic says `INTERNAL`); and their number, where there
+//! may be one alone (stock tonic answers the first, and reads on for ever).
 
 use offbeat_core::limits::Limit;
 use tonic::Status;
@@ -63,9 +63,12 @@ impl Meter {
             *slot = *byte;
         }
         self.prefix_read += taken;
+        let [flag, length @ ..] = self.prefix;
+        if flag != 0 {
+            return Err(status::flagged(flag));
+        }
         if self.prefix_read == PREFIX {
             self.prefix_read = 0;
-            let [_, length @ ..] = self.prefix;
             let length = usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX);
             if length > self.limit.max_size() {
                 return Err(status::message_too_large(length, self.limit));
@@ -117,6 +120,24 @@ mod tests {
         assert_eq!(meter.pass(&bytes[rest]).unwrap(), Some(700));
         assert_eq!(meter.pass(&bytes[nothing]).unwrap(), None);
         assert_eq!(meter.pass(&message(0)).unwrap(), Some(0));
+    }
+
+    #[test]
+    fn flags_are_refused_before_anything_that_follows() {
+        for (flag, code) in [
+            // https://grpc.github.io/grpc/core/md_doc_compression.html
+            (1, tonic::Code::Internal),
+            (2, tonic::Code::InvalidArgument),
+            (u8::MAX, tonic::Code::InvalidArgument),
+        ] {
+            for behind in [0, 1, PREFIX + 3] {
+                let mut meter = Meter::new(MESSAGE_BYTES, false);
+                let bytes = [&[flag], &message(9)[1..=behind]].concat();
+                let status = meter.pass(&bytes).unwrap_err();
+                assert_eq!(status.code(), code, "{flag}, {behind} bytes behind it");
+                assert!(status.message().contains(&format!("{flag} is refused")), "{status:?}");
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use offbeat_core::limits::Limit;
 use offbeat_core::{Reason, Rejection};
 use tonic::{Code, Status};
@@ -99,6 +100,22 @@ pub fn refused(rejection: &Rejection) -> Status {
 #[must_use]
 pub fn malformed_message(error: &prost::DecodeError) -> Status {
     refused(&Rejection::new(Reason::Malformed, "message", error, "must be a message of the method"))
+}
+
+/// INVALID_ARGUMENT: a message behind a flag that is none. INTERNAL, if it is that of compression: so
+/// [gRPC wants it](https://grpc.github.io/grpc/core/md_doc_compression.html) where none was named,
+/// and calls that name one are refused before.
+#[must_use]
+pub fn flagged(flag: u8) -> Status {
+    let allowed = "must be 0: messages are not compressed";
+    let refused = refused(&Rejection::new(Reason::Malformed, "message flag", flag, allowed));
+    match flag {
+        1 => {
+            let details = Bytes::copy_from_slice(refused.details());
+            Status::with_details(Code::Internal, refused.message(), details)
+        }
+        _ => refused,
+    }
 }
 
 /// INVALID_ARGUMENT: a unary call with several messages.
