@@ -15,7 +15,7 @@ from server import Server, within
 #: How much more memory an attack may take than an idle server.
 MEMORY = 64 << 20
 #: Less is not judged: a process that takes one of two cores, and nothing of the server, has made it
-#: 1.2 ms, and 0.6 at best. (Without it, some attacks are just above twice the quiet p99.)
+#: 1.2 ms, or none at all. (Without a floor, some attacks are just above twice the quiet p99.)
 FLOOR = 0.0015
 #: An attack that is over sooner is begun again: 200 calls at least, as in the quiet around it.
 SHORTEST = 1.0
