@@ -53,7 +53,11 @@ def test_systemd_takes_it(tmp_path):
         ("SystemCallFilter=@system-service", "SystemCallFilter=@systemservice"),
         ("ExecStart=/usr/local/bin/offbeat", "ExecStart=offbeat/serve"),
         # Read without a complaint, but too much is allowed.
-        ("SystemCallFilter=@system-service\nSystemCallFilter=~@privileged @resources\n", ""),
+        (
+            "SystemCallFilter=@system-service\nSystemCallFilter=~@privileged @resources\n"
+            "SystemCallFilter=setpriority sched_setattr\n",
+            "",
+        ),
         ("DynamicUser=yes\nUser=offbeat\n", ""),
     ],
 )

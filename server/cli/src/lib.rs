@@ -13,6 +13,7 @@ mod list;
 mod migrate;
 mod named;
 mod output;
+mod priority;
 pub mod reading;
 mod reciprocal;
 pub mod report;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::Failure;
+use super::{Failure, priority};
 use offbeat_service::config::{Admin, Config, ServeArgs};
 use offbeat_service::net::Server;
 use offbeat_service::telemetry::Telemetry;
@@ -17,11 +17,9 @@ pub(super) fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(cores)
-        .on_thread_start(|| {
-            // They give way to the thread that serves; where they may not, all are equal.
-            let _ = rustix::process::nice(5);
-        })
+        .on_thread_start(priority::of_pool_thread)
         .build()?;
+    priority::of_serving_thread();
     runtime.block_on(serve(args, &config))?;
     runtime.shutdown_background(); // a long batch does not outlast the grace period
     Ok(ExitCode::SUCCESS)
