@@ -315,7 +315,7 @@ final class Client
             default => throw InvalidArgument::refused(
                 'transport',
                 $kind->value,
-                'must be one that is loaded: ext-curl with HTTP/2, or ext-grpc',
+                'must be one that is loaded: ext-curl, or ext-grpc',
             ),
         };
     }

@@ -7,7 +7,7 @@ namespace Offbeat;
 /** The way to the sidecar. */
 enum TransportKind: string
 {
-    /** curl if it speaks HTTP/2, as nearly all do, else ext-grpc. */
+    /** ext-curl if it is loaded, else ext-grpc. */
     case Auto = 'auto';
 
     /** ext-curl: works on both sides of a fork. */

@@ -8,7 +8,6 @@ use Offbeat\Exception\DeadlineExceeded;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\Exception\Unavailable;
 use Offbeat\Tls;
-use Offbeat\Wire;
 
 /**
  * Messages in both directions at the same time: the Connect protocol's streaming form over an
@@ -23,12 +22,6 @@ final class Conversation
     private const READ_BYTES = 64 << 10;
     private const END_STREAM = 2;
     private const ENVELOPE_HEAD_BYTES = 5;
-    /** The gRPC codes by their names in the Connect protocol. */
-    private const CODES = [
-        'canceled', 'unknown', 'invalid_argument', 'deadline_exceeded', 'not_found', 'already_exists',
-        'permission_denied', 'resource_exhausted', 'failed_precondition', 'aborted', 'out_of_range',
-        'unimplemented', 'internal', 'unavailable', 'data_loss', 'unauthenticated',
-    ];
 
     /** @var resource */
     private $socket;
@@ -106,7 +99,7 @@ final class Conversation
         }
         $error = json_decode($message, true)['error'] ?? null;
         if ($error !== null) {
-            throw self::refusal($error);
+            throw ConnectError::exception((array) $error);
         }
 
         return null;
@@ -308,20 +301,6 @@ final class Conversation
         $this->messages = substr($this->messages, $length + self::ENVELOPE_HEAD_BYTES);
 
         return [$flags, $message];
-    }
-
-    /** @param array<string, mixed> $error */
-    private static function refusal(array $error): OffbeatException
-    {
-        $status = '';
-        foreach ($error['details'] ?? [] as $detail) {
-            $any = Wire::field(1, "type.googleapis.com/{$detail['type']}")
-                . Wire::field(2, (string) base64_decode($detail['value']));
-            $status .= Wire::field(3, $any);
-        }
-        $code = array_search($error['code'] ?? '', self::CODES, true);
-
-        return Status::exception($code === false ? 2 : $code + 1, $error['message'] ?? '', $status);
     }
 
     private function left(): ?float

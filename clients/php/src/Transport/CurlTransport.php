@@ -8,13 +8,13 @@ use CurlHandle;
 use Offbeat\Exception\DeadlineExceeded;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\Exception\ResourceExhausted;
-use Offbeat\Exception\Unavailable;
 use Offbeat\Tls;
 
 /**
- * gRPC by ext-curl: HTTP/2 with prior knowledge, over TCP, TLS or a Unix socket.
+ * The Connect protocol's unary form by ext-curl: a POST over HTTP/1.1 with the message's bytes, over
+ * TCP, TLS or a Unix socket. (Before 8.0, libcurl cannot use a connection for gRPC twice.)
  *
- * Connects at the first call and keeps the connection for the next ones, where libcurl can.
+ * Connects at the first call and keeps the connection for the next ones.
  *
  * @internal
  */
@@ -24,22 +24,12 @@ final class CurlTransport implements Transport
     private const MAX_ANSWER_BYTES = 64 << 20;
     /** The sidecar closes idle connections after 60 s. */
     private const KEEP_IDLE_SECONDS = 30;
-    private const LIBCURL_8_0 = 0x080000;
     private const BUFFER_BYTES = 256 << 10;
     /** 23 days: libcurl counts milliseconds in 32 bits on some systems. */
     private const MAX_TIMEOUT_SECONDS = 2_000_000;
-    private const FRAME_HEAD_BYTES = 5;
-    private const CURLE_HTTP2_STREAM = 92; // which PHP does not name
+    /** A whole one, of a body whose end is known. */
+    private const HEAD = '/^(content-length|transfer-encoding):.*^\r\n$/ims';
     private const TLS_ERRORS = [CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT, CURLE_SSL_CACERT_BADFILE];
-    /** What the sidecar takes: of the bulk methods, and of the others. */
-    private const BULK_METHODS = [
-        'LaneService/DispatchJobs', 'LaneService/PlanLanes', 'LatenessService/RecordLateness',
-        'NamedSpreadService/SubmitGroups', 'NamedSpreadService/WaitForGroups', 'SlotService/AssignSlots',
-        'SlotService/AuditIds', 'SlotService/ListDueRuns', 'SlotService/PlanMigration',
-        'StageService/AllocateWorkers', 'StageService/NextStage',
-    ];
-    private const MAX_BULK_BYTES = 4 << 20;
-    private const MAX_QUESTION_BYTES = 256 << 10;
 
     /** @var list<CurlHandle> */
     private static array $inherited = [];
@@ -55,19 +45,12 @@ final class CurlTransport implements Transport
 
     public static function isUsable(): bool
     {
-        return extension_loaded('curl') && (curl_version()['features'] & CURL_VERSION_HTTP2) !== 0;
+        return extension_loaded('curl');
     }
 
     public function call(string $method, string $bytes, float $timeout): string
     {
-        return $this->message($this->exchange($method, pack('CN', 0, strlen($bytes)) . $bytes, $timeout));
-    }
-
-    /** The body of the answer to a body. */
-    private function exchange(string $method, string $question, float $timeout): string
-    {
-        $headers = [];
-        $body = '';
+        $head = $body = '';
         $handle = $this->handle();
         $authorization = $this->endpoint->authorization();
         $scheme = $this->endpoint->tls === null ? 'http' : 'https';
@@ -75,21 +58,18 @@ final class CurlTransport implements Transport
         curl_setopt_array($handle, [
             CURLOPT_URL => "$scheme://{$this->endpoint->authority()}/offbeat.v1.$method",
             CURLOPT_HTTPHEADER => [
-                'content-type: application/grpc',
-                'te: trailers',
-                'grpc-accept-encoding: identity',
-                "grpc-timeout: {$this->grpcTimeout($millis)}",
+                'content-type: application/proto',
+                'connect-protocol-version: 1',
+                "connect-timeout-ms: $millis",
                 'accept:',
                 'expect:', // no waiting for a "100 Continue"
                 ...($authorization === null ? [] : ["authorization: $authorization"]),
             ],
-            CURLOPT_POSTFIELDS => $question,
+            CURLOPT_POSTFIELDS => $bytes,
             CURLOPT_TIMEOUT_MS => $millis,
             CURLOPT_CONNECTTIMEOUT_MS => $millis,
-            CURLOPT_HEADERFUNCTION => static function (CurlHandle $handle, string $line) use (&$headers): int {
-                // Trailers come here too.
-                [$name, $value] = explode(':', $line, 2) + [1 => ''];
-                $headers[strtolower($name)] = trim($value);
+            CURLOPT_HEADERFUNCTION => static function (CurlHandle $handle, string $line) use (&$head): int {
+                $head = str_starts_with($line, 'HTTP/') ? $line : $head . $line;
 
                 return strlen($line);
             },
@@ -100,18 +80,13 @@ final class CurlTransport implements Transport
             },
         ]);
         curl_exec($handle);
-
-        // A refusal can come before the question was taken, which then counts as an error.
-        if (($headers['grpc-status'] ?? '0') === '0') {
-            if (curl_errno($handle) === self::CURLE_HTTP2_STREAM && $question !== '') {
-                $this->checkSize($method, strlen($question) - self::FRAME_HEAD_BYTES);
-                $this->checkRefusal($method, $timeout - curl_getinfo($handle, CURLINFO_TOTAL_TIME));
-            }
-            $this->checkConnection($handle, strlen($body), $timeout);
+        $this->checkConnection($handle, strlen($body), $timeout);
+        if (preg_match(self::HEAD, $head) !== 1) {
+            // Which libcurl takes for an answer that is empty, or as long as what has come.
+            throw $this->endpoint->unreachable('the answer broke off');
         }
-        $this->checkStatus($handle, $headers);
 
-        return $body;
+        return $this->answer($handle, $body);
     }
 
     public function close(): void
@@ -143,12 +118,13 @@ final class CurlTransport implements Transport
         $address = $this->endpoint->address;
         $tls = $this->endpoint->tls;
         $options = [
-            CURLOPT_HTTP_VERSION => CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE,
+            CURLOPT_HTTP_VERSION => CURL_HTTP_VERSION_1_1,
             CURLOPT_POST => true,
             CURLOPT_PROTOCOLS => $tls === null ? CURLPROTO_HTTP : CURLPROTO_HTTPS,
             CURLOPT_PROXY => '', // none, whatever the environment says
             CURLOPT_NOSIGNAL => true,
             CURLOPT_TCP_NODELAY => true,
+            CURLOPT_BUFFERSIZE => self::BUFFER_BYTES,
             CURLOPT_USERAGENT => 'offbeat-php',
         ];
         if ($address->path !== null) {
@@ -157,15 +133,7 @@ final class CurlTransport implements Transport
         if ($tls !== null) {
             $options += self::tlsOptions($tls, $address);
         }
-        $isOld = curl_version()['version_number'] < self::LIBCURL_8_0;
-        if ($isOld) {
-            // It reads 32 KiB at a time, and what does not fit here waits for a timer of 200 ms.
-            $options[CURLOPT_BUFFERSIZE] = self::BUFFER_BYTES;
-        }
-        if ($isOld && $tls === null) {
-            // It fails every second call on such a connection (curl issue 10634), but for TLS.
-            $options[CURLOPT_FORBID_REUSE] = true;
-        } elseif (defined('CURLOPT_MAXAGE_CONN')) { // PHP 8.2
+        if (defined('CURLOPT_MAXAGE_CONN')) { // PHP 8.2
             $options[CURLOPT_MAXAGE_CONN] = self::KEEP_IDLE_SECONDS;
         }
         curl_setopt_array($handle, $options);
@@ -194,43 +162,6 @@ final class CurlTransport implements Transport
         return $options;
     }
 
-    /** At most 8 digits and a unit. */
-    private function grpcTimeout(int $millis): string
-    {
-        return $millis <= 99_999_999 ? "{$millis}m" : intdiv($millis, 1_000) . 'S';
-    }
-
-    /** Before 8.0, libcurl does not pass on the refusal of a question that it has not sent whole. */
-    private function checkSize(string $method, int $length): void
-    {
-        $limit = in_array($method, self::BULK_METHODS, true) ? self::MAX_BULK_BYTES : self::MAX_QUESTION_BYTES;
-        if ($length > $limit) {
-            $allowed = "must be 0 to $limit bytes";
-            throw new ResourceExhausted(
-                "message: $length bytes is refused: $allowed",
-                reason: 'ERROR_REASON_MESSAGE_TOO_LARGE',
-                field: 'message',
-                value: "$length bytes",
-                allowed: $allowed,
-            );
-        }
-    }
-
-    /**
-     * Nor any other one that comes so early, such as that of our token. Where there is nothing to be
-     * sent it hears them; else such a question is refused for that, without a reason.
-     */
-    private function checkRefusal(string $method, float $timeout): void
-    {
-        try {
-            (new self($this->endpoint))->exchange($method, '', max($timeout, 0.001));
-        } catch (OffbeatException $why) {
-            if ($why->reason !== '') {
-                throw $why;
-            }
-        }
-    }
-
     private function checkConnection(CurlHandle $handle, int $length, float $timeout): void
     {
         $error = curl_errno($handle);
@@ -250,33 +181,19 @@ final class CurlTransport implements Transport
         };
     }
 
-    /** @param array<string, string> $headers */
-    private function checkStatus(CurlHandle $handle, array $headers): void
+    /** The message of an answer, if it is one. */
+    private function answer(CurlHandle $handle, string $body): string
     {
-        $where = $this->endpoint->address->text;
         $http = curl_getinfo($handle, CURLINFO_RESPONSE_CODE);
-        $type = $headers['content-type'] ?? '';
-        if ($http !== 200 || !preg_match('#^application/grpc($|[+;])#', $type)) {
-            throw new OffbeatException("$where: the answer is none of a sidecar (HTTP status $http, content type '$type')");
+        $type = (string) curl_getinfo($handle, CURLINFO_CONTENT_TYPE);
+        if ($http === 200 && $type === 'application/proto') {
+            return $body;
         }
-        $code = $headers['grpc-status'] ?? throw new Unavailable("$where: the answer broke off");
-        if ($code !== (string) Status::OK) {
-            throw Status::exception(
-                (int) $code,
-                rawurldecode($headers['grpc-message'] ?? ''),
-                (string) base64_decode($headers['grpc-status-details-bin'] ?? ''),
+        $error = $http !== 200 && str_starts_with($type, 'application/json') ? json_decode($body, true) : null;
+        throw is_array($error) && isset($error['code'])
+            ? ConnectError::exception($error)
+            : new OffbeatException(
+                "{$this->endpoint->address->text}: the answer is none of a sidecar (HTTP status $http, content type '$type')",
             );
-        }
-    }
-
-    /** The one message of the body, which is one frame, not compressed, and whole. */
-    private function message(string $body): string
-    {
-        $head = strlen($body) < self::FRAME_HEAD_BYTES ? false : unpack('Ccompressed/Nlength', $body);
-        if ($head === false || $head['compressed'] !== 0 || $head['length'] !== strlen($body) - self::FRAME_HEAD_BYTES) {
-            throw new OffbeatException("{$this->endpoint->address->text}: the answer is none of a sidecar (no single gRPC message)");
-        }
-
-        return substr($body, self::FRAME_HEAD_BYTES);
     }
 }
