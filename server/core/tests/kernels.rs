@@ -172,8 +172,15 @@ fn salts_and_texts_of_every_length_are_hashed_as_by_the_crate() {
     let letters = "abcdefghij".repeat(103);
     for salt in 0..=256 {
         let lengths = (0..140).chain([180, 183, 184, 247, 248, 255, 256, 1_023, 1_024]);
-        let ids: Vec<_> = lengths.map(|len| Id::text(&letters[..len]).unwrap()).collect();
+        let texts = lengths.map(|len| Id::text(&letters[..len]).unwrap());
+        let powers = (0..39).map(|power| 10_u128.pow(power));
+        let numbers = powers.flat_map(|power| [power - 1, power, power.rotate_left(64)]);
+        let numbers = numbers.chain([u64::MAX.into(), u128::MAX]);
+        let integers = numbers.clone().map(|number| Id::Integer(number.into()));
+        let negative = integer("-18446744073709551615");
+        let ids: Vec<_> = texts.chain(numbers.map(Id::Uuid)).chain(integers).collect();
         check_hashes(&letters[1..=salt], &ids);
+        check_hashes(&letters[1..=salt], &[&ids[..], &[Id::Integer(negative)]].concat());
     }
 }
 

@@ -1,5 +1,6 @@
 //! Hashes of many IDs.
 
+use super::digits::{Digits, GROUPS, Integers, Uuids};
 use super::isa::{Aligned, Baseline, Isa};
 use super::md5::{Block, Compress, START};
 use super::{Kernel, Level, text};
@@ -42,16 +43,44 @@ fn hash_rows<'a, 'b: 'a, I: Isa<L>, const L: usize, const K: usize>(
     let first = hashes.len();
     hashes.resize(first + ids.len(), 0);
     let Some(hashes) = hashes.get_mut(first..) else { return };
-    let mut row = Row::<L, K>::new(Salt::new(salt));
+    let start = Salt::new(salt);
+    let mut texts = Row::<L, K>::new(&start);
+    let (mut uuids, mut integers) = (None, [const { None }; GROUPS]);
     for (place, id) in ids.enumerate() {
-        if row.push(id, place).is_none() {
+        match id {
+            Id::Uuid(uuid) => {
+                let uuids = uuids.get_or_insert_with(|| Uuids::<L, K>::new(&start));
+                if uuids.push(*uuid, place) {
+                    uuids.settle(isa, hashes);
+                }
+                continue;
+            }
+            Id::Integer(integer) => {
+                if let Some(digits) = Digits::of(*integer) {
+                    let row = integers.get_mut(digits.row());
+                    let row = row.map(|row| {
+                        row.get_or_insert_with(|| Integers::<L, K>::new(&start, &digits))
+                    });
+                    if let Some(Some(row)) = row {
+                        if row.push(&digits, place) {
+                            row.settle(isa, hashes);
+                        }
+                        continue;
+                    }
+                }
+            }
+            Id::Text(_) | Id::Fraction(_) => {}
+        }
+        if texts.push(id, place).is_none() {
             hashes.get_mut(place).into_iter().for_each(|to| *to = hash(salt, id));
         }
-        if row.count == L * K {
-            row.settle(isa, hashes);
+        if texts.count == L * K {
+            texts.settle(isa, hashes);
         }
     }
-    row.settle(isa, hashes);
+    texts.settle(isa, hashes);
+    uuids.into_iter().for_each(|mut uuids| uuids.settle(isa, hashes));
+    integers.into_iter().flatten().flatten().for_each(|mut row| row.settle(isa, hashes));
 }
 
 /// The state after the whole blocks of the salt, which all messages share.
@@ -70,13 +99,13 @@ fn compress_salt(salt: &str) -> [u32; 4] {
 }
 
 /// What all messages begin with.
-struct Salt {
-    len: usize,
+pub(super) struct Salt {
+    pub(super) len: usize,
     /// After the salt's whole blocks.
-    state: [u32; 4],
+    pub(super) state: [u32; 4],
     /// The first block of a message, up to its text; how long that is.
-    block: [u8; BLOCK],
-    start: usize,
+    pub(super) block: [u8; BLOCK],
+    pub(super) start: usize,
 }
 
 impl Salt {
@@ -135,8 +164,8 @@ impl Message {
 
 /// Messages that are hashed together. They become words of lanes only then: what was just written
 /// by bytes is slow to read by words.
-struct Row<const L: usize, const K: usize> {
-    salt: Salt,
+struct Row<'a, const L: usize, const K: usize> {
+    salt: &'a Salt,
     messages: [[Message; L]; K],
     count: usize,
     /// Where the longest text has ended.
@@ -144,8 +173,8 @@ struct Row<const L: usize, const K: usize> {
     words: Words<L, K>,
 }
 
-impl<const L: usize, const K: usize> Row<L, K> {
-    const fn new(salt: Salt) -> Self {
+impl<'a, const L: usize, const K: usize> Row<'a, L, K> {
+    const fn new(salt: &'a Salt) -> Self {
         let words = Words { block: Aligned([[[0; L]; K]; 16]), used: 0 };
         Self { salt, messages: [[Message::EMPTY; L]; K], count: 0, longest: 0, words }
     }
@@ -154,7 +183,7 @@ impl<const L: usize, const K: usize> Row<L, K> {
     #[inline]
     fn push(&mut self, id: &Id<'_>, place: usize) -> Option<()> {
         let message = self.messages.as_flattened_mut().get_mut(self.count)?;
-        let end = message.write(&self.salt, id)?;
+        let end = message.write(self.salt, id)?;
         message.place = place;
         self.longest = self.longest.max(end + 1);
         self.count += 1;

@@ -8,6 +8,8 @@
 //! other ([`Twister`](crate::twister::Twister), [`hash`](crate::placement::hash)),
 //! which the tests hold against every kernel of their machine.
 
+mod characters;
+mod digits;
 mod draw;
 mod hash;
 mod isa;

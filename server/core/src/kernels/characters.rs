@@ -1,0 +1,187 @@
+//! Numbers as characters, in lanes: four to a word, the first in its lowest byte.
+
+use super::digits::{END, INTEGER_ROWS, UUID_ROWS};
+use super::isa::{Isa, Row, Task};
+
+/// The character 0, four times.
+const ZEROS: u32 = 0x3030_3030;
+
+/// Moves texts up by some bits, and what is before them into the gap.
+pub(super) struct Join<'a, const L: usize, const K: usize> {
+    pub(super) before: u32,
+    pub(super) texts: &'a [Row<L, K>],
+    /// Less than 32.
+    pub(super) shift: u32,
+    pub(super) rows: &'a mut [Row<L, K>],
+}
+
+impl<const L: usize, const K: usize> Task<L> for Join<'_, L, K> {
+    #[inline(always)]
+    fn run<I: Isa<L>>(self, isa: I) {
+        let Self { before, texts, shift, rows } = self;
+        let mut before = [isa.splat(before); K];
+        for (text, row) in texts.iter().zip(rows) {
+            for ((text, row), before) in text.iter().zip(row).zip(&mut before) {
+                let word = isa.load(text);
+                // In two steps: by 32 at once is not defined.
+                let rest = isa.shift_right(isa.shift_right(*before, 31 - shift), 1);
+                isa.store(isa.or(rest, isa.shift_left(word, shift)), row);
+                *before = word;
+            }
+        }
+    }
+}
+
+/// Writes UUIDs as their canonical text.
+pub(super) struct Hyphenated<'a, const L: usize, const K: usize> {
+    /// Their words, the highest first.
+    pub(super) uuids: &'a [Row<L, K>; 4],
+    pub(super) texts: &'a mut [Row<L, K>; UUID_ROWS - 1],
+}
+
+impl<const L: usize, const K: usize> Task<L> for Hyphenated<'_, L, K> {
+    #[inline(always)]
+    fn run<I: Isa<L>>(self, isa: I) {
+        let Self { uuids, texts } = self;
+        let [hyphen, second, third, last] =
+            [0, 8, 16, 24].map(|by| isa.splat(u32::from(b'-') << by));
+        for vector in 0..K {
+            let [ab, cd, ef, gh] = loaded(isa, uuids, vector);
+            let ([a, b], [c, d]) = (hexadecimal(isa, ab), hexadecimal(isa, cd));
+            let ([e, f], [g, h]) = (hexadecimal(isa, ef), hexadecimal(isa, gh));
+            let c_d = isa.or(isa.or(isa.shift_right(c, 24), second), isa.shift_left(d, 16));
+            let d_e = isa.or(isa.or(isa.shift_right(d, 16), third), isa.shift_left(e, 24));
+            let (c, e) = (isa.shift_left(c, 8), isa.shift_right(e, 8));
+            let text = [a, b, isa.or(hyphen, c), c_d, d_e, isa.or(e, last), f, g, h];
+            store(isa, text, texts, vector);
+        }
+    }
+}
+
+/// Writes integers as their canonical text, with what ends a message, and how many bits it has.
+pub(super) struct Decimal<'a, const L: usize, const K: usize> {
+    /// Four digits in each, as a number.
+    pub(super) groups: &'a [Row<L, K>],
+    /// Digits of the first group that are in front of the number.
+    pub(super) zeros: &'a Row<L, K>,
+    /// Without such zeros.
+    pub(super) bits: u32,
+    pub(super) texts: &'a mut [Row<L, K>; INTEGER_ROWS],
+    pub(super) length: &'a mut Row<L, K>,
+}
+
+impl<const L: usize, const K: usize> Task<L> for Decimal<'_, L, K> {
+    #[inline(always)]
+    fn run<I: Isa<L>>(self, isa: I) {
+        let Self { groups, zeros, bits, texts, length } = self;
+        for (vector, (zeros, length)) in zeros.iter().zip(length).enumerate() {
+            let mut text = [isa.splat(0); INTEGER_ROWS];
+            let mut words = text.iter_mut();
+            for (group, word) in groups.iter().zip(&mut words) {
+                let [numbers] = loaded(isa, core::array::from_ref(group), vector);
+                *word = decimal(isa, numbers);
+            }
+            if let Some(word) = words.next() {
+                *word = isa.splat(END);
+            }
+            // The digits move to the front, over the zeros: by a byte, and by two.
+            let zeros = isa.load(zeros);
+            let one = isa.subtract(isa.splat(0), masked(isa, zeros, 1));
+            let two = isa.subtract(isa.splat(0), isa.shift_right(zeros, 1));
+            let text = moved(isa, moved(isa, text, 8, one), 16, two);
+            store(isa, text, texts, vector);
+            isa.store(isa.subtract(isa.splat(bits), isa.shift_left(zeros, 3)), length);
+        }
+    }
+}
+
+/// That vector of each row.
+#[inline(always)]
+fn loaded<I: Isa<L>, const L: usize, const K: usize, const N: usize>(
+    isa: I,
+    rows: &[Row<L, K>; N],
+    vector: usize,
+) -> [I::Vector; N] {
+    rows.each_ref().map(|row| match row.get(vector) {
+        Some(words) => isa.load(words),
+        None => isa.splat(0),
+    })
+}
+
+#[inline(always)]
+fn store<I: Isa<L>, const L: usize, const K: usize, const N: usize>(
+    isa: I,
+    text: [I::Vector; N],
+    rows: &mut [Row<L, K>; N],
+    vector: usize,
+) {
+    for (word, row) in text.into_iter().zip(rows) {
+        if let Some(words) = row.get_mut(vector) {
+            isa.store(word, words);
+        }
+    }
+}
+
+#[inline(always)]
+fn masked<I: Isa<L>, const L: usize>(isa: I, words: I::Vector, mask: u32) -> I::Vector {
+    isa.and(words, isa.splat(mask))
+}
+
+/// The hexadecimal digits of words, four of each half.
+#[inline(always)]
+fn hexadecimal<I: Isa<L>, const L: usize>(isa: I, words: I::Vector) -> [I::Vector; 2] {
+    let high = [
+        isa.shift_right(words, 28),
+        masked(isa, isa.shift_right(words, 16), 0xf00),
+        masked(isa, isa.shift_right(words, 4), 0xf_0000),
+        masked(isa, isa.shift_left(words, 8), 0xf00_0000),
+    ];
+    let low = [
+        masked(isa, isa.shift_right(words, 12), 0xf),
+        masked(isa, words, 0xf00),
+        masked(isa, isa.shift_left(words, 12), 0xf_0000),
+        masked(isa, isa.shift_left(words, 24), 0xf00_0000),
+    ];
+    [letters(isa, high), letters(isa, low)]
+}
+
+/// Of digits, each in a byte of its own.
+#[inline(always)]
+fn letters<I: Isa<L>, const L: usize>(isa: I, [a, b, c, d]: [I::Vector; 4]) -> I::Vector {
+    let digits = isa.or(isa.or(a, b), isa.or(c, d));
+    let over_nine = isa.shift_right(isa.add(digits, isa.splat(0x0606_0606)), 4);
+    let over_nine = masked(isa, over_nine, 0x0101_0101);
+    let gap = isa.multiply(over_nine, isa.splat(u32::from(b'a' - b'9' - 1)));
+    isa.add(isa.add(digits, isa.splat(ZEROS)), gap)
+}
+
+/// The four decimal digits of numbers below 10^4.
+#[inline(always)]
+fn decimal<I: Isa<L>, const L: usize>(isa: I, numbers: I::Vector) -> I::Vector {
+    // Each step halves the lanes. Quotients by 100 and by 10 are products with their rounded-up
+    // inverses.
+    let hundreds = isa.shift_right(isa.multiply(numbers, isa.splat(10_486)), 20);
+    let rest = isa.subtract(numbers, isa.multiply(hundreds, isa.splat(100)));
+    let twos = isa.or(hundreds, isa.shift_left(rest, 16));
+    let tens = isa.shift_right(isa.multiply(twos, isa.splat(103)), 10);
+    let tens = masked(isa, tens, 0x000f_000f);
+    let rest = isa.subtract(twos, isa.multiply(tens, isa.splat(10)));
+    isa.add(isa.or(tens, isa.shift_left(rest, 8)), isa.splat(ZEROS))
+}
+
+/// Texts, moved to the front by so many bits where the mask says so.
+#[inline(always)]
+fn moved<I: Isa<L>, const L: usize>(
+    isa: I,
+    text: [I::Vector; INTEGER_ROWS],
+    by: u32,
+    mask: I::Vector,
+) -> [I::Vector; INTEGER_ROWS] {
+    let mut moved = text;
+    let next = text.into_iter().skip(1).chain([isa.splat(0)]);
+    for (word, next) in moved.iter_mut().zip(next) {
+        let over = isa.or(isa.shift_right(*word, by), isa.shift_left(next, 32 - by));
+        *word = isa.xor(*word, isa.and(isa.xor(*word, over), mask));
+    }
+    moved
+}
