@@ -1,7 +1,5 @@
 //! Who goes first on a core: the thread that serves, before those that take long.
 
-#![expect(unsafe_code, reason = "a system call that no library makes for ordinary threads")]
-
 use std::io;
 use std::time::Duration;
 
@@ -27,25 +25,26 @@ pub(super) fn of_pool_thread() {
     let _ = ask_for(USUAL_SLICE);
 }
 
-/// `struct sched_attr` of Linux, in its first version (`sched_setattr(2)`).
-#[repr(C)]
-struct Attributes {
-    size: u32,
-    policy: u32,
-    flags: u64,
-    nice: i32,
-    priority: u32,
-    /// Of an ordinary thread the slice, in nanoseconds.
-    runtime: u64,
-    deadline: u64,
-    period: u64,
-}
-
-/// Whatever the policy is that somebody has chosen for the process.
-const KEEP_POLICY: u64 = 0x08;
-
 /// Asks for a slice, for the calling thread.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "a system call that no library makes for ordinary threads")]
 fn ask_for(slice: Duration) -> io::Result<()> {
+    /// `struct sched_attr`, in its first version (`sched_setattr(2)`).
+    #[repr(C)]
+    struct Attributes {
+        size: u32,
+        policy: u32,
+        flags: u64,
+        nice: i32,
+        priority: u32,
+        /// Of an ordinary thread the slice, in nanoseconds.
+        runtime: u64,
+        deadline: u64,
+        period: u64,
+    }
+    /// Whatever the policy is that somebody has chosen for the process.
+    const KEEP_POLICY: u64 = 0x08;
+
     let attributes = Attributes {
         size: size_of::<Attributes>().try_into().unwrap_or_default(),
         policy: 0,
@@ -60,6 +59,11 @@ fn ask_for(slice: Duration) -> io::Result<()> {
     // laid out as it expects them and live until it returns, and writes nothing there.
     let result = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask_for(_: Duration) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]
