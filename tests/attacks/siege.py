@@ -20,7 +20,8 @@ SHORTEST = 1.0
 FEWEST = 100
 #: Quiet before and after an attack, in seconds.
 QUIET = 0.75
-#: A measure that misses is made again, so often at most.
+#: Measures at most: one that misses is made again. (Of 120 attacks, 8 to 15 need a second one, one
+#: or two a fourth; the watchers of both cores interrupt the server, too.)
 MEASURES = 5
 #: On a machine that is known to be busy, the victim's times may be left out.
 TIMED = os.environ.get("OFFBEAT_ATTACK_TIMES") != "off"
