@@ -1,8 +1,15 @@
 //! Numbers as characters, in lanes: four to a word, the first in its lowest byte.
 
-use super::digits::{END, INTEGER_ROWS, UUID_ROWS};
 use super::isa::{Isa, Row, Task};
 
+/// Rows of a UUID's text: 36 characters, and what ends a message.
+pub(super) const UUID_ROWS: usize = 10;
+/// Four digits each, of the 20 that 64 bits may need.
+pub(super) const GROUPS: usize = 5;
+/// Rows of an integer's text: its digits, and what ends a message.
+pub(super) const INTEGER_ROWS: usize = GROUPS + 1;
+/// What follows the text, in the byte behind it (RFC 1321, 3.1).
+pub(super) const END: u32 = 0x80;
 /// The character 0, four times.
 const ZEROS: u32 = 0x3030_3030;
 

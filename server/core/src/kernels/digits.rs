@@ -1,25 +1,17 @@
 //! Hashes of UUIDs and integers: their texts are made as words of lanes, and never as bytes.
 
-use super::characters::{Decimal, Hyphenated, Join};
-use super::hash::Salt;
+use super::characters::{Decimal, END, GROUPS, Hyphenated, INTEGER_ROWS, Join, UUID_ROWS};
 use super::isa::{Aligned, Isa, Row};
-use super::md5::{Block, Compress};
+use super::md5::{BLOCK, Block, Compress};
+use super::salt::Salt;
 use crate::id::Integer;
 
-/// Rows of a UUID's text: 36 characters, and what ends a message.
-pub(super) const UUID_ROWS: usize = 10;
 const UUID_LEN: usize = 36;
-/// Four digits each, of the 20 that 64 bits may need.
-pub(super) const GROUPS: usize = 5;
-/// Rows of an integer's text: its digits, and what ends a message.
-pub(super) const INTEGER_ROWS: usize = GROUPS + 1;
 /// The last byte of a block at which an integer's text may begin: it ends before the length, which
 /// is in the last two words.
 const LAST_INTEGER: usize = 35;
 /// The words that say how long a message was, in bits.
 const LENGTH: usize = 14;
-/// What follows the text, in the byte behind it (RFC 1321, 3.1).
-pub(super) const END: u32 = 0x80;
 
 /// UUIDs that are hashed together.
 pub(super) struct Uuids<const L: usize, const K: usize> {
@@ -31,7 +23,7 @@ pub(super) struct Uuids<const L: usize, const K: usize> {
 
 impl<const L: usize, const K: usize> Uuids<L, K> {
     pub(super) fn new(salt: &Salt) -> Self {
-        let block_count = (salt.start + UUID_LEN + 1 + 8).div_ceil(64);
+        let block_count = (salt.start + UUID_LEN + 1 + 8).div_ceil(BLOCK);
         let mut messages = Messages::new(salt, block_count);
         let bits = 8 * (salt.len + UUID_LEN) as u64;
         let length = messages.blocks.0.get_mut(block_count - 1);

@@ -1,14 +1,14 @@
 //! Hashes of many IDs.
 
-use super::digits::{Digits, GROUPS, Integers, Uuids};
+use super::characters::GROUPS;
+use super::digits::{Digits, Integers, Uuids};
 use super::isa::{Aligned, Baseline, Isa};
-use super::md5::{Block, Compress, START};
+use super::md5::{BLOCK, Block, Compress};
+use super::salt::Salt;
 use super::{Kernel, Level, text};
 use crate::id::Id;
 use crate::placement::hash;
 
-/// Bytes of an MD5 block.
-const BLOCK: usize = 64;
 /// Blocks of the longest message that is hashed beside others; longer ones are hashed alone.
 const BLOCKS: usize = 4;
 /// Bytes of four words.
@@ -81,42 +81,6 @@ fn hash_rows<'a, 'b: 'a, I: Isa<L>, const L: usize, const K: usize>(
     texts.settle(isa, hashes);
     uuids.into_iter().for_each(|mut uuids| uuids.settle(isa, hashes));
     integers.into_iter().flatten().flatten().for_each(|mut row| row.settle(isa, hashes));
-}
-
-/// The state after the whole blocks of the salt, which all messages share.
-fn compress_salt(salt: &str) -> [u32; 4] {
-    let (blocks, _) = salt.as_bytes().as_chunks::<BLOCK>();
-    blocks.iter().fold(START, |state, block| {
-        let (words, _) = block.as_chunks::<4>();
-        let mut rows = [[[0; 4]; 1]; 16];
-        for (row, word) in rows.iter_mut().zip(words) {
-            *row = [[u32::from_le_bytes(*word); 4]];
-        }
-        let mut state = state.map(|word| [[word; 4]]);
-        Baseline.run(Compress { state: &mut state, block: &rows });
-        state.map(|[[word, ..]]| word)
-    })
-}
-
-/// What all messages begin with.
-pub(super) struct Salt {
-    pub(super) len: usize,
-    /// After the salt's whole blocks.
-    pub(super) state: [u32; 4],
-    /// The first block of a message, up to its text; how long that is.
-    pub(super) block: [u8; BLOCK],
-    pub(super) start: usize,
-}
-
-impl Salt {
-    fn new(salt: &str) -> Self {
-        let mut block = [0; BLOCK];
-        let (_, rest) = salt.as_bytes().as_chunks::<BLOCK>();
-        for (to, byte) in block.iter_mut().zip(rest) {
-            *to = *byte;
-        }
-        Self { len: salt.len(), state: compress_salt(salt), block, start: rest.len() }
-    }
 }
 
 /// A message: the salt's last bytes, the text and the end, and where its hash belongs.

@@ -2,6 +2,8 @@
 
 use super::isa::{Isa, Row, Task};
 
+/// Bytes that are compressed at once.
+pub(super) const BLOCK: usize = 64;
 /// What the digest of nothing starts from.
 pub(super) const START: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
 

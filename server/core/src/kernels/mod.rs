@@ -15,6 +15,7 @@ mod hash;
 mod isa;
 mod md5;
 mod one;
+mod salt;
 mod seeding;
 mod text;
 mod twister;
