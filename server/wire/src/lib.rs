@@ -1,10 +1,12 @@
-//! HTTP connections, over HTTP/1.1 and HTTP/2, compiled for speed whatever the rest is compiled
-//! for.
+//! HTTP connections, over HTTP/1.1 and HTTP/2, and what messages hold, compiled for speed whatever
+//! the rest is compiled for.
 //!
 //! hyper and h2 are generic in what they serve, and generic code takes the optimisation of the
 //! crate that names its types. Here they are named once, behind pointers: the crate that answers
 //! can be compiled for size, and no second copy of either is in the binary
 //! (`docs/decisions/0011-small-and-fast.md`).
+
+pub mod elements;
 
 use std::convert::Infallible;
 use std::future::Future;

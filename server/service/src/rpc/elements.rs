@@ -1,5 +1,4 @@
-//! Counts the elements of large messages before they are built: two bytes on the wire can
-//! become a hundred in memory.
+//! How many elements large messages may have: they are counted before they are built.
 
 use std::any::TypeId;
 
@@ -8,6 +7,7 @@ use offbeat_core::limits::{
     HISTOGRAM_BUCKETS, KIND_COUNT, Limit, RUN_TIME_SAMPLES, STAGE_COUNT,
 };
 use offbeat_core::{Reason, Rejection};
+use offbeat_wire::elements::{Repeated, first_over};
 
 use crate::limits::{LATENESSES, MASK_PATHS, SUBMITTED_JOBS};
 use crate::proto;
@@ -15,31 +15,29 @@ use crate::proto;
 /// Shorter messages cannot swell to much.
 const SMALL: usize = 16 << 10;
 
-/// A repeated field, by the numbers of the fields that lead to it.
+/// A repeated field, and how the refusal names it.
 #[derive(Debug, Clone, Copy)]
-struct Repeated {
+struct Field {
     name: &'static str,
-    path: &'static [u32],
     limit: Limit,
-    /// Where it is refused here: at twice the limit where the method says it better.
-    most: usize,
-    /// Whether its elements are integers that may be packed.
-    packed: bool,
+    elements: Repeated,
 }
 
-const fn repeated(name: &'static str, path: &'static [u32], limit: Limit) -> Repeated {
-    Repeated { name, path, limit, most: 2 * limit.max_size(), packed: false }
+/// Refused here at twice the limit: the method says it better.
+const fn repeated(name: &'static str, path: &'static [u32], limit: Limit) -> Field {
+    Field { name, limit, elements: Repeated::new(path, 2 * limit.max_size()) }
 }
 
-const fn exactly(name: &'static str, path: &'static [u32], limit: Limit) -> Repeated {
-    Repeated { most: limit.max_size(), ..repeated(name, path, limit) }
+const fn exactly(name: &'static str, path: &'static [u32], limit: Limit) -> Field {
+    Field { name, limit, elements: Repeated::new(path, limit.max_size()) }
 }
 
-const fn packed(name: &'static str, path: &'static [u32], limit: Limit) -> Repeated {
-    Repeated { packed: true, ..repeated(name, path, limit) }
+const fn packed(name: &'static str, path: &'static [u32], limit: Limit) -> Field {
+    let field = repeated(name, path, limit);
+    Field { elements: field.elements.packed(), ..field }
 }
 
-static ASSIGNED_IDS: [Repeated; 6] = [
+static ASSIGNED_IDS: [Field; 6] = [
     repeated("schedule.spec.active_windows", &[1, 1, 10], ACTIVE_WINDOWS),
     repeated("schedule.spec.exclusions", &[1, 1, 11], EXCLUSIONS),
     repeated("ids.uuids", &[2, 2], BATCH_IDS),
@@ -47,19 +45,19 @@ static ASSIGNED_IDS: [Repeated; 6] = [
     repeated("ids.texts", &[2, 5], BATCH_IDS),
     exactly("read_mask.paths", &[6, 1], MASK_PATHS),
 ];
-static IDS: [Repeated; 5] = [
+static IDS: [Field; 5] = [
     repeated("schedule.spec.active_windows", &[1, 1, 10], ACTIVE_WINDOWS),
     repeated("schedule.spec.exclusions", &[1, 1, 11], EXCLUSIONS),
     repeated("ids.uuids", &[2, 2], BATCH_IDS),
     repeated("ids.decimals", &[2, 4], BATCH_IDS),
     repeated("ids.texts", &[2, 5], BATCH_IDS),
 ];
-static MIGRATED_IDS: [Repeated; 3] = [
+static MIGRATED_IDS: [Field; 3] = [
     repeated("ids.uuids", &[5, 2], BATCH_IDS),
     repeated("ids.decimals", &[5, 4], BATCH_IDS),
     repeated("ids.texts", &[5, 5], BATCH_IDS),
 ];
-static STREAMED_IDS: [Repeated; 6] = [
+static STREAMED_IDS: [Field; 6] = [
     repeated("schedule.spec.active_windows", &[1, 1, 10], ACTIVE_WINDOWS),
     repeated("schedule.spec.exclusions", &[1, 1, 11], EXCLUSIONS),
     repeated("ids.uuids", &[4, 2], BATCH_IDS),
@@ -67,33 +65,33 @@ static STREAMED_IDS: [Repeated; 6] = [
     repeated("ids.texts", &[4, 5], BATCH_IDS),
     exactly("read_mask.paths", &[6, 1], MASK_PATHS),
 ];
-static GROUPS: [Repeated; 2] =
+static GROUPS: [Field; 2] =
     [repeated("groups", &[2], CALL_GROUPS), exactly("groups.jobs", &[2, 3], SUBMITTED_JOBS)];
-static GROUP_IDS: [Repeated; 1] = [repeated("group_ids", &[2], CALL_GROUPS)];
-static STAGES: [Repeated; 2] = [
+static GROUP_IDS: [Field; 1] = [repeated("group_ids", &[2], CALL_GROUPS)];
+static STAGES: [Field; 2] = [
     repeated("stages", &[1], STAGE_COUNT),
     repeated("stages.service_times", &[1, 4], RUN_TIME_SAMPLES),
 ];
-static JOBS: [Repeated; 2] = [
+static JOBS: [Field; 2] = [
     repeated("jobs", &[3], DISPATCHED_JOBS),
     repeated("jobs.timed_out_lanes", &[3, 2], RUN_TIME_SAMPLES),
 ];
-static RUN_TIMES: [Repeated; 2] = [
+static RUN_TIMES: [Field; 2] = [
     packed("samples.micros", &[1, 1], RUN_TIME_SAMPLES),
     repeated("histogram.buckets", &[2, 1], HISTOGRAM_BUCKETS),
 ];
-static SPREAD: [Repeated; 2] = [
+static SPREAD: [Field; 2] = [
     repeated("input.groups", &[2, 1], GROUP_WINDOW),
     packed("input.whole_group_sizes", &[2, 3], RUN_TIME_SAMPLES),
 ];
-static KINDS: [Repeated; 3] = [
+static KINDS: [Field; 3] = [
     repeated("run_times", &[5], KIND_COUNT),
     repeated("conflicts", &[6], CONFLICTS),
     repeated("kind_schedules", &[7], KIND_COUNT),
 ];
-static LATE_RUNS: [Repeated; 1] = [packed("lateness_millis", &[3], LATENESSES)];
+static LATE_RUNS: [Field; 1] = [packed("lateness_millis", &[3], LATENESSES)];
 
-fn repeated_of<M: 'static>() -> &'static [Repeated] {
+fn repeated_of<M: 'static>() -> &'static [Field] {
     let message = TypeId::of::<M>();
     let is = |other: TypeId| message == other;
     if is(TypeId::of::<proto::AssignSlotsRequest>()) {
@@ -138,68 +136,14 @@ pub(super) fn check<M: 'static>(message: &[u8]) -> Result<(), Rejection> {
     if message.len() <= SMALL {
         return Ok(());
     }
-    repeated_of::<M>().iter().try_for_each(|field| {
-        let (most, mut left) = (field.most, field.most);
-        count(message, field.path, field.packed, &mut left).ok_or_else(|| {
-            let value = format_args!("more than {most} elements");
-            let allowed = format!("must be {}", field.limit);
-            Rejection::new(Reason::OutOfRange, field.name, value, allowed)
-        })
-    })
-}
-
-/// Takes the elements at `path` from `left`; `None` if there are more.
-fn count(mut message: &[u8], path: &[u32], packed: bool, left: &mut usize) -> Option<()> {
-    let (wanted, rest) = path.split_first()?;
-    while let Some((number, payload)) = next_field(&mut message) {
-        if number != *wanted {
-            continue;
-        }
-        match payload {
-            Some(inner) if !rest.is_empty() => count(inner, rest, packed, left)?,
-            Some(integers) if packed => {
-                // Each ends with the one byte that has no high bit.
-                let elements = integers.iter().filter(|byte| **byte < 0x80).count();
-                *left = left.checked_sub(elements)?;
-            }
-            _ => *left = left.checked_sub(1)?,
-        }
-    }
-    Some(())
-}
-
-/// The number of the next field, and its bytes if it has a length; `None` at the end, or where
-/// the message is malformed.
-fn next_field<'a>(message: &mut &'a [u8]) -> Option<(u32, Option<&'a [u8]>)> {
-    let key = varint(message)?;
-    let number = u32::try_from(key >> 3).ok()?;
-    let length = match key & 7 {
-        0 => {
-            varint(message)?;
-            return Some((number, None));
-        }
-        1 => 8,
-        2 => usize::try_from(varint(message)?).ok()?,
-        5 => 4,
-        3 | 4 => 0, // groups: their fields follow, and count as if they were here
-        _ => return None,
+    let fields = repeated_of::<M>();
+    let elements = fields.iter().map(|field| &field.elements);
+    let Some(field) = first_over(message, elements).and_then(|at| fields.get(at)) else {
+        return Ok(());
     };
-    let (payload, rest) = message.split_at_checked(length)?;
-    *message = rest;
-    Some((number, (key & 7 == 2).then_some(payload)))
-}
-
-fn varint(message: &mut &[u8]) -> Option<u64> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let (byte, rest) = message.split_first()?;
-        *message = rest;
-        value |= u64::from(byte & 0x7f) << shift;
-        if *byte < 0x80 {
-            return Some(value);
-        }
-    }
-    None
+    let value = format_args!("more than {} elements", field.elements.most());
+    let allowed = format!("must be {}", field.limit);
+    Err(Rejection::new(Reason::OutOfRange, field.name, value, allowed))
 }
 
 #[cfg(test)]
