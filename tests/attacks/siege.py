@@ -14,15 +14,14 @@ from server import Server, within
 
 #: How much more memory an attack may take than an idle server.
 MEMORY = 64 << 20
-#: An attack that is over sooner is begun again: 200 calls at least, as in the quiet around it.
-SHORTEST = 1.0
+#: An attack that is over sooner is begun again: some 600 calls, as in the quiet around it.
+SHORTEST = 3.0
 #: So many calls are judged, or the attack is made again.
 FEWEST = 100
 #: Quiet before and after an attack, in seconds.
-QUIET = 0.75
-#: Measures at most: one that misses is made again. (Of 120 attacks, 8 to 15 need a second one, one
-#: or two a fourth; the watchers of both cores interrupt the server, too.)
-MEASURES = 5
+QUIET = 1.5
+#: Measures at most: one that misses is made again.
+MEASURES = 3
 #: On a machine that is known to be busy, the victim's times may be left out.
 TIMED = os.environ.get("OFFBEAT_ATTACK_TIMES") != "off"
 #: Attackers that come back, come back so often at most.
@@ -50,7 +49,7 @@ class Siege:
     def stand(self, attack: Callable[[], None], measures: int = MEASURES) -> None:
         """Makes the attack, and checks what every attack is held against.
 
-        Of some 200 calls the slowest hundredth are two: a measure that misses is made again, and
+        Of some 600 calls the slowest hundredth are six: a measure that misses is made again, and
         all calls of all measures are judged together.
         """
         before, under, after = Lap(), Lap(), Lap()

@@ -182,11 +182,12 @@ mod tests {
     use super::*;
 
     /// One within another, one beside them, and packed integers within another.
-    const FIELDS: [Repeated; 4] = [
+    const FIELDS: [Repeated; 5] = [
         Repeated::new(&[2], 3),
         Repeated::new(&[2, 3], 5),
         Repeated::new(&[1], 2),
         Repeated::new(&[4, 15], 6).packed(),
+        Repeated::new(&[4, 1], 2),
     ];
 
     fn with(number: u8, content: &[u8]) -> Vec<u8> {
@@ -210,6 +211,7 @@ mod tests {
             (3, with(4, &with(15, &[7])), 6),
             (3, with(4, &[15 << 3, 0xff, 0x7f]), 6),
             (3, with(4, &with(15, &[1, 2])), 3),
+            (4, with(4, &with(1, b"")), 2),
         ] {
             let mut message = with(9, b"other");
             message.extend(element.repeat(most));
@@ -230,6 +232,16 @@ mod tests {
         assert_eq!(first_over(&with(1, &with(3, b"a").repeat(6))), None);
         assert_eq!(first_over(&with(5, &with(3, b"a").repeat(6))), None);
         assert_eq!(first_over(&with(3, b"a").repeat(6)), None);
+        // Nor is what one message holds looked for in another.
+        assert_eq!(first_over(&with(2, &with(15, &[7; 7]))), None);
+        assert_eq!(first_over(&with(4, &with(3, b"a").repeat(6))), None);
+    }
+
+    #[test]
+    fn lengths_may_have_several_bytes() {
+        let long = [&[0x0a, 0x80, 0x80, 1][..], &[0; 1 << 14]].concat();
+        assert_eq!(first_over(&long.repeat(2)), None);
+        assert_eq!(first_over(&long.repeat(3)), Some(2));
     }
 
     #[test]
