@@ -15,8 +15,9 @@ if [ $# -gt 0 ]; then targets=("$@"); else targets=("${all[@]}"); fi
 found=()
 for target in "${targets[@]}"; do
     mkdir -p "corpus/$target" "artifacts/$target"
-    # A scenario or a plan is simulated: it may take a moment.
-    options=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096
+    # A scenario or a plan is simulated, and 46 bytes can ask for all that a call may work out:
+    # three seconds, and four times that here, as every branch is counted.
+    options=(-max_total_time="$seconds" -timeout=30 -rss_limit_mb=2048 -max_len=4096
         -print_final_stats=1 -artifact_prefix="artifacts/$target/")
     log=artifacts/$target.log
     if nice "$built/$target" "${options[@]}" "corpus/$target" "../tests/corpus/$target" >"$log" 2>&1; then
