@@ -3,8 +3,6 @@
 
 /// Numbers of the fields that lead to elements are smaller.
 const NUMBERS: u32 = 16;
-/// So many repeated fields of a message can be counted.
-const FIELDS: usize = 16;
 
 /// A repeated field.
 #[derive(Debug, Clone, Copy)]
@@ -46,82 +44,75 @@ impl Repeated {
 }
 
 /// Which of the fields, by its index, has more elements than are let through, as soon as one has.
-/// At most 16 fields are counted. What is malformed is left to who decodes it.
+/// What is malformed is left to who decodes it.
 #[must_use]
 pub fn first_over<'a>(
     message: &[u8],
     fields: impl IntoIterator<Item = &'a Repeated>,
 ) -> Option<usize> {
-    let fields: Vec<Repeated> = fields.into_iter().take(FIELDS).copied().collect();
-    Count::new(&fields).message(message, 0, u16::MAX).err()
+    let fields: Vec<Repeated> = fields.into_iter().copied().collect();
+    let mut left: Vec<usize> = fields.iter().map(Repeated::most).collect();
+    Paths::new(&fields).count(message, 0, &mut left).err()
 }
 
-/// What a number means in a message that some of the paths lead to.
+/// What the numbers of fields mean in a message: a tree of all paths, made once, as a message may
+/// hold millions of others.
+struct Paths<'a> {
+    fields: &'a [Repeated],
+    /// The first is the message as a whole.
+    messages: Vec<[Step; NUMBERS as usize]>,
+}
+
 #[derive(Clone, Copy, Default)]
 struct Step {
     /// The field whose path ends here.
     leaf: Option<usize>,
-    /// Those whose paths go on, a bit each.
-    deeper: u16,
+    /// The message in which paths go on.
+    inner: Option<usize>,
 }
 
-struct Count<'a> {
-    fields: &'a [Repeated],
-    /// How many elements of each may still come.
-    left: [usize; FIELDS],
-}
-
-impl<'a> Count<'a> {
+impl<'a> Paths<'a> {
     fn new(fields: &'a [Repeated]) -> Self {
-        let mut left = [0; FIELDS];
-        for (left, field) in left.iter_mut().zip(fields) {
-            *left = field.most;
+        let mut paths = Self { fields, messages: vec![Default::default()] };
+        for (at, field) in fields.iter().enumerate() {
+            let Some((last, way)) = field.path.split_last() else { continue };
+            let message = way.iter().fold(0, |message, number| paths.inner(message, *number));
+            if let Some(step) = paths.step(message, *last) {
+                step.leaf = Some(at);
+            }
         }
-        Self { fields, left }
+        paths
     }
 
-    /// Counts in a message, `depth` messages deep, to which the paths of `active` fields lead.
-    fn message(&mut self, mut message: &[u8], depth: usize, active: u16) -> Result<(), usize> {
-        let steps = self.steps(depth, active);
-        while let Some((number, payload)) = next_field(&mut message) {
+    fn step(&mut self, message: usize, number: u32) -> Option<&mut Step> {
+        self.messages.get_mut(message)?.get_mut(number as usize)
+    }
+
+    /// The message that a field of a message holds.
+    fn inner(&mut self, message: usize, number: u32) -> usize {
+        let next = self.messages.len();
+        let Some(step) = self.step(message, number) else { return message };
+        let inner = *step.inner.get_or_insert(next);
+        if inner == next {
+            self.messages.push(Default::default());
+        }
+        inner
+    }
+
+    /// Takes the elements of a message from how many of each field may still come.
+    fn count(&self, mut bytes: &[u8], message: usize, left: &mut [usize]) -> Result<(), usize> {
+        let Some(steps) = self.messages.get(message) else { return Ok(()) };
+        while let Some((number, payload)) = next_field(&mut bytes) {
             let Some(step) = steps.get(number as usize) else { continue };
             if let Some(at) = step.leaf {
                 let packed = payload.filter(|_| self.fields.get(at).is_some_and(|it| it.packed));
-                self.take(at, packed.map_or(1, integers))?;
+                let left = left.get_mut(at).ok_or(at)?;
+                *left = left.checked_sub(packed.map_or(1, integers)).ok_or(at)?;
             }
-            if step.deeper != 0
-                && let Some(inner) = payload
-            {
-                self.message(inner, depth + 1, step.deeper)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn steps(&self, depth: usize, active: u16) -> [Step; NUMBERS as usize] {
-        let mut steps = [Step::default(); NUMBERS as usize];
-        for (at, field) in self.fields.iter().enumerate() {
-            let Some((number, rest)) = field.path.get(depth..).and_then(<[u32]>::split_first)
-            else {
-                continue;
-            };
-            let Some(step) = steps.get_mut(*number as usize).filter(|_| active >> at & 1 == 1)
-            else {
-                continue;
-            };
-            if rest.is_empty() {
-                step.leaf = Some(at);
-            } else {
-                step.deeper |= 1 << at;
+            if let (Some(inner), Some(payload)) = (step.inner, payload) {
+                self.count(payload, inner, left)?;
             }
         }
-        steps
-    }
-
-    #[inline(always)]
-    fn take(&mut self, at: usize, elements: usize) -> Result<(), usize> {
-        let left = self.left.get_mut(at).ok_or(at)?;
-        *left = left.checked_sub(elements).ok_or(at)?;
         Ok(())
     }
 }
@@ -182,12 +173,13 @@ mod tests {
     use super::*;
 
     /// One within another, one beside them, and packed integers within another.
-    const FIELDS: [Repeated; 5] = [
+    const FIELDS: [Repeated; 6] = [
         Repeated::new(&[2], 3),
         Repeated::new(&[2, 3], 5),
         Repeated::new(&[1], 2),
         Repeated::new(&[4, 15], 6).packed(),
         Repeated::new(&[4, 1], 2),
+        Repeated::new(&[6, 7, 8], 2),
     ];
 
     fn with(number: u8, content: &[u8]) -> Vec<u8> {
@@ -212,6 +204,7 @@ mod tests {
             (3, with(4, &[15 << 3, 0xff, 0x7f]), 6),
             (3, with(4, &with(15, &[1, 2])), 3),
             (4, with(4, &with(1, b"")), 2),
+            (5, with(6, &with(7, &with(8, b""))), 2),
         ] {
             let mut message = with(9, b"other");
             message.extend(element.repeat(most));
@@ -235,6 +228,7 @@ mod tests {
         // Nor is what one message holds looked for in another.
         assert_eq!(first_over(&with(2, &with(15, &[7; 7]))), None);
         assert_eq!(first_over(&with(4, &with(3, b"a").repeat(6))), None);
+        assert_eq!(first_over(&with(7, &with(8, b"").repeat(3))), None);
     }
 
     #[test]
