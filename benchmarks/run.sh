@@ -10,7 +10,9 @@ for tool in g++:g++ grpc_cpp_plugin:protobuf-compiler-grpc h2load:nghttp2-client
 done
 [ -f /usr/include/grpcpp/grpcpp.h ] || missing+=(libgrpc++-dev)
 [ -f /usr/include/google/protobuf/timestamp.proto ] || missing+=(libprotobuf-dev)
-ruby -e 'require "sqlite3"' 2>/dev/null || missing+=(ruby-sqlite3)
+ruby -e 'require "google/protobuf"; require "sqlite3"' 2>/dev/null || missing+=(ruby-google-protobuf ruby-sqlite3)
+php -r 'exit((int) !(extension_loaded("curl") && extension_loaded("bcmath")));' 2>/dev/null || missing+=(php-bcmath php-curl)
+[ -d /usr/share/php/Google/Protobuf ] || missing+=(php-google-protobuf)
 if [ ${#missing[@]} -gt 0 ]; then
     sudo=
     [ "$(id -u)" -eq 0 ] || sudo=sudo

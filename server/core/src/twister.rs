@@ -89,17 +89,36 @@ pub(crate) enum Key {
     Array(Words),
 }
 
+impl Key {
+    /// All words, zeros behind the last.
+    #[inline]
+    pub(crate) const fn words(self) -> [u32; MAX_WORDS] {
+        match self {
+            Self::Word(word) => [word, 0, 0, 0],
+            Self::Array(words) => words.words(),
+        }
+    }
+
+    /// How long the array is; 0 for one word.
+    #[inline]
+    pub(crate) const fn array_len(self) -> usize {
+        match self {
+            Self::Word(_) => 0,
+            Self::Array(words) => words.len,
+        }
+    }
+}
+
 impl Profile {
     /// How the profile's language turns an integer into a key.
     #[inline]
     pub(crate) fn key(self, seed: Integer) -> Key {
-        let words = Words::of(seed);
         match self {
             Self::Php => Key::Word(low_word(u128::from(seed.rem_euclid(1 << 32)))),
-            Self::Python => Key::Array(words),
-            Self::Ruby if words.len == 1 => Key::Word(words.first()),
-            Self::Ruby => Key::Array(words.guarded()),
-            Self::Ruby30To31 => match words.guarded() {
+            Self::Python => Key::Array(Words::of(seed)),
+            Self::Ruby if seed.magnitude() >> 32 == 0 => Key::Word(low_word(seed.magnitude())),
+            Self::Ruby => Key::Array(Words::guarded(seed)),
+            Self::Ruby30To31 => match Words::guarded(seed) {
                 words if words.len == 1 => Key::Word(words.first()),
                 words => Key::Array(words),
             },
@@ -189,17 +208,24 @@ pub(crate) struct Words {
 
 impl Words {
     /// The sign is dropped, as Ruby and Python do.
-    fn of(seed: Integer) -> Self {
-        let rest = seed.magnitude();
-        let bits = u128::BITS - rest.leading_zeros();
-        let len = (bits.div_ceil(32) as usize).clamp(1, MAX_WORDS);
-        Self { rest, len }
+    #[inline]
+    const fn of(seed: Integer) -> Self {
+        Self::up_to_top_above(0, seed)
     }
 
     /// Ruby drops a top word of 1, which it uses itself to keep leading zeros.
-    fn guarded(self) -> Self {
-        let top = self.rest >> (32 * (self.len - 1));
-        if self.len > 1 && top == 1 { Self { len: self.len - 1, ..self } } else { self }
+    #[inline]
+    const fn guarded(seed: Integer) -> Self {
+        Self::up_to_top_above(1, seed)
+    }
+
+    /// The first word, and as many more as end in one above `least`: without a branch, as the
+    /// kernels ask for many.
+    #[inline]
+    const fn up_to_top_above(least: u128, seed: Integer) -> Self {
+        let rest = seed.magnitude();
+        let (two, three, four) = (rest >> 32 > least, rest >> 64 > least, rest >> 96 > least);
+        Self { rest, len: 1 + two as usize + three as usize + four as usize }
     }
 
     /// A key of the first `len` of `words`.
@@ -213,10 +239,6 @@ impl Words {
     pub(crate) const fn words(self) -> [u32; MAX_WORDS] {
         let rest = self.rest;
         [low_word(rest), low_word(rest >> 32), low_word(rest >> 64), low_word(rest >> 96)]
-    }
-
-    pub(crate) const fn len(self) -> usize {
-        self.len
     }
 
     const fn first(self) -> u32 {

@@ -8,6 +8,7 @@ use offbeat_core::placement::{self, PlacementKind};
 use offbeat_core::twister::Twister;
 use offbeat_core::{Id, Integer, Profile, Reason, Schedule, ScheduleSpec, Span};
 use proptest::prelude::*;
+use rand_mt::Mt;
 
 const PROFILES: [Profile; 4] = [Profile::Ruby, Profile::Ruby30To31, Profile::Python, Profile::Php];
 
@@ -98,6 +99,53 @@ fn rows_of_every_size_are_drawn_as_by_the_twister() {
             }
         }
     }
+}
+
+#[test]
+fn rows_of_keys_alike_and_of_mixed_keys_are_drawn_as_by_the_twister() {
+    let random = |n: u128| n.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) | 1 << 127;
+    // By 400 of one kind, then some of which each is of another than the one before it.
+    let shift = |n: u32| if n % 1_000 < 400 { n / 1_000 * 32 } else { n % 5 * 25 };
+    let seeds: Vec<_> = (0..4_000).map(|n| (random(n.into()) >> shift(n)).into()).collect();
+    for profile in PROFILES {
+        for limit in [28_800, 32_769, 1 << 33].map(|limit| NonZeroU64::new(limit).unwrap()) {
+            check(profile, limit, &seeds);
+        }
+    }
+}
+
+/// Seeds of whose twisters the first 18 words give no number: more than kernels make at first.
+#[test]
+fn ids_that_are_refused_many_words_are_drawn_as_by_the_twister() {
+    let half = NonZeroU64::new((1 << 31) + 1).unwrap(); // each other word is too large
+    let wide = NonZeroU64::new(1 << 32).unwrap(); // each other second word, of 33 bits for Python
+    let by_word = [109_614, 710_209, 731_753, 830_754, 1_246_933, 1_542_491];
+    let by_array = [146_572, 315_434, 436_057, 1_043_475, 1_162_019, 1_320_333];
+    let by_two = [416, 707, 990, 1_439, 1_504, 3_488];
+    for (profile, limit, seeds) in [
+        (Profile::Ruby, half, by_word),
+        (Profile::Ruby30To31, half, by_word),
+        (Profile::Php, half, by_word),
+        (Profile::Python, half, by_array),
+        (Profile::Python, wide, by_two),
+    ] {
+        for seed in seeds {
+            let mt = if seeds == by_word { Mt::new(seed) } else { Mt::new_with_key([seed]) };
+            let mut words = core::iter::repeat_with(mt_words(mt)).take(18).enumerate();
+            let is_large = |(place, word): (usize, u32)| match limit {
+                limit if limit == wide => place % 2 == 0 || word >> 31 == 1,
+                _ => word > 1 << 31,
+            };
+            assert!(words.all(is_large), "{seed}");
+        }
+        let others = (1..400_u32).map(|n| n.wrapping_mul(0x9e37_79b9) >> 8);
+        let others = others.chain(seeds).map(u128::from).map(Integer::from);
+        check(profile, limit, &others.collect::<Vec<_>>());
+    }
+}
+
+fn mt_words(mut mt: Mt) -> impl FnMut() -> u32 {
+    move || mt.next_u32()
 }
 
 /// Numbers of which every length of key is as likely.

@@ -22,14 +22,39 @@ pub(super) struct OneWord {
     mask: u32,
     pub(super) largest: u32,
     /// The number is the remainder of a division by it.
-    divisor: Option<NonZeroU64>,
+    divisor: Option<Divisor>,
+}
+
+/// Divides words by multiplying twice: Lemire, Kaser and Kurz, "Faster remainder by direct
+/// computation", *Software: Practice and Experience* 49(6), 2019; exact for all words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Divisor {
+    divisor: u32,
+    /// 2^64 over the divisor, rounded up.
+    inverse: u64,
+}
+
+impl Divisor {
+    /// Of at least 2.
+    const fn new(divisor: u32) -> Self {
+        Self { divisor, inverse: (u64::MAX / divisor as u64).wrapping_add(1) }
+    }
+
+    #[inline(always)]
+    fn remainder(self, word: u32) -> u64 {
+        let fraction = self.inverse.wrapping_mul(u64::from(word));
+        let remainder = u128::from(fraction) * u128::from(self.divisor) >> 64;
+        #[expect(clippy::cast_possible_truncation, reason = "less than the divisor")]
+        {
+            remainder as u64
+        }
+    }
 }
 
 impl Rule {
     /// The rule of [`Profile::below`](crate::twister::Profile) for this limit.
     #[expect(clippy::cast_possible_truncation, reason = "limits that fit one word")]
     pub(super) fn new(profile: Profile, limit: NonZeroU64) -> Self {
-        let divisor = limit;
         let limit = limit.get();
         let largest = limit - 1;
         if largest > u64::from(u32::MAX) {
@@ -50,8 +75,9 @@ impl Rule {
                 Self::OneWord(OneWord { mask: largest, ..whole })
             }
             Profile::Php => {
-                let ceiling = u32::MAX - u32::MAX % limit as u32 - 1;
-                Self::OneWord(OneWord { largest: ceiling, divisor: Some(divisor), ..whole })
+                let limit = limit as u32; // 2^32 is a power of two
+                let largest = u32::MAX - u32::MAX % limit - 1;
+                Self::OneWord(OneWord { largest, divisor: Some(Divisor::new(limit)), ..whole })
             }
         }
     }
@@ -63,12 +89,34 @@ impl OneWord {
         (word >> self.shift) & self.mask
     }
 
-    /// The number that a candidate not above the largest stands for.
-    #[inline(always)]
-    pub(super) fn number(self, candidate: u32) -> u64 {
+    /// The numbers that candidates not above the largest stand for.
+    pub(super) fn numbers(self, candidates: &[u32], numbers: &mut [u64]) {
+        let both = numbers.iter_mut().zip(candidates);
         match self.divisor {
-            Some(divisor) => u64::from(candidate) % divisor,
-            None => u64::from(candidate),
+            Some(divisor) => {
+                both.for_each(|(number, candidate)| *number = divisor.remainder(*candidate));
+            }
+            None => both.for_each(|(number, candidate)| *number = u64::from(*candidate)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remainders_are_those_of_a_division() {
+        let around = |word: u32| [word.wrapping_sub(1), word, word.wrapping_add(1)];
+        let powers = || (0..32).flat_map(|power| around(1 << power));
+        let odd = [3, 7, 28_800, 86_399, 6_700_417, 0x5555_5555, 0xaaaa_aaab, u32::MAX - 4];
+        for divisor in powers().chain(odd).filter(|divisor| *divisor > 1) {
+            let multiples = [1, 2, 3, u32::MAX / divisor - 1, u32::MAX / divisor];
+            let multiples = multiples.map(|times| around(times.wrapping_mul(divisor)));
+            for word in powers().chain(odd).chain(multiples.into_iter().flatten()) {
+                let remainder = Divisor::new(divisor).remainder(word);
+                assert_eq!(remainder, u64::from(word % divisor), "{word} over {divisor}");
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ mod md5;
 mod one;
 mod salt;
 mod seeding;
+mod taken;
 mod text;
 mod twister;
 #[cfg(target_arch = "x86_64")]

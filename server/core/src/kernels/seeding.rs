@@ -2,6 +2,7 @@
 
 use super::draw::{OneWord, Rule};
 use super::isa::{Aligned, Isa, Row, Task};
+use super::taken::Seeds;
 use crate::twister::MAX_WORDS;
 
 /// Words of a twister's state.
@@ -9,11 +10,11 @@ pub(super) const STATE: usize = 624;
 /// Word t of the first block is made of the state's words t, t + 1 and t + 397.
 pub(super) const MIDDLE: usize = 397;
 /// Words that are made before the plain twister takes over, for an ID that needs more.
-pub(super) const DRAWN: usize = 32;
+pub(super) const DRAWN: usize = 16;
 /// Places of the state that no drawn word needs: between those of the first words and the middle.
-const SKIPPED: core::ops::Range<u32> = 33..397;
+const SKIPPED: core::ops::Range<u32> = 17..397;
 /// From here on again none is needed.
-const LAST: u32 = 397 + 32;
+const LAST: u32 = 397 + 16;
 
 const BY_WORD: u32 = 1_812_433_253;
 const FIRST_PASS: u32 = 1_664_525;
@@ -64,15 +65,6 @@ pub(super) const fn drawn(word: u32, next: u32, middle: u32) -> u32 {
     drawn ^= (drawn << 7) & 0x9d2c_5680;
     drawn ^= (drawn << 15) & 0xefc6_0000;
     drawn ^ (drawn >> 18)
-}
-
-/// The keys of a row of twisters: all of the same kind and length.
-#[derive(Debug, Clone)]
-#[repr(align(64))]
-pub(super) struct Seeds<const L: usize, const K: usize> {
-    pub(super) words: [Row<L, K>; MAX_WORDS],
-    /// How many words, for `init_by_array`; `None` for the one of `init_genrand`.
-    pub(super) array_len: Option<usize>,
 }
 
 /// Seeds a twister in each lane and draws: a candidate of one word, or the words themselves.

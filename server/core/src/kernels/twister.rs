@@ -5,10 +5,11 @@ use core::num::NonZeroU64;
 
 use super::draw::Rule;
 use super::isa::{Aligned, Baseline, Isa, Row};
-use super::seeding::{DRAWN, STATE, SeedAndDraw, Seeds};
+use super::seeding::{DRAWN, STATE, SeedAndDraw};
+use super::taken::{Seeds, Taken, Waiting};
 use super::{Kernel, Level, one};
 use crate::id::Integer;
-use crate::twister::{Key, MAX_WORDS, Profile, Twister, Words};
+use crate::twister::{Profile, Twister};
 
 /// Lanes of a row of few IDs.
 const FEW: usize = 32;
@@ -49,14 +50,6 @@ struct Job {
     rule: Rule,
 }
 
-/// IDs of one kind and length of key that wait until they fill a row.
-#[derive(Debug)]
-struct Waiting<const L: usize, const K: usize> {
-    seeds: Seeds<L, K>,
-    places: [[usize; L]; K],
-    count: usize,
-}
-
 thread_local! {
     /// What the last batch was worked out in, at most half a MiB.
     static MEMORY: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
@@ -86,39 +79,37 @@ impl Job {
         MEMORY.set(memory);
     }
 
+    /// IDs are taken in row by row. A row of keys that are alike, as nearly all are, is drawn as it
+    /// is; the IDs of another wait until as many of their kind are there.
     fn draw_in<I: Isa<L>, const L: usize, const K: usize>(
         self,
         isa: I,
         state: &mut [Row<L, K>; STATE],
-        seeds: impl Iterator<Item = Integer>,
+        mut seeds: impl Iterator<Item = Integer>,
         numbers: &mut [u64],
     ) {
-        let mut by_word = Waiting::new(None);
-        let mut by_array = [Some(1), Some(2), Some(3), Some(4)].map(Waiting::new);
-        for (place, seed) in seeds.enumerate() {
-            let waiting = match self.profile.key(seed) {
-                Key::Word(word) => by_word.push([word], place),
-                Key::Array(words) => {
-                    let [one, two, three, four] = &mut by_array;
-                    let [a, b, c, d] = words.words();
-                    match words.len() {
-                        1 => one.push([a], place),
-                        2 => two.push([a, b], place),
-                        3 => three.push([a, b, c], place),
-                        _ => four.push([a, b, c, d], place),
-                    }
+        let mut taken = Taken::new();
+        let mut waiting = None;
+        for start in (0..numbers.len()).step_by(L * K) {
+            let end = numbers.len().min(start + L * K);
+            let Some(row) = numbers.get_mut(start..end) else { break };
+            if let Some(alike) = taken.refill(self.profile, &mut seeds) {
+                self.draw_row(isa, alike, state, row);
+                continue;
+            }
+            let waiting = waiting.get_or_insert_with(Waiting::of_each_kind);
+            for (lane, place) in (start..end).enumerate() {
+                if let Some(full) = taken.send(lane, place, waiting) {
+                    self.settle(isa, full, state, numbers);
                 }
-            };
-            if waiting.count == L * K {
-                self.settle(isa, waiting, state, numbers);
             }
         }
-        for waiting in by_array.iter_mut().chain([&mut by_word]).filter(|row| row.count > 0) {
+        for waiting in waiting.iter_mut().flatten() {
             self.settle(isa, waiting, state, numbers);
         }
     }
 
-    /// Draws for a row and writes the numbers to their places.
+    /// Draws for those who wait and writes the numbers to their places.
     #[inline(never)]
     fn settle<I: Isa<L>, const L: usize, const K: usize>(
         self,
@@ -127,68 +118,49 @@ impl Job {
         state: &mut [Row<L, K>; STATE],
         numbers: &mut [u64],
     ) {
+        let mut drawn = [[0; L]; K];
+        let (seeds, places) = waiting.take();
+        if let Some(drawn) = drawn.as_flattened_mut().get_mut(..places.len()) {
+            self.draw_row(isa, seeds, state, drawn);
+        }
+        for (place, drawn) in places.iter().zip(drawn.as_flattened()) {
+            numbers.get_mut(*place).into_iter().for_each(|number| *number = *drawn);
+        }
+    }
+
+    /// Draws for a row of seeds, of which as many are somebody's as there are numbers.
+    #[inline(never)]
+    fn draw_row<I: Isa<L>, const L: usize, const K: usize>(
+        self,
+        isa: I,
+        seeds: &Seeds<L, K>,
+        state: &mut [Row<L, K>; STATE],
+        numbers: &mut [u64],
+    ) {
         let Self { profile, limit, rule } = self;
         let mut candidates = Aligned([[0; L]; K]);
         let candidates = &mut candidates.0;
-        isa.run(SeedAndDraw { seeds: &waiting.seeds, rule, state, candidates });
-        let places = waiting.places.as_flattened().iter().take(waiting.count);
-        let mut settle = |place: &usize, number| {
-            numbers.get_mut(*place).into_iter().for_each(|to| *to = number);
-        };
+        isa.run(SeedAndDraw { seeds, rule, state, candidates });
+        let further = |lane| Twister::of_key(profile, seeds.key(lane)).below(limit);
         match rule {
             Rule::Zero => {}
             Rule::OneWord(rule) => {
-                let candidates = candidates.as_flattened().iter();
-                for (lane, (place, candidate)) in places.zip(candidates).enumerate() {
-                    let number = if *candidate <= rule.largest {
-                        rule.number(*candidate)
-                    } else {
-                        Twister::of_key(profile, waiting.key(lane)).below(limit)
-                    };
-                    settle(place, number);
+                rule.numbers(candidates.as_flattened(), numbers);
+                let candidates = candidates.as_flattened().iter().enumerate();
+                for (number, (lane, candidate)) in numbers.iter_mut().zip(candidates) {
+                    if *candidate > rule.largest {
+                        *number = further(lane);
+                    }
                 }
             }
             Rule::TwoWords => {
-                for (lane, place) in places.enumerate() {
+                for (lane, number) in numbers.iter_mut().enumerate() {
                     let words = state.iter().take(DRAWN);
                     let mut words = words.filter_map(|row| row.as_flattened().get(lane));
                     let drawn = profile.below(limit, || words.next().copied().ok_or(()));
-                    let number = drawn.unwrap_or_else(|()| {
-                        Twister::of_key(profile, waiting.key(lane)).below(limit)
-                    });
-                    settle(place, number);
+                    *number = drawn.unwrap_or_else(|()| further(lane));
                 }
             }
-        }
-        waiting.count = 0;
-    }
-}
-
-impl<const L: usize, const K: usize> Waiting<L, K> {
-    fn new(array_len: Option<usize>) -> Self {
-        let seeds = Seeds { words: [[[0; L]; K]; MAX_WORDS], array_len };
-        Self { seeds, places: [[0; L]; K], count: 0 }
-    }
-
-    #[inline]
-    fn push<const W: usize>(&mut self, words: [u32; W], place: usize) -> &mut Self {
-        for (row, word) in self.seeds.words.iter_mut().zip(words) {
-            row.as_flattened_mut().get_mut(self.count).into_iter().for_each(|lane| *lane = word);
-        }
-        let places = self.places.as_flattened_mut();
-        places.get_mut(self.count).into_iter().for_each(|lane| *lane = place);
-        self.count += 1;
-        self
-    }
-
-    /// The key of one lane, for an ID that needs more words than were made.
-    #[cold]
-    fn key(&self, lane: usize) -> Key {
-        let word = |row: &Row<L, K>| row.as_flattened().get(lane).copied().unwrap_or_default();
-        let words = self.seeds.words.each_ref().map(word);
-        match self.seeds.array_len {
-            None => Key::Word(words[0]),
-            Some(len) => Key::Array(Words::from_words(words, len)),
         }
     }
 }
