@@ -351,26 +351,34 @@ async fn json_shows_what_holds_its_default() {
     assert_eq!(answer.json()["slotIndex"], json!(0), "slot 0 can be seen");
 }
 
+/// Asks one version of reflection for all services.
+macro_rules! reflected {
+    ($version:ident, $server:expr) => {{
+        use tonic_reflection::pb::$version::server_reflection_client::ServerReflectionClient;
+        use tonic_reflection::pb::$version::server_reflection_request::MessageRequest;
+        use tonic_reflection::pb::$version::server_reflection_response::MessageResponse;
+        let mut client = ServerReflectionClient::new(channel($server).await);
+        let question = tonic_reflection::pb::$version::ServerReflectionRequest {
+            host: String::new(),
+            message_request: Some(MessageRequest::ListServices(String::new())),
+        };
+        let answers =
+            client.server_reflection_info(futures_util::stream::iter([question])).await.unwrap();
+        let answer = answers.into_inner().message().await.unwrap().unwrap();
+        let Some(MessageResponse::ListServicesResponse(list)) = answer.message_response else {
+            panic!("{answer:?}")
+        };
+        list.service.into_iter().map(|service| service.name).collect::<Vec<_>>()
+    }};
+}
+
 #[tokio::test]
 async fn reflection_names_the_services() {
-    use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
-    use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
-    use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
     let server = Server::start(&config());
-    let mut client = ServerReflectionClient::new(channel(&server).await);
-    let question = tonic_reflection::pb::v1::ServerReflectionRequest {
-        host: String::new(),
-        message_request: Some(MessageRequest::ListServices(String::new())),
-    };
-    let answers =
-        client.server_reflection_info(futures_util::stream::iter([question])).await.unwrap();
-    let answer = answers.into_inner().message().await.unwrap().unwrap();
-    let Some(MessageResponse::ListServicesResponse(list)) = answer.message_response else {
-        panic!("{answer:?}")
-    };
-    let names: Vec<_> = list.service.iter().map(|service| service.name.as_str()).collect();
-    assert!(names.contains(&"offbeat.v1.SlotService"), "{names:?}");
-    assert!(names.contains(&"grpc.health.v1.Health"), "{names:?}");
+    for names in [reflected!(v1, &server), reflected!(v1alpha, &server)] {
+        assert!(names.iter().any(|name| name == "offbeat.v1.SlotService"), "{names:?}");
+        assert!(names.iter().any(|name| name == "grpc.health.v1.Health"), "{names:?}");
+    }
 }
 
 #[test]

@@ -259,9 +259,9 @@ final class Client
      *
      * @return T
      */
-    private function call(string $method, Message $request, Message $response, int|float|null $timeout): Message
+    private function call(string $method, Message|string $request, Message $response, int|float|null $timeout): Message
     {
-        $bytes = $this->send($method, $request->serializeToString(), $timeout);
+        $bytes = $this->send($method, is_string($request) ? $request : $request->serializeToString(), $timeout);
 
         return $this->read(static function () use ($bytes, $response): Message {
             $response->mergeFromString($bytes);

@@ -43,6 +43,22 @@ final class DecisionsTest extends OffbeatTestCase
         }
     }
 
+    public function testAScheduleIsAskedAboutAsItselfEachTime(): void
+    {
+        $client = self::client();
+        $slots = [3, 96, 1_440];
+        $schedules = array_map(static fn (int $slots) => new Schedule(period: 86_400, slotCount: $slots), $slots);
+        for ($time = 0; $time < 3; ++$time) {
+            foreach ($schedules as $which => $schedule) {
+                $wanted = self::scaled('acme', $slots[$which]);
+                self::assertSame($wanted, $client->assignSlot($schedule, 'acme')->slotIndex);
+                self::assertSame([$wanted], $client->assignSlots($schedule, ['acme'])->slotIndexes);
+            }
+            // One that is gone leaves nothing behind for one in its place.
+            $schedules[1] = new Schedule(period: 86_400, slotCount: $slots[1] = 4 << $time);
+        }
+    }
+
     /** @requires extension gmp */
     public function testBigIntegersAreGmpOrDecimals(): void
     {

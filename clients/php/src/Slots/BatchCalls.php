@@ -14,6 +14,7 @@ use Offbeat\Answer\SlotAssignments;
 use Offbeat\AssignmentColumn;
 use Offbeat\Check;
 use Offbeat\Columns;
+use Offbeat\Encoded;
 use Offbeat\Exception\BadIds;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\OffbeatException;
@@ -105,11 +106,11 @@ trait BatchCalls
             return new PackedAssignments($fingerprint, '', '', '', '', '', [], 1_000_000_000, '');
         }
         $columns = $columns === [] ? AssignmentColumn::cases() : $columns;
-        $opening = $this->assigning($schedule, $fromTime, $kind);
+        $opening = self::assigning($fromTime, $kind);
         if (count($columns) < count(AssignmentColumn::cases())) {
             $opening->setReadMask(new FieldMask(['paths' => array_column($columns, 'value')]));
         }
-        $opening = $opening->serializeToString();
+        $opening = Encoded::schedule($schedule) . $opening->serializeToString();
         $parts = [];
         $step = $size * IdEncoder::BATCH_IDS;
         for ($start = 0; $start < strlen($bytes); $start += $step) {
@@ -198,20 +199,17 @@ trait BatchCalls
         ?string $kind,
         int|float|null $timeout,
     ): \Generator {
-        $request = $this->assigning($schedule, $fromTime, $kind);
+        $request = self::assigning($fromTime, $kind);
+        $opening = Encoded::schedule($schedule);
         $fields = ['ids' => 2, 'weights' => 5]; // of the request
 
-        return $this->answers('AssignSlots', $request, $fields, $batches, Columns::assignments(...), $timeout);
+        return $this->answers('AssignSlots', $request, $fields, $batches, Columns::assignments(...), $timeout, $opening);
     }
 
-    /** All of a question but its IDs. */
-    private function assigning(
-        Schedule|ScheduleVersion $schedule,
-        ?DateTimeInterface $fromTime,
-        ?string $kind,
-    ): V1\AssignSlotsRequest {
+    /** All of a question but its schedule and its IDs. */
+    private static function assigning(?DateTimeInterface $fromTime, ?string $kind): V1\AssignSlotsRequest
+    {
         return (new V1\AssignSlotsRequest())
-            ->setSchedule($schedule->toMessage())
             // Now is taken once, so that all IDs of a call are asked about at one instant.
             ->setFromTime(Times::toTimestamp($fromTime ?? new DateTimeImmutable()))
             ->setKind(Check::utf8('kind', $kind ?? ''));
@@ -224,6 +222,7 @@ trait BatchCalls
      * @param Message $request all but the IDs; what is changed in it counts from the next batch on
      * @param array<string, int> $fields the numbers of the fields of what there is of each ID
      * @param \Closure(string, list<mixed>, int, bool): T $reader
+     * @param string $opening fields that are not in $request, as bytes
      *
      * @return \Generator<int, T>
      */
@@ -234,10 +233,11 @@ trait BatchCalls
         Batches $batches,
         \Closure $reader,
         int|float|null $timeout,
+        string $opening = '',
     ): \Generator {
         $send = fn (Batch $batch): string => $this->send(
             "SlotService/$method",
-            $request->serializeToString() . $batch->bytes($fields),
+            $opening . $request->serializeToString() . $batch->bytes($fields),
             $timeout,
         );
         foreach ($batches->answered($send) as [$batch, $bytes]) {

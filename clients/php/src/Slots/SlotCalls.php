@@ -14,6 +14,7 @@ use Offbeat\Answer\Reciprocals;
 use Offbeat\Answer\Slot;
 use Offbeat\Answers;
 use Offbeat\Check;
+use Offbeat\Encoded;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\IdEncoder;
@@ -136,9 +137,7 @@ trait SlotCalls
         ?Newcomer $newcomer = null,
         int|float|null $timeout = null,
     ): Assignment {
-        $request = (new V1\AssignSlotRequest())
-            ->setSchedule($schedule->toMessage())
-            ->setId((new IdEncoder($idType))->one($id));
+        $request = (new V1\AssignSlotRequest())->setId((new IdEncoder($idType))->one($id));
         if ($fromTime !== null) {
             $request->setFromTime(Times::toTimestamp($fromTime));
         }
@@ -153,9 +152,11 @@ trait SlotCalls
             $request->setNewcomer($newcomer->toMessage());
         }
 
+        $question = Encoded::schedule($schedule) . $request->serializeToString();
+
         return Answers::assignment(
             $id instanceof \Stringable ? (string) $id : $id,
-            $this->call('SlotService/AssignSlot', $request, new V1\AssignSlotResponse(), $timeout),
+            $this->call('SlotService/AssignSlot', $question, new V1\AssignSlotResponse(), $timeout),
         );
     }
 
@@ -240,5 +241,5 @@ trait SlotCalls
         return $conflicts;
     }
 
-    abstract private function call(string $method, Message $request, Message $response, int|float|null $timeout): Message;
+    abstract private function call(string $method, Message|string $request, Message $response, int|float|null $timeout): Message;
 }

@@ -101,6 +101,10 @@ impl<const L: usize, const K: usize> Waiting<L, K> {
         })
     }
 
+    pub(super) const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     fn push(&mut self, words: [u32; MAX_WORDS], place: usize) {
         for (row, word) in self.seeds.words.iter_mut().zip(words) {
             row.as_flattened_mut().get_mut(self.count).into_iter().for_each(|lane| *lane = word);

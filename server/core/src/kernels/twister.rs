@@ -104,7 +104,7 @@ impl Job {
                 }
             }
         }
-        for waiting in waiting.iter_mut().flatten() {
+        for waiting in waiting.iter_mut().flatten().filter(|waiting| !waiting.is_empty()) {
             self.settle(isa, waiting, state, numbers);
         }
     }

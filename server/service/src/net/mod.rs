@@ -7,6 +7,7 @@ mod frames;
 mod gathered;
 mod guests;
 mod listener;
+mod on_demand;
 mod patience;
 mod pause;
 mod reload;

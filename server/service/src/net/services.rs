@@ -5,7 +5,9 @@ use std::sync::Arc;
 use tonic::service::Routes;
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
+use tonic_reflection::server::Builder;
 
+use super::on_demand::OnDemand;
 use crate::clock;
 use crate::config::Limits;
 use crate::metrics::Metrics;
@@ -57,11 +59,6 @@ pub(super) async fn routes(
     let (health, health_service) = tonic_health::server::health_reporter();
     let health = Health(health);
     health.say(ServingStatus::NotServing).await;
-    let reflection = || {
-        tonic_reflection::server::Builder::configure()
-            .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
-            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-    };
     // Message sizes are refused before they reach tonic, per method.
     let slots = SlotHandlers::new(clock::now, schedules);
     let slots = SlotServiceServer::new(slots).max_decoding_message_size(usize::MAX);
@@ -83,12 +80,15 @@ pub(super) async fn routes(
         .add_service(health_service)
         .add_service(slots)
         .add_service(spread)
-        .add_service(named);
-    match (reflection().build_v1(), reflection().build_v1alpha()) {
-        (Ok(v1), Ok(v1alpha)) => {
-            routes.add_service(v1).add_service(v1alpha);
-        }
-        (Err(error), _) | (_, Err(error)) => tracing::error!(%error, "reflection is off"),
-    }
+        .add_service(named)
+        .add_service(OnDemand::new(|| reflection().build_v1()))
+        .add_service(OnDemand::new(|| reflection().build_v1alpha()));
     (health, routes.routes())
+}
+
+/// All that can be asked here. Each version of it takes 170 kB, which few ever ask for.
+fn reflection() -> Builder<'static> {
+    Builder::configure()
+        .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
+        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
 }
