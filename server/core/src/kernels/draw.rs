@@ -43,11 +43,8 @@ impl Divisor {
     #[inline(always)]
     fn remainder(self, word: u32) -> u64 {
         let fraction = self.inverse.wrapping_mul(u64::from(word));
-        let remainder = u128::from(fraction) * u128::from(self.divisor) >> 64;
-        #[expect(clippy::cast_possible_truncation, reason = "less than the divisor")]
-        {
-            remainder as u64
-        }
+        let remainder = (u128::from(fraction) * u128::from(self.divisor)) >> 64;
+        remainder as u64 // less than the divisor
     }
 }
 
