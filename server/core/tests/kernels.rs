@@ -233,6 +233,16 @@ fn salts_and_texts_of_every_length_are_hashed_as_by_the_crate() {
 }
 
 #[test]
+fn integers_on_either_side_of_every_ten_thousand_are_hashed_as_by_the_crate() {
+    // Quotients by 10^4 grow with the number: right at both ends, they are right between them.
+    let ends = (0..10_000_u128).flat_map(|front| [front * 10_000, front * 10_000 + 9_999]);
+    for above in [0, 100_000_000, 1_844 * 10_000_000_000_000_000] {
+        let ids: Vec<_> = ends.clone().map(|end| Id::Integer((above + end).into())).collect();
+        check_hashes("", &ids);
+    }
+}
+
+#[test]
 fn rows_of_every_size_are_hashed_as_by_the_crate() {
     for size in SIZES.into_iter().chain([1_000]) {
         let ids: Vec<_> = (0..size as u128).map(|n| Id::Integer(n.into())).collect();

@@ -1,6 +1,6 @@
 //! Numbers as characters, in lanes: four to a word, the first in its lowest byte.
 
-use super::isa::{Isa, Row, Task};
+use super::isa::{Isa, Piece, Row, Task};
 
 /// Rows of a UUID's text: 36 characters, and what ends a message.
 pub(super) const UUID_ROWS: usize = 10;
@@ -41,8 +41,8 @@ impl<const L: usize, const K: usize> Task<L> for Join<'_, L, K> {
 
 /// Writes UUIDs as their canonical text.
 pub(super) struct Hyphenated<'a, const L: usize, const K: usize> {
-    /// Their words, the highest first.
-    pub(super) uuids: &'a [Row<L, K>; 4],
+    /// The lowest byte first.
+    pub(super) uuids: &'a [[Piece; L]; K],
     pub(super) texts: &'a mut [Row<L, K>; UUID_ROWS - 1],
 }
 
@@ -52,8 +52,8 @@ impl<const L: usize, const K: usize> Task<L> for Hyphenated<'_, L, K> {
         let Self { uuids, texts } = self;
         let [hyphen, second, third, last] =
             [0, 8, 16, 24].map(|by| isa.splat(u32::from(b'-') << by));
-        for vector in 0..K {
-            let [ab, cd, ef, gh] = loaded(isa, uuids, vector);
+        for (vector, uuids) in uuids.iter().enumerate() {
+            let [gh, ef, cd, ab] = isa.transpose(uuids.each_ref());
             let ([a, b], [c, d]) = (hexadecimal(isa, ab), hexadecimal(isa, cd));
             let ([e, f], [g, h]) = (hexadecimal(isa, ef), hexadecimal(isa, gh));
             let c_d = isa.or(isa.or(isa.shift_right(c, 24), second), isa.shift_left(d, 16));
@@ -67,11 +67,11 @@ impl<const L: usize, const K: usize> Task<L> for Hyphenated<'_, L, K> {
 
 /// Writes integers as their canonical text, with what ends a message, and how many bits it has.
 pub(super) struct Decimal<'a, const L: usize, const K: usize> {
-    /// Four digits in each, as a number.
-    pub(super) groups: &'a [Row<L, K>],
-    /// Digits of the first group that are in front of the number.
-    pub(super) zeros: &'a Row<L, K>,
-    /// Without such zeros.
+    /// Their digits as numbers, the highest first: four, eight and eight.
+    pub(super) integers: &'a [[Piece; L]; K],
+    /// So many groups of four digits each of them needs.
+    pub(super) groups: usize,
+    /// Bits of a message with all digits of the groups.
     pub(super) bits: u32,
     pub(super) texts: &'a mut [Row<L, K>; INTEGER_ROWS],
     pub(super) length: &'a mut Row<L, K>,
@@ -80,39 +80,27 @@ pub(super) struct Decimal<'a, const L: usize, const K: usize> {
 impl<const L: usize, const K: usize> Task<L> for Decimal<'_, L, K> {
     #[inline(always)]
     fn run<I: Isa<L>>(self, isa: I) {
-        let Self { groups, zeros, bits, texts, length } = self;
-        for (vector, (zeros, length)) in zeros.iter().zip(length).enumerate() {
+        let Self { integers, groups, bits, texts, length } = self;
+        for (vector, (integers, length)) in integers.iter().zip(length).enumerate() {
+            let [first, middle, last, _] = isa.transpose(integers.each_ref());
+            let ([b, c], [d, e]) = (fours(isa, middle), fours(isa, last));
+            let numbers = [first, b, c, d, e];
+            let numbers = numbers.get(GROUPS - groups..).unwrap_or_default();
             let mut text = [isa.splat(0); INTEGER_ROWS];
             let mut words = text.iter_mut();
-            for (group, word) in groups.iter().zip(&mut words) {
-                let [numbers] = loaded(isa, core::array::from_ref(group), vector);
-                *word = decimal(isa, numbers);
+            for (number, word) in numbers.iter().zip(&mut words) {
+                *word = decimal(isa, *number);
             }
             if let Some(word) = words.next() {
                 *word = isa.splat(END);
             }
-            // The digits move to the front, over the zeros: by a byte, and by two.
-            let zeros = isa.load(zeros);
-            let one = isa.subtract(isa.splat(0), masked(isa, zeros, 1));
-            let two = isa.subtract(isa.splat(0), isa.shift_right(zeros, 1));
-            let text = moved(isa, moved(isa, text, 8, one), 16, two);
-            store(isa, text, texts, vector);
-            isa.store(isa.subtract(isa.splat(bits), isa.shift_left(zeros, 3)), length);
+            // The digits move to the front, over the zeros.
+            let zeros = numbers.first().map_or(isa.splat(0), |first| zeros(isa, *first));
+            let zeros = isa.shift_left(zeros, 3);
+            store(isa, moved(isa, text, zeros), texts, vector);
+            isa.store(isa.subtract(isa.splat(bits), zeros), length);
         }
     }
-}
-
-/// That vector of each row.
-#[inline(always)]
-fn loaded<I: Isa<L>, const L: usize, const K: usize, const N: usize>(
-    isa: I,
-    rows: &[Row<L, K>; N],
-    vector: usize,
-) -> [I::Vector; N] {
-    rows.each_ref().map(|row| match row.get(vector) {
-        Some(words) => isa.load(words),
-        None => isa.splat(0),
-    })
 }
 
 #[inline(always)]
@@ -162,6 +150,27 @@ fn letters<I: Isa<L>, const L: usize>(isa: I, [a, b, c, d]: [I::Vector; 4]) -> I
     isa.add(isa.add(digits, isa.splat(ZEROS)), gap)
 }
 
+/// The first four and the last four of eight decimal digits, as numbers.
+#[inline(always)]
+fn fours<I: Isa<L>, const L: usize>(isa: I, eights: I::Vector) -> [I::Vector; 2] {
+    // 512/625 · 2^17, rounded down. Products have to fit a lane: the last 13 bits cannot count, and
+    // the quotient is right, or one too small.
+    const INVERSE: u32 = 107_374;
+    let quotient = isa.multiply(isa.shift_right(eights, 13), isa.splat(INVERSE));
+    let quotient = isa.shift_right(quotient, 17);
+    let rest = isa.subtract(eights, isa.multiply(quotient, isa.splat(10_000)));
+    let over = isa.shift_right(isa.subtract(isa.splat(9_999), rest), 31);
+    let rest = isa.subtract(rest, isa.multiply(over, isa.splat(10_000)));
+    [isa.add(quotient, over), rest]
+}
+
+/// How many of four digits are zeros in front of a number; the last one is not, even of 0.
+#[inline(always)]
+fn zeros<I: Isa<L>, const L: usize>(isa: I, numbers: I::Vector) -> I::Vector {
+    let below = |power| isa.shift_right(isa.subtract(numbers, isa.splat(power)), 31);
+    isa.add(isa.add(below(10), below(100)), below(1_000))
+}
+
 /// The four decimal digits of numbers below 10^4.
 #[inline(always)]
 fn decimal<I: Isa<L>, const L: usize>(isa: I, numbers: I::Vector) -> I::Vector {
@@ -176,19 +185,18 @@ fn decimal<I: Isa<L>, const L: usize>(isa: I, numbers: I::Vector) -> I::Vector {
     isa.add(isa.or(tens, isa.shift_left(rest, 8)), isa.splat(ZEROS))
 }
 
-/// Texts, moved to the front by so many bits where the mask says so.
+/// Texts, moved to the front by so many bits: less than a word has.
 #[inline(always)]
 fn moved<I: Isa<L>, const L: usize>(
     isa: I,
     text: [I::Vector; INTEGER_ROWS],
-    by: u32,
-    mask: I::Vector,
+    by: I::Vector,
 ) -> [I::Vector; INTEGER_ROWS] {
     let mut moved = text;
     let next = text.into_iter().skip(1).chain([isa.splat(0)]);
+    let rest = isa.subtract(isa.splat(32), by);
     for (word, next) in moved.iter_mut().zip(next) {
-        let over = isa.or(isa.shift_right(*word, by), isa.shift_left(next, 32 - by));
-        *word = isa.xor(*word, isa.and(isa.xor(*word, over), mask));
+        *word = isa.or(isa.shift_right_each(*word, by), isa.shift_left_each(next, rest));
     }
     moved
 }

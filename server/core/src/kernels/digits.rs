@@ -1,8 +1,9 @@
 //! Hashes of UUIDs and integers: their texts are made as words of lanes, and never as bytes.
 
-use super::characters::{Decimal, END, GROUPS, Hyphenated, INTEGER_ROWS, Join, UUID_ROWS};
-use super::isa::{Aligned, Isa, Row};
-use super::md5::{BLOCK, Block, Compress};
+use super::characters::{Decimal, END, Hyphenated, INTEGER_ROWS, Join, UUID_ROWS};
+use super::isa::{Aligned, Isa, Piece, Row};
+use super::md5::{BLOCK, Block, Compress, Fronts};
+use super::places::Places;
 use super::salt::Salt;
 use crate::id::Integer;
 
@@ -16,8 +17,7 @@ const LENGTH: usize = 14;
 /// UUIDs that are hashed together.
 pub(super) struct Uuids<const L: usize, const K: usize> {
     messages: Messages<L, K>,
-    /// Their words, the highest first.
-    words: Aligned<[Row<L, K>; 4]>,
+    uuids: Aligned<[[Piece; L]; K]>,
     texts: Aligned<[Row<L, K>; UUID_ROWS]>,
 }
 
@@ -33,83 +33,81 @@ impl<const L: usize, const K: usize> Uuids<L, K> {
         }
         let mut texts = Aligned([[[0; L]; K]; UUID_ROWS]);
         texts.0[UUID_ROWS - 1] = [[END; L]; K];
-        Self { messages, words: Aligned([[[0; L]; K]; 4]), texts }
+        Self { messages, uuids: Aligned([[[0; 16]; L]; K]), texts }
     }
 
     /// Takes one in; whether there is no more room.
     #[inline]
     pub(super) fn push(&mut self, uuid: u128, place: usize) -> bool {
-        let at = self.messages.enter(place);
-        let bytes = uuid.to_be_bytes();
-        for (row, word) in self.words.0.iter_mut().zip(bytes.as_chunks().0) {
-            set(row, at, u32::from_be_bytes(*word));
-        }
-        self.messages.is_full()
+        set(&mut self.uuids, self.messages.places.next(), uuid);
+        self.messages.places.enter(place);
+        self.messages.places.is_full()
     }
 
     /// Hashes them and writes the hashes to their places.
     pub(super) fn settle<I: Isa<L>>(&mut self, isa: I, hashes: &mut [u64]) {
+        if self.messages.places.is_empty() {
+            return;
+        }
         let Some(texts) = self.texts.0.first_chunk_mut() else { return };
-        isa.run(Hyphenated { uuids: &self.words.0, texts });
+        isa.run(Hyphenated { uuids: &self.uuids.0, texts });
         self.messages.settle(isa, &self.texts.0, hashes);
     }
 }
 
-/// Decimal digits, four by four.
+/// An integer from 0 to 2^64 - 1, and so many groups of four decimal digits as it needs.
 pub(super) struct Digits {
-    /// The last four are in the last one.
-    groups: [u32; GROUPS],
-    /// So many of them are the number's.
-    count: usize,
-    /// The zeros in front of the number in the first of these, which are not.
-    zeros: u32,
+    magnitude: u64,
+    groups: usize,
 }
 
 impl Digits {
-    /// Of an integer from 0 to 2^64 - 1.
+    /// None of other integers.
     #[inline(always)]
     pub(super) fn of(integer: Integer) -> Option<Self> {
         let magnitude =
             u64::try_from(integer.magnitude()).ok().filter(|_| !integer.is_negative())?;
-        let eights = low(magnitude / 100_000_000 % 100_000_000);
-        let last = low(magnitude % 100_000_000);
-        let first = low(magnitude / 10_000_000_000_000_000);
-        let groups = [first, eights / 10_000, eights % 10_000, last / 10_000, last % 10_000];
-        let leading = groups.iter().take(GROUPS - 1).take_while(|group| **group == 0).count();
-        let first = groups.get(leading)?;
-        let zeros = [10, 100, 1_000].map(|power| u32::from(*first < power)).iter().sum();
-        Some(Self { groups, count: GROUPS - leading, zeros })
+        let further = [10_000, 100_000_000, 1_000_000_000_000, 10_000_000_000_000_000];
+        let groups = further.map(|power| usize::from(magnitude >= power)).iter().sum::<usize>() + 1;
+        Some(Self { magnitude, groups })
     }
 
     /// Which of the rows takes it in: all of one have as many groups.
     #[inline(always)]
     pub(super) const fn row(&self) -> usize {
-        self.count - 1
+        self.groups - 1
+    }
+
+    /// As numbers, in words from the lowest on: four digits, eight and eight.
+    #[inline(always)]
+    fn words(&self) -> u128 {
+        const EIGHT: u64 = 100_000_000;
+        let [front, last] = [self.magnitude / EIGHT, self.magnitude % EIGHT];
+        let [first, middle] = [front / EIGHT, front % EIGHT];
+        u128::from(last) << 64 | u128::from(middle << 32 | first)
     }
 }
 
 /// Integers of as many groups of digits that are hashed together.
 pub(super) struct Integers<const L: usize, const K: usize> {
     messages: Messages<L, K>,
-    groups: Aligned<[Row<L, K>; GROUPS]>,
-    zeros: Aligned<Row<L, K>>,
+    integers: Aligned<[[Piece; L]; K]>,
     texts: Aligned<[Row<L, K>; INTEGER_ROWS]>,
-    count: usize,
-    /// Bits of the message of one without such zeros.
+    groups: usize,
+    /// Bits of a message with all digits of the groups.
     bits: u32,
 }
 
 impl<const L: usize, const K: usize> Integers<L, K> {
     /// None if their texts could reach into a further block.
     pub(super) fn new(salt: &Salt, digits: &Digits) -> Option<Self> {
-        let bits = 8 * (salt.len + 4 * digits.count);
+        let bits = 8 * (salt.len + 4 * digits.groups);
         let bits = u32::try_from(bits).ok().filter(|_| salt.start <= LAST_INTEGER)?;
         Some(Self {
             messages: Messages::new(salt, 1),
-            groups: Aligned([[[0; L]; K]; GROUPS]),
-            zeros: Aligned([[0; L]; K]),
+            integers: Aligned([[[0; 16]; L]; K]),
             texts: Aligned([[[0; L]; K]; INTEGER_ROWS]),
-            count: digits.count,
+            groups: digits.groups,
             bits,
         })
     }
@@ -117,25 +115,25 @@ impl<const L: usize, const K: usize> Integers<L, K> {
     /// Takes one in; whether there is no more room.
     #[inline]
     pub(super) fn push(&mut self, digits: &Digits, place: usize) -> bool {
-        let at = self.messages.enter(place);
-        for (row, group) in self.groups.0.iter_mut().zip(digits.groups) {
-            set(row, at, group);
-        }
-        set(&mut self.zeros.0, at, digits.zeros);
-        self.messages.is_full()
+        set(&mut self.integers, self.messages.places.next(), digits.words());
+        self.messages.places.enter(place);
+        self.messages.places.is_full()
     }
 
     /// Hashes them and writes the hashes to their places.
     pub(super) fn settle<I: Isa<L>>(&mut self, isa: I, hashes: &mut [u64]) {
-        let Self { messages, groups, zeros, texts, count, bits } = self;
+        let Self { messages, integers, texts, groups, bits } = self;
+        if messages.places.is_empty() {
+            return;
+        }
         isa.run(Decimal {
-            groups: groups.0.get(GROUPS - *count..).unwrap_or_default(),
-            zeros: &zeros.0,
+            integers: &integers.0,
+            groups: *groups,
             bits: *bits,
             texts: &mut texts.0,
             length: &mut messages.blocks.0[0][LENGTH],
         });
-        messages.settle(isa, texts.0.get(..=*count).unwrap_or_default(), hashes);
+        messages.settle(isa, texts.0.get(..=*groups).unwrap_or_default(), hashes);
     }
 }
 
@@ -149,8 +147,7 @@ struct Messages<const L: usize, const K: usize> {
     first_row: usize,
     shift: u32,
     before: u32,
-    places: [[usize; L]; K],
-    count: usize,
+    places: Places<L, K>,
 }
 
 impl<const L: usize, const K: usize> Messages<L, K> {
@@ -168,22 +165,8 @@ impl<const L: usize, const K: usize> Messages<L, K> {
             first_row: salt.start / 4,
             shift: [0, 8, 16, 24].into_iter().nth(salt.start % 4).unwrap_or_default(),
             before,
-            places: [[0; L]; K],
-            count: 0,
+            places: Places::new(),
         }
-    }
-
-    /// Where the next one goes.
-    #[inline]
-    fn enter(&mut self, place: usize) -> usize {
-        let at = self.count;
-        self.places.as_flattened_mut().get_mut(at).into_iter().for_each(|to| *to = place);
-        self.count += 1;
-        at
-    }
-
-    const fn is_full(&self) -> bool {
-        self.count == L * K
     }
 
     fn settle<I: Isa<L>>(&mut self, isa: I, texts: &[Row<L, K>], hashes: &mut [u64]) {
@@ -193,19 +176,16 @@ impl<const L: usize, const K: usize> Messages<L, K> {
         for block in self.blocks.0.iter().take(self.block_count) {
             isa.run(Compress { state: &mut state.0, block });
         }
-        let [front, back, ..] = &state.0;
-        let lanes = front.as_flattened().iter().zip(back.as_flattened());
-        for ((front, back), place) in lanes.zip(self.places.as_flattened()).take(self.count) {
-            let hash = u64::from(front.swap_bytes()) << 32 | u64::from(back.swap_bytes());
-            hashes.get_mut(*place).into_iter().for_each(|to| *to = hash);
-        }
-        self.count = 0;
+        let mut fronts = Aligned([[0; L]; K]);
+        isa.run(Fronts { state: &state.0, fronts: &mut fronts.0 });
+        self.places.leave(&fronts.0, hashes);
     }
 }
 
 #[inline(always)]
-fn set<const L: usize, const K: usize>(row: &mut Row<L, K>, at: usize, word: u32) {
-    row.as_flattened_mut().get_mut(at).into_iter().for_each(|to| *to = word);
+fn set<const L: usize, const K: usize>(to: &mut Aligned<[[Piece; L]; K]>, at: usize, words: u128) {
+    let piece = to.0.as_flattened_mut().get_mut(at);
+    piece.into_iter().for_each(|piece| *piece = words.to_le_bytes());
 }
 
 #[inline(always)]

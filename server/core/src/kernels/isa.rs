@@ -21,6 +21,12 @@ pub(super) trait Isa<const L: usize>: Copy {
     fn shift_right(self, vector: Self::Vector, by: u32) -> Self::Vector;
     fn shift_left(self, vector: Self::Vector, by: u32) -> Self::Vector;
 
+    /// Each lane by its own number of bits; nothing is left of one that moves by 32.
+    fn shift_right_each(self, vector: Self::Vector, by: Self::Vector) -> Self::Vector;
+    fn shift_left_each(self, vector: Self::Vector, by: Self::Vector) -> Self::Vector;
+    /// Word i of each piece, little-endian, in vector i.
+    fn transpose(self, pieces: [&Piece; L]) -> [Self::Vector; 4];
+
     #[inline(always)]
     fn rotate_left(self, vector: Self::Vector, by: u32) -> Self::Vector {
         self.or(self.shift_left(vector, by), self.shift_right(vector, 32 - by))
@@ -35,6 +41,9 @@ pub(super) trait Task<const L: usize> {
 /// Rows of lanes: `K` vectors of `L` words.
 pub(super) type Row<const L: usize, const K: usize> = [[u32; L]; K];
 
+/// Four words of one lane, as they are written before they become lanes.
+pub(super) type Piece = [u8; 16];
+
 /// On the boundary of a cache line, so that no vector lies across one.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
@@ -48,6 +57,15 @@ pub(super) struct Baseline;
 fn each(left: [u32; 4], right: [u32; 4], operation: impl Fn(u32, u32) -> u32) -> [u32; 4] {
     let ([a, b, c, d], [e, f, g, h]) = (left, right);
     [operation(a, e), operation(b, f), operation(c, g), operation(d, h)]
+}
+
+#[inline(always)]
+fn words(piece: &Piece) -> [u32; 4] {
+    let mut words = [0; 4];
+    for (word, bytes) in words.iter_mut().zip(piece.as_chunks().0) {
+        *word = u32::from_le_bytes(*bytes);
+    }
+    words
 }
 
 impl Isa<4> for Baseline {
@@ -110,5 +128,21 @@ impl Isa<4> for Baseline {
     #[inline(always)]
     fn shift_left(self, vector: [u32; 4], by: u32) -> [u32; 4] {
         vector.map(|word| word << by)
+    }
+
+    #[inline(always)]
+    fn shift_right_each(self, vector: [u32; 4], by: [u32; 4]) -> [u32; 4] {
+        each(vector, by, u32::unbounded_shr)
+    }
+
+    #[inline(always)]
+    fn shift_left_each(self, vector: [u32; 4], by: [u32; 4]) -> [u32; 4] {
+        each(vector, by, u32::unbounded_shl)
+    }
+
+    #[inline(always)]
+    fn transpose(self, pieces: [&Piece; 4]) -> [[u32; 4]; 4] {
+        let [[a, b, c, d], [e, f, g, h], [i, j, k, l], [m, n, o, p]] = pieces.map(words);
+        [[a, e, i, m], [b, f, j, n], [c, g, k, o], [d, h, l, p]]
     }
 }

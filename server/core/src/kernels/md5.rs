@@ -121,6 +121,25 @@ impl<const L: usize, const K: usize> Task<L> for Compress<'_, L, K> {
     }
 }
 
+/// The first 8 bytes of digests, as big-endian numbers.
+#[derive(Debug)]
+pub(super) struct Fronts<'a, const L: usize, const K: usize> {
+    pub(super) state: &'a [Row<L, K>; 4],
+    pub(super) fronts: &'a mut [[u64; L]; K],
+}
+
+impl<const L: usize, const K: usize> Task<L> for Fronts<'_, L, K> {
+    #[inline(always)]
+    fn run<I: Isa<L>>(self, _: I) {
+        let [low, high, ..] = self.state;
+        for ((low, high), fronts) in low.iter().zip(high).zip(self.fronts) {
+            for ((low, high), front) in low.iter().zip(high).zip(fronts) {
+                *front = u64::from(low.swap_bytes()) << 32 | u64::from(high.swap_bytes());
+            }
+        }
+    }
+}
+
 /// 16 steps, four by four: step i takes word (start + i·stride) mod 16 of the block.
 #[inline(always)]
 fn round<I: Isa<L>, const L: usize, const K: usize>(
@@ -132,13 +151,12 @@ fn round<I: Isa<L>, const L: usize, const K: usize>(
     [start, stride]: [usize; 2],
     mix: impl Fn(I::Vector, I::Vector, I::Vector) -> I::Vector,
 ) {
-    let words = (0..).map(|step| block.get((start + stride * step) % 16));
-    let mut inputs = words.zip(sines).filter_map(|(row, sine)| Some((row?, *sine)));
-    for _ in 0..4 {
-        step(isa, lefts[0], a, [b, c, d], inputs.next(), &mix);
-        step(isa, lefts[1], d, [a, b, c], inputs.next(), &mix);
-        step(isa, lefts[2], c, [d, a, b], inputs.next(), &mix);
-        step(isa, lefts[3], b, [c, d, a], inputs.next(), &mix);
+    for (turn, sines) in sines.as_chunks::<4>().0.iter().enumerate() {
+        let words = |step: usize| block.get((start + stride * (4 * turn + step)) % 16);
+        step(isa, lefts[0], a, [b, c, d], words(0), sines[0], &mix);
+        step(isa, lefts[1], d, [a, b, c], words(1), sines[1], &mix);
+        step(isa, lefts[2], c, [d, a, b], words(2), sines[2], &mix);
+        step(isa, lefts[3], b, [c, d, a], words(3), sines[3], &mix);
     }
 }
 
@@ -148,10 +166,11 @@ fn step<I: Isa<L>, const L: usize, const K: usize>(
     left: u32,
     a: &mut [I::Vector; K],
     [b, c, d]: [&[I::Vector; K]; 3],
-    input: Option<(&Row<L, K>, u32)>,
+    words: Option<&Row<L, K>>,
+    sine: u32,
     mix: impl Fn(I::Vector, I::Vector, I::Vector) -> I::Vector,
 ) {
-    let Some((words, sine)) = input else { return };
+    let Some(words) = words else { return };
     let sine = isa.splat(sine);
     for ((((a, b), c), d), words) in a.iter_mut().zip(b).zip(c).zip(d).zip(words) {
         let sum = isa.add(isa.add(*a, mix(*b, *c, *d)), isa.add(isa.load(words), sine));

@@ -1,0 +1,159 @@
+//! Hashes of texts: they are written as bytes, and turned into words of lanes.
+
+use super::isa::{Aligned, Isa, Piece, Task};
+use super::md5::{BLOCK, Block, Compress, Fronts};
+use super::places::Places;
+use super::salt::Salt;
+use super::text;
+use crate::id::Id;
+
+/// Blocks of the longest message that is hashed beside others; longer ones are hashed alone.
+const BLOCKS: usize = 4;
+const PIECE: usize = size_of::<Piece>();
+/// Pieces of a block.
+const PIECES: usize = BLOCK / PIECE;
+/// Bytes behind a text: a bit, and how long the message was.
+const END: usize = 9;
+
+/// A message: the salt's last bytes, the text and the end; behind them zeros.
+#[derive(Clone, Copy)]
+struct Message {
+    bytes: [u8; BLOCK * BLOCKS],
+    block_count: usize,
+}
+
+impl Message {
+    const EMPTY: Self = Self { bytes: [0; BLOCK * BLOCKS], block_count: 0 };
+
+    #[inline(always)]
+    fn piece(&self, number: usize) -> &Piece {
+        const NONE: &Piece = &[0; PIECE];
+        self.bytes.as_chunks().0.get(number).unwrap_or(NONE)
+    }
+
+    /// Writes the message of `id`, if it fits, over one of a single block; says where its text has
+    /// ended.
+    #[inline]
+    fn write(&mut self, salt: &Salt, id: &Id<'_>) -> Option<usize> {
+        *self.bytes.first_chunk_mut()? = salt.block;
+        let len = text::write(id, self.bytes.get_mut(salt.start..)?)?;
+        let end = salt.start + len;
+        *self.bytes.get_mut(end)? = 0x80;
+        self.block_count = block_count(end);
+        let bytes = self.bytes.get_mut(..self.block_count * BLOCK)?;
+        *bytes.last_chunk_mut()? = (8 * (salt.len + len) as u64).to_le_bytes();
+        Some(end)
+    }
+}
+
+/// Blocks of a message whose text ends there.
+const fn block_count(end: usize) -> usize {
+    (end + END).div_ceil(BLOCK)
+}
+
+/// Texts that are hashed together. They become words of lanes only then: what was just written
+/// by bytes is slow to read by words.
+pub(super) struct Texts<'a, const L: usize, const K: usize> {
+    salt: &'a Salt,
+    messages: [[Message; L]; K],
+    places: Places<L, K>,
+    /// Where the longest text has ended.
+    longest: usize,
+    words: Words<L, K>,
+}
+
+impl<'a, const L: usize, const K: usize> Texts<'a, L, K> {
+    pub(super) const fn new(salt: &'a Salt) -> Self {
+        Self {
+            salt,
+            messages: [[Message::EMPTY; L]; K],
+            places: Places::new(),
+            longest: 0,
+            words: Words { block: Aligned([[[0; L]; K]; 16]), used: 0 },
+        }
+    }
+
+    /// Takes an ID in, if its message fits; whether there is no more room.
+    #[inline]
+    pub(super) fn push(&mut self, id: &Id<'_>, place: usize) -> Option<bool> {
+        let message = self.messages.as_flattened_mut().get_mut(self.places.next())?;
+        let Some(end) = message.write(self.salt, id) else {
+            *message = Message::EMPTY; // of whatever was written of it
+            return None;
+        };
+        self.longest = self.longest.max(end);
+        self.places.enter(place);
+        Some(self.places.is_full())
+    }
+
+    /// Hashes them and writes the hashes to their places.
+    pub(super) fn settle<I: Isa<L>>(&mut self, isa: I, hashes: &mut [u64]) {
+        let Self { salt, messages, places, longest, words } = self;
+        if places.is_empty() {
+            return;
+        }
+        let block_count = block_count(*longest);
+        let mut state = Aligned(salt.state.map(|word| [[word; L]; K]));
+        let (mut fronts, mut found) = (Aligned([[0; L]; K]), [[0; L]; K]);
+        for number in 0..block_count {
+            let used = (*longest + 1).saturating_sub(number * BLOCK).div_ceil(PIECE).min(PIECES);
+            isa.run(Fill { messages, number, used, words });
+            isa.run(Compress { state: &mut state.0, block: &words.block.0 });
+            isa.run(Fronts { state: &state.0, fronts: &mut fronts.0 });
+            if number == 0 {
+                found = fronts.0;
+                continue;
+            }
+            let fronts = fronts.0.as_flattened().iter();
+            let found = found.as_flattened_mut().iter_mut().zip(messages.as_flattened());
+            for ((found, message), front) in found.zip(fronts) {
+                if number < message.block_count {
+                    *found = *front;
+                }
+            }
+        }
+        places.leave(&found, hashes);
+        if block_count > 1 {
+            messages.as_flattened_mut().fill(Message::EMPTY);
+        }
+        *longest = 0;
+    }
+}
+
+/// One block of each message, as words of lanes.
+struct Words<const L: usize, const K: usize> {
+    block: Aligned<Block<L, K>>,
+    /// So many of its pieces are not zero, beside the last one.
+    used: usize,
+}
+
+/// Turns that block of each message into words of lanes, of which so many pieces are not zero.
+struct Fill<'a, const L: usize, const K: usize> {
+    messages: &'a [[Message; L]; K],
+    number: usize,
+    used: usize,
+    words: &'a mut Words<L, K>,
+}
+
+impl<const L: usize, const K: usize> Task<L> for Fill<'_, L, K> {
+    #[inline(always)]
+    fn run<I: Isa<L>>(self, isa: I) {
+        let Self { messages, number, used, words } = self;
+        let (squares, _) = words.block.0.as_chunks_mut::<4>();
+        for (at, rows) in squares.iter_mut().enumerate() {
+            // The last one tells how long the message is.
+            if at < used || at == PIECES - 1 {
+                for (vector, messages) in messages.iter().enumerate() {
+                    let pieces = messages.each_ref();
+                    let pieces = pieces.map(|message| message.piece(number * PIECES + at));
+                    for (row, words) in rows.iter_mut().zip(isa.transpose(pieces)) {
+                        row.get_mut(vector).into_iter().for_each(|to| isa.store(words, to));
+                    }
+                }
+            } else if at < words.used {
+                *rows = [[[0; L]; K]; 4]; // texts end before it, and those of another block did not
+            }
+        }
+        words.used = used;
+    }
+}

@@ -1,0 +1,54 @@
+//! Where the hashes of a row belong.
+
+/// The places of a row, in order.
+pub(super) struct Places<const L: usize, const K: usize> {
+    places: [[usize; L]; K],
+    count: usize,
+}
+
+impl<const L: usize, const K: usize> Places<L, K> {
+    pub(super) const fn new() -> Self {
+        Self { places: [[0; L]; K], count: 0 }
+    }
+
+    /// The lane that comes next.
+    #[inline(always)]
+    pub(super) const fn next(&self) -> usize {
+        self.count
+    }
+
+    /// The next lane's hash belongs there, behind those of the lanes before.
+    #[inline(always)]
+    pub(super) fn enter(&mut self, place: usize) {
+        let places = self.places.as_flattened_mut();
+        places.get_mut(self.count).into_iter().for_each(|to| *to = place);
+        self.count += 1;
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    #[inline(always)]
+    pub(super) const fn is_full(&self) -> bool {
+        self.count == L * K
+    }
+
+    /// Writes the lanes' hashes to their places; all lanes are free again.
+    pub(super) fn leave(&mut self, row: &[[u64; L]; K], hashes: &mut [u64]) {
+        let places = self.places.as_flattened().get(..self.count).unwrap_or_default();
+        let row = row.as_flattened().get(..self.count).unwrap_or_default();
+        self.count = 0;
+        // They only grow: as far apart as they are many, they are all there, as where IDs are of
+        // one kind.
+        let [first, last] = [places.first(), places.last()].map(Option::<&usize>::copied);
+        let run = first.zip(last).filter(|(first, last)| last - first + 1 == places.len());
+        if let Some(run) = run.and_then(|(first, last)| hashes.get_mut(first..=last)) {
+            run.copy_from_slice(row);
+            return;
+        }
+        for (hash, place) in row.iter().zip(places) {
+            hashes.get_mut(*place).into_iter().for_each(|to| *to = *hash);
+        }
+    }
+}
