@@ -26,6 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .build_transport(false) // the server calls nobody by gRPC
         .codec_path("crate::rpc::codec::Codec")
         .bytes(".")
+        .extern_path(".offbeat.v1.IdColumn", "crate::proto::IdColumn")
         .compile_fds(descriptors)?;
     Ok(())
 }

@@ -98,6 +98,11 @@ class Sidecar:
         """Resident memory, its program and libraries included, in MB."""
         return self.status("VmRSS") / MB
 
+    def faults(self) -> int:
+        """Pages that it has had from the kernel so far (`minflt` of proc_pid_stat(5))."""
+        _, after_name = (self.proc / "stat").read_text().rsplit(")", 1)
+        return int(after_name.split()[7])
+
     def files(self) -> int:
         """Open file descriptors."""
         return len(os.listdir(self.proc / "fd"))

@@ -10,6 +10,7 @@ mod ids;
 mod input;
 mod lanes;
 mod list;
+mod memory;
 mod migrate;
 mod named;
 mod output;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{Failure, priority};
+use super::{Failure, memory, priority};
 use offbeat_service::config::{Admin, Config, ServeArgs};
 use offbeat_service::net::Server;
 use offbeat_service::telemetry::Telemetry;
@@ -19,6 +19,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
         .max_blocking_threads(cores)
         .on_thread_start(priority::of_pool_thread)
         .build()?;
+    memory::keep_what_batches_take();
     priority::of_serving_thread();
     runtime.block_on(serve(args, &config))?;
     runtime.shutdown_background(); // a long batch does not outlast the grace period

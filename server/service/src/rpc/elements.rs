@@ -149,6 +149,7 @@ pub(super) fn check<M: 'static>(message: &[u8]) -> Result<(), Rejection> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::proto::{IdColumn, IdFields};
 
     fn refused<M: prost::Message + 'static>(message: &M) -> Option<String> {
         check::<M>(&message.encode_to_vec()).err().map(|rejection| rejection.field)
@@ -157,7 +158,7 @@ mod tests {
     #[test]
     fn twice_what_a_method_takes_is_let_through_and_one_more_is_refused() {
         let texts = |count| proto::AssignSlotsRequest {
-            ids: Some(proto::IdColumn { texts: vec!["a".into(); count], ..Default::default() }),
+            ids: Some(IdColumn(IdFields { texts: vec!["a".into(); count], ..Default::default() })),
             ..Default::default()
         };
         assert_eq!(refused(&texts(131_072)), None);

@@ -207,8 +207,14 @@ pub(in crate::rpc) fn checked_column(
 
 /// The one field of a column that is filled.
 pub(in crate::rpc) fn column(message: Option<proto::IdColumn>) -> Result<Column, Rejection> {
-    let proto::IdColumn { uuid_bytes, uuids, integers, decimals, texts, fractions } =
-        message.unwrap_or_default();
+    let proto::IdColumn(proto::IdFields {
+        uuid_bytes,
+        uuids,
+        integers,
+        decimals,
+        texts,
+        fractions,
+    }) = message.unwrap_or_default();
     let mut filled = Vec::new();
     let mut take = |name: &'static str, is_empty: bool, column: Column| {
         if !is_empty {
