@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from google.protobuf.duration_pb2 import Duration
+from google.protobuf.field_mask_pb2 import FieldMask
 from offbeat.v1 import id_pb2, schedule_pb2
 from offbeat.v1 import slots_pb2 as slots
 from offbeat.v1 import sql_pb2 as sql
@@ -46,6 +47,15 @@ def many_slots(count: int = BATCH, twisted: bool = False) -> bytes:
     ids = id_pb2.IdColumn(integers=range(1 << 40, (1 << 40) + count))
     request = slots.AssignSlotsRequest(schedule=twister() if twisted else schedule(), ids=ids)
     return request.SerializeToString()
+
+
+def slot_offsets(count: int) -> bytes:
+    """AssignSlots: 16 bytes a UUID; the answer has 8 a row."""
+    ids = id_pb2.IdColumn(uuid_bytes=bytes(range(16)) * count)
+    wanted = FieldMask(paths=["slot_offset_ticks"])
+    return slots.AssignSlotsRequest(
+        schedule=schedule(), ids=ids, read_mask=wanted
+    ).SerializeToString()
 
 
 def listed_slots() -> bytes:

@@ -22,7 +22,15 @@ import pytest
 from frames import Peer, begin, body, call, prefixed
 from load import JSON, Load, first_message
 from offbeat.v1 import simulation_pb2 as simulation
-from questions import ASSIGN_SLOT, ASSIGN_SLOTS, SIMULATE, STREAM_SLOTS, many_slots, one_slot
+from questions import (
+    ASSIGN_SLOT,
+    ASSIGN_SLOTS,
+    SIMULATE,
+    STREAM_SLOTS,
+    many_slots,
+    one_slot,
+    slot_offsets,
+)
 from sidecar import BINARY, ENVIRONMENT, MB, STATIC, Sidecar, free_port, note, within
 
 IDLE_MB = 8
@@ -37,6 +45,7 @@ BATCH_FAULTS = 5
 CONNECTIONS, STREAMS = 100, 100
 #: Three quarters of the places may stream.
 ROOM = ("--max-requests", "16384")
+PROTO = {"content-type": "application/proto"}
 BY_JSON = b'{"schedule": {"spec": {"period": "28800s"}}, "id": {"text": "acme"}}'
 
 SOAK_SECONDS = float(os.environ.get("OFFBEAT_SOAK_SECONDS", "20"))
@@ -131,19 +140,28 @@ def listens(port: int) -> bool:
 
 @pytest.mark.parametrize("binary", [BINARY, STATIC], ids=["dynamic", "static"])
 def test_what_batches_take_is_kept(binary: Path) -> None:
-    """Memory that has been taken once is not given back after each batch, to be had anew."""
-    uuids = bytes(range(256)) * (20_000 // 16)
-    schedule = offbeat.Schedule(period=86_400, slot_count=3)
-    with Sidecar(binary=binary) as sidecar, offbeat.Client(sidecar.address) as client:
+    """Memory that has been taken once is not given back after each call, to be had anew. (By HTTP,
+    as from Ruby and PHP: the buffers of gRPC are larger, and teach the allocator by themselves.)"""
+    asked, calls = slot_offsets(20_000), 100
+    with Sidecar(binary=binary) as sidecar:
+        connection = http.client.HTTPConnection("127.0.0.1", sidecar.port, timeout=5)
+
+        def ask() -> None:
+            connection.request("POST", ASSIGN_SLOTS, asked, PROTO)
+            answer = connection.getresponse()
+            assert answer.status == 200
+            assert len(answer.read()) > 160_000
+
         for _ in range(20):
-            client.assign_packed(schedule, uuids=uuids)
+            ask()
         before = sidecar.faults()
-        for _ in range(100):
-            client.assign_packed(schedule, uuids=uuids)
-        faults = (sidecar.faults() - before) / 100
+        for _ in range(calls):
+            ask()
+        faults = (sidecar.faults() - before) / calls
+        connection.close()
         form = "static" if binary == STATIC else "dynamic"
         note(f"pages had anew by a batch of 20,000 UUIDs, {form}", faults, "", BATCH_FAULTS)
-        note("... memory after 120 batches", sidecar.memory(), "MB")
+        note("... memory then", sidecar.memory(), "MB")
     assert faults <= BATCH_FAULTS
 
 
