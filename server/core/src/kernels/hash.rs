@@ -23,7 +23,7 @@ pub fn hashes<'a, 'b: 'a>(
         #[cfg(target_arch = "x86_64")]
         (Level::Avx2(isa), _) => hash_rows::<_, 8, 3>(isa, salt, ids, hashes),
         #[cfg(target_arch = "x86_64")]
-        (Level::Avx512(isa), _) => hash_rows::<_, 16, 4>(isa, salt, ids, hashes),
+        (Level::Avx512(isa), _) => hash_rows::<_, 16, 5>(isa, salt, ids, hashes),
     }
 }
 
