@@ -13,11 +13,7 @@ use http_body_util::{BodyExt as _, StreamBody};
 use offbeat::config::Config;
 use offbeat::http::{Credentials, Ends, Stack};
 use offbeat::metrics::Metrics;
-use offbeat::proto::lane_service_server::LaneServiceServer;
-use offbeat::proto::named_spread_service_server::NamedSpreadServiceServer;
-use offbeat::proto::slot_service_server::SlotServiceServer;
-use offbeat::proto::spread_service_server::SpreadServiceServer;
-use offbeat::proto::stage_service_server::StageServiceServer;
+use offbeat::rpc::router::Router;
 use offbeat::rpc::{
     LaneHandlers, NamedSpreadHandlers, SlotHandlers, SpreadHandlers, StageHandlers,
 };
@@ -28,7 +24,6 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 use tonic::Status;
 use tonic::body::Body;
-use tonic::service::Routes;
 
 /// Longer than any call may take, by the clock that jumps.
 const FOR_EVER: Duration = Duration::from_secs(3_600);
@@ -57,13 +52,12 @@ impl Port {
     fn new() -> Self {
         let runtime = Builder::new_current_thread().enable_all().start_paused(true).build();
         let config = Config::from_flags(["--max-requests", "64"]).unwrap();
-        let mut routes = Routes::builder();
-        routes
-            .add_service(SlotServiceServer::new(SlotHandlers::new(now, Loaded::default())))
-            .add_service(StageServiceServer::new(StageHandlers))
-            .add_service(LaneServiceServer::new(LaneHandlers))
-            .add_service(SpreadServiceServer::new(SpreadHandlers));
-        let stateless = stack(routes.routes(), &config);
+        let router = Router::default()
+            .with(SlotHandlers::new(now, Loaded::default()))
+            .with(StageHandlers)
+            .with(LaneHandlers)
+            .with(SpreadHandlers);
+        let stateless = stack(router, &config);
         Self { runtime: runtime.unwrap(), config, stateless }
     }
 
@@ -77,8 +71,7 @@ impl Port {
         let _entered = self.runtime.enter();
         let store = Arc::new(MemoryStore::new(now, self.config.limits.spread_bytes));
         let handlers = NamedSpreadHandlers::new(store.clone(), self.config.limits.unary_time);
-        let routes = Routes::new(NamedSpreadServiceServer::new(handlers));
-        (store, stack(routes, &self.config))
+        (store, stack(Router::default().with(handlers), &self.config))
     }
 
     /// Lets time pass.
@@ -140,14 +133,14 @@ impl Port {
     }
 }
 
-fn stack(routes: Routes, config: &Config) -> Stack {
+fn stack(router: Router, config: &Config) -> Stack {
     let (stop, stopping) = watch::channel(false);
     let (close, closing) = watch::channel(false);
     // Nothing stops here.
     std::mem::forget((stop, close));
     let ends = Ends { stopping, closing };
     let metrics = Arc::new(Metrics::default());
-    Stack::new(routes, &config.limits, Credentials::default(), metrics, ends, false)
+    Stack::new(router, &config.limits, Credentials::default(), metrics, ends, false)
 }
 
 /// A message behind its prefix.

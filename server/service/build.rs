@@ -24,7 +24,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::write(out.join("descriptors.binpb"), descriptors.encode_to_vec())?;
     tonic_prost_build::configure()
         .build_transport(false) // the server calls nobody by gRPC
-        .codec_path("crate::rpc::codec::Codec")
         .bytes(".")
         .extern_path(".offbeat.v1.IdColumn", "crate::proto::IdColumn")
         .compile_fds(descriptors)?;

@@ -1,5 +1,6 @@
 //! Work under way: the place it holds, and where it is done.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
 use std::pin::Pin;
@@ -141,13 +142,20 @@ pub async fn off_loop<T: Send + 'static>(
     if !long || is_off_loop() {
         return Ok(work());
     }
-    let working = tokio::task::spawn_blocking(move || {
+    let done = begin(permit, Box::new(move || Box::new(work()))).await?;
+    done.downcast().map(|done| *done).map_err(|_| WorkLost)
+}
+
+/// What work comes to; of its type knows who asked for it, so that this is compiled once.
+type Done = Box<dyn Any + Send>;
+
+fn begin(permit: Option<Permit>, work: Box<dyn FnOnce() -> Done + Send>) -> AbortOnDrop<Done> {
+    AbortOnDrop(tokio::task::spawn_blocking(move || {
         IS_OFF_LOOP.set(true); // for good: the event loop is never on it
         let done = work();
         drop(permit);
         done
-    });
-    AbortOnDrop(working).await
+    }))
 }
 
 /// Work that ended without a result: a bug of ours.

@@ -17,11 +17,10 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use tonic::Status;
 use tonic::body::Body;
-use tonic::service::Routes;
-use tower::ServiceExt as _;
 
 use super::request_body::RequestBody;
 use crate::rpc::methods::Method;
+use crate::rpc::router::Router;
 use crate::work::{Permit, WorkLost, is_off_loop, off_loop};
 
 /// A wish to be polled on another thread: of the body of a request, for those who poll its call.
@@ -42,9 +41,9 @@ impl Wish {
     }
 }
 
-/// Answers a call as `routes` do.
+/// Answers a call as `router` does.
 pub(super) async fn call(
-    routes: Routes,
+    router: Arc<Router>,
     request: Request<RequestBody>,
     method: &Method,
     permit: Permit,
@@ -52,14 +51,14 @@ pub(super) async fn call(
     let wish = request.body().wish();
     let request = request.map(Body::new);
     if method.streaming {
-        let response = answer(routes, request);
+        let response = async move { router.answer(request).await };
         let response = Apart::new(Box::pin(response), wish.clone(), permit.clone()).await;
         return response.map_or_else(lost, |response| {
             response.map(|body| Body::new(Apart::new(body, wish, permit)))
         });
     }
-    let response = async {
-        let (head, body) = answer(routes, request).await.into_parts();
+    let response = async move {
+        let (head, body) = router.answer(request).await.into_parts();
         // Refusals are headers alone.
         if !is_off_loop() || body.is_end_stream() {
             return Response::from_parts(head, body);
@@ -70,13 +69,6 @@ pub(super) async fn call(
         }
     };
     Apart::new(Box::pin(response), wish, permit).await.unwrap_or_else(lost)
-}
-
-async fn answer(routes: Routes, request: Request<Body>) -> Response<Body> {
-    match routes.oneshot(request).await {
-        Ok(response) => response.map(Body::new),
-        Err(never) => match never {},
-    }
 }
 
 fn lost(lost: WorkLost) -> Response<Body> {

@@ -23,13 +23,13 @@ use offbeat_core::limits::Limit;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tonic::body::Body;
-use tonic::service::Routes;
 use tonic::{Code, Status};
 use tracing::Instrument as _;
 
 use crate::config::Limits;
 use crate::metrics::{Metrics, Record};
 use crate::rpc::methods::{ASSIGN_SLOT, Method};
+use crate::rpc::router::Router;
 use crate::rpc::single::Assigner;
 use crate::rpc::status;
 use crate::telemetry;
@@ -44,7 +44,7 @@ use request_body::RequestBody;
 /// The services behind what every request passes.
 #[derive(Debug, Clone)]
 pub struct Stack {
-    routes: Routes,
+    router: Arc<Router>,
     shared: Arc<Shared>,
     ends: Ends,
 }
@@ -73,10 +73,10 @@ pub struct Ends {
 }
 
 impl Stack {
-    /// Serves `routes` within `limits`.
+    /// Serves what `router` does within `limits`.
     #[must_use]
     pub fn new(
-        routes: Routes,
+        router: Router,
         limits: &Limits,
         credentials: Credentials,
         metrics: Arc<Metrics>,
@@ -94,7 +94,7 @@ impl Stack {
             answer: limits.answer,
             unary_time: limits.unary_time,
         };
-        Self { routes: routes.prepare(), shared: Arc::new(shared), ends }
+        Self { router: Arc::new(router), shared: Arc::new(shared), ends }
     }
 
     /// The same, with a short way for plain calls.
@@ -203,7 +203,7 @@ impl Stack {
         let patience = self.shared.unary_time;
         let request =
             request.map(|body| RequestBody::new(body, method, largest, permit.clone(), patience));
-        explained(apart::call(self.routes.clone(), request, method, permit).await, &path)
+        explained(apart::call(Arc::clone(&self.router), request, method, permit).await, &path)
     }
 }
 

@@ -121,7 +121,7 @@ impl Server {
         let Self { listeners, admin, secrets, config, spans } = self;
         let metrics = Arc::new(Metrics::default());
         let store = Arc::new(MemoryStore::new(clock::now, config.limits.spread_bytes));
-        let (health, routes) = services::routes(
+        let (health, router) = services::router(
             Arc::clone(&store),
             secrets.schedules(),
             Arc::clone(&metrics),
@@ -133,7 +133,7 @@ impl Server {
         let ends = Ends { stopping: stopping.clone(), closing };
         let (limits, credentials) = (&config.limits, secrets.credentials());
         let assigner = Assigner::new(clock::now, secrets.schedules());
-        let stack = Stack::new(routes, limits, credentials, Arc::clone(&metrics), ends, spans)
+        let stack = Stack::new(router, limits, credentials, Arc::clone(&metrics), ends, spans)
             .with_short_way(assigner);
         let admission = stack.admission();
         let connections =

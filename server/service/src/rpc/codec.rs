@@ -1,13 +1,15 @@
 //! The codec of the services: prost's, but bytes that are no message are the
 //! caller's mistake (stock tonic says INTERNAL).
+//!
+//! Not generic in what is answered: an answer writes itself. So what frames answers is compiled
+//! once, and not for each method.
 
-use std::marker::PhantomData;
+use std::any::Any;
 
 use bytes::Buf as _;
 use prost::Message;
 use tonic::Status;
 use tonic::codec::{self, BufferSettings, DecodeBuf, EncodeBuf};
-use tonic_prost::ProstEncoder;
 
 use super::{elements, packed, status};
 
@@ -20,75 +22,113 @@ fn buffers() -> BufferSettings {
     BufferSettings::new(512, 32 << 10)
 }
 
-/// Encodes `T` and decodes `U`.
-#[derive(Debug)]
-pub struct Codec<T, U>(PhantomData<(T, U)>);
+/// A message of a type that its handler knows.
+pub(super) struct AnyMessage(Box<dyn Any + Send>);
 
-impl<T, U> Default for Codec<T, U> {
-    fn default() -> Self {
-        Self(PhantomData)
+impl AnyMessage {
+    /// The message, if it is of this type.
+    pub(super) fn downcast<Q: 'static>(self) -> Option<Q> {
+        self.0.downcast().ok().map(|message| *message)
     }
 }
 
-impl<T, U> codec::Codec for Codec<T, U>
-where
-    T: Message + Send + 'static,
-    U: Message + Default + Send + 'static,
-{
-    type Encode = T;
-    type Decode = U;
-    type Encoder = Encoder<T>;
-    type Decoder = Decoder<U>;
+/// An answer of any method.
+pub(super) struct AnyAnswer(Box<dyn Answer>);
 
-    fn encoder(&mut self) -> Self::Encoder {
-        Encoder(ProstEncoder::new(buffers()))
-    }
-
-    fn decoder(&mut self) -> Self::Decoder {
-        Decoder(PhantomData)
+impl AnyAnswer {
+    pub(super) fn new(answer: impl Message + 'static) -> Self {
+        Self(Box::new(answer))
     }
 }
 
-/// Encodes `T`.
-#[derive(Debug)]
-pub struct Encoder<T>(ProstEncoder<T>);
+/// Reads a message of one type from a buffer that holds it, and nothing else.
+type Decode<Q> = fn(&mut DecodeBuf<'_>) -> Result<Q, Status>;
 
-impl<T: Message + 'static> codec::Encoder for Encoder<T> {
-    type Item = T;
+/// Decodes `Q`, and encodes any answer.
+pub(super) struct Codec<Q>(Decode<Q>);
+
+impl<Q> Clone for Codec<Q> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<Q> Copy for Codec<Q> {}
+
+impl<Q: Message + Default + 'static> Codec<Q> {
+    pub(super) const fn new() -> Self {
+        Self(decode::<Q>)
+    }
+
+    /// The same codec, of the same type for every `Q`.
+    pub(super) const fn of_any(self) -> Codec<AnyMessage> {
+        Codec(|buffer| decode::<Q>(buffer).map(|message| AnyMessage(Box::new(message))))
+    }
+}
+
+impl<Q: Send + 'static> codec::Codec for Codec<Q> {
+    type Encode = AnyAnswer;
+    type Decode = Q;
+    type Encoder = Encoder;
+    type Decoder = Self;
+
+    fn encoder(&mut self) -> Encoder {
+        Encoder
+    }
+
+    fn decoder(&mut self) -> Self {
+        *self
+    }
+}
+
+impl<Q> codec::Decoder for Codec<Q> {
+    type Item = Q;
     type Error = Status;
 
     fn buffer_settings(&self) -> BufferSettings {
         buffers()
     }
 
-    fn encode(&mut self, mut message: T, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        if !packed::writes::<T>() {
-            return self.0.encode(message, buffer);
-        }
-        buffer.reserve(message.encoded_len());
-        packed::encode(&mut message, buffer);
-        Ok(())
+    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<Q>, Status> {
+        self.0(buffer).map(Some)
     }
 }
 
-/// Decodes `U`.
-#[derive(Debug)]
-pub struct Decoder<U>(PhantomData<U>);
+fn decode<Q: Message + Default + 'static>(buffer: &mut DecodeBuf<'_>) -> Result<Q, Status> {
+    let message = buffer.copy_to_bytes(buffer.remaining()); // which copies nothing
+    elements::check::<Q>(&message).map_err(|rejection| status::refused(&rejection))?;
+    Q::decode(message).map_err(|error| status::malformed_message(&error))
+}
 
-impl<U: Message + Default + 'static> codec::Decoder for Decoder<U> {
-    type Item = U;
+/// Encodes answers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Encoder;
+
+impl codec::Encoder for Encoder {
+    type Item = AnyAnswer;
     type Error = Status;
 
     fn buffer_settings(&self) -> BufferSettings {
         buffers()
     }
 
-    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<U>, Status> {
-        let message = buffer.chunk();
-        if message.len() == buffer.remaining() {
-            // It is one piece, as tonic collects it.
-            elements::check::<U>(message).map_err(|rejection| status::refused(&rejection))?;
+    fn encode(&mut self, mut answer: AnyAnswer, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        answer.0.write(buffer)
+    }
+}
+
+/// What writes itself, once.
+trait Answer: Send {
+    fn write(&mut self, buffer: &mut EncodeBuf<'_>) -> Result<(), Status>;
+}
+
+impl<A: Message + 'static> Answer for A {
+    fn write(&mut self, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        if packed::writes::<A>() {
+            buffer.reserve(self.encoded_len());
+            packed::encode(self, buffer);
+            return Ok(());
         }
-        U::decode(buffer).map(Some).map_err(|error| status::malformed_message(&error))
+        self.encode(buffer).map_err(|error| status::internal(&error.to_string()))
     }
 }

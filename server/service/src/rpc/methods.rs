@@ -111,7 +111,7 @@ pub static METHODS: [Method; 32] = [
 ];
 
 /// Reflection, in its two versions.
-static REFLECTION: [Method; 2] = [
+pub(crate) static REFLECTION: [Method; 2] = [
     Method::unary("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo").many().observing(),
     Method::unary("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")
         .many()

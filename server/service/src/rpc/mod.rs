@@ -3,7 +3,7 @@
 mod assign;
 mod audit;
 mod batch;
-pub mod codec;
+pub(crate) mod codec;
 mod columns;
 mod convert;
 mod describe;
@@ -16,6 +16,8 @@ mod migration;
 mod named;
 mod packed;
 pub mod refusals;
+pub mod router;
+mod routes;
 mod simulation;
 pub(crate) mod single;
 mod slots;
