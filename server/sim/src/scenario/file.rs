@@ -10,6 +10,7 @@ use super::jobs::{
 };
 use super::partners::PartnerEntry;
 use super::strategy::{KindName, StrategyEntry, Surroundings, named_apart};
+use super::toml;
 use super::workers::{AutoscalerEntry, Workers, workers};
 use super::{Kind, KindPlacement, Scenario};
 use crate::limits::{
@@ -62,12 +63,11 @@ struct Users {
 /// # Errors
 /// When the text is no scenario, or a field is out of its range.
 pub fn parse(text: &str, load: Load<'_>) -> Result<Scenario, Rejection> {
-    let file: File = toml::from_str(text).map_err(|error| {
-        let allowed = format!("must be TOML of this form: {}", error.message());
-        let line =
-            error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-        let field =
-            line.map_or_else(|| "scenario".to_owned(), |line| format!("scenario, line {line}"));
+    let file: File = toml::read(text).map_err(|unreadable| {
+        let allowed = format!("must be TOML of this form: {unreadable}");
+        let before = text.bytes().take(unreadable.offset.unwrap_or_default());
+        let line = 1 + before.filter(|byte| *byte == b'\n').count();
+        let field = format!("scenario, line {line}");
         Rejection::new(Reason::Malformed, field, "a text that cannot be read", allowed)
     })?;
     file.check(load)

@@ -6,6 +6,7 @@ mod jobs;
 mod partners;
 mod run_time;
 mod strategy;
+mod toml;
 mod workers;
 
 pub use file::{Load, parse};

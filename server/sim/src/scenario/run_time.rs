@@ -1,22 +1,58 @@
 //! Distributions of run times, as scenarios write them.
 
+use std::fmt;
+
 use offbeat_core::{Reason, Rejection, Span};
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::fields::span;
 use super::file::Load;
 use crate::run_times::{RunTimes, lognormal_sigmas};
 
 /// A run time: always the same, or a distribution.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone)]
 pub(super) enum RunTime {
     /// `"4s"`
     Constant(String),
     /// `{ exponential = "4s" }`
     Distribution(Box<Distribution>),
     /// Anything else, which is refused.
-    Other(toml::Value),
+    Other(String),
+}
+
+impl<'de> Deserialize<'de> for RunTime {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
+        value.deserialize_any(RunTimeVisitor)
+    }
+}
+
+struct RunTimeVisitor;
+
+impl<'de> Visitor<'de> for RunTimeVisitor {
+    type Value = RunTime;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a span in quotes, or a table with a distribution")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<RunTime, E> {
+        Ok(RunTime::Constant(text.to_owned()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<RunTime, A::Error> {
+        let distribution = Distribution::deserialize(MapAccessDeserializer::new(fields))?;
+        Ok(RunTime::Distribution(Box::new(distribution)))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<RunTime, E> {
+        Ok(RunTime::Other(number.to_string()))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<RunTime, E> {
+        Ok(RunTime::Other(number.to_string()))
+    }
 }
 
 /// Exactly one distribution must be described.

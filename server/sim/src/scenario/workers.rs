@@ -1,17 +1,44 @@
 //! Workers, and who adds and removes them, as scenarios write them.
 
+use std::fmt;
+
 use offbeat_core::{Reason, Rejection};
-use serde::Deserialize;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::Autoscaler;
 use super::fields::{micros, positive, within};
 use crate::limits::SCENARIO_WORKERS;
 
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug)]
 pub(super) enum Workers {
     Constant(i64),
     Changing(Vec<WorkersFrom>),
+}
+
+impl<'de> Deserialize<'de> for Workers {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
+        value.deserialize_any(WorkersVisitor)
+    }
+}
+
+struct WorkersVisitor;
+
+impl<'de> Visitor<'de> for WorkersVisitor {
+    type Value = Workers;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number of workers, or a list such as [{ from = \"0s\", count = 6 }]")
+    }
+
+    fn visit_i64<E>(self, count: i64) -> Result<Workers, E> {
+        Ok(Workers::Constant(count))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, changes: A) -> Result<Workers, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(changes)).map(Workers::Changing)
+    }
 }
 
 #[derive(Debug, Deserialize)]
