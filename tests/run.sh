@@ -216,7 +216,7 @@ clients() {
     say "the page of the simulator, in a browser"
     "$venv/bin/pytest" --quiet tests/report
     say "README and examples; beside them idle streams and connections, and a minute of mixed load"
-    beside mixed-load . env OFFBEAT_SOAK_SECONDS=60 "$venv/bin/pytest" --quiet tests/footprint -k "mixed_load or thousand or (kept and dynamic)"
+    beside mixed-load . env OFFBEAT_SOAK_SECONDS=60 "$venv/bin/pytest" --quiet tests/footprint -k "size or mixed_load or thousand or (kept and dynamic)"
     "$venv/bin/pytest" --quiet tests/documents
     ended mixed-load
 }

@@ -10,13 +10,8 @@ binary=${OFFBEAT_STATIC_BIN:-}
 if [ -z "$binary" ]; then
     # Without the builder's own folders in it, so that who builds is not seen in what is built.
     remap="--remap-path-prefix=$PWD=/offbeat --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
-    # Packed relocations save 0.3 MB; glibc 2.36 or later applies them.
-    packed="-C link-arg=-Wl,-z,pack-relative-relocs"
-    # Functions that are the same are kept once: what links on x86-64, lld, can do so.
-    same=
-    [ "$(uname -m)" != x86_64 ] || same="-C link-arg=-Wl,--icf=all"
     # SQLite is for files that the simulator writes: there is no place for them in the image.
-    RUSTFLAGS="-C target-feature=+crt-static $packed $same $remap" \
+    RUSTFLAGS="-C target-feature=+crt-static $remap" \
         cargo build --release --locked --package offbeat --no-default-features --target "$target"
     binary=${CARGO_TARGET_DIR:-target}/$target/release/offbeat
 fi

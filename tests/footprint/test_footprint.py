@@ -33,6 +33,8 @@ from questions import (
 )
 from sidecar import BINARY, ENVIRONMENT, MB, STATIC, Sidecar, free_port, note, within
 
+#: 8 MiB.
+PROGRAM_MB = 8.388608
 IDLE_MB = 8
 #: Of glibc, and what loads it; how much of them is resident depends on who else uses them.
 LIBRARIES_MB = 2
@@ -93,6 +95,13 @@ def idle_in_a_pod(binary: Path) -> float:
         assert asked_by_json(sidecar.port)
         note("... after a call by JSON, too", sidecar.memory(), "MB")
     return idle
+
+
+def test_size_of_the_program() -> None:
+    """As it is loaded from a disk, or sent to a node."""
+    size = BINARY.stat().st_size / MB
+    note("the dynamic binary", size, "MB", PROGRAM_MB)
+    assert size <= PROGRAM_MB
 
 
 def test_idle_memory_in_a_pod() -> None:

@@ -90,7 +90,7 @@ pub struct ServeArgs {
     #[arg(long, env = "OFFBEAT_LOG_FORMAT", default_value = "text", value_name = "FORMAT")]
     pub log_format: LogFormat,
 
-    /// What to log: off, error, warn, info, debug or trace, or a filter such as info,offbeat::request=debug
+    /// What to log: off, error, warn, info or debug, or a filter such as info,offbeat::request=debug
     #[arg(long, env = "OFFBEAT_LOG", default_value = "info", value_name = "FILTER")]
     pub log: String,
 
