@@ -96,6 +96,7 @@ impl Router {
     {
         let call: Call = Box::new(move |mut request| {
             if name != S::NAME {
+                // A path with another name is a path.
                 let path = request.uri().path().replacen(name, S::NAME, 1);
                 *request.uri_mut() = path.parse().unwrap_or_default();
             }
@@ -188,8 +189,10 @@ impl<H: Send + Sync + 'static> Routes<'_, H> {
 
 /// Whether these are the messages of method `name`: each has its own, which are called so.
 fn are_of<Q, A>(name: &str) -> bool {
-    let is =
-        |message: &str, of: &str| message.strip_suffix(of).is_some_and(|it| it.ends_with(name));
+    let is = |message: &str, of: &str| {
+        let called = message.rsplit("::").next().unwrap_or_default();
+        called.strip_suffix(of) == Some(name)
+    };
     is(type_name::<Q>(), "Request") && is(type_name::<A>(), "Response")
 }
 
