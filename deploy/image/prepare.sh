@@ -11,7 +11,7 @@ if [ -z "$binary" ]; then
     # Without the builder's own folders in it, so that who builds is not seen in what is built.
     remap="--remap-path-prefix=$PWD=/offbeat --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
     # SQLite is for files that the simulator writes: there is no place for them in the image.
-    RUSTFLAGS="-C target-feature=+crt-static $remap" \
+    RUSTFLAGS="-C force-frame-pointers=yes -C target-feature=+crt-static $remap" \
         cargo build --release --locked --package offbeat --no-default-features --target "$target"
     binary=${CARGO_TARGET_DIR:-target}/$target/release/offbeat
 fi

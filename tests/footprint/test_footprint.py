@@ -33,8 +33,8 @@ from questions import (
 )
 from sidecar import BINARY, ENVIRONMENT, MB, STATIC, Sidecar, free_port, note, within
 
-#: 8 MiB.
-PROGRAM_MB = 8.388608
+#: What is built by `cargo build --release`.
+PROGRAM_MB = 8
 IDLE_MB = 8
 #: Of glibc, and what loads it; how much of them is resident depends on who else uses them.
 LIBRARIES_MB = 2

@@ -141,7 +141,9 @@ fn stages_of_csv(input: &str) -> Result<Vec<Value>, Failure> {
     let stage = |record: csv::StringRecord| {
         let cells = titles.iter().zip(&record).filter(|(_, cell)| !cell.is_empty());
         let cells = cells.map(|(title, cell)| (title.to_owned(), value_of(title, cell)));
-        Value::Object(cells.collect::<Map<_, _>>())
+        let mut row = Map::new();
+        row.extend(cells);
+        Value::Object(row)
     };
     reader.records().map(|record| record.map(stage).map_err(bad)).collect()
 }

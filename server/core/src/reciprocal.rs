@@ -158,17 +158,15 @@ impl Reciprocals {
         if let Some(conflicts) = &self.conflicts {
             return conflicts.gaps(&self.positions, self.slot_count);
         }
-        let mut order: Vec<usize> = (0..self.positions.len()).collect();
-        let at = |kind: usize| self.positions.get(kind).copied().unwrap_or_default();
-        order.sort_by_key(|kind| at(*kind));
+        let mut order: Vec<(u32, usize)> = self.positions.iter().copied().zip(0..).collect();
+        order.sort_unstable();
         let mut gaps = vec![self.slot_count; self.positions.len()];
         if order.len() < 2 {
             return gaps;
         }
-        for (kind, next) in order.iter().zip(order.iter().cycle().skip(1)) {
-            let ahead = at(*next).checked_sub(at(*kind));
+        for ((at, kind), (next, _)) in order.iter().zip(order.iter().cycle().skip(1)) {
             // Only the last kind in the cycle has the next one behind it.
-            let ahead = ahead.unwrap_or_else(|| at(*next) + self.slot_count - at(*kind));
+            let ahead = next.checked_sub(*at).unwrap_or_else(|| next + self.slot_count - at);
             if let Some(gap) = gaps.get_mut(*kind) {
                 *gap = ahead;
             }

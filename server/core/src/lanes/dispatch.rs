@@ -111,12 +111,12 @@ pub fn dispatch(
         let entry = lanes.entry(&job.timed_out, job.prediction);
         entries.push(entry.map_err(|refused| refused.under(&format!("jobs[{place}]")))?);
     }
-    // Sorting is stable; what is demoted is slow for certain, and is not chosen by prediction.
+    // As they come, where equal; what is demoted is slow for certain, and is not chosen by prediction.
     let slowness = |job: &Job| {
         if job.timed_out.is_empty() { lanes.slowness(job.prediction) } else { 0.0 }
     };
     let mut order: Vec<(f64, usize)> = jobs.iter().map(slowness).zip(0..).collect();
-    order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    order.sort_unstable_by(|(a, one), (b, other)| a.total_cmp(b).then(one.cmp(other)));
     let mut waiting = Dispatcher::new(lanes);
     let mut refused_express =
         Dispatcher { policy: LanePolicy::SlowFirst, ..Dispatcher::new(lanes) };

@@ -8,7 +8,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
-use serde::de::{DeserializeOwned, Deserializer, Error, IntoDeserializer, Unexpected, Visitor};
+use serde::de::{
+    DeserializeOwned, Deserializer, Error, Expected, IntoDeserializer, Unexpected, Visitor,
+};
 use serde::forward_to_deserialize_any;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -98,28 +100,117 @@ impl<'t> Node<'t> {
         };
         Ok((offset, value))
     }
+
+    /// What is made of the value; what is wrong is here, or further in.
+    fn visit<T>(
+        self,
+        visit: impl FnOnce(Value<'t>) -> Result<T, Unreadable>,
+    ) -> Result<T, Unreadable> {
+        let (offset, value) = self.open()?;
+        visit(value).map_err(|unreadable| unreadable.at(offset))
+    }
+}
+
+impl Value<'_> {
+    /// Why it may not stand there.
+    fn refused(&self, expected: &dyn Expected) -> Unreadable {
+        let unexpected = match self {
+            Self::Text(text) => Unexpected::Str(text),
+            Self::Boolean(value) => Unexpected::Bool(*value),
+            Self::Integer(number) => Unexpected::Signed(*number),
+            Self::Large(number) => Unexpected::Unsigned(*number),
+            Self::Fraction(number) => Unexpected::Float(*number),
+            Self::Date => Unexpected::Other("a date"),
+            Self::List(_) => Unexpected::Seq,
+            Self::Table(_) => Unexpected::Map,
+        };
+        Error::invalid_type(unexpected, expected)
+    }
 }
 
 impl<'de> Deserializer<'de> for Node<'de> {
     type Error = Unreadable;
 
+    /// Whatever stands there, for who takes more than one kind of value.
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
-        let (offset, value) = self.open()?;
-        let visited = match value {
+        match self.0.get_ref() {
+            DeValue::String(_) => self.deserialize_str(visitor),
+            DeValue::Array(_) => self.deserialize_seq(visitor),
+            DeValue::Table(_) => self.deserialize_map(visitor),
+            _ => self.deserialize_f64(visitor),
+        }
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        self.visit(|value| match value {
             Value::Text(text) => visitor.visit_str(&text),
+            other => Err(other.refused(&visitor)),
+        })
+    }
+
+    /// A number, or yes or no.
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        self.visit(|value| match value {
             Value::Boolean(value) => visitor.visit_bool(value),
             Value::Integer(number) => visitor.visit_i64(number),
             Value::Large(number) => visitor.visit_u64(number),
             Value::Fraction(number) => visitor.visit_f64(number),
-            Value::Date => Err(Error::invalid_type(Unexpected::Other("a date"), &visitor)),
+            other => Err(other.refused(&visitor)),
+        })
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        self.visit(|value| match value {
             Value::List(values) => {
                 let mut values = SeqDeserializer::new(values.into_iter());
                 let visited = visitor.visit_seq(&mut values);
                 visited.and_then(|visited| values.end().map(|()| visited))
             }
+            other => Err(other.refused(&visitor)),
+        })
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        self.visit(|value| match value {
             Value::Table(fields) => visitor.visit_map(MapDeserializer::new(fields.into_iter())),
-        };
-        visited.map_err(|unreadable| unreadable.at(offset))
+            other => Err(other.refused(&visitor)),
+        })
+    }
+
+    // Each by what may stand there alone: a list for a structure, its fields in order, is nothing
+    // that a scenario has, and would be as much code again.
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Unreadable> {
+        self.deserialize_map(visitor)
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, Unreadable> {
+        self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        self.deserialize_f64(visitor)
+    }
+
+    fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        self.deserialize_f64(visitor)
+    }
+
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unreadable> {
+        self.deserialize_f64(visitor)
     }
 
     /// What is not there is no value.
@@ -137,14 +228,14 @@ impl<'de> Deserializer<'de> for Node<'de> {
         let offset = self.0.span().start;
         let visited = match self.0.get_ref().as_str() {
             Some(word) => word.into_deserializer().deserialize_enum(name, words, visitor),
-            None => self.deserialize_any(visitor),
+            None => self.deserialize_str(visitor),
         };
         visited.map_err(|unreadable| unreadable.at(offset))
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
-        unit_struct newtype_struct seq tuple tuple_struct map struct identifier ignored_any
+        i8 i16 i32 i128 u8 u16 u32 u128 f32 char bytes byte_buf unit unit_struct newtype_struct
+        tuple_struct identifier ignored_any
     }
 }
 
@@ -255,6 +346,12 @@ mod tests {
             ("count = 1\nparts = [\n{},\n]", "missing field `name`", "{}"),
             ("count = 1\n[[parts]]\nname = 'a'\nage = 1", "unknown field `age`", "age"),
             ("count = 1\n[[parts]]\nname = 1979-05-27", "a date, expected a string", "1979"),
+            ("count = true", "boolean `true`, expected u8", "true"),
+            ("count = 0.5", "floating point `0.5`, expected u8", "0.5"),
+            ("count = 18446744073709551615", "18446744073709551615`, expected u8", "1844"),
+            ("count = 1\nparts = [['c']]", "sequence, expected struct Part", "['c']"),
+            ("count = 1\nparts = { name = 'c' }", "map, expected a sequence", "{ name"),
+            ("count = 1\nword = {}", "map, expected enum Word", "{}"),
             ("count = ", "", ""),
         ] {
             let unreadable = read::<Form>(text).unwrap_err();
