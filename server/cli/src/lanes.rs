@@ -226,7 +226,7 @@ fn write_chart(
         if place % step != 0 && point.mean_slowdown > least {
             continue;
         }
-        let share = point.mean_slowdown.ln() / most.ln().max(f64::MIN_POSITIVE);
+        let share = libm::log(point.mean_slowdown) / libm::log(most).max(f64::MIN_POSITIVE);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 40")]
         let bar = "█".repeat((share * WIDTH).round().max(1.0) as usize);
         let cutoff = seconds(point.cutoff.as_ref());

@@ -49,6 +49,7 @@ async fn serve(args: &ServeArgs, config: &Config) -> Result<(), Failure> {
             _ = interrupt.recv() => {}
         }
     };
+    memory::let_go_of_the_start();
     server.run(shutdown).await;
     telemetry.flush().await;
     Ok(())
