@@ -49,7 +49,7 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "journal_mode", "OFF")?;
     connection.pragma_update(None, "synchronous", "OFF")?;
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
-    // For each second, its run would be looked up.
+    // For each second, its run would be looked up, where SQLite was built to do so.
     connection.pragma_update(None, "foreign_keys", "OFF")?;
     connection.pragma_update(None, "page_size", 65_536)?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;

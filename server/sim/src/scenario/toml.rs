@@ -177,8 +177,8 @@ impl<'de> Deserializer<'de> for Node<'de> {
         })
     }
 
-    // Each by what may stand there alone: a list for a structure, its fields in order, is nothing
-    // that a scenario has, and would be as much code again.
+    // A structure is read from a table alone. serde would take a list, too, of its fields in their
+    // order: no scenario has that, and it would be as much code again.
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
