@@ -2,24 +2,25 @@
 //! table of limits, which `offbeat limits` prints and `docs/limits.md` shows.
 
 use offbeat_core::limits::{DECISION_LIMITS, Limit};
+use offbeat_proto::limits::MESSAGE_LIMITS;
 use offbeat_sim::limits::SCENARIO_LIMITS;
 
-/// Connections at once; further ones wait to be accepted.
+/// Connections at once of each listener.
 pub const CONNECTIONS: Limit = Limit {
-    name: "connections",
+    name: "connections of each listener",
     minimum: 1,
     maximum: 65_536,
     unit: "connections",
     note: "settable, 1024 by default; further ones wait in the listen queue",
 };
 
-/// Requests under way at once, streams included.
+/// Requests in flight at once, streams included.
 pub const REQUESTS: Limit = Limit {
-    name: "requests under way",
+    name: "requests in flight",
     minimum: 1,
     maximum: 65_536,
     unit: "requests",
-    note: "settable, 512 by default; beyond it RESOURCE_EXHAUSTED with a retry delay; health is exempt",
+    note: "settable, 512 by default; beyond it RESOURCE_EXHAUSTED with a retry delay; health checks are exempt",
 };
 
 /// Time that a unary call may take.
@@ -40,13 +41,13 @@ pub const GRACE_SECONDS: Limit = Limit {
     note: "settable, 10 s by default; requests still under way after it are cut",
 };
 
-/// Size of a request message, but for the bulk methods.
+/// Size of a request message, except for the bulk methods.
 pub const MESSAGE_BYTES: Limit = Limit {
     name: "request message",
-    minimum: 1 << 10,
-    maximum: 4 << 20,
+    minimum: 0,
+    maximum: 256 << 10,
     unit: "bytes",
-    note: "settable, 256 KiB by default; protobuf or JSON; beyond it RESOURCE_EXHAUSTED",
+    note: "protobuf or JSON; beyond it RESOURCE_EXHAUSTED",
 };
 
 /// Size of a request message of the bulk methods.
@@ -61,10 +62,10 @@ pub const BULK_MESSAGE_BYTES: Limit = Limit {
 /// Size of an answer message.
 pub const ANSWER_BYTES: Limit = Limit {
     name: "answer message",
-    minimum: 64 << 10,
-    maximum: 1 << 30,
+    minimum: 0,
+    maximum: 64 << 20,
     unit: "bytes",
-    note: "settable, 64 MiB by default; beyond it RESOURCE_EXHAUSTED: ask for less at once",
+    note: "beyond it RESOURCE_EXHAUSTED: ask for less at once",
 };
 
 /// Jobs that are submitted together.
@@ -77,12 +78,12 @@ pub const SUBMITTED_JOBS: Limit = Limit {
 };
 
 /// Bytes of all larger messages.
-pub const BYTES_UNDER_WAY: Limit = Limit {
-    name: "bytes of messages under way, requests and answers",
+pub const BYTES_IN_FLIGHT: Limit = Limit {
+    name: "bytes of messages in flight, requests and answers",
     minimum: 1 << 20,
     maximum: 1 << 40,
     unit: "bytes",
-    note: "settable, 32 MiB by default; counted are messages above 16 KiB, until their answers are taken; beyond it RESOURCE_EXHAUSTED with a retry delay",
+    note: "settable, 32 MiB by default; messages above 16 KiB count, until their answers are taken; beyond it RESOURCE_EXHAUSTED with a retry delay",
 };
 
 /// Named spreads.
@@ -96,11 +97,11 @@ pub const NAMED_SPREADS: Limit = Limit {
 
 /// Bytes of all named spreads.
 pub const NAMED_SPREAD_BYTES: Limit = Limit {
-    name: "bytes of the jobs of all named spreads",
+    name: "bytes of all named spreads",
     minimum: 1,
     maximum: 1 << 40,
     unit: "bytes",
-    note: "settable, 256 MiB by default; beyond it RESOURCE_EXHAUSTED with a retry delay",
+    note: "settable, 256 MiB by default; jobs, groups and leases, and the groups that are remembered when settled; beyond it RESOURCE_EXHAUSTED with a retry delay",
 };
 
 /// Time for which a call waits.
@@ -125,40 +126,40 @@ pub const STREAM_CREDIT: Limit = Limit {
 pub const STREAMS_PER_CONNECTION: Limit = Limit {
     name: "streams of one connection",
     minimum: 1,
-    maximum: 4_096,
+    maximum: 128,
     unit: "streams",
-    note: "settable, 128 by default; announced: well-behaved clients wait",
+    note: "announced: well-behaved clients wait",
 };
 
 /// Resets that the server itself causes on one connection.
-pub const LOCAL_ERROR_RESETS: Limit = Limit {
+pub const ERROR_RESETS: Limit = Limit {
     name: "resets caused by errors on one connection",
     minimum: 1,
-    maximum: 65_536,
+    maximum: 1_024,
     unit: "resets",
-    note: "settable, 1024 by default; then the connection is closed",
+    note: "then the connection is closed",
 };
 
-/// Resets by the peer of streams that nobody has looked at yet (rapid reset, CVE-2023-44487).
+/// Resets by the peer of streams before anybody looked at them (rapid reset, CVE-2023-44487).
 pub const EARLY_RESETS: Limit = Limit {
     name: "streams reset before they were looked at, on one connection",
     minimum: 1,
-    maximum: 4_096,
+    maximum: 20,
     unit: "resets",
-    note: "settable, 20 by default; then the connection is closed",
+    note: "then the connection is closed",
 };
 
-/// Frames without use that a connection may send at once.
-pub const FRAME_CREDIT: Limit = Limit {
-    name: "HTTP/2 frames that carry neither request nor 7 bytes of data, on one connection",
+/// Control frames that a connection may send at once.
+pub const CONTROL_FRAMES: Limit = Limit {
+    name: "HTTP/2 frames that carry neither headers nor data, on one connection",
     minimum: 0,
     maximum: 10_000,
     unit: "frames",
-    note: "pings, settings, window updates and such; requests, data and answers earn further ones; then the connection is closed",
+    note: "pings, settings, window updates and such; then the connection is closed",
 };
 
-/// And so many a second.
-pub const FRAMES_PER_SECOND: Limit = Limit {
+/// And so many more a second.
+pub const CONTROL_FRAMES_PER_SECOND: Limit = Limit {
     name: "more of such frames",
     minimum: 0,
     maximum: 2_000,
@@ -175,94 +176,76 @@ pub const STREAMING_SHARE: Limit = Limit {
     note: "so that streams leave places to unary calls",
 };
 
-/// Items of JSON.
-pub const JSON_ITEMS: Limit = Limit {
-    name: "items of all lists of a JSON message",
-    minimum: 0,
-    maximum: 410_000,
-    unit: "items",
-    note: "beyond it RESOURCE_EXHAUSTED, before anything is built of it",
-};
-
-/// Objects of JSON.
-pub const JSON_OBJECTS: Limit = Limit {
-    name: "objects in a JSON message",
-    minimum: 0,
-    maximum: 110_000,
-    unit: "objects",
-    note: "beyond it RESOURCE_EXHAUSTED, before anything is built of it",
-};
-
 /// Size of a request's headers.
 pub const HEADER_BYTES: Limit = Limit {
     name: "headers of a request",
-    minimum: 8 << 10,
-    maximum: 1 << 20,
+    minimum: 1,
+    maximum: 16 << 10,
     unit: "bytes",
-    note: "settable, 16 KiB by default; beyond it 431, or a reset",
+    note: "beyond it 431, or a reset",
 };
 
 /// Bytes a peer may send on one stream before the server has read them.
 pub const STREAM_WINDOW_BYTES: Limit = Limit {
     name: "window of a stream",
-    minimum: 16 << 10,
-    maximum: 16 << 20,
+    minimum: 1,
+    maximum: 256 << 10,
     unit: "bytes",
-    note: "settable, 256 KiB by default; HTTP/2 flow control",
+    note: "HTTP/2 flow control",
 };
 
 /// Bytes a peer may send on one connection before the server has read them.
 pub const CONNECTION_WINDOW_BYTES: Limit = Limit {
     name: "window of a connection",
-    minimum: 64 << 10,
-    maximum: 64 << 20,
+    minimum: 1,
+    maximum: 1 << 20,
     unit: "bytes",
-    note: "settable, 1 MiB by default; HTTP/2 flow control",
+    note: "HTTP/2 flow control",
 };
 
 /// Bytes of answers that wait for a slow reader, on one stream.
 pub const SEND_BUFFER_BYTES: Limit = Limit {
     name: "send buffer of a stream",
-    minimum: 4 << 10,
-    maximum: 4 << 20,
+    minimum: 1,
+    maximum: 64 << 10,
     unit: "bytes",
-    note: "settable, 64 KiB by default; beyond it the handler waits",
+    note: "beyond it the handler waits",
 };
 
 /// Time for a new connection to say which protocol it speaks.
 pub const FIRST_BYTE_SECONDS: Limit = Limit {
     name: "time to the first bytes of a connection",
-    minimum: 1,
-    maximum: 60,
+    minimum: 0,
+    maximum: 3,
     unit: "s",
-    note: "settable, 3 s by default; with TLS once for its handshake and once behind it; then the connection is closed",
+    note: "with TLS once for its handshake and once behind it; then the connection is closed",
 };
 
-/// Time between two requests of an HTTP/1.1 connection, the headers included.
-pub const HTTP1_IDLE_SECONDS: Limit = Limit {
-    name: "time to the end of the next headers, on HTTP/1.1",
-    minimum: 1,
-    maximum: 3_600,
+/// Time without a request.
+pub const IDLE_SECONDS: Limit = Limit {
+    name: "time to the first request of a connection, and on HTTP/1.1 to the end of the next headers",
+    minimum: 0,
+    maximum: 60,
     unit: "s",
-    note: "settable, 60 s by default; then the connection is closed; pools should keep theirs for less",
+    note: "then the connection is closed; pools should keep theirs for less",
 };
 
 /// Time for which a peer may take nothing of what is written to it.
 pub const WRITE_STALL_SECONDS: Limit = Limit {
     name: "time in which a peer takes nothing of its answer",
-    minimum: 1,
-    maximum: 600,
+    minimum: 0,
+    maximum: 10,
     unit: "s",
-    note: "settable, 10 s by default; then the connection is closed",
+    note: "then the connection is closed; one second if the answer refuses its credentials",
 };
 
 /// Silence of an HTTP/2 peer until it is pinged.
 pub const KEEPALIVE_SECONDS: Limit = Limit {
     name: "silence of an HTTP/2 peer before it is pinged",
-    minimum: 1,
-    maximum: 7_200,
+    minimum: 0,
+    maximum: 20,
     unit: "s",
-    note: "settable, 20 s by default; no answer within 10 s closes the connection",
+    note: "no answer within 10 s closes the connection",
 };
 
 /// Listeners.
@@ -298,7 +281,7 @@ pub const SIMULATED_JOBS: Limit = Limit {
     minimum: 1,
     maximum: 4_000_000,
     unit: "jobs",
-    note: "settable, so many by default; Simulate; larger scenarios run on the command line",
+    note: "Simulate; larger scenarios run on the command line",
 };
 
 /// Seconds of a scenario over the network.
@@ -307,16 +290,16 @@ pub const SIMULATED_SECONDS: Limit = Limit {
     minimum: 1,
     maximum: 4_000_000,
     unit: "s",
-    note: "settable, so many by default; Simulate; each takes 32 bytes of the server's memory until the call ends, each job 24",
+    note: "Simulate; each takes 32 bytes of the server's memory until the call ends, each job 24",
 };
 
 /// Memory of a simulation over the network.
 pub const SIMULATION_BYTES: Limit = Limit {
     name: "memory of a simulation, as it is estimated from its jobs and users",
-    minimum: 1 << 20,
-    maximum: 1 << 32,
+    minimum: 0,
+    maximum: 64 << 20,
     unit: "bytes",
-    note: "settable, 64 MiB by default; Simulate; larger scenarios run on the command line",
+    note: "Simulate; larger scenarios run on the command line",
 };
 
 /// Simulations at once.
@@ -326,15 +309,6 @@ pub const SIMULATIONS: Limit = Limit {
     maximum: 64,
     unit: "calls",
     note: "settable, one by default; Simulate; beyond it RESOURCE_EXHAUSTED with a retry delay",
-};
-
-/// Threads that help with large batches, for as long as the server runs.
-pub const BATCH_HELPERS: Limit = Limit {
-    name: "threads that help with batches",
-    minimum: 0,
-    maximum: 3,
-    unit: "threads",
-    note: "one for each core beyond the first, made by the first large batch, kept for all",
 };
 
 /// Bearer tokens.
@@ -368,22 +342,13 @@ pub const SOCKET_UIDS: Limit = Limit {
     note: "settable, none by default: whoever can open the socket may call",
 };
 
-/// Requests at once on the admin port.
+/// Connections at once of the admin port.
 pub const ADMIN_CONNECTIONS: Limit = Limit {
     name: "connections of the admin port",
     minimum: 1,
-    maximum: 16,
+    maximum: 1_024,
     unit: "connections",
-    note: "further ones wait; each is closed after 5 s",
-};
-
-/// Answers to what the server itself asks.
-pub const ANSWER_TO_US_BYTES: Limit = Limit {
-    name: "answer to a probe, or to exported spans",
-    minimum: 0,
-    maximum: 64 << 10,
-    unit: "bytes",
-    note: "a longer one counts as a failure",
+    note: "further ones wait in the listen queue",
 };
 
 /// A file of schedules.
@@ -449,6 +414,60 @@ pub const GROUP_LINE_BYTES: Limit = Limit {
     note: "a longer one ends the spread",
 };
 
+/// Health checks in flight of one connection.
+pub const PROBES: Limit = Limit {
+    name: "health checks in flight of one connection",
+    minimum: 0,
+    maximum: 4,
+    unit: "calls",
+    note: "Health/Check; beyond it RESOURCE_EXHAUSTED",
+};
+
+/// Size of the message of a health check.
+pub const PROBE_BYTES: Limit = Limit {
+    name: "message of a health check",
+    minimum: 0,
+    maximum: 1 << 10,
+    unit: "bytes",
+    note: "Health/Check, which is answered without credentials, within 2 s",
+};
+
+/// Time for a request on the admin port.
+pub const ADMIN_IDLE_SECONDS: Limit = Limit {
+    name: "time to the request of a connection of the admin port",
+    minimum: 0,
+    maximum: 2,
+    unit: "s",
+    note: "then the connection is closed; one that serves is closed after 10 s",
+};
+
+/// Age at which a connection is asked to end.
+pub const CONNECTION_AGE_SECONDS: Limit = Limit {
+    name: "age of a connection",
+    minimum: 1,
+    maximum: 86_400,
+    unit: "s",
+    note: "settable, none by default; then it is asked to end (GOAWAY), some up to a tenth earlier",
+};
+
+/// What is read of a request that was refused.
+pub const DRAINED_BYTES: Limit = Limit {
+    name: "rest of a refused request that is read and dropped, on HTTP/1.1",
+    minimum: 0,
+    maximum: 8 << 20,
+    unit: "bytes",
+    note: "within 2 s, so that the client gets the refusal",
+};
+
+/// Host names that callers on loopback may use.
+pub const ALLOWED_HOSTS: Limit = Limit {
+    name: "names of --allowed-host",
+    minimum: 0,
+    maximum: 64,
+    unit: "names",
+    note: "settable, none by default: localhost and addresses are always allowed",
+};
+
 /// Every limit of the server, in the order of the documentation.
 pub const SERVER_LIMITS: &[Limit] = &[
     LISTENERS,
@@ -457,15 +476,19 @@ pub const SERVER_LIMITS: &[Limit] = &[
     REQUESTS,
     STREAMING_SHARE,
     ADMIN_CONNECTIONS,
+    ADMIN_IDLE_SECONDS,
+    PROBES,
+    PROBE_BYTES,
+    CONNECTION_AGE_SECONDS,
+    DRAINED_BYTES,
+    ALLOWED_HOSTS,
     UNARY_SECONDS,
     GRACE_SECONDS,
     MESSAGE_BYTES,
     BULK_MESSAGE_BYTES,
     ANSWER_BYTES,
-    BYTES_UNDER_WAY,
+    BYTES_IN_FLIGHT,
     SUBMITTED_JOBS,
-    JSON_ITEMS,
-    JSON_OBJECTS,
     HEADER_BYTES,
     NAMED_SPREADS,
     NAMED_SPREAD_BYTES,
@@ -475,14 +498,13 @@ pub const SERVER_LIMITS: &[Limit] = &[
     CONNECTION_WINDOW_BYTES,
     SEND_BUFFER_BYTES,
     FIRST_BYTE_SECONDS,
-    HTTP1_IDLE_SECONDS,
+    IDLE_SECONDS,
     WRITE_STALL_SECONDS,
     KEEPALIVE_SECONDS,
-    LOCAL_ERROR_RESETS,
+    ERROR_RESETS,
     EARLY_RESETS,
-    FRAME_CREDIT,
-    FRAMES_PER_SECOND,
-    ANSWER_TO_US_BYTES,
+    CONTROL_FRAMES,
+    CONTROL_FRAMES_PER_SECOND,
     TOKENS,
     TOKEN_BYTES,
     SECRET_FILE_BYTES,
@@ -500,13 +522,13 @@ pub const SERVER_LIMITS: &[Limit] = &[
     SIMULATED_SECONDS,
     SIMULATION_BYTES,
     SIMULATIONS,
-    BATCH_HELPERS,
 ];
 
 /// The one table of limits, as Markdown.
 #[must_use]
 pub fn markdown_table() -> String {
-    let rows = DECISION_LIMITS.iter().chain(SCENARIO_LIMITS).chain(SERVER_LIMITS).map(|limit| {
+    let all = DECISION_LIMITS.iter().chain(SCENARIO_LIMITS).chain(MESSAGE_LIMITS).chain(SERVER_LIMITS);
+    let rows = all.map(|limit| {
         let Limit { name, minimum, maximum, unit, note } = limit;
         format!("| {name} | {minimum} | {maximum} | {unit} | {note} |\n")
     });
