@@ -1,7 +1,7 @@
 //! Which field of a JSON message is wrong, and what it may be: from the
 //! descriptors, for any message.
 
-use offbeat_core::id::is_canonical_decimal;
+use offbeat_core::ids::is_canonical_decimal;
 use offbeat_core::{Reason, Rejection};
 use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 use serde_json::Value;
