@@ -2,7 +2,7 @@
 
 use offbeat_core::reciprocal::{Reciprocals, Spacing};
 use offbeat_core::sql::{ColumnSpec, ColumnType, Dialect, Membership, ParameterStyle};
-use offbeat_core::window::KeyRanges;
+use offbeat_core::runs::KeyRanges;
 use offbeat_core::{
     CalendarSpec, CalendarUnit, CycleSpec, CycleWindow, ExclusionPolicy, ExclusionSpec,
     ExclusionTimes, Moment, Place, Placement, Rejection, Schedule, ScheduleSpec, Span, Why,

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 use offbeat_core::limits::SEARCHED_CYCLES;
-use offbeat_core::newcomer::{Newcomer, NewcomerPolicy, NewcomerSpec};
+use offbeat_core::runs::{Newcomer, NewcomerPolicy, NewcomerSpec};
 use offbeat_core::rejection::shorten;
-use offbeat_core::timetable::Runs;
+use offbeat_core::runs::Runs;
 use offbeat_core::{Moment, Place, Reason, Rejection, Run, Schedule, Span};
 use serde::Serialize;
 

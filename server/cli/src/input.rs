@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read as _};
 
 use clap::ValueEnum;
-use offbeat_core::id::is_canonical_decimal;
+use offbeat_core::ids::is_canonical_decimal;
 use offbeat_core::{Id, PlacementKind, Reason, Rejection};
 
 use offbeat_service::limits::INPUT_LINE_BYTES;

@@ -6,9 +6,9 @@
 use std::hint::black_box;
 use std::num::NonZeroU64;
 
-use offbeat_core::columns::{PackedIds, Wanted};
 use offbeat_core::kernels::{Kernel, draws, hashes};
 use offbeat_core::lanes::{LaneSetSpec, LaneSpec};
+use offbeat_core::runs::{PackedIds, Wanted};
 use offbeat_core::spread::{Pull, Source, Spread, SpreadSpec, Turn};
 use offbeat_core::stages::{Rule, Share, allocate};
 use offbeat_core::{Id, Integer, Moment, PlacementKind, Profile, Schedule, ScheduleSpec, Span};

@@ -12,10 +12,10 @@
 
 use std::collections::BTreeMap;
 
-use offbeat_core::due::{Due, DueRuns, DueSpec, MissedRunPolicy};
 use offbeat_core::migration::Migration;
-use offbeat_core::newcomer::{Newcomer, NewcomerPolicy, NewcomerSpec};
-use offbeat_core::window::KeyRanges;
+use offbeat_core::runs::KeyRanges;
+use offbeat_core::runs::{Due, DueRuns, DueSpec, MissedRunPolicy};
+use offbeat_core::runs::{Newcomer, NewcomerPolicy, NewcomerSpec};
 use offbeat_core::{
     CalendarSpec, CalendarUnit, CycleSpec, CycleWindow, ExclusionPolicy, ExclusionSpec,
     ExclusionTimes, Id, Moment, Place, PlacementKind, Reason, Rejection, Schedule, ScheduleSpec,

@@ -11,8 +11,8 @@
 
 use std::collections::BTreeMap;
 
-use offbeat_core::due::{Due, DueRuns, DueSpec, MissedRunPolicy};
-use offbeat_core::newcomer::{Newcomer, NewcomerPolicy, NewcomerSpec};
+use offbeat_core::runs::{Due, DueRuns, DueSpec, MissedRunPolicy};
+use offbeat_core::runs::{Newcomer, NewcomerPolicy, NewcomerSpec};
 use offbeat_core::{
     Id, Moment, Place, PlacementKind, Profile, Reason, Schedule, ScheduleSpec, Span,
 };

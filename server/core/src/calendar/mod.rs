@@ -6,26 +6,28 @@
 //! directions: from an ID to its runs, and from a window of time to the IDs that run in it.
 
 mod axis;
+mod budget;
 mod cumulative;
-mod exclusion;
-mod forbidden;
+mod cycles;
+mod exclusions;
 mod map;
-mod plan;
 mod search;
 mod shares;
 mod slots;
+mod spec;
 mod timeline;
+mod unit;
 mod window;
 mod zone;
 
-pub use axis::CalendarUnit;
-pub use exclusion::{ExclusionPolicy, ExclusionSpec, ExclusionTimes};
-pub use plan::{CalendarSpec, CycleWindow};
 pub use shares::CycleShares;
+pub use spec::{CalendarSpec, CycleWindow, ExclusionPolicy, ExclusionSpec, ExclusionTimes};
+pub use unit::CalendarUnit;
 
 pub(crate) use axis::Axis;
-pub(crate) use exclusion::{Exclusion, Times};
-pub(crate) use plan::{Plan, active_ticks};
+pub(crate) use budget::WorkedOut;
+pub(crate) use cycles::{Plan, active_ticks};
+pub(crate) use exclusions::{Exclusion, Times};
 pub(crate) use search::{FoundRun, Search};
 pub(crate) use shares::shares;
 pub(crate) use slots::{SlotSpan, running_at, starting_from, starting_in};

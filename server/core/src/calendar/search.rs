@@ -5,11 +5,11 @@ use core::ops::Range;
 
 use std::rc::Rc;
 
-use super::plan::Plan;
+use super::budget::WorkedOut;
+use super::cycles::Plan;
 use super::timeline::{Fate, Timeline};
 use crate::limits::SEARCHED_CYCLES;
 use crate::placement::{Grid, Place};
-use crate::runs::WorkedOut;
 
 /// Cycles that are worked out together.
 const CHUNK: i64 = 8;

@@ -1,6 +1,6 @@
 //! What exclusions make of a cycle.
 
-use super::plan::Plan;
+use super::cycles::Plan;
 use super::timeline::Timeline;
 
 /// How much of a cycle runs when.

@@ -2,8 +2,8 @@
 
 use core::ops::Range;
 
+use super::cycles::Plan;
 use super::map::CycleMap;
-use super::plan::Plan;
 use crate::limits::LISTED_SLOTS;
 
 /// One slot of one cycle, in ticks.

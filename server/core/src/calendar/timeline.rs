@@ -3,10 +3,10 @@
 use core::ops::Range;
 
 use super::cumulative::Cumulative;
-use super::exclusion::ExclusionPolicy;
-use super::forbidden::{Forbidden, counted_forbidden, forbidden, without};
+use super::cycles::Plan;
+use super::exclusions::{Forbidden, counted_forbidden, forbidden, without};
 use super::map::{CycleMap, Piece};
-use super::plan::Plan;
+use super::spec::ExclusionPolicy;
 
 /// What becomes of a regular run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::plan::Plan;
+use super::cycles::Plan;
 use super::timeline::Timeline;
 
 /// Active ticks of a cycle.

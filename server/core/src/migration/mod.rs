@@ -14,10 +14,9 @@ pub use steps::Step;
 use crate::limits::SEARCHED_CYCLES;
 use crate::placement::{Place, Placement};
 use crate::rejection::{Reason, Rejection};
-use crate::runs::Clock;
+use crate::runs::{Clock, Run};
 use crate::schedule::Schedule;
 use crate::time::{Moment, Span};
-use crate::timetable::Run;
 
 /// What a change of schedule moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

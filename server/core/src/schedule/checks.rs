@@ -1,7 +1,6 @@
 //! The fields of a spec, one by one: in range, or refused by name.
 
 use super::ScheduleSpec;
-use super::cycles::Cycles;
 use crate::limits::{MILLIS_PER_SECOND, PERIOD, RESOLUTION, SALT, SLOT_COUNT, WEIGHT_QUANTUM};
 use crate::placement::{Placement, PlacementKind};
 use crate::rejection::{Reason, Rejection, in_range};
@@ -113,22 +112,10 @@ fn bucket_count(bucket_count: Option<i64>) -> Result<u32, Rejection> {
 /// What the slot count must divide.
 pub(super) struct CycleTicks {
     /// The greatest common divisor of the active ticks of all lengths of a cycle.
-    ticks: u64,
-    tick_millis: u64,
-    /// What that is.
-    name: &'static str,
-}
-
-impl CycleTicks {
-    pub(super) fn new(cycles: &Cycles, tick_millis: u64) -> Self {
-        let ticks = cycles.active_ticks.iter().copied().fold(0, greatest_common_divisor);
-        let name = match (cycles.plan.is_none(), cycles.active_ticks.len()) {
-            (true, _) => "the period",
-            (false, 1) => "the active time",
-            (false, _) => "the active time of every month, so their common divisor",
-        };
-        Self { ticks, tick_millis, name }
-    }
+    pub(super) ticks: u64,
+    pub(super) tick_millis: u64,
+    /// What that is, in words.
+    pub(super) name: &'static str,
 }
 
 pub(super) const fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {

@@ -2,7 +2,8 @@
 
 use core::ops::Range;
 
-use super::{CycleSpec, ScheduleSpec, checks};
+use super::checks::{self, CycleTicks, greatest_common_divisor};
+use super::{CycleSpec, ScheduleSpec};
 use crate::calendar::{
     Axis, CalendarSpec, CalendarUnit, CycleWindow, Exclusion, ExclusionSpec, ExclusionTimes, Plan,
     Times, Zone, active_ticks,
@@ -20,6 +21,19 @@ pub(super) struct Cycles {
     pub(super) anchor_millis: i64,
     /// The active ticks of a cycle, for each length that it can have: rising, and at least 1.
     pub(super) active_ticks: Vec<u64>,
+}
+
+impl Cycles {
+    /// What a slot count must divide.
+    pub(super) fn common_ticks(&self, tick_millis: u64) -> CycleTicks {
+        let ticks = self.active_ticks.iter().copied().fold(0, greatest_common_divisor);
+        let name = match (self.plan.is_none(), self.active_ticks.len()) {
+            (true, _) => "the period",
+            (false, 1) => "the active time",
+            (false, _) => "the active time of every month, so their common divisor",
+        };
+        CycleTicks { ticks, tick_millis, name }
+    }
 }
 
 pub(super) fn cycles(spec: &ScheduleSpec, tick_millis: u64) -> Result<Cycles, Rejection> {
@@ -167,7 +181,7 @@ fn exclusions(
         let allowed = format!("must be {EXCLUDED_SPANS}: fewer recurring exclusions");
         return Err(Rejection::new(Reason::OutOfRange, "exclusions", value, allowed));
     }
-    checked.sort_by_cached_key(|exclusion| super::canonical::exclusion(exclusion, tick_millis));
+    checked.sort_by_cached_key(|exclusion| exclusion.canonical_text(tick_millis));
     checked.dedup();
     Ok(checked)
 }

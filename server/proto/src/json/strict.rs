@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use offbeat_core::id::is_canonical_decimal;
+use offbeat_core::ids::is_canonical_decimal;
 use offbeat_core::{Reason, Rejection};
 use prost_reflect::{Kind, MessageDescriptor};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};

@@ -1,8 +1,8 @@
 //! `AssignSlot`: one ID, in one piece or in several.
 
 use offbeat_core::limits::{ANSWER_PIECES, ANSWER_RUNS};
-use offbeat_core::newcomer::{FirstRun, Newcomer, NewcomerPolicy, NewcomerSpec};
-use offbeat_core::timetable::{Runs, check_run_count};
+use offbeat_core::runs::{FirstRun, Newcomer, NewcomerPolicy, NewcomerSpec};
+use offbeat_core::runs::{Runs, check_run_count};
 use offbeat_core::{Catalog, Id, Moment, Place, Reason, Rejection, Schedule};
 
 use super::convert;

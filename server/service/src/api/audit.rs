@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use offbeat_core::audit::{Audit, AuditReport, Finding, Warning};
+use offbeat_core::population::{Audit, AuditReport, Finding, Warning};
 use offbeat_core::{Catalog, Moment, Rejection};
 use tonic::Status;
 

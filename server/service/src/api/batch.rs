@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use offbeat_core::columns::Wanted;
+use offbeat_core::runs::Wanted;
 use offbeat_core::{Catalog, Moment, Rejection, Schedule};
 use tonic::Status;
 

@@ -1,9 +1,9 @@
 //! Batches: a column of IDs in, columns of assignments out.
 
-use offbeat_core::columns::{AssignmentColumns, PackedIds, Wanted};
+use offbeat_core::runs::{AssignmentColumns, PackedIds, Wanted};
 use offbeat_core::limits::{BATCH_IDS, DETAILED_ERRORS, SEARCHED_CYCLES};
 use offbeat_core::rejection::shorten;
-use offbeat_core::timetable::Runs;
+use offbeat_core::runs::Runs;
 use offbeat_core::{Id, Place, Reason, Rejection, Run, Schedule};
 
 use super::convert::{self, Column};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use offbeat_core::due::{Due, DueRuns, DueSpec, MissedRunPolicy};
+use offbeat_core::runs::{Due, DueRuns, DueSpec, MissedRunPolicy};
 use offbeat_core::{Catalog, Moment, Reason, Rejection};
 use tonic::Status;
 

@@ -1,6 +1,6 @@
 //! `StageService`: convert in, decide, convert out.
 
-use offbeat_core::names::check_names;
+use offbeat_core::ids::check_names;
 use offbeat_core::stages::{AllocationSpec, Move, NextSpec, Plan, Rule, StageSpec, Weighting, Why};
 use offbeat_core::{Reason, Rejection, Span};
 use tonic::{Request, Response, Status};

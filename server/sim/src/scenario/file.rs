@@ -1,6 +1,6 @@
 //! Scenarios as files: TOML, checked field by field.
 
-use offbeat_core::names::check_names;
+use offbeat_core::ids::check_names;
 use offbeat_core::{Reason, Rejection};
 use serde::Deserialize;
 

@@ -1,6 +1,6 @@
 //! Decisions, as callers get them.
 
-use offbeat_core::load::ExpectedLoad;
+use offbeat_core::population::ExpectedLoad;
 use offbeat_core::{Id, Moment, Place, Placement, Profile, Run, Schedule, Slot, Span, Why};
 
 use super::cycles;

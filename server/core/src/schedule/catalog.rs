@@ -1,79 +1,15 @@
 //! Schedules by name and version, and what keeps a version from changing its meaning.
 
-use core::fmt;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use crate::limits::{NAMED_SCHEDULES, REMEMBERED_SCHEDULES, SCHEDULE_NAME, SCHEDULE_VERSION};
-use crate::names::check_part;
+use super::{Schedule, ScheduleName};
+use crate::limits::{NAMED_SCHEDULES, REMEMBERED_SCHEDULES};
 use crate::rejection::{Reason, Rejection};
-use crate::schedule::Schedule;
 
 /// A refusal names so many schedules that there are.
 const SHOWN: usize = 8;
-
-/// What a schedule is known by: a name and a version, `bank-sync/1`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ScheduleName {
-    name: String,
-    version: u32,
-}
-
-impl ScheduleName {
-    /// Checks a name and a version.
-    ///
-    /// # Errors
-    /// When one is out of range, naming `name` or `version`; a version of 0, which is what callers
-    /// send who forgot it, is missing.
-    pub fn try_new(name: &str, version: i64) -> Result<Self, Rejection> {
-        check_part("name", name, SCHEDULE_NAME)?;
-        if version == 0 {
-            let allowed = format!("must be {SCHEDULE_VERSION}; the newest is not the default");
-            return Err(Rejection::new(Reason::FieldMissing, "version", version, allowed));
-        }
-        let checked =
-            u32::try_from(version).ok().filter(|_| SCHEDULE_VERSION.allows(version.into()));
-        let version = checked.ok_or_else(|| {
-            let allowed = format!("must be {SCHEDULE_VERSION}");
-            Rejection::new(Reason::OutOfRange, "version", version, allowed)
-        })?;
-        Ok(Self { name: name.to_owned(), version })
-    }
-
-    /// Reads `name/version`.
-    ///
-    /// # Errors
-    /// When it is not of that form, or a part is out of range.
-    pub fn parse(text: &str) -> Result<Self, Rejection> {
-        let malformed = || {
-            let allowed = "must be a name, '/' and a version, such as bank-sync/1";
-            Rejection::new(Reason::Malformed, "", format_args!("{text:?}"), allowed)
-        };
-        let (name, version) = text.split_once('/').ok_or_else(malformed)?;
-        let plain = !version.starts_with(['+', '0']) && version.len() <= 7;
-        let number = version.parse().ok().filter(|_| plain).ok_or_else(malformed)?;
-        Self::try_new(name, number)
-    }
-
-    /// The name alone, which its versions share.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The version.
-    #[must_use]
-    pub const fn version(&self) -> u32 {
-        self.version
-    }
-}
-
-impl fmt::Display for ScheduleName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.name, self.version)
-    }
-}
 
 /// Schedules by name and version.
 #[derive(Debug, Clone, Default)]
@@ -99,7 +35,7 @@ impl Catalog {
             }
             Entry::Occupied(entry) => {
                 let allowed = "must be there once: another schedule has this name and version";
-                let version = entry.key().version;
+                let version = entry.key().version();
                 Err(Rejection::new(Reason::Contradictory, "version", version, allowed))
             }
         }
@@ -111,7 +47,7 @@ impl Catalog {
     /// When there is none ([`Reason::UnknownSchedule`]); the refusal names those that there are.
     pub fn get(&self, name: &ScheduleName) -> Result<&Arc<Schedule>, Rejection> {
         self.0.get(name).ok_or_else(|| {
-            Rejection::new(Reason::UnknownSchedule, "", name, self.what_there_is(&name.name))
+            Rejection::new(Reason::UnknownSchedule, "", name, self.what_there_is(name.name()))
         })
     }
 
@@ -137,7 +73,7 @@ impl Catalog {
         if self.is_empty() {
             return "no schedules are loaded: start the server with --schedules".to_owned();
         }
-        let of_name: Vec<_> = self.0.keys().filter(|key| key.name == name).collect();
+        let of_name: Vec<_> = self.0.keys().filter(|key| key.name() == name).collect();
         let known = if of_name.is_empty() { self.0.keys().collect() } else { of_name };
         let shown: Vec<_> = known.iter().take(SHOWN).map(ToString::to_string).collect();
         let more = known.len().saturating_sub(SHOWN);

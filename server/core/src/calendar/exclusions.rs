@@ -1,6 +1,77 @@
-//! Exclusions, put together.
+//! Exclusions, checked, and what several of them forbid together.
 
-use super::exclusion::{Exclusion, ExclusionPolicy};
+use core::ops::Range;
+
+use super::axis::Axis;
+use super::spec::{CalendarSpec, CycleWindow, ExclusionPolicy, ExclusionSpec, ExclusionTimes};
+use super::unit::CalendarUnit;
+use crate::time::{Moment, Span};
+
+/// A checked exclusion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Exclusion {
+    pub(crate) times: Times,
+    pub(crate) policy: ExclusionPolicy,
+}
+
+/// When, in ticks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Times {
+    Dated(Range<i64>),
+    Recurring { axis: Axis, window: Range<u64> },
+}
+
+impl Exclusion {
+    /// What a caller would say to get it.
+    pub(crate) fn spec(&self, tick_millis: u64) -> ExclusionSpec {
+        let span = |ticks: u64| Span::from_millis(ticks * tick_millis);
+        let moment = |ticks: i64| {
+            let millis = ticks.saturating_mul(tick_millis.cast_signed());
+            Moment::from_unix_millis(millis).unwrap_or(Moment::UNIX_EPOCH) // it came from one
+        };
+        let times = match &self.times {
+            Times::Dated(ticks) => {
+                ExclusionTimes::Dated { start: moment(ticks.start), end: moment(ticks.end) }
+            }
+            Times::Recurring { axis, window } => {
+                let (unit, zone) = axis.calendar().unwrap_or((CalendarUnit::Day, "UTC")); // always one
+                let calendar = CalendarSpec { unit, time_zone: zone.to_owned() };
+                let window = CycleWindow { start: span(window.start), end: span(window.end) };
+                ExclusionTimes::Recurring { calendar, window }
+            }
+        };
+        ExclusionSpec { times, policy: self.policy }
+    }
+
+    /// `DEFER 2026-12-24T00:00:00Z..2026-12-27T00:00:00Z` or
+    /// `SKIP DAY Europe/Berlin 79200s..82800s`.
+    pub(crate) fn canonical_text(&self, tick_millis: u64) -> String {
+        let ExclusionSpec { times, policy } = self.spec(tick_millis);
+        match times {
+            ExclusionTimes::Dated { start, end } => format!("{} {start}..{end}", policy.name()),
+            ExclusionTimes::Recurring { calendar, window } => {
+                let CalendarSpec { unit, time_zone } = calendar;
+                let CycleWindow { start, end } = window;
+                format!("{} {} {time_zone} {start}..{end}", policy.name(), unit.name())
+            }
+        }
+    }
+
+    /// The spans of instants in [`from`, `to`) that it holds, in order; they may touch.
+    pub(crate) fn spans(&self, from: i64, to: i64, mut each: impl FnMut(Range<i64>)) {
+        match &self.times {
+            Times::Dated(span) => {
+                let (start, end) = (span.start.max(from), span.end.min(to));
+                if start < end {
+                    each(start..end);
+                }
+            }
+            Times::Recurring { axis, window } => {
+                axis.showing(core::slice::from_ref(window), from, to, each);
+            }
+        }
+    }
+}
 
 /// A span of instants at which nothing may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +157,6 @@ pub(crate) fn without(spans: &[(i64, i64)], taken: &[(i64, i64)]) -> Vec<(i64, i
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calendar::exclusion::Times;
 
     #[test]
     fn where_one_skips_it_skips_and_those_that_touch_are_one() {

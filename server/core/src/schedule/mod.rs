@@ -1,83 +1,28 @@
 //! Schedules: a cycle, cut into slots, and a placement.
 
 mod canonical;
+mod catalog;
 mod checks;
 mod cycles;
+mod lengths;
+mod name;
+mod spec;
 
 use core::num::NonZeroU64;
 
 use sha2::{Digest, Sha256};
 
-use crate::calendar::{CalendarSpec, CalendarUnit, CycleWindow, ExclusionSpec, Plan};
-use crate::catalog::ScheduleName;
-use crate::digits::hexadecimal;
-use crate::id::Id;
+use crate::calendar::{CalendarUnit, CycleWindow, ExclusionSpec, Plan};
+use crate::ids::{Id, check_part, hexadecimal};
 use crate::kernels::Kernel;
 use crate::limits::KIND_NAME;
-use crate::names::check_part;
-use crate::placement::{Grid, Place, Placement, PlacementKind, Why};
+use crate::placement::{Grid, Place, Placement, Why, piece_count, smallest_fraction};
 use crate::rejection::{Reason, Rejection};
 use crate::time::{Moment, Span};
-use crate::twister::Profile;
-use crate::window::smallest_fraction;
 
-/// A schedule as a caller describes it, not yet checked. `None` means the default.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ScheduleSpec {
-    /// The repeating whole.
-    pub cycle: CycleSpec,
-    /// Length of a tick; divides one second, 1 ms to 1 s. Default: 1 s.
-    pub resolution: Option<Span>,
-    /// Start of cycle 0, on a tick since the Unix epoch; not with a calendar. Default: the Unix
-    /// epoch.
-    pub anchor_time: Option<Moment>,
-    /// Slots in a cycle; divides its active ticks (of months: of each length). Default: gcd(these
-    /// in seconds, 256).
-    pub slot_count: Option<i64>,
-    /// How an ID becomes a place. Default: `HASH`.
-    pub placement: PlacementKind,
-    /// `TWISTER` only: 256 or 65,536. Default: 256.
-    pub bucket_count: Option<i64>,
-    /// `TWISTER` only. Default: `RUBY`.
-    pub profile: Option<Profile>,
-    /// `HASH` only: the namespace, at most 256 bytes. Default: empty.
-    pub salt: String,
-    /// The weight up to which an ID is one piece, 1 to 2^53. Default: no weights.
-    pub weight_quantum: Option<i64>,
-    /// The parts of a cycle that may be used, in order, not touching. Default: all of it.
-    pub active_windows: Vec<CycleWindow>,
-    /// Times at which nothing may start. Default: none.
-    pub exclusions: Vec<ExclusionSpec>,
-}
-
-/// The repeating whole of a schedule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CycleSpec {
-    /// Of one length: a whole number of ticks, 1 ms to 3,660 days.
-    Period(Span),
-    /// A day, week or month by a wall clock; not with `TWISTER`.
-    Calendar(CalendarSpec),
-}
-
-impl ScheduleSpec {
-    /// A cycle of `period` with every default.
-    #[must_use]
-    pub const fn every(period: Span) -> Self {
-        Self {
-            cycle: CycleSpec::Period(period),
-            resolution: None,
-            anchor_time: None,
-            slot_count: None,
-            placement: PlacementKind::Hash,
-            bucket_count: None,
-            profile: None,
-            salt: String::new(),
-            weight_quantum: None,
-            active_windows: Vec::new(),
-            exclusions: Vec::new(),
-        }
-    }
-}
+pub use catalog::{Catalog, Meanings};
+pub use name::ScheduleName;
+pub use spec::{CycleSpec, ScheduleSpec};
 
 /// A checked schedule: every question to it has an answer, or a refusal that
 /// is about the question alone.
@@ -112,7 +57,7 @@ impl Schedule {
         let tick_millis = checks::resolution(spec.resolution)?;
         let cycles = cycles::cycles(spec, tick_millis)?;
         let placement = checks::placement(spec)?;
-        let cycle = checks::CycleTicks::new(&cycles, tick_millis);
+        let cycle = cycles.common_ticks(tick_millis);
         let slot_count = checks::slot_count(spec.slot_count, &cycle, &placement)?;
         let shortest = cycles.active_ticks.first().copied().unwrap_or(1);
         let slot_ticks =
@@ -218,6 +163,14 @@ impl Schedule {
             why => why,
         };
         self.through_windows(Place { why, ..moved })
+    }
+
+    /// How many pieces an ID of `weight` is cut into.
+    ///
+    /// # Errors
+    /// When the schedule has no quantum, or the weight is not 0 to 2^53; naming `weight`.
+    pub fn piece_count(&self, weight: i64) -> Result<u32, Rejection> {
+        piece_count(weight, self.weight_quantum, self.slot_count())
     }
 
     /// Where an ID whose hash is known stands (`HASH` only in meaning).

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use crate::calendar::{self, ActiveTicks};
 use crate::limits::PREDICATE_RANGES;
-use crate::placement::{PlacementKind, fraction_offset};
+use crate::placement::{PlacementKind, hash_bound, smallest_fraction};
 use crate::rejection::{Reason, Rejection};
 use crate::schedule::Schedule;
 use crate::time::{Moment, Span};
@@ -169,24 +169,4 @@ fn merged(running: &[ActiveTicks], bound: impl Fn(u64, u64) -> u128) -> Vec<Rang
         }
     }
     merged
-}
-
-/// The smallest hash whose offset is so much or more, of so many ticks: ⌈offset·2^64/T⌉.
-pub(crate) fn hash_bound(offset: u64, ticks: u64) -> u128 {
-    (u128::from(offset) << 64).div_ceil(u128::from(ticks.max(1)))
-}
-
-/// The smallest fraction whose offset is so much or more, of so many ticks; 1 if there is none.
-pub(crate) fn smallest_fraction(offset: u64, ticks: u64) -> f64 {
-    // Doubles in [0, 1] are ordered as their bits; the offset never falls as they rise.
-    let (mut below, mut reaches) = (0, 1.0f64.to_bits());
-    while below < reaches {
-        let middle = below.midpoint(reaches);
-        if fraction_offset(f64::from_bits(middle), ticks) >= offset {
-            reaches = middle;
-        } else {
-            below = middle + 1;
-        }
-    }
-    f64::from_bits(reaches)
 }

@@ -1,9 +1,19 @@
 //! IDs: what a slot is assigned to.
 
+mod hash;
+mod hexadecimal;
+mod names;
+
 use core::fmt::{self, Write as _};
 
 use crate::limits::TEXT_ID;
 use crate::rejection::{Reason, Rejection};
+
+pub use hash::hash;
+pub use names::{check_names, check_part};
+
+pub(crate) use hash::digest;
+pub(crate) use hexadecimal::hexadecimal;
 
 /// An ID with its type; the type is always said, never guessed.
 ///

@@ -7,10 +7,10 @@ use core::iter::zip;
 use core::num::NonZeroU64;
 use core::ops::Range;
 
-use crate::id::{Id, Integer};
+use super::around::{PlainRuns, Runs};
+use crate::ids::{Id, Integer};
 use crate::kernels::{self, Kernel};
 use crate::placement::{Grid, Place, Placement};
-use crate::timetable::{PlainRuns, Runs};
 
 /// IDs that are decided together: their numbers stay in the nearest caches.
 const TOGETHER: usize = 1_536;

@@ -1,107 +1,12 @@
-//! Placements: how an ID becomes a slot and an offset.
-
-mod batch;
+//! A cycle cut into slots.
 
 use core::num::NonZeroU64;
 
-use md5::{Digest, Md5};
-
-use crate::id::{Id, Integer};
+use super::{Place, Placement, PlacementKind, Why, fraction_offset, piece_hash, scale};
+use crate::ids::{Id, Integer, hash};
 use crate::kernels;
 use crate::rejection::{Reason, Rejection};
 use crate::twister::Profile;
-
-/// A placement by name, as a caller asks for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PlacementKind {
-    /// By the MD5 of salt and canonical ID.
-    #[default]
-    Hash,
-    /// By the last byte or two, and a Mersenne twister seeded with the ID.
-    Twister,
-    /// By a fraction that the caller stored.
-    Fraction,
-}
-
-impl PlacementKind {
-    /// The name in canonical texts, the same as in the protobuf.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Hash => "HASH",
-            Self::Twister => "TWISTER",
-            Self::Fraction => "FRACTION",
-        }
-    }
-}
-
-/// A placement with everything it needs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Placement {
-    /// h = first 8 bytes of MD5(salt ‖ canonical ID), big-endian;
-    /// slot = h·n / 2^64, offset from the cycle = h·T / 2^64, rounded down.
-    Hash {
-        /// The namespace: schedules with different salts place an ID independently.
-        salt: String,
-    },
-    /// bucket = the ID modulo the bucket count (of a UUID: its last byte or two);
-    /// slot = bucket·n / bucket count, rounded down; offset from the slot = the
-    /// first draw below the slot length of a twister seeded with the ID.
-    Twister {
-        /// 256 or 65,536.
-        bucket_count: u32,
-        /// Whose twister.
-        profile: Profile,
-    },
-    /// offset from the cycle = min(⌊u·T⌋, T−1), one IEEE double multiplication;
-    /// slot = offset / slot length, rounded down.
-    Fraction,
-}
-
-impl Placement {
-    /// Which of the three it is.
-    #[must_use]
-    pub const fn kind(&self) -> PlacementKind {
-        match self {
-            Self::Hash { .. } => PlacementKind::Hash,
-            Self::Twister { .. } => PlacementKind::Twister,
-            Self::Fraction => PlacementKind::Fraction,
-        }
-    }
-
-    /// Whether IDs of this type have a place.
-    const fn takes(&self, id: &Id<'_>) -> bool {
-        match self {
-            Self::Hash { .. } => !matches!(id, Id::Fraction(_)),
-            Self::Twister { .. } => matches!(id, Id::Uuid(_) | Id::Integer(_)),
-            Self::Fraction => matches!(id, Id::Fraction(_)),
-        }
-    }
-}
-
-/// Where an ID stands in every cycle. Offsets are in ticks.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
-    /// The slot, from 0.
-    pub slot: u32,
-    /// Ticks from the start of the slot; less than the slot's length.
-    pub slot_offset: u64,
-    /// Ticks from the start of the cycle; less than the period.
-    pub cycle_offset: u64,
-    /// What decided.
-    pub why: Why,
-}
-
-/// What decided a place.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Why {
-    /// The hash h.
-    Hash(u64),
-    /// The bucket, from 0.
-    Bucket(u32),
-    /// The fraction u.
-    Fraction(f64),
-}
 
 /// A cycle cut into slots of equal length, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,7 +101,7 @@ impl Grid {
     }
 }
 
-fn unsuitable(placement: PlacementKind, id: &Id<'_>) -> Rejection {
+pub(super) fn unsuitable(placement: PlacementKind, id: &Id<'_>) -> Rejection {
     let allowed = match placement {
         PlacementKind::Hash => {
             "HASH takes UUIDs, integers and text; a stored fraction needs FRACTION"
@@ -213,52 +118,4 @@ fn unsuitable(placement: PlacementKind, id: &Id<'_>) -> Rejection {
     };
     let value = format_args!("the {} {shown}", id.type_name());
     Rejection::new(Reason::IdTypeUnsuitable, "", value, allowed)
-}
-
-/// ⌊hash·whole / 2^64⌋.
-pub(crate) const fn scale(hash: u64, whole: u64) -> u64 {
-    ((hash as u128 * whole as u128) >> 64) as u64
-}
-
-/// min(⌊fraction·period⌋, period−1); periods are below 2^53, so the double holds them.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "the fraction is in [0, 1) and the period below 2^53"
-)]
-pub(crate) fn fraction_offset(fraction: f64, period_ticks: u64) -> u64 {
-    ((fraction * period_ticks as f64) as u64).min(period_ticks - 1)
-}
-
-/// The first 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID).
-///
-/// MD5 (RFC 1321) because every database has it; it guards nothing.
-#[must_use]
-pub fn hash(salt: &str, id: &Id<'_>) -> u64 {
-    (digest(salt, id) >> 64) as u64
-}
-
-/// MD5(salt ‖ canonical text of the ID), read as one big-endian integer.
-pub(crate) fn digest(salt: &str, id: &Id<'_>) -> u128 {
-    let mut md5 = Md5::new_with_prefix(salt);
-    match id {
-        Id::Text(text) => md5.update(text.get()),
-        Id::Uuid(uuid) => {
-            let mut buffer = uuid::Uuid::encode_buffer();
-            let text = uuid::Uuid::from_u128(*uuid).as_hyphenated().encode_lower(&mut buffer);
-            md5.update(text);
-        }
-        Id::Integer(_) | Id::Fraction(_) => md5.update(id.to_string()),
-    }
-    let digest: [u8; 16] = md5.finalize().into();
-    u128::from_be_bytes(digest)
-}
-
-/// The hash at which piece `piece` of a weighted ID stands: h plus the bits of
-/// the piece's number reversed (van der Corput's sequence), so that more
-/// pieces move none.
-#[must_use]
-pub const fn piece_hash(hash: u64, piece: u32) -> u64 {
-    hash.wrapping_add((piece as u64).reverse_bits())
 }

@@ -2,14 +2,14 @@
 
 use core::fmt;
 
-use crate::chi_square;
-use crate::id::Id;
+use super::chi_square;
+use crate::ids::{Id, digest};
 use crate::limits::SEARCHED_CYCLES;
-use crate::placement::{Place, Placement, digest};
+use crate::placement::{Place, Placement};
 use crate::rejection::Rejection;
+use crate::runs::Runs;
 use crate::schedule::Schedule;
 use crate::time::Moment;
-use crate::timetable::Runs;
 
 /// Fewer IDs a slot say nothing about evenness.
 const MIN_MEAN: u64 = 5;

@@ -1,13 +1,13 @@
 //! Newcomers: the first run of an ID that comes in the middle of a cycle.
 
-use crate::id::Id;
-use crate::placement::Place;
+use super::engine::Clock;
+use super::starts::Starts;
+use super::{Run, smear};
+use crate::ids::Id;
+use crate::placement::{Place, piece_hash};
 use crate::rejection::{Reason, Rejection};
-use crate::runs::{Clock, Starts};
 use crate::schedule::Schedule;
-use crate::smear;
 use crate::time::{Moment, Span};
-use crate::timetable::Run;
 
 /// When an ID runs first whose time in the current cycle has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -110,7 +110,7 @@ impl<'a> Newcomer<'a> {
         let Some((span, starts)) = self.smear.as_ref().filter(|_| has_passed) else {
             return Some(regular);
         };
-        let hash = smear::of_piece(self.schedule.smear_hash(id), piece);
+        let hash = piece_hash(self.schedule.smear_hash(id), piece);
         let start = starts.at(smear::position(hash, 0, 1, *span));
         let Some(start) = start.filter(|start| *start < next.unix_millis) else {
             return Some(regular);

@@ -4,15 +4,15 @@
 //! Instants are taken to whole milliseconds, rounded up: as runs start on whole milliseconds, none
 //! lies between an instant and its rounding.
 
-use crate::id::Id;
+use super::engine::Clock;
+use super::starts::Starts;
+use super::{Run, smear};
+use crate::ids::Id;
 use crate::limits::{CATCH_UP_HORIZON, DUE_CYCLES, DUE_RUNS};
-use crate::placement::Place;
+use crate::placement::{Place, piece_hash};
 use crate::rejection::{Reason, Rejection};
-use crate::runs::{Clock, Starts};
 use crate::schedule::Schedule;
-use crate::smear;
 use crate::time::{Moment, Span};
-use crate::timetable::Run;
 
 /// What becomes of runs that were missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -210,7 +210,7 @@ impl<'a> Due<'a> {
             let runs = latest.flatten().into_iter().chain(all.into_iter().flatten());
             let hash = match self.smear_millis {
                 0 => 0, // nothing to place
-                _ => smear::of_piece(self.schedule.smear_hash(id), piece_index),
+                _ => piece_hash(self.schedule.smear_hash(id), piece_index),
             };
             for (index, run) in (0..).zip(runs) {
                 let later = smear::position(hash, index, caught_up, self.smear_millis);

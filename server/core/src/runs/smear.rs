@@ -3,9 +3,9 @@
 //! The place in the span is independent of the place in the cycle: IDs of one slot, which missed
 //! their runs together, are not together in the span.
 
-use crate::id::Id;
+use crate::ids::{Id, digest};
 use crate::limits::DUE_RUNS;
-use crate::placement::{Placement, digest};
+use crate::placement::Placement;
 use crate::schedule::Schedule;
 
 impl Schedule {
@@ -19,12 +19,6 @@ impl Schedule {
             Placement::Twister { .. } | Placement::Fraction => digest("", id) as u64,
         }
     }
-}
-
-/// What smears a piece of an ID that `hash` smears: the reversed bits of its number further on.
-#[must_use]
-pub(crate) const fn of_piece(hash: u64, piece: u32) -> u64 {
-    hash.wrapping_add((piece as u64).reverse_bits())
 }
 
 /// Where run `index` of `count` goes in a span: ⌊(index·2^64 + hash)·span / (count·2^64)⌋. Each

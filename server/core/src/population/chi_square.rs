@@ -4,7 +4,7 @@
 /// must be empty, and do not count.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "an estimate; counts are far below 2^53")]
-pub fn statistic(cells: impl IntoIterator<Item = (u64, f64)>, total: u64) -> f64 {
+pub(super) fn statistic(cells: impl IntoIterator<Item = (u64, f64)>, total: u64) -> f64 {
     cells
         .into_iter()
         .map(|(observed, share)| {
@@ -21,7 +21,7 @@ pub fn statistic(cells: impl IntoIterator<Item = (u64, f64)>, total: u64) -> f64
 /// Below its mean by the series of P, above by the continued fraction of Q (Abramowitz and Stegun,
 /// 6.5.29 and 6.5.31; the latter by Lentz's method).
 #[must_use]
-pub fn p_value(statistic: f64, degrees: u32) -> f64 {
+pub(super) fn p_value(statistic: f64, degrees: u32) -> f64 {
     if degrees == 0 || statistic.is_nan() || statistic <= 0.0 {
         return 1.0;
     }

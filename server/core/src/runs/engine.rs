@@ -7,21 +7,17 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::calendar::{Fate, Plan, Timeline, usable_from};
-use crate::limits::{SEARCHED_CYCLES, WORKED_OUT};
+use super::Run;
+use crate::calendar::{Fate, Plan, Timeline, WorkedOut};
+use crate::limits::SEARCHED_CYCLES;
 use crate::placement::Place;
-use crate::rejection::{Reason, Rejection};
 use crate::schedule::Schedule;
 use crate::time::Moment;
-use crate::timetable::Run;
 
 /// Cycles that are worked out together, where they are more than a period.
 const CHUNK: i64 = 16;
 /// What the cycles that are remembered may take together: see [`Timeline::size`].
 const REMEMBERED: usize = 1 << 18;
-
-/// Cycles that are looked for one at which runs may start.
-const REACHED_CYCLES: i64 = 64;
 
 /// The cycles of a schedule: what is worked out for one place serves the others.
 #[derive(Debug, Clone)]
@@ -31,46 +27,6 @@ pub struct Clock<'a> {
     /// Cycles that were looked through, and what was worked out for it.
     work: Cell<u64>,
     worked_out: WorkedOut,
-}
-
-/// What was worked out for a question so far. Once it is too much nothing more is, and no run is
-/// found: whoever asks has to look, and to refuse.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct WorkedOut(Cell<u64>);
-
-impl WorkedOut {
-    /// Whether there may be more.
-    fn may_grow(&self) -> bool {
-        WORKED_OUT.allows(self.0.get().into())
-    }
-
-    /// Works out some cycles, unless it would be too much.
-    pub(crate) fn timeline(&self, plan: &Plan, cycles: Range<i64>) -> Option<Timeline> {
-        let timeline = self.may_grow().then(|| Timeline::new(plan, cycles))?;
-        if !plan.exclusions.is_empty() {
-            let work = u64::try_from(timeline.work()).unwrap_or(u64::MAX);
-            self.0.set(self.0.get().saturating_add(work));
-        }
-        self.may_grow().then_some(timeline)
-    }
-
-    /// Another question begins.
-    pub(crate) fn begin(&self) {
-        self.0.set(0);
-    }
-
-    /// Refuses what took too much; naming `schedule`.
-    pub(crate) fn check(&self) -> Result<(), Rejection> {
-        if self.may_grow() {
-            return Ok(());
-        }
-        let value = "what it excludes";
-        let allowed = format!(
-            "must need {WORKED_OUT} worked out for an answer: ask for fewer IDs, pieces or runs at \
-             once, or take fewer recurring exclusions"
-        );
-        Err(Rejection::new(Reason::OutOfRange, "schedule", value, allowed))
-    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -259,114 +215,11 @@ fn in_time(run: &Run) -> bool {
     Moment::from_unix_millis(run.unix_millis).is_some()
 }
 
-/// Where runs may start that are late, or smeared, from an instant on: anywhere, but for what
-/// active windows and exclusions leave.
-#[derive(Debug, Clone)]
-pub(crate) struct Starts {
-    from: i64,
-    usable: Usable,
-}
-
-#[derive(Debug, Clone)]
-enum Usable {
-    All,
-    /// The instants of ticks, in order.
-    Some {
-        ticks: Vec<Range<i64>>,
-        tick_millis: u64,
-    },
-}
-
-impl Starts {
-    /// From `from` on, for a span of so many milliseconds of usable time.
-    pub(crate) fn new(schedule: &Schedule, from: i64, span: u64) -> Self {
-        let Some(plan) = schedule.plan().filter(|plan| plan.narrows()) else {
-            return Self { from, usable: Usable::All };
-        };
-        let tick_millis = schedule.tick_millis();
-        let first = -(-from).div_euclid(tick_millis.cast_signed());
-        let ticks = usable_from(plan, first, span / tick_millis + 1, REACHED_CYCLES);
-        Self { from, usable: Usable::Some { ticks, tick_millis } }
-    }
-
-    /// The instant at this position in the span; `None` if nothing may start there, nor soon after.
-    pub(crate) fn at(&self, position: u64) -> Option<i64> {
-        match &self.usable {
-            Usable::All => Some(self.from + position.cast_signed()),
-            Usable::Some { ticks, tick_millis } => {
-                let mut left = position / tick_millis;
-                let span = ticks.iter().find(|span| {
-                    let length = (span.end - span.start).unsigned_abs();
-                    let holds = left < length;
-                    left -= if holds { 0 } else { length };
-                    holds
-                })?;
-                Some((span.start + left.cast_signed()) * tick_millis.cast_signed())
-            }
-        }
-    }
-}
-
 impl Schedule {
     /// The cycles on the clock.
     #[must_use]
     pub fn clock(&self) -> Clock<'_> {
         let (remembered, worked_out) = (RefCell::default(), WorkedOut::default());
         Clock { schedule: self, remembered, work: Cell::new(0), worked_out }
-    }
-
-    /// The cycle that `millis` lies in.
-    #[must_use]
-    pub fn cycle_of_millis(&self, millis: i64) -> i64 {
-        match self.plan() {
-            Some(plan) => plan.axis.at(millis.div_euclid(self.tick_millis().cast_signed())),
-            None => (millis - self.anchor_millis()).div_euclid(self.shortest_cycle_millis()),
-        }
-    }
-
-    /// The first start of a cycle after `moment`, if it lies before the year 10000.
-    #[must_use]
-    pub fn cycle_start_after(&self, moment: Moment) -> Option<Moment> {
-        self.cycle_start(self.cycle_of_millis(moment.unix_millis_floor()) + 1)
-    }
-
-    /// Length of a period; not with a calendar, nor with active windows or exclusions.
-    pub(crate) const fn period_millis(&self) -> u64 {
-        self.active_ticks() * self.tick_millis()
-    }
-
-    /// Length of the shortest cycle, by the wall clock: what spans of due runs, newcomers and
-    /// migrations may be.
-    pub(crate) fn shortest_cycle_millis(&self) -> i64 {
-        let ticks = self.plan().map_or(self.active_ticks(), |plan| plan.axis.shortest());
-        (ticks * self.tick_millis()).cast_signed()
-    }
-
-    /// What that is, in words.
-    pub(crate) fn shortest_cycle_name(&self) -> &'static str {
-        if self.calendar().is_some() { "one cycle, at its shortest" } else { "one period" }
-    }
-
-    /// No place waits longer from one run to the next. With exclusions there is no such bound.
-    pub(crate) fn longest_wait_millis(&self) -> Option<i64> {
-        let Some(plan) = self.plan() else { return Some(self.period_millis().cast_signed()) };
-        let wait = plan.longest_wait().checked_mul(self.tick_millis().cast_signed());
-        wait.filter(|_| !self.has_exclusions())
-    }
-
-    /// Whether a run can be skipped or deferred: to find runs then takes long.
-    #[must_use]
-    pub fn has_exclusions(&self) -> bool {
-        self.plan().is_some_and(|plan| !plan.exclusions.is_empty())
-    }
-
-    /// A field that makes the cycles more than a period.
-    pub(crate) fn irregular_field(&self) -> Option<&'static str> {
-        let plan = self.plan()?;
-        Some(match (self.calendar(), plan.windows.is_empty()) {
-            (Some(_), _) => "calendar",
-            (None, false) => "active_windows",
-            (None, true) => "exclusions",
-        })
     }
 }
