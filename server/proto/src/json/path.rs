@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use offbeat_core::id::is_canonical_decimal;
+use offbeat_core::ids::is_canonical_decimal;
 use offbeat_core::rejection::shorten;
 use offbeat_core::{Reason, Rejection};
 use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
