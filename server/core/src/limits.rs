@@ -460,7 +460,7 @@ pub const WORKLOAD_MICROS: Limit = Limit {
 pub const STAGE_MOVES: Limit = Limit {
     name: "moves between stages",
     minimum: 0,
-    maximum: 100_000,
+    maximum: 1_000_000_000,
     unit: "moves",
     note: "max_moves; without it, as many as there must be",
 };
