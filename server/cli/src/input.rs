@@ -1,11 +1,15 @@
-//! IDs from lines and arguments.
+//! IDs from lines and arguments; files that have a largest size.
 
+use std::fs::File;
 use std::io::{self, BufRead, Read as _};
+use std::path::Path;
 
 use clap::ValueEnum;
 use offbeat_core::id::is_canonical_decimal;
+use offbeat_core::limits::Limit;
 use offbeat_core::{Id, PlacementKind, Reason, Rejection};
 
+use super::Failure;
 use offbeat_service::limits::INPUT_LINE_BYTES;
 
 /// What the IDs are.
@@ -98,6 +102,20 @@ pub(super) fn for_each_line<E: From<io::Error>>(
         }
     }
     Ok(())
+}
+
+/// Reads a file, if it is within its limit.
+pub(super) fn read_bounded(limit: Limit, path: &Path) -> Result<Vec<u8>, Failure> {
+    let failure = |what: String| Failure::Other(format!("{}: {what}", path.display()));
+    let largest = limit.max_size();
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(largest as u64 + 1).read_to_end(&mut bytes))
+        .map_err(|error| failure(error.to_string()))?;
+    if bytes.len() > largest {
+        return Err(failure(format!("must be {limit}")));
+    }
+    Ok(bytes)
 }
 
 #[cfg(test)]

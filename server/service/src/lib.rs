@@ -16,7 +16,6 @@ pub mod net;
 pub mod post;
 pub mod proto;
 pub mod rpc;
-pub mod schedule_text;
 pub mod schedules;
 pub mod spreads;
 pub mod telemetry;

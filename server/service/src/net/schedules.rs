@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use offbeat_core::{Catalog, Meanings};
+use offbeat_text::schedules::parse;
 
 use super::files::Watched;
 use crate::limits::SCHEDULE_FILE_BYTES;
-use crate::schedules::{Loaded, parse};
+use crate::schedules::Loaded;
 
 /// Removed versions are named in the log, but for those beyond so many.
 const SHOWN: usize = 8;
