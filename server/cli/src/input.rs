@@ -15,8 +15,8 @@ use offbeat_service::limits::INPUT_LINE_BYTES;
 /// What the IDs are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum IdType {
-    /// Hyphenated UUIDs, canonical decimal integers, and everything else text, unhyphenated UUIDs
-    /// too (fractions with --placement fraction)
+    /// Hyphenated UUIDs, canonical decimal integers of up to 128 bits (longer ones are refused),
+    /// and everything else text, unhyphenated UUIDs too (fractions with --placement fraction)
     Auto,
     /// UUIDs, hyphenated or not
     Uuid,
@@ -48,7 +48,14 @@ fn read_any(text: &str) -> Result<Id<'_>, Rejection> {
     {
         return Ok(uuid);
     }
-    if is_canonical_decimal(text) { Id::decimal(text) } else { Id::text(text) }
+    if !is_canonical_decimal(text) {
+        return Id::text(text);
+    }
+    // As text it would be another ID than the same number elsewhere.
+    Id::decimal(text).map_err(|refused| {
+        let allowed = format!("{}; or text, with --id-type text", refused.allowed);
+        Rejection { allowed, ..refused }
+    })
 }
 
 fn read_fraction(text: &str) -> Result<Id<'_>, Rejection> {

@@ -1,5 +1,5 @@
 //! Exclusions: `2026-12-24T00:00:00Z/2026-12-27T00:00:00Z`, `22:00-23:00`, `Mon-Fri 22:00-23:00`,
-//! `month 0d-1d`; then, in any order, a time zone and `skip` or `defer`.
+//! `monthly 0d-1d`; beside these, in any order, `skip` or `defer`, and the time zone of a recurring one.
 
 use offbeat_core::{CalendarSpec, CalendarUnit, ExclusionPolicy, ExclusionSpec, ExclusionTimes};
 
@@ -23,38 +23,61 @@ pub fn parse_exclusions<'a>(
 }
 
 fn exclusions_of(text: &str, time_zone: Option<&str>) -> Result<Vec<ExclusionSpec>, String> {
-    let mut policy = ExclusionPolicy::default();
-    let mut zone = time_zone;
-    let mut unit = None;
+    let (mut policy, mut unit, mut zone) = (None, None, None);
     let mut times = Vec::new();
     for word in text.split_whitespace() {
-        match word.to_ascii_lowercase().as_str() {
-            "skip" => policy = ExclusionPolicy::Skip,
-            "defer" => policy = ExclusionPolicy::Defer,
-            "daily" => unit = Some(CalendarUnit::Day),
-            "weekly" => unit = Some(CalendarUnit::Week),
-            "monthly" => unit = Some(CalendarUnit::Month),
-            lower if parse_unit(lower).is_some() => unit = parse_unit(lower),
-            _ if is_zone(word) => zone = Some(word),
-            _ => times.push(word),
+        let said = if policy_of(word).is_some() {
+            &mut policy
+        } else if unit_of(word).is_some() {
+            &mut unit
+        } else if is_zone(word) {
+            &mut zone
+        } else {
+            times.push(word);
+            continue;
+        };
+        if let Some(before) = said.replace(word) {
+            return Err(format!("must say {before} or {word}, not both"));
         }
     }
+    let policy = policy.and_then(policy_of).unwrap_or_default();
     if let [dated] = times.as_slice()
         && let Some((start, end)) = dated.split_once('/')
     {
+        if let Some(word) = zone.or(unit) {
+            let allowed =
+                "goes with times that come again: the instants of this one have an offset";
+            return Err(format!("{word} {allowed}"));
+        }
         let (start, end) = (parse_moment(start)?, parse_moment(end)?);
         return Ok(vec![ExclusionSpec { times: ExclusionTimes::Dated { start, end }, policy }]);
     }
     let names_days = times.first().is_some_and(|word| word.starts_with(char::is_alphabetic));
     let default = if names_days { CalendarUnit::Week } else { CalendarUnit::Day };
-    let unit = unit.unwrap_or(default);
-    let zone = zone.ok_or("needs a time zone, such as Europe/Berlin")?;
+    let unit = unit.and_then(unit_of).unwrap_or(default);
+    let zone = zone.or(time_zone).ok_or("needs a time zone, such as Europe/Berlin")?;
     let windows = parse_windows([times.join(" ").as_str()], CycleText::Unit(unit))?;
     let recurring = |window| {
         let calendar = CalendarSpec { unit, time_zone: zone.to_owned() };
         ExclusionSpec { times: ExclusionTimes::Recurring { calendar, window }, policy }
     };
     Ok(windows.into_iter().map(recurring).collect())
+}
+
+fn policy_of(word: &str) -> Option<ExclusionPolicy> {
+    [("skip", ExclusionPolicy::Skip), ("defer", ExclusionPolicy::Defer)]
+        .into_iter()
+        .find_map(|(name, policy)| word.eq_ignore_ascii_case(name).then_some(policy))
+}
+
+/// The unit of `daily`, `weekly` and `monthly`, or of `day`, `week` and `month`.
+fn unit_of(word: &str) -> Option<CalendarUnit> {
+    match word.to_ascii_lowercase().as_str() {
+        "daily" => Some(CalendarUnit::Day),
+        "weekly" => Some(CalendarUnit::Week),
+        "monthly" => Some(CalendarUnit::Month),
+        _ => parse_unit(word),
+    }
 }
 
 /// Whether a word is meant as a time zone: `Europe/Berlin`, `UTC`; whether there is such a
@@ -98,5 +121,15 @@ mod tests {
         assert!(
             parse_exclusions(["2026-12-24/2026-12-27"], None).unwrap_err().contains("RFC 3339")
         );
+        for (contradictory, words) in [
+            ("22:00-23:00 skip defer", "must say skip or defer"),
+            ("22:00-23:00 UTC Asia/Tokyo", "must say UTC or Asia/Tokyo"),
+            ("day 22:00-23:00 weekly", "must say day or weekly"),
+            ("2026-12-24T00:00:00Z/2026-12-27T00:00:00Z UTC", "UTC goes with"),
+            ("monthly 2026-12-24T00:00:00Z/2026-12-27T00:00:00Z", "monthly goes with"),
+        ] {
+            let error = parse_exclusions([contradictory], Some("UTC")).unwrap_err();
+            assert!(error.contains(words), "{error}");
+        }
     }
 }

@@ -40,11 +40,12 @@ fn window((start, end): (u64, u64)) -> CycleWindow {
 /// The windows of a text, in milliseconds from the start of the unit.
 fn windows_of(text: &str, unit: Option<CalendarUnit>) -> Result<Vec<(u64, u64)>, String> {
     let words: Vec<&str> = text.split_whitespace().collect();
+    let starts_with_letter = |word: &str| word.starts_with(|c: char| c.is_ascii_alphabetic());
     let (days, hours) = match words.as_slice() {
         [one] if one.contains(':') => (None, Some(*one)),
-        [one] if one.starts_with(|c: char| c.is_ascii_digit()) => return spans(one),
-        [one] => (Some(*one), None),
-        [days, hours] => (Some(*days), Some(*hours)),
+        [one] if starts_with_letter(one) => (Some(*one), None),
+        [days, hours] if starts_with_letter(days) => (Some(*days), Some(*hours)),
+        [first, ..] if !starts_with_letter(first) && !text.contains(':') => return spans(text),
         _ => return Err(format!("must be one of {}", forms(unit))),
     };
     let days = match (days, unit) {
@@ -79,11 +80,12 @@ fn forms(unit: Option<CalendarUnit>) -> &'static str {
     }
 }
 
-/// `2h-5h`, from the start of the unit.
+/// `2h-5h` or `12d 8h-16d 2h`, from the start of the unit.
 fn spans(text: &str) -> Result<Vec<(u64, u64)>, String> {
     let allowed = "must be two spans from the start of the cycle, such as 2h-5h";
     let (start, end) = text.split_once('-').ok_or(allowed)?;
     let millis = |text: &str| {
+        let text = text.trim();
         let span = if text == "0" { Ok(Span::from_seconds(0)) } else { parse_span(text) };
         span.ok().and_then(Span::whole_millis).ok_or(allowed)
     };
@@ -170,6 +172,7 @@ mod tests {
         assert_eq!(read(&["0d-2d", "4h-50h"], unit(Month)), pairs(&[(0, 50)]));
         let period = CycleText::parse("8h").unwrap();
         assert_eq!(read(&["2h-5h", "0-1h"], period), pairs(&[(0, 1), (2, 5)]));
+        assert_eq!(read(&["1d 1h-2d 2h", "3d - 3d 1h"], unit(Month)), pairs(&[(25, 50), (72, 73)]));
     }
 
     #[test]
@@ -184,7 +187,11 @@ mod tests {
             ("05:00-05:00", day, "not empty"),
             ("5h-2h", day, "must end after it starts"),
             ("2h", day, "must be two spans"),
+            ("-1h-2h", day, "must be two spans"),
+            ("2h-1 parsec", day, "must be two spans"),
             ("", day, "must be one of"),
+            ("01:00 05:00", day, "must be one of"),
+            ("Mon Tue Wed", day, "must be one of"),
         ] {
             let error = parse_windows([text], cycle).unwrap_err();
             assert!(error.contains(words), "{error}");
