@@ -15,7 +15,7 @@ fn a_migration_goes_over_piece_by_piece() {
     let at = ["--cutover", "2026-01-01T00:00:00Z", "--format", "json"];
     let migrate = |more: &[&str]| {
         offbeat_with(
-            &[&["slots", "migrate", "--stdin"][..], &schedule, &at, more].concat(),
+            &[&["slots", "migrate"][..], &schedule, &at, more].concat(),
             b"a\t35\nb\t5\nc\t400\n",
             &[],
         )
@@ -66,7 +66,7 @@ fn ids_that_never_run_are_told() {
             &[],
         )
     };
-    let output = run(&["migrate", "--stdin", "--new-slots", "48"]);
+    let output = run(&["migrate", "--new-slots", "48"]);
     assert_eq!(output.status.code(), Some(1));
     let told = String::from_utf8_lossy(&output.stderr);
     let refused = told.lines().filter(|line| line.contains("old_schedule skip each")).count();

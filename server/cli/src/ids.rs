@@ -10,8 +10,9 @@ use super::input::{IdType, Line, for_each_line};
 
 #[derive(Debug, Args)]
 pub(super) struct IdArgs {
-    /// The IDs; without any, they are read from standard input, one a line, as they are: blank
-    /// lines and spaces too. IDs that begin with a hyphen and are no integers go after `--`
+    /// The IDs; without any, they are read from standard input, one a line: each line without its
+    /// line end (LF or CR LF) is an ID, with all its spaces, and so is a blank one. IDs that begin
+    /// with a hyphen and are no integers go after `--`
     #[arg(value_name = "ID", allow_negative_numbers = true)]
     pub(super) ids: Vec<String>,
 

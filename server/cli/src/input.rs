@@ -1,18 +1,22 @@
-//! IDs from lines and arguments.
+//! IDs from lines and arguments; files that have a largest size.
 
+use std::fs::File;
 use std::io::{self, BufRead, Read as _};
+use std::path::Path;
 
 use clap::ValueEnum;
 use offbeat_core::ids::is_canonical_decimal;
+use offbeat_core::limits::Limit;
 use offbeat_core::{Id, PlacementKind, Reason, Rejection};
 
+use super::Failure;
 use offbeat_service::limits::INPUT_LINE_BYTES;
 
 /// What the IDs are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum IdType {
-    /// Hyphenated UUIDs, canonical decimal integers, and everything else text, unhyphenated UUIDs
-    /// too (fractions with --placement fraction)
+    /// Hyphenated UUIDs, canonical decimal integers of up to 128 bits (longer ones are refused),
+    /// and everything else text, unhyphenated UUIDs too (fractions with --placement fraction)
     Auto,
     /// UUIDs, hyphenated or not
     Uuid,
@@ -44,7 +48,14 @@ fn read_any(text: &str) -> Result<Id<'_>, Rejection> {
     {
         return Ok(uuid);
     }
-    if is_canonical_decimal(text) { Id::decimal(text) } else { Id::text(text) }
+    if !is_canonical_decimal(text) {
+        return Id::text(text);
+    }
+    // As text it would be another ID than the same number elsewhere.
+    Id::decimal(text).map_err(|refused| {
+        let allowed = format!("{}; or text, with --id-type text", refused.allowed);
+        Rejection { allowed, ..refused }
+    })
 }
 
 fn read_fraction(text: &str) -> Result<Id<'_>, Rejection> {
@@ -98,6 +109,20 @@ pub(super) fn for_each_line<E: From<io::Error>>(
         }
     }
     Ok(())
+}
+
+/// Reads a file, if it is within its limit.
+pub(super) fn read_bounded(limit: Limit, path: &Path) -> Result<Vec<u8>, Failure> {
+    let failure = |what: String| Failure::Other(format!("{}: {what}", path.display()));
+    let largest = limit.max_size();
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(largest as u64 + 1).read_to_end(&mut bytes))
+        .map_err(|error| failure(error.to_string()))?;
+    if bytes.len() > largest {
+        return Err(failure(format!("must be {limit}")));
+    }
+    Ok(bytes)
 }
 
 #[cfg(test)]

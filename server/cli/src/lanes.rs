@@ -29,7 +29,7 @@ pub(super) struct PlanArgs {
     #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     tolerated_wait: Option<Span>,
 
-    /// Shorter run times count as this when slowdown is reckoned [default: their 10th percentile]
+    /// Shorter run times count as this in the slowdown [default: their 10th percentile]
     #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     slowdown_floor: Option<Span>,
 
@@ -53,7 +53,7 @@ pub(super) struct PlanArgs {
 /// What happens to a job at its timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TimeoutArg {
-    /// It begins anew in the next lane
+    /// It starts again in the next lane
     Abort,
     /// It goes on in the next lane
     Suspend,
@@ -149,9 +149,10 @@ fn write_plan(
     } else {
         writeln!(out, "NO LANES: one queue for all workers is as good, or better.")?;
     }
+    let workers = if args.workers == 1 { "worker" } else { "workers" };
     writeln!(
         out,
-        "{} jobs/s, mean run time {}, {} workers: {:.1} % of their time.\n",
+        "{} jobs/s, mean run time {}, {} {workers}: {:.1} % of their time.\n",
         args.arrival_rate,
         seconds(plan.mean_run_time.as_ref()),
         args.workers,

@@ -36,11 +36,11 @@ use offbeat_core::Rejection;
 use offbeat_service::config::ServeArgs;
 use offbeat_service::limits;
 
-/// Wrong usage, as `sysexits.h` numbers it.
+/// Invalid usage, as `sysexits.h` numbers it.
 const EXIT_USAGE: u8 = 64;
 
-const EXIT_STATUSES: &str = "Exit status: 0 if all went well; 1 if an ID was refused, a server does not serve, \
-or the world is otherwise wrong; 64 if the command line is.";
+const EXIT_STATUSES: &str = "Exit status: 0 on success; 1 on a runtime error, if an ID is refused, or if a server does \
+not serve; 64 on invalid usage.";
 
 #[derive(Debug, Parser)]
 #[command(
@@ -117,6 +117,9 @@ enum SlotsCommand {
     /// Writes the watermark for the next time to standard error.
     Due(Box<due::DueArgs>),
     /// Plan how IDs go over from one schedule to another
+    ///
+    /// The plan holds for all IDs; those that are given are shown one by one, too. No IDs are read
+    /// from a terminal.
     Migrate(Box<migrate::MigrateArgs>),
     /// Say how evenly IDs fill the slots, and what is wrong if they do not
     Audit(Box<audit::AuditArgs>),
@@ -211,11 +214,11 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
 /// Why a command could not do its work.
 #[derive(Debug)]
 enum Failure {
-    /// The flags are wrong: exit status 64.
+    /// Invalid usage: exit status 64.
     Usage(String),
-    /// The world is: exit status 1.
+    /// A runtime error: exit status 1.
     Other(String),
-    /// Nobody reads the output any more, as in `offbeat … | head`: a quiet end.
+    /// The reader of the output has closed it, as in `offbeat … | head`: exit status 0.
     OutputClosed,
 }
 
@@ -224,7 +227,7 @@ impl Failure {
     fn message(self) -> String {
         match self {
             Self::Usage(message) | Self::Other(message) => message,
-            Self::OutputClosed => "nobody reads the output".to_owned(),
+            Self::OutputClosed => "the output is closed".to_owned(),
         }
     }
 

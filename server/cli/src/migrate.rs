@@ -1,6 +1,6 @@
 //! `offbeat slots migrate`
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
@@ -24,10 +24,6 @@ use offbeat_service::clock;
 pub(super) struct MigrateArgs {
     #[command(flatten)]
     ids: IdArgs,
-
-    /// Read IDs from standard input, if none are given
-    #[arg(long)]
-    stdin: bool,
 
     /// When the new schedule takes over, as RFC 3339 [default: the next start of an old cycle]
     #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
@@ -316,11 +312,12 @@ pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Failure> {
         ids: Vec::new(),
         of_all_ids: None,
     };
-    let bad = if args.stdin || !args.ids.ids.is_empty() {
-        let sides = (&old, &new);
-        args.ids.each(old.placement().kind(), |given| Ok(plan.add(&migration, sides, &given)))?
-    } else {
+    let sides = (&old, &new);
+    // A plan for the schedules alone needs no IDs: nobody at a terminal should have to end the input.
+    let bad = if args.ids.ids.is_empty() && io::stdin().is_terminal() {
         0
+    } else {
+        args.ids.each(old.placement().kind(), |given| Ok(plan.add(&migration, sides, &given)))?
     };
     let mut out = BufWriter::new(io::stdout().lock());
     match args.format {

@@ -6,9 +6,9 @@ use clap::Args;
 use offbeat_core::{Catalog, Rejection, Schedule, ScheduleName};
 
 use super::Failure;
+use super::input::read_bounded;
 use offbeat_service::limits::SCHEDULE_FILE_BYTES;
-use offbeat_service::net::files;
-use offbeat_service::schedules::parse;
+use offbeat_text::schedules::parse;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Schedule")]
@@ -44,7 +44,7 @@ impl NamedArgs {
 
 /// The schedules of a file.
 pub(super) fn read(path: &Path) -> Result<Catalog, Failure> {
-    let contents = files::read(SCHEDULE_FILE_BYTES, path).map_err(Failure::Other)?;
+    let contents = read_bounded(SCHEDULE_FILE_BYTES, path)?;
     parse(&contents).map_err(|refused| Failure::Usage(refused.in_file(path)))
 }
 

@@ -14,7 +14,7 @@ use super::Failure;
 use super::named;
 use super::output::{AnswerFormat, Row, RowFormat, RowWriter, write_json_line};
 use super::schedule::{MoreScheduleArgs, parse_count, parse_span};
-use offbeat_service::schedule_text::CycleText;
+use offbeat_text::CycleText;
 
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("cycle_or_slots").required(true).multiple(true).args(["cycle", "slots", "schedules"])))]

@@ -5,8 +5,8 @@ use offbeat_core::{ExclusionTimes, Moment, PlacementKind, Profile, Schedule, Sch
 
 use super::Failure;
 use super::named::NamedArgs;
-pub(super) use offbeat_service::schedule_text::{CycleText, parse_count, parse_moment, parse_span};
-use offbeat_service::schedule_text::{parse_exclusions, parse_windows};
+pub(super) use offbeat_text::{CycleText, parse_count, parse_moment, parse_span};
+use offbeat_text::{parse_exclusions, parse_windows};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Schedule")]

@@ -9,10 +9,10 @@ use offbeat_core::{Catalog, Meanings, Schedule, ScheduleName};
 use serde::Serialize;
 
 use super::Failure;
+use super::input::read_bounded;
 use super::output::{Row, RowFormat, RowWriter};
 use offbeat_service::limits::SCHEDULE_FILE_BYTES;
-use offbeat_service::net::files;
-use offbeat_service::schedules::parse;
+use offbeat_text::schedules::parse;
 
 /// The file is refused.
 const EXIT_REFUSED: u8 = 2;
@@ -72,7 +72,7 @@ pub(super) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
 /// The schedules of the file, or why it is refused; a file that cannot be read at all fails.
 fn checked(args: &CheckArgs) -> Result<Result<Catalog, String>, Failure> {
     let read = |path: &PathBuf| {
-        let contents = files::read(SCHEDULE_FILE_BYTES, path).map_err(Failure::Other)?;
+        let contents = read_bounded(SCHEDULE_FILE_BYTES, path)?;
         Ok::<_, Failure>(parse(&contents).map_err(|refused| refused.in_file(path)))
     };
     let new = match read(&args.file)? {

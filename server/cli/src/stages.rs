@@ -1,5 +1,6 @@
 //! `offbeat stages allocate`
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufWriter, Read as _, Write};
 use std::process::ExitCode;
 
@@ -92,12 +93,27 @@ fn read_input() -> Result<String, Failure> {
     Ok(text)
 }
 
+/// The fields of a stage: columns of CSV, or fields of a JSON object.
+const FIELDS: [&str; 9] = [
+    "name",
+    "backlog_count",
+    "mean_service_time",
+    "service_times",
+    "done",
+    "minimum_worker_count",
+    "maximum_worker_count",
+    "current_worker_count",
+    "busy_worker_count",
+];
+
 /// The stages of a JSON array, or of CSV.
 pub(super) fn read_stages(input: &str) -> Result<Vec<proto::Stage>, Failure> {
     let json = if input.trim_start().starts_with(['[', '{']) {
-        serde_json::from_str::<Vec<IgnoredAny>>(input).map_err(|error| {
-            Failure::Usage(format!("standard input: must be a JSON array of stages ({error})"))
-        })?;
+        let stages: Vec<BTreeMap<String, IgnoredAny>> =
+            serde_json::from_str(input).map_err(|error| {
+                Failure::Usage(format!("standard input: must be a JSON array of stages ({error})"))
+            })?;
+        stages.iter().flat_map(BTreeMap::keys).try_for_each(|field| is_known(field))?;
         format!(r#"{{"stages":{input}}}"#)
     } else {
         json!({ "stages": stages_of_csv(input)? }).to_string()
@@ -105,6 +121,22 @@ pub(super) fn read_stages(input: &str) -> Result<Vec<proto::Stage>, Failure> {
     let read: proto::AllocateWorkersRequest =
         connect::read_json("offbeat.v1.AllocateWorkersRequest", json.as_bytes())?;
     Ok(read.stages)
+}
+
+/// Refuses a field that stages do not have. The names of the JSON API are good, too: `backlogCount`.
+fn is_known(field: &str) -> Result<(), Failure> {
+    let mut snake_case = String::new();
+    for letter in field.chars() {
+        if letter.is_ascii_uppercase() {
+            snake_case.push('_');
+        }
+        snake_case.push(letter.to_ascii_lowercase());
+    }
+    if FIELDS.contains(&snake_case.as_str()) {
+        return Ok(());
+    }
+    let fields = FIELDS.join(", ");
+    Err(Failure::Usage(format!("standard input: {field:?} is no field of a stage: {fields}")))
 }
 
 fn question(args: &AllocateArgs, input: &str) -> Result<proto::AllocateWorkersRequest, Failure> {
@@ -138,6 +170,14 @@ fn stages_of_csv(input: &str) -> Result<Vec<Value>, Failure> {
     let bad = |error: csv::Error| Failure::Usage(format!("standard input: {error}"));
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(input.as_bytes());
     let titles = reader.headers().map_err(bad)?.clone();
+    titles.iter().try_for_each(is_known)?;
+    let mut distinct = BTreeSet::new();
+    if let Some(title) = titles.iter().find(|title| !distinct.insert(*title)) {
+        let fields = FIELDS.join(", ");
+        let message =
+            format!("standard input: two columns {title:?}: must be one of each of {fields}");
+        return Err(Failure::Usage(message));
+    }
     let stage = |record: csv::StringRecord| {
         let cells = titles.iter().zip(&record).filter(|(_, cell)| !cell.is_empty());
         let cells = cells.map(|(title, cell)| (title.to_owned(), value_of(title, cell)));

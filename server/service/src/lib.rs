@@ -15,7 +15,6 @@ pub mod limits;
 pub mod metrics;
 pub mod net;
 pub mod reload;
-pub mod schedule_text;
 pub mod schedules;
 mod server;
 mod services;

@@ -6,7 +6,9 @@ use offbeat_core::{Catalog, Meanings};
 
 use super::files::Watched;
 use crate::limits::SCHEDULE_FILE_BYTES;
-use crate::schedules::{Loaded, parse};
+use offbeat_text::schedules::parse;
+
+use crate::schedules::Loaded;
 
 /// The log names so many of the versions that were removed.
 const SHOWN: usize = 8;

@@ -1,13 +1,8 @@
-//! Schedules that callers name: read from a file, exchanged under a running server.
-
-mod fields;
-mod file;
+//! Schedules that callers name: exchanged under a running server.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
 use offbeat_core::Catalog;
-
-pub use file::{FileRefusal, parse};
 
 /// The schedules that a server has loaded. Requests take a snapshot and keep it to their end:
 /// the lock is held while a pointer is copied.

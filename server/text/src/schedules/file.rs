@@ -28,7 +28,7 @@ use toml::de::DeTable;
 use super::fields::{
     Fields, Misplaced, calendar, exclusions, integer, moment, span, tables, text, windows, word,
 };
-use crate::schedule_text::CycleText;
+use crate::CycleText;
 
 /// The words of placements and profiles, as on the command line.
 const PLACEMENTS: [(&str, PlacementKind); 3] = [

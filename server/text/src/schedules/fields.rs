@@ -4,9 +4,7 @@ use offbeat_core::{CalendarSpec, CycleWindow, ExclusionSpec, Moment, Reason, Rej
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::schedule_text::{
-    CycleText, parse_exclusions, parse_moment, parse_span, parse_unit, parse_windows,
-};
+use crate::{CycleText, parse_exclusions, parse_moment, parse_span, parse_unit, parse_windows};
 
 /// A refusal, and where in the text it is.
 #[derive(Debug)]

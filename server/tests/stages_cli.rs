@@ -1,0 +1,38 @@
+//! `offbeat stages allocate` as a process.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+mod command;
+
+use command::{USAGE, json_of, offbeat_with};
+
+const ALLOCATE: [&str; 4] = ["stages", "allocate", "--workers", "10"];
+
+#[test]
+fn unknown_columns_and_fields_are_refused_in_the_names_of_the_help() {
+    for (input, unknown) in [
+        ("name,backlog\nA,3\n", "backlog"),
+        (r#"[{"name": "A", "backlogs": 3}]"#, "backlogs"),
+        ("name,done,name \nA,true,B\n", "name"),
+    ] {
+        let output = offbeat_with(&ALLOCATE, input.as_bytes(), &[]);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(USAGE), "{input}: {message}");
+        for word in [unknown, "backlog_count", "mean_service_time", "busy_worker_count"] {
+            assert!(message.contains(word), "{input} should name {word}: {message}");
+        }
+        assert!(!message.contains("backlogCount"), "{message}");
+    }
+}
+
+#[test]
+fn columns_and_fields_have_the_names_of_the_help_or_of_the_json_api() {
+    let allocate = |input: &str| json_of(&[&ALLOCATE[..], &["--format", "json"]].concat(), input);
+    let expected = allocate("name,backlog_count,mean_service_time,done\nA,3,1s,false\nB,1,,\n");
+    assert_eq!(expected["allocations"][0]["worker_count"], 7);
+    for same in [
+        "name,backlogCount,meanServiceTime\nA,3,1s\nB,1,\n",
+        r#"[{"name": "A", "backlog_count": 3, "mean_service_time": "1s"}, {"name": "B", "backlogCount": "1"}]"#,
+    ] {
+        assert_eq!(allocate(same), expected, "{same}");
+    }
+}

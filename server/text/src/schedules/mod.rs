@@ -1,0 +1,6 @@
+//! A file of named schedules.
+
+mod fields;
+mod file;
+
+pub use file::{FileRefusal, parse};
