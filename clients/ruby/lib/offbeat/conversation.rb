@@ -2,11 +2,14 @@
 
 require "openssl"
 require "socket"
+require_relative "secret"
 
 module Offbeat
   # Messages in both directions at the same time: the Connect protocol's streaming form over
   # a connection of its own. (Net::HTTP answers only when a request has been sent.)
   class Conversation
+    include Undumpable
+
     MAX_MESSAGE_BYTES = 64 << 20
     MAX_HEAD_BYTES = 64 << 10
     READ_BYTES = 64 << 10

@@ -15,6 +15,8 @@ module Offbeat
   # What did not reach the sidecar is sent again for some four seconds: as long as a
   # restart takes.
   class Transport
+    include Undumpable
+
     ATTEMPTS = 12
     BACKOFF = 0.05 # seconds, doubled each time,
     LONGEST_BACKOFF = 0.5 # up to this
@@ -32,6 +34,10 @@ module Offbeat
 
     def address
       @endpoint.address
+    end
+
+    def inspect
+      "#<#{self.class} #{address}>"
     end
 
     # The bytes of an answer to the bytes of a question; raises what went wrong.
