@@ -17,6 +17,8 @@ use Offbeat\Tls;
  */
 final class Conversation
 {
+    use NotSerializable;
+
     private const MAX_MESSAGE_BYTES = 64 << 20;
     private const MAX_HEAD_BYTES = 64 << 10;
     private const READ_BYTES = 64 << 10;
