@@ -11,6 +11,7 @@ module Offbeat
     include Undumpable
 
     MAX_MESSAGE_BYTES = 64 << 20
+    MAX_CHUNK_BYTES = MAX_MESSAGE_BYTES + 5 # with what says how long the message is
     MAX_HEAD_BYTES = 64 << 10
     READ_BYTES = 64 << 10
     END_STREAM = 2
@@ -115,8 +116,12 @@ module Offbeat
     end
 
     def dechunk
-      line = @bytes.index("\r\n") or return false
+      line = @bytes.index("\r\n")
+      raise ArgumentError if line.nil? && @bytes.bytesize > MAX_HEAD_BYTES
+      return false unless line
+
       size = Integer(@bytes.byteslice(0, line), 16)
+      raise ArgumentError unless size.between?(0, MAX_CHUNK_BYTES)
       return false if @bytes.bytesize < line + size + 4
       raise EOFError, "the stream broke off" if size.zero?
 
