@@ -67,13 +67,12 @@ def ask(client: offbeat.Client, ids: list[uuid.UUID]) -> dict[str, offbeat.SlotA
 
 
 def store(database: sqlite3.Connection, next_runs: dict[str, offbeat.SlotAssignments]) -> None:
-    """Write the next run of every account into its row."""
-    for name, assignments in next_runs.items():
-        seconds = (millis // 1000 for millis in assignments.next_run_unix_millis)
-        database.executemany(
-            f"UPDATE account SET next_{name}_at = ? WHERE id = ?",
-            zip(seconds, map(str, assignments.ids)),
-        )
+    """Write the next sync and the next report of every account into its row, in seconds."""
+    sync, report = next_runs["sync"], next_runs["report"]
+    database.executemany(
+        "UPDATE account SET next_sync_at = ? / 1000, next_report_at = ? / 1000 WHERE id = ?",
+        zip(sync.next_run_unix_millis, report.next_run_unix_millis, map(str, sync.ids)),
+    )
 
 
 def examine(database: sqlite3.Connection) -> Result:
@@ -126,11 +125,15 @@ def main() -> int:
     arguments = parser.parse_args()
     database = make_table(arguments.accounts)
     ids = [uuid.UUID(row[0]) for row in database.execute("SELECT id FROM account")]
-    with offbeat.Client() as client:
-        description = client.describe_schedule(EVERY_8_HOURS, population=len(ids))
-        started = time.perf_counter()
-        next_runs = ask(client, ids)
-        asked = time.perf_counter()
+    try:
+        with offbeat.Client() as client:
+            description = client.describe_schedule(EVERY_8_HOURS, population=len(ids))
+            started = time.perf_counter()
+            next_runs = ask(client, ids)
+            asked = time.perf_counter()
+    except offbeat.OffbeatError as error:
+        print(f"producer.py: {error}", file=sys.stderr)
+        return 1
     store(database, next_runs)
     stored = time.perf_counter()
     result = examine(database)
