@@ -205,6 +205,22 @@ final class TransportTest extends OffbeatTestCase
         unlink($address);
     }
 
+    public function testAStreamOfEndlessChunksOrLinesIsNoneOfASidecar(): void
+    {
+        $address = sys_get_temp_dir() . '/offbeat-' . bin2hex(random_bytes(6)) . '.sock';
+        $server = stream_socket_server("unix://$address");
+        foreach (["5000000\r\n", "fffffffff\r\n", str_repeat('0', 70_000)] as $start) {
+            $stream = new Conversation(Endpoint::of("unix:$address"), '/stream', 1.0);
+            $accepted = stream_socket_accept($server, 5);
+            fwrite($accepted, "HTTP/1.1 200 OK\r\ncontent-type: application/connect+proto\r\ntransfer-encoding: chunked\r\n\r\n$start");
+            fclose($accepted);
+            $thrown = self::thrown(OffbeatException::class, static fn () => $stream->read());
+            self::assertStringContainsString('none of a sidecar', $thrown->getMessage());
+            $stream->close();
+        }
+        unlink($address);
+    }
+
     /** As of a sidecar that knows outcomes which this client does not. */
     public function testAnswersWithoutAnOutcomeAreNamed(): void
     {

@@ -20,6 +20,8 @@ use Offbeat\Tls;
  */
 final class CurlTransport implements Transport
 {
+    use NotSerializable;
+
     /** A batch of 65,536 IDs that are all refused, with what is wrong about each. */
     private const MAX_ANSWER_BYTES = 64 << 20;
     /** The sidecar closes idle connections after 60 s. */

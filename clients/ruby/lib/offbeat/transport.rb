@@ -15,10 +15,13 @@ module Offbeat
   # What did not reach the sidecar is sent again for some four seconds: as long as a
   # restart takes.
   class Transport
+    include Undumpable
+
     ATTEMPTS = 12
     BACKOFF = 0.05 # seconds, doubled each time,
     LONGEST_BACKOFF = 0.5 # up to this
     LONGEST = 100_000_000 # seconds: sockets count time in fewer bits than Ruby
+    MAX_ANSWER_BYTES = 64 << 20 # a batch of 65,536 IDs that are all refused, with what is wrong about each
     KEEP_ALIVE = 30 # seconds; the sidecar keeps idle connections for 60
     LOST = [SystemCallError, IOError, Net::HTTPBadResponse, SocketError].freeze
     private_constant :LOST
@@ -32,6 +35,10 @@ module Offbeat
 
     def address
       @endpoint.address
+    end
+
+    def inspect
+      "#<#{self.class} #{address}>"
     end
 
     # The bytes of an answer to the bytes of a question; raises what went wrong.
@@ -81,23 +88,28 @@ module Offbeat
         connection.open_timeout = connection.read_timeout = connection.write_timeout = left
         request = Net::HTTP::Post.new(path, headers(left).merge(credentials))
         request.body = bytes
-        response = connection.request(request) do |incoming|
-          body = +""
-          incoming.read_body do |part| # in pieces, each within what is left
-            body << part
-            left = deadline - now
-            raise Net::ReadTimeout if left <= 0
-
-            connection.read_timeout = left
-          end
-          incoming.body = body
-        end
+        response = connection.request(request) { |incoming| incoming.body = read(connection, incoming, deadline) }
       rescue StandardError
         connection.finish if connection.started?
         raise
       end
       give_back(connection)
       response
+    end
+
+    # In pieces, each within what is left of the time.
+    def read(connection, incoming, deadline)
+      body = +""
+      incoming.read_body do |part|
+        body << part
+        raise ResourceExhausted, "#{address}: an answer of more than #{MAX_ANSWER_BYTES} bytes" if body.bytesize > MAX_ANSWER_BYTES
+
+        left = deadline - now
+        raise Net::ReadTimeout if left <= 0
+
+        connection.read_timeout = left
+      end
+      body
     end
 
     def answer(response)
