@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import time
 from collections.abc import Callable
 
+import grpc
 from measure import Case
 from offbeat.v1 import named_spread_pb2 as named
 from offbeat.v1 import spread_pb2 as spread
@@ -51,10 +53,8 @@ class Spread:
 
     def close(self) -> None:
         """Drops it, unless the server that had it is gone."""
-        try:
+        with contextlib.suppress(grpc.RpcError, ValueError):
             self.call("CloseSpread", named.CloseSpreadRequest(mode=named.CLOSE_MODE_DISCARD))
-        except Exception:  # noqa: BLE001, S110
-            pass
 
     def call(self, method: str, request: object) -> bytes:
         """A call about it."""
@@ -68,11 +68,11 @@ class Spread:
             names = [f"{name}{at}" for at in range(start, min(start + each, count))]
             self.call("SubmitGroups", submitted(names, size, job))
 
-    def leases(self, count: int, consumers: int) -> list[named.LeasedJob]:
+    def leases(self, count: int, consumers: int, name: str = "c") -> list[named.LeasedJob]:
         """Leases of so many consumers; those of the last call."""
         left, jobs = count, []
         for at in itertools.count():
-            pulled = named.PullJobsRequest(consumer=f"c{at % consumers}", max_jobs=4_096)
+            pulled = named.PullJobsRequest(consumer=f"{name}{at % consumers}", max_jobs=4_096)
             answer = named.PullJobsResponse.FromString(self.call("PullJobs", pulled))
             jobs = list(answer.leased.jobs)
             left -= len(jobs)
@@ -136,7 +136,7 @@ def many_jobs(spread: Spread) -> None:
 
 def many_groups(spread: Spread) -> None:
     """As many small groups as are made in some seconds."""
-    spread.groups(200_000, 1)
+    spread.groups(400_000, 1)
 
 
 def leased(spread: Spread) -> list[named.LeasedJob]:
@@ -163,8 +163,8 @@ def dead_letters(spread: Spread) -> None:
 def in_pieces(spread: Spread) -> None:
     """4,096 groups of which every second job is settled, so that their state has many ranges."""
     spread.groups(128, 2_048)
-    for _ in range(64):
-        spread.settle(spread.leases(4_096, 1)[::2], named.VERDICT_ACK)
+    for at in range(64):
+        spread.settle(spread.leases(4_096, 1, f"c{at}-")[::2], named.VERDICT_ACK)
 
 
 def thousand_spreads(spread: Spread) -> None:
@@ -215,26 +215,136 @@ PAIRS = [number for at in range(1_024) for number in (2 * at, 2 * at + 1)]
 LONGEST = seconds(600)
 CASES = [
     dealt("131,072 groups of 32 jobs, 65,536 feeders", lambda: [32] * 2 * MOST),
-    dealt("131,072 groups, COOLDOWN", lambda: [at % 64 for at in range(2 * MOST)], policy=COOLDOWN, max_open_groups=MOST),
+    dealt(
+        "131,072 groups, COOLDOWN",
+        lambda: [at % 64 for at in range(2 * MOST)],
+        policy=COOLDOWN,
+        max_open_groups=MOST,
+    ),
     dealt("131,072 empty groups", lambda: [0] * 2 * MOST),
-    dealt("a group of 1,000 jobs, 6.5e7 idle turns", lambda: [1_000], policy=COOLDOWN, on_shortage=spread.SHORTAGE_POLICY_WAIT),
-    case("OpenSpread", "65,536 feeders, x 32", Spread(nothing), lambda spread: named.OpenSpreadRequest(spec={"feeder_count": 1}), burst=32),
+    # The time of a reader who takes 500 MB: turns are made as they are taken.
+    dealt(
+        "a group of 1,000 jobs, 6.5e7 idle turns",
+        lambda: [1_000],
+        policy=COOLDOWN,
+        on_shortage=spread.SHORTAGE_POLICY_WAIT,
+    ),
+    case(
+        "OpenSpread",
+        "65,536 feeders, x 32",
+        Spread(nothing),
+        lambda spread: named.OpenSpreadRequest(spec={"feeder_count": 1}),
+        burst=32,
+    ),
     case("SubmitGroups", "390,000 empty jobs", wide(nothing), lambda _: submitted(["g"], 390_000)),
-    case("SubmitGroups", "4,096 groups of 90 jobs", wide(nothing), lambda _: submitted([f"g{at}" for at in range(4_096)], 90)),
-    case("SubmitGroups", "a job of 256 KiB, 15 times", wide(nothing), lambda _: submitted([f"g{at}" for at in range(15)], 1, b"j" * (1 << 18))),
-    case("SubmitGroups", "300 groups of 2,100 jobs, 1,024 ranges settled", wide(nothing), lambda _: submitted([f"g{at}" for at in range(180)], 2_100, settled_ranges=PAIRS, first_receipt={"lease": LONGEST})),
-    case("WaitForGroups", "4,096 unknown groups, IDs of 256 bytes", Spread(nothing), lambda spread: named.WaitForGroupsRequest(group_ids=long_names(spread))),
-    case("WaitForGroups", "128 groups of 1,024 ranges", wide(in_pieces, feeder_count=1), lambda _: named.WaitForGroupsRequest(group_ids=[f"g{at}" for at in range(128)])),
-    case("PullJobs", "4,096 of 8e6 jobs in 20 groups", wide(many_jobs), lambda _: named.PullJobsRequest(consumer="c", max_jobs=4_096)),
-    case("PullJobs", "4,096 of 200,000 groups, COOLDOWN", wide(many_groups, policy=COOLDOWN, max_open_groups=MOST), lambda _: named.PullJobsRequest(consumer="c", max_jobs=4_096)),
-    case("PullJobs", "after 262,144 leases ended", wide(ended_leases, lease=seconds(1)), lambda _: named.PullJobsRequest(consumer="d", max_jobs=4_096)),
-    case("SettleJobs", "4,096 acks", wide(leased), lambda spread: named.SettleJobsRequest(epoch=spread.epoch, verdicts=verdicts_of(spread.jobs, named.VERDICT_ACK))),
-    case("SettleJobs", "4,096 stale verdicts, x 8", wide(leased), lambda spread: named.SettleJobsRequest(epoch=1, verdicts=verdicts_of(spread.jobs, named.VERDICT_NACK)), burst=8),
+    case(
+        "SubmitGroups",
+        "4,096 groups of 90 jobs",
+        wide(nothing),
+        lambda _: submitted([f"g{at}" for at in range(4_096)], 90),
+    ),
+    case(
+        "SubmitGroups",
+        "a job of 256 KiB, 15 times",
+        wide(nothing),
+        lambda _: submitted([f"g{at}" for at in range(15)], 1, b"j" * (1 << 18)),
+    ),
+    case(
+        "SubmitGroups",
+        "180 groups of 2,100 jobs, 1,024 ranges settled",
+        wide(nothing),
+        lambda _: submitted(
+            [f"g{at}" for at in range(180)],
+            2_100,
+            settled_ranges=PAIRS,
+            first_receipt={"lease": LONGEST},
+        ),
+    ),
+    case(
+        "WaitForGroups",
+        "4,096 unknown groups, IDs of 256 bytes",
+        Spread(nothing),
+        lambda spread: named.WaitForGroupsRequest(group_ids=long_names(spread)),
+    ),
+    case(
+        "WaitForGroups",
+        "128 groups of 1,024 ranges",
+        wide(in_pieces, feeder_count=1),
+        lambda _: named.WaitForGroupsRequest(group_ids=[f"g{at}" for at in range(128)]),
+    ),
+    case(
+        "PullJobs",
+        "4,096 of 8e6 jobs in 20 groups",
+        wide(many_jobs),
+        lambda _: named.PullJobsRequest(consumer="c", max_jobs=4_096),
+    ),
+    case(
+        "PullJobs",
+        "4,096 of 400,000 groups, COOLDOWN",
+        wide(many_groups, policy=COOLDOWN, max_open_groups=MOST),
+        lambda _: named.PullJobsRequest(consumer="c", max_jobs=4_096),
+    ),
+    case(
+        "PullJobs",
+        "after 262,144 leases ended",
+        wide(ended_leases, lease=seconds(1)),
+        lambda _: named.PullJobsRequest(consumer="d", max_jobs=4_096),
+    ),
+    case(
+        "SettleJobs",
+        "4,096 acks",
+        wide(leased),
+        lambda spread: named.SettleJobsRequest(
+            epoch=spread.epoch, verdicts=verdicts_of(spread.jobs, named.VERDICT_ACK)
+        ),
+    ),
+    case(
+        "SettleJobs",
+        "4,096 stale verdicts, x 8",
+        wide(leased),
+        lambda spread: named.SettleJobsRequest(
+            epoch=1, verdicts=verdicts_of(spread.jobs, named.VERDICT_NACK)
+        ),
+        burst=8,
+    ),
     streamed(),
-    case("DescribeSpread", "200,000 groups, x 32", wide(many_groups), lambda _: named.DescribeSpreadRequest(), burst=32),
-    case("ListSpreads", "1,000 spreads, x 8", Spread(thousand_spreads), lambda _: named.ListSpreadsRequest(page_size=1_000), burst=8),
-    case("ListDeadLetters", "1,000 of 65,536", wide(dead_letters), lambda _: named.ListDeadLettersRequest(page_size=1_000), burst=8),
-    case("DeleteDeadLetters", "4,096 of 65,536", wide(dead_letters), lambda _: named.DeleteDeadLettersRequest(numbers=range(65_535, 61_439, -1))),
-    case("CloseSpread", "discards 8e6 jobs", wide(many_jobs), lambda _: named.CloseSpreadRequest(mode=named.CLOSE_MODE_DISCARD)),
-    case("CloseSpread", "discards 200,000 groups", wide(many_groups), lambda _: named.CloseSpreadRequest(mode=named.CLOSE_MODE_DISCARD)),
+    case(
+        "DescribeSpread",
+        "400,000 groups, x 32",
+        wide(many_groups),
+        lambda _: named.DescribeSpreadRequest(),
+        burst=32,
+    ),
+    case(
+        "ListSpreads",
+        "1,000 spreads, x 8",
+        Spread(thousand_spreads),
+        lambda _: named.ListSpreadsRequest(page_size=1_000),
+        burst=8,
+    ),
+    case(
+        "ListDeadLetters",
+        "1,000 of 65,536",
+        wide(dead_letters),
+        lambda _: named.ListDeadLettersRequest(page_size=1_000),
+        burst=8,
+    ),
+    case(
+        "DeleteDeadLetters",
+        "4,096 of 65,536",
+        wide(dead_letters),
+        lambda _: named.DeleteDeadLettersRequest(numbers=range(65_535, 61_439, -1)),
+    ),
+    case(
+        "CloseSpread",
+        "discards 8e6 jobs",
+        wide(many_jobs),
+        lambda _: named.CloseSpreadRequest(mode=named.CLOSE_MODE_DISCARD),
+    ),
+    case(
+        "CloseSpread",
+        "discards 400,000 groups",
+        wide(many_groups),
+        lambda _: named.CloseSpreadRequest(mode=named.CLOSE_MODE_DISCARD),
+    ),
 ]

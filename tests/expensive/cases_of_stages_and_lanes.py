@@ -1,4 +1,4 @@
-"""The most expensive requests of StageService, LaneService, LatenessService and SimulationService."""
+"""The most expensive requests of the services of stages, lanes, lateness and simulation."""
 
 from __future__ import annotations
 
@@ -45,9 +45,7 @@ def next_stage(made: list[stages_pb2.Stage], **more: object) -> stages_pb2.NextS
 def lanes(count: int = 16, name: str = "l", workers: int = 1_000_000) -> lanes_pb2.LaneSet:
     """As many as can be."""
     made = [
-        lanes_pb2.Lane(
-            name=f"{name}{at:02}", worker_count=workers, attempt_timeout=seconds(at + 1)
-        )
+        lanes_pb2.Lane(name=f"{name}{at:02}", worker_count=workers, attempt_timeout=seconds(at + 1))
         for at in range(count)
     ]
     return lanes_pb2.LaneSet(lanes=made)
@@ -114,7 +112,7 @@ duration = "2d"
 workers = 10000
 seeds = [1]
 [users]
-count = 24000
+count = 20000
 cycle = "1h"
 [[kinds]]
 name = "sync"
@@ -139,22 +137,105 @@ DISPATCH, PLAN = "LaneService/DispatchJobs", "LaneService/PlanLanes"
 SIMULATE = "SimulationService/Simulate"
 CASES = [
     case(ALLOCATE, "256 stages, from none to 1e9 workers", lambda: allocate(stages(FEW), WORKERS)),
-    case(ALLOCATE, "256 stages, from 1e9 workers each to none", lambda: allocate(stages(FEW, current_worker_count=WORKERS), 0)),
-    case(ALLOCATE, "2 stages, from none to 1e9 workers, max_moves 0", lambda: allocate(stages(2), WORKERS, max_moves=0)),
-    case(ALLOCATE, "100,000 stages, from none to 1e9 workers, LATENCY", lambda: allocate(stages(MANY), WORKERS, weighting=LATENCY)),
-    case(ALLOCATE, "256 stages, 1e9 workers to where work is, max_moves 100,000", lambda: allocate(unlike(FEW), WORKERS, max_moves=100_000)),
-    case(ALLOCATE, "100,000 stages, LATENCY, max_moves 100,000", lambda: allocate(unlike(MANY), WORKERS, weighting=LATENCY, max_moves=100_000)),
-    case(ALLOCATE, "100,000 stages, 1e9 workers, maxima, D'Hondt", lambda: allocate([*stages(MANY - 1, maximum_worker_count=10_001, current_worker_count=10_000), stages_pb2.Stage(name="last", backlog_count=1)], WORKERS, rule=D_HONDT)),
-    case(ALLOCATE, "2 stages with 200,000 service times each", lambda: allocate([stages_pb2.Stage(name=name, backlog_count=1, service_times=[seconds(1)] * 400_000) for name in "ab"], 2)),
-    case(NEXT, "100,000 stages, LATENCY", lambda: next_stage(stages(MANY, current_worker_count=5, mean_service_time=seconds(3)), current_stage=f"s{MANY - 1}", weighting=LATENCY)),
-    case(NEXT, "100,000 stages, half of them done, D'Hondt", lambda: next_stage([*stages(MANY // 2, done=True), *[stages_pb2.Stage(name=f"t{at}", backlog_count=2**40 + at, minimum_worker_count=3) for at in range(MANY // 2)]], rule=D_HONDT)),
-    case("LaneService/RouteJob", "60,000 lanes timed out, x 16", lambda: lanes_pb2.RouteJobRequest(lane_set=lanes(), timed_out_lanes=["l14"] * 50_000), burst=16),
+    case(
+        ALLOCATE,
+        "256 stages, from 1e9 workers each to none",
+        lambda: allocate(stages(FEW, current_worker_count=WORKERS), 0),
+    ),
+    case(
+        ALLOCATE,
+        "2 stages, from none to 1e9 workers, max_moves 0",
+        lambda: allocate(stages(2), WORKERS, max_moves=0),
+    ),
+    case(
+        ALLOCATE,
+        "100,000 stages, from none to 1e9 workers, LATENCY",
+        lambda: allocate(stages(MANY), WORKERS, weighting=LATENCY),
+    ),
+    case(
+        ALLOCATE,
+        "256 stages, workers to where work is, max_moves 1e5, x 4",
+        lambda: allocate(unlike(FEW), WORKERS, max_moves=100_000),
+        burst=4,
+    ),
+    case(
+        ALLOCATE,
+        "100,000 stages, LATENCY, max_moves 100,000",
+        lambda: allocate(unlike(MANY), WORKERS, weighting=LATENCY, max_moves=100_000),
+    ),
+    case(
+        ALLOCATE,
+        "100,000 stages, 1e9 workers, maxima, D'Hondt",
+        lambda: allocate(
+            [
+                *stages(MANY - 1, maximum_worker_count=10_001, current_worker_count=10_000),
+                stages_pb2.Stage(name="last", backlog_count=1),
+            ],
+            WORKERS,
+            rule=D_HONDT,
+        ),
+    ),
+    case(
+        ALLOCATE,
+        "2 stages with 200,000 service times each",
+        lambda: allocate(
+            [
+                stages_pb2.Stage(name=name, backlog_count=1, service_times=[seconds(1)] * 400_000)
+                for name in "ab"
+            ],
+            2,
+        ),
+    ),
+    case(
+        NEXT,
+        "100,000 stages, LATENCY",
+        lambda: next_stage(
+            stages(MANY, current_worker_count=5, mean_service_time=seconds(3)),
+            current_stage=f"s{MANY - 1}",
+            weighting=LATENCY,
+        ),
+    ),
+    case(
+        NEXT,
+        "100,000 stages, half of them done, D'Hondt",
+        lambda: next_stage(
+            [
+                *stages(MANY // 2, done=True),
+                *[
+                    stages_pb2.Stage(
+                        name=f"t{at}", backlog_count=2**40 + at, minimum_worker_count=3
+                    )
+                    for at in range(MANY // 2)
+                ],
+            ],
+            rule=D_HONDT,
+        ),
+    ),
+    case(
+        "LaneService/RouteJob",
+        "50,000 lanes timed out, x 16",
+        lambda: lanes_pb2.RouteJobRequest(lane_set=lanes(), timed_out_lanes=["l14"] * 50_000),
+        burst=16,
+    ),
     case(DISPATCH, "65,536 jobs, 8 lanes timed out each", lambda: dispatch(8)),
     case(DISPATCH, "65,536 jobs with predictions, 16e6 workers", lambda: dispatch(0)),
     case("LaneService/SplitWorkers", "16 lanes, 16e6 workers, x 32", split, burst=32),
     case(PLAN, "400,000 samples, 1,000 workers, 3 lanes", lambda: plan(1_000)),
     case(PLAN, "400,000 samples, 10 workers, 3 lanes", lambda: plan(10)),
-    case("LatenessService/RecordLateness", "65,536 runs, x 8", lambda: lateness_pb2.RecordLatenessRequest(schedule="s", lateness_millis=[-31_622_400_000 + at * 900_000 for at in range(65_536)]), burst=8),
+    case(
+        "LatenessService/RecordLateness",
+        "65,536 runs, x 8",
+        lambda: lateness_pb2.RecordLatenessRequest(
+            schedule="s", lateness_millis=[-31_622_400_000 + at * 900_000 for at in range(65_536)]
+        ),
+        burst=8,
+    ),
     case(SIMULATE, "4e6 jobs", lambda: simulate(JOBS), streams=(False, True), most_cpu=20),
-    case(SIMULATE, "5e7 events of conflicts", lambda: simulate(CONFLICTS), streams=(False, True), most_cpu=20),
+    case(
+        SIMULATE,
+        "5e7 events of conflicts",
+        lambda: simulate(CONFLICTS),
+        streams=(False, True),
+        most_cpu=20,
+    ),
 ]

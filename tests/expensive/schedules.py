@@ -77,10 +77,15 @@ def skipped(**spec: object) -> Schedule:
     return schedule(calendar=calendar(), exclusions=[never], **spec)
 
 
-def skipped_months() -> Schedule:
+def skipped_months(**spec: object) -> Schedule:
     """The same by months, where others are excluded besides."""
-    nearly = [exclusion(day * DAY, (day + 1) * DAY - 1, EXCLUSION_POLICY_SKIP, unit=CALENDAR_UNIT_MONTH) for day in range(28)]
-    return schedule(calendar=calendar(CALENDAR_UNIT_MONTH), exclusions=[*nearly, *exclusions(100)])
+    nearly = [
+        exclusion(day * DAY, (day + 1) * DAY - 1, EXCLUSION_POLICY_SKIP, unit=CALENDAR_UNIT_MONTH)
+        for day in range(28)
+    ]
+    return schedule(
+        calendar=calendar(CALENDAR_UNIT_MONTH), exclusions=[*nearly, *exclusions(100)], **spec
+    )
 
 
 def windowed(**spec: object) -> Schedule:
@@ -105,7 +110,12 @@ PRIME = schedule(period=seconds(316_223_983), slot_count=524_288)
 
 def uuids(count: int = IDS) -> id_pb2.IdColumn:
     """As text."""
-    return id_pb2.IdColumn(uuids=[str(uuid.UUID(int=at * 0x9E3779B97F4A7C15F39CC0605CEDC835 % 2**128)) for at in range(count)])
+    return id_pb2.IdColumn(
+        uuids=[
+            str(uuid.UUID(int=at * 0x9E3779B97F4A7C15F39CC0605CEDC835 % 2**128))
+            for at in range(count)
+        ]
+    )
 
 
 def texts(count: int = IDS, length: int = 56) -> id_pb2.IdColumn:

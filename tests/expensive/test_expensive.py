@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cases_of_schedules
 import cases_of_slots
 import cases_of_spreads
 import cases_of_stages_and_lanes
@@ -17,7 +18,12 @@ from offbeat.v1 import (
     stages_pb2,
 )
 
-CASES = [*cases_of_slots.CASES, *cases_of_stages_and_lanes.CASES, *cases_of_spreads.CASES]
+CASES = [
+    *cases_of_slots.CASES,
+    *cases_of_schedules.CASES,
+    *cases_of_stages_and_lanes.CASES,
+    *cases_of_spreads.CASES,
+]
 PROTOS = (
     lanes_pb2,
     lateness_pb2,

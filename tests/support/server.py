@@ -130,7 +130,9 @@ class Server:
         total = 0.0
         for line in self.look("/metrics").splitlines():
             found = re.fullmatch(rf"{name}(?:\{{(.*)\}})? (\S+)", line)
-            if found and all(f'{key}="{value}"' in (found[1] or "") for key, value in labels.items()):
+            if found and all(
+                f'{key}="{value}"' in (found[1] or "") for key, value in labels.items()
+            ):
                 total += float(found[2])
         return total
 
