@@ -13,7 +13,7 @@ use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 
 use super::Failure;
 use offbeat_service::config::{DEFAULT_ADDRESS, ListenAddress};
-use offbeat_service::post::{Peer, post};
+use super::post::{Peer, post};
 
 /// The standard health service, over HTTP/1.1: a probe needs no more.
 const CHECK: &str = "/grpc.health.v1.Health/Check";

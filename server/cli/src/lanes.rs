@@ -11,9 +11,9 @@ use super::Failure;
 use super::input::{Line, for_each_line};
 use super::output::AnswerFormat;
 use super::schedule::{parse_count, parse_span};
-use offbeat_service::http::connect;
-use offbeat_service::proto;
-use offbeat_service::rpc::lanes::plan;
+use offbeat_proto::json as connect;
+use offbeat_proto as proto;
+use offbeat_service::api::lanes::plan;
 
 #[derive(Debug, Args)]
 pub(super) struct PlanArgs {

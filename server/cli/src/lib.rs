@@ -14,6 +14,7 @@ mod memory;
 mod migrate;
 mod named;
 mod output;
+mod post;
 mod priority;
 pub mod reading;
 mod reciprocal;

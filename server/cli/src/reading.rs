@@ -8,7 +8,7 @@ use offbeat_core::{Id, Moment, PlacementKind, Rejection, Span};
 use super::Failure;
 use super::input::{IdType, Line, for_each_line};
 use super::{lanes, schedule, spread, stages};
-use offbeat_service::proto;
+use offbeat_proto as proto;
 
 /// Spreads groups, one a line, as `offbeat spread` does.
 ///
