@@ -1,6 +1,7 @@
 """A caller who behaves, in a process of its own: 200 calls a second on one connection.
 
-``python caller.py PORT [ADMIN_PORT]`` is that process. Beside its calls it asks the admin port
+``python caller.py MESSAGE PORT [ADMIN_PORT]`` is that process, with the message of a call in
+hexadecimal digits, so that it need not load protobuf. Beside its calls it asks the admin port
 whether the server is ready, twice a second, each time on a new connection, as the kubelet does.
 Each line on standard input asks for what it has seen since the line before.
 """
@@ -16,6 +17,9 @@ import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from frames import Peer, call
+
+METHOD = "/offbeat.v1.SlotService/AssignSlot"
 RATE = 200
 PROBES_A_SECOND = 2
 #: Seconds after which a call or a probe is given up.
@@ -36,10 +40,10 @@ class Record:
 class Caller:
     """Starts and asks the process."""
 
-    def __init__(self, port: int, admin_port: int | None = None) -> None:
+    def __init__(self, message: bytes, port: int, admin_port: int | None = None) -> None:
         ports = [str(port)] if admin_port is None else [str(port), str(admin_port)]
         self.process = subprocess.Popen(
-            [sys.executable, Path(__file__), *ports],
+            [sys.executable, Path(__file__), message.hex(), *ports],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -65,16 +69,20 @@ class Caller:
 class Calls:
     """The calls of the process, and their record."""
 
-    def __init__(self, port: int, admin_port: int | None) -> None:
-        self.port, self.admin_port, self.peer = port, admin_port, None
+    def __init__(self, message: bytes, port: int, admin_port: int | None) -> None:
+        self.message, self.port, self.admin_port = message, port, admin_port
+        self.peer: Peer | None = None
         self.changed = threading.Condition()
         self.seen = Record()
+        #: Set to probe at once.
+        self.probe_now = threading.Event()
         #: When the last call, and the last probe, began that has ended.
         self.last_call = self.last_probe = 0.0
 
     def take_record(self) -> Record:
         """Waits for a call and a probe that begin now, and returns the record until then."""
         now = time.monotonic()
+        self.probe_now.set()
         with self.changed:
             self.changed.wait_for(
                 lambda: self.last_call > now and (self.admin_port is None or self.last_probe > now)
@@ -99,16 +107,13 @@ class Calls:
 
     def call(self) -> str | None:
         """One call; what went wrong with it."""
-        from frames import Peer, call
-        from questions import ASSIGN_SLOT, one_slot
-
         if self.peer is None:
             try:
-                self.peer, self.stream, self.request = Peer(self.port), 1, one_slot()
+                self.peer, self.stream = Peer(self.port), 1
             except OSError as error:
                 return f"cannot connect: {error}"
         stream, self.stream = self.stream, self.stream + 2
-        answer = self.peer.ask(stream, call(stream, ASSIGN_SLOT, self.request), GIVEN_UP)
+        answer = self.peer.ask(stream, call(stream, METHOD, self.message), GIVEN_UP)
         del self.peer.answers[stream]
         if answer.status == "0" and answer.ended and answer.size > 5:
             return None
@@ -120,6 +125,8 @@ class Calls:
     def repeat_probes(self) -> None:
         """Probes for ever."""
         while True:  # until the process is killed
+            self.probe_now.wait(1 / PROBES_A_SECOND)
+            self.probe_now.clear()
             began = time.monotonic()
             failure = self.probe()
             with self.changed:
@@ -128,7 +135,6 @@ class Calls:
                 self.seen.failures += [failure] if failure else []
                 self.last_probe = began
                 self.changed.notify_all()
-            time.sleep(1 / PROBES_A_SECOND)
 
     def probe(self) -> str | None:
         """One probe; what went wrong with it."""
@@ -145,8 +151,8 @@ class Calls:
 
 def main() -> None:
     """The process."""
-    ports = [int(port) for port in sys.argv[1:]]
-    calls = Calls(ports[0], ports[1] if len(ports) > 1 else None)
+    message, ports = bytes.fromhex(sys.argv[1]), [int(port) for port in sys.argv[2:]]
+    calls = Calls(message, ports[0], ports[1] if len(ports) > 1 else None)
     threading.Thread(target=calls.repeat_calls, daemon=True).start()
     if calls.admin_port is not None:
         threading.Thread(target=calls.repeat_probes, daemon=True).start()

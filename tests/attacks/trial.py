@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 
 from caller import Caller
+from questions import one_slot
 
 from server import Server, within
 
@@ -34,7 +35,7 @@ class Trial:
         self.notes: list[str] = []
         # What is made at first use belongs to an idle server.
         assert self.server.is_serving(), self.server.logs()
-        self.caller = Caller(self.port, self.server.admin_port if probed else None)
+        self.caller = Caller(one_slot(), self.port, self.server.admin_port if probed else None)
         seen = self.caller.record()
         assert not seen.failures, seen.failures
 
