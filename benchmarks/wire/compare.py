@@ -1,0 +1,66 @@
+"""Compares batches through the clients with those of another binary, the two in turns in one run.
+
+compare.py [ROUNDS [SECONDS]]: `OFFBEAT_BIN` names the one binary, `OFFBEAT_BASELINE_BIN` the other,
+and `OFFBEAT_BASELINE_TREE` a checkout whose clients speak its contract, where that is another one:
+
+    git worktree add target/baseline 6657406
+
+Each round runs `run.sh` with the one, then with the other, a little each; the figures are medians
+of the rounds, and the budget is 0.8 of what the other does.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+BUILT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
+BUDGET = 0.8
+
+
+def main() -> int:
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    seconds = sys.argv[2] if len(sys.argv) > 2 else "0.3"
+    baseline = os.environ.get("OFFBEAT_BASELINE_BIN")
+    if baseline is None:
+        print("compare.py: OFFBEAT_BASELINE_BIN is not set", file=sys.stderr)
+        return 64
+    ours = os.environ.get("OFFBEAT_BIN", str(BUILT / "release" / "offbeat"))
+    sides = [(ours, str(ROOT)), (baseline, os.environ.get("OFFBEAT_BASELINE_TREE", str(ROOT)))]
+    found: list[dict[str, list[float]]] = [{}, {}]
+    for _ in range(rounds):
+        for rates, (binary, tree) in zip(found, sides):
+            for name, rate in measured(binary, tree, seconds):
+                rates.setdefault(name, []).append(rate)
+    ratios = []
+    for name, rates in found[0].items():
+        if name in found[1]:
+            new, old = statistics.median(rates), statistics.median(found[1][name])
+            ratios.append(new / old)
+            below = "  BELOW THE BUDGET" if new / old < BUDGET else ""
+            print(f"{name}\t{new:.0f}\t{old:.0f}\t{new / old:.2f}{below}")
+    print(f"median of the ratios\t{statistics.median(ratios):.2f}\tsmallest\t{min(ratios):.2f}")
+    return 0
+
+
+def measured(binary: str, tree: str, seconds: str) -> list[tuple[str, float]]:
+    """What one run prints, without what is decided in process."""
+    done = subprocess.run(
+        [ROOT / "benchmarks" / "wire" / "run.sh", seconds],
+        env={**os.environ, "OFFBEAT_BIN": binary, "OFFBEAT_WIRE_TREE": tree},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    return [(name, float(rate)) for name, rate in rows if "in process" not in name]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
