@@ -2,7 +2,8 @@
 # Measures batches over the wire beside deciding in process, in three languages:
 # benchmarks/wire/run.sh [SECONDS [IDS A CALL]], after a release build. Nothing is pinned.
 #
-# OFFBEAT_BIN names the server, OFFBEAT_WIRE_TREE the checkout whose clients and programs ask it.
+# OFFBEAT_BIN names the server, OFFBEAT_WIRE_TREE the checkout whose clients and programs ask it,
+# OFFBEAT_WIRE_LANGUAGES some of them.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tree=${OFFBEAT_WIRE_TREE:-$PWD}
@@ -14,7 +15,7 @@ sleep 0.5
 measure() {
     local language=$1
     shift
-    "$@" | sed "s/^/$language, /"
+    case ${OFFBEAT_WIRE_LANGUAGES:-$language} in *"$language"*) "$@" | sed "s/^/$language, /" ;; esac
 }
 PYTHONPATH=$tree/clients/python/src measure Python "$python" "$tree/benchmarks/wire/wire.py" "$address" "$@"
 measure Ruby ruby -I "$tree/clients/ruby/lib" "$tree/benchmarks/wire/wire.rb" "$address" "$@"
