@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{Failure, memory, priority};
+use super::Failure;
 use offbeat_service::config::{Admin, Config, ServeArgs};
 use offbeat_service::net::Server;
 use offbeat_service::telemetry::Telemetry;
@@ -17,10 +17,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(cores)
-        .on_thread_start(priority::of_pool_thread)
         .build()?;
-    memory::keep_what_batches_take();
-    priority::of_serving_thread();
     runtime.block_on(serve(args, &config))?;
     runtime.shutdown_background(); // a long batch does not outlast the grace period
     Ok(ExitCode::SUCCESS)
@@ -49,7 +46,6 @@ async fn serve(args: &ServeArgs, config: &Config) -> Result<(), Failure> {
             _ = interrupt.recv() => {}
         }
     };
-    memory::let_go_of_the_start();
     server.run(shutdown).await;
     telemetry.flush().await;
     Ok(())
