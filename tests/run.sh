@@ -173,9 +173,10 @@ ended() {
     tail -3 "target/$1.log"
 }
 
-# The sidecar as users build it: mostly on one core, so that something may run on the other.
+# The sidecar and the simulator as users build them: mostly on one core, so that something may run on
+# the other.
 build() {
-    cargo build --release --locked --quiet --package offbeat
+    cargo build --release --locked --quiet --package offbeat --package offbeat-simulate
 }
 
 ruby_tests() {

@@ -18,7 +18,7 @@ process() {
     for _ in 1 2 3; do
         rm -f "$scratch/slots.sqlite"
         begun=${EPOCHREALTIME/[.,]/}
-        "$built"/offbeat simulate "$scratch/slots.toml" "$@" >/dev/null
+        "$built"/offbeat-simulate "$scratch/slots.toml" "$@" >/dev/null
         took=$((${EPOCHREALTIME/[.,]/} - begun))
         if [ -z "$best" ] || [ "$took" -lt "$best" ]; then best=$took; fi
     done

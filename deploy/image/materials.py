@@ -33,7 +33,7 @@ def cargo(*arguments: str) -> str:
 def linked_crates(target: str) -> tuple[list[tuple[str, str]], dict[str, set[str]]]:
     """Return the crates in the binary as (name, version), offbeat first, and who uses whom."""
     tree = cargo(
-        *("tree", "--locked", "--package", "offbeat", "--no-default-features"),
+        *("tree", "--locked", "--package", "offbeat"),
         *("--target", target, "--no-dedupe"),
         *("--edges", "normal,no-proc-macro", "--prefix", "depth", "--format", " {p}"),
     )

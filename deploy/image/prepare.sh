@@ -11,9 +11,8 @@ if [ -z "$binary" ]; then
     # Without the builder's own folders in it, so that who builds is not seen in what is built.
     remap="--remap-path-prefix=$PWD=/offbeat --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
     # The frame pointers are those of .cargo/config.toml, which counts no longer if RUSTFLAGS are set.
-    # SQLite is for files that the simulator writes: there is no place for them in the image.
     RUSTFLAGS="-C force-frame-pointers=yes -C target-feature=+crt-static $remap" \
-        cargo build --release --locked --package offbeat --no-default-features --target "$target"
+        cargo build --release --locked --package offbeat --target "$target"
     binary=${CARGO_TARGET_DIR:-target}/$target/release/offbeat
 fi
 # The image has no loader and no libraries, so that a dynamic binary would not start there.

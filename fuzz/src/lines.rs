@@ -1,12 +1,16 @@
 //! What the command line reads: groups, stages, run times and IDs; spans and instants.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
-use offbeat::cli::reading;
+use offbeat::cli::input::IdType;
+use offbeat::cli::spread::deal;
+use offbeat::cli::stages::read_stages;
 use offbeat::proto;
 use offbeat::rpc::stages::allocate;
 use offbeat_core::spread::{OnShortage, Policy, SpreadSpec};
 use offbeat_core::{Moment, PlacementKind};
+use offbeat_text::{Line, for_each_line, parse_moment, parse_span, read_run_times};
 use serde_json::value::RawValue;
 
 use super::choices::Choices;
@@ -15,11 +19,16 @@ use super::refusal;
 /// The most that is said of a text that is refused.
 const REFUSAL_BYTES: usize = 10_000;
 
-fn heard<T>(read: Result<T, String>) -> Option<T> {
-    read.inspect_err(|said| {
-        assert!(!said.is_empty() && said.len() <= REFUSAL_BYTES, "{} bytes: {said}", said.len());
-    })
-    .ok()
+fn heard<T>(read: Result<T, impl Display>) -> Option<T> {
+    read.map_err(|error| error.to_string())
+        .inspect_err(|said| {
+            assert!(
+                !said.is_empty() && said.len() <= REFUSAL_BYTES,
+                "{} bytes: {said}",
+                said.len()
+            );
+        })
+        .ok()
 }
 
 /// Objects as written: a number may be beyond all that can be read.
@@ -42,7 +51,7 @@ pub fn groups(data: &[u8]) {
     };
     let input = choices.rest();
     let mut output = Vec::new();
-    let Some(certificate) = heard(reading::spread(&spec, input, &mut output)) else { return };
+    let Some(certificate) = heard(deal(&spec, 0, input, &mut output)) else { return };
     let mut written = Vec::new();
     for (sequence, line) in lines(&output).into_iter().enumerate() {
         assert_eq!(line["sequence"].get(), sequence.to_string());
@@ -67,7 +76,7 @@ pub fn tables(data: &[u8]) {
     match choices.below(5) {
         0 | 1 => stages(&mut choices),
         2 => {
-            let times = heard(reading::run_times(choices.rest())).unwrap_or_default();
+            let times = heard(read_run_times(choices.rest())).unwrap_or_default();
             assert!(times.iter().all(|micros| (1..=31_622_400_000_000).contains(micros)));
         }
         3 => ids(&mut choices),
@@ -78,7 +87,7 @@ pub fn tables(data: &[u8]) {
 fn stages(choices: &mut Choices<'_>) {
     let worker_count = Some(choices.narrow());
     let text = String::from_utf8_lossy(choices.rest());
-    let Some(stages) = heard(reading::stages(&text)) else { return };
+    let Some(stages) = heard(read_stages(&text)) else { return };
     let request = proto::AllocateWorkersRequest { stages, worker_count, ..Default::default() };
     if let Err(refused) = allocate(request) {
         refusal::check(&refused);
@@ -89,25 +98,30 @@ fn ids(choices: &mut Choices<'_>) {
     let placement = choices.one_of(&[PlacementKind::Hash, PlacementKind::Fraction]);
     let input = choices.rest();
     let mut count = 0;
-    let each = |id: Result<offbeat_core::Id<'_>, offbeat_core::Rejection>| {
+    let each = |_, line: Line<'_>| {
         count += 1;
+        let id = match line {
+            Line::Text(text) => IdType::Auto.read(text, placement),
+            Line::Refused(refused) => Err(refused),
+        };
         match id {
             Ok(id) => assert!(id.to_string().len() <= 1_024),
             Err(refused) => refusal::check_bare(refused),
         }
+        Ok::<_, std::io::Error>(())
     };
-    reading::ids(input, placement, each).unwrap();
+    for_each_line(input, each).unwrap();
     let ends = input.iter().filter(|byte| **byte == b'\n').count();
     assert_eq!(count, ends + usize::from(input.last().is_some_and(|last| *last != b'\n')));
 }
 
 fn times(text: &str) {
-    if let Some(span) = heard(reading::span(text)) {
+    if let Some(span) = heard(parse_span(text)) {
         let (seconds, nanos) = span.parts();
         assert_eq!(offbeat_core::Span::try_new(seconds, nanos), Ok(span));
     }
-    if let Some(moment) = heard(reading::moment(text)) {
+    if let Some(moment) = heard(parse_moment(text)) {
         assert!((Moment::MIN..=Moment::MAX).contains(&moment));
-        assert_eq!(reading::moment(&moment.to_string()), Ok(moment), "{text}");
+        assert_eq!(parse_moment(&moment.to_string()), Ok(moment), "{text}");
     }
 }

@@ -150,11 +150,12 @@ fn a_reader_that_leaves_ends_it_quietly() {
 }
 
 #[test]
-fn health_of_nobody_is_a_failure() {
+fn a_server_that_does_not_listen_is_not_healthy() {
     let output = offbeat(&["health", "--address", "127.0.0.1:1"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8(output.stderr).unwrap().contains("127.0.0.1:1"));
-    let output = offbeat_with(&["health"], b"", &[("OFFBEAT_LISTEN", "unix:/nowhere/at.all")]);
+    let output =
+        offbeat_with(&["health"], b"", &[("OFFBEAT_ADMIN_LISTEN", "unix:/nowhere/at.all")]);
     assert!(String::from_utf8(output.stderr).unwrap().contains("unix:/nowhere/at.all"));
 }
 
@@ -163,7 +164,8 @@ fn completions_and_help_are_printed() {
     for shell in ["bash", "zsh", "fish"] {
         let output = offbeat(&["completions", shell]);
         assert!(output.status.success());
-        assert!(String::from_utf8(output.stdout).unwrap().contains("reciprocal"), "{shell}");
+        let script = String::from_utf8(output.stdout).unwrap();
+        assert!(["reciprocal", "simulate"].iter().all(|word| script.contains(word)), "{shell}");
     }
     for arguments in
         [&["--help"][..], &["slots", "assign", "--help"], &["serve", "--help"], &["--version"]]

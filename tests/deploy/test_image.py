@@ -147,7 +147,7 @@ def test_the_image_of_several_stages_ends_as_the_tested_one():
 
 
 def test_what_the_build_reads_is_in_its_stage():
-    """All that git has of what cargo reads; what leaves parts of SQLite out is in .cargo."""
+    """All that git has of what cargo reads; .cargo has the frame pointers."""
     stage = (FOLDER / "Containerfile.multistage").read_text().partition("FROM scratch\n")[0]
     copied = re.findall(r"^COPY (.+) \S+$", stage, re.MULTILINE)
     assert {name for line in copied for name in line.split()} == {

@@ -295,7 +295,7 @@ def test_a_bad_scenario_is_refused(good, bad, field, tmp_path):
     (tmp_path / "bad.toml").write_text(text.replace(good, bad))
     done = simulate(tmp_path / "bad.toml")
     assert (done.returncode, done.stdout) == (64, "")
-    assert field in done.stderr.removeprefix(f"offbeat: {tmp_path}/bad.toml: ")
+    assert field in done.stderr.removeprefix(f"offbeat-simulate: {tmp_path}/bad.toml: ")
 
 
 def test_a_scenario_that_cannot_be_read_is_refused(tmp_path):
@@ -304,7 +304,7 @@ def test_a_scenario_that_cannot_be_read_is_refused(tmp_path):
     for path in (tmp_path / "none.toml", tmp_path / "latin.toml", tmp_path, tmp_path / "long.toml"):
         done = simulate(path)
         assert (done.returncode, done.stdout) == (64, "")
-        assert done.stderr.startswith(f"offbeat: {path}: ")
+        assert done.stderr.startswith(f"offbeat-simulate: {path}: ")
 
 
 SMALL = """

@@ -15,7 +15,7 @@ from playwright.sync_api import sync_playwright
 from samples import HOSTILE, SAMPLES
 
 ROOT = Path(__file__).parents[2]
-ASSETS = ROOT / "server" / "cli" / "assets" / "report"
+ASSETS = ROOT / "server" / "simulate" / "assets"
 SCREENSHOTS = ROOT / "target" / "report-screenshots"
 WIDE, NARROW = 1400, 390
 

@@ -1,87 +1,148 @@
 //! `offbeat health`
 
+use std::env;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use bytes::Bytes;
 use clap::Args;
-use http::{Request, StatusCode};
+use http::{Request, Response, StatusCode};
 use prost::Message as _;
+use rustls::pki_types::ServerName;
 use tonic_health::ServingStatus;
 use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 
 use super::Failure;
-use offbeat_service::config::{DEFAULT_ADDRESS, ListenAddress};
-use super::post::{Peer, post};
+use super::http_client::{Peer, Tls, send};
+use offbeat_service::config::{
+    AdminAddress, DEFAULT_ADDRESS, DEFAULT_ADMIN_ADDRESS, ListenAddress,
+};
 
-/// The standard health service, over HTTP/1.1: a probe needs no more.
+/// The method of the standard health service, by Connect.
 const CHECK: &str = "/grpc.health.v1.Health/Check";
 
 #[derive(Debug, Args)]
 pub(super) struct HealthArgs {
-    /// Whom to ask: ADDRESS:PORT, or unix:PATH [default: the first address of OFFBEAT_LISTEN, else 127.0.0.1:2328]
+    /// The admin port of the server, whose /readyz is asked: ADDRESS:PORT, unix:PATH, or off to ask
+    /// the first address of OFFBEAT_LISTEN [default: 127.0.0.1:2329]
+    #[arg(long, env = "OFFBEAT_ADMIN_LISTEN", value_name = "ADDRESS")]
+    admin_address: Option<AdminAddress>,
+
+    /// The port of the services to ask instead: ADDRESS:PORT, or unix:PATH
     #[arg(long, env = "OFFBEAT_ADDRESS", value_name = "ADDRESS")]
     address: Option<ListenAddress>,
 
-    /// The service to ask about [default: all]
+    /// The service to ask about, with --address [default: all]
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     service: String,
+
+    /// Ask --address over TLS, and trust a certificate that these authorities (PEM) have signed
+    #[arg(long, value_name = "FILE", requires = "address")]
+    tls_ca: Option<PathBuf>,
+
+    /// The name that the certificate must have [default: the IP address]
+    #[arg(long, value_name = "NAME", requires = "tls_ca", value_parser = parse_server_name)]
+    tls_server_name: Option<ServerName<'static>>,
 
     /// How long to wait for the answer, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=60))]
     timeout: u64,
 }
 
+fn parse_server_name(text: &str) -> Result<ServerName<'static>, String> {
+    text.to_owned().try_into().map_err(|_| "must be a DNS name or an IP address".to_owned())
+}
+
+/// What is asked, and where.
+enum Probe {
+    /// `/readyz` of the admin port.
+    Ready,
+    /// The health service.
+    Service,
+}
+
 pub(super) fn run(args: &HealthArgs) -> Result<ExitCode, Failure> {
-    let address = match &args.address {
-        Some(address) => address.clone(),
-        None => address_of_the_server()?,
+    let (probe, address) = target(args)?;
+    let tls = match &args.tls_ca {
+        Some(authorities) => Some(Tls::trusting(authorities).map_err(Failure::Usage)?),
+        None => None,
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let patience = Duration::from_secs(args.timeout);
-    match runtime.block_on(ask(&address, &args.service, patience)) {
-        Ok(status) if status == ServingStatus::Serving as i32 => Ok(ExitCode::SUCCESS),
-        Ok(_) => Err(Failure::Other(format!("{address} is not serving"))),
-        Err(why) => Err(Failure::Other(format!("{address} is not serving: {why}"))),
-    }
-}
-
-/// The same variable configures the server and its probe.
-fn address_of_the_server() -> Result<ListenAddress, Failure> {
-    let listen = std::env::var("OFFBEAT_LISTEN").unwrap_or_else(|_| DEFAULT_ADDRESS.to_owned());
-    let first = listen.split(',').next().unwrap_or_default();
-    first.parse().map_err(|invalid| Failure::Usage(format!("OFFBEAT_LISTEN: {invalid}")))
-}
-
-async fn ask(address: &ListenAddress, service: &str, patience: Duration) -> Result<i32, String> {
-    let peer = match address {
-        ListenAddress::Tcp(address) => Peer::Tcp(reachable(*address).to_string()),
+    let peer = match &address {
+        ListenAddress::Tcp(address) => {
+            let address = reachable(*address);
+            let name = args.tls_server_name.clone();
+            let name = name.unwrap_or_else(|| ServerName::IpAddress(address.ip().into()));
+            Peer::Tcp { address, tls: tls.map(|tls| (tls, name)) }
+        }
+        ListenAddress::Unix(_) if tls.is_some() => {
+            return Err(Failure::Usage("--tls-ca: Unix sockets have no TLS".to_owned()));
+        }
         ListenAddress::Unix(path) => Peer::Unix(path.clone()),
     };
-    let question = HealthCheckRequest { service: service.to_owned() };
-    let request = Request::post(CHECK)
-        .header("host", "localhost")
-        .header("content-type", "application/proto")
-        .body(Bytes::from(question.encode_to_vec()));
-    let request = request.map_err(|error| error.to_string())?;
-    let answer = post(&peer, request, patience).await.map_err(|failure| innermost(&*failure))?;
-    match answer.status() {
-        StatusCode::OK => {
-            let answer = HealthCheckResponse::decode(answer.into_body());
-            answer.map(|answer| answer.status).map_err(|error| error.to_string())
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let answered = runtime.block_on(send(
+        &peer,
+        request(&probe, &args.service)?,
+        Duration::from_secs(args.timeout),
+    ));
+    let failed = |why: String| Failure::Other(format!("{address} is not serving: {why}"));
+    let response = answered.map_err(|error| failed(error.to_string()))?;
+    check(&probe, &args.service, response).map_err(failed)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The variables that configure the server tell its probe where it is.
+fn target(args: &HealthArgs) -> Result<(Probe, ListenAddress), Failure> {
+    let parse = |address: &str| -> Result<ListenAddress, Failure> {
+        address.parse().map_err(|invalid| Failure::Usage(format!("OFFBEAT_LISTEN: {invalid}")))
+    };
+    match (&args.address, &args.admin_address) {
+        (Some(address), _) => Ok((Probe::Service, address.clone())),
+        (None, Some(AdminAddress::At(address))) => Ok((Probe::Ready, address.clone())),
+        (None, Some(AdminAddress::Off)) => {
+            let listen = env::var("OFFBEAT_LISTEN").unwrap_or_else(|_| DEFAULT_ADDRESS.to_owned());
+            let first = listen.split(',').next().unwrap_or_default();
+            Ok((Probe::Service, parse(first)?))
         }
-        StatusCode::NOT_FOUND => Err(format!("it knows no service {service:?}")),
-        status => Err(format!("it answered {status}")),
+        (None, None) => Ok((Probe::Ready, parse(DEFAULT_ADMIN_ADDRESS)?)),
     }
 }
 
-/// A library's own text is often "connection error"; the cause says which.
-fn innermost(mut cause: &(dyn std::error::Error + 'static)) -> String {
-    while let Some(deeper) = cause.source() {
-        cause = deeper;
+fn request(probe: &Probe, service: &str) -> Result<Request<Bytes>, Failure> {
+    let builder = Request::builder().header("host", "localhost");
+    let request = match probe {
+        Probe::Ready => builder.uri("/readyz").body(Bytes::new()),
+        Probe::Service => {
+            let question = HealthCheckRequest { service: service.to_owned() };
+            builder
+                .method("POST")
+                .uri(CHECK)
+                .header("content-type", "application/proto")
+                .body(question.encode_to_vec().into())
+        }
+    };
+    request.map_err(|error| Failure::Other(error.to_string()))
+}
+
+/// Why the server is not serving, if it is not.
+fn check(probe: &Probe, service: &str, response: Response<Bytes>) -> Result<(), String> {
+    let (head, body) = response.into_parts();
+    match (probe, head.status) {
+        (Probe::Ready, StatusCode::OK) => Ok(()),
+        (Probe::Ready, StatusCode::SERVICE_UNAVAILABLE) => Err("it is not ready".to_owned()),
+        (Probe::Service, StatusCode::OK) => {
+            let answer = HealthCheckResponse::decode(body).map_err(|error| error.to_string())?;
+            if answer.status == ServingStatus::Serving as i32 {
+                Ok(())
+            } else {
+                Err("it says so".to_owned())
+            }
+        }
+        (Probe::Service, StatusCode::NOT_FOUND) => Err(format!("it has no service {service:?}")),
+        (_, status) => Err(format!("it answered {status}")),
     }
-    cause.to_string()
 }
 
 /// A server that listens on all addresses is asked on loopback.

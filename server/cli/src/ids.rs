@@ -6,7 +6,8 @@ use clap::Args;
 use offbeat_core::{Id, PlacementKind, Reason, Rejection};
 
 use super::Failure;
-use super::input::{IdType, Line, for_each_line};
+use super::input::IdType;
+use offbeat_text::{Line, for_each_line};
 
 #[derive(Debug, Args)]
 pub(super) struct IdArgs {
@@ -53,7 +54,7 @@ impl IdArgs {
                     },
                     Err(rejection) => rejection,
                 },
-                Line::Bad(rejection) => rejection,
+                Line::Refused(rejection) => rejection,
             };
             bad += 1;
             let Rejection { value, allowed, .. } = refused;

@@ -4,16 +4,15 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use offbeat_core::limits::RUN_TIME_SAMPLES;
 use offbeat_core::{Reason, Rejection, Span};
 
 use super::Failure;
-use super::input::{Line, for_each_line};
 use super::output::AnswerFormat;
 use super::schedule::{parse_count, parse_span};
 use offbeat_proto::json as connect;
 use offbeat_proto as proto;
 use offbeat_service::api::lanes::plan;
+use offbeat_text::read_run_times;
 
 #[derive(Debug, Args)]
 pub(super) struct PlanArgs {
@@ -60,7 +59,7 @@ enum TimeoutArg {
 }
 
 pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
-    let plan = plan(question(args, read_run_times_of(io::stdin().lock())?)?)?;
+    let plan = plan(question(args, read_run_times(io::stdin().lock())?)?)?;
     let mut out = BufWriter::new(io::stdout().lock());
     match args.format {
         AnswerFormat::Json => {
@@ -72,39 +71,6 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// One run time in seconds a line, rounded to microseconds; empty lines are none.
-pub(super) fn read_run_times_of(input: impl io::BufRead) -> Result<Vec<i64>, Failure> {
-    let mut micros = Vec::new();
-    for_each_line(input, |number, line| {
-        let bad = |refused: Rejection| {
-            Failure::Usage(refused.under(&format!("line {number} of the run times")).to_string())
-        };
-        let text = match line {
-            Line::Text(text) => text.trim(),
-            Line::Bad(refused) => return Err(bad(refused)),
-        };
-        if !text.is_empty() {
-            micros.push(micros_of(text).map_err(bad)?);
-        }
-        if micros.len() > RUN_TIME_SAMPLES.max_size() {
-            let allowed = format!("must be {RUN_TIME_SAMPLES}");
-            return Err(bad(Rejection::new(Reason::OutOfRange, "", "one more", allowed)));
-        }
-        Ok(())
-    })?;
-    Ok(micros)
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "it is in range")]
-fn micros_of(text: &str) -> Result<i64, Rejection> {
-    let allowed = "must be a run time in seconds, such as 0.25: 0.000001 to 31622400 s";
-    let bad = |reason| Rejection::new(reason, "", format!("{text:?}"), allowed);
-    let seconds: f64 = text.parse().map_err(|_| bad(Reason::Malformed))?;
-    let micros = (seconds * 1e6).round();
-    let range = 1.0..=31_622_400e6;
-    range.contains(&micros).then_some(micros as i64).ok_or_else(|| bad(Reason::OutOfRange))
 }
 
 fn question(args: &PlanArgs, micros: Vec<i64>) -> Result<proto::PlanLanesRequest, Failure> {
@@ -227,7 +193,7 @@ fn write_chart(
         if place % step != 0 && point.mean_slowdown > least {
             continue;
         }
-        let share = libm::log(point.mean_slowdown) / libm::log(most).max(f64::MIN_POSITIVE);
+        let share = point.mean_slowdown.ln() / most.ln().max(f64::MIN_POSITIVE);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 40")]
         let bar = "█".repeat((share * WIDTH).round().max(1.0) as usize);
         let cutoff = seconds(point.cutoff.as_ref());

@@ -5,40 +5,34 @@ mod audit;
 mod chart;
 mod describe;
 mod due;
+mod failure;
 mod health;
+mod http_client;
 mod ids;
-mod input;
+pub mod input;
 mod lanes;
 mod list;
-mod memory;
 mod migrate;
 mod named;
 mod output;
-mod post;
-mod priority;
-pub mod reading;
 mod reciprocal;
-pub mod report;
 mod schedule;
 mod schedules;
 mod serve;
 mod simulate;
-mod spread;
-mod stages;
+pub mod spread;
+pub mod stages;
 
-use std::env;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
-use offbeat_core::Rejection;
-
 use offbeat_service::config::ServeArgs;
 use offbeat_service::limits;
 
-/// Invalid usage, as `sysexits.h` numbers it.
-const EXIT_USAGE: u8 = 64;
+use failure::EXIT_USAGE;
+pub use failure::Failure;
 
 const EXIT_STATUSES: &str = "Exit status: 0 on success; 1 on a runtime error, if an ID is refused, or if a server does \
 not serve; 64 on invalid usage.";
@@ -55,25 +49,10 @@ struct Cli {
     command: Command,
 }
 
-/// Of a process that lives long: it does without the flags of all other commands, and without the
-/// third of a megabyte that they leave in its memory.
-#[derive(Debug, Parser)]
-#[command(name = "offbeat", version)]
-struct ServeCli {
-    #[command(subcommand)]
-    command: ServeCommand,
-}
-
-#[derive(Debug, Subcommand)]
-enum ServeCommand {
-    /// Serve decisions over gRPC and HTTP/JSON
-    Serve(Box<ServeArgs>),
-}
-
 #[derive(Debug, Subcommand)]
 enum Command {
-    #[command(flatten)]
-    Serve(ServeCommand),
+    /// Serve decisions over gRPC and HTTP/JSON
+    Serve(Box<ServeArgs>),
     /// Decide here, without a server: slots and offsets for IDs
     #[command(subcommand)]
     Slots(Box<SlotsCommand>),
@@ -92,9 +71,12 @@ enum Command {
     /// Say whether express and slow lanes pay, and which
     #[command(subcommand)]
     Lanes(LanesCommand),
-    /// Show what a schedule will do: simulate a scenario, or one queue
+    /// Show what a schedule will do, with the program offbeat-simulate
+    #[command(disable_help_flag = true)]
     Simulate(simulate::SimulateArgs),
-    /// Ask a server whether it serves: exit status 0 if so (for probes)
+    /// Ask a server whether it is ready: exit status 0 if so (for probes)
+    ///
+    /// The admin port is asked, or with --address the port of the services.
     Health(health::HealthArgs),
     /// Print the table of limits
     Limits,
@@ -162,28 +144,19 @@ enum LanesCommand {
 /// Runs the command that the process was started as.
 #[must_use]
 pub fn main() -> ExitCode {
-    let command = match env::args_os().nth(1) {
-        Some(word) if word == "serve" => {
-            ServeCli::try_parse().map(|cli| Command::Serve(cli.command))
-        }
-        _ => Cli::try_parse().map(|cli| cli.command),
-    };
-    let command = match command {
-        Ok(command) => command,
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
         Err(error) => {
             let _ = error.print(); // a closed standard error changes nothing
             return if error.use_stderr() { EXIT_USAGE.into() } else { ExitCode::SUCCESS };
         }
     };
-    match run(command) {
-        Ok(code) => code,
-        Err(failure) => failure.report(),
-    }
+    run(command).unwrap_or_else(|failure| failure.report())
 }
 
 fn run(command: Command) -> Result<ExitCode, Failure> {
     match command {
-        Command::Serve(ServeCommand::Serve(args)) => serve::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Spread(args) => spread::run(&args),
         Command::Health(args) => health::run(&args),
         Command::Slots(command) => match *command {
@@ -209,110 +182,5 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             io::stdout().write_all(&script)?;
             Ok(ExitCode::SUCCESS)
         }
-    }
-}
-
-/// Why a command could not do its work.
-#[derive(Debug)]
-enum Failure {
-    /// Invalid usage: exit status 64.
-    Usage(String),
-    /// A runtime error: exit status 1.
-    Other(String),
-    /// The reader of the output has closed it, as in `offbeat … | head`: exit status 0.
-    OutputClosed,
-}
-
-impl Failure {
-    /// What went wrong.
-    fn message(self) -> String {
-        match self {
-            Self::Usage(message) | Self::Other(message) => message,
-            Self::OutputClosed => "the output is closed".to_owned(),
-        }
-    }
-
-    fn report(self) -> ExitCode {
-        let (message, code) = match self {
-            Self::Usage(message) => (message, EXIT_USAGE.into()),
-            Self::Other(message) => (message, ExitCode::FAILURE),
-            Self::OutputClosed => return ExitCode::SUCCESS,
-        };
-        let _ = writeln!(io::stderr(), "offbeat: {message}");
-        code
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::BrokenPipe => Self::OutputClosed,
-            _ => Self::Other(error.to_string()),
-        }
-    }
-}
-
-impl From<csv::Error> for Failure {
-    fn from(error: csv::Error) -> Self {
-        match error.into_kind() {
-            csv::ErrorKind::Io(error) => error.into(),
-            kind => Self::Other(format!("{kind:?}")),
-        }
-    }
-}
-
-impl From<serde_json::Error> for Failure {
-    fn from(error: serde_json::Error) -> Self {
-        io::Error::from(error).into()
-    }
-}
-
-/// A refusal names the field of the question; on the command line it has a flag.
-impl From<Rejection> for Failure {
-    fn from(mut rejection: Rejection) -> Self {
-        let flag = match rejection.field.as_str() {
-            "period" | "calendar" => "--cycle",
-            "active_windows" => "--active",
-            "exclusions" => "--exclude",
-            "resolution" => "--resolution",
-            "anchor_time" => "--anchor",
-            "slot_count" => "--slots",
-            "bucket_count" => "--buckets",
-            "profile" => "--profile",
-            "salt" => "--salt",
-            "weight_quantum" => "--weight-quantum",
-            "created_time" => "--created",
-            "smear_span" => "--smear",
-            "watermark" => "--watermark",
-            "on_time_tolerance" => "--tolerance",
-            "catch_up_horizon" => "--horizon",
-            "max_clock_skew" => "--skew",
-            "cutover_time" => "--cutover",
-            "min_gap" => "--min-gap",
-            "kind" => "--kind",
-            "from_time" => "--from",
-            "at_time" => "--at",
-            "start_time" => "--start",
-            "end_time" => "--end",
-            "slot_index" => "--slot",
-            "kind_count" => "--kinds",
-            "run_times" => "--run-time",
-            "polling_delay" => "--polling-delay",
-            "slot_job_delay" => "--slot-job-delay",
-            "population" => "--population",
-            "feeder_count" => "--feeders",
-            "max_open_groups" => "--max-open-groups",
-            "worker_count" => "--workers",
-            "arrival_rate" => "--arrival-rate",
-            "tolerated_wait" => "--tolerated-wait",
-            "slowdown_floor" => "--slowdown-floor",
-            "max_lane_count" => "--max-lanes",
-            "max_moves" => "--max-moves",
-            "minimum_improvement_percent" => "--minimum-improvement",
-            "on_shortage" => "--on-shortage",
-            _ => return Self::Usage(rejection.to_string()),
-        };
-        flag.clone_into(&mut rejection.field);
-        Self::Usage(rejection.to_string())
     }
 }

@@ -170,8 +170,11 @@ pub(super) fn run(args: &SpreadArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Spreads the groups of `input`, and leaves out the turns before `from_sequence`.
-pub(super) fn deal(
+/// Spreads the groups of `input`, one a line, and leaves out the turns before `from_sequence`.
+///
+/// # Errors
+/// When a line is no group, or `output` cannot be written.
+pub fn deal(
     spec: &SpreadSpec,
     from_sequence: u64,
     input: impl BufRead,

@@ -106,8 +106,11 @@ const FIELDS: [&str; 9] = [
     "busy_worker_count",
 ];
 
-/// The stages of a JSON array, or of CSV.
-pub(super) fn read_stages(input: &str) -> Result<Vec<proto::Stage>, Failure> {
+/// Reads stages from a JSON array, or from CSV.
+///
+/// # Errors
+/// When the text is neither, or a field is refused.
+pub fn read_stages(input: &str) -> Result<Vec<proto::Stage>, Failure> {
     let json = if input.trim_start().starts_with(['[', '{']) {
         let stages: Vec<BTreeMap<String, IgnoredAny>> =
             serde_json::from_str(input).map_err(|error| {

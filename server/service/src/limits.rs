@@ -5,6 +5,10 @@ use offbeat_core::limits::{DECISION_LIMITS, Limit};
 use offbeat_proto::limits::MESSAGE_LIMITS;
 use offbeat_sim::limits::SCENARIO_LIMITS;
 
+
+pub use offbeat_sim::limits::SCENARIO_BYTES;
+pub use offbeat_text::INPUT_LINE_BYTES;
+
 /// Connections at once of each listener.
 pub const CONNECTIONS: Limit = Limit {
     name: "connections of each listener",
@@ -255,24 +259,6 @@ pub const LISTENERS: Limit = Limit {
     maximum: 16,
     unit: "listeners",
     note: "settable, one by default",
-};
-
-/// Length of a line that the command line reads an ID from.
-pub const INPUT_LINE_BYTES: Limit = Limit {
-    name: "line of input on the command line",
-    minimum: 0,
-    maximum: 4_096,
-    unit: "bytes",
-    note: "a longer one is a bad ID",
-};
-
-/// Scenarios.
-pub const SCENARIO_BYTES: Limit = Limit {
-    name: "scenario",
-    minimum: 0,
-    maximum: 256 << 10,
-    unit: "bytes",
-    note: "TOML; run times may stand in files beside it",
 };
 
 /// Jobs of a scenario over the network.

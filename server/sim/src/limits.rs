@@ -87,6 +87,15 @@ pub const SCENARIO_RUN_SECONDS: Limit = Limit {
     note: "duration x strategies x seeds; each second has a row of 32 bytes",
 };
 
+/// Scenarios.
+pub const SCENARIO_BYTES: Limit = Limit {
+    name: "scenario",
+    minimum: 0,
+    maximum: 256 << 10,
+    unit: "bytes",
+    note: "TOML; run times may stand in files beside it",
+};
+
 /// Every limit of scenarios, in the order of the documentation.
 pub const SCENARIO_LIMITS: &[Limit] = &[
     SCENARIO_SECONDS,

@@ -8,17 +8,17 @@ use offbeat_core::{Reason, Rejection};
 use offbeat_sim::limits::SCENARIO_WORKERS;
 use offbeat_sim::queue::starts;
 
-use super::super::Failure;
-use super::super::schedule::parse_count;
+use crate::failure::Failure;
+use offbeat_text::parse_count;
 
 #[derive(Debug, Args)]
-pub(super) struct QueueArgs {
+pub(crate) struct QueueArgs {
     /// How many jobs run at once
     #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
     workers: i64,
 }
 
-pub(super) fn run(args: &QueueArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &QueueArgs) -> Result<ExitCode, Failure> {
     let workers = usize::try_from(args.workers)
         .ok()
         .filter(|workers| *workers > 0 && SCENARIO_WORKERS.allows(args.workers.into()));

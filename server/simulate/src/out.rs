@@ -11,28 +11,25 @@ use offbeat_sim::results::Results;
 use offbeat_sim::scenario::Scenario;
 use offbeat_sim::world::Row;
 
-use super::super::Failure;
-use super::database::{self, Database};
+use crate::database::Database;
+use crate::failure::Failure;
 
 /// The first line of our CSV files.
-pub(super) fn csv_title() -> String {
+pub(crate) fn csv_title() -> String {
     format!("strategy,seed,second,{}\n", Row::COLUMNS.join(","))
 }
 
 /// A file to write, by its ending.
 #[derive(Debug)]
-pub(super) enum Out {
+pub(crate) enum Out {
     Sqlite(PathBuf),
     Csv(PathBuf),
 }
 
 impl Out {
-    pub(super) fn at(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn at(path: &Path) -> Result<Self, Failure> {
         let refused = |why| Failure::Usage(format!("--out: {} is refused: {why}", path.display()));
         match path.extension().and_then(|ending| ending.to_str()) {
-            Some("sqlite" | "sqlite3" | "db") if !database::IS_BUILT_IN => {
-                Err(refused("must end in .csv: this binary was built without SQLite"))
-            }
             Some("sqlite" | "sqlite3" | "db") => Ok(Self::Sqlite(path.to_owned())),
             Some("csv") => Ok(Self::Csv(path.to_owned())),
             _ => Err(refused("must end in .sqlite or .csv")),
@@ -47,10 +44,10 @@ impl Out {
 }
 
 /// The rows of a run, which has ended.
-pub(super) type Ended = (usize, Arc<Vec<Row>>);
+pub(crate) type Ended = (usize, Arc<Vec<Row>>);
 
 /// Writes files as runs end, run after run: the same bytes, whichever ends first.
-pub(super) fn write<'a>(
+pub(crate) fn write<'a>(
     outs: &'a [Out],
     scenario: &Scenario,
     ended: &Receiver<Ended>,
@@ -80,19 +77,18 @@ pub(super) fn write<'a>(
     Ok(written)
 }
 
-#[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "databases have them"))]
-pub(super) struct Run<'a> {
-    pub(super) number: usize,
+pub(crate) struct Run<'a> {
+    pub(crate) number: usize,
     strategy: &'a str,
     /// The place of the strategy.
-    pub(super) of: usize,
-    pub(super) seed: u64,
-    pub(super) rows: &'a [Row],
+    pub(crate) of: usize,
+    pub(crate) seed: u64,
+    pub(crate) rows: &'a [Row],
 }
 
 /// A file that is being written; it is removed unless it is finished.
 #[derive(Debug)]
-pub(super) struct Written<'a> {
+pub(crate) struct Written<'a> {
     out: &'a Out,
     file: Option<Writing>,
 }
@@ -113,7 +109,7 @@ impl Drop for Written<'_> {
 
 impl<'a> Written<'a> {
     fn new(out: &'a Out) -> Result<Self, Failure> {
-        let at = |error| super::at(out.path(), &error);
+        let at = |error| Failure::at(out.path(), &error);
         let file = match out {
             Out::Csv(path) => {
                 let mut file = BufWriter::new(File::create(path).map_err(at)?);
@@ -134,7 +130,7 @@ impl<'a> Written<'a> {
         let path = self.out.path();
         match &mut self.file {
             Some(Writing::Csv(file)) => {
-                write_csv(file, run).map_err(|error| super::at(path, &error))
+                write_csv(file, run).map_err(|error| Failure::at(path, &error))
             }
             Some(Writing::Sqlite(database)) => database.write(path, run),
             None => Ok(()),
@@ -142,10 +138,10 @@ impl<'a> Written<'a> {
     }
 
     /// Completes the file.
-    pub(super) fn finish(mut self, results: &Results) -> Result<(), Failure> {
+    pub(crate) fn finish(mut self, results: &Results) -> Result<(), Failure> {
         let path = self.out.path();
         match self.file.take() {
-            Some(Writing::Csv(mut file)) => file.flush().map_err(|error| super::at(path, &error)),
+            Some(Writing::Csv(mut file)) => file.flush().map_err(|error| Failure::at(path, &error)),
             Some(Writing::Sqlite(database)) => database.finish(path, results),
             None => Ok(()),
         }

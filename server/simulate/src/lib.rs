@@ -1,11 +1,11 @@
-//! `offbeat simulate`
+//! `offbeat-simulate`, which `offbeat simulate` runs: what a schedule will do.
 
-#[cfg_attr(not(feature = "sqlite"), path = "no_database.rs")]
 mod database;
+mod failure;
 mod out;
 mod overwrite;
-mod progress;
 mod queue;
+pub mod report;
 mod table;
 
 use std::io::{self, Read as _, Write as _};
@@ -16,25 +16,32 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
 use offbeat_core::{Reason, Rejection};
 use offbeat_sim::results::{Digest, Results};
 use offbeat_sim::scenario::{Scenario, parse};
 use offbeat_sim::world::{Trace, Watch, run_each};
 
-use self::out::{Ended, Out};
-use self::progress::Progress;
-use super::Failure;
-use super::lanes::read_run_times_of;
-use super::output::{AnswerFormat, write_json_line};
-use crate::report;
-use offbeat_service::limits::SCENARIO_BYTES;
+use offbeat_sim::limits::SCENARIO_BYTES;
+use offbeat_text::read_run_times;
 
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-pub(super) struct SimulateArgs {
+use self::failure::{EXIT_USAGE, Failure};
+use self::out::{Ended, Out};
+
+/// Shows what a schedule will do: simulates a scenario, or one queue
+#[derive(Debug, Parser)]
+#[command(
+    name = "offbeat-simulate",
+    version,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "Exit status: 0 on success; 1 on a runtime error; 64 on invalid usage, such as a \
+                  scenario that is refused."
+)]
+struct Cli {
     #[command(subcommand)]
-    command: Option<SimulateCommand>,
+    command: Option<Command>,
 
     /// The scenario, a file in TOML; examples/simulations/ has some
     #[arg(required = true)]
@@ -53,12 +60,21 @@ pub(super) struct SimulateArgs {
     force: bool,
 
     /// How to write the results
-    #[arg(long, value_enum, default_value_t = AnswerFormat::Table)]
-    format: AnswerFormat,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+/// How results are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Lines for people
+    Table,
+    /// One JSON object
+    Json,
 }
 
 #[derive(Debug, Subcommand)]
-enum SimulateCommand {
+enum Command {
     /// Say when each job of one queue starts
     ///
     /// Reads CSV with the columns arrival_gap and service_time, in seconds with up to six
@@ -67,15 +83,28 @@ enum SimulateCommand {
     Queue(queue::QueueArgs),
 }
 
-pub(super) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
+/// Runs the command that the process was started as.
+#[must_use]
+pub fn main() -> ExitCode {
+    let args = match Cli::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            let _ = error.print(); // a closed standard error changes nothing
+            return if error.use_stderr() { EXIT_USAGE.into() } else { ExitCode::SUCCESS };
+        }
+    };
+    run(&args).unwrap_or_else(Failure::report)
+}
+
+fn run(args: &Cli) -> Result<ExitCode, Failure> {
     match (&args.command, &args.scenario) {
-        (Some(SimulateCommand::Queue(args)), _) => queue::run(args),
+        (Some(Command::Queue(args)), _) => queue::run(args),
         (None, Some(path)) => simulate(args, path),
         (None, None) => Err(Failure::Usage("there is no scenario".to_owned())),
     }
 }
 
-fn simulate(args: &SimulateArgs, path: &Path) -> Result<ExitCode, Failure> {
+fn simulate(args: &Cli, path: &Path) -> Result<ExitCode, Failure> {
     let outs = args.out.iter().map(|path| Out::at(path)).collect::<Result<Vec<_>, _>>()?;
     let mut scenario = read_scenario(path)?;
     scenario.keeps_rows = !outs.is_empty();
@@ -97,21 +126,17 @@ fn simulate(args: &SimulateArgs, path: &Path) -> Result<ExitCode, Failure> {
     for file in written {
         file.finish(&results)?;
     }
+    let json = serde_json::to_string(&results).map_err(io::Error::from)?;
     if let Some(path) = &args.report {
-        let page = report::page(&results).map_err(|none| Failure::Other(none.to_string()))?;
-        std::fs::write(path, page).map_err(|error| at(path, &error))?;
+        std::fs::write(path, report::page(&json)).map_err(|error| Failure::at(path, &error))?;
     }
     let mut stdout = io::stdout().lock();
     match args.format {
-        AnswerFormat::Json => write_json_line(&mut stdout, &results)?,
-        AnswerFormat::Table => table::write(&mut stdout, &results)?,
+        Format::Json => writeln!(stdout, "{json}")?,
+        Format::Table => table::write(&mut stdout, &results)?,
     }
     stdout.flush()?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn at(path: &Path, error: &io::Error) -> Failure {
-    Failure::Other(format!("{}: {error}", path.display()))
 }
 
 /// The files with samples that a scenario names stand beside it.
@@ -134,7 +159,7 @@ fn read_scenario(path: &Path) -> Result<Scenario, Failure> {
         let bad = |what: String| Rejection::new(Reason::Malformed, "samples", name, what);
         let file = std::fs::File::open(&path)
             .map_err(|error| bad(format!("must be a file that can be read ({error})")))?;
-        read_run_times_of(io::BufReader::new(file)).map_err(|failure| bad(failure.message()))
+        read_run_times(io::BufReader::new(file)).map_err(|error| bad(error.to_string()))
     };
     parse(&text, &load).map_err(|refused| Failure::Usage(format!("{}: {refused}", path.display())))
 }
@@ -143,7 +168,7 @@ fn read_scenario(path: &Path) -> Result<Scenario, Failure> {
 fn watched(scenario: &Scenario, tell: SyncSender<Ended>) -> Result<Vec<Vec<Digest>>, Failure> {
     let watch = Arc::new(Watch::default());
     let runs = (scenario.strategies.len() * scenario.seeds.len()) as u64;
-    let bar = Progress::new(scenario.duration / 1_000_000 * runs);
+    let bar = progress_bar(scenario.duration / 1_000_000 * runs);
     stop_on_interrupt(&watch);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     // A thread that has said so may take a while to be finished.
@@ -164,16 +189,22 @@ fn watched(scenario: &Scenario, tell: SyncSender<Ended>) -> Result<Vec<Vec<Diges
             digests
         });
         while !is_done.load(Ordering::Acquire) && !running.is_finished() {
-            bar.show(watch.seconds.load(Ordering::Relaxed));
+            bar.set_position(watch.seconds.load(Ordering::Relaxed));
             std::thread::park_timeout(Duration::from_millis(50));
         }
         running.join()
     });
-    bar.clear();
+    bar.finish_and_clear();
     if watch.stop.load(Ordering::Relaxed) {
-        let _ = writeln!(io::stderr(), "offbeat: interrupted; what follows ends there");
+        let _ = writeln!(io::stderr(), "offbeat-simulate: interrupted; what follows ends there");
     }
     Ok(digests.map_err(lost)??)
+}
+
+/// A bar on standard error, if that is a terminal, for this many seconds of simulated time.
+fn progress_bar(seconds: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {percent} % of {len} s, {eta} left");
+    ProgressBar::new(seconds).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// A thread ended by a bug.

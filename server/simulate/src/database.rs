@@ -6,28 +6,25 @@ use offbeat_sim::results::{Figures, PartnerFigures, Results};
 use offbeat_sim::world::Row;
 use rusqlite::Connection;
 
-use super::super::Failure;
-use super::out::Run;
-use super::overwrite::APPLICATION_ID;
-
-/// Whether databases can be written.
-pub(super) const IS_BUILT_IN: bool = true;
+use crate::failure::Failure;
+use crate::out::Run;
+use crate::overwrite::APPLICATION_ID;
 
 /// A database that is being written.
 #[derive(Debug)]
-pub(super) struct Database(Connection);
+pub(crate) struct Database(Connection);
 
 impl Database {
-    pub(super) fn create(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
         open(path).map(Self).map_err(|error| failed(path, &error))
     }
 
-    pub(super) fn write(&self, path: &Path, run: &Run<'_>) -> Result<(), Failure> {
+    pub(crate) fn write(&self, path: &Path, run: &Run<'_>) -> Result<(), Failure> {
         write_seconds(&self.0, run).map_err(|error| failed(path, &error))
     }
 
     /// Completes it.
-    pub(super) fn finish(self, path: &Path, results: &Results) -> Result<(), Failure> {
+    pub(crate) fn finish(self, path: &Path, results: &Results) -> Result<(), Failure> {
         write_figures(&self.0, results)
             .and_then(|()| self.0.execute_batch("COMMIT"))
             .and_then(|()| self.0.close().map_err(|(_, error)| error))

@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 use offbeat_core::{Reason, Rejection};
 
-use super::super::Failure;
-use super::out::csv_title;
-
-/// By which our databases are told from others: "Offb".
-pub(super) const APPLICATION_ID: i32 = 0x4f66_6662;
+use crate::failure::Failure;
+use crate::out::csv_title;
 use crate::report::MARK;
 
+/// What our databases have as their application: "Offb".
+pub(crate) const APPLICATION_ID: i32 = 0x4f66_6662;
+
 /// Only results of an earlier simulation, and what is empty, may be overwritten.
-pub(super) fn check<'a>(
+pub(crate) fn check<'a>(
     paths: impl Iterator<Item = &'a PathBuf>,
     force: bool,
 ) -> Result<(), Failure> {
@@ -28,7 +28,7 @@ pub(super) fn check<'a>(
             return refuse(Reason::Contradictory, "must be named once");
         }
         // What is no regular file, such as a pipe, holds nothing.
-        if !force && path.is_file() && !is_ours(path).map_err(|error| super::at(path, &error))? {
+        if !force && path.is_file() && !is_ours(path).map_err(|error| Failure::at(path, &error))? {
             let allowed = "must be a new file, or one that a simulation wrote: --force overwrites \
                            any";
             return refuse(Reason::Contradictory, allowed);

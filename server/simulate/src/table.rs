@@ -4,7 +4,7 @@ use std::io::Write;
 
 use offbeat_sim::results::{Figures, Outcome, Results};
 
-use super::super::Failure;
+use crate::failure::Failure;
 
 type Column = (&'static str, fn(&Figures) -> String);
 
@@ -23,7 +23,7 @@ const COLUMNS: [Column; 12] = [
     ("BUSY", |found| percent(found.get("utilization"))),
 ];
 
-pub(super) fn write(out: &mut impl Write, results: &Results) -> Result<(), Failure> {
+pub(crate) fn write(out: &mut impl Write, results: &Results) -> Result<(), Failure> {
     let question = &results.scenario;
     writeln!(out, "{}", question.name)?;
     if !question.description.is_empty() {

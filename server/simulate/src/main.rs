@@ -1,0 +1,7 @@
+//! The `offbeat-simulate` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    offbeat_simulate::main()
+}
