@@ -176,12 +176,14 @@ impl Assigner {
             let prefix = prepared.run_key_prefix.as_str();
             convert::rewrite_run(into, run, prefix, &id, &reason.canonical_id);
         };
-        match runs.last_run(place) {
+        match runs.last_run(place).ok()? {
             Some(run) => rewrite(last_run.get_or_insert_default(), run),
             None => *last_run = None,
         }
         next_runs.resize_with(*run_count, proto::Run::default);
-        next_runs.iter_mut().zip(runs.next_runs(place)).for_each(|(into, run)| rewrite(into, run));
+        for (into, run) in next_runs.iter_mut().zip(runs.next_runs(place)) {
+            rewrite(into, run.ok()?);
+        }
         let length = answer.encoded_len();
         let mut framed = Vec::with_capacity(PREFIX + length);
         framed.push(0);
