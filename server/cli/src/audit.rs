@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use offbeat_core::Moment;
-use offbeat_core::population::{Audit, AuditReport, Finding};
 use offbeat_core::population::ExpectedLoad;
+use offbeat_core::population::{Audit, AuditReport, Finding};
 use serde::Serialize;
 
 use super::Failure;

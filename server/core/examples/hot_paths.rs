@@ -64,7 +64,7 @@ fn one_id(placement: PlacementKind) -> impl FnMut() {
     move || {
         let place = schedule.place(&black_box(Id::Uuid(seed(7)))).unwrap();
         let runs = schedule.runs_from(noon(), 1).unwrap();
-        black_box((runs.last_run(&place), runs.next_run(&place)));
+        black_box((runs.last_run(&place).unwrap(), runs.next_run(&place).unwrap()));
     }
 }
 

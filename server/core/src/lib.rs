@@ -42,6 +42,7 @@ pub mod twister;
 
 pub use calendar::{
     CalendarSpec, CalendarUnit, CycleWindow, ExclusionPolicy, ExclusionSpec, ExclusionTimes,
+    Exhausted,
 };
 pub use ids::{Id, Integer};
 pub use kernels::Kernel;

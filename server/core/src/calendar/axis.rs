@@ -30,6 +30,9 @@ pub(crate) enum Axis {
 }
 
 const SECONDS_PER_DAY: i64 = 86_400;
+/// Numbers of units further from 0 count as this: it is beyond the years 1 to 9999 by far, and no
+/// product of it overflows.
+const MOST_UNITS: i64 = 10_000_000;
 
 impl Axis {
     /// The unit of the calendar, and the zone.
@@ -54,17 +57,29 @@ impl Axis {
         }
     }
 
-    /// The wall-clock time at which a unit starts.
+    /// The wall-clock time at which a unit starts; far from the years 1 to 9999, one that is
+    /// further away still.
     pub(crate) fn start(&self, number: i64) -> i64 {
         match self {
-            Self::Period { ticks, anchor } => anchor + number * ticks.cast_signed(),
-            Self::Calendar { unit, rate, .. } => unit.first_day(number) * SECONDS_PER_DAY * rate,
+            Self::Period { ticks, anchor } => {
+                anchor.saturating_add(number.saturating_mul(ticks.cast_signed()))
+            }
+            Self::Calendar { unit, rate, .. } => {
+                let number = number.clamp(-MOST_UNITS, MOST_UNITS);
+                unit.first_day(number) * SECONDS_PER_DAY * rate
+            }
         }
     }
 
     /// The length of a unit by the wall clock.
     pub(crate) fn length(&self, number: i64) -> u64 {
-        (self.start(number + 1) - self.start(number)).unsigned_abs()
+        match self {
+            Self::Period { ticks, .. } => *ticks,
+            Self::Calendar { .. } => {
+                let number = number.clamp(-MOST_UNITS, MOST_UNITS - 1);
+                (self.start(number + 1) - self.start(number)).unsigned_abs()
+            }
+        }
     }
 
     /// The greatest length of a unit by the wall clock.
@@ -142,7 +157,9 @@ impl Axis {
 
     /// The instant that a wall-clock time means.
     pub(crate) fn instant_of(&self, wall: i64) -> i64 {
-        self.wall_offsets(wall, wall + 1).first().map_or(wall, |(_, offset)| wall - offset)
+        self.wall_offsets(wall, wall.saturating_add(1))
+            .first()
+            .map_or(wall, |(_, offset)| wall - offset)
     }
 
     /// The unit that an instant lies in: the last that starts at or before it.

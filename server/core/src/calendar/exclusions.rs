@@ -75,7 +75,7 @@ impl Exclusion {
 
 /// A span of instants at which nothing may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Forbidden {
+pub(crate) struct ExcludedSpan {
     /// Inclusive.
     pub(crate) start: i64,
     /// Exclusive.
@@ -86,16 +86,16 @@ pub(crate) struct Forbidden {
 
 /// What the exclusions forbid of [`from`, `to`), in order and without overlap. Where one of
 /// them skips, it skips; what remains of those that defer is one span where they overlap or touch.
-pub(crate) fn forbidden(exclusions: &[Exclusion], from: i64, to: i64) -> Vec<Forbidden> {
-    counted_forbidden(exclusions, from, to).0
+pub(crate) fn excluded(exclusions: &[Exclusion], from: i64, to: i64) -> Vec<ExcludedSpan> {
+    counted_excluded(exclusions, from, to).0
 }
 
 /// The same, and how many spans of single exclusions were put together for it.
-pub(crate) fn counted_forbidden(
+pub(crate) fn counted_excluded(
     exclusions: &[Exclusion],
     from: i64,
     to: i64,
-) -> (Vec<Forbidden>, usize) {
+) -> (Vec<ExcludedSpan>, usize) {
     let (mut skipping, mut deferring) = (Vec::new(), Vec::new());
     for exclusion in exclusions {
         let spans = match exclusion.policy {
@@ -106,11 +106,11 @@ pub(crate) fn counted_forbidden(
     }
     let count = skipping.len() + deferring.len();
     let skipping = merged(skipping);
-    let mut all: Vec<Forbidden> = without(&merged(deferring), &skipping)
+    let mut all: Vec<ExcludedSpan> = without(&merged(deferring), &skipping)
         .into_iter()
-        .map(|(start, end)| Forbidden { start, end, policy: ExclusionPolicy::Defer })
+        .map(|(start, end)| ExcludedSpan { start, end, policy: ExclusionPolicy::Defer })
         .collect();
-    all.extend(skipping.into_iter().map(|(start, end)| Forbidden {
+    all.extend(skipping.into_iter().map(|(start, end)| ExcludedSpan {
         start,
         end,
         policy: ExclusionPolicy::Skip,
@@ -169,7 +169,7 @@ mod tests {
             dated(50, 60, ExclusionPolicy::Defer),
             dated(55, 70, ExclusionPolicy::Defer),
         ];
-        let spans: Vec<_> = forbidden(&exclusions, 12, 65)
+        let spans: Vec<_> = excluded(&exclusions, 12, 65)
             .into_iter()
             .map(|span| (span.start, span.end, span.policy == ExclusionPolicy::Skip))
             .collect();

@@ -8,10 +8,9 @@
 mod axis;
 mod budget;
 mod cumulative;
-mod cycles;
 mod exclusions;
 mod map;
-mod search;
+mod plan;
 mod shares;
 mod slots;
 mod spec;
@@ -20,17 +19,17 @@ mod unit;
 mod window;
 mod zone;
 
+pub use budget::Exhausted;
 pub use shares::CycleShares;
 pub use spec::{CalendarSpec, CycleWindow, ExclusionPolicy, ExclusionSpec, ExclusionTimes};
 pub use unit::CalendarUnit;
 
 pub(crate) use axis::Axis;
-pub(crate) use budget::WorkedOut;
-pub(crate) use cycles::{Plan, active_ticks};
+pub(crate) use budget::Budget;
 pub(crate) use exclusions::{Exclusion, Times};
-pub(crate) use search::{FoundRun, Search};
+pub(crate) use plan::{CyclePlan, active_ticks};
 pub(crate) use shares::shares;
 pub(crate) use slots::{SlotSpan, running_at, starting_from, starting_in};
-pub(crate) use timeline::{Fate, Timeline, usable_from};
+pub(crate) use timeline::{RunFate, Timeline, usable_from};
 pub(crate) use window::{ActiveTicks, running_in};
 pub(crate) use zone::Zone;

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::chi_square;
+use crate::calendar::Exhausted;
 use crate::ids::{Id, digest};
 use crate::limits::SEARCHED_CYCLES;
 use crate::placement::{Place, Placement};
@@ -185,8 +186,7 @@ impl<'a> Audit<'a> {
             chi_square::statistic(self.counts.iter().copied().zip(shares), self.id_count);
         let p_value = (self.id_count >= MIN_MEAN * u64::from(slots))
             .then(|| chi_square::p_value(chi_square, slots - 1));
-        let warnings = self.warnings(mean, p_value);
-        self.runs.check_work()?; // what was not looked for is no run that there is none of
+        let warnings = self.warnings(mean, p_value)?;
         Ok(AuditReport {
             id_count: self.id_count,
             fullest_slot,
@@ -208,9 +208,9 @@ impl<'a> Audit<'a> {
         )
     }
 
-    fn warnings(&mut self, mean: f64, p_value: Option<f64>) -> Vec<Warning> {
+    fn warnings(&mut self, mean: f64, p_value: Option<f64>) -> Result<Vec<Warning>, Exhausted> {
         let found = [
-            (Finding::NeverRun, self.never_run()),
+            (Finding::NeverRun, self.never_run()?),
             (Finding::TimeBasedUuids, self.time_based()),
             (Finding::SparseIntegers, self.sparse()),
             (Finding::Uneven, p_value.filter(|p| *p < UNLIKELY).map(uneven)),
@@ -220,12 +220,12 @@ impl<'a> Audit<'a> {
         let warning = |(finding, message): (_, Option<_>)| {
             message.map(|message| Warning { finding, message })
         };
-        found.into_iter().filter_map(warning).collect()
+        Ok(found.into_iter().filter_map(warning).collect())
     }
 
-    fn never_run(&self) -> Option<String> {
+    fn never_run(&self) -> Result<Option<String>, Exhausted> {
         let places: Vec<Place> = self.searched.iter().map(|(_, place)| *place).collect();
-        let runs = self.runs.next_run_of_each(&places);
+        let runs = self.runs.next_run_of_each(&places)?;
         let mut ids: Vec<u64> = self
             .searched
             .iter()
@@ -234,13 +234,13 @@ impl<'a> Audit<'a> {
             .collect();
         ids.dedup(); // the pieces of an ID stand together
         let (some, all, cycles) = (ids.len(), self.id_count, SEARCHED_CYCLES.maximum);
-        (some > 0).then(|| {
+        Ok((some > 0).then(|| {
             format!(
                 "{some} of {all} IDs, or a piece of each, never run: exclusions skip every run in \
                  {cycles} cycles (AssignSlots refuses them by name): take \
                  EXCLUSION_POLICY_DEFER, or active windows that leave these times out"
             )
-        })
+        }))
     }
 
     /// Bytes at random look like a time-based UUID once in 32; more than one in ten are some.

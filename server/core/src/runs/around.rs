@@ -1,10 +1,12 @@
 //! The runs of IDs around an instant.
 
-use crate::calendar::{FoundRun, Search};
-use crate::limits::NEXT_RUNS;
+use super::Run;
+use super::engine::{BEFORE, CycleCache};
+use super::plain::PlainCycle;
+use crate::calendar::Exhausted;
+use crate::limits::{NEXT_RUNS, SEARCHED_CYCLES};
 use crate::placement::Place;
 use crate::rejection::{Reason, Rejection};
-use crate::runs::Run;
 use crate::schedule::Schedule;
 use crate::time::Moment;
 
@@ -23,9 +25,10 @@ impl Schedule {
     /// The first run at or after `from`, unless exclusions skip 1,000 cycles one after another.
     ///
     /// # Errors
-    /// When a run around `from` might lie outside the years 1 to 9999.
+    /// When a run around `from` might lie outside the years 1 to 9999, naming `from_time`; or when
+    /// too much would have to be worked out, naming `schedule`.
     pub fn next_run(&self, place: &Place, from: Moment) -> Result<Option<Run>, Rejection> {
-        Ok(self.runs_from(from, 1)?.next_run(place))
+        Ok(self.runs_from(from, 1)?.next_run(place)?)
     }
 
     /// Checks that `from` leaves room for the run before it and `count` runs
@@ -57,20 +60,16 @@ impl Schedule {
         Ok(())
     }
 
-    /// The runs around `from`. With exclusions some cycles are worked out here and now.
+    /// The runs around `from`.
     ///
     /// # Errors
     /// As [`check_from`](Self::check_from).
     pub fn runs_from(&self, from: Moment, count: usize) -> Result<Runs<'_>, Rejection> {
         self.check_from(from, count)?;
-        let from_millis = from.unix_millis_ceil();
-        let search = self.plan().map(|plan| {
-            let tick = self.tick_millis().cast_signed();
-            let times = Moment::MIN.unix_millis_floor()..Moment::MAX.unix_millis_ceil();
-            let times = times.start / tick..times.end / tick;
-            Search::new(plan, self.grid(), self.ticks_from(from), times)
-        });
-        Ok(Runs { schedule: self, plain: PlainRuns::new(self, from_millis), search })
+        let from = from.unix_millis_ceil();
+        let plain = PlainCycle::new(self, from);
+        let cycle = self.plan().map_or(plain.index, |_| self.cycle_of_millis(from));
+        Ok(Runs { cache: self.cycle_cache_around(cycle - BEFORE), plain, from, cycle })
     }
 
     /// No cycle takes longer, in milliseconds; on days without end, changes of the clock included.
@@ -80,136 +79,91 @@ impl Schedule {
     }
 }
 
-/// The runs of IDs around an instant.
+/// The runs of IDs around an instant. Made by [`Schedule::runs_from`].
 #[derive(Debug)]
 pub struct Runs<'a> {
-    schedule: &'a Schedule,
-    /// Where all cycles are alike.
-    plain: PlainRuns,
-    /// Where cycles are more than a period.
-    search: Option<Search<'a>>,
+    cache: CycleCache<'a>,
+    /// The cycle of the instant, where all cycles are alike; else nothing is asked of it.
+    plain: PlainCycle,
+    /// The instant, in milliseconds since the Unix epoch, and its cycle.
+    from: i64,
+    cycle: i64,
 }
 
 impl Runs<'_> {
-    /// The first run at or after the instant; none if exclusions skip 1,000 cycles.
-    #[must_use]
-    pub fn next_run(&self, place: &Place) -> Option<Run> {
-        self.next_runs(place).next()
-    }
-
-    /// The next run of each place: quicker than one by one, where exclusions skip many cycles.
-    #[must_use]
-    pub fn next_run_of_each(&self, places: &[Place]) -> Vec<Option<Run>> {
-        match &self.search {
-            None => places.iter().map(|place| Some(self.plain_run(place, 0))).collect(),
-            Some(search) => {
-                let found = search.next_of_each(places).into_iter();
-                found.map(|run| run.map(|run| self.found(run))).collect()
-            }
-        }
-    }
-
-    /// The last run before the instant; none if exclusions skip 1,000 cycles.
-    #[must_use]
-    pub fn last_run(&self, place: &Place) -> Option<Run> {
-        match &self.search {
-            None => Some(self.plain_run(place, -1)),
-            Some(search) => search.last(place).map(|run| self.found(run)),
-        }
-    }
-
-    /// The runs at or after the instant, in order; they end where exclusions skip 1,000 cycles
-    /// one after another.
-    pub fn next_runs<'p>(&'p self, place: &'p Place) -> impl Iterator<Item = Run> + 'p {
-        let found = self.search.iter().flat_map(|search| search.next(place));
-        let plain = self.search.is_none().then_some(0..).into_iter().flatten();
-        found.map(|run| self.found(run)).chain(plain.map(|later| self.plain_run(place, later)))
-    }
-
-    /// Refuses what took too much: to be asked behind the runs. One that skips so much that
-    /// too many cycles would have to be worked out seems to have no runs.
+    /// The first run at or after the instant; `None` if exclusions skip 1,000 cycles.
     ///
     /// # Errors
-    /// When more than the limit of cycles and excluded spans were needed; naming `schedule`.
-    pub fn check_work(&self) -> Result<(), Rejection> {
-        self.search.as_ref().map_or(Ok(()), |search| search.worked_out().check())
+    /// When too much would have to be worked out.
+    pub fn next_run(&self, place: &Place) -> Result<Option<Run>, Exhausted> {
+        if self.is_plain() {
+            return Ok(Some(self.plain.next(place.cycle_offset)));
+        }
+        self.next_runs(place).next().transpose()
     }
 
-    /// Another question begins, which may take as much again.
-    pub fn begin_answer(&self) {
-        if let Some(search) = &self.search {
-            search.worked_out().begin();
+    /// The next run of each place: quicker than one by one, where exclusions skip many cycles, as
+    /// each chunk of cycles is worked out once.
+    ///
+    /// # Errors
+    /// When too much would have to be worked out.
+    pub fn next_run_of_each(&self, places: &[Place]) -> Result<Vec<Option<Run>>, Exhausted> {
+        if self.is_plain() {
+            return places.iter().map(|place| self.next_run(place)).collect();
         }
+        let mut found = vec![None; places.len()];
+        let mut left: Vec<_> = places.iter().zip(&mut found).collect();
+        let (mut start, end) = (self.cycle - BEFORE, self.cycle + SEARCHED_CYCLES.maximum);
+        while start < end && !left.is_empty() {
+            let cycles = start..self.cache.chunk(start).end.min(end);
+            start = cycles.end;
+            for (place, run) in &mut left {
+                **run = self.cache.runs_of(place).first_in(cycles.clone(), self.from)?;
+            }
+            left.retain(|(_, run)| run.is_none());
+        }
+        Ok(found.into_iter().map(|run| run.filter(Run::is_in_time)).collect())
+    }
+
+    /// The last run before the instant; `None` if exclusions skip 1,000 cycles.
+    ///
+    /// # Errors
+    /// When too much would have to be worked out.
+    pub fn last_run(&self, place: &Place) -> Result<Option<Run>, Exhausted> {
+        if self.is_plain() {
+            return Ok(Some(self.plain.last(place.cycle_offset)));
+        }
+        self.cache.runs_of(place).last_before(self.cycle, self.from)
+    }
+
+    /// The runs at or after the instant, in order. They end where exclusions skip 1,000 cycles one
+    /// after another, or with the first error.
+    pub fn next_runs(&self, place: &Place) -> impl Iterator<Item = Result<Run, Exhausted>> {
+        self.cache.runs_of(place).from_cycle(self.cycle, self.from)
+    }
+
+    /// Another answer begins, which may take as much again.
+    pub fn begin_answer(&self) {
+        self.cache.begin_answer();
     }
 
     /// Whether all cycles are alike and of one length: then every ID runs in each.
     #[must_use]
     pub const fn is_plain(&self) -> bool {
-        self.search.is_none()
+        self.schedule().is_plain()
     }
 
     /// The cycle of the instant.
     #[must_use]
-    pub fn cycle(&self) -> i64 {
-        match &self.search {
-            Some(search) => search.cycle(),
-            None => self.plain.cycle_index,
-        }
+    pub const fn cycle(&self) -> i64 {
+        self.cycle
     }
 
-    fn found(&self, run: FoundRun) -> Run {
-        let millis = |ticks: i64| ticks.saturating_mul(self.schedule.tick_millis().cast_signed());
-        Run {
-            cycle_index: run.cycle_index,
-            unix_millis: millis(run.instant),
-            regular_unix_millis: millis(run.regular),
-        }
+    pub(super) const fn schedule(&self) -> &Schedule {
+        self.cache.schedule()
     }
 
-    fn plain_run(&self, place: &Place, later: i64) -> Run {
-        let next = self.plain.next(place.cycle_offset);
-        let unix_millis = next.unix_millis + later * self.plain.period;
-        let cycle_index = next.cycle_index + later;
-        Run { cycle_index, unix_millis, regular_unix_millis: unix_millis }
-    }
-
-    pub(crate) const fn schedule(&self) -> &Schedule {
-        self.schedule
-    }
-
-    pub(crate) fn plain(&self) -> Option<PlainRuns> {
+    pub(super) fn plain(&self) -> Option<PlainCycle> {
         self.is_plain().then_some(self.plain)
-    }
-}
-
-/// The cycle of an instant, where all cycles are alike and of one length. In milliseconds.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PlainRuns {
-    cycle_index: i64,
-    cycle_start: i64,
-    /// From the start of the cycle to the instant.
-    passed: i64,
-    period: i64,
-    tick: i64,
-}
-
-impl PlainRuns {
-    fn new(schedule: &Schedule, unix_millis: i64) -> Self {
-        let tick = schedule.tick_millis().cast_signed();
-        let period = schedule.active_ticks().cast_signed() * tick; // up to 3,660 days
-        let passed = (unix_millis - schedule.anchor_millis()).rem_euclid(period);
-        let cycle_index = (unix_millis - schedule.anchor_millis()).div_euclid(period);
-        Self { cycle_index, cycle_start: unix_millis - passed, passed, period, tick }
-    }
-
-    /// The first run at or after the instant, of an ID that runs so many ticks into each cycle:
-    /// in this one or in the next, without a division.
-    #[inline]
-    pub(crate) fn next(self, cycle_offset: u64) -> Run {
-        let offset = cycle_offset.cast_signed() * self.tick;
-        let later = i64::from(offset < self.passed);
-        let unix_millis = self.cycle_start + later * self.period + offset;
-        let cycle_index = self.cycle_index + later;
-        Run { cycle_index, unix_millis, regular_unix_millis: unix_millis }
     }
 }

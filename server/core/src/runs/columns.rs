@@ -7,7 +7,8 @@ use core::iter::zip;
 use core::num::NonZeroU64;
 use core::ops::Range;
 
-use super::around::{PlainRuns, Runs};
+use super::around::Runs;
+use super::plain::PlainCycle;
 use crate::ids::{Id, Integer};
 use crate::kernels::{self, Kernel};
 use crate::placement::{Grid, Place, Placement};
@@ -189,7 +190,7 @@ pub struct Decider<'a> {
     grid: Grid,
     placement: &'a Placement,
     kernel: Kernel,
-    plain: PlainRuns,
+    plain: PlainCycle,
     wanted: Wanted,
 }
 

@@ -4,9 +4,10 @@
 //! Instants are taken to whole milliseconds, rounded up: as runs start on whole milliseconds, none
 //! lies between an instant and its rounding.
 
-use super::engine::Clock;
-use super::starts::Starts;
+use super::engine::{BEFORE, CycleCache};
+use super::starts::StartTimes;
 use super::{Run, smear};
+use crate::calendar::Exhausted;
 use crate::ids::Id;
 use crate::limits::{CATCH_UP_HORIZON, DUE_CYCLES, DUE_RUNS};
 use crate::placement::{Place, piece_hash};
@@ -65,7 +66,7 @@ const DEFAULT_TOLERANCE: Span = Span::from_seconds(60);
 #[derive(Debug, Clone)]
 pub struct Due<'a> {
     schedule: &'a Schedule,
-    clock: Clock<'a>,
+    cycles: CycleCache<'a>,
     policy: MissedRunPolicy,
     now: i64,
     /// Runs before this are late.
@@ -74,7 +75,7 @@ pub struct Due<'a> {
     caught_up_from: i64,
     smear_millis: u64,
     /// Where late runs may start.
-    starts: Starts,
+    starts: StartTimes,
     max_clock_skew: Span,
     /// Watermarks after this are refused.
     last_watermark: i64,
@@ -105,13 +106,14 @@ impl<'a> Due<'a> {
         let now = now_time.unix_millis_ceil();
         Ok(Self {
             schedule,
-            clock: schedule.clock(),
+            // Most watermarks lie a cycle or two before now.
+            cycles: schedule.cycle_cache_around(schedule.cycle_at(now_time) - 2 * BEFORE),
             policy: missed_run_policy,
             now,
             on_time_from: now_time.millis_ceil_minus(tolerance),
             caught_up_from: now_time.millis_ceil_minus(horizon),
             smear_millis: smear.millis_floor(),
-            starts: Starts::new(schedule, now, smear.millis_floor()),
+            starts: StartTimes::new(schedule, now, smear.millis_floor()),
             max_clock_skew: skew,
             last_watermark: now_time.millis_ceil_plus(skew),
         })
@@ -157,19 +159,18 @@ impl<'a> Due<'a> {
         place: &Place,
         watermark: i64,
     ) {
-        let cycles = self.clock.cycles_to_count(&(watermark..self.now));
+        let cycles = self.cycles.cycles_to_count(&(watermark..self.now));
         if !DUE_CYCLES.allows(i128::from(rows.work) + i128::from(cycles)) {
             rows.obstacle = Some(Obstacle::ManyCycles);
         }
         if rows.obstacle.is_some() {
             return;
         }
-        let before = self.clock.work();
-        self.add_runs(rows, indexes, id, place, watermark);
-        rows.work = rows.work.saturating_add(self.clock.work() - before);
-        if self.clock.worked_out().check().is_err() {
+        let before = self.cycles.looked_through();
+        if self.add_runs(rows, indexes, id, place, watermark) == Err(Exhausted) {
             rows.obstacle = Some(Obstacle::ManyCycles);
         }
+        rows.work = rows.work.saturating_add(self.cycles.looked_through() - before);
     }
 
     fn add_runs(
@@ -179,23 +180,23 @@ impl<'a> Due<'a> {
         id: &Id<'_>,
         place: &Place,
         watermark: i64,
-    ) {
-        let times = self.clock.times(place);
+    ) -> Result<(), Exhausted> {
+        let times = self.cycles.runs_of(place);
         let on_time = watermark.max(self.on_time_from)..self.now;
         let late = watermark.max(self.caught_up_from)..self.on_time_from;
-        let late_count = times.count(late.clone());
-        let on_time_count = times.count(on_time.clone());
+        let late_count = times.count(late.clone())?;
+        let on_time_count = times.count(on_time.clone())?;
         let caught_up = match self.policy {
             MissedRunPolicy::Skip => 0,
             MissedRunPolicy::RunOnce => late_count.min(u64::from(on_time_count == 0)),
             MissedRunPolicy::RunAll => late_count,
         };
-        let too_old = times.count(watermark..self.caught_up_from.min(self.now));
+        let too_old = times.count(watermark..self.caught_up_from.min(self.now))?;
         rows.dropped += u128::from(too_old + late_count - caught_up);
         rows.late += u128::from(caught_up);
         rows.wanted += u128::from(caught_up + on_time_count);
         if !rows.fit() {
-            return;
+            return Ok(());
         }
         let mut push = |run: Run, start: i64| {
             rows.id_indexes.push(id_index);
@@ -215,14 +216,16 @@ impl<'a> Due<'a> {
             for (index, run) in (0..).zip(runs) {
                 let later = smear::position(hash, index, caught_up, self.smear_millis);
                 match self.starts.at(later) {
-                    Some(start) => push(run, start),
+                    Some(start) => push(run?, start),
                     None => rows.obstacle = Some(Obstacle::NoStart(self.now)),
                 }
             }
         }
         for run in times.between(on_time) {
+            let run = run?;
             push(run, run.unix_millis);
         }
+        Ok(())
     }
 }
 

@@ -1,225 +1,417 @@
-//! The runs of places on the clock: all that due runs, newcomers and migrations ask of a
-//! schedule's cycles. Times are milliseconds since the Unix epoch.
+//! When a place runs: the next time, the last, those between two instants, and how many.
+//!
+//! Whatever asks for runs asks here. Where cycles are periods, a run is an addition; where they are
+//! units of a calendar, or have active windows or exclusions, cycles are worked out in chunks, which
+//! all places share, and what that takes is charged to a budget: [`Exhausted`] is an error of every
+//! question. Instants are milliseconds since the Unix epoch; those outside the years 1 to 9999 count
+//! as the nearest inside.
 
-use core::cell::{Cell, RefCell};
+use core::cell::{Cell, OnceCell, RefCell};
 use core::ops::Range;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::Run;
-use crate::calendar::{Fate, Plan, Timeline, WorkedOut};
+use super::plain::PlainCycle;
+use crate::calendar::{Budget, CyclePlan, Exhausted, RunFate, Timeline};
 use crate::limits::SEARCHED_CYCLES;
 use crate::placement::Place;
 use crate::schedule::Schedule;
 use crate::time::Moment;
 
-/// Cycles that are worked out together, where they are more than a period.
-const CHUNK: i64 = 16;
-/// What the cycles that are remembered may take together: see [`Timeline::size`].
+/// Cycles that are worked out together where most questions are, and further away.
+const NEAR: i64 = 8;
+const FAR: i64 = 16;
+/// Cycles before that of an instant which are near: one of two cycles before can run after it, as it
+/// is deferred up to the next, and that may be shifted over the end of its cycle.
+pub(super) const BEFORE: i64 = 2;
+/// What the chunks further away that are remembered may take together: see [`Timeline::size`].
 const REMEMBERED: usize = 1 << 18;
 
-/// The cycles of a schedule: what is worked out for one place serves the others.
+/// The cycles of a schedule that were worked out so far: what is worked out for one place serves the
+/// others. Made by [`Schedule::cycle_cache`].
 #[derive(Debug, Clone)]
-pub struct Clock<'a> {
+pub struct CycleCache<'a> {
     schedule: &'a Schedule,
-    remembered: RefCell<Remembered>,
+    /// The first of the cycles that are near.
+    near_start: i64,
+    near: OnceCell<Timeline>,
+    far: RefCell<Remembered>,
     /// Cycles that were looked through, and what was worked out for it.
-    work: Cell<u64>,
-    worked_out: WorkedOut,
+    looked_through: Cell<u64>,
+    budget: Budget,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Remembered {
-    timelines: BTreeMap<i64, Rc<Timeline>>,
+    /// By the first cycle of each.
+    chunks: BTreeMap<i64, Rc<Timeline>>,
     size: usize,
 }
 
-impl Clock<'_> {
-    /// When a place runs.
+impl Schedule {
+    /// What answers many questions for runs, most of them around `around`.
+    ///
+    /// ```
+    /// use offbeat_core::{Exhausted, Id, Moment, Schedule, ScheduleSpec, Span};
+    ///
+    /// let hourly = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(3_600)))?;
+    /// let place = hourly.place(&Id::text("acme")?)?;
+    /// let cycles = hourly.cycle_cache(Moment::UNIX_EPOCH);
+    /// let runs = cycles.runs_of(&place);
+    /// let first = runs.next(0)?.unwrap();
+    /// assert_eq!(runs.next(first.unix_millis + 1)?.unwrap().unix_millis, first.unix_millis + 3_600_000);
+    /// assert_eq!(runs.count(0..86_400_000)?, 24);
+    /// let all: Result<Vec<_>, Exhausted> = runs.between(0..86_400_000).collect();
+    /// assert_eq!(all?.first(), Some(&first));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
-    pub fn times(&self, place: &Place) -> RunTimes<'_> {
-        RunTimes { clock: self, place: *place }
+    pub fn cycle_cache(&self, around: Moment) -> CycleCache<'_> {
+        let cycle = self.plan().map_or(0, |_| self.cycle_at(around));
+        self.cycle_cache_around(cycle - BEFORE)
     }
 
-    /// How much was looked through so far: 0 for a schedule without exclusions.
-    pub(crate) const fn work(&self) -> u64 {
-        self.work.get()
+    pub(super) fn cycle_cache_around(&self, near_start: i64) -> CycleCache<'_> {
+        CycleCache {
+            schedule: self,
+            near_start,
+            near: OnceCell::new(),
+            far: RefCell::default(),
+            looked_through: Cell::new(0),
+            budget: Budget::default(),
+        }
+    }
+}
+
+impl CycleCache<'_> {
+    /// The runs of a place.
+    #[must_use]
+    pub const fn runs_of(&self, place: &Place) -> PlaceRuns<'_> {
+        PlaceRuns { cache: self, place: *place }
     }
 
-    pub(crate) const fn worked_out(&self) -> &WorkedOut {
-        &self.worked_out
+    /// Another answer begins, which may take as much again.
+    pub fn begin_answer(&self) {
+        self.budget.renew();
+    }
+
+    pub(super) const fn schedule(&self) -> &Schedule {
+        self.schedule
+    }
+
+    /// How many cycles and spans were looked through so far.
+    pub(super) const fn looked_through(&self) -> u64 {
+        self.looked_through.get()
     }
 
     /// How many cycles must be looked through to count the runs of a place in `range`: none without
     /// exclusions, where each cycle has one.
-    pub(crate) fn cycles_to_count(&self, range: &Range<i64>) -> u64 {
+    pub(super) fn cycles_to_count(&self, range: &Range<i64>) -> u64 {
         if !self.schedule.has_exclusions() || range.is_empty() {
             return 0;
         }
-        let cycle = |millis| self.schedule.cycle_of_millis(millis);
+        let cycle = |millis| self.schedule.cycle_of_millis(within_time(millis));
         cycle(range.start).abs_diff(cycle(range.end))
     }
 
-    fn timeline(&self, plan: &Plan, index: i64) -> Option<Rc<Timeline>> {
-        let chunk = index.div_euclid(CHUNK);
-        let mut remembered = self.remembered.borrow_mut();
-        if let Some(timeline) = remembered.timelines.get(&chunk) {
-            return Some(Rc::clone(timeline));
+    /// The cycles that are worked out together with one.
+    pub(super) fn chunk(&self, cycle: i64) -> Range<i64> {
+        let near = self.near_start..self.near_start + NEAR;
+        if near.contains(&cycle) {
+            return near;
         }
-        let cycles = chunk * CHUNK..(chunk + 1) * CHUNK;
-        let timeline = Rc::new(self.worked_out.timeline(plan, cycles)?);
-        let (size, work) = (timeline.size(), timeline.work());
-        self.work.set(self.work.get().saturating_add(u64::try_from(work).unwrap_or(u64::MAX)));
-        if remembered.size + size > REMEMBERED {
-            *remembered = Remembered::default();
+        let origin = if cycle < near.start { near.start } else { near.end };
+        let start = origin + (cycle - origin).div_euclid(FAR) * FAR;
+        start..start + FAR
+    }
+
+    fn work_out(&self, plan: &CyclePlan, cycles: Range<i64>) -> Result<Timeline, Exhausted> {
+        let timeline = self.budget.timeline(plan, cycles)?;
+        self.look_through(u64::try_from(timeline.work()).unwrap_or(u64::MAX));
+        Ok(timeline)
+    }
+
+    fn look_through(&self, count: u64) {
+        self.looked_through.set(self.looked_through.get().saturating_add(count));
+    }
+
+    fn near(&self, plan: &CyclePlan, cycles: Range<i64>) -> Result<&Timeline, Exhausted> {
+        if let Some(timeline) = self.near.get() {
+            return Ok(timeline);
         }
-        remembered.size += size;
-        remembered.timelines.insert(chunk, Rc::clone(&timeline));
-        Some(timeline)
+        let timeline = self.work_out(plan, cycles)?;
+        Ok(self.near.get_or_init(|| timeline))
+    }
+
+    fn far(&self, plan: &CyclePlan, cycles: Range<i64>) -> Result<Rc<Timeline>, Exhausted> {
+        let mut far = self.far.borrow_mut();
+        let start = cycles.start;
+        if let Some(timeline) = far.chunks.get(&start) {
+            return Ok(Rc::clone(timeline));
+        }
+        let timeline = Rc::new(self.work_out(plan, cycles)?);
+        let size = timeline.size();
+        if far.size + size > REMEMBERED {
+            *far = Remembered::default();
+        }
+        far.size += size;
+        far.chunks.insert(start, Rc::clone(&timeline));
+        Ok(timeline)
+    }
+
+    /// The run of a place in a cycle; `None` if it is skipped.
+    fn run(&self, plan: &CyclePlan, place: &Place, cycle: i64) -> Result<Option<Run>, Exhausted> {
+        if self.schedule.has_exclusions() {
+            self.look_through(1);
+        }
+        let cycles = self.chunk(cycle);
+        Ok(if cycles.start == self.near_start {
+            run_in(self.near(plan, cycles)?, self.schedule, plan, place, cycle)
+        } else {
+            run_in(&*self.far(plan, cycles)?, self.schedule, plan, place, cycle)
+        })
     }
 }
 
-/// The runs of one place, in the order of their cycles.
+/// The run of a place in a cycle that was worked out; `None` if it is skipped.
+fn run_in(
+    timeline: &Timeline,
+    schedule: &Schedule,
+    plan: &CyclePlan,
+    place: &Place,
+    cycle_index: i64,
+) -> Option<Run> {
+    let map = timeline.map(cycle_index)?;
+    let regular = map.instant_of(plan.offset(schedule.grid(), place, map.active_ticks))?;
+    let instant = match timeline.fate(regular) {
+        RunFate::Regular => regular,
+        RunFate::Deferred(instant) => instant,
+        RunFate::Skipped => return None,
+    };
+    let millis = |ticks: i64| ticks.saturating_mul(schedule.tick_millis().cast_signed());
+    Some(Run { cycle_index, unix_millis: millis(instant), regular_unix_millis: millis(regular) })
+}
+
+/// The runs of one place, in the order of their cycles. Made by [`CycleCache::runs_of`].
 #[derive(Debug, Clone, Copy)]
-pub struct RunTimes<'a> {
-    clock: &'a Clock<'a>,
+pub struct PlaceRuns<'a> {
+    cache: &'a CycleCache<'a>,
     place: Place,
 }
 
-impl RunTimes<'_> {
-    /// The first run at or after `millis`; none if exclusions skip 1,000 cycles.
-    #[must_use]
-    pub fn first_from(&self, millis: i64) -> Option<Run> {
-        let Some(plan) = self.schedule().plan() else {
-            return Some(self.plain_run(self.plain_cycles_before(millis)));
-        };
-        let cycle = self.schedule().cycle_of_millis(millis);
-        let cycles = cycle - 2..cycle + SEARCHED_CYCLES.maximum;
-        let mut runs = cycles.filter_map(|index| self.run(plan, index));
-        runs.find(|run| run.unix_millis >= millis).filter(in_time)
+impl<'a> PlaceRuns<'a> {
+    /// The first run at or after `unix_millis`; `None` if exclusions skip 1,000 cycles, or it would
+    /// be after the year 9999.
+    ///
+    /// # Errors
+    /// When too much would have to be worked out.
+    pub fn next(&self, unix_millis: i64) -> Result<Option<Run>, Exhausted> {
+        self.from(unix_millis).next().transpose()
     }
 
-    /// The last run before `millis`; none if exclusions skip 1,000 cycles.
-    #[must_use]
-    pub fn last_before(&self, millis: i64) -> Option<Run> {
-        let Some(plan) = self.schedule().plan() else {
-            return Some(self.plain_run(self.plain_cycles_before(millis) - 1));
-        };
-        let cycle = self.schedule().cycle_of_millis(millis);
-        let cycles = cycle - SEARCHED_CYCLES.maximum..=cycle + 1;
-        let mut runs = cycles.rev().filter_map(|index| self.run(plan, index));
-        runs.find(|run| run.unix_millis < millis).filter(in_time)
+    /// The last run before `unix_millis`; `None` if exclusions skip 1,000 cycles, or it would be
+    /// before the year 1.
+    ///
+    /// # Errors
+    /// When too much would have to be worked out.
+    pub fn last(&self, unix_millis: i64) -> Result<Option<Run>, Exhausted> {
+        let millis = within_time(unix_millis);
+        self.last_before(self.schedule().cycle_of_millis(millis), millis)
     }
 
-    /// The runs that start in `range`, in order, one by one.
-    pub fn between(&self, range: Range<i64>) -> impl DoubleEndedIterator<Item = Run> {
-        let (runs, plan) = (*self, self.schedule().plan());
+    /// All runs at or after `unix_millis`, in order. They end with the year 9999, where exclusions
+    /// skip 1,000 cycles one after another, or with the first error.
+    pub fn from(&self, unix_millis: i64) -> impl Iterator<Item = Result<Run, Exhausted>> + use<'a> {
+        let millis = within_time(unix_millis);
+        self.from_cycle(self.schedule().cycle_of_millis(millis), millis)
+    }
+
+    /// The same from an instant whose cycle is known.
+    pub(super) fn from_cycle(
+        &self,
+        cycle: i64,
+        millis: i64,
+    ) -> impl Iterator<Item = Result<Run, Exhausted>> + use<'a> {
+        let runs = *self;
+        let first = match self.schedule().plan() {
+            None => self.plain_cycles_before(millis),
+            Some(_) => cycle - BEFORE,
+        };
+        let mut index = Some(first);
+        core::iter::from_fn(move || {
+            let first = index.take()?;
+            let found = runs.first_in(first..first.max(cycle) + SEARCHED_CYCLES.maximum, millis);
+            let found = found.map(|run| run.filter(Run::is_in_time));
+            index = found.ok().flatten().map(|run| run.cycle_index + 1);
+            found.transpose()
+        })
+    }
+
+    /// The first run at or after `millis` of one of these cycles.
+    pub(super) fn first_in(
+        &self,
+        cycles: Range<i64>,
+        millis: i64,
+    ) -> Result<Option<Run>, Exhausted> {
+        let Some(plan) = self.schedule().plan() else {
+            return Ok(Some(self.plain_run(cycles.start)));
+        };
+        for cycle in cycles {
+            let run = self.cache.run(plan, &self.place, cycle)?;
+            if run.is_some_and(|run| run.unix_millis >= millis) {
+                return Ok(run);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The same as [`last`](Self::last) for an instant whose cycle is known.
+    pub(super) fn last_before(&self, cycle: i64, millis: i64) -> Result<Option<Run>, Exhausted> {
+        let Some(plan) = self.schedule().plan() else {
+            let last = self.plain_run(self.plain_cycles_before(millis) - 1);
+            return Ok(Some(last).filter(Run::is_in_time));
+        };
+        for cycle in (cycle - SEARCHED_CYCLES.maximum..=cycle + 1).rev() {
+            let run = self.cache.run(plan, &self.place, cycle)?;
+            if run.is_some_and(|run| run.unix_millis < millis) {
+                return Ok(run.filter(Run::is_in_time));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The runs that start in `range`, in order, one by one; those after an error are not all.
+    pub fn between(
+        &self,
+        range: Range<i64>,
+    ) -> impl DoubleEndedIterator<Item = Result<Run, Exhausted>> + use<'a> {
+        let (runs, plan) = (*self, self.cache.schedule.plan());
+        let range = within_time(range.start)..within_time(range.end);
         let cycles = match plan {
             _ if range.is_empty() => 0..0,
             None => self.plain_cycles_before(range.start)..self.plain_cycles_before(range.end),
             Some(_) => self.cycles_around(&range),
         };
-        let run = move |index| match plan {
-            None => Some(runs.plain_run(index)),
-            Some(plan) => runs.run(plan, index).filter(|run| range.contains(&run.unix_millis)),
-        };
-        cycles.filter_map(run)
-    }
-
-    /// How many runs start in `range`.
-    #[must_use]
-    pub fn count(&self, range: Range<i64>) -> u64 {
-        if range.is_empty() {
-            return 0;
-        }
-        match self.schedule().plan() {
-            None => {
-                let before = |millis| self.plain_cycles_before(millis);
-                before(range.start).abs_diff(before(range.end))
-            }
-            Some(plan) if !self.schedule().has_exclusions() => {
-                let before = |millis| self.cycles_before(plan, millis);
-                before(range.start).abs_diff(before(range.end))
-            }
-            Some(_) => u64::try_from(self.between(range).count()).unwrap_or(u64::MAX),
-        }
-    }
-
-    const fn schedule(&self) -> &Schedule {
-        self.clock.schedule
-    }
-
-    /// All cycles that can have a run in `range`. One of two cycles before can come later: it is
-    /// deferred up to the next, and that may be shifted over the end of its cycle.
-    fn cycles_around(&self, range: &Range<i64>) -> Range<i64> {
-        let cycle = |millis| self.schedule().cycle_of_millis(millis);
-        cycle(range.start) - 2..cycle(range.end) + 2
-    }
-
-    /// The first cycle whose run is not before `millis`, where each has one.
-    fn cycles_before(&self, plan: &Plan, millis: i64) -> i64 {
-        let cycle = self.schedule().cycle_of_millis(millis);
-        let is_before =
-            |index: &i64| self.run(plan, *index).is_some_and(|run| run.unix_millis < millis);
-        let last = (cycle - 2..=cycle + 1).rev().find(is_before);
-        last.map_or(cycle - 2, |last| last + 1)
-    }
-
-    /// The run of a cycle; `None` if it is skipped.
-    fn run(&self, plan: &Plan, index: i64) -> Option<Run> {
-        let schedule = self.schedule();
-        if schedule.has_exclusions() {
-            self.clock.work.set(self.clock.work.get().saturating_add(1));
-        }
-        let timeline = self.clock.timeline(plan, index)?;
-        let map = timeline.map(index)?;
-        let offset = plan.offset(schedule.grid(), &self.place, map.active_ticks);
-        let regular = map.instant_of(offset)?;
-        let instant = match timeline.fate(regular) {
-            Fate::Regular => regular,
-            Fate::Deferred(instant) => instant,
-            Fate::Skipped => return None,
-        };
-        let millis = |ticks: i64| ticks.saturating_mul(schedule.tick_millis().cast_signed());
-        Some(Run {
-            cycle_index: index,
-            unix_millis: millis(instant),
-            regular_unix_millis: millis(regular),
+        cycles.filter_map(move |cycle| {
+            let Some(plan) = plan else { return Some(Ok(runs.plain_run(cycle))) };
+            let run = runs.cache.run(plan, &runs.place, cycle);
+            run.map(|run| run.filter(|run| range.contains(&run.unix_millis))).transpose()
         })
     }
 
-    /// The first cycle whose run is not before `millis`: a division rounded up.
+    /// How many runs start in `range`.
+    ///
+    /// # Errors
+    /// When too much would have to be worked out.
+    pub fn count(&self, range: Range<i64>) -> Result<u64, Exhausted> {
+        let range = within_time(range.start)..within_time(range.end);
+        if range.is_empty() {
+            return Ok(0);
+        }
+        let (before_start, before_end) = match self.schedule().plan() {
+            None => (self.plain_cycles_before(range.start), self.plain_cycles_before(range.end)),
+            Some(plan) if plan.exclusions.is_empty() => {
+                (self.cycles_before(plan, range.start)?, self.cycles_before(plan, range.end)?)
+            }
+            Some(_) => return self.between(range).try_fold(0, |count, run| run.map(|_| count + 1)),
+        };
+        Ok(before_start.abs_diff(before_end))
+    }
+
+    const fn schedule(&self) -> &'a Schedule {
+        self.cache.schedule
+    }
+
+    /// All cycles that can have a run in `range`.
+    fn cycles_around(&self, range: &Range<i64>) -> Range<i64> {
+        let cycle = |millis| self.schedule().cycle_of_millis(millis);
+        cycle(range.start) - BEFORE..cycle(range.end) + 2
+    }
+
+    /// The first cycle whose run is not before `millis`, where each has one.
+    fn cycles_before(&self, plan: &CyclePlan, millis: i64) -> Result<i64, Exhausted> {
+        let cycle = self.schedule().cycle_of_millis(millis);
+        for cycle in (cycle - BEFORE..=cycle + 1).rev() {
+            let run = self.cache.run(plan, &self.place, cycle)?;
+            if run.is_some_and(|run| run.unix_millis < millis) {
+                return Ok(cycle + 1);
+            }
+        }
+        Ok(cycle - BEFORE)
+    }
+
+    /// The first cycle whose run is not before `millis`, where cycles are periods.
     fn plain_cycles_before(&self, millis: i64) -> i64 {
-        -(self.plain_origin() - millis).div_euclid(self.plain_period())
+        PlainCycle::new(self.schedule(), millis).next(self.place.cycle_offset).cycle_index
     }
 
     fn plain_run(&self, cycle_index: i64) -> Run {
-        let unix_millis = self.plain_origin() + cycle_index * self.plain_period();
-        Run { cycle_index, unix_millis, regular_unix_millis: unix_millis }
-    }
-
-    /// The run of cycle 0.
-    fn plain_origin(&self) -> i64 {
         let schedule = self.schedule();
-        let offset = self.place.cycle_offset * schedule.tick_millis(); // 3,660 days at most
-        schedule.anchor_millis() + offset.cast_signed()
-    }
-
-    fn plain_period(&self) -> i64 {
-        self.schedule().period_millis().cast_signed()
+        let (period, tick) = (schedule.period_millis(), schedule.tick_millis());
+        let offset = (self.place.cycle_offset * tick).cast_signed(); // 3,660 days at most
+        let start = schedule.anchor_millis() + cycle_index * period.cast_signed();
+        Run::regular(cycle_index, start + offset)
     }
 }
 
-fn in_time(run: &Run) -> bool {
-    Moment::from_unix_millis(run.unix_millis).is_some()
+/// The nearest instant in the years 1 to 9999, or their end.
+fn within_time(unix_millis: i64) -> i64 {
+    unix_millis.clamp(Moment::MIN.unix_millis_floor(), Moment::MAX.unix_millis_ceil())
 }
 
-impl Schedule {
-    /// The cycles on the clock.
-    #[must_use]
-    pub fn clock(&self) -> Clock<'_> {
-        let (remembered, worked_out) = (RefCell::default(), WorkedOut::default());
-        Clock { schedule: self, remembered, work: Cell::new(0), worked_out }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calendar::{CalendarSpec, CalendarUnit};
+    use crate::schedule::{CycleSpec, ScheduleSpec};
+    use crate::time::Span;
+
+    fn daily() -> Schedule {
+        let time_zone = "Europe/Berlin".to_owned();
+        Schedule::try_new(&ScheduleSpec {
+            cycle: CycleSpec::Calendar(CalendarSpec { unit: CalendarUnit::Day, time_zone }),
+            ..ScheduleSpec::every(Span::from_seconds(1))
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn every_question_says_that_the_budget_is_spent() {
+        let schedule = daily();
+        let place = schedule.place_of_hash(1 << 63);
+        let cache = schedule.cycle_cache(Moment::UNIX_EPOCH);
+        cache.budget.spend(u64::MAX);
+        let runs = cache.runs_of(&place);
+        assert_eq!(runs.next(0), Err(Exhausted));
+        assert_eq!(runs.last(0), Err(Exhausted));
+        assert_eq!(runs.count(0..1), Err(Exhausted));
+        assert_eq!(runs.from(0).collect::<Vec<_>>(), [Err(Exhausted)]);
+        assert_eq!(runs.between(0..1).next_back(), Some(Err(Exhausted)));
+        cache.begin_answer();
+        assert!(runs.next(0).is_ok_and(|run| run.is_some()));
+    }
+
+    /// They are as far as can be from the years that there are.
+    #[test]
+    fn any_instant_may_be_asked_for() {
+        let plain = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(3_600))).unwrap();
+        for schedule in [plain, daily()] {
+            let place = schedule.place_of_hash(1 << 63);
+            let cache = schedule.cycle_cache(Moment::UNIX_EPOCH);
+            let runs = cache.runs_of(&place);
+            let (first, last) = (runs.next(i64::MIN).unwrap(), runs.last(i64::MAX).unwrap());
+            assert_eq!(runs.last(i64::MIN), Ok(None));
+            assert_eq!(runs.next(i64::MAX), Ok(None));
+            let cycles = last.unwrap().cycle_index - first.unwrap().cycle_index;
+            assert_eq!(runs.count(i64::MIN..i64::MAX), Ok(cycles.unsigned_abs() + 1));
+            assert_eq!(schedule.cycle_start(i64::MAX), None);
+            assert_eq!(schedule.cycle_start(i64::MIN), None);
+            for cycle in [i64::MIN, i64::MAX] {
+                assert_eq!(schedule.place_in(&place, cycle), place);
+                assert_eq!(schedule.active_ticks_of(cycle), schedule.active_ticks());
+            }
+        }
     }
 }

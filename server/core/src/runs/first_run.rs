@@ -1,8 +1,9 @@
 //! Newcomers: the first run of an ID that comes in the middle of a cycle.
 
-use super::engine::Clock;
-use super::starts::Starts;
+use super::engine::CycleCache;
+use super::starts::StartTimes;
 use super::{Run, smear};
+use crate::calendar::Exhausted;
 use crate::ids::Id;
 use crate::placement::{Place, piece_hash};
 use crate::rejection::{Reason, Rejection};
@@ -34,12 +35,12 @@ pub struct NewcomerSpec {
 #[derive(Debug, Clone)]
 pub struct Newcomer<'a> {
     schedule: &'a Schedule,
-    clock: Clock<'a>,
+    cycles: CycleCache<'a>,
     created: i64,
     /// The cycle in which it came.
     cycle_index: i64,
     /// The span over which to smear, and where in time it lies.
-    smear: Option<(u64, Starts)>,
+    smear: Option<(u64, StartTimes)>,
 }
 
 /// The first run of a newcomer.
@@ -76,55 +77,54 @@ impl<'a> Newcomer<'a> {
         let smear = check_span(schedule, policy, smear_span)?;
         Ok(Self {
             schedule,
-            clock: schedule.clock(),
+            cycles: schedule.cycle_cache(created_time),
             created,
             cycle_index: schedule.cycle_of_millis(created_time.unix_millis_floor()),
-            smear: smear.map(|span| (span, Starts::new(schedule, created, span))),
+            smear: smear.map(|span| (span, StartTimes::new(schedule, created, span))),
         })
-    }
-
-    /// Refuses what took too much: to be asked behind the first runs.
-    ///
-    /// # Errors
-    /// When more than the limit of cycles and excluded spans were needed; naming `schedule`.
-    pub fn check_work(&self) -> Result<(), Rejection> {
-        self.clock.worked_out().check()
     }
 
     /// Another question begins, which may take as much again.
     pub fn begin_answer(&self) {
-        self.clock.worked_out().begin();
+        self.cycles.begin_answer();
     }
 
     /// When piece `piece` of `id` runs first, which stands at `place`. It is its regular run of the
     /// cycle in which the ID came, if that is still to come; else what the policy says, and never
     /// two runs. `None` if it never runs.
-    #[must_use]
-    pub fn first_run(&self, id: &Id<'_>, place: &Place, piece: u32) -> Option<FirstRun> {
-        let times = self.clock.times(place);
-        let next = times.first_from(self.created)?;
+    ///
+    /// # Errors
+    /// When too much would have to be worked out.
+    pub fn first_run(
+        &self,
+        id: &Id<'_>,
+        place: &Place,
+        piece: u32,
+    ) -> Result<Option<FirstRun>, Exhausted> {
+        let times = self.cycles.runs_of(place);
+        let Some(next) = times.next(self.created)? else { return Ok(None) };
         let deferred_from = Some(next.regular_unix_millis).filter(|time| *time != next.unix_millis);
         let regular = FirstRun { run: next, regular_unix_millis: deferred_from };
         // One of the cycle before can be deferred to a time that is still to come.
         let has_passed = next.cycle_index > self.cycle_index;
         let Some((span, starts)) = self.smear.as_ref().filter(|_| has_passed) else {
-            return Some(regular);
+            return Ok(Some(regular));
         };
         let hash = piece_hash(self.schedule.smear_hash(id), piece);
         let start = starts.at(smear::position(hash, 0, 1, *span));
         let Some(start) = start.filter(|start| *start < next.unix_millis) else {
-            return Some(regular);
+            return Ok(Some(regular));
         };
-        let passed = times.last_before(self.created);
+        let passed = times.last(self.created)?;
         let own = passed.filter(|passed| passed.cycle_index == self.cycle_index);
-        Some(FirstRun {
+        Ok(Some(FirstRun {
             run: Run {
                 cycle_index: self.cycle_index,
                 unix_millis: start,
                 regular_unix_millis: own.map_or(start, |own| own.unix_millis),
             },
             regular_unix_millis: own.map(|own| own.unix_millis),
-        })
+        }))
     }
 }
 

@@ -6,6 +6,7 @@ mod due;
 mod engine;
 mod first_run;
 mod keys;
+mod plain;
 mod slots;
 mod smear;
 mod starts;
@@ -14,11 +15,12 @@ mod windows;
 use core::fmt::Write as _;
 
 use crate::ids::Id;
+use crate::time::Moment;
 
 pub use around::{Runs, check_run_count};
 pub use columns::{AssignmentColumns, Decider, PackedIds, Wanted};
 pub use due::{Due, DueRuns, DueSpec, MissedRunPolicy};
-pub use engine::{Clock, RunTimes};
+pub use engine::{CycleCache, PlaceRuns};
 pub use first_run::{FirstRun, Newcomer, NewcomerPolicy, NewcomerSpec};
 pub use slots::Slot;
 pub use windows::KeyRanges;
@@ -40,6 +42,16 @@ pub struct Run {
 }
 
 impl Run {
+    /// A run that no exclusion defers.
+    const fn regular(cycle_index: i64, unix_millis: i64) -> Self {
+        Self { cycle_index, unix_millis, regular_unix_millis: unix_millis }
+    }
+
+    /// Whether it starts in the years 1 to 9999.
+    fn is_in_time(&self) -> bool {
+        Moment::from_unix_millis(self.unix_millis).is_some()
+    }
+
     /// The run's key: `prefix/cycle index/piece/canonical ID`, with the prefix of
     /// [`Schedule::run_key_prefix`]. The piece is 0 for an ID without weight; the
     /// ID comes last, since it may hold slashes.

@@ -11,7 +11,7 @@ const REACHED_CYCLES: i64 = 64;
 /// Where runs may start that are late, or smeared, from an instant on: anywhere, but for what
 /// active windows and exclusions leave.
 #[derive(Debug, Clone)]
-pub(crate) struct Starts {
+pub(crate) struct StartTimes {
     from: i64,
     usable: Usable,
 }
@@ -26,7 +26,7 @@ enum Usable {
     },
 }
 
-impl Starts {
+impl StartTimes {
     /// From `from` on, for a span of so many milliseconds of usable time.
     pub(crate) fn new(schedule: &Schedule, from: i64, span: u64) -> Self {
         let Some(plan) = schedule.plan().filter(|plan| plan.narrows()) else {

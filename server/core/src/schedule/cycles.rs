@@ -5,8 +5,8 @@ use core::ops::Range;
 use super::checks::{self, CycleTicks, greatest_common_divisor};
 use super::{CycleSpec, ScheduleSpec};
 use crate::calendar::{
-    Axis, CalendarSpec, CalendarUnit, CycleWindow, Exclusion, ExclusionSpec, ExclusionTimes, Plan,
-    Times, Zone, active_ticks,
+    Axis, CalendarSpec, CalendarUnit, CyclePlan, CycleWindow, Exclusion, ExclusionSpec,
+    ExclusionTimes, Times, Zone, active_ticks,
 };
 use crate::limits::{ACTIVE_WINDOWS, EXCLUDED_SPANS, EXCLUSIONS, Limit, MILLIS_PER_SECOND};
 use crate::placement::PlacementKind;
@@ -16,7 +16,7 @@ use crate::time::{Moment, Span};
 /// What the cycles of a schedule are.
 pub(super) struct Cycles {
     /// Where they are more than a period.
-    pub(super) plan: Option<Plan>,
+    pub(super) plan: Option<CyclePlan>,
     /// The start of cycle 0 of a period; the Unix epoch with a calendar.
     pub(super) anchor_millis: i64,
     /// The active ticks of a cycle, for each length that it can have: rising, and at least 1.
@@ -65,7 +65,7 @@ pub(super) fn cycles(spec: &ScheduleSpec, tick_millis: u64) -> Result<Cycles, Re
     let exclusions = exclusions(&spec.exclusions, longest, tick_millis)?;
     let is_plain =
         matches!(axis, Axis::Period { .. }) && windows.is_empty() && exclusions.is_empty();
-    let plan = Plan { axis, windows, exclusions, placement: spec.placement };
+    let plan = CyclePlan { axis, windows, exclusions, placement: spec.placement };
     Ok(Cycles { plan: (!is_plain).then_some(plan), anchor_millis, active_ticks: of_lengths })
 }
 

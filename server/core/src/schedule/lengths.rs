@@ -5,9 +5,8 @@ use crate::calendar::{self, CycleShares};
 use crate::time::Moment;
 
 impl Schedule {
-    /// The cycle that `millis` lies in.
-    #[must_use]
-    pub fn cycle_of_millis(&self, millis: i64) -> i64 {
+    /// The cycle of an instant in the years 1 to 9999, in milliseconds since the Unix epoch.
+    pub(crate) fn cycle_of_millis(&self, millis: i64) -> i64 {
         match self.plan() {
             Some(plan) => plan.axis.at(millis.div_euclid(self.tick_millis().cast_signed())),
             None => (millis - self.anchor_millis()).div_euclid(self.shortest_cycle_millis()),

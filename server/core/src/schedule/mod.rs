@@ -12,7 +12,7 @@ use core::num::NonZeroU64;
 
 use sha2::{Digest, Sha256};
 
-use crate::calendar::{CalendarUnit, CycleWindow, ExclusionSpec, Plan};
+use crate::calendar::{CalendarUnit, CyclePlan, CycleWindow, ExclusionSpec};
 use crate::ids::{Id, check_part, hexadecimal};
 use crate::kernels::Kernel;
 use crate::limits::KIND_NAME;
@@ -33,7 +33,7 @@ pub struct Schedule {
     anchor_millis: i64,
     placement: Placement,
     /// Where cycles are more than a period.
-    plan: Option<Box<Plan>>,
+    plan: Option<Box<CyclePlan>>,
     weight_quantum: Option<u64>,
     named: Option<Named>,
 }
@@ -305,7 +305,7 @@ impl Schedule {
         self.plan.is_none()
     }
 
-    pub(crate) fn plan(&self) -> Option<&Plan> {
+    pub(crate) fn plan(&self) -> Option<&CyclePlan> {
         self.plan.as_deref()
     }
 

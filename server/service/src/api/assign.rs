@@ -3,7 +3,7 @@
 use offbeat_core::limits::{ANSWER_PIECES, ANSWER_RUNS};
 use offbeat_core::runs::{FirstRun, Newcomer, NewcomerPolicy, NewcomerSpec};
 use offbeat_core::runs::{Runs, check_run_count};
-use offbeat_core::{Catalog, Id, Moment, Place, Reason, Rejection, Schedule};
+use offbeat_core::{Catalog, Exhausted, Id, Moment, Place, Reason, Rejection, Schedule};
 
 use super::convert;
 use offbeat_proto as proto;
@@ -37,12 +37,11 @@ pub(super) fn assign(
         .transpose()
         .map_err(|rejection| rejection.under("newcomer"))?;
     let asked = Asked { schedule: &schedule, id, run_count, runs, prefix, newcomer };
-    let further_pieces = (1..pieces).map(|piece| asked.piece(&place, piece)).collect();
+    let further_pieces =
+        (1..pieces).map(|piece| asked.piece(&place, piece)).collect::<Result<_, _>>()?;
     let proto::Piece {
         slot_index, slot_offset, cycle_offset, last_run, next_runs, first_run, ..
-    } = asked.piece(&place, 0);
-    asked.runs.check_work()?;
-    asked.newcomer.as_ref().map_or(Ok(()), Newcomer::check_work)?;
+    } = asked.piece(&place, 0)?;
     Ok(proto::AssignSlotResponse {
         identity: Some(convert::identity(&schedule)),
         slot_index,
@@ -67,17 +66,20 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn piece(&self, place: &Place, piece: u32) -> proto::Piece {
+    fn piece(&self, place: &Place, piece: u32) -> Result<proto::Piece, Exhausted> {
         let place = self.schedule.piece(place, piece);
         // One run tells the cycle, if no more are asked for.
-        let next: Vec<_> = self.runs.next_runs(&place).take(self.run_count.max(1)).collect();
+        let next = self.runs.next_runs(&place).take(self.run_count.max(1));
+        let next = next.collect::<Result<Vec<_>, _>>()?;
         let cycle = next.first().map_or_else(|| self.runs.cycle(), |run| run.cycle_index);
-        let last = self.runs.last_run(&place);
+        let last = self.runs.last_run(&place)?;
         let run = |run| convert::run_of_piece(run, &self.prefix, piece, &self.id);
-        let first = self.newcomer.as_ref();
-        let first = first.and_then(|newcomer| newcomer.first_run(&self.id, &place, piece));
+        let first = match &self.newcomer {
+            Some(newcomer) => newcomer.first_run(&self.id, &place, piece)?,
+            None => None,
+        };
         let place = self.schedule.place_in(&place, cycle);
-        proto::Piece {
+        Ok(proto::Piece {
             piece_index: convert::count(piece),
             slot_index: convert::count(place.slot),
             slot_offset: Some(convert::duration(self.schedule.span(place.slot_offset))),
@@ -90,7 +92,7 @@ impl Asked<'_> {
                     .map(convert::timestamp),
                 ..run(first)
             }),
-        }
+        })
     }
 }
 

@@ -93,8 +93,6 @@ impl Batch {
         let runs = self.schedule.runs_from(self.from, 1)?;
         let prefix = self.run_key_prefix.clone();
         let (schedule, wanted) = (&self.schedule, self.wanted);
-        let answer = columns::assign(schedule, &runs, prefix, column, pieces, first_index, wanted);
-        runs.check_work()?;
-        Ok(answer)
+        Ok(columns::assign(schedule, &runs, prefix, column, pieces, first_index, wanted)?)
     }
 }

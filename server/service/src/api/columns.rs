@@ -1,10 +1,10 @@
 //! Batches: a column of IDs in, columns of assignments out.
 
-use offbeat_core::runs::{AssignmentColumns, PackedIds, Wanted};
 use offbeat_core::limits::{BATCH_IDS, DETAILED_ERRORS, SEARCHED_CYCLES};
 use offbeat_core::rejection::shorten;
 use offbeat_core::runs::Runs;
-use offbeat_core::{Id, Place, Reason, Rejection, Run, Schedule};
+use offbeat_core::runs::{AssignmentColumns, PackedIds, Wanted};
+use offbeat_core::{Exhausted, Id, Place, Reason, Rejection, Run, Schedule};
 
 use super::convert::{self, Column};
 use super::weights::Pieces;
@@ -154,12 +154,12 @@ pub(super) fn assign(
     pieces: &Pieces,
     first_index: i64,
     wanted: Wanted,
-) -> proto::SlotAssignments {
+) -> Result<proto::SlotAssignments, Exhausted> {
     if !pieces.are_by_weight()
         && let Some(packed) = column.packed()
         && let Some(decider) = runs.decider(wanted)
     {
-        return of_columns(schedule, run_key_prefix, decider.assign(packed));
+        return Ok(of_columns(schedule, run_key_prefix, decider.assign(packed)));
     }
     let rows = pieces.total(column.len());
     let weighted_rows = if pieces.are_by_weight() { rows } else { 0 };
@@ -179,9 +179,9 @@ pub(super) fn assign(
     let held = Vec::new();
     let mut answer = Answer { columns, errors, schedule, runs, pieces, row: 0, held };
     column.place_all(schedule, &mut |place| answer.take(place));
-    answer.release();
+    answer.release()?;
     answer.columns.errors = answer.errors.into_vec();
-    only(answer.columns, wanted)
+    Ok(only(answer.columns, wanted))
 }
 
 /// Without the columns that nobody wants. Where IDs are looked at one by one, to work them out is
@@ -257,18 +257,18 @@ impl Answer<'_> {
             return self.held.push((row, piece, place));
         }
         let assigned = place.and_then(|place| {
-            let next = self.runs.next_run(&place).ok_or_else(no_run)?;
+            let next = self.runs.next_run(&place)?.ok_or_else(no_run)?;
             Ok((place, next))
         });
         self.push(row, piece, assigned);
     }
 
     /// Answers what waits.
-    fn release(&mut self) {
+    fn release(&mut self) -> Result<(), Exhausted> {
         let held = std::mem::take(&mut self.held);
         let places: Vec<Place> =
             held.iter().filter_map(|(_, _, place)| place.as_ref().ok()).copied().collect();
-        let mut runs = self.runs.next_run_of_each(&places).into_iter();
+        let mut runs = self.runs.next_run_of_each(&places)?.into_iter();
         for (row, piece, place) in held {
             let assigned = place.and_then(|place| {
                 let next = runs.next().flatten().ok_or_else(no_run)?;
@@ -276,6 +276,7 @@ impl Answer<'_> {
             });
             self.push(row, piece, assigned);
         }
+        Ok(())
     }
 
     fn push(&mut self, row: usize, piece: u32, assigned: Result<(Place, Run), Rejection>) {

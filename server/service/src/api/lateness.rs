@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use offbeat_core::limits::{KIND_NAME, SCHEDULE_NAME};
 use offbeat_core::ids::check_part;
+use offbeat_core::limits::{KIND_NAME, SCHEDULE_NAME};
 use offbeat_core::{Reason, Rejection};
 use tonic::{Request, Response, Status};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use offbeat_core::migration::{Crossing, Migration, Path, Step};
+use offbeat_core::migration::{Crossing, Migration, NoCrossing, Path, Step};
 use offbeat_core::sql::Index;
 use offbeat_core::{Catalog, Moment, Place, Reason, Rejection, Schedule, Span};
 use tonic::Status;
@@ -68,7 +68,7 @@ fn decide(
         None => Default::default(),
     };
     let ids = column.map(|column| Ids::cross(&migration, (&old, &new), column, prefixes));
-    migration.check_work()?;
+    let ids = ids.transpose()?;
     Ok(proto::PlanMigrationResponse {
         old_identity: Some(convert::identity(&old)),
         new_identity: Some(convert::identity(&new)),
@@ -122,7 +122,7 @@ impl<'a> Ids<'a> {
         (old, new): (&Schedule, &Schedule),
         column: &'a Column,
         [old_run_key_prefix, new_run_key_prefix]: [String; 2],
-    ) -> proto::MigratedIds {
+    ) -> Result<proto::MigratedIds, Rejection> {
         let columns = proto::MigratedIds {
             old_run_key_prefix,
             new_run_key_prefix,
@@ -132,12 +132,20 @@ impl<'a> Ids<'a> {
         let mut new_places: Vec<Result<Place, Rejection>> = Vec::with_capacity(column.len());
         column.place_all(new, &mut |place| new_places.push(place));
         let mut new_places = new_places.into_iter().enumerate();
+        let mut exhausted = None;
         column.place_all(old, &mut |old_place| {
             let Some((row, new_place)) = new_places.next() else { return };
-            let crossing = old_place.and_then(|old| migration.crossing(&old, &new_place?));
+            let crossing = match (old_place, new_place) {
+                (Ok(_), Ok(_)) if exhausted.is_some() => return,
+                (Ok(old), Ok(new)) => match migration.crossing(&old, &new) {
+                    Err(cause @ NoCrossing::Exhausted(_)) => return exhausted = Some(cause),
+                    crossing => crossing.map_err(Rejection::from),
+                },
+                (Err(refused), _) | (_, Err(refused)) => Err(refused),
+            };
             ids.push(row, crossing);
         });
-        ids.finish()
+        exhausted.map_or_else(|| Ok(ids.finish()), |cause| Err(cause.into()))
     }
 
     fn push(&mut self, row: usize, crossing: Result<Crossing, Rejection>) {

@@ -1,10 +1,10 @@
 //! Lanes as messages name them, and as the rule numbers them.
 
+use offbeat_core::ids::check_names;
 use offbeat_core::lanes::{
     Job, LanePolicy, LaneSet, LaneSetSpec, LaneSpec, OnTimeout, Prediction, Route, RouteWhy,
 };
 use offbeat_core::limits::JOB_ID;
-use offbeat_core::ids::check_names;
 use offbeat_core::{Reason, Rejection};
 
 use offbeat_proto as proto;

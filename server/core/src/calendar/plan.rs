@@ -12,7 +12,7 @@ use crate::placement::{
 
 /// A schedule's cycles, where they are more than a period: checked, in ticks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct CyclePlan {
     /// How time is cut into cycles.
     pub(crate) axis: Axis,
     /// What is active of each, in order, not touching; all of it, if there are none.
@@ -23,7 +23,7 @@ pub(crate) struct Plan {
     pub(crate) placement: PlacementKind,
 }
 
-impl Plan {
+impl CyclePlan {
     /// Whether there are instants at which nothing may start.
     pub(crate) const fn narrows(&self) -> bool {
         !self.windows.is_empty() || !self.exclusions.is_empty()
