@@ -20,7 +20,7 @@ use clap::{Args, Subcommand};
 use offbeat_core::{Reason, Rejection};
 use offbeat_sim::results::{Digest, Results};
 use offbeat_sim::scenario::{Scenario, parse};
-use offbeat_sim::world::{Trace, Watch, run_each};
+use offbeat_sim::world::{RunError, Trace, Watch, run_each};
 
 use self::out::{Ended, Out};
 use self::progress::Progress;
@@ -173,7 +173,14 @@ fn watched(scenario: &Scenario, tell: SyncSender<Ended>) -> Result<Vec<Vec<Diges
     if watch.stop.load(Ordering::Relaxed) {
         let _ = writeln!(io::stderr(), "offbeat: interrupted; what follows ends there");
     }
-    Ok(digests.map_err(lost)??)
+    digests.map_err(lost)?.map_err(failed)
+}
+
+fn failed(error: RunError) -> Failure {
+    match error {
+        RunError::Refused(rejection) => rejection.into(),
+        RunError::Lost { .. } => Failure::Other(error.to_string()),
+    }
 }
 
 /// A thread ended by a bug.

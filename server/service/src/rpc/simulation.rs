@@ -8,9 +8,9 @@ use std::time::Duration;
 use futures_util::Stream;
 use offbeat_core::limits::Limit;
 use offbeat_core::{Reason, Rejection, Span};
-use offbeat_sim::results::{Digest, Outcome, PartnerFigures, Results};
+use offbeat_sim::results::{Digest, Figures, Outcome, PartnerFigures, Results};
 use offbeat_sim::scenario::{Scenario, parse};
-use offbeat_sim::world::{Watch, run_each};
+use offbeat_sim::world::{RunError, Watch, run_each};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::Interval;
@@ -87,9 +87,9 @@ impl SimulationService for SimulationHandlers {
             // One thread: others have requests too.
             let digest = |number, trace| Digest::of(&scenario, number, trace);
             let digests = run_each(&scenario, 1, &watched, &digest)?;
-            let results = Results::new(&scenario, digests);
+            let results = Results::new(&scenario, digests)?;
             drop((permit, place)); // held until here, though the caller may have left
-            results
+            Ok(results)
         });
         let running =
             Running { work: running, watch, ticks: tokio::time::interval(PROGRESS), total };
@@ -104,7 +104,7 @@ impl SimulationService for SimulationHandlers {
 
 /// A simulation under way; it stops when nobody waits for it any more.
 struct Running {
-    work: JoinHandle<Result<Results, Rejection>>,
+    work: JoinHandle<Result<Results, RunError>>,
     watch: Arc<Watch>,
     ticks: Interval,
     total: Span,
@@ -124,7 +124,7 @@ impl Running {
             done = &mut self.work => {
                 let results = done
                     .map_err(|_| Status::from(WorkLost))
-                    .and_then(|done| done.map_err(|rejection| status::refused(&rejection)));
+                    .and_then(|done| done.map_err(failed));
                 let answer = results.map(|results| Event::Results(results_of(&results)));
                 return (answer.map(|event| proto::SimulateResponse { event: Some(event) }), false);
             }
@@ -138,6 +138,13 @@ impl Running {
             }
         };
         (Ok(proto::SimulateResponse { event: Some(event) }), true)
+    }
+}
+
+fn failed(error: RunError) -> Status {
+    match error {
+        RunError::Refused(rejection) => status::refused(&rejection),
+        RunError::Lost { .. } => WorkLost.into(),
     }
 }
 
@@ -216,28 +223,50 @@ fn partner_of(partner: &PartnerFigures) -> proto::PartnerResult {
 }
 
 fn figures_of(outcome: &Outcome) -> proto::SimulationFigures {
-    let figure = |name: &str| outcome.figures.get(name);
+    let Figures {
+        jobs_finished,
+        jobs_failed,
+        mean_wait,
+        p50_wait,
+        p95_wait,
+        p99_wait,
+        mean_sojourn,
+        p95_sojourn,
+        max_queue_depth,
+        peak_enqueued_per_second,
+        utilization,
+        throughput_variation,
+        interval_mean,
+        interval_variation,
+        interval_p05,
+        interval_p95,
+        never_served,
+        lock_conflicts,
+        wasted_share,
+        jobs_left,
+        mean_slowdown,
+    } = outcome.figures;
     proto::SimulationFigures {
-        jobs_finished: figure("jobs_finished"),
-        jobs_failed: figure("jobs_failed"),
-        mean_wait: figure("mean_wait"),
-        p50_wait: figure("p50_wait"),
-        p95_wait: figure("p95_wait"),
-        p99_wait: figure("p99_wait"),
-        mean_sojourn: figure("mean_sojourn"),
-        p95_sojourn: figure("p95_sojourn"),
-        max_queue_depth: figure("max_queue_depth"),
-        peak_enqueued_per_second: figure("peak_enqueued_per_second"),
-        utilization: figure("utilization"),
-        throughput_variation: figure("throughput_variation"),
-        interval_mean: figure("interval_mean"),
-        interval_variation: figure("interval_variation"),
-        interval_p05: figure("interval_p05"),
-        interval_p95: figure("interval_p95"),
-        never_served: figure("never_served"),
-        lock_conflicts: figure("lock_conflicts"),
-        wasted_share: figure("wasted_share"),
-        jobs_left: figure("jobs_left"),
-        mean_slowdown: figure("mean_slowdown"),
+        jobs_finished,
+        jobs_failed,
+        mean_wait,
+        p50_wait,
+        p95_wait,
+        p99_wait,
+        mean_sojourn,
+        p95_sojourn,
+        max_queue_depth,
+        peak_enqueued_per_second,
+        utilization,
+        throughput_variation,
+        interval_mean,
+        interval_variation,
+        interval_p05,
+        interval_p95,
+        never_served,
+        lock_conflicts,
+        wasted_share,
+        jobs_left,
+        mean_slowdown,
     }
 }
