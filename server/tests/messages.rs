@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
-use offbeat::proto;
 use offbeat::layers::method::Method;
+use offbeat::proto;
 use prost::Message as _;
 use serde_json::json;
 use support::{
     Server, any_schedule, config, encoded, frame, grpc_request, http2, json_request, open_body,
-    path_of, post1, post2, raw, reason, request,
+    path_of, pool, post1, post2, raw, reason, request,
 };
 use tonic::Code;
 

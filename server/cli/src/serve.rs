@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Failure;
-use offbeat_service::config::{Admin, Config, ServeArgs};
 use offbeat_service::Server;
+use offbeat_service::config::{Admin, Config, ServeArgs};
 use offbeat_service::telemetry::Telemetry;
 
 /// A second thread serves while the first one is busy. More would not answer more: a sidecar

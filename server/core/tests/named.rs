@@ -297,10 +297,7 @@ fn what_is_remembered_of_settled_groups_is_counted_and_forgotten_when_room_is_wa
     let mut machine = NamedSpread::try_new(1, &spec()).unwrap();
     let id = |number: u32| format!("{number:0>256}");
     for number in 0..1_000 {
-        let part = GroupPart {
-            settled_ranges: vec![0, 1],
-            ..whole(&id(number), &jobs("a", 1))
-        };
+        let part = GroupPart { settled_ranges: vec![0, 1], ..whole(&id(number), &jobs("a", 1)) };
         machine.submit(0, &[part], BytesLeft::ALL).unwrap();
     }
     assert_eq!(machine.counts().bytes, 0, "nothing is left to deal");

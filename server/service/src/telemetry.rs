@@ -105,8 +105,7 @@ fn exporter(endpoint: Option<&str>) -> Result<SdkTracerProvider, String> {
         };
         check_url(endpoint).map_err(|why| refused(&why))?;
         // As every exporter does: the signal's path behind what the URL has.
-        exporter = exporter
-            .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')));
+        exporter = exporter.with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')));
     }
     let exporter = exporter.build().map_err(|error| format!("OTEL_EXPORTER_OTLP: {error}"))?;
     let resource = Resource::builder().with_service_name("offbeat").build();
@@ -170,7 +169,8 @@ fn tls() -> Result<ClientConfig, String> {
         }
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let builder =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let builder = builder.map_err(|error| error.to_string())?;
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }

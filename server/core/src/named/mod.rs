@@ -2,8 +2,12 @@
 //!
 //! Delivery is at least once, and never are two unexpired leases on one job. The machine is
 //! free of I/O and of clocks: calls and the time go in, answers come out. A store keeps one
-//! for each name and passes it the time, in milliseconds since the process began; so an
-//! earlier process's leases have ended when a lease's length has passed.
+//! for each name and passes it the time, in milliseconds since the spread was opened.
+//!
+//! A spread is opened after its earlier life has ended: its process is gone, or it was
+//! discarded or closed in this one. Every lease of that life was given or extended before then,
+//! so before time 0. All of them have ended when the time is one lease's length, and until then
+//! groups with a receipt of another epoch wait.
 
 mod dead_letters;
 mod ended;
@@ -29,9 +33,7 @@ use self::intake::{Complete, Intake, check_id, cost, differs, digest, full, wron
 use self::queue::{Job, Queue, Waiting};
 use self::spec::Room;
 use crate::lease::{LeaseId, Leases, Outcome, Settlement, Verdict};
-use crate::limits::{
-    ANSWER_BYTES, ANSWER_RANGES, CONSUMER_NAME, SPREAD_CONSUMERS,
-};
+use crate::limits::{ANSWER_BYTES, ANSWER_RANGES, CONSUMER_NAME, SPREAD_CONSUMERS};
 use crate::rejection::{Reason, Rejection};
 use crate::spread::{Certificate, Spread};
 
@@ -264,7 +266,7 @@ impl NamedSpread {
     fn add(&mut self, complete: Complete, now: u64) {
         let Complete { id, content, sha256, first_receipt, settled } = complete;
         let earlier = first_receipt.filter(|receipt| receipt.epoch != self.epoch);
-        // The process began after that receipt's leases did.
+        // That receipt's leases were given before time 0, at which this life of the spread began.
         let lease = |receipt: Receipt| receipt.lease_millis.max(self.spec.lease_millis);
         let time = earlier.map_or(0, |receipt| lease(receipt).unsigned_abs());
         let number = self.next_number;

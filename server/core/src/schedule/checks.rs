@@ -180,13 +180,24 @@ fn default_slot_count(cycle: &CycleTicks) -> Result<u32, Rejection> {
 
 /// The divisors of `period` next to `count`, which is none, in words.
 fn nearest_divisors(period: u64, count: u32) -> String {
-    let divides = |slots: &u32| period.is_multiple_of(u64::from(*slots));
-    let largest = u32::try_from(SLOT_COUNT.maximum).unwrap_or(u32::MAX);
-    let below = (1..count).rev().find(divides);
-    let above = (count + 1..=largest).find(divides);
+    // Of a period with few divisors the search must end too. A divisor is found near the count, or by
+    // how many times it goes into the period; either way the first that is found is the nearest.
+    const STEPS: u64 = 1_024;
+    let (largest, count) = (SLOT_COUNT.maximum.unsigned_abs(), u64::from(count));
+    let times = period / count; // rounded down: the count does not divide the period
+    let divides = |number: &u64| period.is_multiple_of(*number);
+    let below = (count.saturating_sub(STEPS).max(1)..count).rev().find(divides).or_else(|| {
+        let more = (times + 1..=times + STEPS).find(divides);
+        more.map(|times| period / times)
+    });
+    let above = (count + 1..=count + STEPS).find(divides).or_else(|| {
+        let fewer = (times.saturating_sub(STEPS).max(1)..=times).rev().find(divides);
+        fewer.map(|times| period / times)
+    });
+    let above = above.filter(|slots| *slots <= largest);
     match (below, above) {
         (Some(below), Some(above)) => format!("nearest: {below} and {above} slots"),
         (Some(only), None) | (None, Some(only)) => format!("nearest: {only} slots"),
-        (None, None) => "none is near".to_owned(), // 1 divides everything
+        (None, None) => "none is near".to_owned(),
     }
 }

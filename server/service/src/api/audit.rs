@@ -8,10 +8,10 @@ use tonic::Status;
 
 use super::columns::IdErrors;
 use super::convert::{self, Column};
-use offbeat_proto::status;
 use super::weights::Pieces;
-use offbeat_proto as proto;
 use crate::work::{Permit, offload};
+use offbeat_proto as proto;
+use offbeat_proto::status;
 
 /// What a slot takes in an answer.
 const SLOT_BYTES: usize = 8;

@@ -8,10 +8,10 @@ use tonic::Status;
 
 use super::columns;
 use super::convert::{self, Column};
-use offbeat_proto::status;
 use super::weights::Pieces;
-use offbeat_proto as proto;
 use crate::work::{Permit, offload};
+use offbeat_proto as proto;
+use offbeat_proto::status;
 
 /// Batches of more IDs are decided off the event loop.
 const INLINE_IDS: usize = 256;
@@ -78,9 +78,8 @@ impl Batch {
             return Err(status::no_room());
         }
         let (batch, long) = (self.clone(), rows > INLINE_IDS || self.schedule.has_exclusions());
-        let decided = offload(long, self.permit.clone(), move || {
-            batch.decide(&column, &pieces, first_index)
-        });
+        let decided =
+            offload(long, self.permit.clone(), move || batch.decide(&column, &pieces, first_index));
         Ok((count, decided.await?.map_err(refused)?))
     }
 

@@ -8,10 +8,10 @@ use tonic::Status;
 
 use super::columns::IdErrors;
 use super::convert::{self, Column};
-use offbeat_proto::status;
 use super::weights::{Pieces, check_count};
-use offbeat_proto as proto;
 use crate::work::{Permit, offload};
+use offbeat_proto as proto;
+use offbeat_proto::status;
 
 /// More IDs are decided off the event loop.
 const INLINE_IDS: usize = 64;

@@ -8,12 +8,12 @@ use offbeat_core::{Reason, Rejection};
 use tonic::{Request, Response, Status};
 
 use super::convert::kind_or_default;
-use offbeat_proto::status;
 use crate::limits::{LATENESS_MILLIS, LATENESSES};
 use crate::metrics::Metrics;
+use crate::work::offload;
 use offbeat_proto as proto;
 use offbeat_proto::lateness_service_server::LatenessService;
-use crate::work::offload;
+use offbeat_proto::status;
 
 /// More runs are recorded off the event loop.
 const INLINE_RUNS: usize = 1_024;

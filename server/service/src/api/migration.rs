@@ -9,9 +9,9 @@ use tonic::Status;
 
 use super::columns::{IdErrors, REFUSED};
 use super::convert::{self, Column};
-use offbeat_proto::status;
-use offbeat_proto as proto;
 use crate::work::{Permit, offload};
+use offbeat_proto as proto;
+use offbeat_proto::status;
 
 /// What an ID takes in an answer: its columns.
 const ROW_BYTES: usize = 32;

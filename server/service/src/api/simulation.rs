@@ -8,21 +8,21 @@ use std::time::Duration;
 use futures_util::Stream;
 use offbeat_core::limits::Limit;
 use offbeat_core::{Reason, Rejection, Span};
-use offbeat_sim::results::{Digest, Outcome, PartnerFigures, Results};
+use offbeat_sim::results::{Digest, Figures, Outcome, PartnerFigures, Results};
 use offbeat_sim::scenario::{Scenario, parse};
-use offbeat_sim::world::{Watch, run_each};
+use offbeat_sim::world::{RunError, Watch, run_each};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::Interval;
 use tonic::{Request, Response, Status};
 
 use super::convert::{count, duration, wide};
-use offbeat_proto::status;
 use crate::config::Limits;
 use crate::limits::SCENARIO_BYTES;
+use crate::work::{Permit, WorkLost, offload};
 use offbeat_proto as proto;
 use offbeat_proto::simulate_response::Event;
 use offbeat_proto::simulation_service_server::SimulationService;
-use crate::work::{Permit, WorkLost, offload};
+use offbeat_proto::status;
 
 /// Events of a run over the network; the table of limits says so too.
 const SIMULATED_EVENTS: u64 = 50_000_000;
@@ -87,7 +87,7 @@ impl SimulationService for SimulationHandlers {
         let run = move || {
             let digest = |number, trace| Digest::of(&scenario, number, trace);
             let results = run_each(&scenario, 1, &watched, &digest)
-                .and_then(|digests| Results::new(&scenario, digests));
+                .and_then(|digests| Ok(Results::new(&scenario, digests)?));
             drop((permit, place)); // held until here, though the caller may have left
             let _ = done.send(results); // fails if the caller has left
         };
@@ -105,7 +105,7 @@ impl SimulationService for SimulationHandlers {
 
 /// A simulation under way; it stops when nobody waits for it any more.
 struct Running {
-    work: oneshot::Receiver<Result<Results, Rejection>>,
+    work: oneshot::Receiver<Result<Results, RunError>>,
     watch: Arc<Watch>,
     ticks: Interval,
     total: Span,
@@ -124,7 +124,7 @@ impl Running {
             done = &mut self.work => {
                 let results = done
                     .map_err(|_| Status::from(WorkLost))
-                    .and_then(|done| done.map_err(status::refused));
+                    .and_then(|done| done.map_err(failed));
                 let answer = results.map(|results| Event::Results(results_of(&results)));
                 return (answer.map(|event| proto::SimulateResponse { event: Some(event) }), false);
             }
@@ -138,6 +138,13 @@ impl Running {
             }
         };
         (Ok(proto::SimulateResponse { event: Some(event) }), true)
+    }
+}
+
+fn failed(error: RunError) -> Status {
+    match error {
+        RunError::Refused(rejection) => status::refused(rejection),
+        RunError::Lost { .. } => WorkLost.into(),
     }
 }
 
@@ -216,28 +223,50 @@ fn partner_of(partner: &PartnerFigures) -> proto::PartnerResult {
 }
 
 fn figures_of(outcome: &Outcome) -> proto::SimulationFigures {
-    let figure = |name: &str| outcome.figures.get(name);
+    let Figures {
+        jobs_finished,
+        jobs_failed,
+        mean_wait,
+        p50_wait,
+        p95_wait,
+        p99_wait,
+        mean_sojourn,
+        p95_sojourn,
+        max_queue_depth,
+        peak_enqueued_per_second,
+        utilization,
+        throughput_variation,
+        interval_mean,
+        interval_variation,
+        interval_p05,
+        interval_p95,
+        never_served,
+        lock_conflicts,
+        wasted_share,
+        jobs_left,
+        mean_slowdown,
+    } = outcome.figures;
     proto::SimulationFigures {
-        jobs_finished: figure("jobs_finished"),
-        jobs_failed: figure("jobs_failed"),
-        mean_wait: figure("mean_wait"),
-        p50_wait: figure("p50_wait"),
-        p95_wait: figure("p95_wait"),
-        p99_wait: figure("p99_wait"),
-        mean_sojourn: figure("mean_sojourn"),
-        p95_sojourn: figure("p95_sojourn"),
-        max_queue_depth: figure("max_queue_depth"),
-        peak_enqueued_per_second: figure("peak_enqueued_per_second"),
-        utilization: figure("utilization"),
-        throughput_variation: figure("throughput_variation"),
-        interval_mean: figure("interval_mean"),
-        interval_variation: figure("interval_variation"),
-        interval_p05: figure("interval_p05"),
-        interval_p95: figure("interval_p95"),
-        never_served: figure("never_served"),
-        lock_conflicts: figure("lock_conflicts"),
-        wasted_share: figure("wasted_share"),
-        jobs_left: figure("jobs_left"),
-        mean_slowdown: figure("mean_slowdown"),
+        jobs_finished,
+        jobs_failed,
+        mean_wait,
+        p50_wait,
+        p95_wait,
+        p99_wait,
+        mean_sojourn,
+        p95_sojourn,
+        max_queue_depth,
+        peak_enqueued_per_second,
+        utilization,
+        throughput_variation,
+        interval_mean,
+        interval_variation,
+        interval_p05,
+        interval_p95,
+        never_served,
+        lock_conflicts,
+        wasted_share,
+        jobs_left,
+        mean_slowdown,
     }
 }

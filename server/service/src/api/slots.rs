@@ -11,13 +11,13 @@ use super::assign::assign;
 use super::batch::{Batch, Opening};
 use super::convert;
 use super::describe::describe;
-use offbeat_proto::status;
 use super::stream;
 use super::{audit, due_runs, migration};
-use offbeat_proto as proto;
-use offbeat_proto::slot_service_server::SlotService;
 use crate::schedules::Loaded;
 use crate::work::{Permit, offload};
+use offbeat_proto as proto;
+use offbeat_proto::slot_service_server::SlotService;
+use offbeat_proto::status;
 
 /// Answers `SlotService`. Without state but for the clock, which requests that
 /// name no time ask, and the schedules that were loaded, of which each request takes a snapshot.
@@ -120,8 +120,7 @@ impl SlotService for SlotHandlers {
             request.into_inner();
         let catalog = self.schedules.snapshot();
         let opening = Opening { schedule, from_time, kind, read_mask };
-        let batch = Batch::try_new(opening, self.now, &catalog, permit)
-            .map_err(status::refused)?;
+        let batch = Batch::try_new(opening, self.now, &catalog, permit).map_err(status::refused)?;
         let identity = Some(batch.identity());
         let (_, assignments) = batch.assign(ids, weights, 0).await?;
         Ok(Response::new(proto::AssignSlotsResponse { identity, assignments: Some(assignments) }))

@@ -6,12 +6,12 @@ use offbeat_core::{Reason, Rejection, Span};
 use tonic::{Request, Response, Status};
 
 use super::convert::{duration, required, span, unknown_enum_value, wide};
-use offbeat_proto::status;
+use crate::work::offload;
 use offbeat_proto as proto;
 use offbeat_proto::allocate_workers_response::Outcome as Allocated;
 use offbeat_proto::next_stage_response::Outcome as Gone;
 use offbeat_proto::stage_service_server::StageService;
-use crate::work::offload;
+use offbeat_proto::status;
 
 /// Allocations of more stages are made off the event loop.
 const INLINE_STAGES: usize = 256;

@@ -6,10 +6,10 @@ use offbeat_core::{Moment, Reason, Rejection};
 use tonic::{Status, Streaming};
 
 use super::batch::{Batch, Opening};
-use offbeat_proto::status;
-use offbeat_proto as proto;
 use crate::schedules::Loaded;
 use crate::work::Permit;
+use offbeat_proto as proto;
+use offbeat_proto::status;
 
 /// What a stream remembers: it does not grow.
 struct Conversation {
@@ -51,8 +51,7 @@ impl Conversation {
                 permit.release_request();
             }
             let first = self.batch.is_none();
-            let (ids, weights) =
-                self.open_or_go_on(request).map_err(status::refused)?;
+            let (ids, weights) = self.open_or_go_on(request).map_err(status::refused)?;
             let Some(batch) = &self.batch else { continue };
             if first && ids.is_none() && weights.is_empty() {
                 continue; // the schedule alone

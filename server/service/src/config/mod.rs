@@ -80,7 +80,12 @@ pub struct ServeArgs {
 
     /// A host name that callers on loopback may use besides localhost and addresses; several,
     /// separated by commas. Others are refused, since a web page may have sent them
-    #[arg(long = "allowed-host", env = "OFFBEAT_ALLOWED_HOST", value_delimiter = ',', value_name = "NAME")]
+    #[arg(
+        long = "allowed-host",
+        env = "OFFBEAT_ALLOWED_HOST",
+        value_delimiter = ',',
+        value_name = "NAME"
+    )]
     pub allowed_hosts: Vec<String>,
 
     /// Answer gRPC reflection, so that grpcurl and the like need no protos

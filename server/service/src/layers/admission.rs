@@ -6,8 +6,8 @@ use offbeat_proto::status;
 use tokio::sync::Semaphore;
 use tonic::Status;
 
-use super::method::Method;
 use super::Peer;
+use super::method::Method;
 use crate::limits::{PROBES, STREAMING_SHARE};
 use crate::work::{Permit, Shared};
 

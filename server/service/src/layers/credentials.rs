@@ -16,7 +16,11 @@ use super::{Stack, call_of};
 use crate::limits::{TOKEN_BYTES, TOKENS};
 
 /// Refuses a request without a token, if there must be one, and all of a user who may not call.
-pub(super) async fn check(State(stack): State<Arc<Stack>>, request: Request, next: Next) -> Response {
+pub(super) async fn check(
+    State(stack): State<Arc<Stack>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let call = call_of(&request);
     if call.method.open {
         return next.run(request).await;

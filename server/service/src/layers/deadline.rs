@@ -54,11 +54,7 @@ pub(super) async fn admit(
     answer::bound(response, terms, call)
 }
 
-fn admitted(
-    stack: &Stack,
-    call: &Call,
-    headers: &HeaderMap,
-) -> Result<(Deadline, Permit), Status> {
+fn admitted(stack: &Stack, call: &Call, headers: &HeaderMap) -> Result<(Deadline, Permit), Status> {
     let time = if call.method.open { PROBE_TIME } else { stack.unary_time };
     let deadline =
         Deadline::of(headers, call.method, time, call.started).map_err(status::refused)?;

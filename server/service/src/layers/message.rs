@@ -32,7 +32,11 @@ pub(crate) const PREFIX: usize = 5;
 /// Of an announced length, room for so many bytes is made before they come.
 const RESERVED_BYTES: usize = 512 << 10;
 
-pub(super) async fn read(State(stack): State<Arc<Stack>>, request: Request, next: Next) -> Response {
+pub(super) async fn read(
+    State(stack): State<Arc<Stack>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let call = call_of(&request);
     let request_method = request.method().clone();
     let answered = match (call.form, call.method.streaming) {

@@ -64,7 +64,8 @@ static METHODS: LazyLock<HashMap<String, Method>> = LazyLock::new(|| {
         (format!("/{path}"), Method::new(&path, Some(method), one, one || other))
     });
     let reflection = ENDS_ON_DRAIN.iter().filter(|path| path.contains("reflection"));
-    let reflection = reflection.map(|path| (format!("/{path}"), Method::new(path, None, true, true)));
+    let reflection =
+        reflection.map(|path| (format!("/{path}"), Method::new(path, None, true, true)));
     known.chain(reflection).collect()
 });
 

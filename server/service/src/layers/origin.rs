@@ -48,13 +48,14 @@ impl AllowedHosts {
         }
         let same_origin = match headers.get(header::ORIGIN).map(|origin| origin.to_str()) {
             None => true,
-            Some(origin) => origin.ok().and_then(|origin| origin.split_once("://")).is_some_and(
-                |(_, origin)| origin.eq_ignore_ascii_case(host.as_str()),
-            ),
+            Some(origin) => origin
+                .ok()
+                .and_then(|origin| origin.split_once("://"))
+                .is_some_and(|(_, origin)| origin.eq_ignore_ascii_case(host.as_str())),
         };
-        let cross_site = headers.get("sec-fetch-site").is_some_and(|site| {
-            !matches!(site.as_bytes(), b"same-origin" | b"none")
-        });
+        let cross_site = headers
+            .get("sec-fetch-site")
+            .is_some_and(|site| !matches!(site.as_bytes(), b"same-origin" | b"none"));
         if !same_origin || cross_site {
             return Err((StatusCode::FORBIDDEN, "origin: pages of other origins may not call\n"));
         }
@@ -70,7 +71,11 @@ impl AllowedHosts {
     }
 }
 
-pub(super) async fn check(State(stack): State<Arc<Stack>>, request: Request, next: Next) -> Response {
+pub(super) async fn check(
+    State(stack): State<Arc<Stack>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let call = call_of(&request);
     if call.peer.local_ip.is_some_and(|ip| ip.to_canonical().is_loopback())
         && let Err((code, why)) = stack.hosts.check(&request)

@@ -132,7 +132,11 @@ impl Default for Metrics {
         registry.register("request_duration_seconds", help, durations.clone());
         registry.register("connections_accepted", "Connections accepted", connections.clone());
         registry.register("panics", "Requests that ended by a bug of the server", panics.clone());
-        registry.register("refusals", "Refusals sent, by their documented reason", refusals.clone());
+        registry.register(
+            "refusals",
+            "Refusals sent, by their documented reason",
+            refusals.clone(),
+        );
         let help = "Files of certificates, tokens and schedules read again after a change";
         registry.register("reloads", help, reloads.clone());
         let lateness = Lateness::new(&mut registry);

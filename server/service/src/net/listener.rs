@@ -158,4 +158,3 @@ async fn remove_stale_socket(path: &Path) -> io::Result<()> {
         Ok(_) => Err(io::Error::new(io::ErrorKind::AddrInUse, "somebody listens on the socket")),
     }
 }
-

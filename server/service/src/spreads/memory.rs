@@ -8,8 +8,8 @@ use bytes::Bytes;
 use offbeat_core::lease::{LeaseId, Settlement, Verdict};
 use offbeat_core::limits::SPREAD_NAME;
 use offbeat_core::named::{
-    BytesLeft, DeadLetter, GROUP_MEMORY, GroupPart, GroupStatus, NamedSpread, NamedSpreadSpec, Receipt,
-    SpreadState,
+    BytesLeft, DeadLetter, GROUP_MEMORY, GroupPart, GroupStatus, NamedSpread, NamedSpreadSpec,
+    Receipt, SpreadState,
 };
 use offbeat_core::{Moment, Reason, Rejection};
 use tokio::sync::{Notify, watch};
@@ -158,7 +158,7 @@ impl MemoryStore {
                 let (answer, is_final) = ask(entry, now, is_last)?;
                 let event = entry.machine.next_event(now);
                 let event = event.map(|event| entry.start + Duration::from_millis(event));
-                Ok((answer, is_final, event))
+                Ok::<_, Rejection>((answer, is_final, event))
             })??;
             if is_final || is_last {
                 return Ok(answer);

@@ -5,8 +5,8 @@ use offbeat_core::{
     ExclusionTimes, Rejection, Schedule,
 };
 
-use super::responses::{duration, timestamp};
 use super::requests::{moment, required, span, unknown_enum_value};
+use super::responses::{duration, timestamp};
 use offbeat_proto as proto;
 
 pub(super) fn cycle(message: proto::schedule_spec::Cycle) -> Result<CycleSpec, Rejection> {

@@ -207,14 +207,8 @@ pub(in crate::api) fn checked_column(
 
 /// The one field of a column that is filled.
 pub(in crate::api) fn column(message: Option<proto::IdColumn>) -> Result<Column, Rejection> {
-    let proto::IdColumn {
-        uuid_bytes,
-        uuids,
-        integers,
-        decimals,
-        texts,
-        fractions,
-    } = message.unwrap_or_default();
+    let proto::IdColumn { uuid_bytes, uuids, integers, decimals, texts, fractions } =
+        message.unwrap_or_default();
     let mut filled = Vec::new();
     let mut take = |name: &'static str, is_empty: bool, column: Column| {
         if !is_empty {

@@ -7,8 +7,8 @@ use offbeat_core::lanes::{
 use offbeat_core::limits::JOB_ID;
 use offbeat_core::{Reason, Rejection};
 
-use offbeat_proto as proto;
 use crate::api::convert::{duration, required, span, unknown_enum_value};
+use offbeat_proto as proto;
 
 /// A lane set, and the names of its lanes.
 pub(super) struct NamedLanes {

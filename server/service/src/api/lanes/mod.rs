@@ -10,10 +10,10 @@ use tonic::{Request, Response, Status};
 
 use self::lane_set::NamedLanes;
 use super::convert::{required, span, wide};
-use offbeat_proto::status;
+use crate::work::offload;
 use offbeat_proto as proto;
 use offbeat_proto::lane_service_server::LaneService;
-use crate::work::offload;
+use offbeat_proto::status;
 pub use plan::plan;
 
 /// More jobs are dispatched off the event loop.

@@ -6,9 +6,9 @@ use offbeat_sim::lanes::{CutoffSlowdown, Performance, Plan, PlanSpec, Sensitivit
 use offbeat_sim::run_times::RunTimes;
 
 use super::lane_set::on_timeout_of;
+use crate::api::convert::{duration, required, span};
 use offbeat_proto as proto;
 use offbeat_proto::plan_lanes_request::RunTimes as Given;
-use crate::api::convert::{duration, required, span};
 
 /// Plans the lanes of a request.
 ///

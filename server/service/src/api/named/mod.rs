@@ -1,7 +1,7 @@
 //! `NamedSpreadService`: convert in, ask the store, convert out.
 
-mod responses;
 mod requests;
+mod responses;
 mod stream;
 
 use std::pin::Pin;
@@ -13,11 +13,11 @@ use offbeat_core::Rejection;
 use tokio::time::Instant;
 use tonic::{Request, Response, Status, Streaming};
 
-use offbeat_proto::status;
-use offbeat_proto as proto;
-use offbeat_proto::named_spread_service_server::NamedSpreadService;
 use crate::spreads::SpreadStore;
 use crate::work::Permit;
+use offbeat_proto as proto;
+use offbeat_proto::named_spread_service_server::NamedSpreadService;
+use offbeat_proto::status;
 
 /// Answers `NamedSpreadService` from a store.
 #[derive(Debug, Clone)]

@@ -9,11 +9,11 @@ use offbeat_core::named::{Commit, GroupPart, NamedSpreadSpec, Receipt};
 use offbeat_core::spread::SpreadSpec;
 use offbeat_core::{Reason, Rejection};
 
-use crate::limits::WAIT_MILLIS;
-use offbeat_proto as proto;
 use crate::api::convert::{required, span, unknown_enum_value};
 use crate::api::spread::policy_of;
+use crate::limits::WAIT_MILLIS;
 use crate::spreads::CloseMode;
+use offbeat_proto as proto;
 
 const DEFAULT_PAGE_SIZE: i32 = 100;
 

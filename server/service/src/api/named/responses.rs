@@ -9,10 +9,10 @@ use offbeat_core::spread::Policy;
 
 use tokio::time::Instant;
 
-use offbeat_proto as proto;
 use crate::api::convert::{count, duration, timestamp, wide};
 use crate::api::spread::certificate;
 use crate::spreads::{Description, Leased};
+use offbeat_proto as proto;
 
 /// A number that was checked against a limit below 2^31.
 fn narrow(number: i64) -> Option<i32> {

@@ -15,14 +15,14 @@ use tokio::time::Instant;
 use tonic::{Status, Streaming};
 
 use super::{requests, responses};
-use crate::limits::STREAM_CREDIT;
-use offbeat_proto as proto;
-use offbeat_proto::stream_jobs_request::Message as Asked;
-use offbeat_proto::stream_jobs_response::Message as Answer;
 use crate::api::convert::required;
-use offbeat_proto::status;
+use crate::limits::STREAM_CREDIT;
 use crate::spreads::{Leased, SpreadStore};
 use crate::work::Permit;
+use offbeat_proto as proto;
+use offbeat_proto::status;
+use offbeat_proto::stream_jobs_request::Message as Asked;
+use offbeat_proto::stream_jobs_response::Message as Answer;
 
 /// Answers to verdicts that nobody has taken; then no more verdicts are read.
 const UNREAD_SETTLEMENTS: usize = 65_536;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use offbeat_core::spread::{Pull, Source};
 use offbeat_core::{Reason, Rejection};
 
-use offbeat_proto as proto;
 use crate::api::convert::{required, wide};
+use offbeat_proto as proto;
 
 /// The groups of one stream. Holds a few numbers for each that is open, and no jobs.
 #[derive(Debug)]

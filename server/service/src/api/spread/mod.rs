@@ -15,12 +15,12 @@ use tonic::{Request, Response, Status, Streaming};
 use self::inputs::Inputs;
 pub(super) use self::spec::policy_of;
 use super::convert::wide;
-use offbeat_proto::status;
+use crate::work::Permit;
 use offbeat_proto as proto;
 use offbeat_proto::spread_request::Message as Asked;
 use offbeat_proto::spread_response::Message as Answer;
 use offbeat_proto::spread_service_server::SpreadService;
-use crate::work::Permit;
+use offbeat_proto::status;
 
 /// Turns in one message: enough to be quick; fewer come as soon as there are no more.
 const TURNS: usize = 4_096;

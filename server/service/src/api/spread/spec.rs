@@ -5,8 +5,8 @@ use offbeat_core::spread::{OnShortage, Place, Policy, Spread, SpreadSpec};
 use offbeat_core::{Reason, Rejection};
 
 use super::inputs::Inputs;
-use offbeat_proto as proto;
 use crate::api::convert::{required, unknown_enum_value};
+use offbeat_proto as proto;
 
 const DEFAULT_JOB_WINDOW: i32 = 256;
 
