@@ -189,6 +189,27 @@ final class TransportTest extends OffbeatTestCase
         self::assertSame('time is up', self::thrown(DeadlineExceeded::class, $call)->getMessage());
     }
 
+    public static function refusalsAtOnce(): iterable
+    {
+        yield 'not found' => ['not found at once', NotFound::class];
+        yield 'who are you' => ['who are you at once', Unauthenticated::class];
+        yield 'too large' => ['too large at once', ResourceExhausted::class];
+    }
+
+    /** @dataProvider refusalsAtOnce */
+    public function testAnAnswerBeforeTheQuestionIsSentIsHeard(string $mode, string $class): void
+    {
+        $server = self::nonsense('curl', $mode, $address);
+        $transport = self::transport('curl', $address);
+        foreach ([60_000 => 50, 200_000 => 50, 4_000_000 => 50] as $size => $times) {
+            $question = str_repeat('x', $size);
+            for ($time = 0; $time < $times; ++$time) {
+                $thrown = self::thrown(OffbeatException::class, static fn () => $transport->call('SlotService/Dance', $question, 5.0));
+                self::assertSame($class, $thrown::class, "$size bytes: {$thrown->getMessage()}");
+            }
+        }
+    }
+
     public function testARefusalIsHeardThoughTheConnectionIsClosed(): void
     {
         $address = sys_get_temp_dir() . '/offbeat-' . bin2hex(random_bytes(6)) . '.sock';

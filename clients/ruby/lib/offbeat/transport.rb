@@ -153,6 +153,17 @@ module Offbeat
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
+    # The sidecar may answer, and close, before it has been sent all. After EPIPE, Net::HTTP reads such an
+    # answer; what the sidecar has not read makes it a reset.
+    class Buffered < Net::BufferedIO
+      def write(*)
+        super
+      rescue Errno::ECONNRESET
+        raise Errno::EPIPE
+      end
+    end
+    private_constant :Buffered
+
     # HTTP over the sockets of an endpoint.
     class Connection < Net::HTTP
       def initialize(endpoint, _port = nil)
@@ -170,8 +181,8 @@ module Offbeat
       private
 
       def connect
-        @socket = Net::BufferedIO.new(@endpoint.connect(@open_timeout), read_timeout: @read_timeout,
-                                                                        write_timeout: @write_timeout)
+        @socket = Buffered.new(@endpoint.connect(@open_timeout), read_timeout: @read_timeout,
+                                                                 write_timeout: @write_timeout)
         on_connect
       rescue Errno::ETIMEDOUT
         raise Net::OpenTimeout
