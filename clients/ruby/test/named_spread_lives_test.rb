@@ -198,9 +198,8 @@ class NamedSpreadLivesTest < NamedSpreadCase
     mail = client.named_spread(name, feeder_count: 8, lease: 5)
     run = lambda do |program, *arguments|
       Thread.new do
-        Open3.capture2e(RbConfig.ruby, "-w", "-I#{ROOT}/clients/ruby/lib",
-                        File.join(ROOT, "examples/named_spread/ruby/#{program}.rb"),
-                        Sidecar::SHARED.address, name, *arguments)
+        Open3.capture2e({ "OFFBEAT_ADDRESS" => Sidecar::SHARED.address }, RbConfig.ruby, "-w", "-I#{ROOT}/clients/ruby/lib",
+                        File.join(ROOT, "examples/named_spread/ruby/#{program}.rb"), name, *arguments)
       end
     end
     consumers = [run["consumer", "one"], run["consumer", "two"]]
