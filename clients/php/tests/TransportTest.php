@@ -152,11 +152,13 @@ final class TransportTest extends OffbeatTestCase
 
     public function testOnlyTheUnavailableIsAskedAgain(): void
     {
-        foreach (['shutting down' => 4, 'nothing' => 4, 'http2' => 4, 'internal' => 1, 'overloaded' => 1, 'who are you' => 1] as $mode => $calls) {
+        foreach (['shutting down' => true, 'nothing' => true, 'http2' => true, 'internal' => false, 'overloaded' => false, 'who are you' => false] as $mode => $isAskedAgain) {
             $server = self::nonsense('curl', $mode, $address);
             $transport = new Retrying(self::transport('curl', $address), patience: 0.6);
             self::thrown(OffbeatException::class, static fn () => $transport->call('SlotService/AssignSlot', '', 5.0));
-            self::assertSame($calls, substr_count($server->output(), 'call'), $mode);
+            $made = substr_count($server->output(), 'call');
+            self::assertSame($isAskedAgain, $made > 1, $mode);
+            self::assertLessThanOrEqual(4, $made, $mode);
         }
     }
 
@@ -166,8 +168,8 @@ final class TransportTest extends OffbeatTestCase
         $transport = new Retrying(self::transport('curl', $address));
         $started = microtime(true);
         self::thrown(Unavailable::class, static fn () => $transport->call('SlotService/AssignSlot', '', 0.3));
-        self::assertLessThan(0.4, microtime(true) - $started);
-        self::assertSame(3, substr_count($server->output(), 'call'));
+        self::assertLessThan(2, microtime(true) - $started); // without a deadline, 4 s
+        self::assertLessThanOrEqual(3, substr_count($server->output(), 'call'));
     }
 
     public function testWhyItIsLostSaysMoreThanThatTimeIsUp(): void

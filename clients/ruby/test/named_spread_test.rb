@@ -62,11 +62,11 @@ class NamedSpreadTest < NamedSpreadCase
         assert_equal [2, 2], again.values.map(&:attempt)
         again["release"].nack(delay: 0.5) # the first attempt did not count
         again["nack"].nack
+        asked = now
         assert_equal [%w[nack dead_lettered], %w[release returned]],
                      consumer.flush.map { |job, settlement| [job.job, settlement.to_s] }.sort
-        asked = now
         assert_equal ["release"], texts(consumer.first(1))
-        assert_operator now - asked, :>, 0.4
+        assert_operator now - asked, :>=, 0.5
       }.close
       letters = mail.dead_letters.to_a
       assert_equal [%w[terminate terminated], %w[nack attempts]],
@@ -100,7 +100,7 @@ class NamedSpreadTest < NamedSpreadCase
       3.times do
         sleep(0.5)
         assert_equal true, job.extend_lease
-        assert_in_delta 1, job.lease_ends_in, 0.1
+        assert_includes 0.6..1, job.lease_ends_in
       end
       refute_predicate job, :expired?
       job.ack
@@ -168,7 +168,7 @@ class NamedSpreadTest < NamedSpreadCase
     assert jobs.join(5)
     job, left = jobs.value
     assert_equal 1, job.attempt
-    assert_operator left, :>, 0.8
+    assert_operator left, :>, 0
   end
 
   def test_what_was_never_handed_out_is_given_back
@@ -223,7 +223,7 @@ class NamedSpreadTest < NamedSpreadCase
     mail.producer.submit("b", %w[b1])
     until_true { mail.describe.leased_job_count == 1 }
     sleep(0.4) # it has come, and is not read
-    assert_in_delta 0.6, jobs.next.lease_ends_in, 0.2
+    assert_includes 0.1..0.65, jobs.next.lease_ends_in
     consumer.close
   end
 
@@ -282,7 +282,7 @@ class NamedSpreadTest < NamedSpreadCase
     asked = now
     error = assert_raises(Offbeat::ResourceExhausted) { mail.producer(patience: 0.3).submit("b", %w[b1]) }
     assert_equal "ERROR_REASON_LIMIT_REACHED", error.reason
-    assert_in_delta 0.35, now - asked, 0.2
+    assert_includes 0.3..3, now - asked
     consumer = Thread.new { sleep(0.5) && mail.consumer("me") { |jobs| jobs.first(2).each(&:ack) } }
     assert_equal :received, mail.producer.submit("b", %w[b1]).state
     consumer.join
@@ -307,7 +307,7 @@ class NamedSpreadTest < NamedSpreadCase
       consumer.first.ack
       consumer.flush
       assert_raises(Offbeat::DeadlineExceeded) { producer.wait(timeout: 0.3) }
-      assert_in_delta 0.4, now - asked, 0.2
+      assert_includes 0.3..3, now - asked
       assert_raises(Offbeat::DeadlineExceeded) { producer.wait(timeout: 0) }
       assert_equal %w[b], producer.unsettled
       consumer.first.ack
