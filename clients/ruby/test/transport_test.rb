@@ -63,6 +63,14 @@ class TransportTest < OffbeatTest
     assert_equal 64 * MIB, transport(address).call("DescribeSchedule", "", 30).bytesize
   end
 
+  def test_why_it_is_lost_says_more_than_that_time_is_up
+    kept = []
+    address = fake { |socket| kept << socket.dup unless kept.empty? && kept << nil } # closes the first, answers none
+    error = assert_raises(Offbeat::Error) { transport(address).call("DescribeSchedule", "", 0.5) }
+    assert_instance_of Offbeat::Unavailable, error
+    assert_operator kept.size, :>, 1
+  end
+
   # What it leaves unread is a reset for the client, and may reach it while it sends.
   def test_an_answer_before_the_question_is_sent_is_heard
     { 404 => ["not_found", Offbeat::NotFound], 401 => ["unauthenticated", Offbeat::Unauthenticated],

@@ -45,19 +45,18 @@ module Offbeat
     def call(method, bytes, timeout, service: "SlotService", attempts: ATTEMPTS)
       deadline = now + [timeout, LONGEST].min
       credentials = @endpoint.credentials # outside: what they raise says nothing of the sidecar
-      attempt = 0
+      attempt, lost = 0, nil
       begin
         attempt += 1
         answer(exchange("/offbeat.v1.#{service}/#{method}", bytes, deadline, credentials))
       rescue Net::OpenTimeout, Net::ReadTimeout, Net::WriteTimeout
-        raise DeadlineExceeded, "#{address}: no complete answer within #{timeout} s"
+        raise lost || DeadlineExceeded.new("#{address}: no complete answer within #{timeout} s")
       rescue OpenSSL::SSL::SSLError => e
         raise Untrusted.new(address, e)
       rescue Unavailable, *LOST => e
+        lost = e.is_a?(Unavailable) ? e : @endpoint.unreachable(e) # says more than that time is up
         delay = [BACKOFF * (2**(attempt - 1)), LONGEST_BACKOFF].min
-        if attempt >= attempts || now + delay >= deadline
-          raise e.is_a?(Unavailable) ? e : @endpoint.unreachable(e)
-        end
+        raise lost if attempt >= attempts || now + delay >= deadline
 
         sleep(delay)
         retry
