@@ -93,14 +93,14 @@ class NamedSpreadTest < NamedSpreadCase
 
   def test_leases_are_extended
     each_way do |draw, way|
-      mail = spread("#{name}-#{way}", lease: 1)
+      mail = spread("#{name}-#{way}", lease: 2)
       mail.producer.submit("a", %w[a1])
       consumer = draw[mail]
       job = consumer.first
       3.times do
-        sleep(0.5)
+        sleep(0.9)
         assert_equal true, job.extend_lease
-        assert_includes 0.6..1, job.lease_ends_in
+        assert_includes 1.2..2, job.lease_ends_in
       end
       refute_predicate job, :expired?
       job.ack
