@@ -143,7 +143,7 @@ class NamedSpreadTest < NamedSpreadCase
 
   def test_verdicts_do_not_get_old
     each_way do |draw, way|
-      { 30 => 1.05, 1 => 0.55 }.each do |lease, age|
+      { 30 => 1.05, 1.8 => 0.95 }.each do |lease, age|
         mail = spread("#{name}-#{way}-#{lease}", lease: lease)
         mail.producer.submit("a", %w[a1 a2 a3])
         jobs = draw[mail].tap { |consumer| @closing.unshift(-> { consumer.close }) }.each
@@ -152,7 +152,7 @@ class NamedSpreadTest < NamedSpreadCase
         assert_equal 0, mail.describe.settled_job_count
         sleep(age)
         jobs.next
-        until_true(1) { mail.describe.settled_job_count == 1 }
+        until_true { mail.describe.settled_job_count == 1 }
       end
     end
   end
