@@ -64,57 +64,51 @@ def address() -> Iterator[str]:
     assert sidecar.wait(timeout=20) == 0
 
 
-def first_call(name: str, address: str) -> str:
-    """Return an example as the README shows it, aimed at a server of the tests.
-
-    One that names no address takes `OFFBEAT_ADDRESS`, which its test sets.
-    """
+def first_call(name: str) -> str:
+    """Return an example as the README shows it; it asks the server at OFFBEAT_ADDRESS."""
     path = f"examples/first_calls/{name}"
     text = (ROOT / path).read_text()
     fence = re.search(rf"<!-- {re.escape(path)} -->\n```\w+\n(.*?)```", README, re.DOTALL)
     assert fence, f"the README does not show {path}"
     assert fence.group(1) == text, f"the README's {path} is another one"
-    return text.replace(DEFAULT, address)
+    return text
 
 
 def test_curl(address):
-    answer = json.loads(run("bash", "-c", first_call("curl.sh", address), OFFBEAT_ADDRESS=address))
+    answer = json.loads(run("bash", "-c", first_call("curl.sh"), OFFBEAT_ADDRESS=address))
     assert answer["slotIndex"] == 75
     assert answer["slotOffset"] == "8s"
     assert answer["nextRuns"][0]["startTime"] == "2026-01-01T04:41:23Z"
 
 
 def test_curl_over_http_2(address):
-    call = first_call("curl.sh", address).replace("curl ", "curl --http2-prior-knowledge ")
+    call = first_call("curl.sh").replace("curl ", "curl --http2-prior-knowledge ")
     assert json.loads(run("bash", "-c", call, OFFBEAT_ADDRESS=address))["slotIndex"] == 75
 
 
-def test_command_line(address):
-    call = first_call("command_line.sh", address).replace("target/release/offbeat", str(BINARY))
+def test_command_line():
+    call = first_call("command_line.sh").replace("target/release/offbeat", str(BINARY))
     lines = run("bash", "-c", call).splitlines()
     assert [line.split()[1] for line in lines[1:]] == ["75", "80", "62"]
 
 
 def test_python(address):
-    lines = run(
-        sys.executable, "-c", first_call("python.py", address), OFFBEAT_ADDRESS=address
-    ).splitlines()
+    call = first_call("python.py")
+    lines = run(sys.executable, "-c", call, OFFBEAT_ADDRESS=address).splitlines()
     assert lines[0] == "75 2026-01-01 04:41:23+00:00"
     assert len(lines) == 4
 
 
 def test_ruby(address):
-    call = first_call("ruby.rb", address)
-    lines = run(
-        "ruby", "-w", "-I", "clients/ruby/lib", "-e", call, OFFBEAT_ADDRESS=address
-    ).splitlines()
+    command = ["ruby", "-w", "-I", "clients/ruby/lib", "-e", first_call("ruby.rb")]
+    lines = run(*command, OFFBEAT_ADDRESS=address).splitlines()
     assert lines[0] == "75 2026-01-01 04:41:23 UTC"
     assert len(lines) == 4
 
 
 def test_php(address):
-    call = first_call("php.php", address).removeprefix("<?php")
-    lines = run("php", "-d", "error_reporting=-1", "-r", call, OFFBEAT_ADDRESS=address).splitlines()
+    command = ["php", "-d", "error_reporting=-1", "-r", first_call("php.php").removeprefix("<?php")]
+    lines = run(*command, OFFBEAT_ADDRESS=address).splitlines()
     assert lines[0] == "75 2026-01-01T04:41:23+00:00"
     assert len(lines) == 4
 
@@ -169,7 +163,8 @@ def test_commands_print_what_the_page_says(page):
 @pytest.mark.parametrize("language", ["python", "ruby", "php"])
 def test_a_worker_of_two_lanes(address, language):
     (program,) = (ROOT / "examples" / "lanes" / language).glob("worker.*")
-    lines = run(*LANGUAGES[language], program, address, timeout=60).splitlines()
+    command = [*LANGUAGES[language], program]
+    lines = run(*command, timeout=60, OFFBEAT_ADDRESS=address).splitlines()
     assert any("slow1" in line for line in lines)
     assert len(lines) >= 6
 
@@ -195,8 +190,11 @@ def test_two_producers_and_three_consumers(address, languages):
         (path,) = (NAMED / language).glob(f"{program}.*")
         if language == "python":
             assert f"<!-- {path.relative_to(ROOT)} -->\n```python\n{path.read_text()}```" in page
-        command = [*LANGUAGES[language], path, address, spread, *arguments]
-        programs.append(subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True))
+        command = [*LANGUAGES[language], path, spread, *arguments]
+        here = {**os.environ, "OFFBEAT_ADDRESS": address}
+        programs.append(
+            subprocess.Popen(command, cwd=ROOT, env=here, stdout=subprocess.PIPE, text=True)
+        )
         return programs[-1]
 
     try:

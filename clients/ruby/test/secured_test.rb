@@ -84,7 +84,7 @@ class SecuredTest < OffbeatTest
       raised = assert_raises(error, name.to_s, &ask)
       assert_instance_of error, raised, name
       assert_match text, raised.message, name
-      assert_operator now - started, :<, 2, name
+      assert_operator now - started, :<, 3, name # retries would take 4 s
     end
   end
 
@@ -313,7 +313,7 @@ class SecuredTest < OffbeatTest
       asks.each do |ask|
         started = now
         assert_raises(Offbeat::DeadlineExceeded, &ask)
-        assert_includes 0.25..1.5, now - started
+        assert_includes 0.25..4, now - started
       end
     end
   end

@@ -63,6 +63,30 @@ class TransportTest < OffbeatTest
     assert_equal 64 * MIB, transport(address).call("DescribeSchedule", "", 30).bytesize
   end
 
+  def test_why_it_is_lost_says_more_than_that_time_is_up
+    kept = []
+    address = fake { |socket| kept << socket.dup unless kept.empty? && kept << nil } # closes the first, answers none
+    error = assert_raises(Offbeat::Error) { transport(address).call("DescribeSchedule", "", 0.5) }
+    assert_instance_of Offbeat::Unavailable, error
+    assert_operator kept.size, :>, 1
+  end
+
+  # What it leaves unread is a reset for the client, and may reach it while it sends.
+  def test_an_answer_before_the_question_is_sent_is_heard
+    { 404 => ["not_found", Offbeat::NotFound], 401 => ["unauthenticated", Offbeat::Unauthenticated],
+      413 => ["resource_exhausted", Offbeat::ResourceExhausted] }.each do |status, (code, error)|
+      body = JSON.generate(code: code, message: "no")
+      address = fake do |socket|
+        read_head(socket)
+        socket.write("HTTP/1.1 #{status} No\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: #{body.bytesize}\r\n\r\n#{body}")
+      end
+      asking = transport(address)
+      [0, 60_000, 200_000, 4_000_000].each do |size|
+        50.times { assert_raises(error, "#{size} bytes") { asking.call("Dance", "x" * size, 5, attempts: 1) } }
+      end
+    end
+  end
+
   def test_a_stream_of_endless_chunks_or_lines_is_none_of_a_sidecar
     head = "HTTP/1.1 200 OK\r\ncontent-type: application/connect+proto\r\ntransfer-encoding: chunked\r\n\r\n"
     ["fffffffff\r\n", "#{(65 * MIB).to_s(16)}\r\n", "0" * 70_000, "a" * 70_000].each do |start|

@@ -45,19 +45,18 @@ module Offbeat
     def call(method, bytes, timeout, service: "SlotService", attempts: ATTEMPTS)
       deadline = now + [timeout, LONGEST].min
       credentials = @endpoint.credentials # outside: what they raise says nothing of the sidecar
-      attempt = 0
+      attempt, lost = 0, nil
       begin
         attempt += 1
         answer(exchange("/offbeat.v1.#{service}/#{method}", bytes, deadline, credentials))
       rescue Net::OpenTimeout, Net::ReadTimeout, Net::WriteTimeout
-        raise DeadlineExceeded, "#{address}: no complete answer within #{timeout} s"
+        raise lost || DeadlineExceeded.new("#{address}: no complete answer within #{timeout} s")
       rescue OpenSSL::SSL::SSLError => e
         raise Untrusted.new(address, e)
       rescue Unavailable, *LOST => e
+        lost = e.is_a?(Unavailable) ? e : @endpoint.unreachable(e) # says more than that time is up
         delay = [BACKOFF * (2**(attempt - 1)), LONGEST_BACKOFF].min
-        if attempt >= attempts || now + delay >= deadline
-          raise e.is_a?(Unavailable) ? e : @endpoint.unreachable(e)
-        end
+        raise lost if attempt >= attempts || now + delay >= deadline
 
         sleep(delay)
         retry
@@ -153,6 +152,17 @@ module Offbeat
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
+    # The sidecar may answer, and close, before it has been sent all. After EPIPE, Net::HTTP reads such an
+    # answer; what the sidecar has not read makes it a reset.
+    class Buffered < Net::BufferedIO
+      def write(*)
+        super
+      rescue Errno::ECONNRESET
+        raise Errno::EPIPE
+      end
+    end
+    private_constant :Buffered
+
     # HTTP over the sockets of an endpoint.
     class Connection < Net::HTTP
       def initialize(endpoint, _port = nil)
@@ -170,8 +180,8 @@ module Offbeat
       private
 
       def connect
-        @socket = Net::BufferedIO.new(@endpoint.connect(@open_timeout), read_timeout: @read_timeout,
-                                                                        write_timeout: @write_timeout)
+        @socket = Buffered.new(@endpoint.connect(@open_timeout), read_timeout: @read_timeout,
+                                                                 write_timeout: @write_timeout)
         on_connect
       rescue Errno::ETIMEDOUT
         raise Net::OpenTimeout
