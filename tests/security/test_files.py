@@ -106,7 +106,7 @@ def test_a_signal_tries_again(
 ) -> None:
     """A file that was refused, and has not changed, is refused again where somebody asks."""
     schedules = tmp_path / "schedules.toml"
-    schedules.write_text('[[schedules]]\nname = "a"\nversion = 1\nperiod = "1d"\nslot_count = 24\n')
+    schedules.write_text('[[schedule]]\nname = "a"\nversion = 1\nperiod = "1d"\nslot_count = 24\n')
     server = serve("--token-file", str(token_file), "--schedules", str(schedules))
     (token_file if what == "tokens" else schedules).write_text("x\n")
     count = lambda: server.metric("offbeat_reloads_total", what=what, result="refused")  # noqa: E731

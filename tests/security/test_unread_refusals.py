@@ -23,7 +23,8 @@ REFUSED = (
 #: So many sockets, each of which asks and reads nothing; some are opened again all the time.
 STRANGERS = """
 import collections, resource, socket, sys, time
-port, count, rate, asked = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), bytes.fromhex(sys.argv[4])
+port, count, rate = map(int, sys.argv[1:4])
+asked = bytes.fromhex(sys.argv[4])
 _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 kept = collections.deque()
