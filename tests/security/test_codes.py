@@ -60,7 +60,7 @@ def test_departures_are_cancelled(serve: Callable[..., Server], path: str, end: 
     for _ in range(30):
         wire = connect(server.port)
         wire.sendall(text(path, ONE_ID, length=1_000))
-        time.sleep(0.005)
+        time.sleep(0.02)
         wire.close() if end == "close" else abort(wire)
     assert within(5, lambda: cancelled(server) == 30), cancelled(server)
     assert alarming(server) == 0

@@ -21,7 +21,6 @@ from frames import SETTINGS, Peer
 from offbeat.v1 import named_spread_pb2 as named
 from offbeat.v1 import simulation_pb2 as simulation
 from offbeat.v1 import slots_pb2 as slots
-from questions import schedule
 from support.server import BINARY, ENVIRONMENT, MIB, Server
 from wire import (
     ASSIGN_SLOT,
@@ -159,7 +158,9 @@ def test_connections_are_counted_while_it_stops(serve: Callable[..., Server]) ->
     """A stream goes on for the grace period, and the admin port with it."""
     server, over = serve(), threading.Event()
     with grpc.insecure_channel(server.address) as channel:
-        first = slots.StreamSlotAssignmentsRequest(schedule=schedule(), ids={"integers": [1]})
+        first = slots.StreamSlotAssignmentsRequest(
+            schedule={"spec": {"period": {"seconds": 86_400}}}, ids={"integers": [1]}
+        )
 
         def asked() -> Iterator[bytes]:
             yield first.SerializeToString()
