@@ -88,7 +88,7 @@ def plan(workers: int, lanes: int = 3) -> lanes_pb2.PlanLanesRequest:
     )
 
 
-#: 1,000 users who share a lock, each of whom tries again and again.
+#: Users who share a lock, and try for it again and again.
 CONFLICTS = """
 name = "Conflicts"
 duration = "10d"

@@ -10,7 +10,7 @@ import grpc
 from support.bystander import Bystander, Seen
 from support.server import Server, within
 
-#: CPU seconds of one request, whatever it is answered.
+#: CPU seconds of one request, also of one that is refused.
 MOST_CPU = 2.0
 #: Seconds that a call beside it may take, and that nine of ten may take.
 MOST_BESIDE = 0.25

@@ -14,8 +14,8 @@ TESTS = Path(__file__).parents[1]
 sys.path.insert(0, str(TESTS / "attacks"))
 sys.path.insert(0, str(TESTS))
 
-from support.server import Server
-from wire import TOKEN
+from support.server import Server  # noqa: E402
+from wire import TOKEN  # noqa: E402
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The admin port answers while others sit on it, and only whom it is for."""
+"""The admin port answers while others sit on it, and answers those it is meant for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTTP as text and as frames, with whatever Host, token and body a test wants."""
+"""HTTP as text and as frames, with any Host, token and body."""
 
 from __future__ import annotations
 

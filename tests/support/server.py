@@ -63,8 +63,12 @@ class Server:
             os.setpriority(os.PRIO_PROCESS, self.process.pid, -10)
         self.proc = Path("/proc") / str(self.process.pid)
         wanted = listen.count(",") + 1 + (admin != "off")
-        assert within(15, lambda: len(self.addresses()) == wanted or not self.is_alive())
-        assert self.is_alive(), f"the server did not start: {self.text()}"
+        within(10, lambda: len(self.addresses()) == wanted or not self.is_alive())
+        if len(self.addresses()) != wanted or not self.is_alive():
+            how = "answers nowhere" if self.is_alive() else "did not start"
+            said = self.text()
+            self.kill()
+            raise AssertionError(f"the server {how}: {said}")
         *self.listening, self.admin = [*self.addresses(), *([""] if admin == "off" else [])]
         self.address = self.listening[0]
         tcp = [address for address in self.listening if not address.startswith("unix:")]
