@@ -189,7 +189,7 @@ SECTIONS = {
         """
         Time for an item as the work doubles, and the exponent k of a fit to size^k: 0 is
         flat, so that the whole grows in proportion. Streams and connections are calls of
-        `AssignSlot`, where more under way cost less each.
+        `AssignSlot`, where more in flight cost less each.
         """,
         ["benchmarks/growth/run.sh"],
         "ns",

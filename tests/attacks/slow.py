@@ -1,4 +1,7 @@
-"""SlowPeers: a byte a second, wherever a peer may speak, each form ten times, side by side."""
+"""Peers that send a byte a second (Slowloris), in every place where a peer may speak.
+
+Each form ten times, all side by side.
+"""
 
 from __future__ import annotations
 

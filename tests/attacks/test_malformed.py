@@ -140,7 +140,7 @@ def test_messages_that_swell(trial: Trial, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["2,000,000 empty groups", "empty texts"])
 def test_many_messages_that_swell_at_once(trial: Trial, name: str) -> None:
-    """30 of them are sent but for the last byte, then that."""
+    """30 of them are sent without their last bytes, then those."""
     path, message = SWOLLEN[name]
     message = message[: len(message) // 4]  # a megabyte each
 

@@ -94,7 +94,7 @@ UNARY_CALLS = {
 
 
 def crowd(trial: Trial, path: str, asked: bytes, **how: object) -> list[Peer]:
-    """The readers, each of whom has asked."""
+    """The readers, after each has asked."""
     peers = [Peer(trial.port, keep=False, **how) for _ in range(CONNECTIONS)]
     for peer in peers:
         calls = (begin(at, path) + body(at, asked) for at in range(1, 2 * STREAMS, 2))

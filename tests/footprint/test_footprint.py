@@ -252,7 +252,7 @@ SHAPES = {
     "many cycles": scenario(46, 11_000, 12, 3, "slots"),
     "jobs that nobody does": scenario(46, 11_000, 1, 5_000, "at_once"),
     "many users": scenario(THIRD, 510_000, 1_000, 3, "slots"),
-    "many users, all of whom wait": scenario(THIRD, 510_000, 1, 3, "at_once"),
+    "many users who all wait": scenario(THIRD, 510_000, 1, 3, "at_once"),
     "many users who plan themselves": scenario(THIRD, 510_000, 1_000, 3, "self_rescheduling"),
     "many users at random": scenario(THIRD, 510_000, 1_000, 3, "random_smear"),
     "three strategies": scenario(15, 22_000, 40, 3, "slots", "at_once", "random_smear"),

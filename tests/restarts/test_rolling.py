@@ -179,7 +179,7 @@ def test_no_call_fails(
         ledger = tally.ledger
         wrong += [f"{kind}: {failure}" for failure in tally.failures[:5]]
         wrong += [f"{kind}: lost: {one}" for one in ledger.lost()[:5]]
-        wrong += [f"{kind}: lent to two: {one}" for one in ledger.overlapping()[:5]]
+        wrong += [f"{kind}: leased to two: {one}" for one in ledger.overlapping()[:5]]
         assert tally.calls >= FEWEST, f"{kind}: too few calls to say anything"
         assert len(ledger.submitted) == GROUPS
     assert wrong == []

@@ -1,4 +1,4 @@
-"""The end of a server: told, it ends within its grace, whoever is connected; and its beginning.
+"""A server that must stop does so within its grace, no matter who is connected; and how it starts.
 
 ``OFFBEAT_ROUNDS`` says how often the crowd meets the end, 10 by default.
 """
