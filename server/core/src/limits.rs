@@ -158,7 +158,7 @@ limits! {
     DUE_CYCLES = 0..=16_777_216, "cycles and spans",
         "cycles and excluded spans that ListDueRuns looks through",
         "of all IDs together; without exclusions runs are counted at once";
-    WORKED_OUT = 0..=16_777_216, "cycles and spans",
+    WORKED_OUT = 0..=2_097_152, "cycles and spans",
         "cycles and excluded spans that are worked out for an answer",
         "AssignSlot, AssignSlots, ListDueRuns, PlanMigration: ask for fewer IDs, pieces or runs at \
          once, or take fewer recurring exclusions";

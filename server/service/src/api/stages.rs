@@ -13,8 +13,9 @@ use offbeat_proto::next_stage_response::Outcome as Gone;
 use offbeat_proto::stage_service_server::StageService;
 use offbeat_proto::status;
 
-/// Allocations of more stages are made off the event loop.
-const INLINE_STAGES: usize = 256;
+/// Plans for more stages, or with more moves, are made off the threads that serve.
+const INLINE_STAGES: usize = 64;
+const INLINE_MOVES: i32 = 64;
 
 /// Answers `StageService`. Without state.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +29,8 @@ impl StageService for StageHandlers {
     ) -> Result<Response<proto::AllocateWorkersResponse>, Status> {
         let permit = request.extensions().get().cloned();
         let request = request.into_inner();
-        let long = request.stages.len() > INLINE_STAGES;
+        let many_moves = request.max_moves.is_some_and(|moves| moves > INLINE_MOVES);
+        let long = many_moves || request.stages.len() > INLINE_STAGES;
         let decided = offload(long, permit, move || allocate(request)).await?;
         decided.map(Response::new).map_err(status::refused)
     }

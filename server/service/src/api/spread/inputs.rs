@@ -8,6 +8,9 @@ use offbeat_core::{Reason, Rejection};
 use crate::api::convert::{required, wide};
 use offbeat_proto as proto;
 
+/// What a group takes in all the lists that it stands in, in bytes.
+const GROUP_MEMORY: usize = 136;
+
 /// The groups of one stream. Holds a few numbers for each that is open, and no jobs.
 #[derive(Debug)]
 pub(super) struct Inputs {
@@ -60,6 +63,11 @@ impl Inputs {
             wants_group: false,
             low: Vec::new(),
         }
+    }
+
+    /// Bytes of memory that the groups take.
+    pub(super) fn memory(&self) -> usize {
+        self.groups.len() * GROUP_MEMORY
     }
 
     /// What to ask for now, if anything; `vacancies` is how many groups would be taken.

@@ -69,11 +69,17 @@ impl Conversation {
                 return Ok(Some(answer));
             }
             let message = self.requests.message().await?;
-            if let Some(permit) = &self.permit {
-                permit.release_request();
-            }
             self.take(message).map_err(status::refused)?;
+            self.count_memory()?;
         }
+    }
+
+    /// Counts what the stream holds instead of the message that it has taken.
+    fn count_memory(&self) -> Result<(), Status> {
+        let Some(permit) = &self.permit else { return Ok(()) };
+        permit.release_request();
+        let memory = self.dealing.as_ref().map_or(0, |dealing| dealing.inputs.memory());
+        if permit.take_request(memory) { Ok(()) } else { Err(status::no_room()) }
     }
 
     fn take(&mut self, request: Option<proto::SpreadRequest>) -> Result<(), Rejection> {
