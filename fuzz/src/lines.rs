@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use offbeat::api::stages::allocate;
 use offbeat::cli::reading;
 use offbeat::proto;
-use offbeat::rpc::stages::allocate;
 use offbeat_core::spread::{OnShortage, Policy, SpreadSpec};
 use offbeat_core::{Moment, PlacementKind};
 use serde_json::value::RawValue;

@@ -1,8 +1,8 @@
 //! Cycles: schedules of any numbers, their slots on the clock, windows, kinds and predicates.
 
 use offbeat_core::reciprocal::{Reciprocals, Spacing};
-use offbeat_core::sql::{ColumnSpec, ColumnType, Dialect, Membership, ParameterStyle};
 use offbeat_core::runs::KeyRanges;
+use offbeat_core::sql::{ColumnSpec, ColumnType, Dialect, Membership, ParameterStyle};
 use offbeat_core::{
     CalendarSpec, CalendarUnit, CycleSpec, CycleWindow, ExclusionPolicy, ExclusionSpec,
     ExclusionTimes, Moment, Place, Placement, Rejection, Schedule, ScheduleSpec, Span, Why,

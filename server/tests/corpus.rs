@@ -54,6 +54,6 @@ macro_rules! replay {
 }
 
 replay! {
-    certificates frames groups headers ids json leases meter named orders plans scenarios
-    schedules settings store tables wire
+    certificates control_frames frames groups headers ids json leases named orders plans
+    scenarios schedules settings store tables wire
 }

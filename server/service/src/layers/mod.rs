@@ -46,28 +46,37 @@ use method::Method;
 
 /// What the layers share.
 #[derive(Debug)]
-pub(crate) struct Stack {
-    pub(crate) credentials: Credentials,
-    pub(crate) hosts: AllowedHosts,
-    pub(crate) admission: Admission,
-    pub(crate) metrics: Arc<Metrics>,
+pub struct Stack {
+    /// The tokens that are asked for.
+    pub credentials: Credentials,
+    /// Whom callers on loopback may name.
+    pub hosts: AllowedHosts,
+    /// Places and bytes for requests in flight.
+    pub admission: Admission,
+    /// Where requests are counted.
+    pub metrics: Arc<Metrics>,
     /// Whether each request has a span.
-    pub(crate) spans: bool,
-    pub(crate) limits: MessageLimits,
-    pub(crate) unary_time: Duration,
-    pub(crate) ends: Ends,
+    pub spans: bool,
+    /// The sizes of messages.
+    pub limits: MessageLimits,
+    /// Time for a unary call.
+    pub unary_time: Duration,
+    /// When open streams must end.
+    pub ends: Ends,
 }
 
 /// The sizes of messages.
 #[derive(Debug, Clone)]
-pub(crate) struct MessageLimits {
+pub struct MessageLimits {
     request: Limit,
     bulk_request: Limit,
     answer: Limit,
 }
 
 impl MessageLimits {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    /// Those of a configuration.
+    #[must_use]
+    pub fn new(limits: &Limits) -> Self {
         let (request, bulk_request) = (limits.message, limits.bulk_message);
         Self { request, bulk_request, answer: limits.answer }
     }
@@ -120,8 +129,8 @@ struct Call {
     peer: Peer,
 }
 
-/// The services behind the layers.
-pub(crate) fn layered(services: Router, stack: Arc<Stack>) -> Router {
+/// The services behind the layers: a server without its sockets.
+pub fn layered(services: Router, stack: Arc<Stack>) -> Router {
     services.layer(
         ServiceBuilder::new()
             .layer(from_fn_with_state(Arc::clone(&stack), observe::observe))
