@@ -105,7 +105,7 @@ fn columns_agree(message: &[u8], decided: &[u8]) {
     let asked: proto::AssignSlotsRequest = read(message);
     let answer: proto::AssignSlotsResponse = read(decided);
     let rows = answer.assignments.unwrap();
-    let count = asked.ids.map_or(0, |proto::IdColumn(ids)| {
+    let count = asked.ids.map_or(0, |ids| {
         ids.uuid_bytes.len() / 16
             + ids.uuids.len()
             + ids.integers.len()

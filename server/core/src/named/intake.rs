@@ -28,6 +28,15 @@ pub struct GroupPart {
     pub settled_ranges: Vec<i64>,
 }
 
+impl GroupPart {
+    /// Bytes of memory that it takes at most, if it is taken.
+    #[must_use]
+    pub fn memory(&self) -> u64 {
+        let bytes = self.jobs.iter().map(|job| job.len() as u64).sum();
+        cost(&self.group_id, self.jobs.len() as u64, bytes).bytes + super::GROUP_MEMORY
+    }
+}
+
 /// What a group must be to be complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Commit {

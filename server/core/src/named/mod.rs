@@ -37,8 +37,8 @@ use crate::limits::{ANSWER_BYTES, ANSWER_RANGES, CONSUMER_NAME, SPREAD_CONSUMERS
 use crate::rejection::{Reason, Rejection};
 use crate::spread::{Certificate, Spread};
 
-/// Memory that a group takes beside its ID and its jobs, in bytes.
-pub const GROUP_MEMORY: u64 = 480;
+/// Memory that a group takes beside what [`cost`] counts, in bytes.
+const GROUP_MEMORY: u64 = 480;
 
 /// Memory that a lease takes, in bytes.
 const LEASE_MEMORY: u64 = 160;
