@@ -60,6 +60,7 @@ pub fn check(method: &str, answer: &Answer) {
     for message in answer.messages() {
         DynamicMessage::decode(methods::output(method), message).unwrap();
     }
+    assert_ne!(status.code(), Code::Unimplemented, "{method}: {status:?}");
     if status.code() != Code::Ok {
         refusal::check_status(status);
     }
