@@ -23,20 +23,19 @@ KEPT = BUILT / "bench" / "results"
 PAGE = ROOT / "docs" / "benchmarks.md"
 PYTHON = os.environ.get("OFFBEAT_PYTHON", sys.executable)
 PACKAGES = ("grpcio", "protobuf", "simpy", "ciw", "apportionment")
-DEBIAN = ("libgrpc++-dev", "libcurl4", "nghttp2-client", "ruby-google-protobuf")
+DEBIAN = ("libgrpc++-dev", "libcurl4", "ruby-google-protobuf")
 
 Lines = list[list[str]]
 
 INTRODUCTION = """
 Written by `just bench`, of what it measured: each figure beside its peers, from one run on one
-machine. On another machine figures differ more than ratios do. Nothing fails when one changes, but
-for [instruction counts](#instruction-counts).
+machine. On another machine figures differ more than ratios do. Nothing fails when one changes.
 """
 
 INSTRUCTIONS = """
 [`counts.tsv`](../benchmarks/instructions/counts.tsv) holds the instructions of hot paths, counted
-under callgrind. `just counts` compares them, as every test run does, within 3 %: noise cannot touch
-them. They are of one compiler, which the table names; beside another nothing is compared, and the
+under callgrind. `just counts` compares them within 3 %: noise cannot touch them. They are of one
+compiler, which the table names; beside another nothing is compared, and the
 run says so. callgrind knows no AVX-512, so that the kernels are those of AVX2 and plain.
 """
 
@@ -67,8 +66,7 @@ SECTIONS = {
         answers were compared. `assign_packed` takes bytes and gives columns, with "offsets" the
         one column that is decided in process; `assign_slots` takes the language's own IDs, and
         gives rows. (Ruby and PHP unpack one column of a packed answer here, and leave others
-        bytes.) Nothing is pinned: the server divides a batch among cores that are idle while the
-        client waits. Medians of turns of a tenth of a second.
+        bytes.) Nothing is pinned. Medians of turns of a tenth of a second.
         """,
         ["benchmarks/wire/run.sh"],
         "IDs/s",
@@ -87,17 +85,31 @@ SECTIONS = {
     "unary": Section(
         "One ID a call",
         """
-        Calls a second: `AssignSlot` over gRPC, decided by hash, and the same method of C++
-        gRPC (callback interface, Debian's package), which decides nothing and answers as
-        many bytes. h2load on one core, the server on another; medians of three runs in
-        turns.
+        Calls a second: `AssignSlot` over gRPC, and the same messages of two services that decide
+        nothing: a stock tonic one (`#[tokio::main]`, defaults) and C++ gRPC (callback interface,
+        Debian's package). The driver on one core, the server on another; medians of five
+        runs in turns.
         """,
-        ["benchmarks/unary.sh"],
+        ["benchmarks/unary/run.sh"],
         "calls/s",
         [
-            (f"Offbeat, deciding, {shape}", f"C++ gRPC, empty, {shape}")
-            for shape in ("8 × 32 streams", "1 × 1 streams")
+            (f"Offbeat, {shape}", f"{peer}, empty, {shape}")
+            for shape in (
+                "HASH, 8 × 32 streams",
+                "HASH, 1 × 1 streams",
+                "TWISTER, 8 × 32 streams",
+            )
+            for peer in ("stock tonic", "C++ gRPC")
         ],
+    ),
+    "busy": Section(
+        "Beside a busy process",
+        """
+        Milliseconds from a call of `AssignSlot` to its answer, at 1,000 calls a second, with a
+        loop that never sleeps on the server's core.
+        """,
+        ["benchmarks/unary/run.sh", "busy"],
+        "ms",
     ),
     "kernels": Section(
         "IDs decided, in process",
@@ -177,7 +189,7 @@ SECTIONS = {
         """
         Time for an item as the work doubles, and the exponent k of a fit to size^k: 0 is
         flat, so that the whole grows in proportion. Streams and connections are calls of
-        `AssignSlot`, where more under way cost less each.
+        `AssignSlot`, where more in flight cost less each.
         """,
         ["benchmarks/growth/run.sh"],
         "ns",

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 missing=()
-for tool in g++:g++ grpc_cpp_plugin:protobuf-compiler-grpc h2load:nghttp2-client php:php-cli pkg-config:pkg-config \
+for tool in g++:g++ grpc_cpp_plugin:protobuf-compiler-grpc php:php-cli pkg-config:pkg-config \
     protoc:protobuf-compiler python3:python3 ruby:ruby taskset:util-linux; do
     command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
 done

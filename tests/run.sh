@@ -191,9 +191,6 @@ clients() {
     build
     export OFFBEAT_BIN="$PWD/target/release/offbeat"
 
-    say "instructions of the hot paths"
-    benchmarks/instructions/run.sh
-
     say "Ruby client; Python client, newest and oldest runtime"
     # Side by side: they mostly wait, for servers that restart.
     ruby_tests >target/ruby.log 2>&1 &
@@ -217,7 +214,7 @@ clients() {
     say "the page of the simulator, in a browser"
     "$venv/bin/pytest" --quiet tests/report
     say "README and examples; beside them idle streams and connections, and a minute of mixed load"
-    beside mixed-load . env OFFBEAT_SOAK_SECONDS=60 "$venv/bin/pytest" --quiet tests/footprint -k "size or mixed_load or thousand or (kept and dynamic)"
+    beside mixed-load . env OFFBEAT_SOAK_SECONDS=60 "$venv/bin/pytest" --quiet tests/footprint -k "dynamic or first_answer or thousand or mixed_load"
     "$venv/bin/pytest" --quiet tests/documents
     ended mixed-load
 }

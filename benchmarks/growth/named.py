@@ -48,7 +48,7 @@ def settle(name: str, leased: pb.LeasedJobs) -> int:
 
 
 def spreads() -> None:
-    """All stay open and full but for the jobs that are pulled and settled."""
+    """All stay open, and full except for the jobs that are pulled and settled."""
     made = 0
     for count in (16, 32, 64, 128, 256, 512):
         for number in range(made, count):

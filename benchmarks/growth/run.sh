@@ -5,9 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 built=${CARGO_TARGET_DIR:-target}/release
 taskset -c 0 "$built/examples/growth"
-benchmarks/unary.sh growth
+benchmarks/unary/run.sh growth
 address=127.0.0.1:23286
-taskset -c 1 "$built/offbeat" serve --listen "$address" --admin-listen off 2>/dev/null &
+taskset -c 1 "${OFFBEAT_BIN:-$built/offbeat}" serve --listen "$address" --admin-listen off 2>/dev/null &
 trap 'kill $!' EXIT
 sleep 0.5
 PYTHONPATH=clients/python/src taskset -c 0 "${OFFBEAT_PYTHON:-target/bench/venv/bin/python}" \

@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 TABLE = Path(__file__).with_name("counts.tsv")
-#: Of the count in the table; more is a failure, and so is less: the table is to be made anew then.
+#: Of the count in the table; more is a failure, and so is less: then the table must be made again.
 TOLERANCE = 0.03
 TIMES = {"one": 2_000, "route": 4_000, "nothing": 1_000}
 #: Questions to a server under callgrind, some fifty times slower than it is.
@@ -72,7 +72,7 @@ def compare(counts: dict[str, float], table: dict[str, float]) -> int:
     if wrong:
         print(
             f"{wrong} hot paths have other counts than {TABLE.name}. If that is meant, make it "
-            "anew with --write, and say why.",
+            "again with --write, and say why.",
             file=sys.stderr,
         )
     return int(wrong > 0)

@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # Measures batches over the wire beside deciding in process, in three languages:
-# benchmarks/wire/run.sh [SECONDS [IDS A CALL]], after a release build. Nothing is pinned: the
-# server divides a batch among the cores that are idle, while its client waits.
+# benchmarks/wire/run.sh [SECONDS [IDS A CALL]], after a release build. Nothing is pinned.
+#
+# OFFBEAT_BIN names the server, OFFBEAT_WIRE_TREE the checkout whose clients and programs ask it,
+# OFFBEAT_WIRE_LANGUAGES some of them.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-built=${CARGO_TARGET_DIR:-target}/release
-address=127.0.0.1:23287
-"$built/offbeat" serve --listen "$address" --admin-listen off 2>/dev/null &
+tree=${OFFBEAT_WIRE_TREE:-$PWD}
+python=${OFFBEAT_PYTHON:-$PWD/target/bench/venv/bin/python}
+address=127.0.0.1:${PORT:-23287}
+"${OFFBEAT_BIN:-${CARGO_TARGET_DIR:-target}/release/offbeat}" serve --listen "$address" --admin-listen off 2>/dev/null &
 trap 'kill $!' EXIT
 sleep 0.5
 measure() {
     local language=$1
     shift
-    "$@" | sed "s/^/$language, /"
+    case ${OFFBEAT_WIRE_LANGUAGES:-$language} in *"$language"*) "$@" | sed "s/^/$language, /" ;; esac
 }
-PYTHONPATH=clients/python/src measure Python "${OFFBEAT_PYTHON:-target/bench/venv/bin/python}" \
-    benchmarks/wire/wire.py "$address" "$@"
-measure Ruby ruby -I clients/ruby/lib benchmarks/wire/wire.rb "$address" "$@"
-measure PHP php benchmarks/wire/wire.php "$address" "$@"
+PYTHONPATH=$tree/clients/python/src measure Python "$python" "$tree/benchmarks/wire/wire.py" "$address" "$@"
+measure Ruby ruby -I "$tree/clients/ruby/lib" "$tree/benchmarks/wire/wire.rb" "$address" "$@"
+measure PHP php "$tree/benchmarks/wire/wire.php" "$address" "$@"

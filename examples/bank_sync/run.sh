@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The main job, from nothing: builds the sidecar, starts it, and lets a Python
-# producer schedule 100,000 rows of an SQLite table over a cycle of 8 hours.
+# The main job, from nothing: builds the sidecar, starts it, and lets a Python producer
+# schedule two jobs for each of 200,000 rows of an SQLite table, every 8 hours.
 # Needs Rust and Python 3.9 or later; everything else it makes under target/.
+# With OFFBEAT_ADDRESS it asks the sidecar there, builds none, and needs Python alone.
+# Arguments go to producer.py: `run.sh --svg docs/images/bank_sync.svg` draws README's picture.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-echo "building the sidecar (some minutes the first time)" >&2
-cargo build --release --locked --quiet --package offbeat
 venv=target/bank_sync
 if ! "$venv/bin/python" -c 'import offbeat' 2>/dev/null; then
     rm -rf "$venv"
@@ -18,14 +18,19 @@ if ! "$venv/bin/python" -c 'import offbeat' 2>/dev/null; then
     "$venv/bin/pip" install --quiet --disable-pip-version-check --editable ./clients/python
 fi
 
-folder=$(mktemp -d)
-target/release/offbeat serve --listen "unix:$folder/offbeat.sock" --log warn &
-sidecar=$!
-trap 'kill $sidecar 2>/dev/null; wait $sidecar 2>/dev/null; rm -rf "$folder"' EXIT
-until target/release/offbeat health --address "unix:$folder/offbeat.sock" 2>/dev/null; do
-    kill -0 $sidecar # gives up if the sidecar has ended
-    sleep 0.05
-done
+if [ -z "${OFFBEAT_ADDRESS:-}" ]; then
+    echo "building the sidecar (some minutes the first time)" >&2
+    cargo build --release --locked --quiet --package offbeat
+    folder=$(mktemp -d)
+    export OFFBEAT_ADDRESS="unix:$folder/offbeat.sock"
+    target/release/offbeat serve --listen "$OFFBEAT_ADDRESS" --log warn &
+    sidecar=$!
+    trap 'kill $sidecar 2>/dev/null; wait $sidecar 2>/dev/null; rm -rf "$folder"' EXIT
+    until target/release/offbeat health --address "$OFFBEAT_ADDRESS" 2>/dev/null; do
+        kill -0 $sidecar # fails, and ends this script, if the sidecar has ended
+        sleep 0.05
+    done
+fi
 
-export PYTHONIOENCODING=utf-8 # for the chart
-OFFBEAT_ADDRESS="unix:$folder/offbeat.sock" "$venv/bin/python" examples/bank_sync/producer.py "$@"
+export PYTHONIOENCODING=utf-8 # for the bars
+"$venv/bin/python" examples/bank_sync/producer.py "$@"

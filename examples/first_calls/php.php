@@ -2,7 +2,7 @@
 
 require 'clients/php/autoload.php'; // or Composer's
 
-$client = new Offbeat\Client('127.0.0.1:2328');
+$client = new Offbeat\Client();
 $every8Hours = new Offbeat\Schedule(period: new DateInterval('PT8H'));
 $newYear = new DateTimeImmutable('2026-01-01T00:00:00Z');
 

@@ -3,7 +3,7 @@ from uuid import UUID
 
 import offbeat
 
-client = offbeat.Client("127.0.0.1:2328")
+client = offbeat.Client()
 every_8_hours = offbeat.Schedule(period=timedelta(hours=8))
 new_year = datetime(2026, 1, 1, tzinfo=timezone.utc)
 

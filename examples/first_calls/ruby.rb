@@ -1,6 +1,6 @@
 require "offbeat"
 
-client = Offbeat::Client.new("127.0.0.1:2328")
+client = Offbeat::Client.new
 every_8_hours = Offbeat::Schedule.new(period: 8 * 3600)
 new_year = Time.utc(2026, 1, 1)
 

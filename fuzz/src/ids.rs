@@ -1,6 +1,6 @@
 //! IDs: read, printed, read again, and placed, one by one and many at once.
 
-use offbeat_core::kernels::Kernel;
+use offbeat_core::Kernel;
 use offbeat_core::{
     Id, Moment, Placement, PlacementKind, Profile, Rejection, Schedule, ScheduleSpec, Span, Why,
 };

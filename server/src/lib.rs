@@ -1,8 +1,7 @@
-//! Offbeat, the scheduling sidecar: the decisions of `offbeat-core` over gRPC,
-//! over plain HTTP/JSON, and on the command line.
-//!
-//! The parts are crates of their own, since each is compiled for what it is for
-//! (`docs/decisions/0011-small-and-fast.md`).
+//! Offbeat, the scheduling sidecar: the decisions of `offbeat-core` over gRPC, over plain
+//! HTTP/JSON, and on the command line. The parts are crates of their own; this one is the binary,
+//! and where tests of the whole stand.
 
 pub use offbeat_cli as cli;
+pub use offbeat_proto as proto;
 pub use offbeat_service::*;

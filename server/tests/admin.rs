@@ -155,12 +155,12 @@ async fn a_second_server_goes_without_the_default_admin_port_but_not_without_one
     let first = Server::start(&config_with(&["--admin-listen", "127.0.0.1:0"]));
     let taken = first.admin.clone().unwrap();
     let asked = config_with(&["--admin-listen", &taken.to_string()]);
-    let refused = offbeat::net::Server::bind(&asked).await.unwrap_err();
+    let refused = offbeat::Server::bind(&asked).await.unwrap_err();
     assert!(refused.contains(&taken.to_string()), "{refused}");
     let config = config_with(&[]);
     let default =
         offbeat::config::Config { admin: offbeat::config::Admin::IfFree(taken), ..config };
-    let bound = offbeat::net::Server::bind(&default).await.unwrap();
+    let bound = offbeat::Server::bind(&default).await.unwrap();
     assert_eq!(bound.admin_address().unwrap(), None);
     let mut channel = http2(first.tcp().await).await;
     let health = grpc_request("/grpc.health.v1.Health/Check", Bytes::from_static(&[0; 5]));

@@ -12,8 +12,8 @@
 
 use std::collections::BTreeMap;
 
+use offbeat_core::ids::hash;
 use offbeat_core::migration::{Migration, Path};
-use offbeat_core::placement::hash;
 use offbeat_core::sql::{ColumnSpec, ColumnType, Dialect, ParameterStyle};
 use offbeat_core::{Id, Moment, PlacementKind, Schedule, ScheduleSpec, Span};
 use rusqlite::Connection;

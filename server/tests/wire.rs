@@ -6,7 +6,7 @@ mod support;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use offbeat::rpc::methods::Method;
+use offbeat::layers::method::Method;
 use prost_reflect::DynamicMessage;
 use serde_json::{Value, json};
 use support::{

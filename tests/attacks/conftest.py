@@ -1,7 +1,6 @@
 """Servers under attack, and the figures of all attacks at the end of the output.
 
-``OFFBEAT_BIN`` names the binary; ``OFFBEAT_ATTACK_TIMES=off`` leaves out the victim's times, which
-say nothing on a machine that is busy with something else.
+``OFFBEAT_BIN`` names the binary, ``OFFBEAT_ATTACK_FIGURES`` a file for the figures.
 """
 
 from __future__ import annotations
@@ -12,52 +11,52 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from siege import FIGURES, Siege
-from slow import Slowloris
+from slow import SlowPeers
+from trial import FIGURES, Trial
 
 
 @pytest.fixture
-def besiege(request: pytest.FixtureRequest) -> Iterator[Callable[..., Siege]]:
-    """Starts servers with their victims, and ends them."""
-    started: list[Siege] = []
+def start_trial(request: pytest.FixtureRequest) -> Iterator[Callable[..., Trial]]:
+    """Starts servers with their callers, and ends them."""
+    started: list[Trial] = []
 
-    def start(*flags: str, files: int | None = None) -> Siege:
-        started.append(Siege(request.node.name, *flags, files=files))
+    def start(*flags: str, files: int | None = None, probed: bool = True) -> Trial:
+        started.append(Trial(request.node.name, *flags, files=files, probed=probed))
         return started[-1]
 
     yield start
-    for siege in started:
-        siege.stop()
+    for trial in started:
+        trial.stop()
 
 
 @pytest.fixture(scope="session")
-def _shared() -> Iterator[Siege]:
-    siege = Siege("")
-    yield siege
-    siege.stop()
+def _shared() -> Iterator[Trial]:
+    trial = Trial("")
+    yield trial
+    trial.stop()
 
 
 @pytest.fixture
-def shared(_shared: Siege, request: pytest.FixtureRequest) -> Siege:
+def shared(_shared: Trial, request: pytest.FixtureRequest) -> Trial:
     """One server for the attacks that leave nothing behind."""
     _shared.name = request.node.name
     return _shared
 
 
 @pytest.fixture
-def siege(besiege: Callable[..., Siege]) -> Siege:
-    """A server as users start it, and its victim."""
-    return besiege()
+def trial(start_trial: Callable[..., Trial]) -> Trial:
+    """A server as users start it, and its caller."""
+    return start_trial()
 
 
 @pytest.fixture(scope="session")
-def slow() -> Iterator[Slowloris]:
+def slow() -> Iterator[SlowPeers]:
     """Peers that take a minute, while other tests wait too."""
-    slowloris = Slowloris()
-    slowloris.start()
-    yield slowloris
-    slowloris.join(300)
-    slowloris.siege.stop()
+    peers = SlowPeers()
+    peers.start()
+    yield peers
+    peers.join(300)
+    peers.trial.stop()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -266,8 +266,9 @@ class Peer(Wire):
         """Sends a body as fast as the server makes room for it; says whether it took it all."""
         limit, at = time.monotonic() + seconds, 0
         self.pump(seconds, done=lambda: self.counts[SETTINGS] > 0)
+        ready = lambda: self.has_room(stream) > 0 or self.finished(stream)  # noqa: E731
         while at < len(content):  # each turn sends a byte at least, or ends
-            self.pump(limit - time.monotonic(), done=lambda: self.has_room(stream) > 0)
+            self.pump(limit - time.monotonic(), done=ready)
             piece = content[at : at + min(16_384, max(0, self.has_room(stream)))]
             at += len(piece)
             flags = END_STREAM if end and at == len(content) else 0

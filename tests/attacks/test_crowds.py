@@ -11,13 +11,15 @@ from collections.abc import Callable
 
 from frames import PREFACE, Wire, begin, call, settings
 from questions import ASSIGN_SLOT, STREAM_SLOTS, one_slot
-from siege import Siege
+from trial import Trial
 
 from server import within
 
 CROWD = 5_000
-#: Three seconds to say something, and a margin.
-FIRST_BYTES = 3 + 2
+#: Places for connections, if nothing is said.
+PLACES = 1_024
+#: Ten seconds to say something at most, and a margin.
+FIRST_BYTES = 10 + 3
 LINGER_NOT = struct.pack("ii", 1, 0)
 QUESTION = (
     b"POST /grpc.health.v1.Health/Check HTTP/1.1\r\nhost: x\r\n"
@@ -46,108 +48,98 @@ def greet(sockets: list[socket.socket]) -> None:
             one.send(PREFACE + settings())
 
 
-def closed(sockets: list[socket.socket], seconds: float) -> tuple[int, float]:
-    """How many of them the server ends in time, and when the last of those ended."""
-    poll, started, last = select.epoll(), time.monotonic(), 0.0
+def closed(sockets: list[socket.socket], seconds: float, wanted: int) -> tuple[int, float]:
+    """How many the server ends in time, until so many are, and when the last of those ended."""
+    poll, started, last, count = select.epoll(), time.monotonic(), 0.0, 0
     for one in sockets:
         poll.register(one, select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR)
-    left = len(sockets)
-    while left and time.monotonic() < started + seconds:
+    while count < wanted and time.monotonic() < started + seconds:
         for file, _ in poll.poll(0.1):
             poll.unregister(file)
-            left, last = left - 1, time.monotonic() - started
+            count, last = count + 1, time.monotonic() - started
     poll.close()
-    return len(sockets) - left, last
+    return count, last
 
 
-def test_silent_connections(besiege: Callable[..., Siege]) -> None:
+def test_silent_connections(start_trial: Callable[..., Trial]) -> None:
     """With room for all of them."""
-    siege = besiege("--max-connections", "65536")
+    trial = start_trial("--max-connections", "65536")
 
     def attack() -> None:
-        sockets = crowd(siege.port, CROWD)
-        count, last = closed(sockets, FIRST_BYTES + 2)
-        siege.note(f"{count} closed, the last after {last:.1f} s")
+        sockets = crowd(trial.port, CROWD)
+        count, last = closed(sockets, FIRST_BYTES, CROWD)
+        trial.note(f"{count} closed, the last after {last:.1f} s")
         for one in sockets:
             one.close()
-        assert count == CROWD, f"{CROWD - count} of {CROWD} are open after {FIRST_BYTES + 2} s"
-        assert last <= FIRST_BYTES, f"the last was closed after {last:.1f} s"
+        assert count == CROWD, f"{CROWD - count} of {CROWD} are open after {FIRST_BYTES} s"
 
-    siege.stand(attack)
+    trial.withstands(attack)
 
 
-def test_silent_connections_beyond_the_limit(siege: Siege) -> None:
-    """1,024 at once: some of the others wait, and take their turn. How soon the kernel
-    begins those anew that it had no room for is its own affair."""
+def test_silent_connections_beyond_the_limit(trial: Trial) -> None:
+    """They take no more than the places there are, and give them back, so that others come in.
+
+    How soon the kernel begins connections again for which it had no room is its own affair.
+    """
 
     def attack() -> None:
-        sockets = crowd(siege.port, CROWD)
-        count, last = closed(sockets, 2 * FIRST_BYTES)
-        siege.note(f"{count} closed, the last after {last:.1f} s")
+        sockets = crowd(trial.port, CROWD)
+        files = trial.server.files()
+        count, last = closed(sockets, FIRST_BYTES, PLACES)
+        trial.note(f"{files} files, {count} closed, the last after {last:.1f} s")
         for one in sockets:
             one.close()
-        assert count > 1_100, f"{count} of {CROWD} were closed in {2 * FIRST_BYTES} s"
+        assert files < PLACES + 100, f"{files} files are open"
+        assert count >= PLACES, f"{count} of {CROWD} were closed in {FIRST_BYTES} s"
 
-    siege.stand(attack)
-
-
-def test_health_answers_beside_silent_connections(siege: Siege) -> None:
-    """A probe opens a connection of its own, and has a second: its default in Kubernetes."""
-
-    def attack() -> None:
-        sockets = crowd(siege.port, 1_100)
-        time.sleep(0.3)
-        started = time.monotonic()
-        served = siege.server.is_serving(10)
-        took = time.monotonic() - started
-        siege.note(f"health took {took:.2f} s")
-        for one in sockets:
-            one.close()
-        assert served, "health was not answered"
-        assert took < 1, f"health was answered after {took:.1f} s"
-
-    siege.stand(attack)
+    trial.withstands(attack)
 
 
-def test_idle_connections_that_answer_pings(siege: Siege) -> None:
-    """1,024 that have spoken, and keep their places: somebody else still gets one."""
+def test_idle_connections(trial: Trial) -> None:
+    """Peers who have spoken may keep every place while they are idle: those who are in are served,
+    the admin port answers, and a newcomer is served as soon as they have gone."""
 
     def attack() -> None:
-        sockets = crowd(siege.port, 1_023)
+        sockets = crowd(trial.port, PLACES + 76)
         time.sleep(0.5)
         greet(sockets)
+        full = within(5, lambda: trial.server.files() >= PLACES)
         time.sleep(0.5)
-        served = siege.server.is_serving(10)
+        files = trial.server.files()
         for one in sockets:
             one.close()
-        assert served, "1,023 idle connections keep everybody else out"
+        trial.note(f"{files} files")
+        assert full, f"{files} files are open: there is room for others"
+        assert files < PLACES + 100, f"{files} files are open"
+        assert within(5, lambda: trial.server.is_serving(1)), "a newcomer is not served"
 
-    siege.stand(attack)
+    trial.withstands(attack)
 
 
-def test_exhausted_files(besiege: Callable[..., Siege]) -> None:
-    siege = besiege(files=64)
+def test_exhausted_files(start_trial: Callable[..., Trial]) -> None:
+    # Not even the admin port has a file for a probe.
+    trial = start_trial(files=64, probed=False)
 
     def attack() -> None:
-        sockets = crowd(siege.port, 200)
+        sockets = crowd(trial.port, 200)
         time.sleep(0.3)
         greet(sockets)
-        lines = len(siege.server.logs().splitlines())
-        share = siege.server.cpu_share(2)
-        logged = (len(siege.server.logs().splitlines()) - lines) / 2
-        full = siege.server.files()
+        lines = len(trial.server.logs().splitlines())
+        share = trial.server.cpu_share(2)
+        logged = (len(trial.server.logs().splitlines()) - lines) / 2
+        full = trial.server.files()
         for one in sockets:
             one.close()
-        siege.note(f"{share:.1%} of a core, {logged:.0f} log lines a second, {full} files")
+        trial.note(f"{share:.1%} of a core, {logged:.0f} log lines a second, {full} files")
         assert full >= 60, f"files were not exhausted: {full}"
         assert share <= 0.2, f"{share:.0%} of a core is spent on nothing"
-        assert logged <= 25, f"{logged:.0f} lines are logged a second"
-        assert within(2, lambda: siege.server.is_serving(1)), "it does not recover"
+        assert logged <= 100, f"{logged:.0f} lines are logged a second"
+        assert within(5, lambda: trial.server.is_serving(1)), "it does not recover"
 
-    siege.stand(attack)
+    trial.withstands(attack)
 
 
-def test_connections_that_are_reset(siege: Siege) -> None:
+def test_connections_that_are_reset(trial: Trial) -> None:
     """Opened and reset: at once, in the preface, in a request, in an answer."""
     says = [
         b"",
@@ -160,15 +152,16 @@ def test_connections_that_are_reset(siege: Siege) -> None:
 
     def attack() -> None:
         for turn in range(1_200):
-            with socket.create_connection(("127.0.0.1", siege.port), timeout=5) as one:
+            with socket.create_connection(("127.0.0.1", trial.port), timeout=5) as one:
                 one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_NOT)
                 one.sendall(says[turn % len(says)])
 
-    siege.stand(attack)
+    trial.withstands(attack)
 
 
-def test_half_closed_connections(siege: Siege) -> None:
-    """Who says that nothing more comes does not keep a connection."""
+def test_half_closed_connections(trial: Trial) -> None:
+    """A peer who says that nothing more comes does not keep a connection."""
+    limit = 5
     says = {
         "nothing": b"",
         "half a preface": PREFACE[:9],
@@ -182,15 +175,15 @@ def test_half_closed_connections(siege: Siege) -> None:
     }
 
     def attack() -> None:
-        wires = [(name, Wire(siege.port)) for name in says for _ in range(50)]
+        wires = [(name, Wire(trial.port)) for name in says for _ in range(50)]
         for name, wire in wires:
             wire.say(says[name])
             wire.socket.shutdown(socket.SHUT_WR)
         wrong = set[str]()
         for name, wire in wires:
-            if not wire.ends(3 - min(2.9, time.monotonic() - wire.opened)):
-                wrong.add(f"{name}: is open after 3 s")
+            if not wire.ends(limit - min(limit - 0.1, time.monotonic() - wire.opened)):
+                wrong.add(f"{name}: is open after {limit} s")
             wire.close()
         assert not wrong, "\n".join(sorted(wrong))
 
-    siege.stand(attack)
+    trial.withstands(attack)

@@ -18,39 +18,41 @@ from questions import (
     STREAM_SLOTS,
     SUBMIT_GROUPS,
 )
-from siege import Siege
+from trial import Trial
 
 UNARY = 2
 FLAGS = ("--unary-timeout", str(UNARY), "--max-requests", "4096")
-REFUSED, UNIMPLEMENTED, LATE = "8", "12", "4"
+REFUSED, LATE = "8", "4"
+#: Statuses for what is larger than it may be, and for compressed messages.
+TOO_LARGE, COMPRESSED = (REFUSED, "11"), ("3", "12", "13")
 STREAMS = range(1, 201, 2)
 GIGA_4 = struct.pack(">BI", 0, 0xFFFF_FFFF)
 
 
 @pytest.mark.parametrize("path", [ASSIGN_SLOT, SUBMIT_GROUPS, STREAM_SLOTS])
-def test_length_prefixes_of_4_gib(siege: Siege, path: str) -> None:
+def test_length_prefixes_of_4_gib(trial: Trial, path: str) -> None:
     """A hundred on each of ten connections are refused at once, by the prefix alone."""
 
     def attack() -> None:
         for _ in range(10):
-            with Peer(siege.port) as peer:
+            with Peer(trial.port) as peer:
                 peer.say(b"".join(begin(at, path) + frame(DATA, 0, at, GIGA_4) for at in STREAMS))
                 peer.pump(2, done=lambda peer=peer: peer.finished(*STREAMS))
                 found = {peer.answer(at).status for at in STREAMS}
-                assert found == {REFUSED}, f"statuses {found}, GOAWAY {peer.goaway}"
+                assert found <= set(TOO_LARGE), f"statuses {found}, GOAWAY {peer.goaway}"
 
-    siege.stand(attack)
+    trial.withstands(attack)
 
 
 @pytest.mark.parametrize("sent", [0, 16_000, (4 << 20) - 1_000])
-def test_length_prefixes_that_promise_more(besiege: Callable[..., Siege], sent: int) -> None:
-    """4 MiB are promised, a part comes, and no more: 1,000 times; of the most, 100 times."""
-    siege = besiege(*FLAGS)
+def test_length_prefixes_that_promise_more(start_trial: Callable[..., Trial], sent: int) -> None:
+    """4 MiB are promised, a part comes, and no more: 1,000 times; of the most, 50 times."""
+    trial = start_trial(*FLAGS)
     content = struct.pack(">BI", 0, 4 << 20) + b"\x12\x82\x80\x80\x02" + bytes(max(0, sent - 5))
 
     def attack() -> None:
-        peers = [Peer(siege.port) for _ in range(10)]
-        streams = STREAMS if sent < 1 << 20 else STREAMS[:10]
+        connections, streams = (10, STREAMS) if sent < 1 << 20 else (5, STREAMS[:10])
+        peers = [Peer(trial.port) for _ in range(connections)]
         for peer in peers:
             for at in streams:
                 peer.say(begin(at, SUBMIT_GROUPS))
@@ -60,10 +62,10 @@ def test_length_prefixes_that_promise_more(besiege: Callable[..., Siege], sent: 
             peer.pump(UNARY + 2, done=lambda peer=peer: peer.finished(*streams))
             found |= {peer.answer(at).status for at in streams}
             peer.close()
-        siege.note(f"statuses {found}")
+        trial.note(f"statuses {found}")
         assert found <= {LATE, REFUSED}, f"statuses {found}"
 
-    siege.stand(attack)
+    trial.withstands(attack)
 
 
 QUESTION = json.dumps({"schedule": {"spec": {"period": "86400s"}}, "id": {"text": "a"}}).encode()
@@ -75,7 +77,7 @@ def chunked(path: str, content: bytes, *headers: str) -> bytes:
     return post(path, content, "transfer-encoding: chunked", *headers, framed=False)
 
 
-#: Refused, or cut off, within a second; an incomplete one when the time of its call is over.
+#: Refused, or cut off, within seconds; an incomplete one when the time of its call is over.
 NONSENSE = {
     "a length of 4 GiB": post(ASSIGN_SLOT, b"{", "content-length: 4294967296", framed=False),
     "a length beyond 64 bits": post(HEALTH, b"{}", f"content-length: {1 << 64}", framed=False),
@@ -120,18 +122,18 @@ INCOMPLETE = (
 )
 
 
-def test_nonsense_in_http1(besiege: Callable[..., Siege]) -> None:
-    siege = besiege(*FLAGS)
+def test_nonsense_in_http1(start_trial: Callable[..., Trial]) -> None:
+    trial = start_trial(*FLAGS)
 
     def attack() -> None:
         wrong = []
         for name, out in NONSENSE.items():
-            limit = UNARY + 1 if name in INCOMPLETE else 1
-            if what := settled(siege.port, out, limit):
+            limit = UNARY + 3 if name in INCOMPLETE else 3
+            if what := settled(trial.port, out, limit):
                 wrong.append(f"{name}: {what}")
         assert not wrong, "\n".join(wrong)
 
-    siege.stand(attack)
+    trial.withstands(attack)
 
 
 HIDDEN = post("/hidden.Service/Hidden", b"{}")
@@ -184,11 +186,11 @@ SMUGGLED = {
 }
 
 
-def test_smuggled_requests(siege: Siege) -> None:
+def test_smuggled_requests(trial: Trial) -> None:
     def attack() -> None:
         wrong = []
         for name, out in SMUGGLED.items():
-            replies, ended = exchange(siege.port, out, 1, replies=2)
+            replies, ended = exchange(trial.port, out, 1, replies=2)
             statuses = [reply.status for reply in replies]
             if 404 in statuses:
                 wrong.append(f"{name}: the hidden request was answered: {statuses}, ended {ended}")
@@ -196,15 +198,15 @@ def test_smuggled_requests(siege: Siege) -> None:
                 wrong.append(f"{name}: {statuses}, and the connection goes on")
         assert not wrong, "\n".join(wrong)
 
-    siege.stand(attack)
+    trial.withstands(attack)
 
 
-def test_bodies_shorter_than_declared(besiege: Callable[..., Siege]) -> None:
+def test_bodies_shorter_than_declared(start_trial: Callable[..., Trial]) -> None:
     """500 that never come to their end are given up, whether or not the peer stays."""
-    siege = besiege(*FLAGS)
+    trial = start_trial(*FLAGS)
 
     def attack() -> None:
-        wires = [Wire(siege.port) for _ in range(500)]
+        wires = [Wire(trial.port) for _ in range(500)]
         for wire in wires:
             wire.say(post(ASSIGN_SLOT, QUESTION, "content-length: 200000", framed=False))
         started, waiting = time.monotonic(), 0
@@ -215,13 +217,13 @@ def test_bodies_shorter_than_declared(besiege: Callable[..., Siege]) -> None:
             wire.close()
         assert not waiting, f"{waiting} of 500 are still waited for after {UNARY + 2} s"
 
-    siege.stand(attack)
+    trial.withstands(attack)
 
 
 BOMB = gzip.compress(b"\0" * (64 << 20))
 
 
-def test_compressed_bombs(siege: Siege) -> None:
+def test_compressed_bombs(trial: Trial) -> None:
     """64 MiB of zeros in 64 KiB: nothing is unpacked."""
     forms = {
         "gzip": [("grpc-encoding", "gzip")],
@@ -233,46 +235,46 @@ def test_compressed_bombs(siege: Siege) -> None:
 
     def attack() -> None:
         wrong = []
-        with Peer(siege.port) as peer:
+        with Peer(trial.port) as peer:
             at = 1
             for path in (ASSIGN_SLOTS, STREAM_SLOTS, HEALTH):
                 for name, headers in forms.items():
                     peer.say(begin(at, path, *headers))
                     peer.upload(at, prefixed(BOMB, flag=1))
                     status = peer.ask(at, b"", 2).status
-                    # 3 and 13: a flag without a name, or with that of no compression.
-                    if status not in (UNIMPLEMENTED, "3", "13"):
+                    if status not in COMPRESSED:
                         wrong.append(f"{name} to {path}: status {status}")
                     at += 2
         for encoding in ("gzip", "x-gzip", "deflate", "br", "zstd", "gzip, gzip"):
             out = post(ASSIGN_SLOTS, BOMB, f"content-encoding: {encoding}")
-            replies, _ = exchange(siege.port, out, 2)
+            replies, _ = exchange(trial.port, out, 2)
             if not replies or replies[0].status not in (415, 501):
                 wrong.append(f"content-encoding {encoding}: {replies}")
         assert not wrong, "\n".join(wrong)
 
-    siege.stand(attack)
+    trial.withstands(attack)
 
 
-def test_messages_larger_than_allowed(siege: Siege) -> None:
+def test_messages_larger_than_allowed(trial: Trial) -> None:
     """By a byte, and by a lot; by gRPC, as JSON, and as bytes."""
     large = (256 << 10) + 1
 
     def attack() -> None:
         wrong = []
-        with Peer(siege.port) as peer:
+        with Peer(trial.port) as peer:
             for at, size in ((1, large), (3, 100 << 20)):
                 out = begin(at, ASSIGN_SLOT) + frame(DATA, 0, at, struct.pack(">BI", 0, size))
                 answer = peer.ask(at, out, 2)
-                if answer.status != REFUSED:
+                if answer.status not in TOO_LARGE:
                     wrong.append(f"gRPC, {size} bytes: {answer.status}")
             peer.say(body(5, b""))
         for size in (large, 8 << 20):
             for kind in ("application/json", "application/proto"):
                 out = post(ASSIGN_SLOT, b" " * size).replace(b"application/json", kind.encode())
-                replies, ended = exchange(siege.port, out, 2)
-                if [reply.status for reply in replies] != [429] and not (ended and not replies):
+                replies, ended = exchange(trial.port, out, 2)
+                statuses = [reply.status for reply in replies]
+                if statuses not in ([413], [429]) and not (ended and not replies):
                     wrong.append(f"{kind}, {size} bytes: {replies}, ended {ended}")
         assert not wrong, "\n".join(wrong)
 
-    siege.stand(attack)
+    trial.withstands(attack)

@@ -30,7 +30,7 @@ from questions import (
     one_slot,
     schedule,
 )
-from siege import Siege
+from trial import Trial
 
 from server import within
 
@@ -39,11 +39,11 @@ CONNECTIONS, STREAMS = 10, 100
 PAUSE = 0.002
 #: Room for all of them; and unary calls end soon, so that the tests do too.
 ROOM = ("--max-requests", "4096", "--unary-timeout", "2")
-#: The deadline of unary calls, the patience with their readers, and a margin.
-UNARY = 2 + 2 + 1
-pytestmark = pytest.mark.usefixtures("slow")  # it waits, as these do
-#: How long a peer may take nothing of its answer, and a margin.
+#: Seconds in which a peer may take nothing of its answer, and a margin.
 UNREAD = 10 + 3
+#: The deadline of unary calls, and the same.
+UNARY = 2 + UNREAD
+pytestmark = pytest.mark.usefixtures("slow")  # it waits, as these do
 
 SCENARIO = """
 name = "Short"
@@ -93,9 +93,9 @@ UNARY_CALLS = {
 }
 
 
-def crowd(siege: Siege, path: str, asked: bytes, **how: object) -> list[Peer]:
-    """The readers, each of whom has asked."""
-    peers = [Peer(siege.port, keep=False, **how) for _ in range(CONNECTIONS)]
+def crowd(trial: Trial, path: str, asked: bytes, **how: object) -> list[Peer]:
+    """The readers, after each has asked."""
+    peers = [Peer(trial.port, keep=False, **how) for _ in range(CONNECTIONS)]
     for peer in peers:
         calls = (begin(at, path) + body(at, asked) for at in range(1, 2 * STREAMS, 2))
         for out in calls:
@@ -104,18 +104,21 @@ def crowd(siege: Siege, path: str, asked: bytes, **how: object) -> list[Peer]:
     return peers
 
 
-def all_end(siege: Siege, peers: list[Peer], seconds: float, reading: bool = True) -> None:
+def is_over(peer: Peer) -> bool:
+    """Whether the server has ended the connection, or every stream."""
+    return peer.ended is not None or peer.finished(*range(1, 2 * STREAMS, 2))
+
+
+def all_end(trial: Trial, peers: list[Peer], seconds: float) -> None:
     """The server must end every connection, or at least every stream, so soon from now."""
-    streams = range(1, 2 * STREAMS, 2)
-    over = lambda peer: peer.ended is not None or peer.finished(*streams)  # noqa: E731
     limit = time.monotonic() + seconds
     for peer in peers:
         rest = max(limit - time.monotonic(), 0.05)
-        peer.pump(rest, reading=reading, done=lambda peer=peer: over(peer))
-    left = [peer for peer in peers if not over(peer)]
+        peer.pump(rest, done=lambda peer=peer: is_over(peer))
+    left = [peer for peer in peers if not is_over(peer)]
     lives = [peer.lifetime() for peer in peers if peer.ended]
-    stalled = sum(not peer.finished(at) for peer in left for at in streams)
-    siege.note(f"{len(lives)} cut, the last at {max(lives, default=0) or 0:.1f} s")
+    stalled = sum(not peer.finished(at) for peer in left for at in range(1, 2 * STREAMS, 2))
+    trial.note(f"{len(lives)} cut off, the last at {max(lives, default=0) or 0:.1f} s")
     for peer in peers:
         peer.close()
     assert not left, (
@@ -124,70 +127,73 @@ def all_end(siege: Siege, peers: list[Peer], seconds: float, reading: bool = Tru
 
 
 @pytest.mark.parametrize("method", UNARY_CALLS)
-def test_readers_of_unary_answers_make_no_room(besiege: Callable[..., Siege], method: str) -> None:
-    siege = besiege(*ROOM)
+def test_readers_of_unary_answers_make_no_room(
+    start_trial: Callable[..., Trial], method: str
+) -> None:
+    trial = start_trial(*ROOM)
 
     def attack() -> None:
-        peers = crowd(siege, *UNARY_CALLS[method], given={INITIAL_WINDOW_SIZE: 0})
-        all_end(siege, peers, UNARY)
+        peers = crowd(trial, *UNARY_CALLS[method], given={INITIAL_WINDOW_SIZE: 0})
+        all_end(trial, peers, UNARY)
 
-    siege.stand(attack)
+    trial.withstands(attack)
 
 
-def test_readers_of_streams_make_no_room(besiege: Callable[..., Siege]) -> None:
+def test_readers_of_streams_make_no_room(start_trial: Callable[..., Trial]) -> None:
     """Three kinds of them, side by side."""
-    siege = besiege(*ROOM)
+    trial = start_trial(*ROOM)
 
     def attack() -> None:
         given = {INITIAL_WINDOW_SIZE: 0}
-        crowds = {name: crowd(siege, *asked, given=given) for name, asked in STREAMING.items()}
+        crowds = {name: crowd(trial, *asked, given=given) for name, asked in STREAMING.items()}
         wrong = []
         for name, peers in crowds.items():
             try:
-                all_end(siege, peers, UNREAD)
+                all_end(trial, peers, UNREAD)
             except AssertionError as error:
                 wrong.append(f"{name}: {error}")
         assert not wrong, "\n".join(wrong)
 
-    siege.stand(attack)
+    trial.withstands(attack)
 
 
-def test_stalled_readers_leave_room_for_others(siege: Siege) -> None:
+def test_stalled_readers_leave_room_for_others(trial: Trial) -> None:
     """The same with the limits as they are: a caller beside them is not refused."""
 
     def attack() -> None:
-        peers = crowd(siege, *STREAMING["Spread"], given={INITIAL_WINDOW_SIZE: 0})
-        all_end(siege, peers, UNREAD)
+        peers = crowd(trial, *STREAMING["Spread"], given={INITIAL_WINDOW_SIZE: 0})
+        all_end(trial, peers, UNREAD)
 
-    siege.stand(attack)
+    trial.withstands(attack)
 
 
-def test_readers_make_room_for_a_byte(besiege: Callable[..., Siege]) -> None:
+def test_readers_make_room_for_a_byte(start_trial: Callable[..., Trial]) -> None:
     """A byte of room on each stream, three times a second: the deadline holds all the same."""
-    siege = besiege(*ROOM)
+    trial = start_trial(*ROOM)
 
     def attack() -> None:
         given = {INITIAL_WINDOW_SIZE: 0}
-        peers = crowd(siege, *UNARY_CALLS["AssignSlot"], given=given, polite=False)
+        peers = crowd(trial, *UNARY_CALLS["AssignSlot"], given=given, polite=False)
         trickle = b"".join(window_update(at, 1) for at in range(1, 2 * STREAMS, 2))
-        for _ in range(UNARY * 3):
+        until = time.monotonic() + UNARY
+        while time.monotonic() < until and not all(map(is_over, peers)):
             for peer in peers:
                 peer.pump(1 / 30, trickle)
-        all_end(siege, peers, 1)
+        all_end(trial, peers, 1)
 
-    siege.stand(attack)
+    trial.withstands(attack)
 
 
-def test_readers_leave_it_all_in_the_socket(besiege: Callable[..., Siege]) -> None:
+def test_readers_leave_it_all_in_the_socket(start_trial: Callable[..., Trial]) -> None:
     """All the room there is in HTTP/2, and none in TCP."""
     # So few that there is room for all their answers: refusals would fit into a socket, and who has
     # nothing more to take is idle, not stalled.
-    siege, connections = besiege("--max-requests", "4096"), 4
+    trial, connections = start_trial("--max-requests", "4096"), 4
 
     def attack() -> None:
-        files, given = siege.server.files(), {INITIAL_WINDOW_SIZE: LARGEST_WINDOW}
+        files, given = trial.server.files(), {INITIAL_WINDOW_SIZE: LARGEST_WINDOW}
         peers = [
-            Peer(siege.port, given, keep=False, receive_buffer=4_096) for _ in range(connections)
+            Peer(trial.port, given, keep=False, receive_buffer=4_096) for _ in range(connections)
         ]
         for peer in peers:
             peer.say(window_update(0, LARGEST_WINDOW - 65_535), reading=False)
@@ -197,11 +203,11 @@ def test_readers_leave_it_all_in_the_socket(besiege: Callable[..., Siege]) -> No
                     break
                 time.sleep(PAUSE)
         # What the server says at the end stands behind what nobody reads: its files tell.
-        over = within(UNREAD, lambda: siege.server.files() <= files)
-        left = siege.server.files() - files
-        siege.note(f"{left} connections open at the end")
+        over = within(UNREAD, lambda: trial.server.files() <= files)
+        left = trial.server.files() - files
+        trial.note(f"{left} connections open at the end")
         for peer in peers:
             peer.close()
         assert over, f"{left} connections are open after {UNREAD} s in which nothing was taken"
 
-    siege.stand(attack)
+    trial.withstands(attack)

@@ -1,12 +1,12 @@
-"""Slowloris: begun beside the stalled readers, judged here."""
+"""Slow peers: they begin beside the stalled readers, and are judged here."""
 
 from __future__ import annotations
 
 import pytest
-from slow import FORMS, TIMES, Slowloris
+from slow import FORMS, TIMES, SlowPeers
 
 
-def test_beside_slowloris(slow: Slowloris) -> None:
+def test_beside_slow_peers(slow: SlowPeers) -> None:
     slow.join(300)
     assert not slow.is_alive(), "it has not come to its end"
     if slow.failure is not None:
@@ -14,7 +14,7 @@ def test_beside_slowloris(slow: Slowloris) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_slowloris(slow: Slowloris, form: str) -> None:
+def test_slow_peers(slow: SlowPeers, form: str) -> None:
     slow.join(300)
     assert form in slow.lives, f"it did not come to its end: {slow.failure!r}"
     limit = FORMS[form].seconds

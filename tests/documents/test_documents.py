@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import shlex
 import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
+from hashlib import md5
+from itertools import accumulate
 from pathlib import Path
+from uuid import UUID
 
 import offbeat
 import pytest
@@ -22,6 +27,8 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
 DEFAULT = "127.0.0.1:2328"
+MAIN_JOB = "./examples/bank_sync/run.sh"
+PICTURE = ROOT / "docs" / "images" / "bank_sync.svg"
 
 
 def run(*command: str | Path, timeout: int = 600, folder: Path = ROOT, **variables: str) -> str:
@@ -57,50 +64,51 @@ def address() -> Iterator[str]:
     assert sidecar.wait(timeout=20) == 0
 
 
-def first_call(name: str, address: str) -> str:
-    """Return an example as the README shows it, aimed at a server of the tests."""
+def first_call(name: str) -> str:
+    """Return an example as the README shows it; it asks the server at OFFBEAT_ADDRESS."""
     path = f"examples/first_calls/{name}"
     text = (ROOT / path).read_text()
     fence = re.search(rf"<!-- {re.escape(path)} -->\n```\w+\n(.*?)```", README, re.DOTALL)
     assert fence, f"the README does not show {path}"
     assert fence.group(1) == text, f"the README's {path} is another one"
-    return text.replace(DEFAULT, address)
+    return text
 
 
 def test_curl(address):
-    answer = json.loads(run("bash", "-c", first_call("curl.sh", address)))
+    answer = json.loads(run("bash", "-c", first_call("curl.sh"), OFFBEAT_ADDRESS=address))
     assert answer["slotIndex"] == 75
     assert answer["slotOffset"] == "8s"
     assert answer["nextRuns"][0]["startTime"] == "2026-01-01T04:41:23Z"
 
 
 def test_curl_over_http_2(address):
-    call = first_call("curl.sh", address).replace("curl ", "curl --http2-prior-knowledge ")
-    assert json.loads(run("bash", "-c", call))["slotIndex"] == 75
+    call = first_call("curl.sh").replace("curl ", "curl --http2-prior-knowledge ")
+    assert json.loads(run("bash", "-c", call, OFFBEAT_ADDRESS=address))["slotIndex"] == 75
 
 
-def test_command_line(address):
-    call = first_call("command_line.sh", address).replace("target/release/offbeat", str(BINARY))
+def test_command_line():
+    call = first_call("command_line.sh").replace("target/release/offbeat", str(BINARY))
     lines = run("bash", "-c", call).splitlines()
     assert [line.split()[1] for line in lines[1:]] == ["75", "80", "62"]
 
 
 def test_python(address):
-    lines = run(sys.executable, "-c", first_call("python.py", address)).splitlines()
+    call = first_call("python.py")
+    lines = run(sys.executable, "-c", call, OFFBEAT_ADDRESS=address).splitlines()
     assert lines[0] == "75 2026-01-01 04:41:23+00:00"
     assert len(lines) == 4
 
 
 def test_ruby(address):
-    call = first_call("ruby.rb", address)
-    lines = run("ruby", "-w", "-I", "clients/ruby/lib", "-e", call).splitlines()
+    command = ["ruby", "-w", "-I", "clients/ruby/lib", "-e", first_call("ruby.rb")]
+    lines = run(*command, OFFBEAT_ADDRESS=address).splitlines()
     assert lines[0] == "75 2026-01-01 04:41:23 UTC"
     assert len(lines) == 4
 
 
 def test_php(address):
-    call = first_call("php.php", address).removeprefix("<?php")
-    lines = run("php", "-d", "error_reporting=-1", "-r", call).splitlines()
+    command = ["php", "-d", "error_reporting=-1", "-r", first_call("php.php").removeprefix("<?php")]
+    lines = run(*command, OFFBEAT_ADDRESS=address).splitlines()
     assert lines[0] == "75 2026-01-01T04:41:23+00:00"
     assert len(lines) == 4
 
@@ -155,7 +163,8 @@ def test_commands_print_what_the_page_says(page):
 @pytest.mark.parametrize("language", ["python", "ruby", "php"])
 def test_a_worker_of_two_lanes(address, language):
     (program,) = (ROOT / "examples" / "lanes" / language).glob("worker.*")
-    lines = run(*LANGUAGES[language], program, address, timeout=60).splitlines()
+    command = [*LANGUAGES[language], program]
+    lines = run(*command, timeout=60, OFFBEAT_ADDRESS=address).splitlines()
     assert any("slow1" in line for line in lines)
     assert len(lines) >= 6
 
@@ -181,8 +190,11 @@ def test_two_producers_and_three_consumers(address, languages):
         (path,) = (NAMED / language).glob(f"{program}.*")
         if language == "python":
             assert f"<!-- {path.relative_to(ROOT)} -->\n```python\n{path.read_text()}```" in page
-        command = [*LANGUAGES[language], path, address, spread, *arguments]
-        programs.append(subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True))
+        command = [*LANGUAGES[language], path, spread, *arguments]
+        here = {**os.environ, "OFFBEAT_ADDRESS": address}
+        programs.append(
+            subprocess.Popen(command, cwd=ROOT, env=here, stdout=subprocess.PIPE, text=True)
+        )
         return programs[-1]
 
     try:
@@ -244,18 +256,56 @@ def test_the_table_of_clients():
         assert methods <= names, globs
 
 
+def numbers(text: str, label: str) -> list[int]:
+    """Return the numbers of a line of the main job's output."""
+    (line,) = re.findall(rf"^ +{label} (.*)$", text, re.MULTILINE)
+    return [int(number.replace(",", "")) for number in re.findall(r"[\d,]+", line)]
+
+
+def drawn(kind: str) -> list[int]:
+    """Return a number for each minute, as the path of the picture has them."""
+    (path,) = re.findall(rf'<path class="{kind}" [^>]* d="M0,0([^"]*)V0Z"', PICTURE.read_text())
+    return list(accumulate(int(step) for step in re.findall(r"v(-?\d+)h1", path)))
+
+
 def test_the_main_job():
-    command = "./examples/bank_sync/run.sh"
-    assert f"```sh\n{command}\n```" in README
-    output = run(command)
-    assert "rows with exactly one slot: 100,000 of 100,000" in output
-    loads = [
-        int(load.replace(",", "")) for load in re.findall(r"slot +\d+ .*?  +([\d,]+)  █", output)
-    ]
-    assert len(loads) == 32
-    assert sum(loads) == 100_000
-    fullest, expected = re.search(r"fullest slot: ([\d,]+) .*at most ([\d,]+)", output).groups()
-    assert int(fullest.replace(",", "")) == max(loads) <= int(expected.replace(",", "")) * 1.02
+    assert f"```sh\n{MAIN_JOB}\n```" in README
+    output = run(MAIN_JOB, OFFBEAT_ADDRESS="")
+    assert "Every account has one sync and one report: yes." in output
+    hours = [numbers(output, f"from {hour}:00") for hour in range(8)]
+    assert hours[0][0] == 400_000
+    assert all(cron == 0 for cron, _ in hours[1:])
+    assert sum(load for _, load in hours) == 400_000
+    assert all(49_000 < load < 51_000 for _, load in hours)
+    assert numbers(output, "in the fullest minute")[:2] == [400_000, max(drawn("report"))]
+    assert re.search(r"two jobs of an account +same instant +4:00:00  apart", output)
+    fullest, likely = re.search(r"minute of one kind: ([\d,]+) .*at most ([\d,]+)", output).groups()
+    assert int(fullest) <= int(likely) * 1.02
+
+
+def test_the_picture_is_what_a_sidecar_that_runs_already_says(address, tmp_path):
+    builder = tmp_path / "cargo"
+    builder.write_text("#!/bin/sh\necho there is nothing to build >&2\nexit 1\n")
+    builder.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    run(MAIN_JOB, "--svg", tmp_path / "fresh.svg", OFFBEAT_ADDRESS=address, PATH=path)
+    assert (tmp_path / "fresh.svg").read_text() == PICTURE.read_text(), (
+        f"draw it again: {MAIN_JOB} --svg {PICTURE.relative_to(ROOT)}"
+    )
+    (label,) = re.findall(r'aria-label="([^"]*)"', PICTURE.read_text())
+    assert f"![{label}]({PICTURE.relative_to(ROOT)})" in " ".join(README.split())
+
+
+def test_the_picture_by_the_definition_of_a_hash_placement():
+    rng = random.Random(2328)
+    ids = (str(UUID(int=rng.getrandbits(128), version=4)) for _ in range(200_000))
+    hashes = (int.from_bytes(md5(text.encode()).digest()[:8], "big") for text in ids)
+    minutes = Counter(hash_of_id * 480 >> 64 for hash_of_id in hashes)
+    syncs = [minutes[minute] for minute in range(480)]
+    assert drawn("cron") == [400_000] + [0] * 479
+    assert drawn("sync") == syncs
+    # Reports stand on syncs, and come half a cycle later.
+    assert drawn("report") == [syncs[minute] + syncs[minute - 240] for minute in range(480)]
 
 
 def test_the_test_command_is_the_one_that_ci_runs():

@@ -57,7 +57,7 @@ class Ledger:
             lease = self._lease(event)
             if kind == "ack":
                 if lease is None:
-                    raise AssertionError(f"an ack of a job that was never lent: {event}")
+                    raise AssertionError(f"an ack of a job that was never leased: {event}")
                 lease.acked = event["time"]
             elif lease is not None and lease.acked is not None and lease.settlement is None:
                 lease.settlement, lease.judged = event["settlement"], event["time"]
@@ -121,7 +121,7 @@ class Ledger:
         return sum(count - 1 for count in counts if count > 1)
 
     def outstanding(self) -> int:
-        """Jobs that had been lent, and whose groups were not known to be settled, at the kills."""
+        """Jobs that were leased, and of groups not known to be settled, at the kills."""
         return sum(
             any(lease.begin <= kill for lease in leases)
             and kill < self.settled.get(job[0], float("inf"))

@@ -46,7 +46,7 @@ JSON = {"content-type": "application/json"}
 #: Between two turns of a kind: enough of them, and a machine that others may use too.
 PAUSE = 0.02
 #: Seconds a call may take: growth is judged here, not how busy the machine is.
-PATIENCE = 30
+LONGEST = 30
 
 
 def first_message(*ids: int) -> bytes:
@@ -60,7 +60,7 @@ def single_calls(sidecar: Sidecar, _: int) -> None:
     """By gRPC, on a connection of their own."""
     with Peer(sidecar.port) as peer:
         for stream in range(1, 101, 2):
-            assert peer.ask(stream, call(stream, ASSIGN_SLOT, one_slot()), PATIENCE).status == "0"
+            assert peer.ask(stream, call(stream, ASSIGN_SLOT, one_slot()), LONGEST).status == "0"
 
 
 def large_calls(sidecar: Sidecar, number: int) -> None:
@@ -70,7 +70,7 @@ def large_calls(sidecar: Sidecar, number: int) -> None:
             (1, ASSIGN_SLOTS, many_slots(4_096, twisted=True)),
             (3, LIST_SLOTS, listed_slots()),
         ]:
-            assert peer.ask(stream, call(stream, path, asked), PATIENCE).status == "0", path
+            assert peer.ask(stream, call(stream, path, asked), LONGEST).status == "0", path
         if number % 2:
             peer.say(call(5, ASSIGN_SLOTS, many_slots(4_096)))
             peer.abort()
@@ -78,7 +78,7 @@ def large_calls(sidecar: Sidecar, number: int) -> None:
 
 def plain_calls(sidecar: Sidecar, _: int) -> None:
     """By JSON over HTTP/1.1, right and wrong."""
-    connection = http.client.HTTPConnection(sidecar.address, timeout=PATIENCE)
+    connection = http.client.HTTPConnection(sidecar.address, timeout=LONGEST)
     right = {"schedule": {"spec": {"period": "28800s"}}, "id": {"text": "acme"}}
     for path, asked, status in [
         (ASSIGN_SLOT, json.dumps(right), 200),
@@ -100,7 +100,7 @@ def streams(sidecar: Sidecar, _: int) -> None:
         said = [begin(at, STREAM_SLOTS) + body(at, first_message(7), end=False) for at in numbers]
         peer.say(b"".join(said))
         for stream in numbers[:10]:
-            assert peer.ask(stream, body(stream, b""), PATIENCE).status == "0", peer.answer(stream)
+            assert peer.ask(stream, body(stream, b""), LONGEST).status == "0", peer.answer(stream)
         peer.say(b"".join(reset(stream, CANCEL) for stream in numbers[10:20]))
 
 
@@ -111,8 +111,8 @@ def named_spreads(sidecar: Sidecar, number: int) -> None:
         producer = spread.producer()
         for group in range(5):
             producer.submit(f"{number}-{group}", [b"x" * 200] * 40)
-        lent, _ = spread.pull("one", 100)
-        for place, job in enumerate(lent):
+        leased, _ = spread.pull("one", 100)
+        for place, job in enumerate(leased):
             verdict = offbeat.Verdict.ACK if place % 10 else offbeat.Verdict.NACK
             spread.settle([(job, verdict)])
         assert len(list(spread.dead_letters())) == 10
@@ -131,12 +131,12 @@ def simulations(sidecar: Sidecar, _: int) -> None:
     """A scenario of 6,000 jobs."""
     asked = simulation.SimulateRequest(scenario=SCENARIO).SerializeToString()
     with Peer(sidecar.port, keep=False) as peer:
-        assert peer.ask(1, call(1, SIMULATE, asked), PATIENCE).status == "0"
+        assert peer.ask(1, call(1, SIMULATE, asked), LONGEST).status == "0"
     time.sleep(0.5)
 
 
 def strangers(sidecar: Sidecar, _: int) -> None:
-    """Who says nothing, nonsense, or half of it."""
+    """Peers that say nothing, nonsense, or half of it."""
     for said in (b"", b"GET / HTTP/9\r\n\r\n", b"\x16\x03\x01\x02", b"PRI * HTTP/2.0\r\n\r\nSM"):
         with (
             contextlib.suppress(OSError),

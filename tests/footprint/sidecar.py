@@ -19,9 +19,9 @@ ROOT = Path(__file__).parents[2]
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
 #: What runs in a pod: `deploy/image/prepare.sh` makes it.
 STATIC = Path(os.environ.get("OFFBEAT_STATIC_BIN", ROOT / "target" / "image" / "offbeat"))
-#: Variables of whoever runs the tests are not the server's.
+#: Variables for the tests' environment are not for the server.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if "OFFBEAT" not in name}
-#: As in the goals: the smaller of the two.
+#: As in the budgets: the smaller of the two.
 MB = 1_000_000
 FIGURES: list[str] = []
 
@@ -89,19 +89,14 @@ class Sidecar:
         return self.process.poll() is None
 
     def status(self, name: str) -> int:
-        """A number of bytes that the kernel tells."""
+        """A number of bytes from /proc."""
         found = re.search(rf"^{name}:\s+(\d+) kB", (self.proc / "status").read_text(), re.M)
-        assert found, f"/proc tells no {name}"
+        assert found, f"/proc has no {name}"
         return int(found[1]) << 10
 
     def memory(self) -> float:
         """Resident memory, its program and libraries included, in MB."""
         return self.status("VmRSS") / MB
-
-    def faults(self) -> int:
-        """Pages that it has had from the kernel so far (`minflt` of proc_pid_stat(5))."""
-        _, after_name = (self.proc / "stat").read_text().rsplit(")", 1)
-        return int(after_name.split()[7])
 
     def files(self) -> int:
         """Open file descriptors."""

@@ -30,18 +30,18 @@ from offbeat.v1 import id_pb2
 from offbeat.v1 import named_spread_pb2 as named
 from offbeat.v1 import slots_pb2 as slots
 from offbeat.v1 import spread_pb2 as spread
-from sidecar import Sidecar, within
+from sidecar import Sidecar, supported, within
 
 NAMED = "/offbeat.v1.NamedSpreadService/"
 WATCH = "/grpc.health.v1.Health/Watch"
 #: HealthCheckResponse, SERVING and not.
 SERVING, NOT_SERVING = prefixed(b"\x08\x01"), prefixed(b"\x08\x02")
 UNAVAILABLE = "14"
-#: Whoever has not said all is told to stop, after the status (RFC 9113, 8.1).
+#: A caller who has not sent all is asked to stop, after the status (RFC 9113, 8.1).
 NO_FAULT = (None, 0)
 SPREAD_NAME = "crowd"
-#: What the server's own patience must not do for it.
-PATIENT = ("--first-byte-timeout", "60", "--write-stall-timeout", "600", "--keepalive", "7200")
+#: What the server's own timeouts must not do for it.
+PATIENT = supported("--first-byte-timeout=60", "--write-stall-timeout=600", "--keepalive=7200")
 
 #: Streams that may work on until the end of the grace, and those that end at once.
 WORKING, WATCHING = ("slots", "half", "spread"), ("jobs", "watch")
@@ -225,8 +225,8 @@ class Crowd:
     def is_known(self) -> bool:
         """Whether the server knows of all."""
         count = CONNECTIONS + len(self.others)
-        known = within(5, lambda: self.server.gauge("requests_in_flight") >= self.stream_count)
-        return known and within(5, lambda: self.server.gauge("connections") == count)
+        known = within(9, lambda: self.server.gauge("requests_in_flight") >= self.stream_count)
+        return known and within(9, lambda: self.server.gauge("connections") == count)
 
     def watch(self) -> None:
         """Reads what those who behave are told, until the server has ended."""

@@ -212,15 +212,15 @@ class Load:
     def end(self) -> None:
         """Lets all come to their ends."""
         for producer in self.producers:
-            producer.wait(30)
+            producer.wait(90)
         self.stop.touch()
         self.naive.end()
         for caller in self.callers:
-            caller.wait(20)
+            caller.wait(60)
         for kind in COMMANDS:
             self._close(f"spread-{kind}")
         for consumer in self.consumers:
-            consumer.wait(20)
+            consumer.wait(60)
 
     def _close(self, spread: str) -> None:
         connection = Connection(self.address)

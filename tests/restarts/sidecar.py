@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import os
+import random
 import re
 import signal
 import socket
@@ -31,9 +32,22 @@ def within(seconds: float, true: Callable[[], bool], pause: float = 0.01) -> boo
 
 
 def free_port() -> int:
-    """A port on which nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
+    """A port on which nobody listens, below those that the kernel gives to clients.
+
+    Out of the kernel's range, a client that connects while no server is there would sooner or later
+    be given the port itself, and the next server could not have it.
+    """
+    lowest, _ = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
+    while True:  # until one is free
+        port = random.randrange(10_000, max(int(lowest), 11_000))
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+
+
+def supported(*flags: str) -> tuple[str, ...]:
+    """Those of the flags that the binary knows: some are constants in others."""
+    shown = subprocess.run([BINARY, "serve", "--help"], capture_output=True, text=True, check=True)
+    return tuple(flag for flag in flags if flag.partition("=")[0] in shown.stdout)
 
 
 class Sidecar:
@@ -58,7 +72,7 @@ class Sidecar:
 
     def begins(self) -> bool:
         """Whether it begins to listen; not if its address is taken."""
-        return within(10, lambda: self.last_words in self.logs() or not self.is_alive()) and (
+        return within(20, lambda: self.last_words in self.logs() or not self.is_alive()) and (
             self.is_alive()
         )
 

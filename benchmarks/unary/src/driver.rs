@@ -1,7 +1,7 @@
-//! Calls under way all the time, over several connections of one thread.
+//! Calls in flight all the time, or begun at a rate, over several connections of one thread.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -10,6 +10,7 @@ use prost::Message as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::LocalSet;
+use tokio::time::sleep_until;
 
 use crate::frames::{Event, Wire};
 use crate::proto;
@@ -67,8 +68,10 @@ fn requests(schedule: &str) -> Vec<Vec<u8>> {
 pub struct Load {
     pub address: String,
     pub connections: usize,
-    /// Calls under way on each.
+    /// Calls in flight on each.
     pub streams: usize,
+    /// Calls begun a second, on all connections together, instead of so many in flight.
+    pub rate: Option<f64>,
     pub warm_up: Duration,
     pub time: Duration,
     pub schedule: String,
@@ -108,7 +111,7 @@ struct Shared {
 /// Drives a server.
 ///
 /// # Errors
-/// When a call fails, whatever the reason: figures of refusals are worth nothing.
+/// When a call fails: figures of refusals are worth nothing.
 pub fn drive(load: Load) -> io::Result<Outcome> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let begin = Instant::now() + load.warm_up;
@@ -124,7 +127,13 @@ pub fn drive(load: Load) -> io::Result<Outcome> {
     let connections = shared.load.connections;
     local.block_on(&runtime, async {
         let tasks: Vec<_> = (0..connections)
-            .map(|number| tokio::task::spawn_local(connection(Rc::clone(&shared), number)))
+            .map(|number| {
+                let shared = Rc::clone(&shared);
+                match shared.load.rate {
+                    Some(rate) => tokio::task::spawn_local(paced(shared, number, rate)),
+                    None => tokio::task::spawn_local(connection(shared, number)),
+                }
+            })
             .collect();
         for task in tasks {
             task.await.map_err(io::Error::other)??;
@@ -136,6 +145,68 @@ pub fn drive(load: Load) -> io::Result<Outcome> {
     Ok(Outcome { calls: shared.calls.get(), seconds: shared.load.time.as_secs_f64(), latencies })
 }
 
+impl Shared {
+    /// Counts a call, if it ended in the time that counts.
+    fn ended(&self, since: Instant, now: Instant) {
+        if now >= self.begin && now < self.end {
+            self.calls.set(self.calls.get() + 1);
+            self.latencies.borrow_mut().push(now - since);
+        }
+    }
+}
+
+fn refused() -> io::Error {
+    io::Error::other("a call was refused, or broken off")
+}
+
+/// Begins a call when its time has come, however many are in flight.
+async fn paced(shared: Rc<Shared>, number: usize, rate: f64) -> io::Result<()> {
+    let load = &shared.load;
+    let interval = Duration::from_secs_f64(load.connections as f64 / rate);
+    let socket = TcpStream::connect(&load.address).await?;
+    socket.set_nodelay(true)?;
+    let (mut reader, mut writer) = socket.into_split();
+    let mut wire = Wire::default();
+    let mut begun: HashMap<u32, Instant> = HashMap::new();
+    let mut due = Instant::now() + interval.mul_f64(number as f64 / load.connections as f64);
+    let mut next = number * 512;
+    let mut out = Vec::new();
+    let mut incoming = Vec::with_capacity(64 << 10);
+    let mut broken = false;
+    while Instant::now() < shared.end {
+        tokio::select! {
+            () = sleep_until(due.into()) => {
+                let body = &shared.bodies[next % shared.bodies.len()];
+                let stream = wire.call(PATH, load.timeout.as_deref(), body);
+                begun.insert(stream, Instant::now());
+                next += 1;
+                due += interval;
+            }
+            read = reader.read_buf(&mut incoming) => {
+                if read? == 0 {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                wire.buffer().append(&mut incoming);
+                let now = Instant::now();
+                wire.events(|event| match event {
+                    Event::Ended(stream, true) => match begun.remove(&stream) {
+                        Some(since) => shared.ended(since, now),
+                        None => broken = true,
+                    },
+                    Event::Ended(_, false) | Event::Broken => broken = true,
+                });
+            }
+        }
+        if broken {
+            return Err(refused());
+        }
+        wire.take_out(&mut out);
+        writer.write_all(&out).await?;
+    }
+    Ok(())
+}
+
+/// Keeps as many calls in flight as there are streams.
 async fn connection(shared: Rc<Shared>, number: usize) -> io::Result<()> {
     let load = &shared.load;
     let mut socket = TcpStream::connect(&load.address).await?;
@@ -170,7 +241,6 @@ async fn connection(shared: Rc<Shared>, number: usize) -> io::Result<()> {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let now = Instant::now();
-        let counts = now >= shared.begin && now < shared.end;
         wire.events(|event| match event {
             Event::Ended(stream, true) => {
                 free += 1;
@@ -179,15 +249,12 @@ async fn connection(shared: Rc<Shared>, number: usize) -> io::Result<()> {
                     broken = true;
                     return;
                 };
-                if counts {
-                    shared.calls.set(shared.calls.get() + 1);
-                    shared.latencies.borrow_mut().push(now - since);
-                }
+                shared.ended(since, now);
             }
             Event::Ended(_, false) | Event::Broken => broken = true,
         });
         if broken {
-            return Err(io::Error::other("a call was refused, or broken off"));
+            return Err(refused());
         }
     }
 }

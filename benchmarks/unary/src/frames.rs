@@ -13,7 +13,7 @@ const END_STREAM: u8 = 1;
 const ACK: u8 = 1;
 const END_HEADERS: u8 = 4;
 const HEADER: usize = 9;
-/// Bytes of answers that may be under way.
+/// Bytes of answers that may be in flight.
 const WINDOW: u32 = 1 << 30;
 
 /// One connection, without its socket.

@@ -167,7 +167,7 @@ final class FailuresTest extends OffbeatTestCase
         $sidecar->process->signal(SIGSTOP);
         $started = microtime(true);
         self::thrown(DeadlineExceeded::class, static fn () => $client->assignSlot(self::eightHours(), 7, timeout: 0.3));
-        self::assertLessThan(1, microtime(true) - $started);
+        self::assertLessThan(5, microtime(true) - $started);
         $sidecar->process->signal(SIGCONT);
         self::assertGreaterThanOrEqual(0, $client->assignSlot(self::eightHours(), 7)->slotIndex);
     }

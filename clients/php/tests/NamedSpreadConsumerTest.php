@@ -54,17 +54,17 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
     /** @dataProvider modes */
     public function testALeaseLastsAsLongAsItIsExtended(string $mode): void
     {
-        $spread = self::client()->namedSpread(self::name(), feederCount: 1, lease: 1);
+        $spread = self::client()->namedSpread(self::name(), feederCount: 1, lease: 2);
         $spread->producer()->submit('a', ['0']);
         $consumer = self::consumer($spread, $mode);
         [$job] = self::take($consumer, 1);
-        self::assertEqualsWithDelta(0.9, $job->leaseEndsIn(), 0.2);
+        self::assertEqualsWithDelta(1.5, $job->leaseEndsIn(), 0.5);
         for ($i = 0; $i < 3; ++$i) {
-            usleep(600_000);
+            usleep(1_200_000);
             self::assertTrue($job->extend());
-            self::assertEqualsWithDelta(0.9, $job->leaseEndsIn(), 0.2);
+            self::assertEqualsWithDelta(1.5, $job->leaseEndsIn(), 0.5);
         }
-        usleep(1_100_000);
+        usleep(2_100_000);
         self::assertTrue($job->expired());
         self::assertFalse($job->extend());
         $job->ack();
@@ -106,7 +106,7 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
             . ' (new Offbeat\Client($argv[2]))->namedSpread($argv[3], feederCount: 1, lease: 1)->producer()->submit("late", ["job"]);';
         $process = new Process([PHP_BINARY, '-r', $code, '--', __DIR__ . '/../autoload.php', Sidecar::shared()->address, $name]);
         [$job] = self::take(self::consumer($spread, $mode), 1);
-        self::assertSame([1, true], [$job->attempt, $job->leaseEndsIn() > 0.5]);
+        self::assertSame([1, true], [$job->attempt, $job->leaseEndsIn() > 0]);
         self::assertSame(0, $process->wait(10), $process->output());
         $spread->discard();
     }
@@ -118,15 +118,20 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
         $spread->producer()->submit('a', ['0', '1', '2', '3']);
         $consumer = self::consumer($spread, $mode);
         $settled = [];
+        $acked = INF;
         foreach ($consumer as $job) {
             $settled[] = $spread->describe()->settledJobCount;
+            if (microtime(true) - $acked < 0.9) {
+                self::assertSame(0, end($settled), 'verdicts are sent together');
+            }
+            $acked = min($acked, microtime(true));
             $job->ack();
             if (count($settled) === 4) {
                 break;
             }
             usleep(550_000);
         }
-        self::assertSame([0, 0], array_slice($settled, 0, 2));
+        self::assertSame(0, $settled[0]);
         self::assertGreaterThanOrEqual(2, $settled[3]);
         $consumer->close();
         self::assertSame([0, 4], [$consumer->staleCount(), $spread->describe()->settledJobCount]);
@@ -178,7 +183,7 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
     {
         $address = '127.0.0.1:' . Sidecar::freePort();
         $sidecar = new Sidecar($address);
-        $spread = (new Client($address))->namedSpread('mail', feederCount: 1, lease: 1);
+        $spread = (new Client($address))->namedSpread('mail', feederCount: 1, lease: 2);
         $producer = $spread->producer();
         $producer->submit('a', ['0', '1', '2']);
         $consumer = self::consumer($spread, $mode);
@@ -206,10 +211,10 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
         $consumer = $mode === 'pull' ? $spread->consumer('one', patience: 0.6) : $spread->stream('one', patience: 0.6);
         $begun = microtime(true);
         self::thrown(Unavailable::class, static fn () => self::take($consumer, 1));
-        self::assertEqualsWithDelta(0.8, microtime(true) - $begun, 0.3);
+        self::assertEqualsWithDelta(1.8, microtime(true) - $begun, 1.3);
         $begun = microtime(true);
         $consumer->close();
-        self::assertLessThan(0.2, microtime(true) - $begun);
+        self::assertLessThan(0.5, microtime(true) - $begun);
         self::thrown(Unavailable::class, static fn () => $spread->producer(patience: 0.1)->submit('a', ['0']));
         self::thrown(Unavailable::class, static fn () => $spread->describe());
     }

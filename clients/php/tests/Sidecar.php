@@ -37,13 +37,16 @@ final class Sidecar
         return self::$shared ??= new self();
     }
 
+    /** Below those that the system gives to connections: one could take it before it is used, or between two uses. */
     public static function freePort(): int
     {
-        $server = stream_socket_server('tcp://127.0.0.1:0');
-        $name = stream_socket_get_name($server, false);
+        do {
+            $port = random_int(10_000, 32_000);
+            $server = @stream_socket_server("tcp://127.0.0.1:$port");
+        } while ($server === false);
         fclose($server);
 
-        return (int) substr($name, strrpos($name, ':') + 1);
+        return $port;
     }
 
     private static function binary(): string

@@ -193,7 +193,7 @@ final class TlsTest extends OffbeatTestCase
             $started = microtime(true);
             $refused = self::thrown(Untrusted::class, $question, $way);
             self::assertStringContainsString('TLS failed: is that the sidecar', $refused->getMessage());
-            self::assertLessThan(1, microtime(true) - $started, "$way: it was asked again");
+            self::assertLessThan(3, microtime(true) - $started, "$way: it was asked again");
         }
     }
 }

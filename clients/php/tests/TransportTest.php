@@ -152,11 +152,13 @@ final class TransportTest extends OffbeatTestCase
 
     public function testOnlyTheUnavailableIsAskedAgain(): void
     {
-        foreach (['shutting down' => 4, 'nothing' => 4, 'http2' => 4, 'internal' => 1, 'overloaded' => 1, 'who are you' => 1] as $mode => $calls) {
+        foreach (['shutting down' => true, 'nothing' => true, 'http2' => true, 'internal' => false, 'overloaded' => false, 'who are you' => false] as $mode => $isAskedAgain) {
             $server = self::nonsense('curl', $mode, $address);
             $transport = new Retrying(self::transport('curl', $address), patience: 0.6);
             self::thrown(OffbeatException::class, static fn () => $transport->call('SlotService/AssignSlot', '', 5.0));
-            self::assertSame($calls, substr_count($server->output(), 'call'), $mode);
+            $made = substr_count($server->output(), 'call');
+            self::assertSame($isAskedAgain, $made > 1, $mode);
+            self::assertLessThanOrEqual(4, $made, $mode);
         }
     }
 
@@ -166,8 +168,8 @@ final class TransportTest extends OffbeatTestCase
         $transport = new Retrying(self::transport('curl', $address));
         $started = microtime(true);
         self::thrown(Unavailable::class, static fn () => $transport->call('SlotService/AssignSlot', '', 0.3));
-        self::assertLessThan(0.4, microtime(true) - $started);
-        self::assertSame(3, substr_count($server->output(), 'call'));
+        self::assertLessThan(2, microtime(true) - $started); // without a deadline, 4 s
+        self::assertLessThanOrEqual(3, substr_count($server->output(), 'call'));
     }
 
     public function testWhyItIsLostSaysMoreThanThatTimeIsUp(): void
@@ -189,6 +191,27 @@ final class TransportTest extends OffbeatTestCase
         self::assertSame('time is up', self::thrown(DeadlineExceeded::class, $call)->getMessage());
     }
 
+    public static function refusalsAtOnce(): iterable
+    {
+        yield 'not found' => ['not found at once', NotFound::class];
+        yield 'who are you' => ['who are you at once', Unauthenticated::class];
+        yield 'too large' => ['too large at once', ResourceExhausted::class];
+    }
+
+    /** @dataProvider refusalsAtOnce */
+    public function testAnAnswerBeforeTheQuestionIsSentIsHeard(string $mode, string $class): void
+    {
+        $server = self::nonsense('curl', $mode, $address);
+        $transport = self::transport('curl', $address);
+        foreach ([60_000 => 50, 200_000 => 50, 4_000_000 => 50] as $size => $times) {
+            $question = str_repeat('x', $size);
+            for ($time = 0; $time < $times; ++$time) {
+                $thrown = self::thrown(OffbeatException::class, static fn () => $transport->call('SlotService/Dance', $question, 5.0));
+                self::assertSame($class, $thrown::class, "$size bytes: {$thrown->getMessage()}");
+            }
+        }
+    }
+
     public function testARefusalIsHeardThoughTheConnectionIsClosed(): void
     {
         $address = sys_get_temp_dir() . '/offbeat-' . bin2hex(random_bytes(6)) . '.sock';
@@ -202,6 +225,22 @@ final class TransportTest extends OffbeatTestCase
         fclose($accepted);
         $refused = self::thrown(Unauthenticated::class, static fn () => $stream->write('a message'));
         self::assertSame('who are you?', $refused->getMessage());
+        unlink($address);
+    }
+
+    public function testAStreamOfEndlessChunksOrLinesIsNoneOfASidecar(): void
+    {
+        $address = sys_get_temp_dir() . '/offbeat-' . bin2hex(random_bytes(6)) . '.sock';
+        $server = stream_socket_server("unix://$address");
+        foreach (["5000000\r\n", "fffffffff\r\n", str_repeat('0', 70_000)] as $start) {
+            $stream = new Conversation(Endpoint::of("unix:$address"), '/stream', 1.0);
+            $accepted = stream_socket_accept($server, 5);
+            fwrite($accepted, "HTTP/1.1 200 OK\r\ncontent-type: application/connect+proto\r\ntransfer-encoding: chunked\r\n\r\n$start");
+            fclose($accepted);
+            $thrown = self::thrown(OffbeatException::class, static fn () => $stream->read());
+            self::assertStringContainsString('none of a sidecar', $thrown->getMessage());
+            $stream->close();
+        }
         unlink($address);
     }
 

@@ -163,7 +163,7 @@ def test_no_job_waits_or_fails_for_a_sidecar_that_is_away(caplog):
         started = time.monotonic()
         for _ in range(100):
             recorder.record("bank-sync", NOON, started_time=NOON)
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 2
         recorder.flush()
         recorder.flush()
     assert [record.message[:32] for record in caplog.records] == [
@@ -232,7 +232,7 @@ def test_what_is_left_is_sent_when_the_process_ends(metered):
 def test_an_end_does_not_wait_for_a_sidecar_that_is_away():
     started = time.monotonic()
     run_script('recorder.record("ended", now)', f"127.0.0.1:{free_port()}")
-    assert time.monotonic() - started < 6
+    assert time.monotonic() - started < 12
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")

@@ -108,7 +108,7 @@ def test_verdicts(spread, kind):
         "release": Settlement.RETURNED,
         "terminate": Settlement.DEAD_LETTERED,
     }
-    time.sleep(0.2)
+    time.sleep(0.5)
     assert jobs["extend"].extend() is True
     again = {job.job.decode(): job for job in itertools.islice(consumer, 2)}
     assert list(again) == ["release", "nack"]
@@ -117,7 +117,7 @@ def test_verdicts(spread, kind):
         job.ack()
     assert [settlement for _, settlement in consumer.flush()] == [Settlement.SETTLED] * 2
     assert jobs["extend"].extend() is True
-    time.sleep(0.7)
+    time.sleep(0.6)
     assert not jobs["extend"].expired
     jobs["extend"].ack()
     assert [settlement for _, settlement in consumer.flush()] == [Settlement.SETTLED]
@@ -243,8 +243,8 @@ def test_a_restart_loses_nothing_and_lends_nothing_twice():
 
     os.kill(sidecar.process.pid, signal.SIGKILL)
     sidecar.process.communicate()
-    sidecar = Sidecar(f"127.0.0.1:{port}")
     restarted = time.monotonic()
+    sidecar = Sidecar(f"127.0.0.1:{port}")
     assert producer.submit("new", ["new"]).state is GroupState.RECEIVED
     described = spread.describe()
     # Of the new one, an attempt may have been lost with the connection: then it waits, too.

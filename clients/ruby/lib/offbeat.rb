@@ -2,6 +2,7 @@
 
 require_relative "offbeat/version"
 require_relative "offbeat/errors"
+require_relative "offbeat/secret"
 require_relative "offbeat/fields"
 require_relative "offbeat/schedule"
 require_relative "offbeat/sql"
@@ -38,15 +39,20 @@ module Offbeat
   DEFAULT_ADDRESS = "127.0.0.1:2328"
 
   # What clients are made with if they are told nothing else.
-  Configuration = Struct.new(:address, :timeout, :token, :tls) do
-    # Shows no token.
-    def inspect
-      "#<#{self.class} address=#{address.inspect}, timeout=#{timeout.inspect}, tls=#{tls.inspect}>"
-    end
-    alias_method :to_s, :inspect
+  class Configuration
+    attr_accessor :address, :timeout, :tls
 
-    def pretty_print(printer)
-      printer.text(inspect)
+    def initialize(address, timeout)
+      @address, @timeout = address, timeout
+      @token, @tls = nil, nil
+    end
+
+    def token
+      @token&.reveal
+    end
+
+    def token=(token)
+      @token = token && Secret.new(token)
     end
   end
 

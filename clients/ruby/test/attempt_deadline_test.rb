@@ -50,7 +50,9 @@ class AttemptDeadlineTest < OffbeatTest
 
   def test_what_waits_takes_what_remains
     deadline = Offbeat::AttemptDeadline.new(route(0.05))
-    assert_nil IO.select([IO.pipe[0]], nil, nil, deadline.remaining)
+    reader, writer = IO.pipe
+    assert_nil IO.select([reader], nil, nil, deadline.remaining)
+    [reader, writer].each(&:close)
     assert_raises(Offbeat::AttemptTimedOut) { deadline.check! }
   end
 end

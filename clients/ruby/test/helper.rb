@@ -14,9 +14,13 @@ BINARY = ENV.fetch("OFFBEAT_BIN", File.join(ROOT, "target", "debug", "offbeat"))
 class Sidecar
   attr_reader :address, :pid
 
+  # Below those that the system gives to connections: one could take it before it is used, or between two uses.
   def self.free_port
-    server = TCPServer.new("127.0.0.1", 0)
-    server.addr[1].tap { server.close }
+    port = rand(10_000..32_000)
+    TCPServer.new("127.0.0.1", port).close
+    port
+  rescue Errno::EADDRINUSE
+    retry
   end
 
   def initialize(address = "127.0.0.1:#{Sidecar.free_port}", *flags, admin: "off")

@@ -129,7 +129,7 @@ class LanesTest < OffbeatTest
   # Threads, jobs that really sleep, and the timeline of the source; the example compares it itself.
   def test_the_example_repeats_the_timeline
     command = [RbConfig.ruby, "-w", "-I#{ROOT}/clients/ruby/lib", "#{ROOT}/examples/lanes/ruby/worker.rb"]
-    output, status = Open3.capture2e(*command, Sidecar::SHARED.address)
+    output, status = Open3.capture2e({ "OFFBEAT_ADDRESS" => Sidecar::SHARED.address }, *command)
     assert_predicate status, :success?, output
     assert_equal 6, output.lines.size, output
     assert_match(/\A *12\.\d\d s  express: -      slow: -\Z/, output.lines.last)

@@ -62,11 +62,11 @@ class NamedSpreadTest < NamedSpreadCase
         assert_equal [2, 2], again.values.map(&:attempt)
         again["release"].nack(delay: 0.5) # the first attempt did not count
         again["nack"].nack
+        asked = now
         assert_equal [%w[nack dead_lettered], %w[release returned]],
                      consumer.flush.map { |job, settlement| [job.job, settlement.to_s] }.sort
-        asked = now
         assert_equal ["release"], texts(consumer.first(1))
-        assert_operator now - asked, :>, 0.4
+        assert_operator now - asked, :>=, 0.5
       }.close
       letters = mail.dead_letters.to_a
       assert_equal [%w[terminate terminated], %w[nack attempts]],
@@ -93,14 +93,14 @@ class NamedSpreadTest < NamedSpreadCase
 
   def test_leases_are_extended
     each_way do |draw, way|
-      mail = spread("#{name}-#{way}", lease: 1)
+      mail = spread("#{name}-#{way}", lease: 2)
       mail.producer.submit("a", %w[a1])
       consumer = draw[mail]
       job = consumer.first
       3.times do
-        sleep(0.5)
+        sleep(0.9)
         assert_equal true, job.extend_lease
-        assert_in_delta 1, job.lease_ends_in, 0.1
+        assert_includes 1.2..2, job.lease_ends_in
       end
       refute_predicate job, :expired?
       job.ack
@@ -143,7 +143,7 @@ class NamedSpreadTest < NamedSpreadCase
 
   def test_verdicts_do_not_get_old
     each_way do |draw, way|
-      { 30 => 1.05, 1 => 0.55 }.each do |lease, age|
+      { 30 => 1.05, 1.8 => 0.95 }.each do |lease, age|
         mail = spread("#{name}-#{way}-#{lease}", lease: lease)
         mail.producer.submit("a", %w[a1 a2 a3])
         jobs = draw[mail].tap { |consumer| @closing.unshift(-> { consumer.close }) }.each
@@ -152,7 +152,7 @@ class NamedSpreadTest < NamedSpreadCase
         assert_equal 0, mail.describe.settled_job_count
         sleep(age)
         jobs.next
-        until_true(1) { mail.describe.settled_job_count == 1 }
+        until_true { mail.describe.settled_job_count == 1 }
       end
     end
   end
@@ -168,7 +168,7 @@ class NamedSpreadTest < NamedSpreadCase
     assert jobs.join(5)
     job, left = jobs.value
     assert_equal 1, job.attempt
-    assert_operator left, :>, 0.8
+    assert_operator left, :>, 0
   end
 
   def test_what_was_never_handed_out_is_given_back
@@ -223,7 +223,7 @@ class NamedSpreadTest < NamedSpreadCase
     mail.producer.submit("b", %w[b1])
     until_true { mail.describe.leased_job_count == 1 }
     sleep(0.4) # it has come, and is not read
-    assert_in_delta 0.6, jobs.next.lease_ends_in, 0.2
+    assert_includes 0.1..0.65, jobs.next.lease_ends_in
     consumer.close
   end
 
@@ -282,7 +282,7 @@ class NamedSpreadTest < NamedSpreadCase
     asked = now
     error = assert_raises(Offbeat::ResourceExhausted) { mail.producer(patience: 0.3).submit("b", %w[b1]) }
     assert_equal "ERROR_REASON_LIMIT_REACHED", error.reason
-    assert_in_delta 0.35, now - asked, 0.2
+    assert_includes 0.3..3, now - asked
     consumer = Thread.new { sleep(0.5) && mail.consumer("me") { |jobs| jobs.first(2).each(&:ack) } }
     assert_equal :received, mail.producer.submit("b", %w[b1]).state
     consumer.join
@@ -307,7 +307,7 @@ class NamedSpreadTest < NamedSpreadCase
       consumer.first.ack
       consumer.flush
       assert_raises(Offbeat::DeadlineExceeded) { producer.wait(timeout: 0.3) }
-      assert_in_delta 0.4, now - asked, 0.2
+      assert_includes 0.3..3, now - asked
       assert_raises(Offbeat::DeadlineExceeded) { producer.wait(timeout: 0) }
       assert_equal %w[b], producer.unsettled
       consumer.first.ack

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 // Runs jobs in an express and a slow lane; nobody knows how long a job takes:
 //
-//   php worker.php ADDRESS
+//   php worker.php
 //
 // The jobs are those of the express lane's worked example, a hundred times shorter, each in a
 // process of its own (ext-grpc must not be loaded: it does not bear pcntl_fork). Prints who runs in
@@ -46,7 +46,7 @@ function start(string $job, LaneRoute $route): int
     }
 }
 
-$client = new Offbeat\Client($argv[1]);
+$client = new Offbeat\Client();
 $lanes = new LaneSet([
     new Lane('express', workerCount: 1, attemptTimeout: 0.6),
     new Lane('slow', workerCount: 1, attemptTimeout: 9),

@@ -60,7 +60,7 @@ def main():
     vectors = Path(__file__).parents[3] / "tests" / "vectors" / "express_lane_timeline.json"
     expected = json.loads(vectors.read_text())["timeline"]
     happened, start = [], time.monotonic()
-    with offbeat.Client(*sys.argv[1:]) as client:
+    with offbeat.Client() as client:
         for lanes in run(client, [PendingJob(name) for name in RUN_TIMES]):
             now, names = time.monotonic() - start, [lanes.get(lane.name) for lane in LANES.lanes]
             happened.append((now, *names))

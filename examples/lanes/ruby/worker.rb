@@ -2,7 +2,7 @@
 
 # Runs jobs in an express and a slow lane. Nobody has to know beforehand how long one takes.
 #
-#   ruby worker.rb [ADDRESS]
+#   ruby worker.rb
 #
 # The jobs are those of the timeline that is to be repeated here, a hundred times as fast.
 
@@ -40,7 +40,7 @@ def start(job, route, ended)
 end
 
 Thread.abort_on_exception = true # a job that fails otherwise ends the program: yours would be tried again
-client = Offbeat::Client.new(ARGV[0])
+client = Offbeat::Client.new
 pending = RUN_TIMES.keys.map { |name| Offbeat::PendingJob.new(id: name) }
 running = LANES.lanes.to_h { |lane| [lane.name, []] }
 ended = Queue.new

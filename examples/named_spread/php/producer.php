@@ -4,14 +4,14 @@ declare(strict_types=1);
 
 // Submits groups to a named spread, and waits until consumers have settled them all:
 //
-//   php producer.php ADDRESS SPREAD PREFIX GROUP_COUNT JOBS_PER_GROUP
+//   php producer.php SPREAD PREFIX GROUP_COUNT JOBS_PER_GROUP
 //
 // If the service restarts meanwhile, what it forgot is submitted again.
 
 require __DIR__ . '/../../../clients/php/autoload.php'; // or Composer's
 
-[, $address, $name, $prefix, $groupCount, $jobsPerGroup] = $argv;
-$client = new Offbeat\Client($address);
+[, $name, $prefix, $groupCount, $jobsPerGroup] = $argv;
+$client = new Offbeat\Client();
 $producer = $client->namedSpread($name, feederCount: 8, lease: 5)->producer();
 
 for ($number = 0; $number < (int) $groupCount; ++$number) {

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import offbeat
 
-address, spread_name, name = sys.argv[1:]
-with offbeat.Client(address) as client:
+spread_name, name = sys.argv[1:]
+with offbeat.Client() as client:
     spread = client.named_spread(spread_name, feeder_count=8, lease=timedelta(seconds=5))
     with spread.consumer(name) as consumer:
         for job in consumer:

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import offbeat
 
-address, name, prefix, group_count, jobs_per_group = sys.argv[1:]
-with offbeat.Client(address) as client:
+name, prefix, group_count, jobs_per_group = sys.argv[1:]
+with offbeat.Client() as client:
     spread = client.named_spread(name, feeder_count=8, lease=timedelta(seconds=5))
     producer = spread.producer()
     for number in range(int(group_count)):

@@ -2,13 +2,13 @@
 
 # Takes jobs until the spread is closed.
 #
-#   ruby consumer.rb ADDRESS SPREAD NAME
+#   ruby consumer.rb SPREAD NAME
 
 require "offbeat"
 
 $stdout.sync = true
-address, spread_name, name = ARGV
-spread = Offbeat::Client.new(address).named_spread(spread_name, feeder_count: 8, lease: 5)
+spread_name, name = ARGV
+spread = Offbeat::Client.new.named_spread(spread_name, feeder_count: 8, lease: 5)
 
 spread.consumer(name) do |jobs|
   jobs.each do |job|

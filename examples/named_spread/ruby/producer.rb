@@ -2,13 +2,13 @@
 
 # Submits groups of jobs, and waits until all are settled.
 #
-#   ruby producer.rb ADDRESS SPREAD PREFIX GROUP_COUNT JOBS_PER_GROUP
+#   ruby producer.rb SPREAD PREFIX GROUP_COUNT JOBS_PER_GROUP
 
 require "json"
 require "offbeat"
 
-address, name, prefix, group_count, jobs_per_group = ARGV
-spread = Offbeat::Client.new(address).named_spread(name, feeder_count: 8, lease: 5)
+name, prefix, group_count, jobs_per_group = ARGV
+spread = Offbeat::Client.new.named_spread(name, feeder_count: 8, lease: 5)
 producer = spread.producer
 
 Integer(group_count).times do |number|

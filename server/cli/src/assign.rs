@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 use offbeat_core::limits::SEARCHED_CYCLES;
-use offbeat_core::newcomer::{Newcomer, NewcomerPolicy, NewcomerSpec};
 use offbeat_core::rejection::shorten;
-use offbeat_core::timetable::Runs;
+use offbeat_core::runs::Runs;
+use offbeat_core::runs::{Newcomer, NewcomerPolicy, NewcomerSpec};
 use offbeat_core::{Moment, Place, Reason, Rejection, Run, Schedule, Span};
 use serde::Serialize;
 
@@ -189,9 +189,7 @@ impl Assigner<'_> {
     }
 
     fn next_run(&self, given: &Given<'_>, place: &Place) -> Result<Run, Rejection> {
-        let next = self.runs.next_run(place);
-        self.runs.check_work()?;
-        next.ok_or_else(|| no_run(given))
+        self.runs.next_run(place)?.ok_or_else(|| no_run(given))
     }
 
     fn whole<'t>(&self, given: &Given<'t>, place: &Place) -> Result<Assignment<'t>, Rejection> {
@@ -220,9 +218,10 @@ impl Assigner<'_> {
     ) -> Result<PieceAssignment<'t>, Rejection> {
         let place = self.schedule.piece(place, piece);
         let next = self.next_run(given, &place)?;
-        let first = self.newcomer.as_ref();
-        let first = first.and_then(|newcomer| newcomer.first_run(&given.id, &place, piece));
-        self.newcomer.as_ref().map_or(Ok(()), Newcomer::check_work)?;
+        let first = match &self.newcomer {
+            Some(newcomer) => newcomer.first_run(&given.id, &place, piece)?,
+            None => None,
+        };
         let key = |run: Run| run.key_of_piece(&self.run_key_prefix, piece, &given.id);
         let place = self.schedule.place_in(&place, next.cycle_index);
         Ok(PieceAssignment {

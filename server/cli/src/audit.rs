@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use offbeat_core::Moment;
-use offbeat_core::audit::{Audit, AuditReport, Finding};
-use offbeat_core::load::ExpectedLoad;
+use offbeat_core::population::ExpectedLoad;
+use offbeat_core::population::{Audit, AuditReport, Finding};
 use serde::Serialize;
 
 use super::Failure;
@@ -78,7 +78,7 @@ pub(super) fn run(args: &AuditArgs) -> Result<ExitCode, Failure> {
 }
 
 fn findings(report: &AuditReport, expected: ExpectedLoad, refused_count: u64) -> Findings<'_> {
-    let warning = |warning: &'_ offbeat_core::audit::Warning| match warning.finding {
+    let warning = |warning: &'_ offbeat_core::population::Warning| match warning.finding {
         Finding::NeverRun => "NEVER_RUN",
         Finding::TimeBasedUuids => "TIME_BASED_UUIDS",
         Finding::SparseIntegers => "SPARSE_INTEGERS",

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use offbeat_core::limits::POPULATION;
-use offbeat_core::load::ExpectedLoad;
+use offbeat_core::population::ExpectedLoad;
 use offbeat_core::{Moment, Placement, Schedule};
 use serde::Serialize;
 

@@ -4,9 +4,9 @@ use std::io::{self, BufWriter, Write as _};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use offbeat_core::due::{Due, DueRuns, DueSpec, MissedRunPolicy};
 use offbeat_core::rejection::shorten;
-use offbeat_core::timetable::Run;
+use offbeat_core::runs::Run;
+use offbeat_core::runs::{Due, DueRuns, DueSpec, MissedRunPolicy};
 use offbeat_core::{Moment, Span};
 use serde::Serialize;
 

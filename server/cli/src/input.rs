@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use clap::ValueEnum;
-use offbeat_core::id::is_canonical_decimal;
+use offbeat_core::ids::is_canonical_decimal;
 use offbeat_core::limits::Limit;
 use offbeat_core::{Id, PlacementKind, Reason, Rejection};
 

@@ -9,9 +9,9 @@ use offbeat_core::{Reason, Rejection, Span};
 use super::Failure;
 use super::output::AnswerFormat;
 use super::schedule::{parse_count, parse_span};
-use offbeat_service::http::connect;
-use offbeat_service::proto;
-use offbeat_service::rpc::lanes::plan;
+use offbeat_proto as proto;
+use offbeat_proto::json as connect;
+use offbeat_service::api::lanes::plan;
 use offbeat_text::read_run_times;
 
 #[derive(Debug, Args)]

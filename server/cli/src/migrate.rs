@@ -364,11 +364,9 @@ impl Plan {
     ) -> Result<(), Rejection> {
         let (from, to) = (old.place(&given.id)?, new.place(&given.id)?);
         migration.begin_answer();
-        let crossings: Result<Vec<Crossing>, _> = (0..pieces(given, old, new)?)
+        let crossings = (0..pieces(given, old, new)?)
             .map(|piece| migration.crossing(&old.piece(&from, piece), &new.piece(&to, piece)))
-            .collect();
-        migration.check_work()?; // what was not worked out is no run that there is none of
-        let crossings = crossings?;
+            .collect::<Result<Vec<Crossing>, _>>()?;
         for (piece, crossing) in (0..).zip(&crossings) {
             self.add_piece(given.text, piece, crossing);
         }

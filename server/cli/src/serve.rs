@@ -5,18 +5,19 @@ use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Failure;
+use offbeat_service::Server;
 use offbeat_service::config::{Admin, Config, ServeArgs};
-use offbeat_service::net::Server;
 use offbeat_service::telemetry::Telemetry;
+
+/// A second thread serves while the first one is busy. More would not answer more: a sidecar
+/// serves one pod.
+const SERVING_THREADS: usize = 2;
 
 pub(super) fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let config = Config::try_new(args).map_err(|invalid| Failure::Usage(invalid.to_string()))?;
-    // One thread serves: a pool answers fewer calls (docs/decisions/0014).
-    // Long batches go to a pool of as many threads as there are cores.
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(SERVING_THREADS)
         .enable_all()
-        .max_blocking_threads(cores)
         .build()?;
     runtime.block_on(serve(args, &config))?;
     runtime.shutdown_background(); // a long batch does not outlast the grace period
@@ -46,7 +47,7 @@ async fn serve(args: &ServeArgs, config: &Config) -> Result<(), Failure> {
             _ = interrupt.recv() => {}
         }
     };
-    server.run(shutdown).await;
+    server.run(shutdown).await.map_err(Failure::Other)?;
     telemetry.flush().await;
     Ok(())
 }

@@ -12,11 +12,11 @@ use serde_json::{Map, Value, json};
 use super::Failure;
 use super::output::{AnswerFormat, Row, RowFormat, RowWriter, write_json_line};
 use super::schedule::parse_count;
-use offbeat_service::http::connect;
+use offbeat_proto as proto;
+use offbeat_proto::allocate_workers_response::Outcome;
+use offbeat_proto::json as connect;
+use offbeat_service::api::stages::allocate;
 use offbeat_service::limits::INPUT_BYTES;
-use offbeat_service::proto;
-use offbeat_service::proto::allocate_workers_response::Outcome;
-use offbeat_service::rpc::stages::allocate;
 
 #[derive(Debug, Args)]
 pub(super) struct AllocateArgs {

@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use offbeat_core::columns::{PackedIds, Wanted};
+use offbeat_core::runs::{PackedIds, Wanted};
 use offbeat_core::spread::{Pull, Source, Spread, SpreadSpec, Turn};
 use offbeat_core::stages::{Rule, Share, allocate};
 use offbeat_core::{Moment, PlacementKind, Schedule, ScheduleSpec, Span};

@@ -6,9 +6,9 @@
 use std::hint::black_box;
 use std::num::NonZeroU64;
 
-use offbeat_core::columns::{PackedIds, Wanted};
 use offbeat_core::kernels::{Kernel, draws, hashes};
 use offbeat_core::lanes::{LaneSetSpec, LaneSpec};
+use offbeat_core::runs::{PackedIds, Wanted};
 use offbeat_core::spread::{Pull, Source, Spread, SpreadSpec, Turn};
 use offbeat_core::stages::{Rule, Share, allocate};
 use offbeat_core::{Id, Integer, Moment, PlacementKind, Profile, Schedule, ScheduleSpec, Span};
@@ -64,7 +64,7 @@ fn one_id(placement: PlacementKind) -> impl FnMut() {
     move || {
         let place = schedule.place(&black_box(Id::Uuid(seed(7)))).unwrap();
         let runs = schedule.runs_from(noon(), 1).unwrap();
-        black_box((runs.last_run(&place), runs.next_run(&place)));
+        black_box((runs.last_run(&place).unwrap(), runs.next_run(&place).unwrap()));
     }
 }
 

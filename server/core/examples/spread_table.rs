@@ -2,7 +2,7 @@
 //! three shapes: `cargo run --release --package offbeat-core --example spread_table`
 
 use offbeat_core::spread::{Certificate, Groups, Spread, SpreadSpec, Turn};
-use offbeat_core::{Id, Rejection, placement};
+use offbeat_core::{Id, Rejection, ids};
 
 const FEEDERS: i64 = 8;
 const GROUPS: u64 = 300;
@@ -67,8 +67,7 @@ fn percentage(
 
 /// The same numbers in every run: a hash, as evenly spread as random ones.
 fn fraction(set: u64, group: u64, which: &str) -> f64 {
-    let hash =
-        placement::hash(which, &Id::Integer((u128::from(set) << 32 | u128::from(group)).into()));
+    let hash = ids::hash(which, &Id::Integer((u128::from(set) << 32 | u128::from(group)).into()));
     #[expect(clippy::cast_precision_loss, reason = "53 bits")]
     let fraction = ((hash >> 11) as f64 + 0.5) / 9_007_199_254_740_992.0;
     fraction

@@ -2,7 +2,7 @@
 //!
 //! Everything here is a pure function of its arguments: no clock, no
 //! randomness, no I/O, no networking. Integers decide; floats only estimate
-//! (the expected load of [`load`]) or are what the caller stored (the
+//! (the expected load of [`population`]) or are what the caller stored (the
 //! `FRACTION` placement).
 //!
 //! A question is put in three steps: gather what a caller said into an
@@ -20,47 +20,35 @@
 //! # Ok::<(), offbeat_core::Rejection>(())
 //! ```
 
-pub mod audit;
 pub mod calendar;
-pub mod catalog;
-pub mod chi_square;
-pub mod columns;
-mod digits;
-pub mod due;
-pub mod id;
+pub mod ids;
 pub mod kernels;
-mod keys;
 pub mod lanes;
 pub mod lease;
 pub mod limits;
-pub mod load;
 pub mod migration;
 pub mod named;
-pub mod names;
-pub mod newcomer;
 pub mod placement;
+pub mod population;
 pub mod reciprocal;
 pub mod rejection;
 pub mod runs;
 pub mod schedule;
-pub mod smear;
 pub mod spread;
 pub mod sql;
 pub mod stages;
 pub mod time;
-pub mod timetable;
 pub mod twister;
-pub mod weight;
-pub mod window;
 
 pub use calendar::{
     CalendarSpec, CalendarUnit, CycleWindow, ExclusionPolicy, ExclusionSpec, ExclusionTimes,
+    Exhausted,
 };
-pub use catalog::{Catalog, Meanings, ScheduleName};
-pub use id::{Id, Integer};
+pub use ids::{Id, Integer};
+pub use kernels::Kernel;
 pub use placement::{Place, Placement, PlacementKind, Why};
 pub use rejection::{Reason, Rejection};
-pub use schedule::{CycleSpec, Schedule, ScheduleSpec};
+pub use runs::{Run, Slot};
+pub use schedule::{Catalog, CycleSpec, Meanings, Schedule, ScheduleName, ScheduleSpec};
 pub use time::{Moment, Span};
-pub use timetable::{Run, Slot};
-pub use twister::Profile;
+pub use twister::{Profile, Twister};

@@ -10,7 +10,7 @@ use core::num::NonZeroU64;
 
 use rand_mt::Mt;
 
-use crate::id::Integer;
+use crate::ids::Integer;
 
 /// Whose twister: how an ID becomes a seed, and words a number below a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -8,7 +8,7 @@
     clippy::cast_sign_loss
 )]
 
-use offbeat_core::audit::{Audit, AuditReport, Finding};
+use offbeat_core::population::{Audit, AuditReport, Finding};
 use offbeat_core::{Id, Moment, PlacementKind, Schedule, ScheduleSpec, Span};
 
 fn schedule(slots: i64, placement: PlacementKind, quantum: Option<i64>) -> Schedule {

@@ -1,8 +1,8 @@
 //! Packed batches against one ID after the other.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use offbeat_core::columns::{AssignmentColumns, PackedIds, Wanted};
-use offbeat_core::kernels::Kernel;
+use offbeat_core::Kernel;
+use offbeat_core::runs::{AssignmentColumns, PackedIds, Wanted};
 use offbeat_core::{
     CalendarSpec, CalendarUnit, CycleSpec, Id, Moment, PlacementKind, Profile, Schedule,
     ScheduleSpec, Span,

@@ -3,10 +3,10 @@
 
 use std::num::NonZeroU64;
 
+use offbeat_core::Twister;
 use offbeat_core::kernels::{Kernel, draw, draws, hashes};
-use offbeat_core::placement::{self, PlacementKind};
-use offbeat_core::twister::Twister;
 use offbeat_core::{Id, Integer, Profile, Reason, Schedule, ScheduleSpec, Span};
+use offbeat_core::{PlacementKind, ids};
 use proptest::prelude::*;
 use rand_mt::Mt;
 
@@ -207,7 +207,7 @@ fn readings(text: &str) -> Vec<Id<'_>> {
 }
 
 fn check_hashes(salt: &str, ids: &[Id<'_>]) {
-    let wanted: Vec<_> = ids.iter().map(|id| placement::hash(salt, id)).collect();
+    let wanted: Vec<_> = ids.iter().map(|id| ids::hash(salt, id)).collect();
     for kernel in Kernel::available() {
         let mut found = vec![7];
         hashes(kernel, salt, ids.iter(), &mut found);

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use offbeat_core::lanes::{
     Job, LanePolicy, LaneSet, LaneSetSpec, LaneSpec, LaneState, OnTimeout, Outcome, Prediction,
@@ -275,4 +276,23 @@ fn workers_are_split_by_what_waits() {
     assert_eq!(counts(&[express], None), Err("states".to_owned()));
     let bad = state(0, None, None, 2);
     assert_eq!(counts(&[express, bad], None), Err("states[1].busy_worker_count".to_owned()));
+}
+
+/// As many workers as may be split, up, down and as they are.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "it measures")]
+fn splitting_millions_of_workers_costs_no_more_than_ten() {
+    let begun = Instant::now();
+    let million = 1_000_000;
+    let set: Vec<LaneSpec> = (1..=16).map(|place| lane(million, place)).collect();
+    let set = lanes(&set).check().unwrap();
+    for pending_count in [0, 1, million] {
+        let state = LaneState { pending_count, ..LaneState::default() };
+        for worker_count in [None, Some(2), Some(999_983), Some(16 * million)] {
+            let split = SplitSpec { worker_count, states: vec![state; 16] }.split(&set).unwrap();
+            let sum: u64 = split.iter().map(|(workers, _)| workers).sum();
+            assert_eq!(i64::try_from(sum).unwrap(), worker_count.unwrap_or(16 * million));
+        }
+    }
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
 }

@@ -74,8 +74,10 @@ fn id_for(schedule: &Schedule, number: u64) -> Id<'static> {
 /// The runs of a place from a cycle before `from` to two cycles after it, one by one.
 fn runs_around(schedule: &Schedule, place: &Place, from: i64) -> Vec<i64> {
     let runs = schedule.runs_from(millis(from), 3).unwrap();
-    let last = runs.last_run(place).unwrap().unix_millis;
-    std::iter::once(last).chain(runs.next_runs(place).take(3).map(|run| run.unix_millis)).collect()
+    let last = runs.last_run(place).unwrap().unwrap().unix_millis;
+    std::iter::once(last)
+        .chain(runs.next_runs(place).take(3).map(|run| run.unwrap().unix_millis))
+        .collect()
 }
 
 proptest! {

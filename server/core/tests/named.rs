@@ -115,7 +115,7 @@ fn what_is_wrong_with_a_group_is_said_and_leaves_no_trace() {
     let mut refuse = |part: GroupPart| {
         let refused = machine.submit(0, &[good.clone(), part], BytesLeft::ALL).unwrap_err();
         assert_eq!(machine.group("good").state, GroupState::Unknown, "{refused}");
-        assert_eq!(machine.bytes(), 0, "{refused}");
+        assert_eq!(machine.counts().bytes, 0, "{refused}");
         (refused.reason, refused.field)
     };
     let a = jobs("a", 2);
@@ -289,5 +289,24 @@ fn settled_groups_are_forgotten_in_the_end() {
         assert_eq!(machine.settle(0, lease, Verdict::Ack), Settlement::Settled);
         assert_eq!(machine.group("g0").state == GroupState::Settled, number < 65_536);
     }
-    assert_eq!((machine.bytes(), machine.counts().settled_jobs), (0, 65_537));
+    assert_eq!((machine.counts().bytes, machine.counts().settled_jobs), (0, 65_537));
+}
+
+#[test]
+fn what_is_remembered_of_settled_groups_is_counted_and_forgotten_when_room_is_wanted() {
+    let mut machine = NamedSpread::try_new(1, &spec()).unwrap();
+    let id = |number: u32| format!("{number:0>256}");
+    for number in 0..1_000 {
+        let part = GroupPart { settled_ranges: vec![0, 1], ..whole(&id(number), &jobs("a", 1)) };
+        machine.submit(0, &[part], BytesLeft::ALL).unwrap();
+    }
+    assert_eq!(machine.counts().bytes, 0, "nothing is left to deal");
+    assert!(machine.memory() >= 1_000 * (256 + 100), "{}", machine.memory());
+    let before = machine.memory();
+    machine.forget_ended(before / 2);
+    assert!(machine.memory() <= before.div_ceil(2) && machine.memory() > before / 3);
+    assert_eq!(machine.group(&id(0)).state, GroupState::Unknown, "the oldest are forgotten");
+    assert_eq!(machine.group(&id(999)).state, GroupState::Settled);
+    machine.forget_ended(u64::MAX);
+    assert_eq!(machine.memory(), 0);
 }

@@ -1,6 +1,8 @@
 //! Against flapping, and where one worker goes: against searches through all there is.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+use std::time::{Duration, Instant};
+
 use num_rational::Ratio;
 use offbeat_core::stages::{AllocationSpec, Move, NextSpec, Plan, Rule, StageSpec, Weighting, Why};
 use offbeat_core::{Reason, Span};
@@ -67,6 +69,106 @@ fn stages() -> impl Strategy<Value = Vec<StageSpec>> {
     prop::collection::vec(one, 1..5)
 }
 
+/// Stages of every sort, those that are done included.
+fn any_stages() -> impl Strategy<Value = Vec<StageSpec>> {
+    let one = (0..12_i64, 0..9_i64, 0..3_i64, prop::option::weighted(0.3, 0..4_i64), 0..5_i64);
+    let one = (one, prop::bool::weighted(0.2)).prop_map(
+        |((work, current, minimum, more, busy), done)| StageSpec {
+            minimum,
+            maximum: more.map(|more| minimum + more),
+            busy: busy.min(current),
+            done,
+            ..stage(work, current)
+        },
+    );
+    prop::collection::vec(one, 1..6)
+}
+
+fn bounds(stage: &StageSpec) -> (i64, i64) {
+    if stage.done {
+        return (stage.busy, stage.busy);
+    }
+    (stage.minimum.max(stage.busy), stage.maximum.unwrap_or(1_000).max(stage.busy))
+}
+
+/// The answer by its definition: workers come, leave and move one at a time.
+struct OneByOne<'a> {
+    spec: &'a AllocationSpec,
+    counts: Vec<i64>,
+}
+
+impl OneByOne<'_> {
+    /// What a stage's next worker is worth to it.
+    fn worth(&self, at: usize, workers: i64) -> Fraction {
+        let weight = match self.spec.weighting {
+            Weighting::Even => 1,
+            Weighting::Latency => at as i128 + 1,
+        };
+        let (work, next) = (self.spec.stages[at].backlog_count, i128::from(workers) + 1);
+        let divisor = match self.spec.rule {
+            Rule::MinimumScore => next * (next + 1),
+            Rule::DHondt => next,
+        };
+        Fraction::new(i128::from(work) * weight, divisor)
+    }
+
+    /// Where one worker more is worth most, of equal stages in the first.
+    fn best(&self) -> Option<(Fraction, usize)> {
+        let room = |at: &usize| self.counts[*at] < bounds(&self.spec.stages[*at]).1;
+        let gains = (0..self.counts.len()).filter(room);
+        let gains = gains.map(|at| (self.worth(at, self.counts[at]), at));
+        gains.max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)))
+    }
+
+    /// Where one worker less costs least, of equal stages in the last.
+    fn least(&self) -> Option<(Fraction, usize)> {
+        let spare = |at: &usize| self.counts[*at] > bounds(&self.spec.stages[*at]).0;
+        let losses = (0..self.counts.len()).filter(spare);
+        let losses = losses.map(|at| (self.worth(at, self.counts[at] - 1), at));
+        losses.min_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)))
+    }
+
+    fn fill(&mut self) {
+        while self.counts.iter().sum::<i64>() < self.spec.worker_count {
+            let Some((_, at)) = self.best() else { break };
+            self.counts[at] += 1;
+        }
+    }
+
+    fn decide(spec: &AllocationSpec) -> Vec<i64> {
+        let within = |stage: &StageSpec| {
+            let (least, most) = bounds(stage);
+            stage.current.clamp(least, most)
+        };
+        let counts = spec.stages.iter().map(within).collect();
+        let mut forced = OneByOne { spec, counts };
+        forced.fill();
+        while forced.counts.iter().sum::<i64>() > spec.worker_count {
+            let (_, at) = forced.least().unwrap();
+            forced.counts[at] -= 1;
+        }
+        let mut best = OneByOne { spec, counts: forced.counts.clone() };
+        let Some(moves) = spec.max_moves else {
+            best.counts = spec.stages.iter().map(|stage| bounds(stage).0).collect();
+            best.fill();
+            return best.counts;
+        };
+        for _ in 0..moves {
+            let (Some((gain, to)), Some((loss, from))) = (best.best(), best.least()) else { break };
+            if gain < loss || (gain == loss && to >= from) {
+                break;
+            }
+            best.counts[from] -= 1;
+            best.counts[to] += 1;
+        }
+        best.counts
+    }
+}
+
+fn weightings() -> impl Strategy<Value = Weighting> {
+    prop_oneof![Just(Weighting::Even), Just(Weighting::Latency)]
+}
+
 fn rules() -> impl Strategy<Value = Rule> {
     prop_oneof![Just(Rule::MinimumScore), Just(Rule::DHondt)]
 }
@@ -91,6 +193,24 @@ proptest! {
         let within = everything.iter().filter(|counts| away(counts) <= moves);
         let best = within.map(|counts| score(rule, &stages, counts)).min().unwrap();
         prop_assert_eq!(score(rule, &stages, &found), best);
+    }
+
+    /// The answer is worked out for all workers at once, and is that of one after the other.
+    #[test]
+    fn plans_equal_moving_one_worker_at_a_time(
+        rule in rules(),
+        weighting in weightings(),
+        stages in any_stages(),
+        more in 0..12_i64,
+        max_moves in prop::option::of(prop_oneof![0..12_i64, Just(1_000_000_000)]),
+    ) {
+        let least: i64 = stages.iter().map(|stage| bounds(stage).0).sum();
+        let asked = AllocationSpec { rule, weighting, max_moves, ..spec(&stages, least + more) };
+        let Some(plan) = asked.plan().unwrap() else {
+            prop_assert!(stages.iter().all(|stage| stage.done));
+            return Ok(());
+        };
+        prop_assert_eq!(counts(&plan), OneByOne::decide(&asked));
     }
 
     /// With as many moves as there are workers, the bounds and the moves change nothing.
@@ -219,6 +339,53 @@ fn many_moves_of_many_stages_are_found() {
     assert_eq!(counts(&plan(&near)), counts(&plan(&spec(&stages, workers))));
 }
 
+/// Calls that once took one step for each worker, or for each move: some a minute each.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "it measures")]
+fn a_billion_workers_cost_no_more_than_ten() {
+    const BILLION: i64 = 1_000_000_000;
+    let begun = Instant::now();
+    let pipelines = [
+        vec![stage(1, 0)],
+        vec![stage(1, BILLION)],
+        vec![stage(7, BILLION), stage(5, 0), stage(0, 3), StageSpec { done: true, ..stage(9, 9) }],
+        vec![StageSpec { busy: 5, ..stage(3, BILLION) }, StageSpec { minimum: 9, ..stage(3, 0) }],
+        vec![StageSpec { maximum: Some(BILLION - 1), ..stage(3, 0) }, stage(0, BILLION)],
+        (1..=256).map(|work| stage(work, BILLION / work)).collect(),
+    ];
+    let moves = [None, Some(0), Some(1), Some(99_999), Some(BILLION / 3), Some(BILLION)];
+    for (stages, worker_count) in pipelines.iter().flat_map(|one| [(one, 14), (one, BILLION)]) {
+        for (rule, weighting, percent) in [
+            (Rule::MinimumScore, Weighting::Even, 0),
+            (Rule::MinimumScore, Weighting::Latency, 50),
+            (Rule::DHondt, Weighting::Latency, 0),
+        ] {
+            for max_moves in moves {
+                let asked = AllocationSpec {
+                    rule,
+                    weighting,
+                    max_moves,
+                    minimum_improvement_percent: percent,
+                    ..spec(stages, worker_count)
+                };
+                let plan = plan(&asked);
+                let sum = counts(&plan).iter().sum::<i64>();
+                let unassigned = i64::try_from(plan.unassigned).unwrap();
+                assert_eq!(sum + unassigned, worker_count, "{asked:?}");
+            }
+            let next = NextSpec {
+                stages: stages.clone(),
+                from: None,
+                rule,
+                weighting,
+                minimum_improvement_percent: percent,
+            };
+            assert!(next.next().unwrap().is_some());
+        }
+    }
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+}
+
 #[test]
 fn what_cannot_be_is_refused_by_name() {
     let stages = [StageSpec { minimum: 3, ..stage(1, 0) }, stage(1, 0)];
@@ -230,7 +397,7 @@ fn what_cannot_be_is_refused_by_name() {
     assert_eq!(refused(spec(&stages, 2)), name("worker_count", Reason::Contradictory));
     assert_eq!(refused(spec(&stages, -1)), name("worker_count", Reason::OutOfRange));
     assert_eq!(refused(spec(&[], 1)), name("stages", Reason::OutOfRange));
-    let moves = AllocationSpec { max_moves: Some(100_001), ..spec(&stages, 3) };
+    let moves = AllocationSpec { max_moves: Some(1_000_000_001), ..spec(&stages, 3) };
     assert_eq!(refused(moves), name("max_moves", Reason::OutOfRange));
     let percent =
         AllocationSpec { rule: Rule::DHondt, minimum_improvement_percent: 1, ..spec(&stages, 3) };

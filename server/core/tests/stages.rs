@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use offbeat_core::Span;
 use offbeat_core::stages::{AllocationSpec, Rule, Share, StageSpec, allocate};
@@ -85,11 +86,12 @@ fn rules() -> impl Strategy<Value = Rule> {
     prop_oneof![Just(Rule::MinimumScore), Just(Rule::DHondt)]
 }
 
-fn share(unit: u128) -> impl Strategy<Value = Share> {
+/// With bounds of up to `most` workers, where it has some.
+fn share(unit: u128, most: u64) -> impl Strategy<Value = Share> {
     let workload = prop_oneof![Just(0), 1..10_u128, 1..1_000_u128, 1..1_000_000_000_000_u128];
     let bounds = prop_oneof![
         3 => Just((0, u64::MAX)),
-        1 => (0..4_u64, 0..9_u64).prop_map(|(least, more)| (least, least + more)),
+        1 => (0..most / 2, 0..most).prop_map(|(least, more)| (least, least + more)),
     ];
     (workload, bounds).prop_map(move |(workload, (minimum, maximum))| Share {
         workload: workload * unit,
@@ -104,7 +106,7 @@ proptest! {
     #[test]
     fn it_is_the_greedy_rule(
         rule in rules(),
-        shares in prop::collection::vec(share(1), 1..40),
+        shares in prop::collection::vec(share(1, 9), 1..40),
         workers in 0..400_u64,
     ) {
         let minima: u64 = shares.iter().map(|share| share.minimum).sum();
@@ -116,7 +118,7 @@ proptest! {
     #[test]
     fn the_unit_of_the_work_does_not_matter(
         rule in rules(),
-        shares in prop::collection::vec(share(1), 1..20),
+        shares in prop::collection::vec(share(1, 1_000_000_000), 1..20),
         workers in 0..1_000_000_000_u64,
     ) {
         let minima: u64 = shares.iter().map(|share| share.minimum).sum();
@@ -152,4 +154,22 @@ fn a_billion_workers_and_the_largest_workloads_are_shared_out_exactly() {
             assert!(next * of <= worst * divisor, "{rule:?} {stage}");
         }
     }
+}
+
+/// Quotients that all tie, at a threshold that is a rounding off: by the estimate half of the stages
+/// have their last worker, here and there, though the first half must have them.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "it measures")]
+fn ties_of_many_stages_cost_no_more_than_other_stages() {
+    let begun = Instant::now();
+    let stages = 100_000;
+    for (numerator, denominator) in [(43, 42), (12, 11)] {
+        let units = |stage: u64| 1 + stage * 7_919 % 1_009;
+        let work = |stage| Share::of(u128::from(units(stage) * denominator));
+        let shares: Vec<Share> = (0..stages).map(work).collect();
+        let due = |stage| units(stage) * numerator - u64::from(stage >= stages / 2);
+        let expected: Vec<u64> = (0..stages).map(due).collect();
+        assert_eq!(allocate(Rule::DHondt, &shares, expected.iter().sum()), expected);
+    }
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }

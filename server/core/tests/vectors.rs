@@ -14,9 +14,10 @@
 use std::num::NonZeroU64;
 use std::path::Path;
 
+use offbeat_core::Twister;
+use offbeat_core::ids;
 use offbeat_core::kernels::{Kernel, draws};
 use offbeat_core::placement::{self, PlacementKind};
-use offbeat_core::twister::Twister;
 use offbeat_core::{Id, Integer, Place, Profile, Schedule, ScheduleSpec, Span};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -237,7 +238,7 @@ fn hash_places_and_pieces_equal_hashlib() {
         let spec = ScheduleSpec { salt: case.salt.clone(), ..ticks(case.ticks, Some(case.slots)) };
         let schedule = Schedule::try_new(&spec).unwrap();
         for id in readings(&case.id) {
-            let hash = placement::hash(&case.salt, &id);
+            let hash = ids::hash(&case.salt, &id);
             assert_eq!(format!("{hash:016x}"), case.hash, "{id:?}");
             for kernel in Kernel::available() {
                 let other = Ok(Id::Integer(7_i64.into())); // beside another, or it is hashed alone

@@ -1,497 +1,130 @@
 //! The limits of the server; with those of the decisions they are the one
 //! table of limits, which `offbeat limits` prints and `docs/limits.md` shows.
 
+use offbeat_core::limits;
 use offbeat_core::limits::{DECISION_LIMITS, Limit};
+use offbeat_proto::limits::MESSAGE_LIMITS;
 use offbeat_sim::limits::SCENARIO_LIMITS;
 
 pub use offbeat_sim::limits::SCENARIO_BYTES;
 pub use offbeat_text::INPUT_LINE_BYTES;
 
-/// Connections at once; further ones wait to be accepted.
-pub const CONNECTIONS: Limit = Limit {
-    name: "connections",
-    minimum: 1,
-    maximum: 65_536,
-    unit: "connections",
-    note: "settable, 1024 by default; further ones wait in the listen queue",
-};
+limits! {
+    /// Every limit of the server, in the order of the documentation.
+    SERVER_LIMITS:
 
-/// Requests under way at once, streams included.
-pub const REQUESTS: Limit = Limit {
-    name: "requests under way",
-    minimum: 1,
-    maximum: 65_536,
-    unit: "requests",
-    note: "settable, 512 by default; beyond it RESOURCE_EXHAUSTED with a retry delay; health is exempt",
-};
-
-/// Time that a unary call may take.
-pub const UNARY_SECONDS: Limit = Limit {
-    name: "time for a unary call",
-    minimum: 1,
-    maximum: 3_600,
-    unit: "s",
-    note: "settable, 30 s by default; the caller's own deadline holds if it is shorter, in streams too",
-};
-
-/// Time between the signal to stop and the end.
-pub const GRACE_SECONDS: Limit = Limit {
-    name: "grace period",
-    minimum: 0,
-    maximum: 3_600,
-    unit: "s",
-    note: "settable, 10 s by default; requests still under way after it are cut",
-};
-
-/// Size of a request message, but for the bulk methods.
-pub const MESSAGE_BYTES: Limit = Limit {
-    name: "request message",
-    minimum: 1 << 10,
-    maximum: 4 << 20,
-    unit: "bytes",
-    note: "settable, 256 KiB by default; protobuf or JSON; beyond it RESOURCE_EXHAUSTED",
-};
-
-/// Size of a request message of the bulk methods.
-pub const BULK_MESSAGE_BYTES: Limit = Limit {
-    name: "request message of AssignSlots, StreamSlotAssignments, ListDueRuns, PlanMigration, AuditIds, Spread, SubmitGroups, WaitForGroups, AllocateWorkers, NextStage, DispatchJobs, PlanLanes, RecordLateness, Simulate",
-    minimum: 1 << 10,
-    maximum: 16 << 20,
-    unit: "bytes",
-    note: "settable, 4 MiB by default; protobuf or JSON; beyond it RESOURCE_EXHAUSTED",
-};
-
-/// Size of an answer message.
-pub const ANSWER_BYTES: Limit = Limit {
-    name: "answer message",
-    minimum: 64 << 10,
-    maximum: 1 << 30,
-    unit: "bytes",
-    note: "settable, 64 MiB by default; beyond it RESOURCE_EXHAUSTED: ask for less at once",
-};
-
-/// Jobs that are submitted together.
-pub const SUBMITTED_JOBS: Limit = Limit {
-    name: "jobs in a call of SubmitGroups",
-    minimum: 0,
-    maximum: 400_000,
-    unit: "jobs",
-    note: "of all groups together; the message is limited too",
-};
-
-/// Bytes of all larger messages.
-pub const BYTES_UNDER_WAY: Limit = Limit {
-    name: "bytes of messages under way, requests and answers",
-    minimum: 1 << 20,
-    maximum: 1 << 40,
-    unit: "bytes",
-    note: "settable, 32 MiB by default; counted are messages above 16 KiB, until their answers are taken; beyond it RESOURCE_EXHAUSTED with a retry delay",
-};
-
-/// Named spreads.
-pub const NAMED_SPREADS: Limit = Limit {
-    name: "named spreads at once",
-    minimum: 0,
-    maximum: 1_024,
-    unit: "spreads",
-    note: "closed ones included until they are discarded or opened anew; beyond it RESOURCE_EXHAUSTED",
-};
-
-/// Bytes of all named spreads.
-pub const NAMED_SPREAD_BYTES: Limit = Limit {
-    name: "bytes of the jobs of all named spreads",
-    minimum: 1,
-    maximum: 1 << 40,
-    unit: "bytes",
-    note: "settable, 256 MiB by default; beyond it RESOURCE_EXHAUSTED with a retry delay",
-};
-
-/// Time for which a call waits.
-pub const WAIT_MILLIS: Limit = Limit {
-    name: "wait for jobs, or for groups to be settled",
-    minimum: 0,
-    maximum: 20_000,
-    unit: "ms",
-    note: "and no longer than two thirds of the time for a unary call: then the answer is empty",
-};
-
-/// Jobs that a stream may ask for ahead.
-pub const STREAM_CREDIT: Limit = Limit {
-    name: "jobs granted and not sent on a stream",
-    minimum: 1,
-    maximum: 65_536,
-    unit: "jobs",
-    note: "StreamJobs",
-};
-
-/// HTTP/2 streams of one connection.
-pub const STREAMS_PER_CONNECTION: Limit = Limit {
-    name: "streams of one connection",
-    minimum: 1,
-    maximum: 4_096,
-    unit: "streams",
-    note: "settable, 128 by default; announced: well-behaved clients wait",
-};
-
-/// Resets that the server itself causes on one connection.
-pub const LOCAL_ERROR_RESETS: Limit = Limit {
-    name: "resets caused by errors on one connection",
-    minimum: 1,
-    maximum: 65_536,
-    unit: "resets",
-    note: "settable, 1024 by default; then the connection is closed",
-};
-
-/// Resets by the peer of streams that nobody has looked at yet (rapid reset, CVE-2023-44487).
-pub const EARLY_RESETS: Limit = Limit {
-    name: "streams reset before they were looked at, on one connection",
-    minimum: 1,
-    maximum: 4_096,
-    unit: "resets",
-    note: "settable, 20 by default; then the connection is closed",
-};
-
-/// Frames without use that a connection may send at once.
-pub const FRAME_CREDIT: Limit = Limit {
-    name: "HTTP/2 frames that carry neither request nor 7 bytes of data, on one connection",
-    minimum: 0,
-    maximum: 10_000,
-    unit: "frames",
-    note: "pings, settings, window updates and such; requests, data and answers earn further ones; then the connection is closed",
-};
-
-/// And so many a second.
-pub const FRAMES_PER_SECOND: Limit = Limit {
-    name: "more of such frames",
-    minimum: 0,
-    maximum: 2_000,
-    unit: "frames/s",
-    note: "see above",
-};
-
-/// Requests that stream.
-pub const STREAMING_SHARE: Limit = Limit {
-    name: "share of the requests under way that may stream",
-    minimum: 0,
-    maximum: 75,
-    unit: "%",
-    note: "so that streams leave places to unary calls",
-};
-
-/// Items of JSON.
-pub const JSON_ITEMS: Limit = Limit {
-    name: "items of all lists of a JSON message",
-    minimum: 0,
-    maximum: 410_000,
-    unit: "items",
-    note: "beyond it RESOURCE_EXHAUSTED, before anything is built of it",
-};
-
-/// Objects of JSON.
-pub const JSON_OBJECTS: Limit = Limit {
-    name: "objects in a JSON message",
-    minimum: 0,
-    maximum: 110_000,
-    unit: "objects",
-    note: "beyond it RESOURCE_EXHAUSTED, before anything is built of it",
-};
-
-/// Size of a request's headers.
-pub const HEADER_BYTES: Limit = Limit {
-    name: "headers of a request",
-    minimum: 8 << 10,
-    maximum: 1 << 20,
-    unit: "bytes",
-    note: "settable, 16 KiB by default; beyond it 431, or a reset",
-};
-
-/// Bytes a peer may send on one stream before the server has read them.
-pub const STREAM_WINDOW_BYTES: Limit = Limit {
-    name: "window of a stream",
-    minimum: 16 << 10,
-    maximum: 16 << 20,
-    unit: "bytes",
-    note: "settable, 256 KiB by default; HTTP/2 flow control",
-};
-
-/// Bytes a peer may send on one connection before the server has read them.
-pub const CONNECTION_WINDOW_BYTES: Limit = Limit {
-    name: "window of a connection",
-    minimum: 64 << 10,
-    maximum: 64 << 20,
-    unit: "bytes",
-    note: "settable, 1 MiB by default; HTTP/2 flow control",
-};
-
-/// Bytes of answers that wait for a slow reader, on one stream.
-pub const SEND_BUFFER_BYTES: Limit = Limit {
-    name: "send buffer of a stream",
-    minimum: 4 << 10,
-    maximum: 4 << 20,
-    unit: "bytes",
-    note: "settable, 64 KiB by default; beyond it the handler waits",
-};
-
-/// Time for a new connection to say which protocol it speaks.
-pub const FIRST_BYTE_SECONDS: Limit = Limit {
-    name: "time to the first bytes of a connection",
-    minimum: 1,
-    maximum: 60,
-    unit: "s",
-    note: "settable, 3 s by default; with TLS once for its handshake and once behind it; then the connection is closed",
-};
-
-/// Time between two requests of an HTTP/1.1 connection, the headers included.
-pub const HTTP1_IDLE_SECONDS: Limit = Limit {
-    name: "time to the end of the next headers, on HTTP/1.1",
-    minimum: 1,
-    maximum: 3_600,
-    unit: "s",
-    note: "settable, 60 s by default; then the connection is closed; pools should keep theirs for less",
-};
-
-/// Time for which a peer may take nothing of what is written to it.
-pub const WRITE_STALL_SECONDS: Limit = Limit {
-    name: "time in which a peer takes nothing of its answer",
-    minimum: 1,
-    maximum: 600,
-    unit: "s",
-    note: "settable, 10 s by default; then the connection is closed",
-};
-
-/// Silence of an HTTP/2 peer until it is pinged.
-pub const KEEPALIVE_SECONDS: Limit = Limit {
-    name: "silence of an HTTP/2 peer before it is pinged",
-    minimum: 1,
-    maximum: 7_200,
-    unit: "s",
-    note: "settable, 20 s by default; no answer within 10 s closes the connection",
-};
-
-/// Listeners.
-pub const LISTENERS: Limit = Limit {
-    name: "listeners",
-    minimum: 1,
-    maximum: 16,
-    unit: "listeners",
-    note: "settable, one by default",
-};
-
-/// Jobs of a scenario over the network.
-pub const SIMULATED_JOBS: Limit = Limit {
-    name: "jobs of a scenario in a call",
-    minimum: 1,
-    maximum: 4_000_000,
-    unit: "jobs",
-    note: "settable, so many by default; Simulate; larger scenarios run on the command line",
-};
-
-/// Seconds of a scenario over the network.
-pub const SIMULATED_SECONDS: Limit = Limit {
-    name: "seconds of all runs of a scenario in a call",
-    minimum: 1,
-    maximum: 4_000_000,
-    unit: "s",
-    note: "settable, so many by default; Simulate; each takes 32 bytes of the server's memory until the call ends, each job 24",
-};
-
-/// Memory of a simulation over the network.
-pub const SIMULATION_BYTES: Limit = Limit {
-    name: "memory of a simulation, as it is estimated from its jobs and users",
-    minimum: 1 << 20,
-    maximum: 1 << 32,
-    unit: "bytes",
-    note: "settable, 64 MiB by default; Simulate; larger scenarios run on the command line",
-};
-
-/// Simulations at once.
-pub const SIMULATIONS: Limit = Limit {
-    name: "simulations at once",
-    minimum: 0,
-    maximum: 64,
-    unit: "calls",
-    note: "settable, one by default; Simulate; beyond it RESOURCE_EXHAUSTED with a retry delay",
-};
-
-/// Threads that help with large batches, for as long as the server runs.
-pub const BATCH_HELPERS: Limit = Limit {
-    name: "threads that help with batches",
-    minimum: 0,
-    maximum: 3,
-    unit: "threads",
-    note: "one for each core beyond the first, made by the first large batch, kept for all",
-};
-
-/// Bearer tokens.
-pub const TOKENS: Limit =
-    Limit { name: "bearer tokens", minimum: 1, maximum: 64, unit: "tokens", note: "one a line" };
-
-/// Length of a bearer token.
-pub const TOKEN_BYTES: Limit = Limit {
-    name: "bearer token",
-    minimum: 16,
-    maximum: 4_096,
-    unit: "bytes",
-    note: "letters, digits and -._~+/= (RFC 6750)",
-};
-
-/// Size of a file with certificates, a key or tokens.
-pub const SECRET_FILE_BYTES: Limit = Limit {
-    name: "file of certificates, a key or tokens",
-    minimum: 1,
-    maximum: 1 << 20,
-    unit: "bytes",
-    note: "looked at again every 5 s, and at SIGHUP",
-};
-
-/// Users who may call over a Unix socket.
-pub const SOCKET_UIDS: Limit = Limit {
-    name: "users named for Unix sockets",
-    minimum: 0,
-    maximum: 64,
-    unit: "users",
-    note: "settable, none by default: whoever can open the socket may call",
-};
-
-/// Requests at once on the admin port.
-pub const ADMIN_CONNECTIONS: Limit = Limit {
-    name: "connections of the admin port",
-    minimum: 1,
-    maximum: 16,
-    unit: "connections",
-    note: "further ones wait; each is closed after 5 s",
-};
-
-/// Answers to what the server itself asks.
-pub const ANSWER_TO_US_BYTES: Limit = Limit {
-    name: "answer to a probe, or to exported spans",
-    minimum: 0,
-    maximum: 64 << 10,
-    unit: "bytes",
-    note: "a longer one counts as a failure",
-};
-
-/// A file of schedules.
-pub const SCHEDULE_FILE_BYTES: Limit = Limit {
-    name: "file of schedules",
-    minimum: 1,
-    maximum: 1 << 20,
-    unit: "bytes",
-    note: "as much as a ConfigMap of Kubernetes holds",
-};
-
-/// Runs whose lateness is recorded together.
-pub const LATENESSES: Limit = Limit {
-    name: "runs in a call of RecordLateness",
-    minimum: 1,
-    maximum: 65_536,
-    unit: "runs",
-    note: "call again for more",
-};
-
-/// How late a run may be said to be.
-pub const LATENESS_MILLIS: Limit = Limit {
-    name: "lateness of a run",
-    minimum: -366 * 86_400_000,
-    maximum: 366 * 86_400_000,
-    unit: "ms",
-    note: "366 days; what started early counts as on time",
-};
-
-/// Series of the histogram of lateness.
-pub const LATENESS_SERIES: Limit = Limit {
-    name: "schedules and kinds with a lateness of their own",
-    minimum: 0,
-    maximum: 100,
-    unit: "pairs",
-    note: "since the start of the server; further ones are counted together, as \"other\"",
-};
-
-/// Columns that a read mask names.
-pub const MASK_PATHS: Limit = Limit {
-    name: "paths of a read mask",
-    minimum: 0,
-    maximum: 16,
-    unit: "paths",
-    note: "AssignSlots, StreamSlotAssignments; there are five columns",
-};
-
-/// Standard input that is read as a whole.
-pub const INPUT_BYTES: Limit = Limit {
-    name: "standard input of offbeat stages",
-    minimum: 0,
-    maximum: 64 << 20,
-    unit: "bytes",
-    note: "100000 stages are some 10 MB of JSON",
-};
-
-/// Length of a line that `offbeat spread` reads a group from.
-pub const GROUP_LINE_BYTES: Limit = Limit {
-    name: "group on a line of input to offbeat spread",
-    minimum: 0,
-    maximum: 64 << 20,
-    unit: "bytes",
-    note: "a longer one ends the spread",
-};
-
-/// Every limit of the server, in the order of the documentation.
-pub const SERVER_LIMITS: &[Limit] = &[
-    LISTENERS,
-    CONNECTIONS,
-    STREAMS_PER_CONNECTION,
-    REQUESTS,
-    STREAMING_SHARE,
-    ADMIN_CONNECTIONS,
-    UNARY_SECONDS,
-    GRACE_SECONDS,
-    MESSAGE_BYTES,
-    BULK_MESSAGE_BYTES,
-    ANSWER_BYTES,
-    BYTES_UNDER_WAY,
-    SUBMITTED_JOBS,
-    JSON_ITEMS,
-    JSON_OBJECTS,
-    HEADER_BYTES,
-    NAMED_SPREADS,
-    NAMED_SPREAD_BYTES,
-    WAIT_MILLIS,
-    STREAM_CREDIT,
-    STREAM_WINDOW_BYTES,
-    CONNECTION_WINDOW_BYTES,
-    SEND_BUFFER_BYTES,
-    FIRST_BYTE_SECONDS,
-    HTTP1_IDLE_SECONDS,
-    WRITE_STALL_SECONDS,
-    KEEPALIVE_SECONDS,
-    LOCAL_ERROR_RESETS,
-    EARLY_RESETS,
-    FRAME_CREDIT,
-    FRAMES_PER_SECOND,
-    ANSWER_TO_US_BYTES,
-    TOKENS,
-    TOKEN_BYTES,
-    SECRET_FILE_BYTES,
-    SCHEDULE_FILE_BYTES,
-    MASK_PATHS,
-    LATENESSES,
-    LATENESS_MILLIS,
-    LATENESS_SERIES,
-    SOCKET_UIDS,
-    INPUT_LINE_BYTES,
-    GROUP_LINE_BYTES,
-    INPUT_BYTES,
-    SCENARIO_BYTES,
-    SIMULATED_JOBS,
-    SIMULATED_SECONDS,
-    SIMULATION_BYTES,
-    SIMULATIONS,
-    BATCH_HELPERS,
-];
+    LISTENERS = 1..=16, "listeners", "listeners",
+        "settable, one by default";
+    CONNECTIONS = 1..=65_536, "connections", "connections of each listener",
+        "settable, 1024 by default; further ones wait in the listen queue";
+    STREAMS_PER_CONNECTION = 1..=128, "streams", "streams of one connection",
+        "announced: well-behaved clients wait";
+    REQUESTS = 1..=65_536, "requests", "requests in flight",
+        "settable, 512 by default; beyond it RESOURCE_EXHAUSTED with a retry delay; health checks are exempt";
+    STREAMING_SHARE = 0..=75, "%", "share of the requests in flight that may stream",
+        "so that streams leave places to unary calls";
+    ADMIN_CONNECTIONS = 1..=1_024, "connections", "connections of the admin port",
+        "further ones wait in the listen queue";
+    ADMIN_IDLE_SECONDS = 0..=2, "s", "time to the request of a connection of the admin port",
+        "then the connection is closed; one that serves is closed after 10 s";
+    PROBES = 0..=4, "calls", "health checks in flight of one connection",
+        "Health/Check; beyond it RESOURCE_EXHAUSTED";
+    PROBE_BYTES = 0..=1 << 10, "bytes", "message of a health check",
+        "Health/Check, which is answered without credentials, within 2 s";
+    CONNECTION_AGE_SECONDS = 1..=86_400, "s", "age of a connection",
+        "settable, none by default; then it is asked to end (GOAWAY), some up to a tenth earlier";
+    DRAINED_BYTES = 0..=8 << 20, "bytes", "rest of a refused request that is read and dropped, on HTTP/1.1",
+        "within 2 s, so that the client gets the refusal";
+    ALLOWED_HOSTS = 0..=64, "names", "names of --allowed-host",
+        "settable, none by default: localhost and addresses are always allowed";
+    UNARY_SECONDS = 1..=3_600, "s", "time for a unary call",
+        "settable, 30 s by default; the caller's own deadline holds if it is shorter, in streams too";
+    GRACE_SECONDS = 0..=3_600, "s", "grace period",
+        "settable, 10 s by default; requests still in flight after it are cut";
+    MESSAGE_BYTES = 0..=256 << 10, "bytes", "request message",
+        "protobuf or JSON; beyond it RESOURCE_EXHAUSTED";
+    BULK_MESSAGE_BYTES = 1 << 10..=16 << 20, "bytes", "request message of AssignSlots, StreamSlotAssignments, ListDueRuns, PlanMigration, AuditIds, Spread, SubmitGroups, WaitForGroups, AllocateWorkers, NextStage, DispatchJobs, PlanLanes, RecordLateness, Simulate",
+        "settable, 4 MiB by default; protobuf or JSON; beyond it RESOURCE_EXHAUSTED";
+    ANSWER_BYTES = 0..=64 << 20, "bytes", "answer message",
+        "beyond it RESOURCE_EXHAUSTED: ask for less at once";
+    BYTES_IN_FLIGHT = 1 << 20..=1 << 40, "bytes", "bytes of messages in flight, requests and answers",
+        "settable, 32 MiB by default; messages above 16 KiB count, until their answers are taken; beyond it RESOURCE_EXHAUSTED with a retry delay";
+    SUBMITTED_JOBS = 0..=400_000, "jobs", "jobs in a call of SubmitGroups",
+        "of all groups together; the message is limited too";
+    HEADER_BYTES = 1..=16 << 10, "bytes", "headers of a request",
+        "beyond it 431, or a reset";
+    NAMED_SPREADS = 0..=1_024, "spreads", "named spreads at once",
+        "closed ones included until they are discarded or opened again; beyond it RESOURCE_EXHAUSTED";
+    NAMED_SPREAD_BYTES = 1..=1 << 40, "bytes", "bytes of all named spreads",
+        "settable, 256 MiB by default; jobs, groups and leases, and the groups that are remembered when settled; beyond it RESOURCE_EXHAUSTED with a retry delay";
+    WAIT_MILLIS = 0..=20_000, "ms", "wait for jobs, or for groups to be settled",
+        "and no longer than two thirds of the time for a unary call: then the answer is empty";
+    STREAM_CREDIT = 1..=65_536, "jobs", "jobs granted and not sent on a stream",
+        "StreamJobs";
+    STREAM_WINDOW_BYTES = 1..=256 << 10, "bytes", "window of a stream",
+        "HTTP/2 flow control";
+    CONNECTION_WINDOW_BYTES = 1..=1 << 20, "bytes", "window of a connection",
+        "HTTP/2 flow control";
+    SEND_BUFFER_BYTES = 1..=64 << 10, "bytes", "send buffer of a stream",
+        "beyond it the handler waits";
+    FIRST_BYTE_SECONDS = 0..=3, "s", "time to the first bytes of a connection",
+        "with TLS once for its handshake and once behind it; then the connection is closed";
+    IDLE_SECONDS = 0..=60, "s", "time to the first request of a connection, and on HTTP/1.1 to the end of the next headers",
+        "then the connection is closed; pools should keep theirs for less";
+    WRITE_STALL_SECONDS = 0..=10, "s", "time in which a peer takes nothing of its answer",
+        "then the connection is closed; one second if the answer refuses its credentials";
+    KEEPALIVE_SECONDS = 0..=20, "s", "silence of an HTTP/2 peer before it is pinged",
+        "no answer within 10 s closes the connection";
+    ERROR_RESETS = 1..=1_024, "resets", "resets caused by errors on one connection",
+        "then the connection is closed";
+    EARLY_RESETS = 1..=20, "resets", "streams reset before they were looked at, on one connection",
+        "then the connection is closed";
+    CONTROL_FRAMES = 0..=10_000, "frames", "HTTP/2 frames that carry neither headers nor data, on one connection",
+        "pings, settings, window updates and such; then the connection is closed";
+    CONTROL_FRAMES_PER_SECOND = 0..=2_000, "frames/s", "more of such frames",
+        "see above";
+    TOKENS = 1..=64, "tokens", "bearer tokens",
+        "one a line";
+    TOKEN_BYTES = 16..=4_096, "bytes", "bearer token",
+        "letters, digits and -._~+/= (RFC 6750)";
+    SECRET_FILE_BYTES = 1..=1 << 20, "bytes", "file of certificates, a key or tokens",
+        "looked at again every 5 s, and at SIGHUP";
+    SCHEDULE_FILE_BYTES = 1..=1 << 20, "bytes", "file of schedules",
+        "as much as a ConfigMap of Kubernetes holds";
+    MASK_PATHS = 0..=16, "paths", "paths of a read mask",
+        "AssignSlots, StreamSlotAssignments; there are five columns";
+    LATENESSES = 1..=65_536, "runs", "runs in a call of RecordLateness",
+        "call again for more";
+    LATENESS_MILLIS = -366 * 86_400_000..=366 * 86_400_000, "ms", "lateness of a run",
+        "366 days; what started early counts as on time";
+    LATENESS_SERIES = 0..=100, "pairs", "schedules and kinds with a lateness of their own",
+        "since the start of the server; further ones are counted together, as \"other\"";
+    SOCKET_UIDS = 0..=64, "users", "users named for Unix sockets",
+        "settable, none by default: whoever can open the socket may call";
+    GROUP_LINE_BYTES = 0..=64 << 20, "bytes", "group on a line of input to offbeat spread",
+        "a longer one ends the spread";
+    INPUT_BYTES = 0..=64 << 20, "bytes", "standard input of offbeat stages",
+        "100000 stages are some 10 MB of JSON";
+    SIMULATED_JOBS = 1..=4_000_000, "jobs", "jobs of a scenario in a call",
+        "Simulate; larger scenarios run on the command line";
+    SIMULATED_SECONDS = 1..=4_000_000, "s", "seconds of all runs of a scenario in a call",
+        "Simulate; each takes 32 bytes of the server's memory until the call ends, each job 24";
+    SIMULATION_BYTES = 0..=64 << 20, "bytes", "memory of a simulation, as it is estimated from its jobs and users",
+        "Simulate; larger scenarios run on the command line";
+    SIMULATIONS = 0..=64, "calls", "simulations at once",
+        "settable, one by default; Simulate; beyond it RESOURCE_EXHAUSTED with a retry delay";
+}
 
 /// The one table of limits, as Markdown.
 #[must_use]
 pub fn markdown_table() -> String {
-    let rows = DECISION_LIMITS.iter().chain(SCENARIO_LIMITS).chain(SERVER_LIMITS).map(|limit| {
+    let all = DECISION_LIMITS
+        .iter()
+        .chain(SCENARIO_LIMITS)
+        .chain(MESSAGE_LIMITS)
+        .chain(SERVER_LIMITS)
+        .chain([&INPUT_LINE_BYTES]);
+    let rows = all.map(|limit| {
         let Limit { name, minimum, maximum, unit, note } = limit;
         format!("| {name} | {minimum} | {maximum} | {unit} | {note} |\n")
     });

@@ -22,12 +22,6 @@ impl Loaded {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether they are these, and no others that say the same.
-    #[must_use]
-    pub fn is(&self, catalog: &Arc<Catalog>) -> bool {
-        Arc::ptr_eq(&self.0.read().unwrap_or_else(PoisonError::into_inner), catalog)
-    }
-
     /// These from now on; gives back those of before.
     pub fn exchange(&self, catalog: Catalog) -> Arc<Catalog> {
         let mut held = self.0.write().unwrap_or_else(PoisonError::into_inner);

@@ -1,15 +1,25 @@
 //! Logs on standard error and, if asked for, a span of each request to a collector.
 
+use std::env;
+use std::fmt;
 use std::io::IsTerminal as _;
+use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderValue, Uri};
+use http::{HeaderMap, Uri};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::connect::HttpConnector;
+use opentelemetry::propagation::TextMapPropagator as _;
 use opentelemetry::trace::TracerProvider as _;
+use opentelemetry_http::hyper::HyperClient;
 use opentelemetry_http::{Bytes, HeaderExtractor, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig as _, WithHttpConfig as _};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, RootCertStore};
 use tokio::runtime::Handle;
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
@@ -19,11 +29,18 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::{LogFormat, ServeArgs, log_filter};
-use crate::post::{Peer, post};
-use crate::rpc::methods::Method;
+use crate::layers::method::Method;
 
 /// What the spans of requests are made under; logs leave them out.
 const SPANS: &str = "offbeat::span";
+
+/// The standard variables that name a collector.
+const ENDPOINT_VARIABLES: [&str; 2] =
+    ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
+
+/// The standard variables that name a file of authorities.
+const CERTIFICATE_VARIABLES: [&str; 2] =
+    ["OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE", "OTEL_EXPORTER_OTLP_CERTIFICATE"];
 
 /// What must be flushed before the process ends.
 #[derive(Debug)]
@@ -43,7 +60,11 @@ impl Telemetry {
             LogFormat::Text => logs.boxed(),
             LogFormat::Json => logs.json().flatten_event(true).boxed(),
         };
-        let provider = args.otlp_endpoint.as_deref().map(exporter).transpose()?;
+        let by_variables = ENDPOINT_VARIABLES.iter().any(|name| env::var_os(name).is_some());
+        let provider = match (&args.otlp_endpoint, by_variables) {
+            (None, false) => None,
+            (endpoint, _) => Some(exporter(endpoint.as_deref())?),
+        };
         let spans = provider.as_ref().map(|provider| {
             let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("offbeat"));
             layer.with_filter(FilterFn::new(|metadata| metadata.target() == SPANS))
@@ -71,61 +92,100 @@ impl Telemetry {
     }
 }
 
-fn exporter(endpoint: &str) -> Result<SdkTracerProvider, String> {
-    let refused = |why: &dyn std::fmt::Display| {
-        format!("--otlp-endpoint: {endpoint:?} is refused: {why}; must be http://HOST:PORT")
-    };
-    let collector =
-        Collector::at(endpoint).ok_or_else(|| refused(&"it is no URL of plain HTTP"))?;
-    // As every exporter does: the signal's path behind what the URL has.
-    let traces = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
-    let exporter = SpanExporter::builder().with_http().with_http_client(collector);
-    let exporter = exporter.with_endpoint(traces).build().map_err(|error| refused(&error))?;
+/// An exporter to a collector; without `endpoint` to that of the standard variables, which say
+/// headers and timeouts in any case.
+fn exporter(endpoint: Option<&str>) -> Result<SdkTracerProvider, String> {
+    let mut exporter = SpanExporter::builder().with_http().with_http_client(Collector::new()?);
+    if let Some(endpoint) = endpoint {
+        let refused = |why: &dyn fmt::Display| {
+            format!(
+                "--otlp-endpoint: {endpoint:?} is refused: {why}; must be http://HOST:PORT or \
+                 https://HOST:PORT"
+            )
+        };
+        check_url(endpoint).map_err(|why| refused(&why))?;
+        // As every exporter does: the signal's path behind what the URL has.
+        exporter = exporter.with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')));
+    }
+    let exporter = exporter.build().map_err(|error| format!("OTEL_EXPORTER_OTLP: {error}"))?;
     let resource = Resource::builder().with_service_name("offbeat").build();
     opentelemetry::global::set_text_map_propagator(TraceContextPropagator::new());
     Ok(SdkTracerProvider::builder().with_resource(resource).with_batch_exporter(exporter).build())
 }
 
-/// Who is sent the spans, by a thread of the exporter's that has no runtime.
-#[derive(Debug)]
+fn check_url(endpoint: &str) -> Result<(), &'static str> {
+    let url: Uri = endpoint.parse().map_err(|_| "it is no URL")?;
+    if !matches!(url.scheme_str(), Some("http" | "https")) {
+        return Err("its scheme is neither http nor https");
+    }
+    if url.query().is_some() {
+        return Err("it has a query");
+    }
+    match url.authority() {
+        Some(authority) if !authority.as_str().contains('@') => Ok(()),
+        _ => Err("it has no host, or a user: credentials go into OTEL_EXPORTER_OTLP_HEADERS"),
+    }
+}
+
+/// Sends spans to a collector. The exporter's thread has no runtime, so it borrows the server's.
+#[derive(Debug, Clone)]
 struct Collector {
-    peer: Peer,
-    host: HeaderValue,
+    client: HyperClient<HttpsConnector<HttpConnector>>,
     runtime: Handle,
 }
 
 impl Collector {
-    /// As OTLP has it, if nobody says otherwise.
-    const PATIENCE: Duration = Duration::from_secs(10);
+    /// As OTLP has it by default.
+    const TIMEOUT: Duration = Duration::from_secs(10);
 
-    fn at(endpoint: &str) -> Option<Self> {
-        let url: Uri = endpoint.parse().ok()?;
-        let plain = url.scheme_str() == Some("http") && url.query().is_none();
-        let authority =
-            url.authority().filter(|authority| plain && !authority.as_str().contains('@'))?;
-        let address = match authority.port_u16() {
-            Some(_) => authority.to_string(),
-            None => format!("{}:80", authority.host()),
-        };
-        let host = HeaderValue::from_str(authority.as_str()).ok()?;
-        Some(Self { peer: Peer::Tcp(address), host, runtime: Handle::current() })
+    fn new() -> Result<Self, String> {
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(tls()?)
+            .https_or_http()
+            .enable_http1()
+            .build();
+        let client = HyperClient::new(connector, Self::TIMEOUT, None);
+        Ok(Self { client, runtime: Handle::current() })
     }
+}
+
+/// Trusts the authorities of `OTEL_EXPORTER_OTLP_CERTIFICATE`, or else those of the system.
+fn tls() -> Result<ClientConfig, String> {
+    let mut roots = RootCertStore::empty();
+    match CERTIFICATE_VARIABLES.iter().find_map(env::var_os) {
+        Some(path) => {
+            let refused = |why: &dyn fmt::Display| {
+                format!("OTEL_EXPORTER_OTLP_CERTIFICATE: {}: {why}", path.display())
+            };
+            let read = CertificateDer::pem_file_iter(&path).map_err(|error| refused(&error))?;
+            for certificate in read {
+                let certificate = certificate.map_err(|error| refused(&error))?;
+                roots.add(certificate).map_err(|error| refused(&error))?;
+            }
+        }
+        None => {
+            // Without any, only https:// fails, and says so.
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let builder = builder.map_err(|error| error.to_string())?;
+    Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }
 
 #[tonic::async_trait]
 impl HttpClient for Collector {
-    async fn send_bytes(&self, mut request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let path = request.uri().path_and_query().map(|path| Uri::from(path.clone()));
-        *request.uri_mut() = path.unwrap_or_default();
-        request.headers_mut().insert(http::header::HOST, self.host.clone());
-        let peer = self.peer.clone();
-        self.runtime.spawn(async move { post(&peer, request, Self::PATIENCE).await }).await?
+    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let client = self.client.clone();
+        self.runtime.spawn(async move { client.send_bytes(request).await }).await?
     }
 }
 
 /// The span of a request, in the trace of its caller.
 pub(crate) fn span(method: &Method, headers: &HeaderMap) -> Span {
-    let name = method.name();
+    let name = method.name.as_str();
     let (service, method) = name.split_once('/').unwrap_or(("", name));
     let span = tracing::info_span!(
         target: SPANS,
@@ -137,42 +197,39 @@ pub(crate) fn span(method: &Method, headers: &HeaderMap) -> Span {
         rpc.method = method,
         rpc.grpc.status_code = tracing::field::Empty,
     );
-    let caller = opentelemetry::global::get_text_map_propagator(|propagator| {
-        propagator.extract(&HeaderExtractor(headers))
-    });
-    let _ = span.set_parent(caller); // a span that is not exported has no parent either
+    let _ = span.set_parent(caller(headers)); // a span that is not exported has no parent either
     span
+}
+
+/// The trace of a caller (W3C Trace Context); one that is malformed is as none.
+pub(crate) fn caller(headers: &HeaderMap) -> opentelemetry::Context {
+    TraceContextPropagator::new().extract(&HeaderExtractor(headers))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn a_collector_is_asked_by_plain_http_at_its_own_port() {
-        for (endpoint, asked) in [
-            ("http://collector:4318", "collector:4318"),
-            ("http://[::1]:4318/base/", "[::1]:4318"),
-            ("http://collector", "collector:80"),
-        ] {
-            let Peer::Tcp(address) = Collector::at(endpoint).unwrap().peer else {
-                panic!("{endpoint} is not asked over TCP");
-            };
-            assert_eq!(address, asked);
+    #[test]
+    fn a_collector_has_a_url_of_http_without_credentials() {
+        for good in ["http://collector:4318", "https://[::1]:4318/base/", "http://collector"] {
+            assert_eq!(check_url(good), Ok(()), "{good}");
         }
-        let refused = [
+        for bad in [
             "",
             "collector:4318",
             "/v1/traces",
-            "https://collector:4318",
             "grpc://collector:4317",
             "http://user:secret@collector:4318",
             "http://collector:4318?token=secret",
-        ];
-        for endpoint in refused {
-            let said = exporter(endpoint).unwrap_err();
-            assert!(said.starts_with("--otlp-endpoint: "), "{said}");
-            assert!(said.contains("must be http://HOST:PORT"), "{said}");
+        ] {
+            assert!(check_url(bad).is_err(), "{bad}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_refused_collector_is_named() {
+        let said = exporter(Some("collector:4318")).unwrap_err();
+        assert!(said.starts_with("--otlp-endpoint: \"collector:4318\" is refused"), "{said}");
     }
 }

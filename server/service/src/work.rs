@@ -1,16 +1,38 @@
-//! Work under way: the place it holds, and where it is done.
+//! A request in flight: the place that it holds, the bytes that its messages take, and where its
+//! work is done.
 
-use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 
+use offbeat_proto::status;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
+use tonic::Status;
 
-/// A place among the requests under way, and the bytes that its messages take; given back when
+/// What all requests share: the bytes of their messages, and the cores for long work.
+#[derive(Debug, Clone)]
+pub struct Shared {
+    bytes: Budget,
+    cores: Arc<Semaphore>,
+}
+
+impl Shared {
+    /// So many bytes for messages; long work is done on as many threads as there are cores.
+    #[must_use]
+    pub fn new(bytes: usize) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { bytes: Budget::new(bytes), cores: Arc::new(Semaphore::new(cores)) }
+    }
+
+    /// Bytes that messages in flight have taken.
+    #[must_use]
+    pub fn bytes_taken(&self) -> usize {
+        self.bytes.taken()
+    }
+}
+
+/// A place among the requests in flight, and the bytes that its messages take; given back when
 /// its last copy is dropped.
 #[derive(Debug, Clone)]
 pub struct Permit(Arc<Held>);
@@ -18,33 +40,27 @@ pub struct Permit(Arc<Held>);
 #[derive(Debug)]
 struct Held {
     #[expect(dead_code, reason = "held, never read")]
-    places: (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>),
-    budget: Budget,
+    places: Vec<OwnedSemaphorePermit>,
+    shared: Shared,
     request: Mutex<Charge>,
     answer: Mutex<Charge>,
 }
 
 impl Permit {
-    /// A place, and one among the streams if it is one, whose messages take their bytes from
-    /// `budget`.
+    /// A request that holds these places.
     #[must_use]
-    pub fn new(
-        place: OwnedSemaphorePermit,
-        stream: Option<OwnedSemaphorePermit>,
-        budget: Budget,
-    ) -> Self {
-        let (request, answer) = (Mutex::default(), Mutex::default());
-        Self(Arc::new(Held { places: (place, stream), budget, request, answer }))
+    pub fn new(places: Vec<OwnedSemaphorePermit>, shared: Shared) -> Self {
+        Self(Arc::new(Held { places, shared, request: Mutex::default(), answer: Mutex::default() }))
     }
 
     /// Counts `bytes` more of the request's message; whether there was room.
     #[must_use]
     pub fn take_request(&self, bytes: usize) -> bool {
-        lock(&self.0.request).grow(&self.0.budget, bytes)
+        lock(&self.0.request).grow(&self.0.shared.bytes, bytes)
     }
 
-    /// Another message of the request begins: those before have been dealt with.
-    pub fn next_request(&self) {
+    /// Gives back the bytes of the request's messages so far: they have been dealt with.
+    pub fn release_request(&self) {
         *lock(&self.0.request) = Charge::default();
     }
 
@@ -53,7 +69,7 @@ impl Permit {
     pub fn take_answer(&self, bytes: usize) -> bool {
         let mut answer = lock(&self.0.answer);
         *answer = Charge::default();
-        answer.grow(&self.0.budget, bytes)
+        answer.grow(&self.0.shared.bytes, bytes)
     }
 }
 
@@ -61,9 +77,9 @@ fn lock(charge: &Mutex<Charge>) -> MutexGuard<'_, Charge> {
     charge.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes that messages under way may take together.
+/// Bytes that messages in flight may take together.
 #[derive(Debug, Clone)]
-pub struct Budget {
+struct Budget {
     free: Arc<Semaphore>,
     bytes: usize,
 }
@@ -72,22 +88,12 @@ pub struct Budget {
 const PAGE: usize = 16 << 10;
 
 impl Budget {
-    /// So many bytes, rounded down to 16 KiB.
-    #[must_use]
-    pub fn new(bytes: usize) -> Self {
+    fn new(bytes: usize) -> Self {
         let pages = (bytes / PAGE).clamp(1, Semaphore::MAX_PERMITS);
         Self { free: Arc::new(Semaphore::new(pages)), bytes: pages * PAGE }
     }
 
-    /// All of them.
-    #[must_use]
-    pub const fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// Those taken.
-    #[must_use]
-    pub fn taken(&self) -> usize {
+    fn taken(&self) -> usize {
         self.bytes - self.free.available_permits() * PAGE
     }
 }
@@ -118,47 +124,55 @@ impl Charge {
 }
 
 thread_local! {
-    /// Whether this thread is one of those for long work.
-    static IS_OFF_LOOP: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread runs long work at the moment.
+    static IS_WORKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is one of those for long work, and not the event loop's.
-#[must_use]
-pub fn is_off_loop() -> bool {
-    IS_OFF_LOOP.get()
-}
-
-/// Runs `work`, on another thread if it is `long` and this is not such a thread, so that the
-/// event loop goes on. The work holds `permit`: a caller who leaves does not make room for more
-/// of it. Work that has not begun when its caller leaves is dropped.
+/// Runs `work`: on another thread if it is `long`, so that the threads that serve go on. At most
+/// as many pieces of long work run as there are cores; further ones wait in their order. Work
+/// holds `permit` to its end, so a caller who leaves does not make room for more of it. Work that
+/// has not begun when its caller leaves is dropped.
 ///
 /// # Errors
 /// When the work panicked.
-pub async fn off_loop<T: Send + 'static>(
+pub async fn offload<T: Send + 'static>(
     long: bool,
     permit: Option<Permit>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, WorkLost> {
-    if !long || is_off_loop() {
+    if !long || IS_WORKING.get() {
         return Ok(work());
     }
-    let done = begin(permit, Box::new(move || Box::new(work()))).await?;
-    done.downcast().map(|done| *done).map_err(|_| WorkLost)
+    let core = match &permit {
+        Some(permit) => Arc::clone(&permit.0.shared.cores).acquire_owned().await.ok(),
+        None => None,
+    };
+    let running = AbortOnDrop(tokio::task::spawn_blocking(move || {
+        let _held = (core, permit);
+        let _working = Working::begin();
+        work()
+    }));
+    running.await
 }
 
-/// What work comes to; of its type knows who asked for it, so that this is compiled once.
-type Done = Box<dyn Any + Send>;
+/// Marks the thread for as long as it lives: the runtime may use the thread for other things
+/// later.
+struct Working;
 
-fn begin(permit: Option<Permit>, work: Box<dyn FnOnce() -> Done + Send>) -> AbortOnDrop<Done> {
-    AbortOnDrop(tokio::task::spawn_blocking(move || {
-        IS_OFF_LOOP.set(true); // for good: the event loop is never on it
-        let done = work();
-        drop(permit);
-        done
-    }))
+impl Working {
+    fn begin() -> Self {
+        IS_WORKING.set(true);
+        Self
+    }
 }
 
-/// Work that ended without a result: a bug of ours.
+impl Drop for Working {
+    fn drop(&mut self) {
+        IS_WORKING.set(false);
+    }
+}
+
+/// Work that ended without a result: a bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkLost;
 
@@ -170,13 +184,22 @@ impl fmt::Display for WorkLost {
 
 impl std::error::Error for WorkLost {}
 
+impl From<WorkLost> for Status {
+    fn from(lost: WorkLost) -> Self {
+        status::internal(&lost.to_string())
+    }
+}
+
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Future for AbortOnDrop<T> {
     type Output = Result<T, WorkLost>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(cx).map(|joined| joined.map_err(|_| WorkLost))
+    fn poll(
+        mut self: std::pin::Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Self::Output> {
+        std::pin::Pin::new(&mut self.0).poll(cx).map(|joined| joined.map_err(|_| WorkLost))
     }
 }
 
@@ -191,101 +214,98 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc;
 
-    use tokio::runtime::{Builder, Runtime};
-
     use super::*;
 
-    /// A runtime that does one piece of long work at a time.
-    fn runtime() -> Runtime {
-        Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap()
-    }
-
-    async fn counted(places: &Arc<Semaphore>) -> Option<Permit> {
+    /// A request with a place among `places`, where one core is free for long work.
+    async fn permit(places: &Arc<Semaphore>, shared: &Shared) -> Option<Permit> {
         let place = Arc::clone(places).acquire_owned().await.unwrap();
-        Some(Permit::new(place, None, Budget::new(1 << 20)))
+        Some(Permit::new(vec![place], shared.clone()))
     }
 
-    #[test]
-    fn work_under_way_holds_its_place_when_its_caller_leaves() {
-        runtime().block_on(async {
-            let places = Arc::new(Semaphore::new(1));
-            let (begun, has_begun) = mpsc::channel();
-            let (finish, may_finish) = mpsc::channel::<()>();
-            let work = move || {
-                begun.send(()).unwrap();
-                may_finish.recv().unwrap();
-            };
-            let caller = tokio::spawn(off_loop(true, counted(&places).await, work));
-            tokio::task::yield_now().await;
-            has_begun.recv().unwrap();
-            caller.abort();
-            assert!(caller.await.is_err());
-            assert_eq!(places.available_permits(), 0, "the work still runs");
-            finish.send(()).unwrap();
-            let _given_back = places.acquire().await.unwrap();
-        });
+    fn one_core() -> Shared {
+        Shared { bytes: Budget::new(1 << 20), cores: Arc::new(Semaphore::new(1)) }
     }
 
-    #[test]
-    fn long_work_within_long_work_takes_no_second_thread() {
-        let runtime = runtime();
-        let handle = runtime.handle().clone();
+    #[tokio::test]
+    async fn work_holds_its_place_when_its_caller_leaves() {
+        let (places, shared) = (Arc::new(Semaphore::new(1)), one_core());
+        let (begun, has_begun) = mpsc::channel();
+        let (finish, may_finish) = mpsc::channel::<()>();
+        let work = move || {
+            begun.send(()).unwrap();
+            may_finish.recv().unwrap();
+        };
+        let caller = tokio::spawn(offload(true, permit(&places, &shared).await, work));
+        tokio::task::yield_now().await;
+        has_begun.recv().unwrap();
+        caller.abort();
+        assert!(caller.await.is_err());
+        assert_eq!(places.available_permits(), 0, "the work still runs");
+        finish.send(()).unwrap();
+        let _given_back = places.acquire().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn long_work_within_long_work_takes_no_second_thread() {
+        let (handle, shared) = (tokio::runtime::Handle::current(), one_core());
+        let places = Arc::new(Semaphore::new(2));
+        let (outer, inner) = (permit(&places, &shared).await, permit(&places, &shared).await);
         let thread = || std::thread::current().id();
-        let both = runtime.block_on(async {
-            let within = move || {
-                let inner = handle.block_on(off_loop(true, None, thread));
-                (thread(), inner.unwrap())
-            };
-            let patience = std::time::Duration::from_secs(5);
-            tokio::time::timeout(patience, off_loop(true, None, within)).await
-        });
-        runtime.shutdown_background(); // which does not wait, should it wait for itself
-        let (outer, inner) = both.expect("it waits for itself").unwrap();
+        let within = move || {
+            let inner = handle.block_on(offload(true, inner, thread));
+            (thread(), inner.unwrap())
+        };
+        let (outer, inner) = offload(true, outer, within).await.unwrap();
         assert_eq!(outer, inner);
         assert_ne!(outer, thread());
     }
 
-    #[test]
-    fn work_that_has_not_begun_is_dropped_with_its_caller() {
-        runtime().block_on(async {
-            let places = Arc::new(Semaphore::new(1));
-            let (finish, may_finish) = mpsc::channel::<()>();
-            let busy = tokio::spawn(off_loop(true, None, move || may_finish.recv().unwrap()));
-            tokio::task::yield_now().await; // the one thread is taken
-            let ran = Arc::new(AtomicBool::new(false));
-            let mark = Arc::clone(&ran);
-            let work = move || mark.store(true, Ordering::SeqCst);
-            let waiting = tokio::spawn(off_loop(true, counted(&places).await, work));
-            tokio::task::yield_now().await;
-            waiting.abort();
-            assert!(waiting.await.is_err());
-            finish.send(()).unwrap();
-            assert_eq!(busy.await.unwrap(), Ok(()));
-            off_loop(true, None, || ()).await.unwrap(); // behind the one that was dropped
-            assert!(!ran.load(Ordering::SeqCst));
-            assert_eq!(places.available_permits(), 1);
-        });
+    #[tokio::test]
+    async fn work_that_has_not_begun_is_dropped_with_its_caller() {
+        let (places, shared) = (Arc::new(Semaphore::new(2)), one_core());
+        let (finish, may_finish) = mpsc::channel::<()>();
+        let first = permit(&places, &shared).await;
+        let busy = tokio::spawn(offload(true, first, move || may_finish.recv().unwrap()));
+        tokio::task::yield_now().await; // the one core is taken
+        let ran = Arc::new(AtomicBool::new(false));
+        let mark = Arc::clone(&ran);
+        let work = move || mark.store(true, Ordering::SeqCst);
+        let waiting = tokio::spawn(offload(true, permit(&places, &shared).await, work));
+        tokio::task::yield_now().await;
+        waiting.abort();
+        assert!(waiting.await.is_err());
+        finish.send(()).unwrap();
+        assert_eq!(busy.await.unwrap(), Ok(()));
+        offload(true, permit(&places, &shared).await, || ()).await.unwrap();
+        assert!(!ran.load(Ordering::SeqCst));
+        assert_eq!(places.available_permits(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_work_that_was_lost() {
+        let lost = offload(true, None, || assert!(std::env::args().count() == 0, "on purpose"));
+        assert_eq!(lost.await, Err(WorkLost));
     }
 
     #[test]
     fn messages_take_bytes_until_they_are_dealt_with() {
         let places = Arc::new(Semaphore::new(2));
-        let budget = Budget::new(1 << 20);
+        let shared = one_core();
         let permit = || {
             let place = Arc::clone(&places).try_acquire_owned().unwrap();
-            Permit::new(place, None, budget.clone())
+            Permit::new(vec![place], shared.clone())
         };
         let first = permit();
-        assert!(first.take_request(PAGE) && budget.taken() == 0, "small ones are free");
+        assert!(first.take_request(PAGE) && shared.bytes_taken() == 0, "small ones are free");
         assert!((0..10).all(|_| first.take_request(PAGE / 2)));
-        assert_eq!(budget.taken(), 5 * PAGE);
-        first.next_request();
-        assert_eq!(budget.taken(), 0);
+        assert_eq!(shared.bytes_taken(), 5 * PAGE);
+        first.release_request();
+        assert_eq!(shared.bytes_taken(), 0);
         assert!(first.take_request(600 << 10) && first.take_answer(400 << 10));
         let second = permit();
         assert!(!second.take_request(200 << 10), "there is no room");
-        assert!(second.take_answer(10 << 10), "but for small ones");
+        assert!(second.take_answer(10 << 10), "except for small ones");
         drop((first, second));
-        assert_eq!((budget.taken(), places.available_permits()), (0, 2));
+        assert_eq!((shared.bytes_taken(), places.available_permits()), (0, 2));
     }
 }

@@ -1,6 +1,7 @@
 //! What the runs of a scenario come to, and which strategy is best.
 
 mod figures;
+mod stats;
 
 pub use figures::Figures;
 
@@ -12,6 +13,7 @@ use crate::lanes::PlanSpec;
 use crate::run_times::real;
 use crate::scenario::{Scenario, Strategy, StrategyKind};
 use crate::world::{PartnerTally, Step, Sums, Trace};
+use stats::quantiles;
 
 /// What all runs come to; its JSON is what the report shows. Times are in seconds.
 #[derive(Debug, Clone, Serialize)]
@@ -142,7 +144,7 @@ pub struct Series {
     pub enqueued_per_second: Vec<u32>,
     /// The mean of each.
     pub busy_workers: Vec<f64>,
-    /// At the end of each.
+    /// The most in each.
     pub workers: Vec<u32>,
 }
 
@@ -248,9 +250,7 @@ impl Results {
         ranking.sort_by(|a, b| {
             let by_rank = a.ranks.sum().cmp(&b.ranks.sum());
             let whole_first = a.is_cut.cmp(&b.is_cut);
-            whole_first
-                .then(by_rank)
-                .then(a.figures.get("mean_wait").total_cmp(&b.figures.get("mean_wait")))
+            whole_first.then(by_rank).then(a.figures.mean_wait.total_cmp(&b.figures.mean_wait))
         });
         Ok(Self {
             scenario: Question {
@@ -329,11 +329,11 @@ fn ranks(scenario: &Scenario, own: &Figures, all: &[Figures]) -> Ranks {
     // Somebody who is never served has waited longer than anybody can say; so have jobs that are
     // left, if they are many.
     let delay = |figures: &Figures| {
-        let done = figures.get("jobs_finished").max(1.0);
-        figures.get("interval_variation")
-            + figures.get("jobs_failed") / done
-            + figures.get("jobs_left") / done
-            + 10.0 * figures.get("never_served") / f64::from(scenario.population)
+        let done = figures.jobs_finished.max(1.0);
+        figures.interval_variation
+            + figures.jobs_failed / done
+            + figures.jobs_left / done
+            + 10.0 * figures.never_served / f64::from(scenario.population)
     };
     let rank = |of: &dyn Fn(&Figures) -> f64| {
         let better = all.iter().filter(|other| of(other) * 1.01 < of(own));
@@ -341,9 +341,9 @@ fn ranks(scenario: &Scenario, own: &Figures, all: &[Figures]) -> Ranks {
     };
     Ranks {
         consistent_delay: rank(&delay),
-        no_spikes: rank(&|figures| figures.get("peak_enqueued_per_second")),
-        even_throughput: rank(&|figures| figures.get("throughput_variation")),
-        no_conflicts: rank(&|figures| figures.get("lock_conflicts")),
+        no_spikes: rank(&|figures| figures.peak_enqueued_per_second),
+        even_throughput: rank(&|figures| figures.throughput_variation),
+        no_conflicts: rank(&|figures| figures.lock_conflicts),
     }
 }
 
@@ -429,68 +429,9 @@ fn slots(
     Ok(Some(Slots { loads, kinds }))
 }
 
-fn mean(values: &[u64]) -> f64 {
-    let sum: f64 = values.iter().copied().map(real).sum();
-    sum / real(values.len().max(1) as u64)
-}
-
-/// The root mean square distance of intervals from the cycle, over the cycle.
-fn deviation(intervals: &[u64], cycle: u64) -> f64 {
-    let off = |interval: &u64| real(interval.abs_diff(cycle));
-    let squares: f64 = intervals.iter().map(|interval| off(interval) * off(interval)).sum();
-    (squares / real(intervals.len().max(1) as u64)).sqrt() / real(cycle.max(1))
-}
-
-/// The mean, and the standard deviation over it.
-fn spread(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
-    let (count, sum) =
-        values.clone().fold((0_u64, 0.0), |(count, sum), value| (count + 1, sum + value));
-    let mean = sum / real(count.max(1));
-    let squares: f64 = values.map(|value| (value - mean) * (value - mean)).sum();
-    let deviation = (squares / real(count.max(1))).sqrt();
-    (mean, if mean > 0.0 { deviation / mean } else { 0.0 })
-}
-
-/// For shares that ascend, the smallest value that each of them does not exceed.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below the length")]
-fn quantiles<const N: usize>(values: &mut [u64], shares: [f64; N]) -> [u64; N] {
-    let (count, mut passed, mut last) = (values.len(), 0, 0);
-    let mut left = values;
-    shares.map(|share| {
-        let place = ((real(count as u64) * share).ceil() as usize).clamp(1, count.max(1)) - 1;
-        // What is below the last quantile need not be looked at again.
-        if place >= passed && place < count {
-            let (_, value, above) = std::mem::take(&mut left).select_nth_unstable(place - passed);
-            (passed, last, left) = (place + 1, *value, above);
-        }
-        last
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generator::Generator;
-
-    #[test]
-    fn quantiles_are_those_of_the_sorted_values() {
-        let mut generator = Generator::new(5);
-        for count in [0_usize, 1, 2, 3, 20, 1_000] {
-            let mut values: Vec<u64> = (0..count).map(|_| generator.below(50) as u64).collect();
-            let mut sorted = values.clone();
-            sorted.sort_unstable();
-            let shares = [0.05, 0.5, 0.5, 0.95, 0.999];
-            // n·share values at least are not above it.
-            let expected = shares.map(|share| {
-                let enough = |value: &&u64| {
-                    let not_above = sorted.iter().filter(|other| other <= value).count();
-                    real(not_above as u64) >= real(count as u64) * share
-                };
-                sorted.iter().find(enough).copied().unwrap_or_default()
-            });
-            assert_eq!(quantiles(&mut values, shares), expected, "{count} values");
-        }
-    }
 
     #[test]
     fn a_histogram_counts_between_its_edges() {

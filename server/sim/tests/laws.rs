@@ -11,7 +11,7 @@ mod support;
 
 use offbeat_sim::results::{Digest, Results};
 use offbeat_sim::scenario::Scenario;
-use offbeat_sim::world::{PartnerTally, Row, Trace, Watch, run, run_all, run_each};
+use offbeat_sim::world::{PartnerTally, Row, RunError, Trace, Watch, run, run_all, run_each};
 use support::{BUSY, lanes, results, scenario, traces};
 
 #[test]
@@ -97,6 +97,23 @@ fn what_results_need_of_a_run_is_made_when_it_ends() {
     let at_once = Results::new(&scenario, digests).unwrap();
     let later = results(&scenario, run_all(&scenario, 1, &Watch::default()).unwrap());
     assert_eq!(serde_json::to_string(&at_once).unwrap(), serde_json::to_string(&later).unwrap());
+}
+
+#[test]
+fn a_lost_run_is_an_error_and_not_the_run_of_another_strategy() {
+    let scenario = Scenario { duration: 5_000_000, seeds: vec![5, 6], ..scenario(BUSY) };
+    let runs = 2 * scenario.strategies.len();
+    for threads in [1, 2, 8] {
+        let numbers = run_each(&scenario, threads, &Watch::default(), &|number, _| number).unwrap();
+        let expected: Vec<Vec<usize>> =
+            (0..runs).step_by(2).map(|run| vec![run, run + 1]).collect();
+        assert_eq!(numbers, expected);
+        for lost in [0, 1, runs - 1] {
+            let keep = |number: usize, _: Trace| assert_ne!(number, lost, "as a bug would");
+            let error = run_each(&scenario, threads, &Watch::default(), &keep).unwrap_err();
+            assert_eq!(error, RunError::Lost { run: lost });
+        }
+    }
 }
 
 /// Rows that are summed up come to what they come to one by one.
@@ -203,7 +220,7 @@ fn the_last_part_of_a_second_counts() {
         assert_eq!((trace.rows[2].busy_workers, trace.rows[2].queue_depth), (1, 0), "{stages}");
         let results = results(&scenario, vec![vec![trace]]);
         assert_eq!(results.strategies[0].series.finished_per_second, [2.0, 2.0, 2.0], "{stages}");
-        assert!(results.strategies[0].figures.get("throughput_variation").abs() < 1e-12);
+        assert!(results.strategies[0].figures.throughput_variation.abs() < 1e-12);
     }
 }
 

@@ -69,6 +69,44 @@ fn what_cannot_be_simulated_is_refused_by_name() {
 }
 
 #[test]
+fn texts_that_are_no_scenario_are_refused_by_line() {
+    let lines: Vec<&str> = BUSY.lines().collect();
+    for (from, to, what) in [
+        ("duration = \"1d\"", "duration =", "string"),
+        ("duration = \"1d\"", "", "missing field `duration`"),
+        ("duration = \"1d\"", "duration = 86400", "expected a string"),
+        ("duration = \"1d\"", "duration = 1979-05-27", "expected a string"),
+        ("workers = 6", "workers = 99999999999999999999", ""),
+        ("count = 2000", "count = 1.5", "expected i64"),
+        ("count = 2000", "cuont = 2000", "unknown field `cuont`, expected"),
+        ("placement = \"independent\"", "placement = \"nearby\"", "unknown variant `nearby`"),
+        ("contention = true", "contention = 1", "expected a boolean"),
+        ("mean_count = 0.5", "mean_count = \"half\"", "expected f64"),
+        (
+            "run_time = { uniform = [\"1s\", \"2s\"] }",
+            "run_time = { uniform = [\"1s\"] }",
+            "length 1",
+        ),
+        (
+            "outages = [{ from = \"6h\", to = \"9h\" }]",
+            "outages = [{ from = \"6h\" }]",
+            "missing field `to`",
+        ),
+        ("kind = \"spread\"", "kind = \"no kind\"", "unknown variant `no kind`"),
+        ("feeders = 8", "feeders = [8]", "expected"),
+    ] {
+        let at = lines.iter().rposition(|line| *line == from).unwrap();
+        let text = BUSY.replacen(from, to, 1);
+        let refused = refused(&text);
+        assert_eq!(refused.reason, Reason::Malformed, "{to}");
+        // What is missing is missing from all of the text.
+        let line = if to.is_empty() { 1 } else { at + 1 };
+        assert_eq!(refused.field, format!("scenario, line {line}"), "{to}: {refused}");
+        assert!(refused.allowed.contains(what), "{to}: {refused}");
+    }
+}
+
+#[test]
 fn what_would_mean_nothing_is_refused_by_name() {
     let lanes = lanes();
     assert!(parse(&lanes, &|_| panic!("no samples")).is_ok());

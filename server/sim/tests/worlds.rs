@@ -20,17 +20,15 @@ fn the_week_of_the_talk() {
     let scenario = shipped("bank_sync_week.toml");
     let traces = run_all(&scenario, 2, &Watch::default()).unwrap();
     let results = results(&scenario, traces);
-    let figure = |name: &str, figure: &str| {
+    let figures = |name: &str| {
         let found = results.strategies.iter().find(|outcome| outcome.name == name);
-        found.unwrap().figures.get(figure)
+        found.unwrap().figures
     };
     // 29,000 users, 21 cycles.
-    assert!((608_000.0..=609_000.0).contains(&figure("slots, twister", "jobs_finished")));
-    assert!(
-        figure("slots, twister", "max_queue_depth") < 0.01 * figure("at once", "max_queue_depth")
-    );
+    assert!((608_000.0..=609_000.0).contains(&figures("slots, twister").jobs_finished));
+    assert!(figures("slots, twister").max_queue_depth < 0.01 * figures("at once").max_queue_depth);
     for outcome in &results.strategies {
-        assert!(outcome.figures.get("never_served") < 1.0, "{}", outcome.name);
+        assert!(outcome.figures.never_served < 1.0, "{}", outcome.name);
     }
     let slots = results.strategies[4].slots.as_ref().unwrap();
     assert_eq!(slots.loads.iter().sum::<u32>(), 29_000);
@@ -238,7 +236,7 @@ fn a_queue_that_melts_is_not_praised() {
     // Self-rescheduling has a job of each user at a time, and so never melts.
     assert_eq!(results.ranking[0], "self rescheduling");
     let slots = &results.strategies[0].figures;
-    assert!(slots.get("interval_variation") > 1.0, "{slots:?}");
-    assert!(slots.get("p99_wait") > 20.0 * 3_600.0 && slots.get("jobs_left") > 30_000.0);
-    assert!((slots.get("utilization") - 1.0).abs() < 0.01);
+    assert!(slots.interval_variation > 1.0, "{slots:?}");
+    assert!(slots.p99_wait > 20.0 * 3_600.0 && slots.jobs_left > 30_000.0);
+    assert!((slots.utilization - 1.0).abs() < 0.01);
 }

@@ -110,8 +110,8 @@ fn write_figures(connection: &Connection, results: &Results) -> rusqlite::Result
         strategy.raw_bind_parameter(1, id)?;
         strategy.raw_bind_parameter(2, &outcome.name)?;
         strategy.raw_bind_parameter(3, outcome.kind)?;
-        for (place, name) in Figures::NAMES.iter().enumerate() {
-            strategy.raw_bind_parameter(place + 4, outcome.figures.get(name))?;
+        for (place, figure) in outcome.figures.values().into_iter().enumerate() {
+            strategy.raw_bind_parameter(place + 4, figure)?;
         }
         strategy.raw_execute()?;
         for PartnerFigures { name, jobs_finished, throttled, failed, mean_wait } in

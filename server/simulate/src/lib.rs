@@ -21,7 +21,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use offbeat_core::{Reason, Rejection};
 use offbeat_sim::results::{Digest, Results};
 use offbeat_sim::scenario::{Scenario, parse};
-use offbeat_sim::world::{Trace, Watch, run_each};
+use offbeat_sim::world::{RunError, Trace, Watch, run_each};
 
 use offbeat_sim::limits::SCENARIO_BYTES;
 use offbeat_text::read_run_times;
@@ -198,7 +198,14 @@ fn watched(scenario: &Scenario, tell: SyncSender<Ended>) -> Result<Vec<Vec<Diges
     if watch.stop.load(Ordering::Relaxed) {
         let _ = writeln!(io::stderr(), "offbeat-simulate: interrupted; what follows ends there");
     }
-    Ok(digests.map_err(lost)??)
+    digests.map_err(lost)?.map_err(failed)
+}
+
+fn failed(error: RunError) -> Failure {
+    match error {
+        RunError::Refused(rejection) => rejection.into(),
+        RunError::Lost { .. } => Failure::Other(error.to_string()),
+    }
 }
 
 /// A bar on standard error, if that is a terminal, for this many seconds of simulated time.

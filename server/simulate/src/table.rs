@@ -9,18 +9,18 @@ use crate::failure::Failure;
 type Column = (&'static str, fn(&Figures) -> String);
 
 const COLUMNS: [Column; 12] = [
-    ("FINISHED", |found| whole(found.get("jobs_finished"))),
-    ("NEVER SERVED", |found| whole(found.get("never_served"))),
-    ("NOT DONE", |found| whole(found.get("jobs_failed") + found.get("jobs_left"))),
-    ("MEAN WAIT", |found| seconds(found.get("mean_wait"))),
-    ("P99 WAIT", |found| seconds(found.get("p99_wait"))),
-    ("SLOWDOWN", |found| format!("{:.1}", found.get("mean_slowdown"))),
-    ("DEEPEST QUEUE", |found| whole(found.get("max_queue_depth"))),
-    ("INTERVAL ±", |found| percent(found.get("interval_variation"))),
-    ("PEAK/S", |found| whole(found.get("peak_enqueued_per_second"))),
-    ("THROUGHPUT ±", |found| percent(found.get("throughput_variation"))),
-    ("CONFLICTS", |found| whole(found.get("lock_conflicts"))),
-    ("BUSY", |found| percent(found.get("utilization"))),
+    ("FINISHED", |found| whole(found.jobs_finished)),
+    ("NEVER SERVED", |found| whole(found.never_served)),
+    ("NOT DONE", |found| whole(found.jobs_failed + found.jobs_left)),
+    ("MEAN WAIT", |found| seconds(found.mean_wait)),
+    ("P99 WAIT", |found| seconds(found.p99_wait)),
+    ("SLOWDOWN", |found| format!("{:.1}", found.mean_slowdown)),
+    ("DEEPEST QUEUE", |found| whole(found.max_queue_depth)),
+    ("INTERVAL ±", |found| percent(found.interval_variation)),
+    ("PEAK/S", |found| whole(found.peak_enqueued_per_second)),
+    ("THROUGHPUT ±", |found| percent(found.throughput_variation)),
+    ("CONFLICTS", |found| whole(found.lock_conflicts)),
+    ("BUSY", |found| percent(found.utilization)),
 ];
 
 pub(crate) fn write(out: &mut impl Write, results: &Results) -> Result<(), Failure> {

@@ -60,17 +60,21 @@ impl Server {
         let (stop, stopped) = oneshot::channel();
         let config = config.clone();
         let thread = std::thread::spawn(move || {
-            let runtime =
-                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let runtime = tokio::runtime::Builder::new_multi_thread()
+                .worker_threads(2)
+                .enable_all()
+                .build()
+                .unwrap();
             runtime.block_on(async {
-                let server = offbeat::net::Server::bind(&config).await.unwrap();
+                let server = offbeat::Server::bind(&config).await.unwrap();
                 let first = server.addresses().unwrap().remove(0);
                 bound.send((first, server.admin_address().unwrap())).unwrap();
                 server
                     .run(async {
                         let _ = stopped.await;
                     })
-                    .await;
+                    .await
+                    .unwrap();
             });
             runtime.shutdown_background();
         });

@@ -19,9 +19,9 @@ def main():
         spread_name, 4, lease=timedelta(seconds=1), max_attempts=1_000
     )
 
-    def say(event, lent, **what):
-        who = {"event": event, "consumer": name, "group": lent.group_id, "index": lent.index}
-        print(json.dumps({**who, "epoch": str(lent.epoch), "time": now(), **what}), flush=True)
+    def say(event, leased, **what):
+        who = {"event": event, "consumer": name, "group": leased.group_id, "index": leased.index}
+        print(json.dumps({**who, "epoch": str(leased.epoch), "time": now(), **what}), flush=True)
 
     def flush():
         for job, settlement in consumer.flush():

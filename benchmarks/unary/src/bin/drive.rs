@@ -1,8 +1,10 @@
-//! Compares servers: `drive [--connections C] [--streams S] [--seconds T] [--warm-up T] [--rounds R]
-//! [--schedule HASH|TWISTER|NAME/VERSION] [--timeout 5S] NAME=ADDRESS[,PID]…`
+//! Compares servers: `drive [--connections C] [--streams S] [--rate R] [--seconds T] [--warm-up T]
+//! [--rounds R] [--schedule HASH|TWISTER|NAME/VERSION] [--timeout 5S] NAME=ADDRESS[,PID]…`
 //!
-//! Each round drives each server once, in turn; the table has the medians, and the ratios to the
-//! first. With a PID the processor time of a call is told too.
+//! Each round drives each server once, in turn; the figures are medians of the rounds. A line for
+//! each server: what was driven, calls a second, and p50, p99 and, with a PID, processor time of a
+//! call, in microseconds. Then the ratios to the first server. With `--rate`, calls begin at that
+//! rate whether or not others are answered, instead of as soon as others are.
 
 use std::time::Duration;
 
@@ -16,6 +18,25 @@ struct Server {
     p50: Vec<f64>,
     p99: Vec<f64>,
     cpu: Vec<f64>,
+}
+
+impl Server {
+    fn parse(argument: &str) -> Option<Self> {
+        let (name, rest) = argument.split_once('=')?;
+        let (address, pid) = match rest.split_once(',') {
+            Some((address, pid)) => (address, Some(pid.to_owned())),
+            None => (rest, None),
+        };
+        Some(Self {
+            name: name.to_owned(),
+            address: address.to_owned(),
+            pid,
+            rates: Vec::new(),
+            p50: Vec::new(),
+            p99: Vec::new(),
+            cpu: Vec::new(),
+        })
+    }
 }
 
 /// Ticks of the processor that a process has taken, 100 a second.
@@ -36,6 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         address: String::new(),
         connections: 8,
         streams: 32,
+        rate: None,
         warm_up: Duration::from_millis(300),
         time: Duration::from_secs(2),
         schedule: "HASH".to_owned(),
@@ -49,27 +71,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         match argument.as_str() {
             "--connections" => load.connections = value()?.parse()?,
             "--streams" => load.streams = value()?.parse()?,
+            "--rate" => load.rate = Some(value()?.parse()?),
             "--seconds" => load.time = Duration::from_secs_f64(value()?.parse()?),
             "--warm-up" => load.warm_up = Duration::from_secs_f64(value()?.parse()?),
             "--rounds" => rounds = value()?.parse()?,
             "--schedule" => load.schedule = value()?,
             "--timeout" => load.timeout = Some(value()?),
-            _ => {
-                let (name, rest) = argument.split_once('=').ok_or("NAME=ADDRESS?")?;
-                let (address, pid) = match rest.split_once(',') {
-                    Some((address, pid)) => (address, Some(pid.to_owned())),
-                    None => (rest, None),
-                };
-                servers.push(Server {
-                    name: name.to_owned(),
-                    address: address.to_owned(),
-                    pid,
-                    rates: Vec::new(),
-                    p50: Vec::new(),
-                    p99: Vec::new(),
-                    cpu: Vec::new(),
-                });
-            }
+            _ => servers.push(Server::parse(&argument).ok_or("NAME=ADDRESS?")?),
         }
     }
     for _ in 0..rounds {
@@ -88,22 +96,29 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
         }
     }
-    println!(
-        "{} connections × {} calls, {}, median of {rounds} rounds of {:?}",
-        load.connections, load.streams, load.schedule, load.time
-    );
-    let [first, ..] = &servers[..] else { return Ok(()) };
-    let (rate, p50, p99) = (median(&first.rates), median(&first.p50), median(&first.p99));
+    let shape = match load.rate {
+        Some(rate) => format!("{} at {rate} calls/s", load.schedule),
+        None => format!("{}, {} × {} streams", load.schedule, load.connections, load.streams),
+    };
     for server in &servers {
-        let of = |values: &[f64], unit: f64| (median(values), median(values) / unit);
-        let (calls, share) = of(&server.rates, rate);
-        let (half, half_share) = of(&server.p50, p50);
-        let (late, late_share) = of(&server.p99, p99);
         println!(
-            "{:12} {calls:9.0}/s {share:5.3}×   p50 {half:8.1} µs {half_share:5.3}×   p99 {late:8.1} µs \
-             {late_share:5.3}×   {:6.2} µs of processor",
+            "{}, {shape}\t{:.0}\t{:.0}\t{:.0}\t{:.1}",
             server.name,
+            median(&server.rates),
+            median(&server.p50),
+            median(&server.p99),
             median(&server.cpu),
+        );
+    }
+    let [first, others @ ..] = &servers[..] else { return Ok(()) };
+    for server in others {
+        println!(
+            "{shape}: {} / {}: {:.2} of the calls/s, {:.2} of p50, {:.2} of p99",
+            server.name,
+            first.name,
+            median(&server.rates) / median(&first.rates),
+            median(&server.p50) / median(&first.p50),
+            median(&server.p99) / median(&first.p99),
         );
     }
     Ok(())

@@ -1,12 +1,9 @@
-//! A stock tonic server with the messages of `AssignSlot`, which decides nothing: it answers
+//! A stock tonic service with the messages of `AssignSlot`, which decides nothing: it answers
 //! every request with the first answer that an Offbeat server gave.
 //!
-//! `echo LISTEN OFFBEAT [THREADS]`; without threads, the one that starts serves.
+//! `echo LISTEN OFFBEAT`. Runtime and server are tonic's and tokio's defaults.
 
-use std::net::SocketAddr;
-
-use tokio::net::TcpListener;
-use tokio::runtime::Builder;
+use tonic::transport::Server;
 use tonic::{Request, Response, Status, Streaming};
 use unary::proto::slot_service_client::SlotServiceClient;
 use unary::proto::slot_service_server::{SlotService, SlotServiceServer};
@@ -14,7 +11,7 @@ use unary::proto::*;
 
 struct Echo(AssignSlotResponse);
 
-/// The methods that nobody calls.
+/// The methods that are not called.
 macro_rules! unimplemented_methods {
     ($($name:ident: $request:ty => $response:ty;)*) => {
         #[tonic::async_trait]
@@ -48,38 +45,14 @@ unimplemented_methods! {
     audit_ids: AuditIdsRequest => AuditIdsResponse;
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let listen: SocketAddr = arguments.next().ok_or("LISTEN?")?.parse()?;
+    let listen = arguments.next().ok_or("LISTEN?")?.parse()?;
     let offbeat = arguments.next().ok_or("OFFBEAT?")?;
-    let threads: Option<usize> = arguments.next().map(|text| text.parse()).transpose()?;
-    let runtime = match threads {
-        None => Builder::new_current_thread().enable_all().build()?,
-        Some(threads) => {
-            Builder::new_multi_thread().worker_threads(threads).enable_all().build()?
-        }
-    };
-    runtime.block_on(async {
-        let mut client = SlotServiceClient::connect(format!("http://{offbeat}")).await?;
-        let request = unary::driver::request("HASH", 0);
-        let answer = client.assign_slot(request).await?.into_inner();
-        drop(client);
-        let listener = TcpListener::bind(listen).await?;
-        let serving = async {
-            tonic::transport::Server::builder()
-                .tcp_nodelay(true)
-                .add_service(SlotServiceServer::new(Echo(answer)))
-                .serve_with_incoming(
-                    tonic::transport::server::TcpIncoming::from(listener).with_nodelay(Some(true)),
-                )
-                .await
-        };
-        // On a worker, where there are some: the thread that starts is not one of them.
-        if threads.is_some() {
-            tokio::spawn(serving).await??
-        } else {
-            serving.await?
-        };
-        Ok(())
-    })
+    let mut client = SlotServiceClient::connect(format!("http://{offbeat}")).await?;
+    let answer = client.assign_slot(unary::driver::request("HASH", 0)).await?.into_inner();
+    drop(client);
+    Server::builder().add_service(SlotServiceServer::new(Echo(answer))).serve(listen).await?;
+    Ok(())
 }

@@ -17,6 +17,8 @@ use Offbeat\Tls;
  */
 final class Conversation
 {
+    use NotSerializable;
+
     private const MAX_MESSAGE_BYTES = 64 << 20;
     private const MAX_HEAD_BYTES = 64 << 10;
     private const READ_BYTES = 64 << 10;
@@ -231,14 +233,17 @@ final class Conversation
             return $this->takeOfLength();
         }
         $line = strpos($this->bytes, "\r\n");
-        if ($line === false) {
+        if ($line === false && strlen($this->bytes) <= self::MAX_HEAD_BYTES) {
             return false;
         }
-        $digits = substr($this->bytes, 0, $line);
+        $digits = substr($this->bytes, 0, $line === false ? 20 : $line);
         if (preg_match('/^[0-9a-f]{1,8}$/i', $digits) !== 1) {
             throw $this->nonsense($digits);
         }
         $size = (int) hexdec($digits);
+        if ($size > self::MAX_MESSAGE_BYTES + self::ENVELOPE_HEAD_BYTES) {
+            throw $this->nonsense("a chunk of $size bytes");
+        }
         if ($size === 0) {
             throw $this->lost('the stream broke off');
         }

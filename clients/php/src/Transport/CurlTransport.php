@@ -20,10 +20,14 @@ use Offbeat\Tls;
  */
 final class CurlTransport implements Transport
 {
+    use NotSerializable;
+
     /** A batch of 65,536 IDs that are all refused, with what is wrong about each. */
     private const MAX_ANSWER_BYTES = 64 << 20;
     /** The sidecar closes idle connections after 60 s. */
     private const KEEP_IDLE_SECONDS = 30;
+    /** As a rule. */
+    private const READ_WITH_THE_HEAD_BYTES = 8 << 10;
     private const BUFFER_BYTES = 256 << 10;
     /** 23 days: libcurl counts milliseconds in 32 bits on some systems. */
     private const MAX_TIMEOUT_SECONDS = 2_000_000;
@@ -50,8 +54,40 @@ final class CurlTransport implements Transport
 
     public function call(string $method, string $bytes, float $timeout): string
     {
-        $head = $body = '';
         $handle = $this->handle();
+        $deadline = hrtime(true) / 1e9 + $timeout;
+        // The message follows at once, without waiting for a "100 Continue".
+        [$head, $body] = $this->exchange($handle, $method, $bytes, $timeout, 'expect:');
+        $left = $deadline - hrtime(true) / 1e9;
+        if (curl_errno($handle) === CURLE_SEND_ERROR && $left > 0) {
+            // It may have been answered before all of it was sent, and libcurl did not read that. Nothing was
+            // done by a part of a message: it is sent again, and this time only when it is asked for.
+            [$head, $body] = $this->exchange($handle, $method, $bytes, $left, 'expect: 100-continue');
+        }
+        $this->checkConnection($handle, strlen($body), $timeout);
+        if (preg_match(self::HEAD, $head) !== 1) {
+            // Which libcurl takes for an answer that is empty, or as long as what has come.
+            throw $this->endpoint->unreachable('the answer broke off');
+        }
+
+        if (strlen($bytes) > self::READ_WITH_THE_HEAD_BYTES && curl_getinfo($handle, CURLINFO_RESPONSE_CODE) !== 200) {
+            $this->close(); // as the sidecar may: it refuses without reading all, and the next call would be lost
+        }
+
+        return $this->answer($handle, $body);
+    }
+
+    public function close(): void
+    {
+        if ($this->pid === getmypid()) {
+            $this->handle = null;
+        }
+    }
+
+    /** @return array{string, string} what came of the head and of the body */
+    private function exchange(CurlHandle $handle, string $method, string $bytes, float $timeout, string $expectation): array
+    {
+        $head = $body = '';
         $authorization = $this->endpoint->authorization();
         $scheme = $this->endpoint->tls === null ? 'http' : 'https';
         $millis = (int) ceil(min($timeout, self::MAX_TIMEOUT_SECONDS) * 1_000);
@@ -62,7 +98,7 @@ final class CurlTransport implements Transport
                 'connect-protocol-version: 1',
                 "connect-timeout-ms: $millis",
                 'accept:',
-                'expect:', // no waiting for a "100 Continue"
+                $expectation,
                 ...($authorization === null ? [] : ["authorization: $authorization"]),
             ],
             CURLOPT_POSTFIELDS => $bytes,
@@ -80,20 +116,8 @@ final class CurlTransport implements Transport
             },
         ]);
         curl_exec($handle);
-        $this->checkConnection($handle, strlen($body), $timeout);
-        if (preg_match(self::HEAD, $head) !== 1) {
-            // Which libcurl takes for an answer that is empty, or as long as what has come.
-            throw $this->endpoint->unreachable('the answer broke off');
-        }
 
-        return $this->answer($handle, $body);
-    }
-
-    public function close(): void
-    {
-        if ($this->pid === getmypid()) {
-            $this->handle = null;
-        }
+        return [$head, $body];
     }
 
     private function handle(): CurlHandle

@@ -16,13 +16,11 @@ use Offbeat\Tls;
  */
 final class Endpoint
 {
-    private const SECRET = '(not shown)';
-
-    /** @param ?\Closure(): string $token */
+    /** @param ?Secret $token a string, or a closure that returns one */
     private function __construct(
         public readonly Address $address,
         public readonly ?Tls $tls,
-        private readonly ?\Closure $token,
+        private readonly ?Secret $token,
     ) {
     }
 
@@ -42,16 +40,20 @@ final class Endpoint
         }
         if (is_string($token)) {
             self::checked($token);
-            $token = static fn (): string => $token;
         }
 
-        return new self($place, $tls, $token);
+        return new self($place, $tls, $token === null ? null : new Secret($token));
     }
 
     /** The value of the header that says who we are. A token is asked for anew each time: it may change. */
     public function authorization(): ?string
     {
-        return $this->token === null ? null : 'Bearer ' . self::checked(($this->token)());
+        if ($this->token === null) {
+            return null;
+        }
+        $token = $this->token->reveal();
+
+        return 'Bearer ' . self::checked($token instanceof \Closure ? $token() : $token);
     }
 
     /** Whom we ask, as HTTP names it. */
@@ -89,16 +91,6 @@ final class Endpoint
         return preg_match('/certificate verify failed|not in peer certificate|did not match expected|peer certificate CN/i', $words) === 1;
     }
 
-    /** @return array<string, mixed> */
-    public function __debugInfo(): array
-    {
-        return [
-            'address' => $this->address,
-            'tls' => $this->tls,
-            'token' => $this->token === null ? null : self::SECRET,
-        ];
-    }
-
     /** Without what PHP says before OpenSSL's words, on lines of their own. */
     private static function plain(string $why): string
     {
@@ -109,7 +101,7 @@ final class Endpoint
     {
         $trimmed = is_string($token) ? trim($token) : ''; // a file has a line break at its end
         if (preg_match('#^[A-Za-z0-9._~+/=-]+$#D', $trimmed) !== 1) {
-            throw InvalidArgument::refused('token', self::SECRET, 'must be letters, digits and -._~+/= alone');
+            throw InvalidArgument::refused('token', '[redacted]', 'must be letters, digits and -._~+/= alone');
         }
 
         return $trimmed;

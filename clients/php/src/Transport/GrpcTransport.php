@@ -13,6 +13,8 @@ use Offbeat\Exception\OffbeatException;
  */
 final class GrpcTransport implements Transport
 {
+    use NotSerializable;
+
     /** A batch of 65,536 IDs that are all refused, with what is wrong about each. */
     private const MAX_ANSWER_BYTES = 64 << 20;
     private const MAX_TIMEOUT_SECONDS = 2_000_000;

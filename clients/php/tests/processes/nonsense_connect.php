@@ -61,6 +61,9 @@ $pieces = match ($argv[1]) {
     'shutting down' => [error(503, 'unavailable', 'shutting down')],
     'who are you' => [error(401, 'unauthenticated', 'who are you?')],
     'internal' => [error(500, 'internal', 'a bug')],
+    'not found at once' => [error(404, 'not_found', 'gone')],
+    'who are you at once' => [error(401, 'unauthenticated', 'who are you?')],
+    'too large at once' => [error(413, 'resource_exhausted', 'too large')],
     'http2' => ["\0\0\0\4\0\0\0\0\0"],
     'noise' => [str_repeat("\xde\xad\xbe\xef", 500)],
 };
@@ -73,13 +76,15 @@ while ($connection = stream_socket_accept($server, -1)) {
     while (($head = (string) stream_get_line($connection, 1 << 16, "\r\n\r\n")) !== '') {
         preg_match('/content-length: (\d+)/i', $head, $found);
         $length = (int) ($found[1] ?? 0);
-        $length === 0 || stream_get_contents($connection, $length);
+        // Or it answers before it has read the message, and closes: what is not read becomes a reset.
+        $atOnce = str_ends_with($argv[1], 'at once');
+        $length === 0 || $atOnce || stream_get_contents($connection, $length);
         echo "call\n";
         foreach ($pieces as $piece) {
             fwrite($connection, $piece);
             count($pieces) === 1 || usleep(10_000);
         }
-        if (in_array($argv[1], ['broken off', 'half a head', 'half a head, with its type', 'no length', 'nothing', 'http2', 'noise'], true)) {
+        if ($atOnce || in_array($argv[1], ['broken off', 'half a head', 'half a head, with its type', 'no length', 'nothing', 'http2', 'noise'], true)) {
             break;
         }
     }

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any, Callable
 
 from ._columns import assign_slots_response
+from ._secret import Unpicklable
 from .access import Access, Token
 
 #: Those whose answers are pure functions of the question: asking twice changes nothing. And two
@@ -50,7 +51,7 @@ _RETRY_BUFFER_BYTES = 8 << 20
 _MAX_ANSWER_BYTES = 64 << 20
 
 
-class LazyChannel:
+class LazyChannel(Unpicklable):
     """Holds one channel for each process that uses it.
 
     Nothing connects before the first call. A forked child makes a channel of
@@ -101,7 +102,7 @@ class LazyChannel:
         self._lock = threading.Lock()  # another thread may have held it at the fork
 
 
-class LoopChannel:
+class LoopChannel(Unpicklable):
     """Holds one channel for the event loop that uses it.
 
     A channel of grpc's asyncio belongs to the loop in which it was made: another loop

@@ -1,4 +1,4 @@
-"""Who may ask whom: TLS and tokens. What is secret is in no error and no ``repr``."""
+"""Who may ask whom: TLS and tokens. What is secret is in no error, and shown by nothing."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Union
 
+from ._secret import Secret
 from .errors import InvalidArgument, refused, refused_unseen
 
 #: PEM: the path of a file, or its content.
@@ -17,6 +18,8 @@ Pem = Union[str, "os.PathLike[str]", bytes]
 
 #: A bearer token, or what returns the one of now.
 TokenSource = Union[str, Callable[[], str]]
+
+_GIVEN = (str, os.PathLike, bytes, Secret, type(None))
 
 #: As in RFC 6750.
 _TOKEN = re.compile(r"[A-Za-z0-9\-._~+/=]+")
@@ -34,16 +37,18 @@ class Tls:
     ca: Pem | None = None
     #: The client's own certificate and those between it and its authority, for mutual TLS.
     certificate: Pem | None = None
-    #: The key of the certificate, without a passphrase.
-    key: Pem | None = field(default=None, repr=False)
+    #: The key of the certificate, without a passphrase. Content is kept where nothing shows it.
+    key: Pem | Secret[bytes] | None = field(default=None, repr=False)
     #: The name in the server's certificate, if it is not the host of the address.
     server_name: str | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.key, bytes):
+            object.__setattr__(self, "key", Secret(self.key))
         for name in ("ca", "certificate", "key"):
             given = getattr(self, name)
             is_text = isinstance(given, str) and "\n" in given
-            if is_text or not isinstance(given, (str, os.PathLike, bytes, type(None))):
+            if is_text or not isinstance(given, _GIVEN):
                 allowed = "must be the path of a PEM file, or its content as bytes"
                 raise refused_unseen(f"tls.{name}", allowed)
         if (self.certificate is None) != (self.key is None):
@@ -62,7 +67,8 @@ class Tls:
         if self.certificate is None or self.key is None:
             return grpc.ssl_channel_credentials(ca)
         chain = _certificates("tls.certificate", self.certificate)
-        return grpc.ssl_channel_credentials(ca, _key("tls.key", self.key), chain)
+        key = self.key.reveal() if isinstance(self.key, Secret) else self.key
+        return grpc.ssl_channel_credentials(ca, _key("tls.key", key), chain)
 
 
 class Token:
@@ -70,13 +76,14 @@ class Token:
 
     def __init__(self, source: TokenSource) -> None:
         """Refuse what can be no token; what returns them is asked at each call only."""
-        self._source = source
+        self._source = Secret(source)
         if not callable(source):
             self.metadata()
 
     def metadata(self) -> tuple[tuple[str, str], ...]:
         """Return the metadata of a call."""
-        token = self._source() if callable(self._source) else self._source
+        source = self._source.reveal()
+        token = source() if callable(source) else source
         token = token.strip() if isinstance(token, str) else ""
         if not _TOKEN.fullmatch(token):
             raise refused_unseen("token", "must be a str of letters, digits and -._~+/= alone")

@@ -2,12 +2,16 @@
 
 require "openssl"
 require "socket"
+require_relative "secret"
 
 module Offbeat
   # Messages in both directions at the same time: the Connect protocol's streaming form over
   # a connection of its own. (Net::HTTP answers only when a request has been sent.)
   class Conversation
+    include Undumpable
+
     MAX_MESSAGE_BYTES = 64 << 20
+    MAX_CHUNK_BYTES = MAX_MESSAGE_BYTES + 5 # with what says how long the message is
     MAX_HEAD_BYTES = 64 << 10
     READ_BYTES = 64 << 10
     END_STREAM = 2
@@ -112,8 +116,12 @@ module Offbeat
     end
 
     def dechunk
-      line = @bytes.index("\r\n") or return false
+      line = @bytes.index("\r\n")
+      raise ArgumentError if line.nil? && @bytes.bytesize > MAX_HEAD_BYTES
+      return false unless line
+
       size = Integer(@bytes.byteslice(0, line), 16)
+      raise ArgumentError unless size.between?(0, MAX_CHUNK_BYTES)
       return false if @bytes.bytesize < line + size + 4
       raise EOFError, "the stream broke off" if size.zero?
 

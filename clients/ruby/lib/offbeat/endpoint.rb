@@ -3,6 +3,7 @@
 require "ipaddr"
 require "openssl"
 require "socket"
+require_relative "secret"
 require_relative "tls"
 
 module Offbeat
@@ -116,7 +117,7 @@ module Offbeat
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
-    # A token that nothing shows.
+    # A token, or what answers `call` with one.
     class Token
       def self.refused(value, allowed)
         InvalidArgument.new("token: #{value} is refused: #{allowed}",
@@ -124,23 +125,20 @@ module Offbeat
       end
 
       def initialize(source)
-        @source = source
+        @source = Secret.new(source)
         current unless source.respond_to?(:call)
       end
 
       # The one of now. White space around it does not count, as in the sidecar's file.
       def current
-        token = @source.respond_to?(:call) ? @source.call : @source
+        source = @source.reveal
+        token = source.respond_to?(:call) ? source.call : source
         allowed = "must be a String of visible ASCII characters, or answer `call` with one"
         raise Token.refused("a #{token.class}", allowed) unless token.is_a?(String)
 
         token.strip.tap do |text|
           raise Token.refused("a String of other characters", allowed) unless text.match?(/\A[!-~]+\z/)
         end
-      end
-
-      def inspect
-        "#<#{self.class}>"
       end
     end
     private_constant :Token

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "openssl"
+require_relative "secret"
 
 module Offbeat
   # TLS to the sidecar: whom we trust there, and who we are. What is nil has its default.
@@ -11,6 +12,8 @@ module Offbeat
   # connection, so that they may be exchanged; while they do not fit together, those of before stay.
   # May be shared by clients and threads.
   class Tls
+    include Undumpable
+
     # The name that the certificate must have; nil for the host of the address.
     attr_reader :server_name
 
@@ -26,7 +29,7 @@ module Offbeat
       raise refused(:key, "none", "must come with a certificate") if certificate && !key
       raise refused(:certificate, "none", "must come with a key") if key && !certificate
 
-      @sources = { ca: ca, certificate: certificate, key: key }
+      @sources = Secret.new({ ca: ca, certificate: certificate, key: key })
       @server_name = server_name
       @lock, @read, @context = Mutex.new, nil, nil
       context # reads the files for the first time
@@ -35,8 +38,8 @@ module Offbeat
     # What OpenSSL makes connections with, by the newest files.
     def context
       @lock.synchronize do
-        read = @sources.to_h { |name, source| [name, source && pem(name, source)] }
-        @context, @read = make(read), read unless read == @read
+        read = @sources.reveal.to_h { |name, source| [name, source && pem(name, source)] }
+        @context, @read = make(read), Secret.new(read) unless read == @read&.reveal
         @context
       rescue InvalidArgument
         @context or raise

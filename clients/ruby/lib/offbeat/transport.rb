@@ -15,10 +15,13 @@ module Offbeat
   # What did not reach the sidecar is sent again for some four seconds: as long as a
   # restart takes.
   class Transport
+    include Undumpable
+
     ATTEMPTS = 12
     BACKOFF = 0.05 # seconds, doubled each time,
     LONGEST_BACKOFF = 0.5 # up to this
     LONGEST = 100_000_000 # seconds: sockets count time in fewer bits than Ruby
+    MAX_ANSWER_BYTES = 64 << 20 # a batch of 65,536 IDs that are all refused, with what is wrong about each
     KEEP_ALIVE = 30 # seconds; the sidecar keeps idle connections for 60
     LOST = [SystemCallError, IOError, Net::HTTPBadResponse, SocketError].freeze
     private_constant :LOST
@@ -34,23 +37,26 @@ module Offbeat
       @endpoint.address
     end
 
+    def inspect
+      "#<#{self.class} #{address}>"
+    end
+
     # The bytes of an answer to the bytes of a question; raises what went wrong.
     def call(method, bytes, timeout, service: "SlotService", attempts: ATTEMPTS)
       deadline = now + [timeout, LONGEST].min
       credentials = @endpoint.credentials # outside: what they raise says nothing of the sidecar
-      attempt = 0
+      attempt, lost = 0, nil
       begin
         attempt += 1
         answer(exchange("/offbeat.v1.#{service}/#{method}", bytes, deadline, credentials))
       rescue Net::OpenTimeout, Net::ReadTimeout, Net::WriteTimeout
-        raise DeadlineExceeded, "#{address}: no complete answer within #{timeout} s"
+        raise lost || DeadlineExceeded.new("#{address}: no complete answer within #{timeout} s")
       rescue OpenSSL::SSL::SSLError => e
         raise Untrusted.new(address, e)
       rescue Unavailable, *LOST => e
+        lost = e.is_a?(Unavailable) ? e : @endpoint.unreachable(e) # says more than that time is up
         delay = [BACKOFF * (2**(attempt - 1)), LONGEST_BACKOFF].min
-        if attempt >= attempts || now + delay >= deadline
-          raise e.is_a?(Unavailable) ? e : @endpoint.unreachable(e)
-        end
+        raise lost if attempt >= attempts || now + delay >= deadline
 
         sleep(delay)
         retry
@@ -81,23 +87,28 @@ module Offbeat
         connection.open_timeout = connection.read_timeout = connection.write_timeout = left
         request = Net::HTTP::Post.new(path, headers(left).merge(credentials))
         request.body = bytes
-        response = connection.request(request) do |incoming|
-          body = +""
-          incoming.read_body do |part| # in pieces, each within what is left
-            body << part
-            left = deadline - now
-            raise Net::ReadTimeout if left <= 0
-
-            connection.read_timeout = left
-          end
-          incoming.body = body
-        end
+        response = connection.request(request) { |incoming| incoming.body = read(connection, incoming, deadline) }
       rescue StandardError
         connection.finish if connection.started?
         raise
       end
       give_back(connection)
       response
+    end
+
+    # In pieces, each within what is left of the time.
+    def read(connection, incoming, deadline)
+      body = +""
+      incoming.read_body do |part|
+        body << part
+        raise ResourceExhausted, "#{address}: an answer of more than #{MAX_ANSWER_BYTES} bytes" if body.bytesize > MAX_ANSWER_BYTES
+
+        left = deadline - now
+        raise Net::ReadTimeout if left <= 0
+
+        connection.read_timeout = left
+      end
+      body
     end
 
     def answer(response)
@@ -141,6 +152,17 @@ module Offbeat
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
+    # The sidecar may answer, and close, before it has been sent all. After EPIPE, Net::HTTP reads such an
+    # answer; what the sidecar has not read makes it a reset.
+    class Buffered < Net::BufferedIO
+      def write(*)
+        super
+      rescue Errno::ECONNRESET
+        raise Errno::EPIPE
+      end
+    end
+    private_constant :Buffered
+
     # HTTP over the sockets of an endpoint.
     class Connection < Net::HTTP
       def initialize(endpoint, _port = nil)
@@ -158,8 +180,8 @@ module Offbeat
       private
 
       def connect
-        @socket = Net::BufferedIO.new(@endpoint.connect(@open_timeout), read_timeout: @read_timeout,
-                                                                        write_timeout: @write_timeout)
+        @socket = Buffered.new(@endpoint.connect(@open_timeout), read_timeout: @read_timeout,
+                                                                 write_timeout: @write_timeout)
         on_connect
       rescue Errno::ETIMEDOUT
         raise Net::OpenTimeout

@@ -5,87 +5,8 @@
 
 use core::ops::Range;
 
+use super::unit::CalendarUnit;
 use super::zone::Zone;
-
-/// A unit of the calendar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CalendarUnit {
-    /// From midnight to midnight; number 0 is 1 January 1970.
-    Day,
-    /// From Monday to Sunday; number 0 starts on 29 December 1969.
-    Week,
-    /// From the first day to the last; number 0 is January 1970.
-    Month,
-}
-
-impl CalendarUnit {
-    /// The name in canonical texts.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Day => "DAY",
-            Self::Week => "WEEK",
-            Self::Month => "MONTH",
-        }
-    }
-
-    /// The lengths that it can have, in days.
-    #[must_use]
-    pub const fn lengths(self) -> &'static [u64] {
-        match self {
-            Self::Day => &[1],
-            Self::Week => &[7],
-            Self::Month => &[28, 29, 30, 31],
-        }
-    }
-
-    /// Its greatest length, in days.
-    #[must_use]
-    pub const fn longest(self) -> u64 {
-        match self {
-            Self::Day => 1,
-            Self::Week => 7,
-            Self::Month => 31,
-        }
-    }
-
-    /// The day on which a unit starts, counted from 1 January 1970.
-    const fn first_day(self, number: i64) -> i64 {
-        match self {
-            Self::Day => number,
-            Self::Week => number * 7 - 3, // 1 January 1970 was a Thursday
-            Self::Month => days_before_month(number),
-        }
-    }
-
-    /// The unit that holds a day.
-    const fn holding(self, day: i64) -> i64 {
-        match self {
-            Self::Day => day,
-            Self::Week => (day + 3).div_euclid(7),
-            Self::Month => {
-                // A month has 28 to 31 days: the estimate is at most one too small or large.
-                let mut month = (day * 4_800).div_euclid(146_097);
-                while days_before_month(month + 1) <= day {
-                    month += 1;
-                }
-                while days_before_month(month) > day {
-                    month -= 1;
-                }
-                month
-            }
-        }
-    }
-}
-
-/// Days from 1 January 1970 to the first of a month, counted from January 1970: years from
-/// March on, so that the leap day comes last, as in Hinnant's `days_from_civil`.
-const fn days_before_month(month: i64) -> i64 {
-    let from_march = month + 1_970 * 12 - 2;
-    let (year, month) = (from_march.div_euclid(12), from_march.rem_euclid(12));
-    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    year * 365 + leap_days + (month * 153 + 2) / 5 - 719_468
-}
 
 /// How time is cut into units.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,6 +30,9 @@ pub(crate) enum Axis {
 }
 
 const SECONDS_PER_DAY: i64 = 86_400;
+/// Numbers of units further from 0 count as this: it is beyond the years 1 to 9999 by far, and no
+/// product of it overflows.
+const MOST_UNITS: i64 = 10_000_000;
 
 impl Axis {
     /// The unit of the calendar, and the zone.
@@ -133,17 +57,29 @@ impl Axis {
         }
     }
 
-    /// The wall-clock time at which a unit starts.
+    /// The wall-clock time at which a unit starts; far from the years 1 to 9999, one that is
+    /// further away still.
     pub(crate) fn start(&self, number: i64) -> i64 {
         match self {
-            Self::Period { ticks, anchor } => anchor + number * ticks.cast_signed(),
-            Self::Calendar { unit, rate, .. } => unit.first_day(number) * SECONDS_PER_DAY * rate,
+            Self::Period { ticks, anchor } => {
+                anchor.saturating_add(number.saturating_mul(ticks.cast_signed()))
+            }
+            Self::Calendar { unit, rate, .. } => {
+                let number = number.clamp(-MOST_UNITS, MOST_UNITS);
+                unit.first_day(number) * SECONDS_PER_DAY * rate
+            }
         }
     }
 
     /// The length of a unit by the wall clock.
     pub(crate) fn length(&self, number: i64) -> u64 {
-        (self.start(number + 1) - self.start(number)).unsigned_abs()
+        match self {
+            Self::Period { ticks, .. } => *ticks,
+            Self::Calendar { .. } => {
+                let number = number.clamp(-MOST_UNITS, MOST_UNITS - 1);
+                (self.start(number + 1) - self.start(number)).unsigned_abs()
+            }
+        }
     }
 
     /// The greatest length of a unit by the wall clock.
@@ -221,7 +157,9 @@ impl Axis {
 
     /// The instant that a wall-clock time means.
     pub(crate) fn instant_of(&self, wall: i64) -> i64 {
-        self.wall_offsets(wall, wall + 1).first().map_or(wall, |(_, offset)| wall - offset)
+        self.wall_offsets(wall, wall.saturating_add(1))
+            .first()
+            .map_or(wall, |(_, offset)| wall - offset)
     }
 
     /// The unit that an instant lies in: the last that starts at or before it.
@@ -265,34 +203,5 @@ impl Axis {
                 number += 1;
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use jiff::civil::date;
-
-    use super::*;
-
-    #[test]
-    fn months_are_those_of_the_calendar() {
-        let epoch = date(1970, 1, 1);
-        for year in -9_998..=9_998_i16 {
-            for month in 1..=12_i8 {
-                let number = (i64::from(year) - 1_970) * 12 + i64::from(month) - 1;
-                let first = (date(year, month, 1) - epoch).get_days().into();
-                assert_eq!(CalendarUnit::Month.first_day(number), first);
-                assert_eq!(CalendarUnit::Month.holding(first), number);
-                assert_eq!(CalendarUnit::Month.holding(first - 1), number - 1);
-            }
-        }
-    }
-
-    #[test]
-    fn weeks_start_on_monday() {
-        assert_eq!(CalendarUnit::Week.first_day(0), -3);
-        assert_eq!(CalendarUnit::Week.holding(3), 0); // Sunday, 4 January 1970
-        assert_eq!(CalendarUnit::Week.holding(4), 1);
-        assert_eq!(CalendarUnit::Week.holding(-4), -1);
     }
 }

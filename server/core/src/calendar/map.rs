@@ -6,7 +6,7 @@ use super::axis::Axis;
 
 /// Active ticks, one after another, whose instants follow one another too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct Segment {
     /// The first of them, counted over the cycle's active ticks.
     pub(crate) offset: u64,
     /// How many.
@@ -17,13 +17,13 @@ pub(crate) struct Piece {
     pub(crate) instant: i64,
 }
 
-impl Piece {
+impl Segment {
     /// The instant behind the last tick.
     pub(crate) fn end(&self) -> i64 {
         self.instant + self.ticks.cast_signed()
     }
 
-    /// The active ticks of the piece whose instants lie in [`from`, `to`); empty if none.
+    /// The active ticks of the segment whose instants lie in [`from`, `to`); empty if none.
     pub(crate) fn offsets_in(&self, from: i64, to: i64) -> Range<u64> {
         let (from, to) = (from.max(self.instant), to.min(self.end()));
         if from >= to {
@@ -33,7 +33,7 @@ impl Piece {
         offset(from)..offset(to)
     }
 
-    /// The instants of the ticks of the piece among `offsets`; empty if none.
+    /// The instants of the ticks of the segment among `offsets`; empty if none.
     pub(crate) fn instants_of(&self, offsets: &Range<u64>) -> Range<i64> {
         let first = offsets.start.max(self.offset);
         let last = offsets.end.min(self.offset + self.ticks);
@@ -46,7 +46,7 @@ impl Piece {
 }
 
 /// The regular runs of one cycle: which instant each active tick has. Where the clock skips
-/// an hour, two pieces share instants: the times that it skips, and those that it shows then.
+/// an hour, two segments share instants: the times that it skips, and those that it shows then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CycleMap {
     /// The cycle.
@@ -54,7 +54,7 @@ pub(crate) struct CycleMap {
     /// Active ticks in it.
     pub(crate) active_ticks: u64,
     /// In the order of the active ticks, without a gap.
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) segments: Vec<Segment>,
 }
 
 impl CycleMap {
@@ -64,7 +64,7 @@ impl CycleMap {
         let whole = 0..length;
         let windows = if windows.is_empty() { core::slice::from_ref(&whole) } else { windows };
         let offsets = axis.wall_offsets(start, start + length.cast_signed());
-        let mut pieces = Vec::with_capacity(windows.len());
+        let mut segments = Vec::with_capacity(windows.len());
         let mut active_ticks = 0;
         for window in windows {
             let low = start + window.start.cast_signed();
@@ -80,7 +80,7 @@ impl CycleMap {
                 if from < to {
                     let ticks = (to - from).unsigned_abs();
                     let wall = (from - start).unsigned_abs();
-                    pieces.push(Piece {
+                    segments.push(Segment {
                         offset: active_ticks,
                         ticks,
                         wall,
@@ -90,30 +90,33 @@ impl CycleMap {
                 }
             }
         }
-        Self { index, active_ticks, pieces }
+        Self { index, active_ticks, segments }
     }
 
-    /// The piece that holds an active tick, if the cycle has so many.
-    pub(crate) fn piece_of(&self, offset: u64) -> Option<&Piece> {
-        let behind = self.pieces.partition_point(|piece| piece.offset <= offset);
-        self.pieces.get(behind.checked_sub(1)?).filter(|piece| offset - piece.offset < piece.ticks)
+    /// The segment that holds an active tick, if the cycle has so many.
+    pub(crate) fn segment_of(&self, offset: u64) -> Option<&Segment> {
+        let behind = self.segments.partition_point(|segment| segment.offset <= offset);
+        self.segments
+            .get(behind.checked_sub(1)?)
+            .filter(|segment| offset - segment.offset < segment.ticks)
     }
 
     /// The instant of an active tick.
     pub(crate) fn instant_of(&self, offset: u64) -> Option<i64> {
-        let piece = self.piece_of(offset)?;
-        Some(piece.instant + (offset - piece.offset).cast_signed())
+        let segment = self.segment_of(offset)?;
+        Some(segment.instant + (offset - segment.offset).cast_signed())
     }
 
     /// The earliest and the last instant of these active ticks, both included.
     pub(crate) fn instants_of(&self, offsets: &Range<u64>) -> Option<(i64, i64)> {
-        let first =
-            self.pieces.partition_point(|piece| piece.offset + piece.ticks <= offsets.start);
-        self.pieces
+        let first = self
+            .segments
+            .partition_point(|segment| segment.offset + segment.ticks <= offsets.start);
+        self.segments
             .iter()
             .skip(first)
-            .take_while(|piece| piece.offset < offsets.end)
-            .map(|piece| piece.instants_of(offsets))
+            .take_while(|segment| segment.offset < offsets.end)
+            .map(|segment| segment.instants_of(offsets))
             .filter(|instants| !instants.is_empty())
             .map(|instants| (instants.start, instants.end - 1))
             .reduce(|(low, high), (first, last)| (low.min(first), high.max(last)))

@@ -6,29 +6,30 @@
 //! directions: from an ID to its runs, and from a window of time to the IDs that run in it.
 
 mod axis;
+mod budget;
 mod cumulative;
-mod exclusion;
-mod forbidden;
+mod exclusions;
 mod map;
 mod plan;
-mod search;
 mod shares;
 mod slots;
+mod spec;
 mod timeline;
+mod unit;
 mod window;
 mod zone;
 
-pub use axis::CalendarUnit;
-pub use exclusion::{ExclusionPolicy, ExclusionSpec, ExclusionTimes};
-pub use plan::{CalendarSpec, CycleWindow};
+pub use budget::Exhausted;
 pub use shares::CycleShares;
+pub use spec::{CalendarSpec, CycleWindow, ExclusionPolicy, ExclusionSpec, ExclusionTimes};
+pub use unit::CalendarUnit;
 
 pub(crate) use axis::Axis;
-pub(crate) use exclusion::{Exclusion, Times};
-pub(crate) use plan::{Plan, active_ticks};
-pub(crate) use search::{FoundRun, Search};
+pub(crate) use budget::Budget;
+pub(crate) use exclusions::{Exclusion, Times};
+pub(crate) use plan::{CyclePlan, active_ticks};
 pub(crate) use shares::shares;
 pub(crate) use slots::{SlotSpan, running_at, starting_from, starting_in};
-pub(crate) use timeline::{Fate, Timeline, usable_from};
+pub(crate) use timeline::{RunFate, Timeline, usable_from};
 pub(crate) use window::{ActiveTicks, running_in};
 pub(crate) use zone::Zone;

@@ -1,35 +1,18 @@
-//! What a cycle is made of, checked.
+//! What cycles are made of, checked.
 
 use core::ops::Range;
 
-use super::axis::{Axis, CalendarUnit};
-use super::exclusion::Exclusion;
+use super::axis::Axis;
+use super::exclusions::Exclusion;
 use super::map::CycleMap;
-use crate::placement::{Grid, Place, PlacementKind, Why, fraction_offset, scale};
-use crate::time::Span;
-use crate::window::{hash_bound, smallest_fraction};
-
-/// A unit of the calendar in a time zone, as a caller describes it, not yet checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CalendarSpec {
-    /// Day, week or month.
-    pub unit: CalendarUnit,
-    /// The zone, by its IANA name.
-    pub time_zone: String,
-}
-
-/// A part of a cycle, [`start`, `end`) from its start, by the wall clock; not yet checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CycleWindow {
-    /// Inclusive; a whole number of ticks.
-    pub start: Span,
-    /// Exclusive; a whole number of ticks, after `start`.
-    pub end: Span,
-}
+use super::unit::CalendarUnit;
+use crate::placement::{
+    Grid, Place, PlacementKind, Why, fraction_offset, hash_bound, scale, smallest_fraction,
+};
 
 /// A schedule's cycles, where they are more than a period: checked, in ticks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct CyclePlan {
     /// How time is cut into cycles.
     pub(crate) axis: Axis,
     /// What is active of each, in order, not touching; all of it, if there are none.
@@ -40,7 +23,7 @@ pub(crate) struct Plan {
     pub(crate) placement: PlacementKind,
 }
 
-impl Plan {
+impl CyclePlan {
     /// Whether there are instants at which nothing may start.
     pub(crate) const fn narrows(&self) -> bool {
         !self.windows.is_empty() || !self.exclusions.is_empty()

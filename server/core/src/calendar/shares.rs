@@ -1,6 +1,6 @@
 //! What exclusions make of a cycle.
 
-use super::plan::Plan;
+use super::plan::CyclePlan;
 use super::timeline::Timeline;
 
 /// How much of a cycle runs when.
@@ -33,13 +33,13 @@ fn share(part: u64, whole: u64) -> f64 {
     part as f64 / whole.max(1) as f64
 }
 
-pub(crate) fn shares(plan: &Plan, index: i64) -> CycleShares {
+pub(crate) fn shares(plan: &CyclePlan, index: i64) -> CycleShares {
     let timeline = Timeline::new(plan, index..index + 1);
     let mut shares = CycleShares { active_ticks: 0, skipped_ticks: 0, deferred_ticks: 0 };
     for map in timeline.asked_maps() {
         shares.active_ticks += map.active_ticks;
-        for piece in &map.pieces {
-            for (from, to, skips) in timeline.forbidden_in(piece.instant, piece.end()) {
+        for segment in &map.segments {
+            for (from, to, skips) in timeline.excluded_in(segment.instant, segment.end()) {
                 let ticks = (to - from).unsigned_abs();
                 if skips {
                     shares.skipped_ticks += ticks;

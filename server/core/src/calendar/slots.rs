@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::map::CycleMap;
-use super::plan::Plan;
+use super::plan::CyclePlan;
 use crate::limits::LISTED_SLOTS;
 
 /// One slot of one cycle, in ticks.
@@ -31,7 +31,7 @@ impl SlotSpan {
 /// The slots that start in [`from`, `to`), in order; or about how many there are, if those are
 /// more than are listed.
 pub(crate) fn starting_in(
-    plan: &Plan,
+    plan: &CyclePlan,
     slot_count: u32,
     from: i64,
     to: i64,
@@ -50,8 +50,8 @@ pub(crate) fn starting_in(
     for map in cycles.map(|index| plan.map(index)) {
         let length = map.active_ticks / u64::from(slot_count);
         let mut slots: Vec<Range<u64>> = Vec::new();
-        for piece in &map.pieces {
-            let ticks = piece.offsets_in(from, to);
+        for segment in &map.segments {
+            let ticks = segment.offsets_in(from, to);
             if ticks.is_empty() {
                 continue;
             }
@@ -61,7 +61,7 @@ pub(crate) fn starting_in(
             count += i128::from(touched.end.saturating_sub(touched.start));
             slots.push(touched);
         }
-        // At either end of a piece a slot may have started before the window.
+        // At either end of a segment a slot may have started before the window.
         if !LISTED_SLOTS.allows((count - 2 * edges).max(0)) {
             return Err(count);
         }
@@ -76,7 +76,7 @@ pub(crate) fn starting_in(
 
 /// The first slots that start at or after an instant: as many as a cycle has, which are not
 /// more than are listed.
-pub(crate) fn starting_from(plan: &Plan, slot_count: u32, from: i64) -> Vec<SlotSpan> {
+pub(crate) fn starting_from(plan: &CyclePlan, slot_count: u32, from: i64) -> Vec<SlotSpan> {
     let cycle = plan.axis.at(from);
     let mut found: Vec<SlotSpan> = (cycle - 1..cycle + 4)
         .map(|index| plan.map(index))
@@ -93,7 +93,7 @@ pub(crate) fn starting_from(plan: &Plan, slot_count: u32, from: i64) -> Vec<Slot
 /// The slot that runs at an instant; none outside of the active windows, but where the runs of a
 /// time come that the clock skips. While the clock shows an hour for the second time, only a slot
 /// runs that goes on after it.
-pub(crate) fn running_at(plan: &Plan, slot_count: u32, instant: i64) -> Option<SlotSpan> {
+pub(crate) fn running_at(plan: &CyclePlan, slot_count: u32, instant: i64) -> Option<SlotSpan> {
     let axis = &plan.axis;
     let wall = axis.wall_at(instant);
     let index = axis.holding(wall);
@@ -105,16 +105,22 @@ pub(crate) fn running_at(plan: &Plan, slot_count: u32, instant: i64) -> Option<S
         SlotSpan::new(map, slot_count, tick / length).filter(|slot| slot.holds(instant))
     };
     let map = plan.map(index);
-    let shown =
-        map.pieces.iter().find(|piece| (piece.wall..piece.wall + piece.ticks).contains(&offset));
-    let shown = shown.and_then(|piece| slot_of(&map, piece.offset + (offset - piece.wall)));
+    let shown = map
+        .segments
+        .iter()
+        .find(|segment| (segment.wall..segment.wall + segment.ticks).contains(&offset));
+    let shown = shown.and_then(|segment| slot_of(&map, segment.offset + (offset - segment.wall)));
     shown.or_else(|| {
         let maps: Vec<CycleMap> = (index - 1..=index + 1).map(|index| plan.map(index)).collect();
-        let pieces = maps.iter().flat_map(|map| map.pieces.iter().map(move |piece| (map, piece)));
-        let (map, piece) = pieces
-            .filter(|(_, piece)| piece.instant <= instant)
-            .filter(|(_, piece)| is_active || instant < piece.end())
-            .max_by_key(|(_, piece)| piece.end())?;
-        slot_of(map, piece.offset + (instant - piece.instant).unsigned_abs().min(piece.ticks - 1))
+        let segments =
+            maps.iter().flat_map(|map| map.segments.iter().map(move |segment| (map, segment)));
+        let (map, segment) = segments
+            .filter(|(_, segment)| segment.instant <= instant)
+            .filter(|(_, segment)| is_active || instant < segment.end())
+            .max_by_key(|(_, segment)| segment.end())?;
+        slot_of(
+            map,
+            segment.offset + (instant - segment.instant).unsigned_abs().min(segment.ticks - 1),
+        )
     })
 }

@@ -3,14 +3,14 @@
 use core::ops::Range;
 
 use super::cumulative::Cumulative;
-use super::exclusion::ExclusionPolicy;
-use super::forbidden::{Forbidden, counted_forbidden, forbidden, without};
-use super::map::{CycleMap, Piece};
-use super::plan::Plan;
+use super::exclusions::{ExcludedSpan, counted_excluded, excluded, without};
+use super::map::{CycleMap, Segment};
+use super::plan::CyclePlan;
+use super::spec::ExclusionPolicy;
 
 /// What becomes of a regular run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum RunFate {
     /// It happens.
     Regular,
     /// It happens at this instant.
@@ -55,7 +55,7 @@ pub(crate) struct Timeline {
     cycles: Range<i64>,
     /// The maps of these cycles and, where there are exclusions, of those around them.
     maps: Vec<CycleMap>,
-    forbidden: Vec<(Forbidden, Deferral)>,
+    forbidden: Vec<(ExcludedSpan, Deferral)>,
     /// The regular runs that exclusions defer.
     deferred: Cumulative,
     /// The active instants that no exclusion holds.
@@ -66,7 +66,7 @@ pub(crate) struct Timeline {
 
 impl Timeline {
     /// Works out some cycles.
-    pub(crate) fn new(plan: &Plan, cycles: Range<i64>) -> Self {
+    pub(crate) fn new(plan: &CyclePlan, cycles: Range<i64>) -> Self {
         if plan.exclusions.is_empty() {
             let maps = cycles.clone().map(|index| plan.map(index)).collect();
             let none = Cumulative::default;
@@ -81,10 +81,10 @@ impl Timeline {
         let first = axis.holding(axis.wall_at(from)) - 1;
         let last = axis.holding(axis.wall_at(to)) + 1;
         let maps: Vec<CycleMap> = (first..=last).map(|index| plan.map(index)).collect();
-        let (spans, span_count) = counted_forbidden(&plan.exclusions, from, to);
+        let (spans, span_count) = counted_excluded(&plan.exclusions, from, to);
         let (deferred, next_runs) = held_runs(plan, &maps, &spans);
         let usable = usable(plan, &spans, from, to);
-        let deferral = |span: &Forbidden, next_run: i64| {
+        let deferral = |span: &ExcludedSpan, next_run: i64| {
             let first_run = deferred.before(span.start);
             let first_tick = usable.before(span.end);
             let is_whole = from < span.start && span.end < to;
@@ -100,20 +100,15 @@ impl Timeline {
         Self { cycles, maps, forbidden, deferred, usable, span_count }
     }
 
-    /// How much it holds: pieces of cycles, and spans.
+    /// How much it holds: segments of cycles, and spans.
     pub(crate) fn size(&self) -> usize {
-        let pieces: usize = self.maps.iter().map(|map| 1 + map.pieces.len()).sum();
-        pieces + self.forbidden.len()
+        let segments: usize = self.maps.iter().map(|map| 1 + map.segments.len()).sum();
+        segments + self.forbidden.len()
     }
 
     /// How much was worked out for it: what it holds, or where exclusions overlap, more.
     pub(crate) fn work(&self) -> usize {
         self.size().max(self.span_count)
-    }
-
-    /// The cycles that were asked for.
-    pub(crate) fn cycles(&self) -> Range<i64> {
-        self.cycles.clone()
     }
 
     /// The map of one of the cycles.
@@ -128,26 +123,22 @@ impl Timeline {
     }
 
     /// What becomes of a regular run.
-    pub(crate) fn fate(&self, instant: i64) -> Fate {
+    pub(crate) fn fate(&self, instant: i64) -> RunFate {
         let behind = self.forbidden.partition_point(|(span, _)| span.start <= instant);
         let held = behind.checked_sub(1).and_then(|index| self.forbidden.get(index));
         let Some((span, deferral)) = held.filter(|(span, _)| instant < span.end) else {
-            return Fate::Regular;
+            return RunFate::Regular;
         };
         if span.policy == ExclusionPolicy::Skip || deferral.ticks == 0 {
-            return Fate::Skipped;
+            return RunFate::Skipped;
         }
         let run = self.deferred.before(instant) - deferral.first_run;
-        Fate::Deferred(self.usable.instant_of(deferral.first_tick + deferral.tick_of(run)))
+        RunFate::Deferred(self.usable.instant_of(deferral.first_tick + deferral.tick_of(run)))
     }
 
     /// The parts of [`from`, `to`) in which something is forbidden, and whether what is held
     /// there is skipped.
-    pub(crate) fn forbidden_in(
-        &self,
-        from: i64,
-        to: i64,
-    ) -> impl Iterator<Item = (i64, i64, bool)> {
+    pub(crate) fn excluded_in(&self, from: i64, to: i64) -> impl Iterator<Item = (i64, i64, bool)> {
         let first = self.forbidden.partition_point(|(span, _)| span.end <= from);
         self.forbidden.iter().skip(first).take_while(move |(span, _)| span.start < to).map(
             move |(span, deferral)| {
@@ -195,18 +186,22 @@ impl Timeline {
 
 /// The regular runs that are deferred, and for each span the earliest run that any of those
 /// that it holds has one cycle later (the earliest time, if it holds none).
-fn held_runs(plan: &Plan, maps: &[CycleMap], spans: &[Forbidden]) -> (Cumulative, Vec<i64>) {
+fn held_runs(
+    plan: &CyclePlan,
+    maps: &[CycleMap],
+    spans: &[ExcludedSpan],
+) -> (Cumulative, Vec<i64>) {
     let mut next_runs = vec![i64::MAX; spans.len()];
     let mut held = Vec::new();
-    let mut hold = |map: &CycleMap, next: Option<&CycleMap>, piece: &Piece| {
-        let first = spans.partition_point(|span| span.end <= piece.instant);
+    let mut hold = |map: &CycleMap, next: Option<&CycleMap>, segment: &Segment| {
+        let first = spans.partition_point(|span| span.end <= segment.instant);
         let within = spans.iter().zip(&mut next_runs).skip(first);
-        for (span, next_run) in within.take_while(|(span, _)| span.start < piece.end()) {
-            let offsets = piece.offsets_in(span.start, span.end);
+        for (span, next_run) in within.take_while(|(span, _)| span.start < segment.end()) {
+            let offsets = segment.offsets_in(span.start, span.end);
             if span.policy == ExclusionPolicy::Skip || offsets.is_empty() {
                 continue;
             }
-            let instants = piece.instants_of(&offsets);
+            let instants = segment.instants_of(&offsets);
             held.push((instants.start, instants.end));
             if let Some(next) = next {
                 let moved = plan.moved(offsets, map.active_ticks, next.active_ticks);
@@ -217,7 +212,7 @@ fn held_runs(plan: &Plan, maps: &[CycleMap], spans: &[Forbidden]) -> (Cumulative
     };
     let nexts = maps.iter().skip(1).map(Some).chain([None]);
     for (map, next) in maps.iter().zip(nexts) {
-        map.pieces.iter().for_each(|piece| hold(map, next, piece));
+        map.segments.iter().for_each(|segment| hold(map, next, segment));
     }
     let next_runs = next_runs.into_iter().map(|run| if run == i64::MAX { i64::MIN } else { run });
     let next_runs = next_runs.collect();
@@ -226,20 +221,25 @@ fn held_runs(plan: &Plan, maps: &[CycleMap], spans: &[Forbidden]) -> (Cumulative
 
 /// The instants of [`from`, `to`) at which the wall clock shows an active time and nothing is
 /// forbidden.
-fn usable(plan: &Plan, spans: &[Forbidden], from: i64, to: i64) -> Cumulative {
+fn usable(plan: &CyclePlan, spans: &[ExcludedSpan], from: i64, to: i64) -> Cumulative {
     Cumulative::of(usable_spans(plan, spans, from, to))
 }
 
 /// The same as spans, in order, from the instant on: so many as hold `ticks`, or as there are in
 /// `most_cycles` from there.
-pub(crate) fn usable_from(plan: &Plan, from: i64, ticks: u64, most_cycles: i64) -> Vec<Range<i64>> {
+pub(crate) fn usable_from(
+    plan: &CyclePlan,
+    from: i64,
+    ticks: u64,
+    most_cycles: i64,
+) -> Vec<Range<i64>> {
     let step = plan.axis.longest().cast_signed();
     let (mut found, mut left) = (Vec::new(), ticks);
     for start in (0..most_cycles).map(|cycle| from + cycle * step) {
         if left == 0 {
             break;
         }
-        let spans = forbidden(&plan.exclusions, start, start + step);
+        let spans = excluded(&plan.exclusions, start, start + step);
         for (start, end) in usable_spans(plan, &spans, start, start + step) {
             let length = (end - start).unsigned_abs().min(left);
             if length > 0 {
@@ -251,7 +251,7 @@ pub(crate) fn usable_from(plan: &Plan, from: i64, ticks: u64, most_cycles: i64) 
     found
 }
 
-fn usable_spans(plan: &Plan, spans: &[Forbidden], from: i64, to: i64) -> Vec<(i64, i64)> {
+fn usable_spans(plan: &CyclePlan, spans: &[ExcludedSpan], from: i64, to: i64) -> Vec<(i64, i64)> {
     let mut active = Vec::new();
     if plan.windows.is_empty() {
         active.push((from, to));

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::plan::Plan;
+use super::plan::CyclePlan;
 use super::timeline::Timeline;
 
 /// Active ticks of a cycle.
@@ -16,7 +16,7 @@ pub(crate) struct ActiveTicks {
 
 /// The active ticks whose IDs run in [`from`, `to`), exclusions considered. The window must not
 /// be much longer than a cycle.
-pub(crate) fn running_in(plan: &Plan, from: i64, to: i64) -> Vec<ActiveTicks> {
+pub(crate) fn running_in(plan: &CyclePlan, from: i64, to: i64) -> Vec<ActiveTicks> {
     let axis = &plan.axis;
     let first = axis.holding(axis.wall_at(from - axis.reach())) - 1;
     let last = axis.holding(axis.wall_at(to)) + 1;
@@ -24,9 +24,9 @@ pub(crate) fn running_in(plan: &Plan, from: i64, to: i64) -> Vec<ActiveTicks> {
     let instants = timeline.regular_instants_of(from, to);
     let mut running = Vec::new();
     for map in timeline.asked_maps() {
-        for piece in &map.pieces {
+        for segment in &map.segments {
             for (from, to) in &instants {
-                let ticks = piece.offsets_in(*from, *to);
+                let ticks = segment.offsets_in(*from, *to);
                 if !ticks.is_empty() {
                     running.push(ActiveTicks { of: map.active_ticks, ticks });
                 }

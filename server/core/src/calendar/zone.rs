@@ -104,8 +104,8 @@ mod tests {
                 let walls = zone.wall_offsets(low, low + 300_000);
                 for edge in [at + before, at + after] {
                     for wall in [edge - 1, edge, edge + 1, edge - 1_800, edge + 1_800] {
-                        let piece = walls.iter().rev().find(|(since, _)| *since <= wall).unwrap();
-                        assert_eq!(wall - piece.1, compatible(&zone, wall), "{name} {wall}");
+                        let segment = walls.iter().rev().find(|(since, _)| *since <= wall).unwrap();
+                        assert_eq!(wall - segment.1, compatible(&zone, wall), "{name} {wall}");
                     }
                 }
             }

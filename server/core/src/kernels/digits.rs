@@ -5,7 +5,7 @@ use super::isa::{Aligned, Isa, Piece, Row};
 use super::md5::{BLOCK, Block, Compress, Fronts};
 use super::places::Places;
 use super::salt::Salt;
-use crate::id::Integer;
+use crate::ids::Integer;
 
 const UUID_LEN: usize = 36;
 /// The last byte of a block at which an integer's text may begin: it ends before the length, which

@@ -6,8 +6,8 @@ use super::isa::{Baseline, Isa};
 use super::messages::Texts;
 use super::salt::Salt;
 use super::{Kernel, Level};
-use crate::id::Id;
-use crate::placement::hash;
+use crate::ids::Id;
+use crate::ids::hash;
 
 /// The first 8 bytes, big-endian, of MD5(salt ‖ canonical text) of each ID, appended to `hashes`
 /// in order: what [`hash`] says of each.

@@ -5,7 +5,7 @@ use super::md5::{BLOCK, Block, Compress, Fronts};
 use super::places::Places;
 use super::salt::Salt;
 use super::text;
-use crate::id::Id;
+use crate::ids::Id;
 
 /// Blocks of the longest message that is hashed beside others; longer ones are hashed alone.
 const BLOCKS: usize = 4;

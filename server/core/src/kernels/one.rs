@@ -3,7 +3,7 @@
 use core::num::NonZeroU64;
 
 use super::seeding::{BASE, DRAWN, MIDDLE, STATE, drawn, first_pass, next_by_word, second_pass};
-use crate::id::Integer;
+use crate::ids::Integer;
 use crate::twister::{Key, Profile, Twister, Words};
 
 /// The first number below `limit` that the twister of `seed` draws: what [`Twister::below`] says.

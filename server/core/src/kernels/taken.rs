@@ -1,7 +1,7 @@
 //! IDs taken in by rows, sorted by what their keys are.
 
 use super::isa::Row;
-use crate::id::Integer;
+use crate::ids::Integer;
 use crate::twister::{Key, MAX_WORDS, Profile, Words};
 
 /// The keys of a row of twisters: all of the same kind and length.

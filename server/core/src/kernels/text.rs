@@ -2,7 +2,7 @@
 
 use core::fmt::Write as _;
 
-use crate::id::{Id, Integer};
+use crate::ids::{Id, Integer};
 
 /// Writes the canonical text of `id` to the front of `to`; how long it is, if it fits with some
 /// room. Nothing but zeros is written behind it.

@@ -8,7 +8,7 @@ use super::isa::{Aligned, Baseline, Isa, Row};
 use super::seeding::{DRAWN, STATE, SeedAndDraw};
 use super::taken::{Seeds, Taken, Waiting};
 use super::{Kernel, Level, one};
-use crate::id::Integer;
+use crate::ids::Integer;
 use crate::twister::{Profile, Twister};
 
 /// Lanes of a row of few IDs.

@@ -1,6 +1,9 @@
 //! How jobs are lent.
 
-use crate::limits::{CONSUMER_LEASES, LEASE_MILLIS, MAX_ATTEMPTS, OUTSTANDING_LEASES};
+use crate::limits::{
+    CONSUMER_LEASES, DEFAULT_CONSUMER_LEASES, DEFAULT_LEASE_MILLIS, DEFAULT_MAX_ATTEMPTS,
+    LEASE_MILLIS, MAX_ATTEMPTS, OUTSTANDING_LEASES,
+};
 use crate::rejection::{Rejection, in_range};
 
 /// How jobs are lent, not yet checked.
@@ -17,12 +20,12 @@ pub struct LeaseSpec {
 }
 
 impl Default for LeaseSpec {
-    /// 30 s, 5 attempts, 1,024 jobs for a consumer, as many in all as there may be.
+    /// The defaults of the table of limits, and as many jobs in all as there may be.
     fn default() -> Self {
         Self {
-            lease_millis: 30_000,
-            max_attempts: 5,
-            max_consumer_leases: 1_024,
+            lease_millis: DEFAULT_LEASE_MILLIS,
+            max_attempts: DEFAULT_MAX_ATTEMPTS,
+            max_consumer_leases: DEFAULT_CONSUMER_LEASES,
             max_outstanding: OUTSTANDING_LEASES.maximum,
         }
     }

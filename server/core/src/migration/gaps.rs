@@ -119,10 +119,11 @@ impl Migration<'_> {
     fn bounds(&self, range: &Range<u128>) -> Option<Bounds> {
         let runs = |key: u128| {
             let (old, new) = (self.old.place_of_key(key), self.new.place_of_key(key));
-            let (old, new) = (self.old_clock.times(&old), self.new_clock.times(&new));
-            let first = new.first_from(self.cutover)?;
-            let second = new.first_from(first.unix_millis + 1)?;
-            Some((old.last_before(self.cutover)?, first, second))
+            let (old, new) = (self.old_cycles.runs_of(&old), self.new_cycles.runs_of(&new));
+            // Of plain periods there is nothing to work out.
+            let first = new.next(self.cutover).ok().flatten()?;
+            let second = new.next(first.unix_millis + 1).ok().flatten()?;
+            Some((old.last(self.cutover).ok().flatten()?, first, second))
         };
         let (old_first, new_first, second_first) = runs(range.start)?;
         let (old_last, new_last, second_last) = runs(range.end - 1)?;

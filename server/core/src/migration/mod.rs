@@ -11,13 +11,13 @@ mod steps;
 
 pub use steps::Step;
 
+use crate::calendar::Exhausted;
 use crate::limits::SEARCHED_CYCLES;
 use crate::placement::{Place, Placement};
 use crate::rejection::{Reason, Rejection};
-use crate::runs::Clock;
+use crate::runs::{CycleCache, Run};
 use crate::schedule::Schedule;
 use crate::time::{Moment, Span};
-use crate::timetable::Run;
 
 /// What a change of schedule moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,8 +37,8 @@ pub enum Path {
 pub struct Migration<'a> {
     old: &'a Schedule,
     new: &'a Schedule,
-    old_clock: Clock<'a>,
-    new_clock: Clock<'a>,
+    old_cycles: CycleCache<'a>,
+    new_cycles: CycleCache<'a>,
     cutover: i64,
     min_gap: i64,
     path: Path,
@@ -62,6 +62,30 @@ impl Crossing {
     #[must_use]
     pub const fn gap(&self) -> Span {
         Span::from_millis(self.first_new.unix_millis.abs_diff(self.last_old.unix_millis))
+    }
+}
+
+/// Why it is not known how an ID goes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoCrossing {
+    /// Exclusions skip each old run in 1,000 cycles before the cutover.
+    NoOldRun,
+    /// Exclusions skip each new run in 1,000 cycles after the cutover.
+    NoNewRun,
+    /// Too much would have to be worked out, of the schedule in this field (`old_schedule` or
+    /// `new_schedule`): then it is not known of any ID.
+    Exhausted(&'static str),
+}
+
+impl From<NoCrossing> for Rejection {
+    fn from(cause: NoCrossing) -> Self {
+        match cause {
+            NoCrossing::NoOldRun => no_run("old_schedule", "before"),
+            NoCrossing::NoNewRun => no_run("new_schedule", "after"),
+            NoCrossing::Exhausted(field) => {
+                Self { field: field.to_owned(), ..Self::from(Exhausted) }
+            }
+        }
     }
 }
 
@@ -90,8 +114,8 @@ impl<'a> Migration<'a> {
         Ok(Self {
             old,
             new,
-            old_clock: old.clock(),
-            new_clock: new.clock(),
+            old_cycles: old.cycle_cache(cutover),
+            new_cycles: new.cycle_cache(cutover),
             cutover: cutover.unix_millis_ceil(),
             min_gap: min_gap.millis_ceil().cast_signed(),
             path: path(old, new),
@@ -107,38 +131,29 @@ impl<'a> Migration<'a> {
     /// How the ID goes over that stands at these places.
     ///
     /// # Errors
-    /// When exclusions leave it no last old run, or no first new one; without a field.
-    pub fn crossing(&self, old_place: &Place, new_place: &Place) -> Result<Crossing, Rejection> {
-        let (old, new) = (self.old_clock.times(old_place), self.new_clock.times(new_place));
-        let last_old =
-            old.last_before(self.cutover).ok_or_else(|| no_run("old_schedule", "before"))?;
+    /// When exclusions leave it no last old run, or no first new one, or too much would have to be
+    /// worked out to know.
+    pub fn crossing(&self, old_place: &Place, new_place: &Place) -> Result<Crossing, NoCrossing> {
+        let (old, new) = (self.old_cycles.runs_of(old_place), self.new_cycles.runs_of(new_place));
+        let of_old = |_| NoCrossing::Exhausted("old_schedule");
+        let of_new = |_| NoCrossing::Exhausted("new_schedule");
+        let last_old = old.last(self.cutover).map_err(of_old)?;
+        let last_old = last_old.ok_or(NoCrossing::NoOldRun)?;
         let allowed_from = self.cutover.max(last_old.unix_millis + self.min_gap);
-        let first_new =
-            new.first_from(allowed_from).ok_or_else(|| no_run("new_schedule", "after"))?;
-        let unchanged = old.first_from(self.cutover);
+        let first_new = new.next(allowed_from).map_err(of_new)?.ok_or(NoCrossing::NoNewRun)?;
+        let unchanged = old.next(self.cutover).map_err(of_old)?;
         Ok(Crossing {
             last_old,
             first_new,
-            left_out: new.count(self.cutover..allowed_from),
+            left_out: new.count(self.cutover..allowed_from).map_err(of_new)?,
             moved: unchanged.is_none_or(|run| run.unix_millis != first_new.unix_millis),
         })
     }
 
-    /// Refuses what took too much: to be asked behind the crossings.
-    ///
-    /// # Errors
-    /// When more than the limit of cycles and excluded spans were needed; naming `old_schedule`
-    /// or `new_schedule`.
-    pub fn check_work(&self) -> Result<(), Rejection> {
-        let named = |field: &str, refused| Rejection { field: field.to_owned(), ..refused };
-        self.old_clock.worked_out().check().map_err(|refused| named("old_schedule", refused))?;
-        self.new_clock.worked_out().check().map_err(|refused| named("new_schedule", refused))
-    }
-
     /// Another question begins, which may take as much again.
     pub fn begin_answer(&self) {
-        self.old_clock.worked_out().begin();
-        self.new_clock.worked_out().begin();
+        self.old_cycles.begin_answer();
+        self.new_cycles.begin_answer();
     }
 
     /// Whether one key decides the old place and the new one.

@@ -9,10 +9,10 @@
 use core::ops::Range;
 
 use super::Migration;
-use crate::keys::intersection;
 use crate::limits::{MIGRATION_RANGES, MIGRATION_STEPS, PREDICATE_BYTES};
 use crate::placement::Placement;
 use crate::rejection::{Reason, Rejection};
+use crate::runs::intersection;
 use crate::schedule::Schedule;
 use crate::sql::{ColumnSpec, ColumnType, Index, Membership, Predicate};
 use crate::time::{Moment, Span};

@@ -66,6 +66,8 @@ pub(super) struct Intake {
     /// Before this time none is dropped.
     next_drop: u64,
     held: Room,
+    /// Groups that were dropped without a commit.
+    dropped: u64,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -139,8 +141,14 @@ impl Intake {
         self.partial.get(id).map(|partial| partial.ends.len() as u64)
     }
 
+    /// How many groups have been dropped without a commit.
+    pub(super) const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
     pub(super) fn clear(&mut self) {
-        *self = Self::default();
+        let dropped = self.dropped + self.partial.len() as u64;
+        *self = Self { dropped, ..Self::default() };
     }
 
     /// Drops groups whose next part has not come in time.
@@ -148,7 +156,7 @@ impl Intake {
         if now < self.next_drop {
             return;
         }
-        let Self { partial, by_age, held, next_drop, .. } = self;
+        let Self { partial, by_age, held, next_drop, dropped, .. } = self;
         *next_drop = u64::MAX;
         partial.retain(|id, group| {
             let drop_at = group.last_part + PARTIAL_GROUP_MILLIS.max_size() as u64;
@@ -158,6 +166,7 @@ impl Intake {
             }
             held.take(group.cost(id));
             by_age.remove(&group.age);
+            *dropped += 1;
             false
         });
     }

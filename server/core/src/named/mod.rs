@@ -2,16 +2,21 @@
 //!
 //! Delivery is at least once, and never are two unexpired leases on one job. The machine is
 //! free of I/O and of clocks: calls and the time go in, answers come out. A store keeps one
-//! for each name and passes it the time, in milliseconds since the process began; so an
-//! earlier process's leases have ended when a lease's length has passed.
+//! for each name and passes it the time, in milliseconds since the spread was opened.
+//!
+//! A spread is opened after its earlier life has ended: its process is gone, or it was
+//! discarded or closed in this one. Every lease of that life was given or extended before then,
+//! so before time 0. All of them have ended when the time is one lease's length, and until then
+//! groups with a receipt of another epoch wait.
 
 mod dead_letters;
+mod ended;
 mod group;
 mod intake;
 mod queue;
 mod spec;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -22,16 +27,21 @@ pub use self::intake::{Commit, GroupPart, Receipt};
 pub use self::spec::NamedSpreadSpec;
 
 use self::dead_letters::DeadLetters;
+use self::ended::{End, EndedGroups};
 use self::group::{Group, Marks};
 use self::intake::{Complete, Intake, check_id, cost, differs, digest, full, wrong_hash};
 use self::queue::{Job, Queue, Waiting};
 use self::spec::Room;
 use crate::lease::{LeaseId, Leases, Outcome, Settlement, Verdict};
-use crate::limits::{
-    ANSWER_BYTES, ANSWER_RANGES, CONSUMER_NAME, REMEMBERED_GROUPS, SPREAD_CONSUMERS,
-};
+use crate::limits::{ANSWER_BYTES, ANSWER_RANGES, CONSUMER_NAME, SPREAD_CONSUMERS};
 use crate::rejection::{Reason, Rejection};
 use crate::spread::{Certificate, Spread};
+
+/// Memory that a group takes beside its ID and its jobs, in bytes.
+pub const GROUP_MEMORY: u64 = 480;
+
+/// Memory that a lease takes, in bytes.
+const LEASE_MEMORY: u64 = 160;
 
 /// How safe a group is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,7 +156,7 @@ pub struct NamedSpread {
     leases: Leases<Job, Arc<str>>,
     dead_letters: DeadLetters,
     settled_jobs: u64,
-    ended: Ended,
+    ended: EndedGroups,
     /// Empty between calls; kept for its room.
     outcomes: Vec<Outcome<Job>>,
 }
@@ -172,7 +182,7 @@ impl NamedSpread {
             leases: Leases::try_new(epoch, &spec.leases())?,
             dead_letters: DeadLetters::default(),
             settled_jobs: 0,
-            ended: Ended::default(),
+            ended: EndedGroups::default(),
             outcomes: Vec::new(),
         })
     }
@@ -256,7 +266,7 @@ impl NamedSpread {
     fn add(&mut self, complete: Complete, now: u64) {
         let Complete { id, content, sha256, first_receipt, settled } = complete;
         let earlier = first_receipt.filter(|receipt| receipt.epoch != self.epoch);
-        // The process began after that receipt's leases did.
+        // That receipt's leases were given before time 0, at which this life of the spread began.
         let lease = |receipt: Receipt| receipt.lease_millis.max(self.spec.lease_millis);
         let time = earlier.map_or(0, |receipt| lease(receipt).unsigned_abs());
         let number = self.next_number;
@@ -310,16 +320,20 @@ impl NamedSpread {
     /// How many groups have been settled.
     #[must_use]
     pub const fn ended_groups(&self) -> u64 {
-        self.ended.count
+        self.ended.count()
+    }
+
+    /// How many groups have been dropped without a commit.
+    #[must_use]
+    pub const fn dropped_groups(&self) -> u64 {
+        self.intake.dropped()
     }
 
     /// The groups that were settled after so many others had been; none, if that is too long
     /// ago to say.
     #[must_use]
     pub fn ended_since(&self, count: u64) -> Option<impl Iterator<Item = &str>> {
-        let new = usize::try_from(self.ended.count.checked_sub(count)?).ok()?;
-        let skipped = self.ended.oldest_first.len().checked_sub(new)?;
-        Some(self.ended.oldest_first.iter().skip(skipped).map(|id| &**id))
+        self.ended.since(count)
     }
 
     /// What has become of a group, as of the last call.
@@ -433,10 +447,26 @@ impl NamedSpread {
         self.groups.first_key_value().map(|(_, group)| group.since)
     }
 
-    /// Bytes of the jobs that it holds, with what holding them takes.
+    /// Bytes of memory that it takes: jobs, groups, leases, and the settled groups that it
+    /// remembers.
     #[must_use]
-    pub const fn bytes(&self) -> u64 {
-        self.held.bytes + self.intake.held().bytes
+    pub fn memory(&self) -> u64 {
+        let groups = (self.groups.len() + self.intake.len()) as u64;
+        let leases = (self.leases.leased() + self.leases.waiting()) as u64;
+        let jobs = self.held.bytes + self.intake.held().bytes;
+        jobs + GROUP_MEMORY * groups + LEASE_MEMORY * leases + self.ended.bytes()
+    }
+
+    /// Bytes of [`memory`](Self::memory) that remembering settled groups takes.
+    #[must_use]
+    pub const fn remembered_memory(&self) -> u64 {
+        self.ended.bytes()
+    }
+
+    /// Forgets settled groups, the oldest first, until `bytes` of memory are free or none is
+    /// left. Submitting a forgotten group again runs it again.
+    pub fn forget_ended(&mut self, bytes: u64) {
+        self.ended.forget(bytes);
     }
 
     /// The order of first attempts so far.
@@ -529,37 +559,4 @@ fn check_same(part: &GroupPart, sha256: Digest, job_count: u32) -> Result<(), Re
         return Err(wrong_hash(&commit.sha256));
     }
     Ok(())
-}
-
-/// Settled groups, so that submitting them again is harmless.
-#[derive(Debug, Default)]
-struct Ended {
-    ends: BTreeMap<Arc<str>, End>,
-    oldest_first: VecDeque<Arc<str>>,
-    /// All that there were.
-    count: u64,
-}
-
-#[derive(Debug)]
-struct End {
-    sha256: Digest,
-    job_count: u32,
-    dead_letter_count: u64,
-}
-
-impl Ended {
-    fn get(&self, id: &str) -> Option<&End> {
-        self.ends.get(id)
-    }
-
-    fn add(&mut self, id: Arc<str>, end: End) {
-        self.count += 1;
-        self.ends.insert(Arc::clone(&id), end);
-        self.oldest_first.push_back(id);
-        if self.oldest_first.len() > REMEMBERED_GROUPS.max_size()
-            && let Some(oldest) = self.oldest_first.pop_front()
-        {
-            self.ends.remove(&oldest);
-        }
-    }
 }

@@ -1,7 +1,11 @@
 //! How a named spread is dealt and lent.
 
 use crate::lease::LeaseSpec;
-use crate::limits::{OUTSTANDING_LEASES, SPREAD_BYTES, SPREAD_GROUPS, SPREAD_JOBS};
+use crate::limits::{
+    DEFAULT_CONSUMER_LEASES, DEFAULT_LEASE_MILLIS, DEFAULT_MAX_ATTEMPTS, DEFAULT_SPREAD_BYTES,
+    DEFAULT_SPREAD_GROUPS, DEFAULT_SPREAD_JOBS, OUTSTANDING_LEASES, SPREAD_BYTES, SPREAD_GROUPS,
+    SPREAD_JOBS,
+};
 use crate::rejection::{Reason, Rejection, in_range};
 use crate::spread::{OnShortage, SpreadSpec};
 
@@ -30,12 +34,12 @@ impl NamedSpreadSpec {
     pub const fn new(order: SpreadSpec) -> Self {
         Self {
             order,
-            lease_millis: 30_000,
-            max_attempts: 5,
-            max_consumer_leases: 1_024,
-            max_groups: 65_536,
-            max_jobs: 1_000_000,
-            max_bytes: 64 << 20,
+            lease_millis: DEFAULT_LEASE_MILLIS,
+            max_attempts: DEFAULT_MAX_ATTEMPTS,
+            max_consumer_leases: DEFAULT_CONSUMER_LEASES,
+            max_groups: DEFAULT_SPREAD_GROUPS,
+            max_jobs: DEFAULT_SPREAD_JOBS,
+            max_bytes: DEFAULT_SPREAD_BYTES,
         }
     }
 

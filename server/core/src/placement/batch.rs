@@ -2,8 +2,9 @@
 
 use core::num::NonZeroU64;
 
-use super::{Grid, Place, Placement, unsuitable};
-use crate::id::{Id, Integer};
+use super::grid::unsuitable;
+use super::{Grid, Place, Placement};
+use crate::ids::{Id, Integer};
 use crate::kernels::{self, Kernel};
 use crate::rejection::Rejection;
 

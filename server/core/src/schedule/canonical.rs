@@ -3,7 +3,6 @@
 use core::fmt::Write as _;
 
 use super::Schedule;
-use crate::calendar::{CalendarSpec, CycleWindow, Exclusion, ExclusionSpec, ExclusionTimes};
 use crate::placement::Placement;
 
 pub(super) fn text(schedule: &Schedule) -> String {
@@ -29,7 +28,7 @@ pub(super) fn text(schedule: &Schedule) -> String {
         line("active_window", &format_args!("{start}..{end}"));
     }
     for one in plan.iter().flat_map(|plan| &plan.exclusions) {
-        line("exclusion", &exclusion(one, schedule.tick_millis()));
+        line("exclusion", &one.canonical_text(schedule.tick_millis()));
     }
     line("placement", &schedule.placement().kind().name());
     if let Placement::Twister { bucket_count, profile } = schedule.placement() {
@@ -43,18 +42,4 @@ pub(super) fn text(schedule: &Schedule) -> String {
         line("salt", salt);
     }
     text
-}
-
-/// `DEFER 2026-12-24T00:00:00Z..2026-12-27T00:00:00Z` or
-/// `SKIP DAY Europe/Berlin 79200s..82800s`.
-pub(super) fn exclusion(exclusion: &Exclusion, tick_millis: u64) -> String {
-    let ExclusionSpec { times, policy } = exclusion.spec(tick_millis);
-    match times {
-        ExclusionTimes::Dated { start, end } => format!("{} {start}..{end}", policy.name()),
-        ExclusionTimes::Recurring { calendar, window } => {
-            let CalendarSpec { unit, time_zone } = calendar;
-            let CycleWindow { start, end } = window;
-            format!("{} {} {time_zone} {start}..{end}", policy.name(), unit.name())
-        }
-    }
 }

@@ -1,7 +1,6 @@
 //! The fields of a spec, one by one: in range, or refused by name.
 
 use super::ScheduleSpec;
-use super::cycles::Cycles;
 use crate::limits::{MILLIS_PER_SECOND, PERIOD, RESOLUTION, SALT, SLOT_COUNT, WEIGHT_QUANTUM};
 use crate::placement::{Placement, PlacementKind};
 use crate::rejection::{Reason, Rejection, in_range};
@@ -113,22 +112,10 @@ fn bucket_count(bucket_count: Option<i64>) -> Result<u32, Rejection> {
 /// What the slot count must divide.
 pub(super) struct CycleTicks {
     /// The greatest common divisor of the active ticks of all lengths of a cycle.
-    ticks: u64,
-    tick_millis: u64,
-    /// What that is.
-    name: &'static str,
-}
-
-impl CycleTicks {
-    pub(super) fn new(cycles: &Cycles, tick_millis: u64) -> Self {
-        let ticks = cycles.active_ticks.iter().copied().fold(0, greatest_common_divisor);
-        let name = match (cycles.plan.is_none(), cycles.active_ticks.len()) {
-            (true, _) => "the period",
-            (false, 1) => "the active time",
-            (false, _) => "the active time of every month, so their common divisor",
-        };
-        Self { ticks, tick_millis, name }
-    }
+    pub(super) ticks: u64,
+    pub(super) tick_millis: u64,
+    /// What that is, in words.
+    pub(super) name: &'static str,
 }
 
 pub(super) const fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
@@ -193,13 +180,24 @@ fn default_slot_count(cycle: &CycleTicks) -> Result<u32, Rejection> {
 
 /// The divisors of `period` next to `count`, which is none, in words.
 fn nearest_divisors(period: u64, count: u32) -> String {
-    let divides = |slots: &u32| period.is_multiple_of(u64::from(*slots));
-    let largest = u32::try_from(SLOT_COUNT.maximum).unwrap_or(u32::MAX);
-    let below = (1..count).rev().find(divides);
-    let above = (count + 1..=largest).find(divides);
+    // Of a period with few divisors the search must end too. A divisor is found near the count, or by
+    // how many times it goes into the period; either way the first that is found is the nearest.
+    const STEPS: u64 = 1_024;
+    let (largest, count) = (SLOT_COUNT.maximum.unsigned_abs(), u64::from(count));
+    let times = period / count; // rounded down: the count does not divide the period
+    let divides = |number: &u64| period.is_multiple_of(*number);
+    let below = (count.saturating_sub(STEPS).max(1)..count).rev().find(divides).or_else(|| {
+        let more = (times + 1..=times + STEPS).find(divides);
+        more.map(|times| period / times)
+    });
+    let above = (count + 1..=count + STEPS).find(divides).or_else(|| {
+        let fewer = (times.saturating_sub(STEPS).max(1)..=times).rev().find(divides);
+        fewer.map(|times| period / times)
+    });
+    let above = above.filter(|slots| *slots <= largest);
     match (below, above) {
         (Some(below), Some(above)) => format!("nearest: {below} and {above} slots"),
         (Some(only), None) | (None, Some(only)) => format!("nearest: {only} slots"),
-        (None, None) => "none is near".to_owned(), // 1 divides everything
+        (None, None) => "none is near".to_owned(),
     }
 }

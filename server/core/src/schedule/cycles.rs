@@ -2,10 +2,11 @@
 
 use core::ops::Range;
 
-use super::{CycleSpec, ScheduleSpec, checks};
+use super::checks::{self, CycleTicks, greatest_common_divisor};
+use super::{CycleSpec, ScheduleSpec};
 use crate::calendar::{
-    Axis, CalendarSpec, CalendarUnit, CycleWindow, Exclusion, ExclusionSpec, ExclusionTimes, Plan,
-    Times, Zone, active_ticks,
+    Axis, CalendarSpec, CalendarUnit, CyclePlan, CycleWindow, Exclusion, ExclusionSpec,
+    ExclusionTimes, Times, Zone, active_ticks,
 };
 use crate::limits::{ACTIVE_WINDOWS, EXCLUDED_SPANS, EXCLUSIONS, Limit, MILLIS_PER_SECOND};
 use crate::placement::PlacementKind;
@@ -15,11 +16,24 @@ use crate::time::{Moment, Span};
 /// What the cycles of a schedule are.
 pub(super) struct Cycles {
     /// Where they are more than a period.
-    pub(super) plan: Option<Plan>,
+    pub(super) plan: Option<CyclePlan>,
     /// The start of cycle 0 of a period; the Unix epoch with a calendar.
     pub(super) anchor_millis: i64,
     /// The active ticks of a cycle, for each length that it can have: rising, and at least 1.
     pub(super) active_ticks: Vec<u64>,
+}
+
+impl Cycles {
+    /// What a slot count must divide.
+    pub(super) fn common_ticks(&self, tick_millis: u64) -> CycleTicks {
+        let ticks = self.active_ticks.iter().copied().fold(0, greatest_common_divisor);
+        let name = match (self.plan.is_none(), self.active_ticks.len()) {
+            (true, _) => "the period",
+            (false, 1) => "the active time",
+            (false, _) => "the active time of every month, so their common divisor",
+        };
+        CycleTicks { ticks, tick_millis, name }
+    }
 }
 
 pub(super) fn cycles(spec: &ScheduleSpec, tick_millis: u64) -> Result<Cycles, Rejection> {
@@ -51,7 +65,7 @@ pub(super) fn cycles(spec: &ScheduleSpec, tick_millis: u64) -> Result<Cycles, Re
     let exclusions = exclusions(&spec.exclusions, longest, tick_millis)?;
     let is_plain =
         matches!(axis, Axis::Period { .. }) && windows.is_empty() && exclusions.is_empty();
-    let plan = Plan { axis, windows, exclusions, placement: spec.placement };
+    let plan = CyclePlan { axis, windows, exclusions, placement: spec.placement };
     Ok(Cycles { plan: (!is_plain).then_some(plan), anchor_millis, active_ticks: of_lengths })
 }
 
@@ -167,7 +181,7 @@ fn exclusions(
         let allowed = format!("must be {EXCLUDED_SPANS}: fewer recurring exclusions");
         return Err(Rejection::new(Reason::OutOfRange, "exclusions", value, allowed));
     }
-    checked.sort_by_cached_key(|exclusion| super::canonical::exclusion(exclusion, tick_millis));
+    checked.sort_by_cached_key(|exclusion| exclusion.canonical_text(tick_millis));
     checked.dedup();
     Ok(checked)
 }

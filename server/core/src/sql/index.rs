@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::digits::hexadecimal;
+use crate::ids::hexadecimal;
 use crate::sql::column::{ColumnSpec, Dialect};
 use crate::sql::key::{Key, KeyKind};
 use crate::sql::text;

@@ -3,45 +3,16 @@
 use core::ops::Range;
 
 use crate::limits::PREDICATE_BYTES;
-use crate::placement::PlacementKind;
+use crate::placement::{PlacementKind, hash_bound, smallest_fraction};
 use crate::rejection::{Reason, Rejection};
+use crate::runs::{KeyRanges, Slot};
 use crate::schedule::Schedule;
 use crate::sql::column::{ColumnSpec, Dialect, ParameterStyle};
 use crate::sql::index::Index;
 use crate::sql::key::{self, Key, KeyKind};
+use crate::sql::predicate::{Predicate, Value};
 use crate::sql::text::{self, Binder};
 use crate::time::Moment;
-use crate::timetable::Slot;
-use crate::window::{KeyRanges, hash_bound, smallest_fraction};
-
-/// A condition, for a query's WHERE clause.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Predicate {
-    /// The condition, in parentheses.
-    pub sql: String,
-    /// What to bind, in the order of the placeholders.
-    pub parameters: Vec<Parameter>,
-}
-
-/// A value to bind.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Parameter {
-    /// Its name (`Named`), else empty.
-    pub name: String,
-    /// The value.
-    pub value: Value,
-}
-
-/// A value of SQL.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Value {
-    /// An integer.
-    Integer(i64),
-    /// Hexadecimal digits.
-    Text(String),
-    /// A double.
-    Real(f64),
-}
 
 /// A schedule over a column: which rows a slot or a window holds.
 #[derive(Debug, Clone)]

@@ -9,8 +9,10 @@ mod column;
 mod index;
 mod key;
 mod membership;
+mod predicate;
 mod text;
 
 pub use column::{ColumnSpec, ColumnType, Dialect, ParameterStyle};
 pub use index::Index;
-pub use membership::{Membership, Parameter, Predicate, Value};
+pub use membership::Membership;
+pub use predicate::{Parameter, Predicate, Value};

@@ -1,8 +1,8 @@
 //! SQL as text: names and values that can be nothing else.
 
-use crate::digits::hexadecimal;
+use crate::ids::hexadecimal;
 use crate::sql::column::{Dialect, ParameterStyle};
-use crate::sql::membership::{Parameter, Value};
+use crate::sql::predicate::{Parameter, Value};
 
 /// A name in the quotes of its database, so that no name can be read as anything else.
 ///

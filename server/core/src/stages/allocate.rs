@@ -29,8 +29,9 @@ impl Share {
 /// worth most, of several the first. As the worth of a worker falls with their number, that is
 /// the best of all allocations. Workers whom no stage may have are left over.
 ///
-/// The cost grows with the stages and not with the workers: an estimate in floating point comes
-/// first, and is then corrected worker by worker, by exact comparison alone.
+/// The cost grows with the stages, as S log S, and not with the workers: an estimate in floating
+/// point comes first, which is at most some workers for each stage off, and is then corrected
+/// worker by worker, by exact comparison alone.
 ///
 /// The minima must not be more than the workers.
 #[must_use]
@@ -52,22 +53,60 @@ pub fn allocate(rule: Rule, shares: &[Share], workers: u64) -> Vec<u64> {
 /// Makes the best of all of an estimate.
 fn correct<N: Number>(rule: Rule, shares: &[Share], counts: &mut [u64], workers: u64, sum: u128) {
     let gap = |larger: u128, smaller: u128| u64::try_from(larger - smaller).unwrap_or(u64::MAX);
-    let (mut best, mut least) = if sum < u128::from(workers) {
+    let (best, least) = if sum < u128::from(workers) {
         let best = add::<N>(rule, shares, counts, gap(workers.into(), sum));
         (best, least_loss(rule, shares, counts))
     } else {
         let least = remove::<N>(rule, shares, counts, gap(sum, workers.into()));
         (best_gain(rule, shares, counts), least)
     };
-    // Until no move makes it better: then it is the best of all. After a good estimate there is
-    // nothing to move.
-    while let (Some(gain), Some(loss)) = (best, least)
-        && gain > loss
-    {
-        shift(counts, loss.stage, gain.stage);
-        best = best_gain(rule, shares, counts);
-        least = least_loss(rule, shares, counts);
+    // After a good estimate there is nothing to move.
+    if least.is_some_and(|least| best > Some(least)) {
+        settle::<N>(rule, shares, counts);
     }
+}
+
+/// Moves workers, each from where it is worth least to where it is worth most, until no move makes
+/// the allocation better: then it is the best of all.
+///
+/// A stage that gets a worker gives none, and the reverse: each move makes the next gain smaller
+/// and the next loss larger. So what a stage that gets workers would lose need not be kept up to
+/// date, nor what one that gives workers would gain.
+fn settle<N: Number>(rule: Rule, shares: &[Share], counts: &mut [u64]) {
+    let mut gains: BinaryHeap<Quotient<N>> = gains(rule, shares, counts).collect();
+    let mut losses: BinaryHeap<_> = losses(rule, shares, counts).map(Reverse).collect();
+    while let (Some(best), Some(Reverse(least))) = (gains.pop(), losses.pop())
+        && best > least
+    {
+        if let Some((share, count)) = shares.get(best.stage).zip(counts.get_mut(best.stage)) {
+            *count += 1;
+            gains.extend(gain(rule, best.stage, share, *count));
+        }
+        if let Some((share, count)) = shares.get(least.stage).zip(counts.get_mut(least.stage)) {
+            *count -= 1;
+            losses.extend(loss(rule, least.stage, share, *count).map(Reverse));
+        }
+    }
+}
+
+/// What one worker more would be worth to each stage that may have one.
+fn gains<'a, N: Number + 'a>(
+    rule: Rule,
+    shares: &'a [Share],
+    counts: &'a [u64],
+) -> impl Iterator<Item = Quotient<N>> + 'a {
+    let stages = shares.iter().zip(counts).enumerate();
+    stages.filter_map(move |(stage, (share, count))| gain(rule, stage, share, *count))
+}
+
+/// What the last worker is worth to each stage that need not have it.
+fn losses<'a, N: Number + 'a>(
+    rule: Rule,
+    shares: &'a [Share],
+    counts: &'a [u64],
+) -> impl Iterator<Item = Quotient<N>> + 'a {
+    let stages = shares.iter().zip(counts).enumerate();
+    stages.filter_map(move |(stage, (share, count))| loss(rule, stage, share, *count))
 }
 
 /// What one worker more would be worth to a stage that may have one.
@@ -82,18 +121,13 @@ pub(super) fn gain<N: Number>(
 }
 
 /// What the last worker is worth to a stage that need not have it.
-pub(super) fn loss<N: Number>(
-    rule: Rule,
-    stage: usize,
-    share: &Share,
-    workers: u64,
-) -> Option<Quotient<N>> {
+fn loss<N: Number>(rule: Rule, stage: usize, share: &Share, workers: u64) -> Option<Quotient<N>> {
     let fewer = workers.checked_sub(1).filter(|fewer| *fewer >= share.minimum)?;
     Some(Quotient::new(rule, share.workload, fewer, stage))
 }
 
 /// Adds workers, each where it is worth most; says what one more would be worth.
-pub(super) fn add<N: Number>(
+fn add<N: Number>(
     rule: Rule,
     shares: &[Share],
     allocation: &mut [u64],
@@ -105,9 +139,7 @@ pub(super) fn add<N: Number>(
     let gain_of = |stage: usize, workers: u64| {
         shares.get(stage).and_then(|share| gain(rule, stage, share, workers))
     };
-    let stages = shares.iter().zip(allocation.iter()).enumerate();
-    let gains = stages.filter_map(|(at, (share, workers))| gain(rule, at, share, *workers));
-    let mut gains = largest(gains, count);
+    let mut gains = largest(gains(rule, shares, allocation), count);
     let mut left = count;
     while left > 0 {
         let best = gains.pop()?;
@@ -124,7 +156,7 @@ pub(super) fn add<N: Number>(
 }
 
 /// Removes workers, each where it is worth least; says what the next would be worth.
-pub(super) fn remove<N: Number>(
+fn remove<N: Number>(
     rule: Rule,
     shares: &[Share],
     allocation: &mut [u64],
@@ -136,9 +168,7 @@ pub(super) fn remove<N: Number>(
     let loss_of = |stage: usize, workers: u64| {
         shares.get(stage).and_then(|share| loss(rule, stage, share, workers)).map(Reverse)
     };
-    let stages = shares.iter().zip(allocation.iter()).enumerate();
-    let losses = stages.filter_map(|(at, (share, workers))| loss(rule, at, share, *workers));
-    let mut losses = largest(losses.map(Reverse), count);
+    let mut losses = largest(losses(rule, shares, allocation).map(Reverse), count);
     let mut left = count;
     while left > 0 {
         let Reverse(least) = losses.pop()?;
@@ -169,20 +199,12 @@ fn largest<T: Ord>(mut all: impl Iterator<Item = T>, count: u64) -> BinaryHeap<T
 
 /// What one worker more would be worth, at most.
 fn best_gain<N: Number>(rule: Rule, shares: &[Share], allocation: &[u64]) -> Option<Quotient<N>> {
-    let stages = shares.iter().zip(allocation).enumerate();
-    stages.filter_map(|(stage, (share, workers))| gain(rule, stage, share, *workers)).max()
+    gains(rule, shares, allocation).max()
 }
 
 /// What one worker less would cost, at least.
 fn least_loss<N: Number>(rule: Rule, shares: &[Share], allocation: &[u64]) -> Option<Quotient<N>> {
-    let stages = shares.iter().zip(allocation).enumerate();
-    stages.filter_map(|(stage, (share, workers))| loss(rule, stage, share, *workers)).min()
-}
-
-/// One worker moves.
-pub(super) fn shift(counts: &mut [u64], from: usize, to: usize) {
-    counts.get_mut(from).into_iter().for_each(|count| *count -= 1);
-    counts.get_mut(to).into_iter().for_each(|count| *count += 1);
+    losses(rule, shares, allocation).min()
 }
 
 /// About how many workers each stage gets: those that are worth at least as much as some

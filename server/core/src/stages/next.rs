@@ -49,7 +49,8 @@ pub struct Next {
 }
 
 impl NextSpec {
-    /// Says where the worker goes; none, if every stage is done.
+    /// Says where the worker goes; none, if every stage is done. The cost grows with the stages
+    /// alone.
     ///
     /// # Errors
     /// When a field is out of its range, or the worker's stage has no idle worker.

@@ -96,6 +96,9 @@ impl AllocationSpec {
 
     /// Shares the workers out; none, if every stage is done.
     ///
+    /// The cost grows with the stages, as S log S, and neither with the workers nor with
+    /// `max_moves`.
+    ///
     /// # Errors
     /// When a field is out of its range, or the stages must have more workers than there are.
     pub fn plan(&self) -> Result<Option<Plan>, Rejection> {
@@ -110,11 +113,10 @@ impl AllocationSpec {
         }
         let Checked { workloads, shares, weights, current, .. } = checked;
         let base = forced(self.rule, &shares, &current, workers);
-        let mut counts = base.clone();
-        match max_moves {
-            None => counts = allocate(self.rule, &shares, workers),
-            Some(moves) => improve(self.rule, &shares, &mut counts, moves),
-        }
+        let mut counts = match max_moves {
+            None => allocate(self.rule, &shares, workers),
+            Some(moves) => improve(self.rule, &shares, &base, moves),
+        };
         let (before, after) = (Score::of(&shares, &base), Score::of(&shares, &counts));
         let is_enough = percent == 0 || after.is_below(before, percent);
         let improvement_too_small = !is_enough && counts != base;

@@ -1,4 +1,4 @@
-//! What `offbeat serve` is told, parsed before anything is bound.
+//! The configuration of `offbeat serve`, checked before anything is bound.
 
 mod address;
 mod limits;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use clap::{Args, Parser, ValueEnum};
 use offbeat_core::limits::Limit;
 
-use crate::limits::{GRACE_SECONDS, LISTENERS, SOCKET_UIDS};
+use crate::limits::{ALLOWED_HOSTS, GRACE_SECONDS, LISTENERS, SOCKET_UIDS};
 pub use address::{InvalidAddress, ListenAddress};
 pub use limits::{LimitArgs, Limits};
 pub use log::log_filter;
@@ -31,7 +31,7 @@ pub struct ServeArgs {
     #[arg(long, env = "OFFBEAT_LISTEN", default_value = DEFAULT_ADDRESS, value_delimiter = ',', value_name = "ADDRESS")]
     pub listen: Vec<ListenAddress>,
 
-    /// Where to answer /metrics, /healthz and /readyz: ADDRESS:PORT, unix:PATH or off
+    /// Where to answer /metrics, /livez and /readyz: ADDRESS:PORT, unix:PATH or off
     /// [default: 127.0.0.1:2329, if it is free]
     #[arg(long, env = "OFFBEAT_ADMIN_LISTEN", value_name = "ADDRESS")]
     pub admin_listen: Option<AdminAddress>,
@@ -68,7 +68,7 @@ pub struct ServeArgs {
     #[arg(long, env = "OFFBEAT_SOCKET_MODE", default_value = "0660", value_name = "MODE")]
     pub socket_mode: SocketMode,
 
-    /// Users who may call over Unix sockets, by UID, separated by commas [default: whoever can open the socket]
+    /// Users who may call over Unix sockets, by UID, separated by commas [default: everybody who can open the socket]
     #[arg(
         long,
         env = "OFFBEAT_SOCKET_UIDS",
@@ -78,11 +78,25 @@ pub struct ServeArgs {
     )]
     pub socket_uids: Vec<u32>,
 
-    /// How long requests under way may go on after SIGTERM or SIGINT, in seconds
+    /// A host name that callers on loopback may use besides localhost and addresses; several,
+    /// separated by commas. Others are refused, since a web page may have sent them
+    #[arg(
+        long = "allowed-host",
+        env = "OFFBEAT_ALLOWED_HOST",
+        value_delimiter = ',',
+        value_name = "NAME"
+    )]
+    pub allowed_hosts: Vec<String>,
+
+    /// Answer gRPC reflection, so that grpcurl and the like need no protos
+    #[arg(long, env = "OFFBEAT_REFLECTION", value_parser = clap::builder::BoolishValueParser::new())]
+    pub reflection: bool,
+
+    /// How long requests in flight may go on after SIGTERM or SIGINT, in seconds
     #[arg(long, env = "OFFBEAT_GRACE_PERIOD", default_value_t = 10, value_name = "SECONDS", allow_negative_numbers = true, value_parser = within(GRACE_SECONDS))]
     pub grace_period: i64,
 
-    /// Limits.
+    /// The limits that a deployment may choose.
     #[command(flatten)]
     pub limits: LimitArgs,
 
@@ -94,7 +108,8 @@ pub struct ServeArgs {
     #[arg(long, env = "OFFBEAT_LOG", default_value = "info", value_name = "FILTER")]
     pub log: String,
 
-    /// Export a span for each request to this collector, by OTLP over HTTP: http://HOST:PORT
+    /// Export a span for each request to this collector, by OTLP over HTTP: http(s)://HOST:PORT.
+    /// The OTEL_EXPORTER_OTLP_* variables are heeded, too, and suffice
     #[arg(long, env = "OFFBEAT_OTLP_ENDPOINT", value_name = "URL")]
     pub otlp_endpoint: Option<String>,
 }
@@ -165,7 +180,11 @@ pub struct Config {
     pub socket_mode: SocketMode,
     /// Who may call over Unix sockets; nobody named is everybody.
     pub socket_uids: Vec<u32>,
-    /// How long requests under way may go on after the signal to stop.
+    /// Host names that callers on loopback may use besides `localhost` and addresses.
+    pub allowed_hosts: Vec<String>,
+    /// Whether gRPC reflection is answered.
+    pub reflection: bool,
+    /// How long requests in flight may go on after the signal to stop.
     pub grace_period: Duration,
     /// Limits.
     pub limits: Limits,
@@ -223,6 +242,7 @@ impl Config {
     pub fn try_new(args: &ServeArgs) -> Result<Self, InvalidConfig> {
         within_limit("--listen", args.listen.len(), LISTENERS)?;
         within_limit("--socket-uids", args.socket_uids.len(), SOCKET_UIDS)?;
+        within_limit("--allowed-host", args.allowed_hosts.len(), ALLOWED_HOSTS)?;
         let tls = args.tls_certificate.clone().zip(args.tls_key.clone());
         let tls = tls.map(|(certificate, key)| {
             let client_ca = args.tls_client_ca.clone();
@@ -261,6 +281,8 @@ impl Config {
             schedules: args.schedules.clone(),
             socket_mode: args.socket_mode,
             socket_uids: args.socket_uids.clone(),
+            allowed_hosts: args.allowed_hosts.clone(),
+            reflection: args.reflection,
             grace_period: Duration::from_secs(args.grace_period.unsigned_abs()),
             limits: Limits::try_new(&args.limits).map_err(InvalidConfig)?,
         })
@@ -322,8 +344,8 @@ mod tests {
             ["--socket-mode", "0o660"],
             ["--socket-mode", "1777"],
             ["--socket-uids", "root"],
-            ["--max-streams", "0"],
-            ["--keepalive", "-1"],
+            ["--max-requests", "0"],
+            ["--unary-timeout", "-1"],
         ] {
             assert!(refusal(&flags).contains(flags[0]), "{flags:?}");
         }

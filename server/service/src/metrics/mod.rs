@@ -10,9 +10,9 @@ mod record;
 mod snapshot;
 
 use std::fmt;
-use std::sync::OnceLock;
 use std::time::Duration;
 
+use offbeat_proto::ErrorReason;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::encoding::{EncodeLabelSet, LabelSetEncoder};
 use prometheus_client::metrics::counter::Counter;
@@ -21,13 +21,16 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use tonic::Code;
 
-use crate::rpc::methods::{METHODS, Method};
+use crate::layers::method::Method;
 use lateness::Lateness;
-pub use record::{Record, Trace};
+pub use record::Record;
 pub use snapshot::Snapshot;
 
 /// The content type of [`Metrics::render`].
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// What the names of reasons begin with in the contract, and do not in labels.
+const REASON_PREFIX: &str = "ERROR_REASON_";
 
 /// What every name of ours begins with.
 const PREFIX: &str = "offbeat";
@@ -51,19 +54,11 @@ pub struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     durations: Family<MethodLabel, Histogram, fn() -> Histogram>,
+    refusals: Family<ReasonLabel, Counter>,
     connections: Counter,
-    evictions: Counter,
+    panics: Counter,
     reloads: Family<ReloadLabels, Counter>,
     lateness: Lateness,
-    /// What nearly all requests count in, by method: found once.
-    found: [Found; METHODS.len()],
-}
-
-/// What requests of a method count in that are answered.
-#[derive(Debug)]
-struct Found {
-    answered: OnceLock<Counter>,
-    duration: OnceLock<Histogram>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -74,6 +69,9 @@ struct RequestLabels {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct MethodLabel(&'static str);
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct ReasonLabel(String);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct ReloadLabels {
@@ -98,6 +96,12 @@ impl EncodeLabelSet for MethodLabel {
     }
 }
 
+impl EncodeLabelSet for ReasonLabel {
+    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
+        encode(encoder, &[("reason", &self.0)])
+    }
+}
+
 impl EncodeLabelSet for ReloadLabels {
     fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> fmt::Result {
         encode(encoder, &[("what", self.what), ("result", self.result)])
@@ -110,11 +114,16 @@ impl Default for Metrics {
         let requests = Family::default();
         let durations: Family<_, _, fn() -> Histogram> =
             Family::new_with_constructor(|| Histogram::new(LATENCIES));
-        let (connections, evictions) = (Counter::default(), Counter::default());
+        let (connections, panics) = (Counter::default(), Counter::default());
+        let refusals: Family<ReasonLabel, Counter> = Family::default();
+        for reason in (1..).map_while(|number| ErrorReason::try_from(number).ok()) {
+            // From the start: what begins at 1 has increased by nothing.
+            let reason = reason.as_str_name().trim_start_matches(REASON_PREFIX).to_owned();
+            drop(refusals.get_or_create(&ReasonLabel(reason)));
+        }
         let reloads: Family<ReloadLabels, Counter> = Family::default();
         for what in RELOADED {
             for result in ["ok", "refused"] {
-                // From the start: what begins at 1 has increased by nothing.
                 drop(reloads.get_or_create(&ReloadLabels { what, result }));
             }
         }
@@ -122,13 +131,16 @@ impl Default for Metrics {
         let help = "Time from the head of a request to the end of its answer, of unary methods";
         registry.register("request_duration_seconds", help, durations.clone());
         registry.register("connections_accepted", "Connections accepted", connections.clone());
-        let help = "Connections closed to make room, as they said nothing or were idle";
-        registry.register("connections_evicted", help, evictions.clone());
+        registry.register("panics", "Requests that ended by a bug of the server", panics.clone());
+        registry.register(
+            "refusals",
+            "Refusals sent, by their documented reason",
+            refusals.clone(),
+        );
         let help = "Files of certificates, tokens and schedules read again after a change";
         registry.register("reloads", help, reloads.clone());
         let lateness = Lateness::new(&mut registry);
-        let found = [const { Found { answered: OnceLock::new(), duration: OnceLock::new() } }; _];
-        Self { registry, requests, durations, connections, evictions, reloads, lateness, found }
+        Self { registry, requests, durations, refusals, connections, panics, reloads, lateness }
     }
 }
 
@@ -138,9 +150,9 @@ impl Metrics {
         self.connections.inc();
     }
 
-    /// A connection was closed to make room.
-    pub fn evicted(&self) {
-        self.evictions.inc();
+    /// A request ended by a bug.
+    pub fn panicked(&self) {
+        self.panics.inc();
     }
 
     /// A file was read again.
@@ -155,24 +167,15 @@ impl Metrics {
         self.lateness.record(schedule, kind, millis)
     }
 
-    fn request(&self, method: &Method, code: Code, took: Duration) {
-        let labels = || RequestLabels { method: method.name(), code: code_name(code) };
-        let counter = || self.requests.get_or_create_owned(&labels());
-        let label = || MethodLabel(method.name());
-        let histogram = || self.durations.get_or_create_owned(&label());
-        let is_it = |known: &&Method| std::ptr::eq(*known, method);
-        let mut found = METHODS.iter().zip(&self.found);
-        let found = found.find(|(known, _)| is_it(known)).map(|(_, found)| found);
-        match found.filter(|_| code == Code::Ok) {
-            Some(found) => found.answered.get_or_init(counter).inc(),
-            None => counter().inc(),
-        };
+    fn request(&self, method: &'static Method, code: Code, reason: Option<&str>, took: Duration) {
+        let labels = RequestLabels { method: &method.name, code: code_name(code) };
+        self.requests.get_or_create(&labels).inc();
+        if let Some(reason) = reason {
+            let reason = reason.trim_start_matches(REASON_PREFIX).to_owned();
+            self.refusals.get_or_create(&ReasonLabel(reason)).inc();
+        }
         if !method.streaming {
-            let took = took.as_secs_f64();
-            match found {
-                Some(found) => found.duration.get_or_init(histogram).observe(took),
-                None => histogram().observe(took),
-            }
+            self.durations.get_or_create(&MethodLabel(&method.name)).observe(took.as_secs_f64());
         }
     }
 

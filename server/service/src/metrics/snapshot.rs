@@ -1,14 +1,12 @@
 //! What a server holds at a moment, as gauges.
 
 use prometheus_client::encoding::EncodeGaugeValue;
-use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 use super::PREFIX;
-use crate::rpc::refusals;
 use crate::spreads::Totals;
 
 /// What a server holds at a moment.
@@ -57,11 +55,6 @@ impl Snapshot {
             jobs.get_or_create(&[("state", state)]).set(count);
         }
         registry.register("spread_jobs", "Jobs of named spreads, by state", jobs);
-        let given: Family<[(&str, &str); 1], Counter> = Family::default();
-        for (reason, count) in refusals::counted() {
-            given.get_or_create(&[("reason", reason)]).inc_by(count);
-        }
-        registry.register("refusals", "Refusals, by their documented reason", given);
         registry
     }
 }

@@ -1,297 +1,143 @@
-//! Counts the HTTP/2 frames (RFC 9113, 4.1) of a connection as its bytes pass, to end floods
-//! that the protocol's library answers for ever: pings, settings, window updates, priorities
-//! and the like, and requests so malformed that each is reset.
+//! Counts the HTTP/2 frames (RFC 9113, 4.1) that a peer sends without asking for anything. hyper
+//! and h2 bound what they store of such frames, not how many they answer: a flood of pings,
+//! settings, window updates or priorities would keep a core at work for ever.
 
 use std::io;
 
 use tokio::time::Instant;
 
-use crate::limits::{FRAME_CREDIT, FRAMES_PER_SECOND};
+use crate::limits::{CONTROL_FRAMES, CONTROL_FRAMES_PER_SECOND};
 
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const HEADER: usize = 9;
 
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
 const CONTINUATION: u8 = 9;
 
-/// Resets with these codes tell of no fault of the peer: `NO_ERROR`, `INTERNAL_ERROR`,
-/// `REFUSED_STREAM`, `CANCEL`.
-const BLAMELESS: [u8; 4] = [0, 2, 7, 8];
-
-/// Frames that a request earns, and each frame of data.
-const EARNED_BY_REQUEST: u64 = 8;
-const EARNED_BY_DATA: u64 = 2;
-/// Shorter data hold no message that says anything: its prefix and a field. Pieces of a message
-/// may be as short, at its ends, but not all. (The library minds them where nobody reads them.)
-const TINY: usize = 7;
-/// Bytes of answers that earn one: a reader tells of the room it has made.
-const BYTES_PER_FRAME: u64 = 256;
-
-/// What passes on one connection.
+/// The control frames of one connection.
 #[derive(Debug)]
-pub struct FrameMeter {
-    /// Bytes of the preface that have come; `None` if it is no HTTP/2.
+pub struct ControlFrames {
+    /// Bytes of the preface that have come; `None` if the peer does not speak HTTP/2.
     preface: Option<usize>,
-    read: Frames,
-    written: Frames,
-    /// Frames of no use that may still come.
-    credit: u64,
+    header: [u8; HEADER],
+    header_len: usize,
+    /// Bytes of the frame's payload that are still to come.
+    payload: usize,
+    /// Control frames that may still come.
+    credit: f64,
     refilled: Instant,
-    bytes_written: u64,
-    resets_left: usize,
 }
 
-impl FrameMeter {
-    /// A connection on which errors of the peer may cause so many resets.
-    #[must_use]
-    pub fn new(resets: usize) -> Self {
+impl Default for ControlFrames {
+    fn default() -> Self {
         Self {
             preface: Some(0),
-            read: Frames::default(),
-            written: Frames::default(),
-            credit: FRAME_CREDIT.maximum.unsigned_abs(),
+            header: [0; HEADER],
+            header_len: 0,
+            payload: 0,
+            credit: f64::from(most()),
             refilled: Instant::now(),
-            bytes_written: 0,
-            resets_left: resets,
         }
     }
+}
 
-    /// Whether its preface has come.
-    #[must_use]
-    pub fn is_http2(&self) -> bool {
-        self.preface == Some(PREFACE.len())
-    }
+fn most() -> u32 {
+    u32::try_from(CONTROL_FRAMES.maximum).unwrap_or(u32::MAX)
+}
 
-    /// Bytes of the peer; says what the frames that ended in them cost, in frames: each of those
-    /// that begin requests `cost_of_request`.
+impl ControlFrames {
+    /// Takes bytes that were read.
     ///
     /// # Errors
-    /// When they go on with frames that carry nothing.
-    pub fn pass_in(&mut self, mut bytes: &[u8], cost_of_request: usize) -> io::Result<usize> {
-        let Some(seen) = self.preface else {
-            return Ok(0);
-        };
-        let rest = PREFACE.get(seen..).unwrap_or_default();
-        let (now, later) = bytes.split_at(rest.len().min(bytes.len()));
-        if !rest.starts_with(now) {
-            self.preface = None; // HTTP/1.1, or nonsense
-            return Ok(0);
+    /// When there have been too many control frames: the connection must end.
+    pub fn read(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut rest = bytes;
+        while let Some(seen) = self.preface.filter(|seen| *seen < PREFACE.len()) {
+            let Some((byte, after)) = rest.split_first() else { return Ok(()) };
+            self.preface = (PREFACE.get(seen) == Some(byte)).then_some(seen + 1);
+            rest = after;
         }
-        self.preface = Some(seen + now.len());
-        bytes = later;
-        let mut cost = 0;
-        while let Some(frame) = self.read.next(&mut bytes) {
-            cost += if frame.kind == HEADERS { cost_of_request } else { 1 };
-            match frame.kind {
-                DATA if frame.length >= TINY => self.earn(EARNED_BY_DATA),
-                HEADERS => self.earn(EARNED_BY_REQUEST),
-                CONTINUATION => {}              // the library has limits for them,
-                DATA if frame.length == 0 => {} // and for these
-                _ => self.spend()?,
-            }
-        }
-        Ok(cost)
-    }
-
-    /// Bytes to the peer.
-    ///
-    /// # Errors
-    /// When they have reset too many streams, as the peer was wrong.
-    pub fn pass_out(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         if self.preface.is_none() {
             return Ok(());
         }
-        self.bytes_written += bytes.len() as u64;
-        self.earn(self.bytes_written / BYTES_PER_FRAME);
-        self.bytes_written %= BYTES_PER_FRAME;
-        while let Some(frame) = self.written.next(&mut bytes) {
-            if frame.kind == RST_STREAM && !BLAMELESS.contains(&frame.last_of_four) {
-                let left = self.resets_left.checked_sub(1);
-                self.resets_left = left.ok_or_else(|| flood("errors that reset streams"))?;
+        while !rest.is_empty() {
+            let skipped = rest.len().min(self.payload);
+            self.payload -= skipped;
+            rest = rest.get(skipped..).unwrap_or_default();
+            let wanted = rest.len().min(HEADER - self.header_len);
+            let (head, after) = rest.split_at(wanted);
+            if let Some(room) = self.header.get_mut(self.header_len..self.header_len + wanted) {
+                room.copy_from_slice(head);
+            }
+            self.header_len += wanted;
+            rest = after;
+            if self.header_len == HEADER {
+                self.begin_frame()?;
             }
         }
         Ok(())
     }
 
-    fn earn(&mut self, frames: u64) {
-        self.credit = (self.credit + frames).min(FRAME_CREDIT.maximum.unsigned_abs());
-    }
-
-    fn spend(&mut self) -> io::Result<()> {
-        if self.credit == 0 {
-            let millis = u64::try_from(self.refilled.elapsed().as_millis()).unwrap_or(u64::MAX);
-            let rate = FRAMES_PER_SECOND.maximum.unsigned_abs();
-            self.earn(millis.saturating_mul(rate) / 1_000);
-            self.refilled = Instant::now();
+    fn begin_frame(&mut self) -> io::Result<()> {
+        let [high, middle, low, kind, ..] = self.header;
+        self.payload = usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low);
+        self.header_len = 0;
+        if matches!(kind, DATA | HEADERS | CONTINUATION) {
+            return Ok(());
         }
-        let left = self.credit.checked_sub(1);
-        self.credit = left.ok_or_else(|| flood("frames that carry nothing"))?;
-        Ok(())
+        let now = Instant::now();
+        let earned = (now - self.refilled).as_secs_f64() * f64::from(per_second());
+        self.refilled = now;
+        self.credit = (self.credit + earned).min(f64::from(most())) - 1.0;
+        match self.credit < 0.0 {
+            true => Err(io::Error::other("a flood of HTTP/2 control frames")),
+            false => Ok(()),
+        }
     }
 }
 
-fn flood(of: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::ConnectionAborted, format!("a flood of {of}"))
-}
-
-/// Finds the frames in a stream of bytes, cut anywhere.
-#[derive(Debug, Default)]
-struct Frames {
-    header: [u8; HEADER],
-    have: usize,
-    /// Bytes of the payload that are still to come.
-    left: usize,
-    /// The payload's fourth byte: the low one of the code of a reset.
-    last_of_four: u8,
-    seen: usize,
-}
-
-#[derive(Debug)]
-struct Frame {
-    kind: u8,
-    length: usize,
-    last_of_four: u8,
-}
-
-impl Frames {
-    /// The payload of the frame that the header tells of.
-    fn begin(&mut self) {
-        let [high, middle, low, ..] = self.header;
-        self.have = HEADER;
-        self.left = u32::from_be_bytes([0, high, middle, low]) as usize;
-        (self.seen, self.last_of_four) = (0, 0);
-    }
-
-    /// The next frame that ends in `bytes`, which are taken.
-    fn next(&mut self, bytes: &mut &[u8]) -> Option<Frame> {
-        if self.have == 0
-            && let Some((header, later)) = bytes.split_first_chunk()
-        {
-            // Nearly always it has come in one piece.
-            self.header = *header;
-            *bytes = later;
-            self.begin();
-        } else if self.have < HEADER {
-            let missing = self.header.get_mut(self.have..).unwrap_or_default();
-            let taken = missing.len().min(bytes.len());
-            let (now, later) = bytes.split_at(taken);
-            missing.iter_mut().zip(now).for_each(|(slot, byte)| *slot = *byte);
-            *bytes = later;
-            self.have += taken;
-            if self.have < HEADER {
-                return None;
-            }
-            self.begin();
-        }
-        let (now, later) = bytes.split_at(self.left.min(bytes.len()));
-        if let Some(byte) = 3_usize.checked_sub(self.seen).and_then(|index| now.get(index)) {
-            self.last_of_four = *byte;
-        }
-        self.seen += now.len();
-        self.left -= now.len();
-        *bytes = later;
-        if self.left > 0 {
-            return None;
-        }
-        self.have = 0;
-        let [.., kind, _, _, _, _, _] = self.header;
-        Some(Frame { kind, length: self.seen, last_of_four: self.last_of_four })
-    }
+fn per_second() -> u32 {
+    u32::try_from(CONTROL_FRAMES_PER_SECOND.maximum).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const PING: u8 = 6;
+    const PING: [u8; 17] = [0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8];
+    const DATA_FRAME: [u8; 12] = [0, 0, 3, 0, 0, 0, 0, 0, 1, 7, 7, 7];
 
-    fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
-        let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
-        [&length[1..], &[kind, 0, 0, 0, 0, 1], payload].concat()
-    }
-
-    fn begun() -> FrameMeter {
-        let mut meter = FrameMeter::new(3);
-        meter.pass_in(PREFACE, 1).unwrap();
-        meter
-    }
-
-    fn pings(count: i64) -> Vec<u8> {
-        frame(PING, &[0; 8]).repeat(usize::try_from(count).unwrap())
-    }
-
-    #[test]
-    fn frames_are_found_however_the_bytes_are_cut() {
-        let kinds = [(DATA, 70_000), (PING, 8), (4, 0), (DATA, 0), (RST_STREAM, 4), (HEADERS, 3)];
-        let bytes: Vec<u8> =
-            kinds.iter().flat_map(|(kind, length)| frame(*kind, &vec![5; *length])).collect();
-        for cut in [1, 2, 8, 9, 10, 13, 4_096, bytes.len()] {
-            let mut frames = Frames::default();
-            let mut found = Vec::new();
-            for mut chunk in bytes.chunks(cut) {
-                while let Some(frame) = frames.next(&mut chunk) {
-                    assert!(frame.length < 4 || frame.last_of_four == 5);
-                    found.push((frame.kind, frame.length));
-                }
-            }
-            assert_eq!(found, kinds, "cut at {cut}");
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_ends_the_connection_however_it_is_cut() {
+        for piece in [1, 5, 17, 1_000] {
+            let mut frames = ControlFrames::default();
+            let (mut bytes, most) = (PREFACE.to_vec(), usize::try_from(most()).unwrap());
+            bytes.extend(PING.repeat(most));
+            assert!(bytes.chunks(piece).all(|piece| frames.read(piece).is_ok()));
+            assert!(frames.read(&PING).is_err());
         }
     }
 
-    #[test]
-    fn frames_that_carry_nothing_run_out() {
-        let mut meter = begun();
-        meter.pass_in(&pings(FRAME_CREDIT.maximum), 1).unwrap();
-        assert!(meter.pass_in(&pings(FRAMES_PER_SECOND.maximum), 1).is_err(), "within a second");
-    }
-
-    #[test]
-    fn so_do_tiny_pieces_of_a_message() {
-        let tiny = |count: i64, length| {
-            frame(DATA, &vec![0; length]).repeat(usize::try_from(count).unwrap())
-        };
-        let mut meter = begun();
-        assert_eq!(meter.pass_in(&tiny(100, 5), 1).unwrap(), 100, "frames have ended");
-        assert!(meter.pass_in(&tiny(FRAME_CREDIT.maximum * 2, TINY - 1), 1).is_err());
-        let mut meter = begun();
-        meter.pass_in(&tiny(FRAME_CREDIT.maximum * 2, TINY), 1).unwrap();
-    }
-
-    #[test]
-    fn requests_data_and_answers_earn_frames() {
-        let mut meter = begun();
-        for _ in 0..FRAME_CREDIT.maximum {
-            let request = [frame(HEADERS, b"h"), frame(DATA, &[0; TINY]), frame(DATA, b"d")];
-            meter.pass_in(&[request.concat(), pings(8)].concat(), 1).unwrap();
-        }
-        for _ in 0..FRAME_CREDIT.maximum {
-            meter.pass_out(&frame(DATA, &[0; 1_024])).unwrap();
-            meter.pass_in(&pings(4), 1).unwrap();
+    #[tokio::test(start_paused = true)]
+    async fn credit_comes_back_with_time() {
+        let mut frames = ControlFrames::default();
+        frames.read(PREFACE).unwrap();
+        for _ in 0..60 {
+            let a_second = usize::try_from(per_second()).unwrap();
+            assert!(frames.read(&PING.repeat(a_second)).is_ok());
+            tokio::time::advance(std::time::Duration::from_secs(1)).await;
         }
     }
 
-    #[test]
-    fn resets_that_the_peer_caused_run_out() {
-        let mut meter = begun();
-        let [other, short] = [frame(PING, &[1; 8]), frame(RST_STREAM, &[])];
-        for _ in 0..10 {
-            meter.pass_out(&[&other[..], &short].concat()).unwrap(); // says no code of its own
-        }
-        for code in BLAMELESS.repeat(10) {
-            meter.pass_out(&frame(RST_STREAM, &[0, 0, 0, code])).unwrap();
-        }
-        let protocol_error = frame(RST_STREAM, &[0, 0, 0, 1]);
-        assert!((0..3).all(|_| meter.pass_out(&protocol_error).is_ok()));
-        assert!(meter.pass_out(&protocol_error).is_err());
-    }
-
-    #[test]
-    fn other_protocols_are_let_through() {
-        let mut meter = FrameMeter::new(0);
-        meter.pass_in(b"PRI * HTTP/1.1\r\n", 1).unwrap();
-        meter.pass_in(&pings(FRAME_CREDIT.maximum * 2), 1).unwrap();
-        meter.pass_out(&frame(RST_STREAM, &[0, 0, 0, 1])).unwrap();
+    #[tokio::test(start_paused = true)]
+    async fn data_and_other_protocols_are_free() {
+        let most = usize::try_from(most()).unwrap();
+        let mut frames = ControlFrames::default();
+        frames.read(PREFACE).unwrap();
+        assert!(frames.read(&DATA_FRAME.repeat(2 * most)).is_ok());
+        let mut frames = ControlFrames::default();
+        frames.read(b"GET / HTTP/1.1\r\n").unwrap();
+        assert!(frames.read(&PING.repeat(2 * most)).is_ok());
     }
 }

@@ -6,15 +6,12 @@ use std::net::SocketAddr;
 use std::os::unix::fs::{
     DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _,
 };
-use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::fs::Mode;
-use tokio::net::{TcpListener, TcpSocket, UnixListener};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
 
-use super::connection::{Connections, Peer};
 use crate::config::{ListenAddress, SocketMode};
 
 /// Of the folder of a Unix socket, if it is made.
@@ -23,8 +20,11 @@ const FOLDER_MODE: u32 = 0o700;
 /// Connections that wait to be accepted, if the system allows as many.
 const BACKLOG: u32 = 4_096;
 
-/// After a failed accept (no file descriptors left, mostly), so long a pause.
+/// The pause after a failed accept (mostly for want of file descriptors).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How long a start waits to find out whether somebody listens on a Unix socket.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A bound listener.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Listener {
             ListenAddress::Tcp(address) => listen(*address).map(Self::Tcp),
             ListenAddress::Unix(path) => {
                 make_folder(path)?;
-                remove_stale_socket(path)?;
+                remove_stale_socket(path).await?;
                 // Until its permissions are set, nobody else may connect.
                 let umask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
                 let listener = UnixListener::bind(path);
@@ -56,6 +56,28 @@ impl Listener {
                 let file = SocketFile { path: path.clone(), identity: identity(path)? };
                 fs::set_permissions(path, fs::Permissions::from_mode(mode.0))?;
                 Ok(Self::Unix(file, listener))
+            }
+        }
+    }
+
+    /// The next connection, however long it takes.
+    pub(super) async fn accept(&self) -> Accepted {
+        loop {
+            let accepted = match self {
+                Self::Tcp(listener) => listener.accept().await.map(|(stream, _)| {
+                    let _ = stream.set_nodelay(true); // the peer may have gone: serving it will tell
+                    Accepted::Tcp(stream)
+                }),
+                Self::Unix(_, listener) => {
+                    listener.accept().await.map(|(stream, _)| Accepted::Unix(stream))
+                }
+            };
+            match accepted {
+                Ok(accepted) => return accepted,
+                Err(error) => {
+                    tracing::warn!(%error, "accept failed");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
             }
         }
     }
@@ -70,6 +92,13 @@ impl Listener {
             Self::Unix(file, _) => Ok(ListenAddress::Unix(file.path.clone())),
         }
     }
+}
+
+/// A connection that was accepted.
+#[derive(Debug)]
+pub(super) enum Accepted {
+    Tcp(TcpStream),
+    Unix(UnixStream),
 }
 
 /// The file of a Unix socket of ours; removed when dropped, unless a successor's has taken its
@@ -111,7 +140,7 @@ fn make_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-fn remove_stale_socket(path: &Path) -> io::Result<()> {
+async fn remove_stale_socket(path: &Path) -> io::Result<()> {
     let Ok(metadata) = fs::symlink_metadata(path) else {
         return Ok(());
     };
@@ -122,34 +151,10 @@ fn remove_stale_socket(path: &Path) -> io::Result<()> {
         let why = "the socket belongs to another user";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
     }
-    match StdUnixStream::connect(path) {
+    let connected = tokio::time::timeout(PROBE_TIMEOUT, UnixStream::connect(path)).await;
+    match connected.unwrap_or_else(|_| Err(io::ErrorKind::AddrInUse.into())) {
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path),
         Err(error) => Err(error),
         Ok(_) => Err(io::Error::new(io::ErrorKind::AddrInUse, "somebody listens on the socket")),
-    }
-}
-
-/// Accepts connections. When there is no place for one, one that says nothing loses its own; if
-/// all are at work, the new one waits.
-pub(super) async fn accept(listener: Listener, connections: Arc<Connections>) {
-    loop {
-        let accepted = match &listener {
-            Listener::Tcp(tcp) => tcp.accept().await.map(|(stream, _)| {
-                let _ = stream.set_nodelay(true); // a closed peer; serving it will tell
-                Peer::Tcp(stream)
-            }),
-            Listener::Unix(_, unix) => unix.accept().await.map(|(stream, _)| Peer::Unix(stream)),
-        };
-        match accepted {
-            Ok(peer) => {
-                connections.admit(peer).await;
-                // A crowd at the door does not hold up those inside.
-                tokio::task::yield_now().await;
-            }
-            Err(error) => {
-                tracing::warn!(%error, "accept failed");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-            }
-        }
     }
 }

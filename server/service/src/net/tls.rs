@@ -6,39 +6,32 @@ use std::sync::{Arc, PoisonError, RwLock};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::{RootCertStore, ServerConfig};
 use tokio_rustls::TlsAcceptor;
-
-use super::files::Watched;
-use crate::config::TlsFiles;
 
 /// The protocols of the port, in the order of preference (RFC 7301).
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
 /// Accepts TLS connections, by the newest certificates.
 #[derive(Debug, Clone)]
-pub(super) struct Tls(Arc<RwLock<Arc<ServerConfig>>>);
+pub(crate) struct Tls(Arc<RwLock<Arc<ServerConfig>>>);
 
 impl Tls {
-    /// Reads the certificates for the first time.
-    pub(super) fn read(files: &TlsFiles) -> Result<(Self, Watched), String> {
-        let mut paths = vec![files.certificate.clone(), files.key.clone()];
-        paths.extend(files.client_ca.clone());
-        let watched = Watched::read(paths)?;
-        let config = configure(watched.contents())?;
-        Ok((Self(Arc::new(RwLock::new(config))), watched))
+    /// Uses these certificates, in the order of [`configure`].
+    pub(crate) fn new(contents: &[Vec<u8>]) -> Result<Self, String> {
+        Ok(Self(Arc::new(RwLock::new(configure(contents)?))))
     }
 
     /// Uses other certificates from now on.
-    pub(super) fn exchange(&self, contents: &[Vec<u8>]) -> Result<(), String> {
+    pub(crate) fn replace(&self, contents: &[Vec<u8>]) -> Result<(), String> {
         let config = configure(contents)?;
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = config;
         Ok(())
     }
 
-    pub(super) fn acceptor(&self) -> TlsAcceptor {
+    pub(crate) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner)))
     }
 }
@@ -59,9 +52,15 @@ fn configure(contents: &[Vec<u8>]) -> Result<Arc<ServerConfig>, String> {
         [] => builder.with_no_client_auth(),
         [authorities, ..] => builder.with_client_cert_verifier(verifier(authorities, provider)?),
     };
+    let asks_for_certificates = !rest.is_empty();
     let mut config = builder
         .with_single_cert(chain, key)
         .map_err(|error| format!("--tls-certificate and --tls-key: {error}"))?;
+    if asks_for_certificates {
+        // A resumed session would outlive the certificate that began it.
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.send_tls13_tickets = 0;
+    }
     config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).into();
     Ok(Arc::new(config))
 }

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use offbeat_core::lease::{LeaseId, Settlement, Verdict};
 use offbeat_core::limits::SPREAD_NAME;
 use offbeat_core::named::{
-    BytesLeft, DeadLetter, GroupPart, GroupStatus, NamedSpread, NamedSpreadSpec, Receipt,
-    SpreadState,
+    BytesLeft, DeadLetter, GROUP_MEMORY, GroupPart, GroupStatus, NamedSpread, NamedSpreadSpec,
+    Receipt, SpreadState,
 };
 use offbeat_core::{Moment, Reason, Rejection};
 use tokio::sync::{Notify, watch};
@@ -157,7 +158,7 @@ impl MemoryStore {
                 let (answer, is_final) = ask(entry, now, is_last)?;
                 let event = entry.machine.next_event(now);
                 let event = event.map(|event| entry.start + Duration::from_millis(event));
-                Ok((answer, is_final, event))
+                Ok::<_, Rejection>((answer, is_final, event))
             })??;
             if is_final || is_last {
                 return Ok(answer);
@@ -177,6 +178,20 @@ impl Spreads {
         self.by_name.get_mut(name).ok_or_else(|| unknown(name))
     }
 
+    /// Forgets settled groups, of all spreads if need be, where `wanted` bytes would not fit.
+    fn make_room(&mut self, max_bytes: u64, wanted: u64) {
+        let Self { by_name, bytes, .. } = self;
+        for entry in by_name.values_mut() {
+            let missing = bytes.saturating_add(wanted).saturating_sub(max_bytes);
+            if missing == 0 {
+                return;
+            }
+            let before = entry.machine.memory();
+            entry.machine.forget_ended(missing);
+            *bytes -= before - entry.machine.memory();
+        }
+    }
+
     /// Does something with a spread, and keeps count of its bytes.
     fn with<T>(
         &mut self,
@@ -184,11 +199,12 @@ impl Spreads {
         act: impl FnOnce(&mut Entry, u64) -> T,
     ) -> Result<T, Rejection> {
         let entry = self.entry(name)?;
-        let (before, ended) = (entry.machine.bytes(), entry.machine.ended_groups());
+        let over = |entry: &Entry| (entry.machine.ended_groups(), entry.machine.dropped_groups());
+        let (before, over_before) = (entry.machine.memory(), over(entry));
         let now = entry.now();
         let done = act(entry, now);
-        let after = entry.machine.bytes();
-        if entry.machine.ended_groups() != ended {
+        let after = entry.machine.memory();
+        if over(entry) != over_before {
             entry.ended.notify_waiters();
         }
         self.bytes = self.bytes + after - before;
@@ -266,8 +282,11 @@ impl SpreadStore for MemoryStore {
         parts: Vec<GroupPart>,
     ) -> Result<(Vec<GroupStatus>, Receipt), Rejection> {
         let mut spreads = self.lock();
+        let job_bytes = |part: &GroupPart| part.jobs.iter().map(Bytes::len).sum::<usize>() as u64;
+        let groups = GROUP_MEMORY * parts.len() as u64;
+        spreads.make_room(self.max_bytes, groups + parts.iter().map(job_bytes).sum::<u64>());
         let left = BytesLeft {
-            now: self.max_bytes.saturating_sub(spreads.bytes),
+            now: self.max_bytes.saturating_sub(spreads.bytes).saturating_sub(groups),
             at_most: self.max_bytes,
         };
         spreads.with(name, |entry, now| {
@@ -285,7 +304,7 @@ impl SpreadStore for MemoryStore {
         wait: Duration,
     ) -> Result<(Vec<GroupStatus>, u64), Rejection> {
         let wanted: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
-        let mut seen = None;
+        let (mut seen, mut dropped) = (None, 0);
         let wake = |entry: &Entry| Arc::clone(&entry.ended);
         self.until(name, wait, wake, |entry, now, is_last| {
             entry.machine.advance(now);
@@ -293,9 +312,10 @@ impl SpreadStore for MemoryStore {
             // All of them at first, then only those that have ended since.
             let new =
                 seen.replace(machine.ended_groups()).and_then(|count| machine.ended_since(count));
+            let were_dropped = std::mem::replace(&mut dropped, machine.dropped_groups());
             let is_news = match new {
-                Some(mut new) => new.any(|id| wanted.contains(id)),
-                None => ids.iter().any(|id| machine.is_over(id)),
+                Some(mut new) if were_dropped == dropped => new.any(|id| wanted.contains(id)),
+                _ => ids.iter().any(|id| machine.is_over(id)),
             };
             let answers = is_news || is_last;
             let statuses = answers.then(|| machine.groups(ids.iter().map(String::as_str)));
@@ -382,9 +402,13 @@ impl SpreadStore for MemoryStore {
         if mode == CloseMode::Discard {
             let mut spreads = self.lock();
             let entry = spreads.by_name.remove(name).ok_or_else(|| unknown(name))?;
-            spreads.bytes -= entry.machine.bytes();
+            spreads.bytes -= entry.machine.memory();
+            drop(spreads);
             entry.wake_all();
-            return Ok(entry.describe(name));
+            let description = entry.describe(name);
+            // Freeing hundreds of thousands of groups takes a while.
+            drop(tokio::task::spawn_blocking(move || drop(entry)));
+            return Ok(description);
         }
         let wake = |entry: &Entry| Arc::clone(&entry.ended);
         self.until(name, wait, wake, |entry, now, _| {

@@ -1,7 +1,7 @@
 //! Which lanes to have, if any: by formula first, then simulated.
 
 use offbeat_core::lanes::{LaneSet, LaneSetSpec, LaneSpec, OnTimeout};
-use offbeat_core::limits::{LANE_TIMEOUT_MILLIS, PLAN_LANES, PLAN_WORKERS};
+use offbeat_core::limits::{DEFAULT_PLAN_LANES, LANE_TIMEOUT_MILLIS, PLAN_LANES, PLAN_WORKERS};
 use offbeat_core::{Reason, Rejection, Span};
 
 use super::performance::Performance;
@@ -148,7 +148,7 @@ impl PlanSpec {
             let allowed = format!("must be {PLAN_WORKERS}");
             Rejection::new(Reason::OutOfRange, "worker_count", self.worker_count, allowed)
         })?;
-        let lanes = self.max_lane_count.unwrap_or(PLAN_LANES.maximum);
+        let lanes = self.max_lane_count.unwrap_or(DEFAULT_PLAN_LANES);
         if !PLAN_LANES.allows(lanes.into()) {
             let allowed = format!("must be {PLAN_LANES}");
             return Err(Rejection::new(Reason::OutOfRange, "max_lane_count", lanes, allowed));

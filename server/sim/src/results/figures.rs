@@ -1,51 +1,85 @@
 //! What is measured of a run, as figures with names.
 
 use serde::Serialize;
-use serde::ser::SerializeMap as _;
 
-use super::{deviation, mean, quantiles, spread};
+use super::stats::{deviation, mean, quantiles, spread};
 use crate::run_times::real;
 use crate::world::Trace;
 
-/// Figures of a strategy, by name.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Figures([f64; Figures::NAMES.len()]);
+macro_rules! figures {
+    ($($(#[$doc:meta])+ $name:ident,)+) => {
+        /// Figures of a strategy. Times are in seconds.
+        #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+        pub struct Figures {
+            $($(#[$doc])+ pub $name: f64,)+
+        }
+
+        impl Figures {
+            /// The names of the fields.
+            pub const NAMES: [&'static str; [$(stringify!($name)),+].len()] =
+                [$(stringify!($name)),+];
+
+            /// The figures, in the order of [`NAMES`](Self::NAMES).
+            #[must_use]
+            pub const fn values(&self) -> [f64; Self::NAMES.len()] {
+                [$(self.$name),+]
+            }
+
+            /// Means over the runs of a strategy.
+            pub(super) fn mean(all: &[Self]) -> Self {
+                let count = real(all.len().max(1) as u64);
+                Self { $($name: all.iter().map(|one| one.$name).sum::<f64>() / count,)+ }
+            }
+        }
+    };
+}
+
+figures! {
+    /// Jobs that were done.
+    jobs_finished,
+    /// Jobs that failed for good.
+    jobs_failed,
+    /// From enqueuing to the first attempt, in seconds.
+    mean_wait,
+    /// The median wait, in seconds.
+    p50_wait,
+    /// The 95th percentile of the waits, in seconds.
+    p95_wait,
+    /// The 99th percentile of the waits, in seconds.
+    p99_wait,
+    /// From enqueuing to the end, in seconds, of jobs that were done.
+    mean_sojourn,
+    /// The 95th percentile of the sojourn times, in seconds.
+    p95_sojourn,
+    /// The most jobs that waited at the end of a second.
+    max_queue_depth,
+    /// The most jobs that were enqueued in a second.
+    peak_enqueued_per_second,
+    /// Busy worker time over available worker time: 0 to 1.
+    utilization,
+    /// The standard deviation of the jobs finished in a minute, over their mean.
+    throughput_variation,
+    /// The mean time between the ends of two runs of a user, in seconds.
+    interval_mean,
+    /// The root mean square distance of these intervals from the cycle, over the cycle.
+    interval_variation,
+    /// The 5th percentile of the intervals, in seconds.
+    interval_p05,
+    /// The 95th percentile of the intervals, in seconds.
+    interval_p95,
+    /// Users without a run that was done.
+    never_served,
+    /// Attempts that found their lock held.
+    lock_conflicts,
+    /// Worker time of attempts without a result over all worker time: 0 to 1.
+    wasted_share,
+    /// Jobs that waited or ran at the end.
+    jobs_left,
+    /// The mean of sojourn time over run time, of jobs that were done.
+    mean_slowdown,
+}
 
 impl Figures {
-    /// What they are called. Times are in seconds. The variation of intervals is their root mean
-    /// square distance from the cycle, over the cycle; that of the throughput its standard deviation
-    /// over its mean.
-    pub const NAMES: [&'static str; 21] = [
-        "jobs_finished",
-        "jobs_failed",
-        "mean_wait",
-        "p50_wait",
-        "p95_wait",
-        "p99_wait",
-        "mean_sojourn",
-        "p95_sojourn",
-        "max_queue_depth",
-        "peak_enqueued_per_second",
-        "utilization",
-        "throughput_variation",
-        "interval_mean",
-        "interval_variation",
-        "interval_p05",
-        "interval_p95",
-        "never_served",
-        "lock_conflicts",
-        "wasted_share",
-        "jobs_left",
-        "mean_slowdown",
-    ];
-
-    /// A figure by its name; 0 of one that is not there.
-    #[must_use]
-    pub fn get(&self, name: &str) -> f64 {
-        let place = Self::NAMES.iter().position(|other| *other == name);
-        place.and_then(|place| self.0.get(place)).copied().unwrap_or_default()
-    }
-
     /// Those of a run, whose samples are put into another order.
     pub(super) fn of(trace: &mut Trace, cycle: u64) -> Self {
         let Trace { waits, sojourns, intervals, sums, .. } = trace;
@@ -58,47 +92,28 @@ impl Figures {
         let minutes = sums.whole_minutes().iter().copied().map(real);
         let (_, throughput_variation) = spread(minutes);
         let seconds = |micros: u64| real(micros) / 1e6;
-        Self([
-            real(sojourns.len() as u64),
-            real(trace.failed_jobs),
-            wait / 1e6,
-            seconds(p50_wait),
-            seconds(p95_wait),
-            seconds(p99_wait),
-            sojourn / 1e6,
-            seconds(p95_sojourn),
-            f64::from(sums.most(|step| step.queue_depth)),
-            f64::from(sums.most(|step| step.enqueued)),
-            real(trace.worked) / real(trace.available.max(1)),
+        Self {
+            jobs_finished: real(sojourns.len() as u64),
+            jobs_failed: real(trace.failed_jobs),
+            mean_wait: wait / 1e6,
+            p50_wait: seconds(p50_wait),
+            p95_wait: seconds(p95_wait),
+            p99_wait: seconds(p99_wait),
+            mean_sojourn: sojourn / 1e6,
+            p95_sojourn: seconds(p95_sojourn),
+            max_queue_depth: f64::from(sums.most(|step| step.queue_depth)),
+            peak_enqueued_per_second: f64::from(sums.most(|step| step.enqueued)),
+            utilization: real(trace.worked) / real(trace.available.max(1)),
             throughput_variation,
-            interval / 1e6,
+            interval_mean: interval / 1e6,
             interval_variation,
-            seconds(p05_interval),
-            seconds(p95_interval),
-            trace.never_served.into(),
-            real(sums.lock_conflicts),
-            real(trace.wasted) / real(trace.worked.max(1)),
-            real(trace.left_jobs),
-            trace.slowdowns / real((sojourns.len() as u64).max(1)),
-        ])
-    }
-
-    pub(super) fn mean(all: &[Self]) -> Self {
-        let mut sums = [0.0; Self::NAMES.len()];
-        for figures in all {
-            sums.iter_mut().zip(figures.0).for_each(|(sum, figure)| *sum += figure);
+            interval_p05: seconds(p05_interval),
+            interval_p95: seconds(p95_interval),
+            never_served: trace.never_served.into(),
+            lock_conflicts: real(sums.lock_conflicts),
+            wasted_share: real(trace.wasted) / real(trace.worked.max(1)),
+            jobs_left: real(trace.left_jobs),
+            mean_slowdown: trace.slowdowns / real((sojourns.len() as u64).max(1)),
         }
-        let count = real(all.len().max(1) as u64);
-        Self(sums.map(|sum| sum / count))
-    }
-}
-
-impl Serialize for Figures {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, value) in Self::NAMES.iter().zip(self.0) {
-            map.serialize_entry(name, &value)?;
-        }
-        map.end()
     }
 }

@@ -1,6 +1,6 @@
 //! Scenarios as files: TOML, checked field by field.
 
-use offbeat_core::names::check_names;
+use offbeat_core::ids::check_names;
 use offbeat_core::{Reason, Rejection};
 use serde::Deserialize;
 
@@ -10,7 +10,6 @@ use super::jobs::{
 };
 use super::partners::PartnerEntry;
 use super::strategy::{KindName, StrategyEntry, Surroundings, named_apart};
-use super::toml;
 use super::workers::{AutoscalerEntry, Workers, workers};
 use super::{Kind, KindPlacement, Scenario};
 use crate::limits::{
@@ -63,10 +62,10 @@ struct Users {
 /// # Errors
 /// When the text is no scenario, or a field is out of its range.
 pub fn parse(text: &str, load: Load<'_>) -> Result<Scenario, Rejection> {
-    let file: File = toml::read(text).map_err(|unreadable| {
-        let allowed = format!("must be TOML of this form: {unreadable}");
-        let before = text.bytes().take(unreadable.offset.unwrap_or_default());
-        let line = 1 + before.filter(|byte| *byte == b'\n').count();
+    let file: File = toml::from_str(text).map_err(|unreadable| {
+        let allowed = format!("must be TOML of this form: {}", unreadable.message());
+        let offset = unreadable.span().map_or(0, |span| span.start);
+        let line = 1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count();
         let field = format!("scenario, line {line}");
         Rejection::new(Reason::Malformed, field, "a text that cannot be read", allowed)
     })?;
@@ -128,7 +127,7 @@ impl File {
         Ok(Scenario {
             workers: workers(&self.workers)?,
             autoscaler: self.autoscaler.as_ref().map(AutoscalerEntry::check).transpose()?,
-            kinds: kinds.collect::<Result<_, _>>()?,
+            kinds: kinds.collect::<Result<_, Rejection>>()?,
             stages: stages.collect::<Result<_, Rejection>>()?,
             children: self.children.as_ref().map(|entry| children(entry, load)).transpose()?,
             dequeue: self.dequeue.as_ref().map(dequeue).transpose()?,

@@ -6,7 +6,6 @@ mod jobs;
 mod partners;
 mod run_time;
 mod strategy;
-mod toml;
 mod workers;
 
 pub use file::{Load, parse};

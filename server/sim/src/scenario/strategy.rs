@@ -1,7 +1,7 @@
 //! Strategies, as scenarios write them.
 
+use offbeat_core::ids::check_names;
 use offbeat_core::lanes::{LaneSet, LaneSetSpec, LaneSpec, OnTimeout};
-use offbeat_core::names::check_names;
 use offbeat_core::stages::{Rule, Weighting};
 use offbeat_core::{PlacementKind, Reason, Rejection, Schedule, ScheduleSpec, Span};
 use serde::Deserialize;

@@ -29,7 +29,7 @@ use metrics::slowdown;
 pub use metrics::{PartnerTally, Row, Trace};
 use partners::{Attempt, Partners};
 use queue::Queue;
-pub use runs::{run_all, run_each};
+pub use runs::{RunError, run_all, run_each};
 use source::{Source, anywhere};
 pub(crate) use source::{offsets, shifts};
 use sums::Rows;

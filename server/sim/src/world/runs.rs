@@ -1,62 +1,95 @@
 //! Many runs of a scenario: of all its strategies and seeds, on some threads.
 
+use core::fmt;
 use core::sync::atomic::{AtomicUsize, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use offbeat_core::Rejection;
 
 use super::{Trace, Watch, run};
 use crate::scenario::Scenario;
 
+/// Why the runs of a scenario have no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunError {
+    /// A run was refused.
+    Refused(Rejection),
+    /// A run ended without a result, because of a bug.
+    Lost {
+        /// Its number: all seeds of the first strategy come first, then those of the second.
+        run: usize,
+    },
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(rejection) => rejection.fmt(f),
+            Self::Lost { run } => write!(f, "run {run} of the scenario ended without a result"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<Rejection> for RunError {
+    fn from(rejection: Rejection) -> Self {
+        Self::Refused(rejection)
+    }
+}
+
 /// Runs a scenario with all its strategies and seeds, on so many threads: of each strategy the
 /// traces by seed.
 ///
 /// # Errors
-/// As [`run`](super::run).
+/// As [`run_each`].
 pub fn run_all(
     scenario: &Scenario,
     threads: usize,
     watch: &Watch,
-) -> Result<Vec<Vec<Trace>>, Rejection> {
+) -> Result<Vec<Vec<Trace>>, RunError> {
     run_each(scenario, threads, watch, &|_, trace| trace)
 }
 
-/// The same; asks on its thread what to keep of each run that has ended, by its number: all seeds
-/// of the first strategy, then those of the second. They end in any order.
+/// The same; `keep` says on its thread what to keep of each run that has ended, by its number: all
+/// seeds of the first strategy, then those of the second. They end in any order.
 ///
 /// # Errors
-/// As [`run`](super::run).
+/// When [`run`](super::run) refuses a run, or a run panics; the first of them by number.
 pub fn run_each<T: Send>(
     scenario: &Scenario,
     threads: usize,
     watch: &Watch,
     keep: &(dyn Fn(usize, Trace) -> T + Sync),
-) -> Result<Vec<Vec<T>>, Rejection> {
+) -> Result<Vec<Vec<T>>, RunError> {
     let seeds = scenario.seeds.len();
     let runs = scenario.strategies.len() * seeds;
     let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let strategy = scenario.strategies.get(number / seeds.max(1));
-            let (Some(strategy), Some(seed)) =
-                (strategy, scenario.seeds.get(number % seeds.max(1)))
-            else {
-                return done;
-            };
-            let trace = run(scenario, strategy, *seed, watch);
-            done.push((number, trace.map(|trace| keep(number, trace))));
-        }
+    let one = |number: usize| {
+        let strategy = scenario.strategies.get(number / seeds)?;
+        let seed = scenario.seeds.get(number % seeds)?;
+        Some(run(scenario, strategy, *seed, watch).map(|trace| keep(number, trace)))
     };
-    let mut all: Vec<(usize, Result<T, Rejection>)> = std::thread::scope(|scope| {
+    let work = || {
+        let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|number| *number < runs);
+        // After a panic nothing is kept but the number.
+        let caught = |number| catch_unwind(AssertUnwindSafe(|| one(number))).ok().flatten();
+        let done = std::iter::from_fn(|| take().map(|number| (number, caught(number))));
+        done.collect::<Vec<_>>()
+    };
+    let mut results = std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads.min(runs)).map(|_| scope.spawn(work)).collect();
-        let mut all = work();
-        // A thread that panicked leaves its runs out.
-        all.extend(others.into_iter().filter_map(|thread| thread.join().ok()).flatten());
-        all
+        let mut results = work();
+        results.extend(others.into_iter().filter_map(|thread| thread.join().ok()).flatten());
+        results
     });
-    all.sort_by_key(|(number, _)| *number);
-    let kept = all.into_iter().map(|(_, kept)| kept).collect::<Result<Vec<_>, _>>()?;
-    let mut kept = kept.into_iter();
-    Ok((0..scenario.strategies.len()).map(|_| kept.by_ref().take(seeds).collect()).collect())
+    results.sort_unstable_by_key(|(number, _)| *number);
+    let mut kept: Vec<Vec<T>> = scenario.strategies.iter().map(|_| Vec::new()).collect();
+    for (run, result) in results {
+        let result = result.ok_or(RunError::Lost { run })??;
+        if let Some(strategy) = kept.get_mut(run / seeds) {
+            strategy.push(result);
+        }
+    }
+    Ok(kept)
 }

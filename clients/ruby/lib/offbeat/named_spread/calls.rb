@@ -6,6 +6,8 @@ module Offbeat
     # before: anybody else would open one anew that is closed, and wait there for ever.
     # May be shared by threads.
     class Calls
+      include Undumpable
+
       VERDICTS = { ack: :VERDICT_ACK, nack: :VERDICT_NACK, release: :VERDICT_RELEASE, extend: :VERDICT_EXTEND,
                    terminate: :VERDICT_TERMINATE }.freeze
 

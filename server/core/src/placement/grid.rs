@@ -1,0 +1,121 @@
+//! A cycle cut into slots.
+
+use core::num::NonZeroU64;
+
+use super::{Place, Placement, PlacementKind, Why, fraction_offset, piece_hash, scale};
+use crate::ids::{Id, Integer, hash};
+use crate::kernels;
+use crate::rejection::{Reason, Rejection};
+use crate::twister::Profile;
+
+/// A cycle cut into slots of equal length, in ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Grid {
+    slot_count: u32,
+    slot_ticks: NonZeroU64,
+}
+
+impl Grid {
+    pub(crate) const fn new(slot_count: u32, slot_ticks: NonZeroU64) -> Self {
+        Self { slot_count, slot_ticks }
+    }
+
+    pub(crate) const fn slot_count(self) -> u32 {
+        self.slot_count
+    }
+
+    pub(crate) const fn slot_ticks(self) -> u64 {
+        self.slot_ticks.get()
+    }
+
+    pub(crate) const fn period_ticks(self) -> u64 {
+        self.slot_count as u64 * self.slot_ticks.get()
+    }
+
+    /// The place at an offset from the cycle's start.
+    #[expect(clippy::cast_possible_truncation, reason = "the offset is less than the period")]
+    fn at_offset(self, cycle_offset: u64, why: Why) -> Place {
+        let slot = (cycle_offset / self.slot_ticks) as u32;
+        Place { slot, slot_offset: cycle_offset % self.slot_ticks, cycle_offset, why }
+    }
+
+    /// The place of a hash. As n divides T, ⌊offset / slot length⌋ is (h·n) >> 64.
+    pub(crate) fn at_hash(self, hash: u64) -> Place {
+        self.at_offset(scale(hash, self.period_ticks()), Why::Hash(hash))
+    }
+
+    /// The place of a piece of the ID that stands at `place`. Under `TWISTER` and `FRACTION` the
+    /// offset is shifted: (offset + ⌊reversed bits of the piece·T / 2^64⌋) mod T, in active time.
+    pub(crate) fn piece(self, place: &Place, piece: u32) -> Place {
+        match place.why {
+            _ if piece == 0 => *place,
+            Why::Hash(hash) => self.at_hash(piece_hash(hash, piece)),
+            why @ (Why::Bucket(_) | Why::Fraction(_)) => {
+                let period = self.period_ticks();
+                let shift = scale(u64::from(piece).reverse_bits(), period);
+                let offset = u64::from(place.slot) * self.slot_ticks.get() + place.slot_offset;
+                self.at_offset((offset + shift) % period, why)
+            }
+        }
+    }
+
+    pub(crate) fn at_fraction(self, fraction: f64) -> Place {
+        let offset = fraction_offset(fraction, self.period_ticks());
+        self.at_offset(offset, Why::Fraction(fraction))
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "less than the slot count, a u32")]
+    fn at_bucket(self, bucket: u32, bucket_count: u32, slot_offset: u64) -> Place {
+        // A bucket count is a power of two, 256 or 65,536; and the offset is less than a slot.
+        let slot =
+            (u64::from(bucket) * u64::from(self.slot_count)) >> bucket_count.trailing_zeros();
+        let cycle_offset = slot * self.slot_ticks.get() + slot_offset;
+        Place { slot: slot as u32, slot_offset, cycle_offset, why: Why::Bucket(bucket) }
+    }
+
+    pub(crate) fn place(self, placement: &Placement, id: &Id<'_>) -> Result<Place, Rejection> {
+        match (placement, *id) {
+            (Placement::Hash { salt }, Id::Uuid(_) | Id::Integer(_) | Id::Text(_)) => {
+                Ok(self.at_hash(hash(salt, id)))
+            }
+            (&Placement::Twister { bucket_count, profile }, Id::Uuid(seed)) => {
+                Ok(self.draw(seed.into(), bucket_count, profile))
+            }
+            (&Placement::Twister { bucket_count, profile }, Id::Integer(seed)) => {
+                Ok(self.draw(seed, bucket_count, profile))
+            }
+            (Placement::Fraction, Id::Fraction(fraction)) => Ok(self.at_fraction(fraction.get())),
+            _ => Err(unsuitable(placement.kind(), id)),
+        }
+    }
+
+    fn draw(self, seed: Integer, bucket_count: u32, profile: Profile) -> Place {
+        self.at_seed(seed, bucket_count, kernels::draw(profile, self.slot_ticks, seed))
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "less than the bucket count, a u32")]
+    #[inline]
+    pub(crate) fn at_seed(self, seed: Integer, bucket_count: u32, slot_offset: u64) -> Place {
+        let bucket = seed.rem_euclid(u64::from(bucket_count)) as u32;
+        self.at_bucket(bucket, bucket_count, slot_offset)
+    }
+}
+
+pub(super) fn unsuitable(placement: PlacementKind, id: &Id<'_>) -> Rejection {
+    let allowed = match placement {
+        PlacementKind::Hash => {
+            "HASH takes UUIDs, integers and text; a stored fraction needs FRACTION"
+        }
+        PlacementKind::Twister => {
+            "TWISTER takes UUIDs and integers; text has no meaning as a seed: use HASH"
+        }
+        PlacementKind::Fraction => "FRACTION takes the fraction in [0, 1) that the caller stored",
+    };
+    let shown = match id {
+        Id::Fraction(fraction) => format!("{:?}", fraction.get()),
+        Id::Text(text) => format!("{:?}", text.get()),
+        Id::Uuid(_) | Id::Integer(_) => id.to_string(),
+    };
+    let value = format_args!("the {} {shown}", id.type_name());
+    Rejection::new(Reason::IdTypeUnsuitable, "", value, allowed)
+}

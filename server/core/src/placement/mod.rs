@@ -1,0 +1,107 @@
+//! Placements: how an ID becomes a slot and an offset.
+
+mod batch;
+mod grid;
+mod pieces;
+mod scale;
+
+use crate::ids::Id;
+use crate::twister::Profile;
+
+pub use pieces::piece_hash;
+
+pub(crate) use grid::Grid;
+pub(crate) use pieces::piece_count;
+pub(crate) use scale::{fraction_offset, hash_bound, scale, smallest_fraction};
+
+/// A placement by name, as a caller asks for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PlacementKind {
+    /// By the MD5 of salt and canonical ID.
+    #[default]
+    Hash,
+    /// By the last byte or two, and a Mersenne twister seeded with the ID.
+    Twister,
+    /// By a fraction that the caller stored.
+    Fraction,
+}
+
+impl PlacementKind {
+    /// The name in canonical texts, the same as in the protobuf.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hash => "HASH",
+            Self::Twister => "TWISTER",
+            Self::Fraction => "FRACTION",
+        }
+    }
+}
+
+/// A placement with everything it needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Placement {
+    /// h = first 8 bytes of MD5(salt ‖ canonical ID), big-endian;
+    /// slot = h·n / 2^64, offset from the cycle = h·T / 2^64, rounded down.
+    Hash {
+        /// The namespace: schedules with different salts place an ID independently.
+        salt: String,
+    },
+    /// bucket = the ID modulo the bucket count (of a UUID: its last byte or two);
+    /// slot = bucket·n / bucket count, rounded down; offset from the slot = the
+    /// first draw below the slot length of a twister seeded with the ID.
+    Twister {
+        /// 256 or 65,536.
+        bucket_count: u32,
+        /// Whose twister.
+        profile: Profile,
+    },
+    /// offset from the cycle = min(⌊u·T⌋, T−1), one IEEE double multiplication;
+    /// slot = offset / slot length, rounded down.
+    Fraction,
+}
+
+impl Placement {
+    /// Which of the three it is.
+    #[must_use]
+    pub const fn kind(&self) -> PlacementKind {
+        match self {
+            Self::Hash { .. } => PlacementKind::Hash,
+            Self::Twister { .. } => PlacementKind::Twister,
+            Self::Fraction => PlacementKind::Fraction,
+        }
+    }
+
+    /// Whether IDs of this type have a place.
+    const fn takes(&self, id: &Id<'_>) -> bool {
+        match self {
+            Self::Hash { .. } => !matches!(id, Id::Fraction(_)),
+            Self::Twister { .. } => matches!(id, Id::Uuid(_) | Id::Integer(_)),
+            Self::Fraction => matches!(id, Id::Fraction(_)),
+        }
+    }
+}
+
+/// Where an ID stands in every cycle. Offsets are in ticks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place {
+    /// The slot, from 0.
+    pub slot: u32,
+    /// Ticks from the start of the slot; less than the slot's length.
+    pub slot_offset: u64,
+    /// Ticks from the start of the cycle; less than the period.
+    pub cycle_offset: u64,
+    /// What decided.
+    pub why: Why,
+}
+
+/// What decided a place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Why {
+    /// The hash h.
+    Hash(u64),
+    /// The bucket, from 0.
+    Bucket(u32),
+    /// The fraction u.
+    Fraction(f64),
+}

@@ -1,0 +1,275 @@
+//! Batches of packed IDs: IDs end to end in, columns of assignments out.
+//!
+//! What [`Schedule::place_all`](crate::Schedule::place_all) and [`Runs::next_run`] say of each ID,
+//! for those IDs and schedules that cannot be refused: nothing is made or asked for one ID alone.
+
+use core::iter::zip;
+use core::num::NonZeroU64;
+use core::ops::Range;
+
+use super::around::Runs;
+use super::plain::PlainCycle;
+use crate::ids::{Id, Integer};
+use crate::kernels::{self, Kernel};
+use crate::placement::{Grid, Place, Placement};
+
+/// IDs that are decided together: their numbers stay in the nearest caches.
+const TOGETHER: usize = 1_536;
+
+/// IDs of one type, end to end.
+#[derive(Debug, Clone, Copy)]
+pub enum PackedIds<'a> {
+    /// UUIDs, as their bytes.
+    Uuids(&'a [[u8; 16]]),
+    /// Integers.
+    Integers(&'a [i64]),
+}
+
+impl PackedIds<'_> {
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        match self {
+            Self::Uuids(uuids) => uuids.len(),
+            Self::Integers(integers) => integers.len(),
+        }
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Those of `rows`, as far as there are so many.
+    #[must_use]
+    pub fn slice(&self, rows: Range<usize>) -> Self {
+        match self {
+            Self::Uuids(uuids) => Self::Uuids(uuids.get(rows).unwrap_or_default()),
+            Self::Integers(integers) => Self::Integers(integers.get(rows).unwrap_or_default()),
+        }
+    }
+}
+
+/// Which columns somebody wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// [`AssignmentColumns::slots`].
+    pub slots: bool,
+    /// [`AssignmentColumns::slot_offsets`].
+    pub slot_offsets: bool,
+    /// [`AssignmentColumns::cycle_offsets`].
+    pub cycle_offsets: bool,
+    /// [`AssignmentColumns::cycle_indexes`].
+    pub cycle_indexes: bool,
+    /// [`AssignmentColumns::next_run_unix_millis`].
+    pub next_runs: bool,
+}
+
+impl Wanted {
+    /// Every column.
+    pub const ALL: Self = Self {
+        slots: true,
+        slot_offsets: true,
+        cycle_offsets: true,
+        cycle_indexes: true,
+        next_runs: true,
+    };
+    /// No column.
+    pub const NONE: Self = Self {
+        slots: false,
+        slot_offsets: false,
+        cycle_offsets: false,
+        cycle_indexes: false,
+        next_runs: false,
+    };
+}
+
+/// Assignments as columns of equal length; those that nobody wants are empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AssignmentColumns {
+    /// The slots, from 0.
+    pub slots: Vec<i32>,
+    /// Ticks from the start of the slot.
+    pub slot_offsets: Vec<i64>,
+    /// Ticks from the start of the cycle.
+    pub cycle_offsets: Vec<i64>,
+    /// The cycles of the next runs.
+    pub cycle_indexes: Vec<i64>,
+    /// The next runs, in milliseconds since the Unix epoch.
+    pub next_run_unix_millis: Vec<i64>,
+}
+
+impl Runs<'_> {
+    /// The assignments of packed IDs, with their next runs; `None` where cycles or IDs can be out
+    /// of the ordinary, and have to be looked at one by one.
+    #[must_use]
+    pub fn assign_packed(&self, ids: PackedIds<'_>, wanted: Wanted) -> Option<AssignmentColumns> {
+        self.assign_packed_with(Kernel::best(), ids, wanted)
+    }
+
+    /// The same with a certain kernel: the answers are equal, the speed is not.
+    #[must_use]
+    pub fn assign_packed_with(
+        &self,
+        kernel: Kernel,
+        ids: PackedIds<'_>,
+        wanted: Wanted,
+    ) -> Option<AssignmentColumns> {
+        Some(Decider { kernel, ..self.decider(wanted)? }.assign(ids))
+    }
+
+    /// Who assigns packed IDs, for several threads to share; `None` as above.
+    #[must_use]
+    pub fn decider(&self, wanted: Wanted) -> Option<Decider<'_>> {
+        let (plain, schedule) = (self.plain()?, self.schedule());
+        match schedule.placement() {
+            Placement::Fraction => None,
+            placement => {
+                let (grid, kernel) = (schedule.grid(), Kernel::best());
+                Some(Decider { grid, placement, kernel, plain, wanted })
+            }
+        }
+    }
+}
+
+impl AssignmentColumns {
+    /// The assignments of pieces of a batch, in the order of the pieces.
+    #[must_use]
+    pub fn concat(pieces: Vec<Self>) -> Self {
+        fn join<T>(
+            all: &mut Vec<T>,
+            further: &mut [AssignmentColumns],
+            column: impl Fn(&mut AssignmentColumns) -> &mut Vec<T>,
+        ) {
+            all.reserve_exact(further.iter_mut().map(|piece| column(piece).len()).sum());
+            further.iter_mut().for_each(|piece| all.append(column(piece)));
+        }
+        let mut pieces = pieces.into_iter();
+        let mut all = pieces.next().unwrap_or_default();
+        let further = pieces.as_mut_slice();
+        join(&mut all.slots, further, |piece| &mut piece.slots);
+        join(&mut all.slot_offsets, further, |piece| &mut piece.slot_offsets);
+        join(&mut all.cycle_offsets, further, |piece| &mut piece.cycle_offsets);
+        join(&mut all.cycle_indexes, further, |piece| &mut piece.cycle_indexes);
+        join(&mut all.next_run_unix_millis, further, |piece| &mut piece.next_run_unix_millis);
+        all
+    }
+
+    fn with_room(len: usize, wanted: Wanted) -> Self {
+        let room = |is_wanted| if is_wanted { len } else { 0 };
+        Self {
+            slots: Vec::with_capacity(room(wanted.slots)),
+            slot_offsets: Vec::with_capacity(room(wanted.slot_offsets)),
+            cycle_offsets: Vec::with_capacity(room(wanted.cycle_offsets)),
+            cycle_indexes: Vec::with_capacity(room(wanted.cycle_indexes)),
+            next_run_unix_millis: Vec::with_capacity(room(wanted.next_runs)),
+        }
+    }
+}
+
+/// What the columns say of an ID's place.
+#[derive(Clone, Copy)]
+struct Row {
+    slot: u32,
+    slot_offset: u64,
+    cycle_offset: u64,
+}
+
+impl From<Place> for Row {
+    #[inline]
+    fn from(place: Place) -> Self {
+        let Place { slot, slot_offset, cycle_offset, why: _ } = place;
+        Self { slot, slot_offset, cycle_offset }
+    }
+}
+
+/// Assigns packed IDs, any number of times.
+#[derive(Debug, Clone, Copy)]
+pub struct Decider<'a> {
+    grid: Grid,
+    placement: &'a Placement,
+    kernel: Kernel,
+    plain: PlainCycle,
+    wanted: Wanted,
+}
+
+impl Decider<'_> {
+    /// The assignments of these IDs.
+    #[must_use]
+    pub fn assign(&self, ids: PackedIds<'_>) -> AssignmentColumns {
+        let mut columns = AssignmentColumns::with_room(ids.len(), self.wanted);
+        match ids {
+            PackedIds::Uuids(uuids) => {
+                self.decide(uuids, |uuid| Id::Uuid(u128::from_be_bytes(uuid)), &mut columns);
+            }
+            PackedIds::Integers(integers) => {
+                self.decide(integers, |integer| Id::Integer(integer.into()), &mut columns);
+            }
+        }
+        columns
+    }
+
+    #[inline]
+    fn decide<T: Copy>(
+        &self,
+        ids: &[T],
+        id: impl Fn(T) -> Id<'static> + Copy,
+        columns: &mut AssignmentColumns,
+    ) {
+        let &Self { grid, placement, kernel, .. } = self;
+        let together = ids.len().min(TOGETHER);
+        let mut numbers = Vec::with_capacity(together);
+        let mut rows: Vec<Row> = Vec::with_capacity(together);
+        let mut taken = Vec::new();
+        for ids in ids.chunks(TOGETHER) {
+            numbers.clear();
+            rows.clear();
+            match placement {
+                Placement::Hash { salt } => {
+                    taken.clear();
+                    taken.extend(ids.iter().map(|bytes| id(*bytes)));
+                    kernels::hashes(kernel, salt, taken.iter(), &mut numbers);
+                    rows.extend(numbers.iter().map(|hash| Row::from(grid.at_hash(*hash))));
+                }
+                &Placement::Twister { bucket_count, profile } => {
+                    let seed = |bytes: &T| match id(*bytes) {
+                        Id::Uuid(uuid) => uuid.into(),
+                        Id::Integer(integer) => integer,
+                        Id::Text(_) | Id::Fraction(_) => Integer::from(0_u128), // none is packed
+                    };
+                    let limit = NonZeroU64::new(grid.slot_ticks()).unwrap_or(NonZeroU64::MIN);
+                    kernels::draws(kernel, profile, limit, ids.iter().map(seed), &mut numbers);
+                    let places = zip(ids.iter().map(seed), &numbers)
+                        .map(|(seed, offset)| grid.at_seed(seed, bucket_count, *offset));
+                    rows.extend(places.map(Row::from));
+                }
+                Placement::Fraction => {} // is not decided here
+            }
+            self.write(&rows, columns);
+        }
+    }
+
+    /// Appends what is wanted, column by column: each is a loop without a branch.
+    fn write(&self, rows: &[Row], columns: &mut AssignmentColumns) {
+        let &Self { plain, wanted, .. } = self;
+        if wanted.slots {
+            columns.slots.extend(rows.iter().map(|row| row.slot.cast_signed())); // of up to 2^20
+        }
+        if wanted.slot_offsets {
+            let offsets = rows.iter().map(|row| row.slot_offset.cast_signed()); // below 2^53
+            columns.slot_offsets.extend(offsets);
+        }
+        if wanted.cycle_offsets {
+            columns.cycle_offsets.extend(rows.iter().map(|row| row.cycle_offset.cast_signed()));
+        }
+        if wanted.cycle_indexes {
+            let cycles = rows.iter().map(|row| plain.next(row.cycle_offset).cycle_index);
+            columns.cycle_indexes.extend(cycles);
+        }
+        if wanted.next_runs {
+            let runs = rows.iter().map(|row| plain.next(row.cycle_offset).unix_millis);
+            columns.next_run_unix_millis.extend(runs);
+        }
+    }
+}

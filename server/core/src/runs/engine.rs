@@ -1,0 +1,417 @@
+//! When a place runs: the next time, the last, those between two instants, and how many.
+//!
+//! Whatever asks for runs asks here. Where cycles are periods, a run is an addition; where they are
+//! units of a calendar, or have active windows or exclusions, cycles are worked out in chunks, which
+//! all places share, and what that takes is charged to a budget: [`Exhausted`] is an error of every
+//! question. Instants are milliseconds since the Unix epoch; those outside the years 1 to 9999 count
+//! as the nearest inside.
+
+use core::cell::{Cell, OnceCell, RefCell};
+use core::ops::Range;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::Run;
+use super::plain::PlainCycle;
+use crate::calendar::{Budget, CyclePlan, Exhausted, RunFate, Timeline};
+use crate::limits::SEARCHED_CYCLES;
+use crate::placement::Place;
+use crate::schedule::Schedule;
+use crate::time::Moment;
+
+/// Cycles that are worked out together where most questions are, and further away.
+const NEAR: i64 = 8;
+const FAR: i64 = 16;
+/// Cycles before that of an instant which are near: one of two cycles before can run after it, as it
+/// is deferred up to the next, and that may be shifted over the end of its cycle.
+pub(super) const BEFORE: i64 = 2;
+/// What the chunks further away that are remembered may take together: see [`Timeline::size`].
+const REMEMBERED: usize = 1 << 18;
+
+/// The cycles of a schedule that were worked out so far: what is worked out for one place serves the
+/// others. Made by [`Schedule::cycle_cache`].
+#[derive(Debug, Clone)]
+pub struct CycleCache<'a> {
+    schedule: &'a Schedule,
+    /// The first of the cycles that are near.
+    near_start: i64,
+    near: OnceCell<Timeline>,
+    far: RefCell<Remembered>,
+    /// Cycles that were looked through, and what was worked out for it.
+    looked_through: Cell<u64>,
+    budget: Budget,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Remembered {
+    /// By the first cycle of each.
+    chunks: BTreeMap<i64, Rc<Timeline>>,
+    size: usize,
+}
+
+impl Schedule {
+    /// What answers many questions for runs, most of them around `around`.
+    ///
+    /// ```
+    /// use offbeat_core::{Exhausted, Id, Moment, Schedule, ScheduleSpec, Span};
+    ///
+    /// let hourly = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(3_600)))?;
+    /// let place = hourly.place(&Id::text("acme")?)?;
+    /// let cycles = hourly.cycle_cache(Moment::UNIX_EPOCH);
+    /// let runs = cycles.runs_of(&place);
+    /// let first = runs.next(0)?.unwrap();
+    /// assert_eq!(runs.next(first.unix_millis + 1)?.unwrap().unix_millis, first.unix_millis + 3_600_000);
+    /// assert_eq!(runs.count(0..86_400_000)?, 24);
+    /// let all: Result<Vec<_>, Exhausted> = runs.between(0..86_400_000).collect();
+    /// assert_eq!(all?.first(), Some(&first));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn cycle_cache(&self, around: Moment) -> CycleCache<'_> {
+        let cycle = self.plan().map_or(0, |_| self.cycle_at(around));
+        self.cycle_cache_around(cycle - BEFORE)
+    }
+
+    pub(super) fn cycle_cache_around(&self, near_start: i64) -> CycleCache<'_> {
+        CycleCache {
+            schedule: self,
+            near_start,
+            near: OnceCell::new(),
+            far: RefCell::default(),
+            looked_through: Cell::new(0),
+            budget: Budget::default(),
+        }
+    }
+}
+
+impl CycleCache<'_> {
+    /// The runs of a place.
+    #[must_use]
+    pub const fn runs_of(&self, place: &Place) -> PlaceRuns<'_> {
+        PlaceRuns { cache: self, place: *place }
+    }
+
+    /// Another answer begins, which may take as much again.
+    pub fn begin_answer(&self) {
+        self.budget.renew();
+    }
+
+    pub(super) const fn schedule(&self) -> &Schedule {
+        self.schedule
+    }
+
+    /// How many cycles and spans were looked through so far.
+    pub(super) const fn looked_through(&self) -> u64 {
+        self.looked_through.get()
+    }
+
+    /// How many cycles must be looked through to count the runs of a place in `range`: none without
+    /// exclusions, where each cycle has one.
+    pub(super) fn cycles_to_count(&self, range: &Range<i64>) -> u64 {
+        if !self.schedule.has_exclusions() || range.is_empty() {
+            return 0;
+        }
+        let cycle = |millis| self.schedule.cycle_of_millis(within_time(millis));
+        cycle(range.start).abs_diff(cycle(range.end))
+    }
+
+    /// The cycles that are worked out together with one.
+    pub(super) fn chunk(&self, cycle: i64) -> Range<i64> {
+        let near = self.near_start..self.near_start + NEAR;
+        if near.contains(&cycle) {
+            return near;
+        }
+        let origin = if cycle < near.start { near.start } else { near.end };
+        let start = origin + (cycle - origin).div_euclid(FAR) * FAR;
+        start..start + FAR
+    }
+
+    fn work_out(&self, plan: &CyclePlan, cycles: Range<i64>) -> Result<Timeline, Exhausted> {
+        let timeline = self.budget.timeline(plan, cycles)?;
+        self.look_through(u64::try_from(timeline.work()).unwrap_or(u64::MAX));
+        Ok(timeline)
+    }
+
+    fn look_through(&self, count: u64) {
+        self.looked_through.set(self.looked_through.get().saturating_add(count));
+    }
+
+    fn near(&self, plan: &CyclePlan, cycles: Range<i64>) -> Result<&Timeline, Exhausted> {
+        if let Some(timeline) = self.near.get() {
+            return Ok(timeline);
+        }
+        let timeline = self.work_out(plan, cycles)?;
+        Ok(self.near.get_or_init(|| timeline))
+    }
+
+    fn far(&self, plan: &CyclePlan, cycles: Range<i64>) -> Result<Rc<Timeline>, Exhausted> {
+        let mut far = self.far.borrow_mut();
+        let start = cycles.start;
+        if let Some(timeline) = far.chunks.get(&start) {
+            return Ok(Rc::clone(timeline));
+        }
+        let timeline = Rc::new(self.work_out(plan, cycles)?);
+        let size = timeline.size();
+        if far.size + size > REMEMBERED {
+            *far = Remembered::default();
+        }
+        far.size += size;
+        far.chunks.insert(start, Rc::clone(&timeline));
+        Ok(timeline)
+    }
+
+    /// The run of a place in a cycle; `None` if it is skipped.
+    fn run(&self, plan: &CyclePlan, place: &Place, cycle: i64) -> Result<Option<Run>, Exhausted> {
+        if self.schedule.has_exclusions() {
+            self.look_through(1);
+        }
+        let cycles = self.chunk(cycle);
+        Ok(if cycles.start == self.near_start {
+            run_in(self.near(plan, cycles)?, self.schedule, plan, place, cycle)
+        } else {
+            run_in(&*self.far(plan, cycles)?, self.schedule, plan, place, cycle)
+        })
+    }
+}
+
+/// The run of a place in a cycle that was worked out; `None` if it is skipped.
+fn run_in(
+    timeline: &Timeline,
+    schedule: &Schedule,
+    plan: &CyclePlan,
+    place: &Place,
+    cycle_index: i64,
+) -> Option<Run> {
+    let map = timeline.map(cycle_index)?;
+    let regular = map.instant_of(plan.offset(schedule.grid(), place, map.active_ticks))?;
+    let instant = match timeline.fate(regular) {
+        RunFate::Regular => regular,
+        RunFate::Deferred(instant) => instant,
+        RunFate::Skipped => return None,
+    };
+    let millis = |ticks: i64| ticks.saturating_mul(schedule.tick_millis().cast_signed());
+    Some(Run { cycle_index, unix_millis: millis(instant), regular_unix_millis: millis(regular) })
+}
+
+/// The runs of one place, in the order of their cycles. Made by [`CycleCache::runs_of`].
+#[derive(Debug, Clone, Copy)]
+pub struct PlaceRuns<'a> {
+    cache: &'a CycleCache<'a>,
+    place: Place,
+}
+
+impl<'a> PlaceRuns<'a> {
+    /// The first run at or after `unix_millis`; `None` if exclusions skip 1,000 cycles, or it would
+    /// be after the year 9999.
+    ///
+    /// # Errors
+    /// When too much would have to be worked out.
+    pub fn next(&self, unix_millis: i64) -> Result<Option<Run>, Exhausted> {
+        self.from(unix_millis).next().transpose()
+    }
+
+    /// The last run before `unix_millis`; `None` if exclusions skip 1,000 cycles, or it would be
+    /// before the year 1.
+    ///
+    /// # Errors
+    /// When too much would have to be worked out.
+    pub fn last(&self, unix_millis: i64) -> Result<Option<Run>, Exhausted> {
+        let millis = within_time(unix_millis);
+        self.last_before(self.schedule().cycle_of_millis(millis), millis)
+    }
+
+    /// All runs at or after `unix_millis`, in order. They end with the year 9999, where exclusions
+    /// skip 1,000 cycles one after another, or with the first error.
+    pub fn from(&self, unix_millis: i64) -> impl Iterator<Item = Result<Run, Exhausted>> + use<'a> {
+        let millis = within_time(unix_millis);
+        self.from_cycle(self.schedule().cycle_of_millis(millis), millis)
+    }
+
+    /// The same from an instant whose cycle is known.
+    pub(super) fn from_cycle(
+        &self,
+        cycle: i64,
+        millis: i64,
+    ) -> impl Iterator<Item = Result<Run, Exhausted>> + use<'a> {
+        let runs = *self;
+        let first = match self.schedule().plan() {
+            None => self.plain_cycles_before(millis),
+            Some(_) => cycle - BEFORE,
+        };
+        let mut index = Some(first);
+        core::iter::from_fn(move || {
+            let first = index.take()?;
+            let found = runs.first_in(first..first.max(cycle) + SEARCHED_CYCLES.maximum, millis);
+            let found = found.map(|run| run.filter(Run::is_in_time));
+            index = found.ok().flatten().map(|run| run.cycle_index + 1);
+            found.transpose()
+        })
+    }
+
+    /// The first run at or after `millis` of one of these cycles.
+    pub(super) fn first_in(
+        &self,
+        cycles: Range<i64>,
+        millis: i64,
+    ) -> Result<Option<Run>, Exhausted> {
+        let Some(plan) = self.schedule().plan() else {
+            return Ok(Some(self.plain_run(cycles.start)));
+        };
+        for cycle in cycles {
+            let run = self.cache.run(plan, &self.place, cycle)?;
+            if run.is_some_and(|run| run.unix_millis >= millis) {
+                return Ok(run);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The same as [`last`](Self::last) for an instant whose cycle is known.
+    pub(super) fn last_before(&self, cycle: i64, millis: i64) -> Result<Option<Run>, Exhausted> {
+        let Some(plan) = self.schedule().plan() else {
+            let last = self.plain_run(self.plain_cycles_before(millis) - 1);
+            return Ok(Some(last).filter(Run::is_in_time));
+        };
+        for cycle in (cycle - SEARCHED_CYCLES.maximum..=cycle + 1).rev() {
+            let run = self.cache.run(plan, &self.place, cycle)?;
+            if run.is_some_and(|run| run.unix_millis < millis) {
+                return Ok(run.filter(Run::is_in_time));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The runs that start in `range`, in order, one by one; those after an error are not all.
+    pub fn between(
+        &self,
+        range: Range<i64>,
+    ) -> impl DoubleEndedIterator<Item = Result<Run, Exhausted>> + use<'a> {
+        let (runs, plan) = (*self, self.cache.schedule.plan());
+        let range = within_time(range.start)..within_time(range.end);
+        let cycles = match plan {
+            _ if range.is_empty() => 0..0,
+            None => self.plain_cycles_before(range.start)..self.plain_cycles_before(range.end),
+            Some(_) => self.cycles_around(&range),
+        };
+        cycles.filter_map(move |cycle| {
+            let Some(plan) = plan else { return Some(Ok(runs.plain_run(cycle))) };
+            let run = runs.cache.run(plan, &runs.place, cycle);
+            run.map(|run| run.filter(|run| range.contains(&run.unix_millis))).transpose()
+        })
+    }
+
+    /// How many runs start in `range`.
+    ///
+    /// # Errors
+    /// When too much would have to be worked out.
+    pub fn count(&self, range: Range<i64>) -> Result<u64, Exhausted> {
+        let range = within_time(range.start)..within_time(range.end);
+        if range.is_empty() {
+            return Ok(0);
+        }
+        let (before_start, before_end) = match self.schedule().plan() {
+            None => (self.plain_cycles_before(range.start), self.plain_cycles_before(range.end)),
+            Some(plan) if plan.exclusions.is_empty() => {
+                (self.cycles_before(plan, range.start)?, self.cycles_before(plan, range.end)?)
+            }
+            Some(_) => return self.between(range).try_fold(0, |count, run| run.map(|_| count + 1)),
+        };
+        Ok(before_start.abs_diff(before_end))
+    }
+
+    const fn schedule(&self) -> &'a Schedule {
+        self.cache.schedule
+    }
+
+    /// All cycles that can have a run in `range`.
+    fn cycles_around(&self, range: &Range<i64>) -> Range<i64> {
+        let cycle = |millis| self.schedule().cycle_of_millis(millis);
+        cycle(range.start) - BEFORE..cycle(range.end) + 2
+    }
+
+    /// The first cycle whose run is not before `millis`, where each has one.
+    fn cycles_before(&self, plan: &CyclePlan, millis: i64) -> Result<i64, Exhausted> {
+        let cycle = self.schedule().cycle_of_millis(millis);
+        for cycle in (cycle - BEFORE..=cycle + 1).rev() {
+            let run = self.cache.run(plan, &self.place, cycle)?;
+            if run.is_some_and(|run| run.unix_millis < millis) {
+                return Ok(cycle + 1);
+            }
+        }
+        Ok(cycle - BEFORE)
+    }
+
+    /// The first cycle whose run is not before `millis`, where cycles are periods.
+    fn plain_cycles_before(&self, millis: i64) -> i64 {
+        PlainCycle::new(self.schedule(), millis).next(self.place.cycle_offset).cycle_index
+    }
+
+    fn plain_run(&self, cycle_index: i64) -> Run {
+        let schedule = self.schedule();
+        let (period, tick) = (schedule.period_millis(), schedule.tick_millis());
+        let offset = (self.place.cycle_offset * tick).cast_signed(); // 3,660 days at most
+        let start = schedule.anchor_millis() + cycle_index * period.cast_signed();
+        Run::regular(cycle_index, start + offset)
+    }
+}
+
+/// The nearest instant in the years 1 to 9999, or their end.
+fn within_time(unix_millis: i64) -> i64 {
+    unix_millis.clamp(Moment::MIN.unix_millis_floor(), Moment::MAX.unix_millis_ceil())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calendar::{CalendarSpec, CalendarUnit};
+    use crate::schedule::{CycleSpec, ScheduleSpec};
+    use crate::time::Span;
+
+    fn daily() -> Schedule {
+        let time_zone = "Europe/Berlin".to_owned();
+        Schedule::try_new(&ScheduleSpec {
+            cycle: CycleSpec::Calendar(CalendarSpec { unit: CalendarUnit::Day, time_zone }),
+            ..ScheduleSpec::every(Span::from_seconds(1))
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn every_question_says_that_the_budget_is_spent() {
+        let schedule = daily();
+        let place = schedule.place_of_hash(1 << 63);
+        let cache = schedule.cycle_cache(Moment::UNIX_EPOCH);
+        cache.budget.spend(u64::MAX);
+        let runs = cache.runs_of(&place);
+        assert_eq!(runs.next(0), Err(Exhausted));
+        assert_eq!(runs.last(0), Err(Exhausted));
+        assert_eq!(runs.count(0..1), Err(Exhausted));
+        assert_eq!(runs.from(0).collect::<Vec<_>>(), [Err(Exhausted)]);
+        assert_eq!(runs.between(0..1).next_back(), Some(Err(Exhausted)));
+        cache.begin_answer();
+        assert!(runs.next(0).is_ok_and(|run| run.is_some()));
+    }
+
+    /// They are as far as can be from the years that there are.
+    #[test]
+    fn any_instant_may_be_asked_for() {
+        let plain = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(3_600))).unwrap();
+        for schedule in [plain, daily()] {
+            let place = schedule.place_of_hash(1 << 63);
+            let cache = schedule.cycle_cache(Moment::UNIX_EPOCH);
+            let runs = cache.runs_of(&place);
+            let (first, last) = (runs.next(i64::MIN).unwrap(), runs.last(i64::MAX).unwrap());
+            assert_eq!(runs.last(i64::MIN), Ok(None));
+            assert_eq!(runs.next(i64::MAX), Ok(None));
+            let cycles = last.unwrap().cycle_index - first.unwrap().cycle_index;
+            assert_eq!(runs.count(i64::MIN..i64::MAX), Ok(cycles.unsigned_abs() + 1));
+            assert_eq!(schedule.cycle_start(i64::MAX), None);
+            assert_eq!(schedule.cycle_start(i64::MIN), None);
+            for cycle in [i64::MIN, i64::MAX] {
+                assert_eq!(schedule.place_in(&place, cycle), place);
+                assert_eq!(schedule.active_ticks_of(cycle), schedule.active_ticks());
+            }
+        }
+    }
+}

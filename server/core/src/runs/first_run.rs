@@ -1,0 +1,156 @@
+//! Newcomers: the first run of an ID that comes in the middle of a cycle.
+
+use super::engine::CycleCache;
+use super::starts::StartTimes;
+use super::{Run, smear};
+use crate::calendar::Exhausted;
+use crate::ids::Id;
+use crate::placement::{Place, piece_hash};
+use crate::rejection::{Reason, Rejection};
+use crate::schedule::Schedule;
+use crate::time::{Moment, Span};
+
+/// When an ID runs first whose time in the current cycle has passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NewcomerPolicy {
+    /// At its time in the next cycle.
+    #[default]
+    NextCycle,
+    /// Within a span of its coming, unless its next time comes first.
+    NowSmeared,
+}
+
+/// A newcomer as a caller describes it, not yet checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewcomerSpec {
+    /// When it came.
+    pub created_time: Moment,
+    /// When it runs first if its time has passed.
+    pub policy: NewcomerPolicy,
+    /// `NowSmeared` only: 1 tick to one period.
+    pub smear_span: Option<Span>,
+}
+
+/// A newcomer.
+#[derive(Debug, Clone)]
+pub struct Newcomer<'a> {
+    schedule: &'a Schedule,
+    cycles: CycleCache<'a>,
+    created: i64,
+    /// The cycle in which it came.
+    cycle_index: i64,
+    /// The span over which to smear, and where in time it lies.
+    smear: Option<(u64, StartTimes)>,
+}
+
+/// The first run of a newcomer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FirstRun {
+    /// When it starts, and the cycle that it is the run of.
+    pub run: Run,
+    /// Of a smeared run: when its cycle would have run it; of a deferred one: when it would start
+    /// but for an exclusion. In milliseconds since the Unix epoch.
+    pub regular_unix_millis: Option<i64>,
+}
+
+impl<'a> Newcomer<'a> {
+    /// Checks a description; `from` is the instant that the newcomer has come by.
+    ///
+    /// # Errors
+    /// When it came after `from` or at the end of time, or the span does not go with the policy or
+    /// is not 1 tick to one period; the field is named as in `NewcomerSpec`.
+    pub fn try_new(
+        schedule: &'a Schedule,
+        spec: &NewcomerSpec,
+        from: Moment,
+    ) -> Result<Self, Rejection> {
+        let &NewcomerSpec { created_time, policy, smear_span } = spec;
+        if created_time > from {
+            let allowed = format!("must not be after from_time, {from}");
+            let reason = Reason::Contradictory;
+            return Err(Rejection::new(reason, "created_time", created_time, allowed));
+        }
+        schedule
+            .check_from(created_time, 1)
+            .map_err(|refused| Rejection { field: "created_time".to_owned(), ..refused })?;
+        let created = created_time.unix_millis_ceil();
+        let smear = check_span(schedule, policy, smear_span)?;
+        Ok(Self {
+            schedule,
+            cycles: schedule.cycle_cache(created_time),
+            created,
+            cycle_index: schedule.cycle_of_millis(created_time.unix_millis_floor()),
+            smear: smear.map(|span| (span, StartTimes::new(schedule, created, span))),
+        })
+    }
+
+    /// Another question begins, which may take as much again.
+    pub fn begin_answer(&self) {
+        self.cycles.begin_answer();
+    }
+
+    /// When piece `piece` of `id` runs first, which stands at `place`. It is its regular run of the
+    /// cycle in which the ID came, if that is still to come; else what the policy says, and never
+    /// two runs. `None` if it never runs.
+    ///
+    /// # Errors
+    /// When too much would have to be worked out.
+    pub fn first_run(
+        &self,
+        id: &Id<'_>,
+        place: &Place,
+        piece: u32,
+    ) -> Result<Option<FirstRun>, Exhausted> {
+        let times = self.cycles.runs_of(place);
+        let Some(next) = times.next(self.created)? else { return Ok(None) };
+        let deferred_from = Some(next.regular_unix_millis).filter(|time| *time != next.unix_millis);
+        let regular = FirstRun { run: next, regular_unix_millis: deferred_from };
+        // One of the cycle before can be deferred to a time that is still to come.
+        let has_passed = next.cycle_index > self.cycle_index;
+        let Some((span, starts)) = self.smear.as_ref().filter(|_| has_passed) else {
+            return Ok(Some(regular));
+        };
+        let hash = piece_hash(self.schedule.smear_hash(id), piece);
+        let start = starts.at(smear::position(hash, 0, 1, *span));
+        let Some(start) = start.filter(|start| *start < next.unix_millis) else {
+            return Ok(Some(regular));
+        };
+        let passed = times.last(self.created)?;
+        let own = passed.filter(|passed| passed.cycle_index == self.cycle_index);
+        Ok(Some(FirstRun {
+            run: Run {
+                cycle_index: self.cycle_index,
+                unix_millis: start,
+                regular_unix_millis: own.map_or(start, |own| own.unix_millis),
+            },
+            regular_unix_millis: own.map(|own| own.unix_millis),
+        }))
+    }
+}
+
+fn check_span(
+    schedule: &Schedule,
+    policy: NewcomerPolicy,
+    span: Option<Span>,
+) -> Result<Option<u64>, Rejection> {
+    const FIELD: &str = "smear_span";
+    let longest = Span::from_millis(schedule.shortest_cycle_millis().unsigned_abs());
+    let cycle = schedule.shortest_cycle_name();
+    let allowed = || format!("must be {} to {longest}, {cycle}", schedule.resolution());
+    match (policy, span) {
+        (NewcomerPolicy::NextCycle, None) => Ok(None),
+        (NewcomerPolicy::NextCycle, Some(span)) => {
+            let allowed = "must not be set with NEWCOMER_POLICY_NEXT_CYCLE, which smears nothing";
+            Err(Rejection::new(Reason::Contradictory, FIELD, span, allowed))
+        }
+        (NewcomerPolicy::NowSmeared, None) => {
+            Err(Rejection::new(Reason::FieldMissing, FIELD, "nothing", allowed()))
+        }
+        (NewcomerPolicy::NowSmeared, Some(span)) => {
+            if span < schedule.resolution() || span > longest {
+                return Err(Rejection::new(Reason::OutOfRange, FIELD, span, allowed()));
+            }
+            Ok(Some(span.millis_floor()))
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! When IDs run: their runs on the clock, the slots around them, and what is due.
+
+mod around;
+mod columns;
+mod due;
+mod engine;
+mod first_run;
+mod keys;
+mod plain;
+mod slots;
+mod smear;
+mod starts;
+mod windows;
+
+use core::fmt::Write as _;
+
+use crate::ids::Id;
+use crate::time::Moment;
+
+pub use around::{Runs, check_run_count};
+pub use columns::{AssignmentColumns, Decider, PackedIds, Wanted};
+pub use due::{Due, DueRuns, DueSpec, MissedRunPolicy};
+pub use engine::{CycleCache, PlaceRuns};
+pub use first_run::{FirstRun, Newcomer, NewcomerPolicy, NewcomerSpec};
+pub use slots::Slot;
+pub use windows::KeyRanges;
+
+pub(crate) use keys::intersection;
+
+/// One run of an ID: one in each cycle, but for those that exclusions skip, in the order of
+/// the cycles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// The cycle it belongs to; cycle 0 starts at the anchor, or is the unit of the calendar
+    /// that holds 1 January 1970; earlier ones are negative. A deferred run keeps its cycle.
+    pub cycle_index: i64,
+    /// When it starts, in milliseconds since the Unix epoch.
+    pub unix_millis: i64,
+    /// When it would start but for an exclusion, in milliseconds since the Unix epoch: the same,
+    /// unless it is deferred.
+    pub regular_unix_millis: i64,
+}
+
+impl Run {
+    /// A run that no exclusion defers.
+    const fn regular(cycle_index: i64, unix_millis: i64) -> Self {
+        Self { cycle_index, unix_millis, regular_unix_millis: unix_millis }
+    }
+
+    /// Whether it starts in the years 1 to 9999.
+    fn is_in_time(&self) -> bool {
+        Moment::from_unix_millis(self.unix_millis).is_some()
+    }
+
+    /// The run's key: `prefix/cycle index/piece/canonical ID`, with the prefix of
+    /// [`Schedule::run_key_prefix`]. The piece is 0 for an ID without weight; the
+    /// ID comes last, since it may hold slashes.
+    ///
+    /// A fraction has none: two rows may have stored the same, and one of them
+    /// would be taken for the other.
+    #[must_use]
+    pub fn key(&self, prefix: &str, id: &Id<'_>) -> Option<String> {
+        self.key_of_piece(prefix, 0, id)
+    }
+
+    /// The same for a piece of a weighted ID, from 0.
+    #[must_use]
+    pub fn key_of_piece(&self, prefix: &str, piece: u32, id: &Id<'_>) -> Option<String> {
+        id.is_identity().then(|| {
+            let mut key = String::with_capacity(prefix.len() + 64);
+            self.write_key(&mut key, prefix, piece, &id.to_string());
+            key
+        })
+    }
+
+    /// The same for who has the canonical text of the ID, behind what `key` holds.
+    pub fn write_key(&self, key: &mut String, prefix: &str, piece: u32, canonical_id: &str) {
+        key.push_str(prefix);
+        key.push('/');
+        let _ = write!(key, "{}/{piece}/", self.cycle_index); // writing to a String cannot fail
+        key.push_str(canonical_id);
+    }
+}

@@ -1,0 +1,33 @@
+//! Smears: where in a span the runs of an ID go that all would start now.
+//!
+//! The place in the span is independent of the place in the cycle: IDs of one slot, which missed
+//! their runs together, are not together in the span.
+
+use crate::ids::{Id, digest};
+use crate::limits::DUE_RUNS;
+use crate::placement::Placement;
+use crate::schedule::Schedule;
+
+impl Schedule {
+    /// What smears an ID: u, the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID),
+    /// of which `HASH` places by the first 8. Other placements have no salt.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
+    pub fn smear_hash(&self, id: &Id<'_>) -> u64 {
+        match self.placement() {
+            Placement::Hash { salt } => digest(salt, id) as u64,
+            Placement::Twister { .. } | Placement::Fraction => digest("", id) as u64,
+        }
+    }
+}
+
+/// Where run `index` of `count` goes in a span: ⌊(index·2^64 + hash)·span / (count·2^64)⌋. Each
+/// has an equal part of the span for itself, so that they keep their order.
+#[must_use]
+#[expect(clippy::cast_possible_truncation, reason = "less than the span")]
+pub(crate) fn position(hash: u64, index: u64, count: u64, span: u64) -> u64 {
+    debug_assert!(index < count && DUE_RUNS.allows(count.into()), "rows are limited");
+    let share = u128::from(index) << 64 | u128::from(hash);
+    // Below 2^(64 + 17) and 2^39: a product of fewer than 128 bits.
+    (share * u128::from(span) / (u128::from(count) << 64)) as u64
+}

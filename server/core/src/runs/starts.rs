@@ -1,0 +1,57 @@
+//! Where runs may start that are late, or smeared.
+
+use core::ops::Range;
+
+use crate::calendar::usable_from;
+use crate::schedule::Schedule;
+
+/// Cycles that are looked for one at which runs may start.
+const REACHED_CYCLES: i64 = 64;
+
+/// Where runs may start that are late, or smeared, from an instant on: anywhere, but for what
+/// active windows and exclusions leave.
+#[derive(Debug, Clone)]
+pub(crate) struct StartTimes {
+    from: i64,
+    usable: Usable,
+}
+
+#[derive(Debug, Clone)]
+enum Usable {
+    All,
+    /// The instants of ticks, in order.
+    Some {
+        ticks: Vec<Range<i64>>,
+        tick_millis: u64,
+    },
+}
+
+impl StartTimes {
+    /// From `from` on, for a span of so many milliseconds of usable time.
+    pub(crate) fn new(schedule: &Schedule, from: i64, span: u64) -> Self {
+        let Some(plan) = schedule.plan().filter(|plan| plan.narrows()) else {
+            return Self { from, usable: Usable::All };
+        };
+        let tick_millis = schedule.tick_millis();
+        let first = -(-from).div_euclid(tick_millis.cast_signed());
+        let ticks = usable_from(plan, first, span / tick_millis + 1, REACHED_CYCLES);
+        Self { from, usable: Usable::Some { ticks, tick_millis } }
+    }
+
+    /// The instant at this position in the span; `None` if nothing may start there, nor soon after.
+    pub(crate) fn at(&self, position: u64) -> Option<i64> {
+        match &self.usable {
+            Usable::All => Some(self.from + position.cast_signed()),
+            Usable::Some { ticks, tick_millis } => {
+                let mut left = position / tick_millis;
+                let span = ticks.iter().find(|span| {
+                    let length = (span.end - span.start).unsigned_abs();
+                    let holds = left < length;
+                    left -= if holds { 0 } else { length };
+                    holds
+                })?;
+                Some((span.start + left.cast_signed()) * tick_millis.cast_signed())
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Schedules by name and version, and what keeps a version from changing its meaning.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+use super::{Schedule, ScheduleName};
+use crate::limits::{NAMED_SCHEDULES, REMEMBERED_SCHEDULES};
+use crate::rejection::{Reason, Rejection};
+
+/// A refusal names so many schedules that there are.
+const SHOWN: usize = 8;
+
+/// Schedules by name and version.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog(BTreeMap<ScheduleName, Arc<Schedule>>);
+
+impl Catalog {
+    /// Takes a schedule in.
+    ///
+    /// # Errors
+    /// When there is one of this name and version already, or there are too many.
+    pub fn add(&mut self, name: ScheduleName, schedule: Schedule) -> Result<(), Rejection> {
+        let count = self.0.len() + 1;
+        if count > NAMED_SCHEDULES.max_size() {
+            let value = format_args!("{count} or more schedules");
+            let allowed = format!("must be {NAMED_SCHEDULES}");
+            return Err(Rejection::new(Reason::OutOfRange, "schedule", value, allowed));
+        }
+        match self.0.entry(name) {
+            Entry::Vacant(entry) => {
+                let schedule = schedule.with_name(entry.key());
+                entry.insert(Arc::new(schedule));
+                Ok(())
+            }
+            Entry::Occupied(entry) => {
+                let allowed = "must be there once: another schedule has this name and version";
+                let version = entry.key().version();
+                Err(Rejection::new(Reason::Contradictory, "version", version, allowed))
+            }
+        }
+    }
+
+    /// The schedule of a name and version.
+    ///
+    /// # Errors
+    /// When there is none ([`Reason::UnknownSchedule`]); the refusal names those that there are.
+    pub fn get(&self, name: &ScheduleName) -> Result<&Arc<Schedule>, Rejection> {
+        self.0.get(name).ok_or_else(|| {
+            Rejection::new(Reason::UnknownSchedule, "", name, self.what_there_is(name.name()))
+        })
+    }
+
+    /// All of them, in the order of names and versions.
+    pub fn iter(&self) -> impl Iterator<Item = (&ScheduleName, &Arc<Schedule>)> {
+        self.0.iter()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The versions of a name; if there is none, the names.
+    fn what_there_is(&self, name: &str) -> String {
+        if self.is_empty() {
+            return "no schedules are loaded: start the server with --schedules".to_owned();
+        }
+        let of_name: Vec<_> = self.0.keys().filter(|key| key.name() == name).collect();
+        let known = if of_name.is_empty() { self.0.keys().collect() } else { of_name };
+        let shown: Vec<_> = known.iter().take(SHOWN).map(ToString::to_string).collect();
+        let more = known.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("must be one that is loaded: {}{more}", shown.join(", "))
+    }
+}
+
+/// What each name and version has ever meant to a server: their fingerprints. Versions that are
+/// no longer loaded stay, so that they cannot come back as something else.
+#[derive(Debug, Clone, Default)]
+pub struct Meanings(BTreeMap<ScheduleName, String>);
+
+impl Meanings {
+    /// Learns the meanings of a catalog; all of them or, if it is refused, none.
+    ///
+    /// # Errors
+    /// When it gives a known name and version another meaning ([`Reason::Contradictory`], naming
+    /// the first and how many more), or there would be too many to remember.
+    pub fn learn(&mut self, catalog: &Catalog) -> Result<(), Rejection> {
+        let mut unknown = Vec::new();
+        let mut changed = Vec::new();
+        for (name, schedule) in catalog.iter() {
+            let fingerprint = schedule.fingerprint();
+            match self.0.get(name) {
+                None => unknown.push((name.clone(), fingerprint)),
+                Some(known) if *known != fingerprint => changed.push((name, known, fingerprint)),
+                Some(_) => {}
+            }
+        }
+        if let Some((name, known, fingerprint)) = changed.first() {
+            let also: Vec<_> = changed.iter().skip(1).map(|(name, ..)| name.to_string()).collect();
+            let also = match also.as_slice() {
+                [] => String::new(),
+                [first] => format!("; {first} too"),
+                [first, rest @ ..] => format!("; {first} and {} more too", rest.len()),
+            };
+            let allowed = format!(
+                "must be {known}, what this version has meant so far: give what has changed \
+                 another version{also}"
+            );
+            let field = format!("{name}: fingerprint");
+            return Err(Rejection::new(Reason::Contradictory, field, fingerprint, allowed));
+        }
+        let count = self.0.len() + unknown.len();
+        if count > REMEMBERED_SCHEDULES.max_size() {
+            let value = format_args!("{count} names and versions since the start");
+            let allowed = format!("must be {REMEMBERED_SCHEDULES}: start the server anew");
+            return Err(Rejection::new(Reason::OutOfRange, "schedule", value, allowed));
+        }
+        self.0.extend(unknown);
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! How long cycles are, and which one an instant lies in.
+
+use super::Schedule;
+use crate::calendar::{self, CycleShares};
+use crate::time::Moment;
+
+impl Schedule {
+    /// The cycle of an instant in the years 1 to 9999, in milliseconds since the Unix epoch.
+    pub(crate) fn cycle_of_millis(&self, millis: i64) -> i64 {
+        match self.plan() {
+            Some(plan) => plan.axis.at(millis.div_euclid(self.tick_millis().cast_signed())),
+            None => (millis - self.anchor_millis()).div_euclid(self.shortest_cycle_millis()),
+        }
+    }
+
+    /// The cycle of an instant.
+    #[must_use]
+    pub fn cycle_at(&self, at: Moment) -> i64 {
+        self.cycle_of_millis(at.unix_millis_floor())
+    }
+
+    /// When a cycle starts, which is where the one before it ends; `None` outside the years 1 to
+    /// 9999.
+    #[must_use]
+    pub fn cycle_start(&self, cycle_index: i64) -> Option<Moment> {
+        if let Some(plan) = self.plan() {
+            return self.moment_of(plan.axis.instant_of(plan.axis.start(cycle_index)));
+        }
+        let since_anchor = i128::from(cycle_index) * i128::from(self.period_millis());
+        let millis = i128::from(self.anchor_millis()) + since_anchor;
+        Moment::from_unix_millis(i64::try_from(millis).ok()?)
+    }
+
+    /// The first start of a cycle after `moment`, if it lies before the year 10000.
+    #[must_use]
+    pub fn cycle_start_after(&self, moment: Moment) -> Option<Moment> {
+        self.cycle_start(self.cycle_of_millis(moment.unix_millis_floor()) + 1)
+    }
+
+    /// Length of a period; not with a calendar, nor with active windows or exclusions.
+    pub(crate) const fn period_millis(&self) -> u64 {
+        self.active_ticks() * self.tick_millis()
+    }
+
+    /// Length of the shortest cycle, by the wall clock: what spans of due runs, newcomers and
+    /// migrations may be.
+    pub(crate) fn shortest_cycle_millis(&self) -> i64 {
+        let ticks = self.plan().map_or(self.active_ticks(), |plan| plan.axis.shortest());
+        (ticks * self.tick_millis()).cast_signed()
+    }
+
+    /// What that is, in words.
+    pub(crate) fn shortest_cycle_name(&self) -> &'static str {
+        if self.calendar().is_some() { "one cycle, at its shortest" } else { "one period" }
+    }
+
+    /// No place waits longer from one run to the next. With exclusions there is no such bound.
+    pub(crate) fn longest_wait_millis(&self) -> Option<i64> {
+        let Some(plan) = self.plan() else { return Some(self.period_millis().cast_signed()) };
+        let wait = plan.longest_wait().checked_mul(self.tick_millis().cast_signed());
+        wait.filter(|_| !self.has_exclusions())
+    }
+
+    /// Whether a run can be skipped or deferred: to find runs then takes long.
+    #[must_use]
+    pub fn has_exclusions(&self) -> bool {
+        self.plan().is_some_and(|plan| !plan.exclusions.is_empty())
+    }
+
+    /// A field that makes the cycles more than a period.
+    pub(crate) fn irregular_field(&self) -> Option<&'static str> {
+        let plan = self.plan()?;
+        Some(match (self.calendar(), plan.windows.is_empty()) {
+            (Some(_), _) => "calendar",
+            (None, false) => "active_windows",
+            (None, true) => "exclusions",
+        })
+    }
+
+    /// The first tick since the Unix epoch at or after an instant.
+    pub(crate) fn ticks_from(&self, moment: Moment) -> i64 {
+        -(-moment.unix_millis_ceil()).div_euclid(self.tick_millis().cast_signed())
+    }
+
+    /// The last tick since the Unix epoch at or before an instant.
+    pub(crate) fn ticks_to(&self, moment: Moment) -> i64 {
+        moment.unix_millis_floor().div_euclid(self.tick_millis().cast_signed())
+    }
+
+    pub(crate) fn moment_of(&self, ticks: i64) -> Option<Moment> {
+        Moment::from_unix_millis(ticks.checked_mul(self.tick_millis().cast_signed())?)
+    }
+
+    /// How much of a cycle is active, and what exclusions make of it.
+    #[must_use]
+    pub fn cycle_shares(&self, cycle_index: i64) -> CycleShares {
+        match self.plan() {
+            Some(plan) => calendar::shares(plan, cycle_index),
+            None => CycleShares {
+                active_ticks: self.active_ticks(),
+                skipped_ticks: 0,
+                deferred_ticks: 0,
+            },
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Schedules as a caller describes them.
+
+use crate::calendar::{CalendarSpec, CycleWindow, ExclusionSpec};
+use crate::placement::PlacementKind;
+use crate::time::{Moment, Span};
+use crate::twister::Profile;
+
+/// A schedule as a caller describes it, not yet checked. `None` means the default.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScheduleSpec {
+    /// The repeating whole.
+    pub cycle: CycleSpec,
+    /// Length of a tick; divides one second, 1 ms to 1 s. Default: 1 s.
+    pub resolution: Option<Span>,
+    /// Start of cycle 0, on a tick since the Unix epoch; not with a calendar. Default: the Unix
+    /// epoch.
+    pub anchor_time: Option<Moment>,
+    /// Slots in a cycle; divides its active ticks (of months: of each length). Default: gcd(these
+    /// in seconds, 256).
+    pub slot_count: Option<i64>,
+    /// How an ID becomes a place. Default: `HASH`.
+    pub placement: PlacementKind,
+    /// `TWISTER` only: 256 or 65,536. Default: 256.
+    pub bucket_count: Option<i64>,
+    /// `TWISTER` only. Default: `RUBY`.
+    pub profile: Option<Profile>,
+    /// `HASH` only: the namespace, at most 256 bytes. Default: empty.
+    pub salt: String,
+    /// The weight up to which an ID is one piece, 1 to 2^53. Default: no weights.
+    pub weight_quantum: Option<i64>,
+    /// The parts of a cycle that may be used, in order, not touching. Default: all of it.
+    pub active_windows: Vec<CycleWindow>,
+    /// Times at which nothing may start. Default: none.
+    pub exclusions: Vec<ExclusionSpec>,
+}
+
+/// The repeating whole of a schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CycleSpec {
+    /// Of one length: a whole number of ticks, 1 ms to 3,660 days.
+    Period(Span),
+    /// A day, week or month by a wall clock; not with `TWISTER`.
+    Calendar(CalendarSpec),
+}
+
+impl ScheduleSpec {
+    /// A cycle of `period` with every default.
+    #[must_use]
+    pub const fn every(period: Span) -> Self {
+        Self {
+            cycle: CycleSpec::Period(period),
+            resolution: None,
+            anchor_time: None,
+            slot_count: None,
+            placement: PlacementKind::Hash,
+            bucket_count: None,
+            profile: None,
+            salt: String::new(),
+            weight_quantum: None,
+            active_windows: Vec::new(),
+            exclusions: Vec::new(),
+        }
+    }
+}

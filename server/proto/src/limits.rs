@@ -1,0 +1,15 @@
+//! The limits of messages, whatever their encoding.
+
+use offbeat_core::limits;
+
+limits! {
+    /// The limits of messages, in the order of the documentation.
+    MESSAGE_LIMITS:
+
+    MESSAGE_ITEMS = 0..=410_000, "items", "items of all lists of a message",
+        "protobuf or JSON; beyond it RESOURCE_EXHAUSTED, before anything is built of it";
+    MESSAGE_OBJECTS = 0..=110_000, "objects", "objects in a message",
+        "messages within it, or objects of JSON; beyond it RESOURCE_EXHAUSTED, before anything is built of it";
+    JSON_MASK_BYTES = 0..=1_024, "bytes", "read mask in JSON",
+        "AssignSlots; there are five columns";
+}

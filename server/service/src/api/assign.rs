@@ -1,0 +1,139 @@
+//! `AssignSlot`: one ID, in one piece or in several.
+
+use offbeat_core::limits::{ANSWER_PIECES, ANSWER_RUNS};
+use offbeat_core::runs::{FirstRun, Newcomer, NewcomerPolicy, NewcomerSpec};
+use offbeat_core::runs::{Runs, check_run_count};
+use offbeat_core::{Catalog, Exhausted, Id, Moment, Place, Reason, Rejection, Schedule};
+
+use super::convert;
+use offbeat_proto as proto;
+
+/// Decides the request.
+pub(super) fn assign(
+    request: proto::AssignSlotRequest,
+    now: fn() -> Moment,
+    catalog: &Catalog,
+) -> Result<proto::AssignSlotResponse, Rejection> {
+    let proto::AssignSlotRequest {
+        schedule,
+        id,
+        from_time,
+        next_run_count,
+        kind,
+        weight,
+        newcomer,
+    } = request;
+    let schedule = convert::schedule(schedule, catalog)?;
+    let id = convert::required("id", id, "it must be set")?;
+    let id = convert::id(&id)?;
+    let run_count = check_run_count(next_run_count.unwrap_or(1).into())?;
+    let from = convert::moment_or_now("from_time", from_time, now)?;
+    let runs = schedule.runs_from(from, run_count)?;
+    let prefix = convert::run_key_prefix(&schedule, &kind)?;
+    let place = schedule.place(&id).map_err(|rejection| rejection.under("id"))?;
+    let pieces = pieces(&schedule, weight, run_count)?;
+    let newcomer = newcomer
+        .map(|newcomer| newcomer_of(&schedule, newcomer, from))
+        .transpose()
+        .map_err(|rejection| rejection.under("newcomer"))?;
+    let asked = Asked { schedule: &schedule, id, run_count, runs, prefix, newcomer };
+    let further_pieces =
+        (1..pieces).map(|piece| asked.piece(&place, piece)).collect::<Result<_, _>>()?;
+    let proto::Piece {
+        slot_index, slot_offset, cycle_offset, last_run, next_runs, first_run, ..
+    } = asked.piece(&place, 0)?;
+    Ok(proto::AssignSlotResponse {
+        identity: Some(convert::identity(&schedule)),
+        slot_index,
+        slot_offset,
+        cycle_offset,
+        last_run,
+        next_runs,
+        reason: Some(convert::placement_reason(&place, &asked.id)),
+        first_run,
+        further_pieces,
+    })
+}
+
+/// What all pieces share.
+struct Asked<'a> {
+    schedule: &'a Schedule,
+    id: Id<'a>,
+    run_count: usize,
+    runs: Runs<'a>,
+    prefix: String,
+    newcomer: Option<Newcomer<'a>>,
+}
+
+impl Asked<'_> {
+    fn piece(&self, place: &Place, piece: u32) -> Result<proto::Piece, Exhausted> {
+        let place = self.schedule.piece(place, piece);
+        // One run tells the cycle, if no more are asked for.
+        let next = self.runs.next_runs(&place).take(self.run_count.max(1));
+        let next = next.collect::<Result<Vec<_>, _>>()?;
+        let cycle = next.first().map_or_else(|| self.runs.cycle(), |run| run.cycle_index);
+        let last = self.runs.last_run(&place)?;
+        let run = |run| convert::run_of_piece(run, &self.prefix, piece, &self.id);
+        let first = match &self.newcomer {
+            Some(newcomer) => newcomer.first_run(&self.id, &place, piece)?,
+            None => None,
+        };
+        let place = self.schedule.place_in(&place, cycle);
+        Ok(proto::Piece {
+            piece_index: convert::count(piece),
+            slot_index: convert::count(place.slot),
+            slot_offset: Some(convert::duration(self.schedule.span(place.slot_offset))),
+            cycle_offset: Some(convert::duration(self.schedule.span(place.cycle_offset))),
+            last_run: last.map(run),
+            next_runs: next.into_iter().take(self.run_count).map(run).collect(),
+            first_run: first.map(|FirstRun { run: first, regular_unix_millis }| proto::Run {
+                regular_time: regular_unix_millis
+                    .and_then(Moment::from_unix_millis)
+                    .map(convert::timestamp),
+                ..run(first)
+            }),
+        })
+    }
+}
+
+/// How many pieces the ID has, if their runs fit an answer.
+fn pieces(schedule: &Schedule, weight: Option<i64>, run_count: usize) -> Result<u32, Rejection> {
+    let Some(weight) = weight else { return Ok(1) };
+    let pieces = schedule.piece_count(weight)?;
+    if !ANSWER_PIECES.allows(pieces.into()) {
+        let value = format_args!("{weight}, which is {pieces} pieces,");
+        let allowed = format!("must be {ANSWER_PIECES}: AssignSlots takes more");
+        return Err(Rejection::new(Reason::OutOfRange, "weight", value, allowed));
+    }
+    let runs = usize::try_from(pieces).unwrap_or(usize::MAX).saturating_mul(run_count);
+    if runs > ANSWER_RUNS.max_size() {
+        let value = format_args!("{run_count} runs of {pieces} pieces each");
+        let allowed = format!("must be {ANSWER_RUNS} of all pieces together");
+        return Err(Rejection::new(Reason::OutOfRange, "next_run_count", value, allowed));
+    }
+    Ok(pieces)
+}
+
+fn newcomer_of(
+    schedule: &Schedule,
+    message: proto::Newcomer,
+    from: Moment,
+) -> Result<Newcomer<'_>, Rejection> {
+    use proto::NewcomerPolicy as Wire;
+    let proto::Newcomer { created_time, policy, smear_span } = message;
+    let created = convert::required("created_time", created_time, "it must be set")?;
+    let policy = match Wire::try_from(policy) {
+        Ok(Wire::Unspecified | Wire::NextCycle) => NewcomerPolicy::NextCycle,
+        Ok(Wire::NowSmeared) => NewcomerPolicy::NowSmeared,
+        Err(_) => {
+            let allowed = "0 to 2, a value of NewcomerPolicy";
+            return Err(convert::unknown_enum_value("policy", policy, allowed));
+        }
+    };
+    let spec = NewcomerSpec {
+        created_time: convert::moment("created_time", created)?,
+        policy,
+        smear_span: convert::optional_span("smear_span", smear_span)?,
+    };
+    Newcomer::try_new(schedule, &spec, from)
+}

@@ -1,0 +1,97 @@
+//! Batches of IDs that share a schedule, an instant and a kind.
+
+use std::sync::Arc;
+
+use offbeat_core::runs::Wanted;
+use offbeat_core::{Catalog, Moment, Rejection, Schedule};
+use tonic::Status;
+
+use super::columns;
+use super::convert::{self, Column};
+use super::weights::Pieces;
+use crate::work::{Permit, offload};
+use offbeat_proto as proto;
+use offbeat_proto::status;
+
+/// Batches of more IDs are decided off the event loop.
+const INLINE_IDS: usize = 256;
+
+/// What an assignment takes in an answer: its columns, and the message that is written of them
+/// while they are still there.
+const ASSIGNMENT_BYTES: usize = 2 * 44;
+
+/// What all IDs of a batch, or of a stream of batches, share.
+#[derive(Debug, Clone)]
+pub(super) struct Batch {
+    schedule: Arc<Schedule>,
+    from: Moment,
+    run_key_prefix: String,
+    wanted: Wanted,
+    permit: Option<Permit>,
+}
+
+/// What a message says of all IDs.
+#[derive(Debug)]
+pub(super) struct Opening {
+    pub(super) schedule: Option<proto::Schedule>,
+    pub(super) from_time: Option<prost_types::Timestamp>,
+    pub(super) kind: String,
+    pub(super) read_mask: Option<prost_types::FieldMask>,
+}
+
+impl Batch {
+    pub(super) fn try_new(
+        opening: Opening,
+        now: fn() -> Moment,
+        catalog: &Catalog,
+        permit: Option<Permit>,
+    ) -> Result<Self, Rejection> {
+        let Opening { schedule, from_time, kind, read_mask } = opening;
+        let schedule = convert::schedule(schedule, catalog)?;
+        let from = convert::moment_or_now("from_time", from_time, now)?;
+        schedule.check_from(from, 1)?;
+        let run_key_prefix = convert::run_key_prefix(&schedule, &kind)?;
+        let wanted = columns::wanted(read_mask)?;
+        Ok(Self { schedule, from, run_key_prefix, wanted, permit })
+    }
+
+    pub(super) fn identity(&self) -> proto::ScheduleIdentity {
+        convert::identity(&self.schedule)
+    }
+
+    /// Assigns a column; a long one on another thread, so that the event loop goes on.
+    /// Says how many IDs there were, too.
+    pub(super) async fn assign(
+        &self,
+        ids: Option<proto::IdColumn>,
+        weights: Vec<i64>,
+        first_index: i64,
+    ) -> Result<(usize, proto::SlotAssignments), Status> {
+        let refused = status::refused;
+        let column = convert::checked_column(ids).map_err(refused)?;
+        let count = column.len();
+        let pieces = Pieces::try_new(&self.schedule, &weights, count).map_err(refused)?;
+        let rows = pieces.total(count);
+        if let Some(permit) = &self.permit
+            && !permit.take_answer(rows * ASSIGNMENT_BYTES)
+        {
+            return Err(status::no_room());
+        }
+        let (batch, long) = (self.clone(), rows > INLINE_IDS || self.schedule.has_exclusions());
+        let decided =
+            offload(long, self.permit.clone(), move || batch.decide(&column, &pieces, first_index));
+        Ok((count, decided.await?.map_err(refused)?))
+    }
+
+    fn decide(
+        &self,
+        column: &Column,
+        pieces: &Pieces,
+        first_index: i64,
+    ) -> Result<proto::SlotAssignments, Rejection> {
+        let runs = self.schedule.runs_from(self.from, 1)?;
+        let prefix = self.run_key_prefix.clone();
+        let (schedule, wanted) = (&self.schedule, self.wanted);
+        Ok(columns::assign(schedule, &runs, prefix, column, pieces, first_index, wanted)?)
+    }
+}

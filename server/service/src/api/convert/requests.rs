@@ -1,0 +1,231 @@
+//! What callers sent, as checked questions.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use offbeat_core::limits::POPULATION;
+use offbeat_core::{
+    Catalog, Id, Moment, PlacementKind, Profile, Reason, Rejection, Schedule, ScheduleName,
+    ScheduleSpec, Span,
+};
+
+use super::cycles;
+use offbeat_proto as proto;
+
+/// The name of the kind of job of those who name none.
+const DEFAULT_KIND: &str = "default";
+
+pub(in crate::api) fn required<T>(
+    field: &str,
+    value: Option<T>,
+    allowed: &str,
+) -> Result<T, Rejection> {
+    value.ok_or_else(|| Rejection::new(Reason::FieldMissing, field, "nothing", allowed))
+}
+
+pub(in crate::api) fn schedule(
+    message: Option<proto::Schedule>,
+    catalog: &Catalog,
+) -> Result<Arc<Schedule>, Rejection> {
+    schedule_at("schedule", message, catalog)
+}
+
+/// The schedule of a field: one of its own, or one that was loaded.
+pub(in crate::api) fn schedule_at(
+    field: &str,
+    message: Option<proto::Schedule>,
+    catalog: &Catalog,
+) -> Result<Arc<Schedule>, Rejection> {
+    use proto::schedule::Schedule as Wire;
+    let proto::Schedule { schedule } = required(field, message, "it must be set")?;
+    let checked = match required(field, schedule, "spec or version must be set")? {
+        Wire::Spec(spec) => schedule_spec(spec)
+            .and_then(|spec| Schedule::try_new(&spec))
+            .map(Arc::new)
+            .map_err(|rejection| rejection.under("spec")),
+        Wire::Version(proto::ScheduleVersion { name, version }) => {
+            ScheduleName::try_new(&name, version.into())
+                .and_then(|name| catalog.get(&name).cloned())
+                .map_err(|rejection| rejection.under("version"))
+        }
+    };
+    checked.map_err(|rejection| rejection.under(field))
+}
+
+/// Whether the schedule of a question has exclusions, so that runs are not found at once; one that
+/// will be refused may say anything.
+pub(in crate::api) fn has_exclusions(message: Option<&proto::Schedule>, catalog: &Catalog) -> bool {
+    use proto::schedule::Schedule as Wire;
+    match message.and_then(|message| message.schedule.as_ref()) {
+        None => false,
+        Some(Wire::Spec(spec)) => !spec.exclusions.is_empty(),
+        Some(Wire::Version(proto::ScheduleVersion { name, version })) => {
+            ScheduleName::try_new(name, (*version).into())
+                .and_then(|name| catalog.get(&name).map(|schedule| schedule.has_exclusions()))
+                .unwrap_or_default()
+        }
+    }
+}
+
+fn schedule_spec(message: proto::ScheduleSpec) -> Result<ScheduleSpec, Rejection> {
+    let proto::ScheduleSpec {
+        cycle,
+        resolution,
+        anchor_time,
+        slot_count,
+        placement,
+        bucket_count,
+        profile,
+        salt,
+        active_windows,
+        exclusions,
+        weight_quantum,
+    } = message;
+    let cycle = required("period", cycle, "must be 1 ms to 316224000 s (3660 days)")?;
+    Ok(ScheduleSpec {
+        cycle: cycles::cycle(cycle)?,
+        resolution: resolution.map(|span_| span("resolution", span_)).transpose()?,
+        anchor_time: anchor_time.map(|time| moment("anchor_time", time)).transpose()?,
+        slot_count: slot_count.map(i64::from),
+        placement: placement_kind(placement)?,
+        bucket_count: bucket_count.map(i64::from),
+        profile: profile_of(profile)?,
+        salt,
+        active_windows: cycles::windows(active_windows)?,
+        exclusions: cycles::exclusions(exclusions)?,
+        weight_quantum,
+    })
+}
+
+fn placement_kind(number: i32) -> Result<PlacementKind, Rejection> {
+    match proto::Placement::try_from(number) {
+        Ok(proto::Placement::Unspecified) => Ok(PlacementKind::default()),
+        Ok(proto::Placement::Hash) => Ok(PlacementKind::Hash),
+        Ok(proto::Placement::Twister) => Ok(PlacementKind::Twister),
+        Ok(proto::Placement::Fraction) => Ok(PlacementKind::Fraction),
+        Err(_) => Err(unknown_enum_value("placement", number, "0 to 3, a value of Placement")),
+    }
+}
+
+fn profile_of(number: i32) -> Result<Option<Profile>, Rejection> {
+    match proto::TwisterProfile::try_from(number) {
+        Ok(proto::TwisterProfile::Unspecified) => Ok(None),
+        Ok(proto::TwisterProfile::Ruby) => Ok(Some(Profile::Ruby)),
+        Ok(proto::TwisterProfile::Ruby30To31) => Ok(Some(Profile::Ruby30To31)),
+        Ok(proto::TwisterProfile::Python) => Ok(Some(Profile::Python)),
+        Ok(proto::TwisterProfile::Php) => Ok(Some(Profile::Php)),
+        Err(_) => Err(unknown_enum_value("profile", number, "0 to 4, a value of TwisterProfile")),
+    }
+}
+
+pub(in crate::api) fn unknown_enum_value(field: &str, number: i32, allowed: &str) -> Rejection {
+    Rejection::new(Reason::OutOfRange, field, number, format!("must be {allowed}"))
+}
+
+pub(in crate::api) fn span(field: &str, message: prost_types::Duration) -> Result<Span, Rejection> {
+    let prost_types::Duration { seconds, nanos } = message;
+    Span::try_new(seconds, nanos).map_err(|rejection| rejection.under(field))
+}
+
+pub(in crate::api) fn optional_span(
+    field: &str,
+    message: Option<prost_types::Duration>,
+) -> Result<Option<Span>, Rejection> {
+    message.map(|message| span(field, message)).transpose()
+}
+
+pub(in crate::api) fn moment(
+    field: &str,
+    message: prost_types::Timestamp,
+) -> Result<Moment, Rejection> {
+    let prost_types::Timestamp { seconds, nanos } = message;
+    Moment::try_new(seconds, nanos).map_err(|rejection| rejection.under(field))
+}
+
+/// The instant of an optional field; the default, now, is read here and once.
+pub(in crate::api) fn moment_or_now(
+    field: &str,
+    message: Option<prost_types::Timestamp>,
+    now: fn() -> Moment,
+) -> Result<Moment, Rejection> {
+    message.map_or_else(|| Ok(now()), |time| moment(field, time))
+}
+
+/// What the run keys of a kind begin with; the kind of those who name none has a name too.
+pub(in crate::api) fn run_key_prefix(schedule: &Schedule, kind: &str) -> Result<String, Rejection> {
+    schedule.run_key_prefix(kind_or_default(kind))
+}
+
+pub(in crate::api) const fn kind_or_default(kind: &str) -> &str {
+    if kind.is_empty() { DEFAULT_KIND } else { kind }
+}
+
+pub(in crate::api) fn population(population: Option<i64>) -> Result<Option<u64>, Rejection> {
+    let Some(population) = population else {
+        return Ok(None);
+    };
+    if !POPULATION.allows(population.into()) {
+        let allowed = format!("must be {POPULATION}");
+        return Err(Rejection::new(Reason::OutOfRange, "population", population, allowed));
+    }
+    Ok(u64::try_from(population).ok())
+}
+
+/// An ID of the wire; text is borrowed from the message.
+pub(in crate::api) fn id(message: &proto::Id) -> Result<Id<'_>, Rejection> {
+    use proto::id::Id as Wire;
+    let proto::Id { id } = message;
+    let rejected_at = |field: &'static str| move |rejection: Rejection| rejection.under(field);
+    match required("id", id.as_ref(), "one of its fields must be set")? {
+        Wire::Uuid(text) => Id::uuid(text).map_err(rejected_at("id.uuid")),
+        Wire::UuidBytes(bytes) => Id::uuid_bytes(bytes).map_err(rejected_at("id.uuid_bytes")),
+        Wire::Integer(integer) => Ok(Id::Integer((*integer).into())),
+        Wire::Decimal(text) => Id::decimal(text).map_err(rejected_at("id.decimal")),
+        Wire::Text(text) => Id::text(text).map_err(rejected_at("id.text")),
+        Wire::Fraction(fraction) => Id::fraction(*fraction).map_err(rejected_at("id.fraction")),
+    }
+}
+
+/// The fields of a column, by the name of each that is filled.
+pub(in crate::api) enum Column {
+    UuidBytes(Bytes),
+    Uuids(Vec<String>),
+    Integers(Vec<i64>),
+    Decimals(Vec<String>),
+    Texts(Vec<String>),
+    Fractions(Vec<f64>),
+}
+
+/// A column of IDs that is itself right; what is in it may not be.
+pub(in crate::api) fn checked_column(
+    message: Option<proto::IdColumn>,
+) -> Result<Column, Rejection> {
+    let column = column(message)?;
+    column.check()?;
+    Ok(column)
+}
+
+/// The one field of a column that is filled.
+pub(in crate::api) fn column(message: Option<proto::IdColumn>) -> Result<Column, Rejection> {
+    let proto::IdColumn { uuid_bytes, uuids, integers, decimals, texts, fractions } =
+        message.unwrap_or_default();
+    let mut filled = Vec::new();
+    let mut take = |name: &'static str, is_empty: bool, column: Column| {
+        if !is_empty {
+            filled.push((name, column));
+        }
+    };
+    take("uuid_bytes", uuid_bytes.is_empty(), Column::UuidBytes(uuid_bytes));
+    take("uuids", uuids.is_empty(), Column::Uuids(uuids));
+    take("integers", integers.is_empty(), Column::Integers(integers));
+    take("decimals", decimals.is_empty(), Column::Decimals(decimals));
+    take("texts", texts.is_empty(), Column::Texts(texts));
+    take("fractions", fractions.is_empty(), Column::Fractions(fractions));
+    if filled.len() > 1 {
+        let names: Vec<_> = filled.iter().map(|(name, _)| *name).collect();
+        let allowed = "must be IDs of one type: send one batch for each";
+        return Err(Rejection::new(Reason::Contradictory, "ids", names.join(" and "), allowed));
+    }
+    let filled = filled.pop().map(|(_, column)| column);
+    required("ids", filled, "must be 1 to 65536 IDs in one of its fields")
+}

@@ -1,0 +1,134 @@
+//! Lanes as messages name them, and as the rule numbers them.
+
+use offbeat_core::ids::check_names;
+use offbeat_core::lanes::{
+    Job, LanePolicy, LaneSet, LaneSetSpec, LaneSpec, OnTimeout, Prediction, Route, RouteWhy,
+};
+use offbeat_core::limits::JOB_ID;
+use offbeat_core::{Reason, Rejection};
+
+use crate::api::convert::{duration, required, span, unknown_enum_value};
+use offbeat_proto as proto;
+
+/// A lane set, and the names of its lanes.
+pub(super) struct NamedLanes {
+    pub(super) set: LaneSet,
+    names: Vec<String>,
+}
+
+impl NamedLanes {
+    pub(super) fn try_new(message: Option<proto::LaneSet>) -> Result<Self, Rejection> {
+        let message = required("lane_set", message, "must be set")?;
+        Self::read(message).map_err(|refused| refused.under("lane_set"))
+    }
+
+    fn read(message: proto::LaneSet) -> Result<Self, Rejection> {
+        let proto::LaneSet { lanes, policy, on_timeout, max_express_slow_probability } = message;
+        check_names(lanes.iter().map(|lane| lane.name.as_str()))
+            .map_err(|refused| refused.under("lanes"))?;
+        let named = lanes.into_iter().enumerate().map(|(place, lane)| {
+            lane_of(lane).map_err(|refused| refused.under(&format!("lanes[{place}]")))
+        });
+        let (names, lanes) = named.collect::<Result<_, _>>()?;
+        let spec = LaneSetSpec {
+            lanes,
+            policy: policy_of(policy)?,
+            on_timeout: on_timeout_of(on_timeout)?,
+            max_express_slow_probability,
+        };
+        Ok(Self { set: spec.check()?, names })
+    }
+
+    fn name(&self, lane: usize) -> String {
+        self.names.get(lane).cloned().unwrap_or_default()
+    }
+
+    /// What is known of a job.
+    pub(super) fn job(
+        &self,
+        timed_out_lanes: &[String],
+        prediction: Option<proto::LanePrediction>,
+    ) -> Result<Job, Rejection> {
+        let place = |(at, name): (usize, &String)| {
+            self.names.iter().position(|other| other == name).ok_or_else(|| {
+                let field = format!("timed_out_lanes[{at}]");
+                let allowed = format!("must be a lane of the set: {}", self.names.join(", "));
+                Rejection::new(Reason::OutOfRange, field, format!("{name:?}"), allowed)
+            })
+        };
+        let timed_out = timed_out_lanes.iter().enumerate().map(place).collect::<Result<_, _>>()?;
+        Ok(Job { timed_out, prediction: prediction.map(prediction_of).transpose()? })
+    }
+
+    pub(super) fn route(&self, route: Route) -> proto::LaneRoute {
+        let Route { lane, attempt, timeout, on_timeout, why, resumes } = route;
+        let reason = match why {
+            RouteWhy::Untried => proto::RouteReason::Untried,
+            RouteWhy::Demoted => proto::RouteReason::Demoted,
+            RouteWhy::PredictedSlow => proto::RouteReason::PredictedSlow,
+            RouteWhy::IdleWorker => proto::RouteReason::IdleWorker,
+        };
+        proto::LaneRoute {
+            lane: self.name(lane),
+            attempt: index(attempt),
+            attempt_timeout: timeout.map(duration),
+            lane_on_timeout: on_timeout.map(|lane| self.name(lane)).unwrap_or_default(),
+            reason: reason.into(),
+            resumes,
+        }
+    }
+
+    pub(super) fn failure(&self, lane: usize) -> proto::PermanentFailure {
+        let (name, timeout) = (self.name(lane), self.set.timeout(lane));
+        let after = timeout.map(|timeout| format!(" of {timeout}")).unwrap_or_default();
+        let reason = format!("reached the timeout{after} of lane {name:?}, the last");
+        proto::PermanentFailure { lane: name, attempt_timeout: timeout.map(duration), reason }
+    }
+}
+
+/// A job's ID is given back as it is, if it is not too long.
+pub(super) fn job_id(id: &str) -> Result<(), Rejection> {
+    if JOB_ID.allows(id.len() as i128) {
+        return Ok(());
+    }
+    let (value, allowed) = (format!("{} bytes", id.len()), format!("must be {JOB_ID}"));
+    Err(Rejection::new(Reason::OutOfRange, "id", value, allowed))
+}
+
+/// A place or a number of attempts as the wire has it.
+pub(super) fn index(index: usize) -> i32 {
+    i32::try_from(index).unwrap_or(i32::MAX)
+}
+
+fn lane_of(lane: proto::Lane) -> Result<(String, LaneSpec), Rejection> {
+    let proto::Lane { name, worker_count, attempt_timeout } = lane;
+    let timeout = attempt_timeout.map(|timeout| span("attempt_timeout", timeout)).transpose()?;
+    Ok((name, LaneSpec { worker_count: worker_count.into(), attempt_timeout: timeout }))
+}
+
+fn prediction_of(prediction: proto::LanePrediction) -> Result<Prediction, Rejection> {
+    use proto::lane_prediction::Prediction as Predicted;
+    let allowed = "slow_probability or run_time must be set";
+    match required("prediction.prediction", prediction.prediction, allowed)? {
+        Predicted::SlowProbability(probability) => Ok(Prediction::SlowProbability(probability)),
+        Predicted::RunTime(time) => Ok(Prediction::RunTime(span("prediction.run_time", time)?)),
+    }
+}
+
+fn policy_of(number: i32) -> Result<LanePolicy, Rejection> {
+    match proto::LanePolicy::try_from(number) {
+        Ok(proto::LanePolicy::Unspecified | proto::LanePolicy::ExpressFirst) => {
+            Ok(LanePolicy::ExpressFirst)
+        }
+        Ok(proto::LanePolicy::SlowFirst) => Ok(LanePolicy::SlowFirst),
+        Err(_) => Err(unknown_enum_value("policy", number, "0 to 2, a value of LanePolicy")),
+    }
+}
+
+pub(super) fn on_timeout_of(number: i32) -> Result<OnTimeout, Rejection> {
+    match proto::TimeoutAction::try_from(number) {
+        Ok(proto::TimeoutAction::Unspecified | proto::TimeoutAction::Abort) => Ok(OnTimeout::Abort),
+        Ok(proto::TimeoutAction::Suspend) => Ok(OnTimeout::Suspend),
+        Err(_) => Err(unknown_enum_value("on_timeout", number, "0 to 2, a value of TimeoutAction")),
+    }
+}

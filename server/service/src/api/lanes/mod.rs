@@ -1,0 +1,143 @@
+//! `LaneService`: convert in, decide, convert out.
+
+mod lane_set;
+mod plan;
+
+use offbeat_core::lanes::{Job, LaneState, Outcome, SplitSpec, dispatch};
+use offbeat_core::limits::DISPATCHED_JOBS;
+use offbeat_core::{Reason, Rejection};
+use tonic::{Request, Response, Status};
+
+use self::lane_set::NamedLanes;
+use super::convert::{required, span, wide};
+use crate::work::offload;
+use offbeat_proto as proto;
+use offbeat_proto::lane_service_server::LaneService;
+use offbeat_proto::status;
+pub use plan::plan;
+
+/// More jobs are dispatched off the event loop.
+const INLINE_JOBS: usize = 256;
+
+/// Answers `LaneService`. Without state.
+#[derive(Debug, Clone, Copy)]
+pub struct LaneHandlers;
+
+#[tonic::async_trait]
+impl LaneService for LaneHandlers {
+    async fn route_job(
+        &self,
+        request: Request<proto::RouteJobRequest>,
+    ) -> Result<Response<proto::RouteJobResponse>, Status> {
+        answer(route_job(request.into_inner()))
+    }
+
+    async fn dispatch_jobs(
+        &self,
+        request: Request<proto::DispatchJobsRequest>,
+    ) -> Result<Response<proto::DispatchJobsResponse>, Status> {
+        let permit = request.extensions().get().cloned();
+        let request = request.into_inner();
+        let long = request.jobs.len() > INLINE_JOBS;
+        answer(offload(long, permit, move || dispatch_jobs(request)).await?)
+    }
+
+    async fn split_workers(
+        &self,
+        request: Request<proto::SplitWorkersRequest>,
+    ) -> Result<Response<proto::SplitWorkersResponse>, Status> {
+        answer(split_workers(request.into_inner()))
+    }
+
+    async fn plan_lanes(
+        &self,
+        request: Request<proto::PlanLanesRequest>,
+    ) -> Result<Response<proto::PlanLanesResponse>, Status> {
+        let permit = request.extensions().get().cloned();
+        let request = request.into_inner();
+        answer(offload(true, permit, move || plan(request)).await?)
+    }
+}
+
+fn answer<T>(decision: Result<T, Rejection>) -> Result<Response<T>, Status> {
+    decision.map(Response::new).map_err(status::refused)
+}
+
+fn route_job(request: proto::RouteJobRequest) -> Result<proto::RouteJobResponse, Rejection> {
+    use proto::route_job_response::Outcome as Answer;
+    let proto::RouteJobRequest { lane_set, timed_out_lanes, prediction } = request;
+    let lanes = NamedLanes::try_new(lane_set)?;
+    let Job { timed_out, prediction } = lanes.job(&timed_out_lanes, prediction)?;
+    let outcome = match lanes.set.route(&timed_out, prediction)? {
+        Outcome::Route(route) => Answer::Route(lanes.route(route)),
+        Outcome::Failed { lane } => Answer::PermanentFailure(lanes.failure(lane)),
+    };
+    Ok(proto::RouteJobResponse { outcome: Some(outcome) })
+}
+
+fn dispatch_jobs(
+    request: proto::DispatchJobsRequest,
+) -> Result<proto::DispatchJobsResponse, Rejection> {
+    let proto::DispatchJobsRequest { lane_set, free_worker_counts, jobs } = request;
+    let lanes = NamedLanes::try_new(lane_set)?;
+    if jobs.len() > DISPATCHED_JOBS.max_size() {
+        let allowed = format!("must be {DISPATCHED_JOBS}");
+        return Err(Rejection::new(Reason::OutOfRange, "jobs", jobs.len(), allowed));
+    }
+    let free: Vec<i64> = free_worker_counts.into_iter().map(i64::from).collect();
+    let (mut ids, mut known) = (Vec::with_capacity(jobs.len()), Vec::with_capacity(jobs.len()));
+    for (place, job) in jobs.into_iter().enumerate() {
+        let proto::PendingJob { id, timed_out_lanes, prediction } = job;
+        let job = lane_set::job_id(&id).and_then(|()| lanes.job(&timed_out_lanes, prediction));
+        known.push(job.map_err(|refused| refused.under(&format!("jobs[{place}]")))?);
+        ids.push(id);
+    }
+    let (placed, failed) = dispatch(&lanes.set, &free, &known)?;
+    let mut id_of = |job: usize| ids.get_mut(job).map(std::mem::take).unwrap_or_default();
+    let placements = placed.into_iter().map(|placement| proto::JobPlacement {
+        job_index: lane_set::index(placement.job),
+        job_id: id_of(placement.job),
+        route: Some(lanes.route(placement.route)),
+    });
+    let placements = placements.collect();
+    let failures = failed.into_iter().map(|(job, lane)| proto::FailedJob {
+        job_index: lane_set::index(job),
+        job_id: id_of(job),
+        failure: Some(lanes.failure(lane)),
+    });
+    Ok(proto::DispatchJobsResponse { placements, failures: failures.collect() })
+}
+
+fn split_workers(
+    request: proto::SplitWorkersRequest,
+) -> Result<proto::SplitWorkersResponse, Rejection> {
+    let proto::SplitWorkersRequest { lane_set, worker_count, states } = request;
+    let mut message = required("lane_set", lane_set, "must be set")?;
+    let lanes = NamedLanes::try_new(Some(message.clone()))?;
+    let states = states.into_iter().enumerate().map(|(place, state)| {
+        lane_state(state).map_err(|refused| refused.under(&format!("states[{place}]")))
+    });
+    let spec = SplitSpec {
+        worker_count: worker_count.map(i64::from),
+        states: states.collect::<Result<_, _>>()?,
+    };
+    let split = spec.split(&lanes.set)?;
+    for (lane, (workers, _)) in message.lanes.iter_mut().zip(&split) {
+        lane.worker_count = i32::try_from(*workers).unwrap_or(i32::MAX);
+    }
+    let waiting_micros = split.into_iter().map(|(_, micros)| wide(micros)).collect();
+    Ok(proto::SplitWorkersResponse { lane_set: Some(message), waiting_micros })
+}
+
+fn lane_state(state: proto::LaneState) -> Result<LaneState, Rejection> {
+    let proto::LaneState { pending_count, mean_run_time, longest_wait, busy_worker_count } = state;
+    let optional = |field: &str, time: Option<prost_types::Duration>| {
+        time.map(|time| span(field, time)).transpose()
+    };
+    Ok(LaneState {
+        pending_count,
+        mean_run_time: optional("mean_run_time", mean_run_time)?,
+        longest_wait: optional("longest_wait", longest_wait)?,
+        busy: busy_worker_count.into(),
+    })
+}

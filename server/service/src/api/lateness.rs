@@ -1,0 +1,76 @@
+//! `LatenessService`: what callers say of their runs, for the metrics.
+
+use std::sync::Arc;
+
+use offbeat_core::ids::check_part;
+use offbeat_core::limits::{KIND_NAME, SCHEDULE_NAME};
+use offbeat_core::{Reason, Rejection};
+use tonic::{Request, Response, Status};
+
+use super::convert::kind_or_default;
+use crate::limits::{LATENESS_MILLIS, LATENESSES};
+use crate::metrics::Metrics;
+use crate::work::offload;
+use offbeat_proto as proto;
+use offbeat_proto::lateness_service_server::LatenessService;
+use offbeat_proto::status;
+
+/// More runs are recorded off the event loop.
+const INLINE_RUNS: usize = 1_024;
+
+/// Answers `LatenessService`: keeps nothing but what the metrics hold.
+#[derive(Debug, Clone)]
+pub struct LatenessHandlers {
+    metrics: Arc<Metrics>,
+}
+
+impl LatenessHandlers {
+    /// Handlers that count in these metrics.
+    #[must_use]
+    pub const fn new(metrics: Arc<Metrics>) -> Self {
+        Self { metrics }
+    }
+}
+
+#[tonic::async_trait]
+impl LatenessService for LatenessHandlers {
+    async fn record_lateness(
+        &self,
+        request: Request<proto::RecordLatenessRequest>,
+    ) -> Result<Response<proto::RecordLatenessResponse>, Status> {
+        let permit = request.extensions().get().cloned();
+        let request = request.into_inner();
+        check(&request).map_err(status::refused)?;
+        let proto::RecordLatenessRequest { schedule, kind, lateness_millis } = request;
+        let (metrics, long) = (Arc::clone(&self.metrics), lateness_millis.len() > INLINE_RUNS);
+        let record =
+            move || metrics.record_lateness(&schedule, kind_or_default(&kind), &lateness_millis);
+        let own_series = offload(long, permit, record).await?;
+        Ok(Response::new(proto::RecordLatenessResponse { own_series }))
+    }
+}
+
+fn check(request: &proto::RecordLatenessRequest) -> Result<(), Rejection> {
+    let proto::RecordLatenessRequest { schedule, kind, lateness_millis } = request;
+    check_part("schedule", schedule, SCHEDULE_NAME)?;
+    check_part("kind", kind_or_default(kind), KIND_NAME)?;
+    let count = lateness_millis.len();
+    if count == 0 {
+        let allowed = format!("must be {LATENESSES}");
+        return Err(Rejection::new(Reason::FieldMissing, "lateness_millis", "nothing", allowed));
+    }
+    if count > LATENESSES.max_size() {
+        let value = format_args!("{count} runs");
+        let allowed = format!("must be {LATENESSES}");
+        return Err(Rejection::new(Reason::OutOfRange, "lateness_millis", value, allowed));
+    }
+    let strange = |late: &i64| !LATENESS_MILLIS.allows((*late).into());
+    match lateness_millis.iter().enumerate().find(|(_, late)| strange(late)) {
+        None => Ok(()),
+        Some((index, late)) => {
+            let field = format!("lateness_millis[{index}]");
+            let allowed = format!("must be {LATENESS_MILLIS}");
+            Err(Rejection::new(Reason::OutOfRange, field, late, allowed))
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The handlers of the services: convert in, decide, convert out.
+
+mod assign;
+mod audit;
+mod batch;
+mod columns;
+mod convert;
+mod describe;
+mod due_runs;
+pub mod lanes;
+mod lateness;
+mod migration;
+mod named;
+mod simulation;
+mod slots;
+mod spread;
+pub mod stages;
+mod stream;
+mod weights;
+
+pub use lanes::LaneHandlers;
+pub use lateness::LatenessHandlers;
+pub use named::NamedSpreadHandlers;
+pub use simulation::SimulationHandlers;
+pub use slots::SlotHandlers;
+pub use spread::SpreadHandlers;
+pub use stages::StageHandlers;

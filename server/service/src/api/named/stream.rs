@@ -1,0 +1,206 @@
+//! `StreamJobs`: jobs out as the consumer grants credit, verdicts in.
+//!
+//! A task of its own reads, so that verdicts count at once, also those of a consumer who
+//! takes no answers. Jobs are lent only when there is credit and room to send them: a
+//! consumer who never reads holds what it granted, and not more.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream;
+use offbeat_core::limits::CALL_JOBS;
+use offbeat_core::{Reason, Rejection};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tonic::{Status, Streaming};
+
+use super::{requests, responses};
+use crate::api::convert::required;
+use crate::limits::STREAM_CREDIT;
+use crate::spreads::{Leased, SpreadStore};
+use crate::work::Permit;
+use offbeat_proto as proto;
+use offbeat_proto::status;
+use offbeat_proto::stream_jobs_request::Message as Asked;
+use offbeat_proto::stream_jobs_response::Message as Answer;
+
+/// Answers to verdicts that nobody has taken; then no more verdicts are read.
+const UNREAD_SETTLEMENTS: usize = 65_536;
+
+/// How long one look for jobs lasts; then the next begins.
+const WAIT: Duration = Duration::from_secs(60);
+
+type Item = Result<proto::StreamJobsResponse, Status>;
+
+/// The answers to a consumer's messages.
+pub(super) fn jobs(
+    store: Arc<dyn SpreadStore>,
+    requests: Streaming<proto::StreamJobsRequest>,
+    permit: Option<Permit>,
+    zero: Instant,
+) -> impl stream::Stream<Item = Item> {
+    // Room for jobs that are waited for, and for settlements beside them.
+    let (answers, taken) = mpsc::channel(2);
+    tokio::spawn(async move {
+        let consumer = Consumer::begin(store, requests, permit, zero);
+        if let Err(status) = drive(consumer, &answers).await {
+            let _ = answers.send(Err(status)).await; // or nobody is left to tell
+        }
+    });
+    stream::unfold(taken, async |mut taken| taken.recv().await.map(|item| (item, taken)))
+}
+
+async fn drive(
+    consumer: impl Future<Output = Result<Consumer, Status>>,
+    answers: &mpsc::Sender<Item>,
+) -> Result<(), Status> {
+    tokio::select! {
+        ended = async { consumer.await?.run(answers).await } => ended,
+        () = answers.closed() => Ok(()),
+    }
+}
+
+struct Consumer {
+    store: Arc<dyn SpreadStore>,
+    requests: Streaming<proto::StreamJobsRequest>,
+    permit: Option<Permit>,
+    spread: String,
+    name: Arc<str>,
+    credit: usize,
+    /// Answers to verdicts, not sent.
+    settled: Vec<i32>,
+    /// What the clock of leases counts from.
+    zero: Instant,
+}
+
+impl Consumer {
+    async fn begin(
+        store: Arc<dyn SpreadStore>,
+        mut requests: Streaming<proto::StreamJobsRequest>,
+        permit: Option<Permit>,
+        zero: Instant,
+    ) -> Result<Self, Status> {
+        let first = requests.message().await?;
+        let start = match first.and_then(|request| request.message) {
+            Some(Asked::Start(start)) => Some(start),
+            _ => None,
+        };
+        let refused = status::refused;
+        let start = required("start", start, "it must be set in the first message");
+        let proto::StreamJobsStart { spread, consumer, credit } = start.map_err(refused)?;
+        let credit = match credit {
+            0 => 0,
+            credit => add_credit("start.credit", 0, credit).map_err(refused)?,
+        };
+        let (name, settled) = (consumer.into(), Vec::new());
+        Ok(Self { store, requests, permit, spread, name, credit, settled, zero })
+    }
+
+    async fn run(mut self, answers: &mpsc::Sender<Item>) -> Result<(), Status> {
+        // Without credit nobody would notice that there is no such spread.
+        let nothing = self.store.pull(&self.spread, &self.name, 0, Duration::ZERO).await;
+        nothing.map_err(status::refused)?;
+        let at = Some(responses::since(self.zero, Instant::now()));
+        let message = Some(Answer::Started(proto::StreamJobsStarted { at }));
+        let _ = answers.send(Ok(proto::StreamJobsResponse { message })).await;
+        loop {
+            let (store, spread) = (&*self.store, &*self.spread);
+            let (room, message) = tokio::select! {
+                biased; // verdicts first: they make room
+                request = self.requests.message(), if self.settled.len() < UNREAD_SETTLEMENTS => {
+                    let Some(request) = request? else { return self.finish(answers).await };
+                    if let Some(permit) = &self.permit {
+                        permit.release_request();
+                    }
+                    self.take(request).await.map_err(status::refused)?;
+                    continue;
+                }
+                room = answers.reserve(), if !self.settled.is_empty() => {
+                    let settlements = std::mem::take(&mut self.settled);
+                    (room, Answer::Settled(proto::SettleJobsResponse { settlements }))
+                }
+                leased = lease(store, spread, &self.name, self.credit, answers),
+                    if self.credit > 0 =>
+                {
+                    let (room, leased) = leased.map_err(status::refused)?;
+                    if leased.ended {
+                        return self.finish(answers).await;
+                    }
+                    if leased.stopped {
+                        return Err(status::shutting_down());
+                    }
+                    if leased.jobs.is_empty() {
+                        continue;
+                    }
+                    self.credit -= leased.jobs.len();
+                    (room, Answer::Leased(responses::leased(leased, self.zero)))
+                }
+            };
+            let Ok(room) = room else { return Ok(()) }; // nobody reads any more
+            room.send(Ok(proto::StreamJobsResponse { message: Some(message) }));
+        }
+    }
+
+    async fn take(&mut self, request: proto::StreamJobsRequest) -> Result<(), Rejection> {
+        match request.message {
+            Some(Asked::Credit(more)) => {
+                self.credit = add_credit("credit", self.credit, more)?;
+                Ok(())
+            }
+            Some(Asked::Verdicts(proto::JobVerdicts { epoch, verdicts })) => {
+                let verdicts = requests::verdicts(epoch, verdicts)
+                    .map_err(|rejection| rejection.under("verdicts"))?;
+                let settlements = self.store.settle(&self.spread, verdicts).await?;
+                self.settled.extend(responses::settlements(settlements).settlements);
+                Ok(())
+            }
+            Some(Asked::Start(_)) => {
+                let allowed = "must be set in the first message alone";
+                Err(Rejection::new(Reason::Contradictory, "start", "a later message's", allowed))
+            }
+            None => {
+                let allowed = "start, credit or verdicts must be set";
+                Err(Rejection::new(Reason::FieldMissing, "message", "nothing", allowed))
+            }
+        }
+    }
+
+    /// The last answers of a stream whose consumer says nothing more.
+    async fn finish(mut self, answers: &mpsc::Sender<Item>) -> Result<(), Status> {
+        let settlements = std::mem::take(&mut self.settled);
+        if !settlements.is_empty() {
+            let message = Some(Answer::Settled(proto::SettleJobsResponse { settlements }));
+            let _ = answers.send(Ok(proto::StreamJobsResponse { message })).await;
+        }
+        Ok(())
+    }
+}
+
+type Reserved<'a> = Result<mpsc::Permit<'a, Item>, mpsc::error::SendError<()>>;
+
+/// Jobs, once there is room to send them. Dropped before it is ready, it has lent nothing.
+async fn lease<'a>(
+    store: &dyn SpreadStore,
+    spread: &str,
+    consumer: &Arc<str>,
+    credit: usize,
+    answers: &'a mpsc::Sender<Item>,
+) -> Result<(Reserved<'a>, Leased), Rejection> {
+    let room = answers.reserve().await;
+    let count = if room.is_ok() { credit.min(CALL_JOBS.max_size()) } else { 0 };
+    let leased = store.pull(spread, consumer, count, WAIT).await?;
+    Ok((room, leased))
+}
+
+fn add_credit(field: &str, credit: usize, more: i32) -> Result<usize, Rejection> {
+    let most = STREAM_CREDIT.max_size() - credit;
+    let more_jobs = usize::try_from(more).ok().filter(|more| (1..=most).contains(more));
+    let more_jobs = more_jobs.ok_or_else(|| {
+        let allowed = match credit {
+            0 => format!("must be {STREAM_CREDIT}"),
+            _ => format!("must be 1 to {most} jobs: {credit} are granted and were not sent"),
+        };
+        Rejection::new(Reason::OutOfRange, field, more, allowed)
+    })?;
+    Ok(credit + more_jobs)
+}

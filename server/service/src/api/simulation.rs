@@ -1,0 +1,272 @@
+//! `SimulationService`: a scenario runs on another thread, and is watched.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::Stream;
+use offbeat_core::limits::Limit;
+use offbeat_core::{Reason, Rejection, Span};
+use offbeat_sim::results::{Digest, Figures, Outcome, PartnerFigures, Results};
+use offbeat_sim::scenario::{Scenario, parse};
+use offbeat_sim::world::{RunError, Watch, run_each};
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::Interval;
+use tonic::{Request, Response, Status};
+
+use super::convert::{count, duration, wide};
+use crate::config::Limits;
+use crate::limits::SCENARIO_BYTES;
+use crate::work::{Permit, WorkLost, offload};
+use offbeat_proto as proto;
+use offbeat_proto::simulate_response::Event;
+use offbeat_proto::simulation_service_server::SimulationService;
+use offbeat_proto::status;
+
+/// Events of a run over the network; the table of limits says so too.
+const SIMULATED_EVENTS: u64 = 50_000_000;
+
+/// How often progress is told.
+const PROGRESS: Duration = Duration::from_millis(200);
+
+/// Answers `SimulationService`: so many simulations at once, and no queue in front of them.
+#[derive(Debug, Clone)]
+pub struct SimulationHandlers {
+    free: Arc<Semaphore>,
+    at_once: usize,
+    most: Most,
+}
+
+/// The most that a scenario may come to.
+#[derive(Debug, Clone, Copy)]
+struct Most {
+    jobs: Limit,
+    seconds: Limit,
+    bytes: Limit,
+}
+
+impl SimulationHandlers {
+    /// Simulates within `limits`.
+    #[must_use]
+    pub fn new(limits: &Limits) -> Self {
+        let at_once = limits.simulations;
+        let most = Most {
+            jobs: limits.simulated_jobs,
+            seconds: limits.simulated_seconds,
+            bytes: limits.simulation_bytes,
+        };
+        Self { free: Arc::new(Semaphore::new(at_once)), at_once, most }
+    }
+}
+
+type Answers = Pin<Box<dyn Stream<Item = Result<proto::SimulateResponse, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl SimulationService for SimulationHandlers {
+    type SimulateStream = Answers;
+
+    async fn simulate(
+        &self,
+        request: Request<proto::SimulateRequest>,
+    ) -> Result<Response<Answers>, Status> {
+        let permit: Option<Permit> = request.extensions().get().cloned();
+        let place = Arc::clone(&self.free).try_acquire_owned();
+        let place = place.map_err(|_| status::simulations_busy(self.at_once))?;
+        let proto::SimulateRequest { scenario } = request.into_inner();
+        let most = self.most;
+        let read = move || read(&scenario, most);
+        let scenario = offload(true, permit.clone(), read).await?;
+        let scenario = scenario.map_err(status::refused)?;
+        let watch = Arc::new(Watch::default());
+        let runs = (scenario.strategies.len() * scenario.seeds.len()) as u64;
+        let total = Span::from_nanos(scenario.duration.saturating_mul(1_000)).times(runs);
+        let watched = Arc::clone(&watch);
+        // A thread of its own: it would keep a thread of the pool from everybody for minutes.
+        let (done, work) = oneshot::channel();
+        let run = move || {
+            let digest = |number, trace| Digest::of(&scenario, number, trace);
+            let results = run_each(&scenario, 1, &watched, &digest)
+                .and_then(|digests| Ok(Results::new(&scenario, digests)?));
+            drop((permit, place)); // held until here, though the caller may have left
+            let _ = done.send(results); // fails if the caller has left
+        };
+        let named = std::thread::Builder::new().name("simulation".to_owned());
+        named.spawn(run).map_err(|error| status::internal(&error.to_string()))?;
+        let running = Running { work, watch, ticks: tokio::time::interval(PROGRESS), total };
+        let answers = futures_util::stream::unfold(Some(running), |running| async {
+            let mut running = running?;
+            let (answer, goes_on) = running.next().await;
+            Some((answer, goes_on.then_some(running)))
+        });
+        Ok(Response::new(Box::pin(answers)))
+    }
+}
+
+/// A simulation under way; it stops when nobody waits for it any more.
+struct Running {
+    work: oneshot::Receiver<Result<Results, RunError>>,
+    watch: Arc<Watch>,
+    ticks: Interval,
+    total: Span,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.watch.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Running {
+    async fn next(&mut self) -> (Result<proto::SimulateResponse, Status>, bool) {
+        let event = tokio::select! {
+            biased;
+            done = &mut self.work => {
+                let results = done
+                    .map_err(|_| Status::from(WorkLost))
+                    .and_then(|done| done.map_err(failed));
+                let answer = results.map(|results| Event::Results(results_of(&results)));
+                return (answer.map(|event| proto::SimulateResponse { event: Some(event) }), false);
+            }
+            _ = self.ticks.tick() => {
+                let seconds = self.watch.seconds.load(Ordering::Relaxed);
+                let simulated = Span::from_seconds(i64::try_from(seconds).unwrap_or(i64::MAX));
+                Event::Progress(proto::SimulationProgress {
+                    simulated: Some(duration(simulated.min(self.total))),
+                    total: Some(duration(self.total)),
+                })
+            }
+        };
+        (Ok(proto::SimulateResponse { event: Some(event) }), true)
+    }
+}
+
+fn failed(error: RunError) -> Status {
+    match error {
+        RunError::Refused(rejection) => status::refused(rejection),
+        RunError::Lost { .. } => WorkLost.into(),
+    }
+}
+
+fn read(text: &str, most: Most) -> Result<Scenario, Rejection> {
+    if !SCENARIO_BYTES.allows(text.len() as i128) {
+        let (value, allowed) =
+            (format!("{} bytes", text.len()), format!("must be {SCENARIO_BYTES}"));
+        return Err(Rejection::new(Reason::OutOfRange, "scenario", value, allowed));
+    }
+    let no_files = |file: &str| {
+        let allowed = "must not be set over the network: write quantiles instead";
+        Err(Rejection::new(Reason::Contradictory, "samples", file, allowed))
+    };
+    let mut scenario = parse(text, &no_files)?;
+    (scenario.max_events, scenario.keeps_rows) = (SIMULATED_EVENTS, false);
+    for (field, made, of, limit) in [
+        ("users.count", scenario.job_count(), "jobs", most.jobs),
+        ("duration", scenario.run_seconds(), "seconds", most.seconds),
+        ("users.count", scenario.memory(), "bytes of memory", most.bytes),
+    ] {
+        if !limit.allows(i128::try_from(made).unwrap_or(i128::MAX)) {
+            let allowed =
+                format!("must make {limit} in all: larger scenarios run on the command line");
+            return Err(Rejection::new(Reason::OutOfRange, field, format!("{made} {of}"), allowed));
+        }
+    }
+    Ok(scenario)
+}
+
+fn results_of(results: &Results) -> proto::SimulationResults {
+    proto::SimulationResults {
+        ranking: results.ranking.clone(),
+        strategies: results.strategies.iter().map(strategy_of).collect(),
+        notes: results.scenario.notes.clone(),
+    }
+}
+
+fn strategy_of(outcome: &Outcome) -> proto::StrategyResult {
+    let (series, intervals) = (&outcome.series, &outcome.interval_histogram);
+    let counts = |values: &[u32]| values.iter().map(|value| count(*value)).collect();
+    proto::StrategyResult {
+        name: outcome.name.clone(),
+        figures: Some(figures_of(outcome)),
+        ranks: Some(proto::StrategyRanks {
+            consistent_delay: count(outcome.ranks.consistent_delay),
+            no_spikes: count(outcome.ranks.no_spikes),
+            even_throughput: count(outcome.ranks.even_throughput),
+            no_conflicts: count(outcome.ranks.no_conflicts),
+        }),
+        series: Some(proto::SimulationSeries {
+            step: Some(duration(Span::from_seconds(series.step.into()))),
+            queue_depths: counts(&series.queue_depth),
+            finished_per_second: series.finished_per_second.clone(),
+            enqueued_per_second: counts(&series.enqueued_per_second),
+            busy_workers: series.busy_workers.clone(),
+            workers: counts(&series.workers),
+        }),
+        intervals: Some(proto::IntervalHistogram {
+            edges: intervals.edges.clone(),
+            counts: intervals.counts.iter().map(|count| wide(*count)).collect(),
+        }),
+        slot_loads: outcome.slots.as_ref().map(|slots| counts(&slots.loads)).unwrap_or_default(),
+        partners: outcome.partners.iter().map(partner_of).collect(),
+    }
+}
+
+fn partner_of(partner: &PartnerFigures) -> proto::PartnerResult {
+    let PartnerFigures { name, jobs_finished, throttled, failed, mean_wait } = partner;
+    proto::PartnerResult {
+        name: name.clone(),
+        jobs_finished: *jobs_finished,
+        throttled: *throttled,
+        failed: *failed,
+        mean_wait: *mean_wait,
+    }
+}
+
+fn figures_of(outcome: &Outcome) -> proto::SimulationFigures {
+    let Figures {
+        jobs_finished,
+        jobs_failed,
+        mean_wait,
+        p50_wait,
+        p95_wait,
+        p99_wait,
+        mean_sojourn,
+        p95_sojourn,
+        max_queue_depth,
+        peak_enqueued_per_second,
+        utilization,
+        throughput_variation,
+        interval_mean,
+        interval_variation,
+        interval_p05,
+        interval_p95,
+        never_served,
+        lock_conflicts,
+        wasted_share,
+        jobs_left,
+        mean_slowdown,
+    } = outcome.figures;
+    proto::SimulationFigures {
+        jobs_finished,
+        jobs_failed,
+        mean_wait,
+        p50_wait,
+        p95_wait,
+        p99_wait,
+        mean_sojourn,
+        p95_sojourn,
+        max_queue_depth,
+        peak_enqueued_per_second,
+        utilization,
+        throughput_variation,
+        interval_mean,
+        interval_variation,
+        interval_p05,
+        interval_p95,
+        never_served,
+        lock_conflicts,
+        wasted_share,
+        jobs_left,
+        mean_slowdown,
+    }
+}

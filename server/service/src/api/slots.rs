@@ -1,0 +1,226 @@
+//! The handlers of `SlotService`: convert in, decide, convert out.
+
+use std::pin::Pin;
+
+use futures_util::Stream;
+use offbeat_core::{Catalog, Moment, Rejection};
+use prost::Message;
+use tonic::{Request, Response, Status, Streaming};
+
+use super::assign::assign;
+use super::batch::{Batch, Opening};
+use super::convert;
+use super::describe::describe;
+use super::stream;
+use super::{audit, due_runs, migration};
+use crate::schedules::Loaded;
+use crate::work::{Permit, offload};
+use offbeat_proto as proto;
+use offbeat_proto::slot_service_server::SlotService;
+use offbeat_proto::status;
+
+/// Answers `SlotService`. Without state but for the clock, which requests that
+/// name no time ask, and the schedules that were loaded, of which each request takes a snapshot.
+#[derive(Debug, Clone)]
+pub struct SlotHandlers {
+    now: fn() -> Moment,
+    schedules: Loaded,
+}
+
+impl SlotHandlers {
+    /// Handlers that take the default of times from `now`, and schedules with a name from
+    /// `schedules`.
+    #[must_use]
+    pub const fn new(now: fn() -> Moment, schedules: Loaded) -> Self {
+        Self { now, schedules }
+    }
+}
+
+/// More runs are reckoned off the event loop.
+const INLINE_RUNS: i32 = 50;
+/// The schedules of more kinds are compared off the event loop.
+const INLINE_KINDS: usize = 16;
+
+type Answer<T> = Result<Response<T>, Status>;
+
+fn answer<T>(decision: Result<T, Rejection>) -> Answer<T> {
+    decision.map(Response::new).map_err(status::refused)
+}
+
+/// A message in memory, and the bytes that are written of it, as a multiple of those bytes.
+const MEMORY_FACTOR: usize = 3;
+
+/// An answer that may be large. It is written when its reader makes room for it, and takes memory
+/// from now on.
+fn large_answer<T: Message>(decision: Result<T, Rejection>, permit: Option<&Permit>) -> Answer<T> {
+    let answer = answer(decision)?;
+    let bytes = answer.get_ref().encoded_len().saturating_mul(MEMORY_FACTOR);
+    match permit.is_none_or(|permit| permit.take_answer(bytes)) {
+        true => Ok(answer),
+        false => Err(status::no_room()),
+    }
+}
+
+#[tonic::async_trait]
+impl SlotService for SlotHandlers {
+    async fn describe_schedule(
+        &self,
+        request: Request<proto::DescribeScheduleRequest>,
+    ) -> Answer<proto::DescribeScheduleResponse> {
+        let permit: Option<Permit> = request.extensions().get().cloned();
+        let (request, now) = (request.into_inner(), self.now);
+        let catalog = self.schedules.snapshot();
+        // Up to 4,096 excluded spans in a cycle.
+        answer(offload(true, permit, move || describe(request, now, &catalog)).await?)
+    }
+
+    async fn list_slots(
+        &self,
+        request: Request<proto::ListSlotsRequest>,
+    ) -> Answer<proto::ListSlotsResponse> {
+        let permit: Option<Permit> = request.extensions().get().cloned();
+        let (request, now, held) = (request.into_inner(), self.now, permit.clone());
+        let catalog = self.schedules.snapshot();
+        // Up to 4,096 slots, each with a predicate.
+        let answered = move || large_answer(list(request, now, &catalog), permit.as_ref());
+        offload(true, held, answered).await?
+    }
+
+    async fn get_window_predicate(
+        &self,
+        request: Request<proto::GetWindowPredicateRequest>,
+    ) -> Answer<proto::GetWindowPredicateResponse> {
+        let permit: Option<Permit> = request.extensions().get().cloned();
+        let (request, now) = (request.into_inner(), self.now);
+        let catalog = self.schedules.snapshot();
+        answer(offload(true, permit, move || window(request, now, &catalog)).await?)
+    }
+
+    async fn assign_slot(
+        &self,
+        request: Request<proto::AssignSlotRequest>,
+    ) -> Answer<proto::AssignSlotResponse> {
+        let asked = request.get_ref();
+        let many = asked.next_run_count.is_some_and(|count| count > INLINE_RUNS);
+        let catalog = self.schedules.snapshot();
+        let searched = convert::has_exclusions(asked.schedule.as_ref(), &catalog);
+        let long = many || asked.weight.is_some() || searched;
+        let permit: Option<Permit> = request.extensions().get().cloned();
+        let (request, now, held) = (request.into_inner(), self.now, permit.clone());
+        let answered = move || large_answer(assign(request, now, &catalog), permit.as_ref());
+        offload(long, held, answered).await?
+    }
+
+    async fn assign_slots(
+        &self,
+        request: Request<proto::AssignSlotsRequest>,
+    ) -> Answer<proto::AssignSlotsResponse> {
+        let permit = request.extensions().get().cloned();
+        let proto::AssignSlotsRequest { schedule, ids, from_time, kind, weights, read_mask } =
+            request.into_inner();
+        let catalog = self.schedules.snapshot();
+        let opening = Opening { schedule, from_time, kind, read_mask };
+        let batch = Batch::try_new(opening, self.now, &catalog, permit).map_err(status::refused)?;
+        let identity = Some(batch.identity());
+        let (_, assignments) = batch.assign(ids, weights, 0).await?;
+        Ok(Response::new(proto::AssignSlotsResponse { identity, assignments: Some(assignments) }))
+    }
+
+    type StreamSlotAssignmentsStream =
+        Pin<Box<dyn Stream<Item = Result<proto::StreamSlotAssignmentsResponse, Status>> + Send>>;
+
+    async fn stream_slot_assignments(
+        &self,
+        request: Request<Streaming<proto::StreamSlotAssignmentsRequest>>,
+    ) -> Answer<Self::StreamSlotAssignmentsStream> {
+        let permit = request.extensions().get().cloned();
+        let (now, schedules) = (self.now, self.schedules.clone());
+        let answers = stream::assignments(request.into_inner(), now, schedules, permit);
+        Ok(Response::new(Box::pin(answers)))
+    }
+
+    async fn get_reciprocal_slots(
+        &self,
+        request: Request<proto::GetReciprocalSlotsRequest>,
+    ) -> Answer<proto::GetReciprocalSlotsResponse> {
+        let permit = request.extensions().get().cloned();
+        let (request, catalog) = (request.into_inner(), self.schedules.snapshot());
+        // A search, or up to 1,000 schedules to compare.
+        let long = !request.conflicts.is_empty() || request.kind_schedules.len() > INLINE_KINDS;
+        let decide = move || convert::reciprocals(request, &catalog);
+        answer(offload(long, permit, decide).await?)
+    }
+
+    async fn list_due_runs(
+        &self,
+        request: Request<proto::ListDueRunsRequest>,
+    ) -> Answer<proto::ListDueRunsResponse> {
+        let permit = request.extensions().get().cloned();
+        let catalog = self.schedules.snapshot();
+        let listed = due_runs::list(request.into_inner(), self.now, catalog, permit).await?;
+        Ok(Response::new(listed))
+    }
+
+    async fn plan_migration(
+        &self,
+        request: Request<proto::PlanMigrationRequest>,
+    ) -> Answer<proto::PlanMigrationResponse> {
+        let permit = request.extensions().get().cloned();
+        let catalog = self.schedules.snapshot();
+        let planned = migration::plan(request.into_inner(), self.now, catalog, permit).await?;
+        Ok(Response::new(planned))
+    }
+
+    async fn audit_ids(
+        &self,
+        request: Request<proto::AuditIdsRequest>,
+    ) -> Answer<proto::AuditIdsResponse> {
+        let permit = request.extensions().get().cloned();
+        let catalog = self.schedules.snapshot();
+        Ok(Response::new(audit::audit(request.into_inner(), self.now, catalog, permit).await?))
+    }
+}
+
+fn list(
+    request: proto::ListSlotsRequest,
+    now: fn() -> Moment,
+    catalog: &Catalog,
+) -> Result<proto::ListSlotsResponse, Rejection> {
+    let proto::ListSlotsRequest { schedule, start_time, end_time, sql_column } = request;
+    let schedule = convert::schedule(schedule, catalog)?;
+    let members = sql_column.map(|column| convert::membership(&schedule, column)).transpose()?;
+    let start = convert::moment_or_now("start_time", start_time, now)?;
+    let slots = match end_time {
+        Some(end) => schedule.slots_starting_in(start, convert::moment("end_time", end)?)?,
+        None => schedule.slots_of_a_period_from(start)?,
+    };
+    let mut listed: Vec<_> = slots.iter().map(convert::slot).collect();
+    if let Some(members) = &members {
+        for (slot, predicate) in listed.iter_mut().zip(members.slots(&slots)?) {
+            slot.predicate = Some(convert::predicate(predicate));
+        }
+    }
+    Ok(proto::ListSlotsResponse {
+        identity: Some(convert::identity(&schedule)),
+        slots: listed,
+        sql_index: members.map(|members| convert::sql_index(members.index())),
+    })
+}
+
+fn window(
+    request: proto::GetWindowPredicateRequest,
+    now: fn() -> Moment,
+    catalog: &Catalog,
+) -> Result<proto::GetWindowPredicateResponse, Rejection> {
+    let proto::GetWindowPredicateRequest { schedule, start_time, end_time, sql_column } = request;
+    let schedule = convert::schedule(schedule, catalog)?;
+    let members = convert::required_membership(&schedule, sql_column)?;
+    let start = convert::moment_or_now("start_time", start_time, now)?;
+    let end = convert::required("end_time", end_time, "must be at most a period after start_time")?;
+    let predicate = members.window(start, convert::moment("end_time", end)?)?;
+    Ok(proto::GetWindowPredicateResponse {
+        identity: Some(convert::identity(&schedule)),
+        predicate: Some(convert::predicate(predicate)),
+        sql_index: Some(convert::sql_index(members.index())),
+    })
+}

@@ -1,0 +1,211 @@
+//! `SpreadService`: groups in, turns out.
+
+mod inputs;
+mod spec;
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+
+use futures_util::Stream;
+use futures_util::stream;
+use offbeat_core::spread::{Certificate, OrderDigest, Place, Spread, Turn};
+use offbeat_core::{Reason, Rejection};
+use tonic::{Request, Response, Status, Streaming};
+
+use self::inputs::Inputs;
+pub(super) use self::spec::policy_of;
+use super::convert::wide;
+use crate::work::Permit;
+use offbeat_proto as proto;
+use offbeat_proto::spread_request::Message as Asked;
+use offbeat_proto::spread_response::Message as Answer;
+use offbeat_proto::spread_service_server::SpreadService;
+use offbeat_proto::status;
+
+/// Turns in one message: enough to be quick; fewer come as soon as there are no more.
+const TURNS: usize = 4_096;
+
+/// Answers `SpreadService`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SpreadHandlers;
+
+#[tonic::async_trait]
+impl SpreadService for SpreadHandlers {
+    type SpreadStream = Pin<Box<dyn Stream<Item = Result<proto::SpreadResponse, Status>> + Send>>;
+
+    async fn spread(
+        &self,
+        request: Request<Streaming<proto::SpreadRequest>>,
+    ) -> Result<Response<Self::SpreadStream>, Status> {
+        let permit = request.extensions().get().cloned();
+        let requests = request.into_inner();
+        let start = Conversation { requests, permit, dealing: None, ended: false };
+        Ok(Response::new(Box::pin(stream::try_unfold(start, async |mut conversation| {
+            let answer = conversation.next().await?;
+            let answer = answer.map(|message| proto::SpreadResponse { message: Some(message) });
+            Ok(answer.map(|answer| (answer, conversation)))
+        }))))
+    }
+}
+
+/// A stream: what it remembers grows with the groups that are open, and with nothing else.
+struct Conversation {
+    requests: Streaming<proto::SpreadRequest>,
+    permit: Option<Permit>,
+    dealing: Option<Dealing>,
+    ended: bool,
+}
+
+impl Conversation {
+    /// The next message for the client. Reads only when it has nothing to say.
+    async fn next(&mut self) -> Result<Option<Answer>, Status> {
+        if self.ended {
+            return Ok(None);
+        }
+        loop {
+            let answer = self.dealing.as_mut().map_or(Ok(None), Dealing::answer);
+            if let Some(answer) = answer.map_err(status::refused)? {
+                self.ended = matches!(answer, Answer::Certificate(_));
+                return Ok(Some(answer));
+            }
+            let message = self.requests.message().await?;
+            self.take(message).map_err(status::refused)?;
+            self.count_memory()?;
+        }
+    }
+
+    /// Counts what the stream holds instead of the message that it has taken.
+    fn count_memory(&self) -> Result<(), Status> {
+        let Some(permit) = &self.permit else { return Ok(()) };
+        permit.release_request();
+        let memory = self.dealing.as_ref().map_or(0, |dealing| dealing.inputs.memory());
+        if permit.take_request(memory) { Ok(()) } else { Err(status::no_room()) }
+    }
+
+    fn take(&mut self, request: Option<proto::SpreadRequest>) -> Result<(), Rejection> {
+        let Some(proto::SpreadRequest { message }) = request else {
+            let dealing = self.dealing.as_ref();
+            return Err(dealing.map_or_else(
+                || missing("spec", "it, or resume_token, must be set in the first message"),
+                |dealing| dealing.inputs.what_is_missing(),
+            ));
+        };
+        match (message, &mut self.dealing) {
+            (Some(Asked::Spec(spec)), dealing @ None) => {
+                let begun = Dealing::new(spec, None);
+                *dealing = Some(begun.map_err(|refused| refused.under("spec"))?);
+                Ok(())
+            }
+            (Some(Asked::ResumeToken(token)), dealing @ None) => {
+                let resumed = spec::place(token).and_then(|(spec, place)| {
+                    let spec = spec.ok_or_else(|| missing("spec", "it must be set"))?;
+                    Dealing::new(spec, Some(place)).map_err(|refused| refused.under("spec"))
+                });
+                *dealing = Some(resumed.map_err(|refused| refused.under("resume_token"))?);
+                Ok(())
+            }
+            (Some(Asked::Input(input)), Some(dealing)) => dealing.inputs.take(input),
+            (Some(late @ (Asked::Spec(_) | Asked::ResumeToken(_))), Some(_)) => {
+                let field = if matches!(late, Asked::Spec(_)) { "spec" } else { "resume_token" };
+                let allowed = "must be set in the first message alone";
+                Err(Rejection::new(Reason::Contradictory, field, "a later message's", allowed))
+            }
+            (Some(Asked::Input(_)), None) => {
+                Err(missing("spec", "it, or resume_token, must be set in the first message"))
+            }
+            (None, _) => Err(missing("input", "spec or input must be set")),
+        }
+    }
+}
+
+fn missing(field: &str, allowed: &str) -> Rejection {
+    Rejection::new(Reason::FieldMissing, field, "nothing", allowed)
+}
+
+/// A spread under way, and what is to be said about it.
+struct Dealing {
+    spread: Spread<usize>,
+    inputs: Inputs,
+    answers: VecDeque<Answer>,
+    sequence: u64,
+    /// Of the turns before `sequence`.
+    digest: OrderDigest,
+    /// What is to be reached again.
+    place: Option<Place>,
+}
+
+impl Dealing {
+    fn new(spec: proto::SpreadSpec, place: Option<Place>) -> Result<Self, Rejection> {
+        let (spread, inputs) = spec::begin(spec)?;
+        let (answers, digest) = (VecDeque::new(), OrderDigest::default());
+        Ok(Self { spread, inputs, answers, sequence: 0, digest, place })
+    }
+
+    /// The next answer, if there is one without further input.
+    fn answer(&mut self) -> Result<Option<Answer>, Rejection> {
+        if self.answers.is_empty() {
+            self.deal()?;
+        }
+        Ok(self.answers.pop_front())
+    }
+
+    /// How many turns the next message may have: it ends where something is to be checked.
+    fn room(&self) -> usize {
+        let check = self.place.as_ref().and_then(|place| place.turns_to_check(self.sequence));
+        check.and_then(|turns| usize::try_from(turns).ok()).map_or(TURNS, |turns| turns.min(TURNS))
+    }
+
+    /// Deals what can be dealt, up to a message of turns; then asks for more.
+    fn deal(&mut self) -> Result<(), Rejection> {
+        let mut group_indexes = Vec::new();
+        let mut ended = false;
+        let room = self.room();
+        self.spread.turns(&mut self.inputs, room, |turn| match turn {
+            Turn::Job(dealt) => group_indexes.push(wide(dealt.group)),
+            Turn::Idle { .. } => group_indexes.push(-1),
+            Turn::Pending => {}
+            Turn::End => ended = true,
+        });
+        if !group_indexes.is_empty() {
+            if let Some(place) = &self.place {
+                place.check(self.sequence, self.digest, &group_indexes)?;
+            }
+            let first_sequence = wide(self.sequence);
+            self.sequence += group_indexes.len() as u64;
+            let digest = self.digest.value();
+            self.digest.extend(&group_indexes);
+            let turns = proto::SpreadTurns { first_sequence, group_indexes, digest };
+            self.answers.push_back(Answer::Turns(turns));
+        }
+        if let (true, Some(place)) = (ended, &self.place) {
+            place.check_end(self.sequence)?;
+        }
+        if ended {
+            self.answers.push_back(Answer::Certificate(certificate(&self.spread.certificate())));
+        } else if let Some(demand) = self.inputs.demand(self.spread.vacancies()) {
+            self.answers.push_back(Answer::Demand(demand));
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn certificate(certificate: &Certificate) -> proto::SpreadCertificate {
+    let Certificate {
+        job_count,
+        group_count,
+        min_gap,
+        best_min_gap,
+        close_pair_count,
+        close_pair_lower_bound,
+        widest_span,
+    } = *certificate;
+    proto::SpreadCertificate {
+        job_count: wide(job_count),
+        group_count: wide(group_count),
+        min_gap: min_gap.map(wide),
+        best_min_gap: best_min_gap.map(wide),
+        close_pair_count: wide(close_pair_count),
+        close_pair_lower_bound: wide(close_pair_lower_bound),
+        widest_span: wide(widest_span),
+    }
+}

@@ -1,0 +1,226 @@
+//! `StageService`: convert in, decide, convert out.
+
+use offbeat_core::ids::check_names;
+use offbeat_core::stages::{AllocationSpec, Move, NextSpec, Plan, Rule, StageSpec, Weighting, Why};
+use offbeat_core::{Reason, Rejection, Span};
+use tonic::{Request, Response, Status};
+
+use super::convert::{duration, required, span, unknown_enum_value, wide};
+use crate::work::offload;
+use offbeat_proto as proto;
+use offbeat_proto::allocate_workers_response::Outcome as Allocated;
+use offbeat_proto::next_stage_response::Outcome as Gone;
+use offbeat_proto::stage_service_server::StageService;
+use offbeat_proto::status;
+
+/// Plans for more stages, or with more moves, are made off the threads that serve.
+const INLINE_STAGES: usize = 64;
+const INLINE_MOVES: i32 = 64;
+
+/// Answers `StageService`. Without state.
+#[derive(Debug, Clone, Copy)]
+pub struct StageHandlers;
+
+#[tonic::async_trait]
+impl StageService for StageHandlers {
+    async fn allocate_workers(
+        &self,
+        request: Request<proto::AllocateWorkersRequest>,
+    ) -> Result<Response<proto::AllocateWorkersResponse>, Status> {
+        let permit = request.extensions().get().cloned();
+        let request = request.into_inner();
+        let many_moves = request.max_moves.is_some_and(|moves| moves > INLINE_MOVES);
+        let long = many_moves || request.stages.len() > INLINE_STAGES;
+        let decided = offload(long, permit, move || allocate(request)).await?;
+        decided.map(Response::new).map_err(status::refused)
+    }
+
+    async fn next_stage(
+        &self,
+        request: Request<proto::NextStageRequest>,
+    ) -> Result<Response<proto::NextStageResponse>, Status> {
+        let permit = request.extensions().get().cloned();
+        let request = request.into_inner();
+        let long = request.stages.len() > INLINE_STAGES;
+        let decided = offload(long, permit, move || next(request)).await?;
+        decided.map(Response::new).map_err(status::refused)
+    }
+}
+
+/// Shares the workers of a request out.
+///
+/// # Errors
+/// When a field of the request is refused.
+pub fn allocate(
+    request: proto::AllocateWorkersRequest,
+) -> Result<proto::AllocateWorkersResponse, Rejection> {
+    let proto::AllocateWorkersRequest {
+        stages,
+        worker_count,
+        rule,
+        weighting,
+        max_moves,
+        minimum_improvement_percent,
+    } = request;
+    let rule = rule_of(rule)?;
+    let (names, stages) = stages_of(stages)?;
+    let allowed = "must be set: how many workers there are";
+    let spec = AllocationSpec {
+        stages,
+        worker_count: required("worker_count", worker_count, allowed)?.into(),
+        rule,
+        weighting: weighting_of(weighting)?,
+        max_moves: max_moves.map(i64::from),
+        minimum_improvement_percent: minimum_improvement_percent.into(),
+    };
+    let outcome = spec.plan()?.map_or(Allocated::AllStagesDone(proto::AllStagesDone {}), |plan| {
+        Allocated::Allocation(allocation(rule, names, &plan))
+    });
+    Ok(proto::AllocateWorkersResponse { outcome: Some(outcome) })
+}
+
+fn next(request: proto::NextStageRequest) -> Result<proto::NextStageResponse, Rejection> {
+    let proto::NextStageRequest {
+        stages,
+        current_stage,
+        rule,
+        weighting,
+        minimum_improvement_percent,
+    } = request;
+    let (mut names, stages) = stages_of(stages)?;
+    let spec = NextSpec {
+        stages,
+        from: place_of(&names, &current_stage)?,
+        rule: rule_of(rule)?,
+        weighting: weighting_of(weighting)?,
+        minimum_improvement_percent: minimum_improvement_percent.into(),
+    };
+    let Some(next) = spec.next()? else {
+        let outcome = Some(Gone::AllStagesDone(proto::AllStagesDone {}));
+        return Ok(proto::NextStageResponse { outcome });
+    };
+    let reason = match next.why {
+        Why::WorthMost => proto::NextStageReason::WorthMost,
+        Why::BelowMinimum => proto::NextStageReason::BelowMinimum,
+        Why::ImprovementTooSmall => proto::NextStageReason::ImprovementTooSmall,
+        Why::AllFull => proto::NextStageReason::AllFull,
+    };
+    let stage = next.stage.and_then(|stage| names.get_mut(stage)).map(std::mem::take);
+    let next = proto::NextStage {
+        moves: next.stage.is_some() && next.stage != spec.from,
+        stage: stage.unwrap_or_default(),
+        reason: reason.into(),
+        quotient: next.quotient,
+        current_quotient: next.current_quotient,
+    };
+    Ok(proto::NextStageResponse { outcome: Some(Gone::Next(next)) })
+}
+
+fn place_of(names: &[String], name: &str) -> Result<Option<usize>, Rejection> {
+    if name.is_empty() {
+        return Ok(None);
+    }
+    let place = names.iter().position(|other| other == name);
+    place.map(Some).ok_or_else(|| {
+        let allowed = "must be the name of one of the stages, or empty";
+        Rejection::new(Reason::OutOfRange, "current_stage", format!("{name:?}"), allowed)
+    })
+}
+
+fn stages_of(stages: Vec<proto::Stage>) -> Result<(Vec<String>, Vec<StageSpec>), Rejection> {
+    check_names(stages.iter().map(|stage| stage.name.as_str()))
+        .map_err(|refused| refused.under("stages"))?;
+    let named = stages.into_iter().enumerate().map(|(place, stage)| {
+        stage_of(stage).map_err(|refused| refused.under(&format!("stages[{place}]")))
+    });
+    named.collect()
+}
+
+fn stage_of(stage: proto::Stage) -> Result<(String, StageSpec), Rejection> {
+    let proto::Stage {
+        name,
+        backlog_count,
+        mean_service_time,
+        service_times,
+        done,
+        minimum_worker_count,
+        maximum_worker_count,
+        current_worker_count,
+        busy_worker_count,
+    } = stage;
+    let mean = mean_service_time.map(|mean| span("mean_service_time", mean)).transpose()?;
+    if mean.is_some() && !service_times.is_empty() {
+        let allowed = "must not be set beside mean_service_time";
+        let value = format!("{} of them", service_times.len());
+        return Err(Rejection::new(Reason::Contradictory, "service_times", value, allowed));
+    }
+    if let Some(mean) = mean.filter(|mean| u64::try_from(mean.nanos()).is_err()) {
+        let allowed = "must be 0 s or more, and less than 584 years";
+        return Err(Rejection::new(Reason::OutOfRange, "mean_service_time", mean, allowed));
+    }
+    let times = service_times.into_iter().enumerate();
+    let times = times.map(|(place, time)| span(&format!("service_times[{place}]"), time));
+    let spec = StageSpec {
+        backlog_count,
+        service_times: mean.map(Ok).into_iter().chain(times).collect::<Result<_, _>>()?,
+        done,
+        minimum: minimum_worker_count.into(),
+        maximum: maximum_worker_count.map(i64::from),
+        current: current_worker_count.into(),
+        busy: busy_worker_count.into(),
+    };
+    Ok((name, spec))
+}
+
+fn rule_of(number: i32) -> Result<Rule, Rejection> {
+    match proto::AllocationRule::try_from(number) {
+        Ok(proto::AllocationRule::Unspecified | proto::AllocationRule::MinimumScore) => {
+            Ok(Rule::MinimumScore)
+        }
+        Ok(proto::AllocationRule::DHondt) => Ok(Rule::DHondt),
+        Err(_) => Err(unknown_enum_value("rule", number, "0 to 2, a value of AllocationRule")),
+    }
+}
+
+fn weighting_of(number: i32) -> Result<Weighting, Rejection> {
+    match proto::StageWeighting::try_from(number) {
+        Ok(proto::StageWeighting::Unspecified | proto::StageWeighting::Even) => Ok(Weighting::Even),
+        Ok(proto::StageWeighting::Latency) => Ok(Weighting::Latency),
+        Err(_) => Err(unknown_enum_value("weighting", number, "0 to 2, a value of StageWeighting")),
+    }
+}
+
+fn allocation(rule: Rule, names: Vec<String>, plan: &Plan) -> proto::WorkerAllocation {
+    let name_of = |stage: Option<usize>| {
+        stage.and_then(|stage| names.get(stage)).cloned().unwrap_or_default()
+    };
+    let moves = plan.moves.iter().map(|Move { from, to, count }| proto::WorkerMove {
+        from_stage: name_of(*from),
+        to_stage: name_of(*to),
+        worker_count: workers(*count),
+    });
+    let moves = moves.collect();
+    let stages = names.into_iter().zip(&plan.stages).map(|(name, stage)| proto::StageAllocation {
+        name,
+        worker_count: workers(stage.worker_count),
+        workload_micros: wide(stage.workload.micros),
+        weight: workers(stage.weight),
+        mean_service_time: Some(duration(Span::from_nanos(stage.workload.mean_nanos))),
+        service_time_is_estimated: stage.workload.is_estimated,
+        score: stage.score(),
+        next_quotient: stage.next_quotient(rule),
+    });
+    proto::WorkerAllocation {
+        stages: stages.collect(),
+        moves,
+        unassigned_worker_count: workers(plan.unassigned),
+        score: plan.score,
+        current_score: plan.current_score,
+        improvement_too_small: plan.improvement_too_small,
+    }
+}
+
+/// A number of workers as the wire has it; all are at most 10^9.
+fn workers(count: u64) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}

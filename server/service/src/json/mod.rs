@@ -1,0 +1,183 @@
+//! Plain HTTP on the same port: the Connect protocol's unary form, and its streams in [`stream`].
+//!
+//! `POST /package.Service/Method` with `content-type: application/json` and the message as
+//! canonical proto JSON both ways, or with `application/proto` and the message's bytes. Errors are
+//! JSON with code, message and details. The request becomes a gRPC request to the same handler.
+//! Specification: <https://connectrpc.com/docs/protocol>.
+
+pub(crate) mod error;
+pub(crate) mod stream;
+
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::response::Response;
+use bytes::Buf as _;
+use http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
+use http::{HeaderMap, HeaderName, HeaderValue, Method as HttpMethod, StatusCode};
+use http_body_util::BodyExt as _;
+use offbeat_proto::{json, status};
+use prost_reflect::MethodDescriptor;
+use tonic::{Code, Status};
+
+use crate::layers::PREFIX;
+use crate::layers::method::Method;
+pub(crate) use error::JsonError;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const PROTO: HeaderValue = HeaderValue::from_static("application/proto");
+const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
+const ACCEPT_POST: HeaderName = HeaderName::from_static("accept-post");
+
+const STREAMS_ACCEPTED: &str = "application/grpc, application/connect+proto";
+const ACCEPTED: &str = "application/json, application/proto, application/grpc";
+
+/// Characters of a caller's word that a refusal repeats.
+const SHOWN: usize = 128;
+
+/// How a caller of a unary method writes its message and wants its answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Translation {
+    content: Content,
+    method: MethodDescriptor,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Json,
+    Proto,
+}
+
+impl Translation {
+    /// That of a request, if it is one of this protocol.
+    pub(crate) fn of(request: &Request, method: &Method) -> Result<Self, JsonError> {
+        let Some(descriptor) = &method.descriptor else {
+            return Err(unknown(request.uri().path()));
+        };
+        let content = content_of(request)?;
+        if method.streaming {
+            let message = "streaming methods take gRPC or application/connect+proto alone: use a \
+                           client of either, or the unary bulk method";
+            return Err(JsonError::from(status::unknown_method(message.to_owned()))
+                .with_http_status(StatusCode::UNSUPPORTED_MEDIA_TYPE)
+                .with_header(ACCEPT_POST, HeaderValue::from_static(STREAMS_ACCEPTED)));
+        }
+        Ok(Self { content, method: descriptor.clone() })
+    }
+
+    /// Makes the headers those of a gRPC request.
+    pub(crate) fn prepare(&self, headers: &mut HeaderMap) {
+        strip_entity_headers(headers);
+        headers.insert(CONTENT_TYPE, GRPC);
+    }
+
+    /// The bytes of the message that a caller wrote.
+    pub(crate) fn to_protobuf(&self, written: &Bytes) -> Result<Bytes, Status> {
+        match self.content {
+            Content::Json => json::to_protobuf(&self.method.input(), written).map(Bytes::from),
+            Content::Proto => Ok(written.clone()),
+        }
+    }
+
+    /// What the caller gets of the bytes of an answer.
+    pub(crate) fn from_protobuf(&self, message: Bytes) -> Result<Bytes, Status> {
+        match self.content {
+            Content::Json => json::from_protobuf(self.method.output(), &message),
+            Content::Proto => Ok(message),
+        }
+    }
+
+    pub(crate) fn response(&self, headers: HeaderMap, body: Bytes) -> Response {
+        let mut response = Response::new(Body::from(body));
+        *response.headers_mut() = headers;
+        let content_type = if self.content == Content::Json { JSON } else { PROTO };
+        response.headers_mut().insert(CONTENT_TYPE, content_type);
+        response
+    }
+}
+
+/// A path without a method.
+pub(crate) fn unknown(path: &str) -> JsonError {
+    let shown: String = path.chars().take(SHOWN).collect();
+    let refused = status::unknown_method(format!("there is no method {shown}"));
+    JsonError::from(refused).with_http_status(StatusCode::NOT_FOUND)
+}
+
+/// A request that does not post.
+pub(crate) fn not_posted(method: &HttpMethod) -> JsonError {
+    let shown: String = method.as_str().chars().take(SHOWN).collect();
+    let refused = status::unknown_method(format!("{shown} is not allowed: POST a message"));
+    JsonError::from(refused)
+        .with_http_status(StatusCode::METHOD_NOT_ALLOWED)
+        .with_header(ALLOW, HeaderValue::from_static("POST"))
+}
+
+fn content_of(request: &Request) -> Result<Content, JsonError> {
+    if request.method() != HttpMethod::POST {
+        return Err(not_posted(request.method()));
+    }
+    let headers = request.headers();
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let Some(content) = content_type.and_then(Content::of) else {
+        let shown: String = content_type.unwrap_or("nothing").chars().take(SHOWN).collect();
+        let message = format!(
+            "content-type: {shown} is refused: must be application/json, application/proto or \
+             application/grpc, or application/connect+proto for streams"
+        );
+        return Err(JsonError::from(status::unknown_method(message))
+            .with_http_status(StatusCode::UNSUPPORTED_MEDIA_TYPE)
+            .with_header(ACCEPT_POST, HeaderValue::from_static(ACCEPTED)));
+    };
+    let encoding = headers.get(http::header::CONTENT_ENCODING);
+    if encoding.is_some_and(|encoding| encoding.as_bytes() != b"identity") {
+        let message = "content-encoding is refused: must be identity".to_owned();
+        return Err(JsonError::from(status::unknown_method(message)));
+    }
+    Ok(content)
+}
+
+impl Content {
+    /// The content of a type, if it is one of the two.
+    fn of(content_type: &str) -> Option<Self> {
+        let (essence, parameters) = content_type.split_once(';').unwrap_or((content_type, ""));
+        let (essence, parameters) = (essence.trim(), parameters.trim());
+        let utf8 = parameters.is_empty() || parameters.eq_ignore_ascii_case("charset=utf-8");
+        if essence.eq_ignore_ascii_case("application/json") && utf8 {
+            return Some(Self::Json);
+        }
+        let bytes = essence.eq_ignore_ascii_case("application/proto") && parameters.is_empty();
+        bytes.then_some(Self::Proto)
+    }
+}
+
+/// The headers to send on, and the bytes of the message, of a gRPC answer; or its status.
+pub(crate) async fn unary_message(response: Response) -> Result<(HeaderMap, Bytes), Status> {
+    let (head, body) = response.into_parts();
+    let mut headers = head.headers;
+    if let Some(status) = failure(&headers) {
+        return Err(status); // an answer of trailers alone
+    }
+    let broken = |_| status::internal("an answer has no end");
+    let collected = body.collect().await.map_err(broken)?;
+    if let Some(status) = collected.trailers().and_then(failure) {
+        return Err(status);
+    }
+    let mut message = collected.to_bytes();
+    if message.len() < PREFIX {
+        return Err(status::internal("an answer has no message"));
+    }
+    message.advance(PREFIX);
+    strip_entity_headers(&mut headers);
+    headers.remove(Status::GRPC_STATUS);
+    Ok((headers, message))
+}
+
+fn failure(headers: &HeaderMap) -> Option<Status> {
+    Status::from_header_map(headers).filter(|status| status.code() != Code::Ok)
+}
+
+/// Removes the headers that describe the entity, not the call.
+fn strip_entity_headers(headers: &mut HeaderMap) {
+    for name in [CONTENT_TYPE, CONTENT_LENGTH, TRANSFER_ENCODING] {
+        headers.remove(name);
+    }
+}

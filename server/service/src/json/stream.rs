@@ -1,0 +1,110 @@
+//! The Connect protocol's streaming form, with the messages as bytes: for clients that have
+//! no gRPC, over HTTP/1.1 too.
+//!
+//! `POST` with `content-type: application/connect+proto`. Each message of the request and of
+//! the answer stands in an envelope: a byte of flags, 4 bytes of length (big-endian), the
+//! message; which is the frame of gRPC. The last envelope of the answer has the flag 2 and
+//! holds JSON: `{}`, or `{"error": {"code": …, "message": …, "details": […]}}`. The HTTP
+//! status is always 200. Over HTTP/1.1 both directions flow at the same time, too.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+use bytes::{BufMut as _, BytesMut};
+use http::HeaderValue;
+use http_body::{Body as HttpBody, Frame};
+use offbeat_proto::status;
+use tonic::{Code, Status};
+
+use super::error::error_value;
+use super::{GRPC, strip_entity_headers};
+use crate::layers::Outcome;
+
+/// The content type of both directions.
+pub(crate) const CONTENT_TYPE: &[u8] = b"application/connect+proto";
+
+/// The flag of the last envelope.
+const END_STREAM: u8 = 2;
+
+/// Calls the handler, and puts its answer into envelopes.
+pub(crate) async fn call(request: Request, next: Next, outcome: Outcome) -> Response {
+    let (mut head, body) = request.into_parts();
+    strip_entity_headers(&mut head.headers);
+    head.headers.insert(http::header::CONTENT_TYPE, GRPC);
+    let (mut head, body) = next.run(Request::from_parts(head, body)).await.into_parts();
+    let body = match Status::from_header_map(&head.headers) {
+        Some(status) => {
+            outcome.set(&status); // no messages at all
+            Body::from(end(&status))
+        }
+        None => Body::new(Enveloped { body, outcome, ended: false }),
+    };
+    for name in ["grpc-status", "grpc-message", "grpc-status-details-bin"] {
+        head.headers.remove(name);
+    }
+    strip_entity_headers(&mut head.headers);
+    head.headers.insert(http::header::CONTENT_TYPE, content_type());
+    Response::from_parts(head, body)
+}
+
+/// The answer of a request that is refused.
+pub(crate) fn refusal(status: &Status) -> Response {
+    let mut response = Response::new(Body::from(end(status)));
+    response.headers_mut().insert(http::header::CONTENT_TYPE, content_type());
+    response
+}
+
+const fn content_type() -> HeaderValue {
+    HeaderValue::from_static("application/connect+proto")
+}
+
+/// The last envelope.
+pub(crate) fn end(status: &Status) -> Bytes {
+    let end = match status.code() {
+        Code::Ok => serde_json::json!({}),
+        _ => serde_json::json!({ "error": error_value(status) }),
+    };
+    let text = end.to_string();
+    let mut envelope = BytesMut::with_capacity(text.len() + 5);
+    envelope.put_u8(END_STREAM);
+    envelope.put_u32(u32::try_from(text.len()).unwrap_or_default()); // some hundred bytes
+    envelope.put(text.as_bytes());
+    envelope.freeze()
+}
+
+/// A body whose trailers become the last envelope.
+struct Enveloped {
+    body: Body,
+    outcome: Outcome,
+    ended: bool,
+}
+
+impl HttpBody for Enveloped {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        let status = match frame {
+            Some(Ok(frame)) => match frame.into_trailers() {
+                Ok(trailers) => Status::from_header_map(&trailers),
+                Err(data) => return Poll::Ready(Some(Ok(data))),
+            },
+            Some(Err(_)) | None => None,
+        };
+        self.ended = true;
+        let status = status.unwrap_or_else(|| status::internal("an answer has no status"));
+        self.outcome.set(&status);
+        Poll::Ready(Some(Ok(Frame::data(end(&status)))))
+    }
+}

@@ -1,0 +1,60 @@
+//! Admission: so many requests at once, and no queue in front of them.
+
+use std::sync::Arc;
+
+use offbeat_proto::status;
+use tokio::sync::Semaphore;
+use tonic::Status;
+
+use super::Peer;
+use super::method::Method;
+use crate::limits::{PROBES, STREAMING_SHARE};
+use crate::work::{Permit, Shared};
+
+/// Counts the requests in flight, and the bytes of their messages.
+#[derive(Debug, Clone)]
+pub struct Admission {
+    free: Arc<Semaphore>,
+    /// Those of them that may stream.
+    streams: Arc<Semaphore>,
+    limit: usize,
+    shared: Shared,
+}
+
+impl Admission {
+    pub(crate) fn new(limit: usize, bytes: usize) -> Self {
+        let share = STREAMING_SHARE.max_size();
+        Self {
+            free: Arc::new(Semaphore::new(limit)),
+            streams: Arc::new(Semaphore::new((limit * share).div_ceil(100))),
+            limit,
+            shared: Shared::new(bytes),
+        }
+    }
+
+    /// A place for a request of `method`, or the refusal of a full server. A probe takes one of
+    /// its connection's own places, so that nobody can take those of others.
+    pub(super) fn admit(&self, method: &Method, peer: &Peer) -> Result<Permit, Status> {
+        let take = |free: &Arc<Semaphore>, limit| {
+            Arc::clone(free).try_acquire_owned().map_err(|_| status::overloaded(limit))
+        };
+        let places = match (method.open, method.streaming) {
+            (true, _) => vec![take(&peer.probes, PROBES.max_size())?],
+            (false, true) => vec![take(&self.streams, self.limit)?, take(&self.free, self.limit)?],
+            (false, false) => vec![take(&self.free, self.limit)?],
+        };
+        Ok(Permit::new(places, self.shared.clone()))
+    }
+
+    /// Requests in flight.
+    #[must_use]
+    pub fn requests(&self) -> usize {
+        self.limit - self.free.available_permits()
+    }
+
+    /// Bytes of larger messages in flight.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.shared.bytes_taken()
+    }
+}

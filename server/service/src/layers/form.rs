@@ -1,0 +1,56 @@
+//! The protocols of the port: how a request is written, and its answer.
+
+use axum::response::Response;
+use bytes::Bytes;
+use http::Request;
+use http::header::CONTENT_TYPE;
+use http_body::Frame;
+use tonic::Status;
+
+use crate::json;
+
+/// How a request is written, and its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// gRPC.
+    Grpc,
+    /// The Connect protocol's unary form: a message as JSON or protobuf.
+    Connect,
+    /// The Connect protocol's streaming form.
+    ConnectStream,
+}
+
+impl Form {
+    pub(super) fn of<B>(request: &Request<B>) -> Self {
+        let content_type = request.headers().get(CONTENT_TYPE).map(http::HeaderValue::as_bytes);
+        match content_type {
+            Some(b"application/grpc" | b"application/grpc+proto") => Self::Grpc,
+            Some(value) if value.starts_with(b"application/grpc;") => Self::Grpc,
+            Some(json::stream::CONTENT_TYPE) => Self::ConnectStream,
+            _ => Self::Connect,
+        }
+    }
+
+    /// The answer of a request that is refused.
+    pub(super) fn refusal(self, status: Status) -> Response {
+        match self {
+            Self::Grpc => status.into_http(),
+            Self::Connect => json::error::response(status),
+            Self::ConnectStream => json::stream::refusal(&status),
+        }
+    }
+
+    /// The end of an answer that has begun. The one message of a Connect answer cannot be
+    /// taken back: the connection ends instead.
+    pub(super) fn end(self, status: Status) -> Result<Frame<Bytes>, axum::Error> {
+        match self {
+            Self::Grpc => {
+                let mut trailers = http::HeaderMap::new();
+                let written = status.add_header(&mut trailers);
+                written.map(|()| Frame::trailers(trailers)).map_err(axum::Error::new)
+            }
+            Self::ConnectStream => Ok(Frame::data(json::stream::end(&status))),
+            Self::Connect => Err(axum::Error::new(status)),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Unary calls: the message is read whole, translated if it is not gRPC's, and a large one is
+//! decoded and decided on a thread beside those that serve.
+//!
+//! Streams pass as they are: their messages come one by one.
+
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use bytes::{BufMut as _, Bytes, BytesMut};
+use http::Method;
+use http_body_util::BodyExt as _;
+use offbeat_core::limits::Limit;
+use offbeat_proto::status;
+use tonic::Status;
+
+use super::body::status_of;
+use super::form::Form;
+use super::{Stack, call_of};
+use crate::json::{self, JsonError, Translation};
+use crate::work::{Permit, offload};
+
+/// Larger messages are decoded and decided beside the threads that serve.
+const LARGE_BYTES: usize = 16 << 10;
+
+/// In front of a gRPC message: whether it is compressed, and its length, four bytes, big-endian.
+pub(crate) const PREFIX: usize = 5;
+
+/// Of an announced length, room for so many bytes is made before they come.
+const RESERVED_BYTES: usize = 512 << 10;
+
+pub(super) async fn read(
+    State(stack): State<Arc<Stack>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let call = call_of(&request);
+    let request_method = request.method().clone();
+    let answered = match (call.form, call.method.streaming) {
+        _ if !call.method.is_known() => Err(json::unknown(request.uri().path())),
+        _ if request_method != Method::POST => Err(json::not_posted(&request_method)),
+        (Form::Grpc, true) => Ok(next.run(request).await),
+        (Form::ConnectStream, true) => {
+            Ok(json::stream::call(request, next, call.outcome.clone()).await)
+        }
+        (Form::ConnectStream, false) => {
+            let name = &call.method.name;
+            let message = format!("{name} is no method that streams: post it as application/proto");
+            Err(status::unknown_method(message).into())
+        }
+        (Form::Grpc, false) => unary(stack.limits.of(call.method), request, next, None).await,
+        (Form::Connect, _) => match Translation::of(&request, call.method) {
+            Ok(translation) => {
+                unary(stack.limits.of(call.method), request, next, Some(translation)).await
+            }
+            Err(refused) => Err(refused),
+        },
+    };
+    match answered {
+        Ok(response) => {
+            if call.form == Form::Connect {
+                call.outcome.is_ok();
+            }
+            response
+        }
+        Err(refused) => {
+            call.outcome.set(refused.status());
+            match call.form {
+                Form::Connect => refused.into_response(),
+                Form::Grpc if request_method != Method::POST => refused.into_response(),
+                Form::Grpc | Form::ConnectStream => call.form.refusal(refused.into_status()),
+            }
+        }
+    }
+}
+
+/// A unary call, translated from and to JSON or bare protobuf if it is not gRPC.
+async fn unary(
+    limit: Limit,
+    request: Request,
+    next: Next,
+    translation: Option<Translation>,
+) -> Result<Response, JsonError> {
+    let permit = request.extensions().get::<Permit>().cloned();
+    let (mut head, body) = request.into_parts();
+    let message = collect(body, limit, translation.is_none()).await?;
+    if let Some(translation) = &translation {
+        translation.prepare(&mut head.headers);
+    }
+    let large = message.len() > LARGE_BYTES;
+    let reading = translation.clone();
+    let begin = move || {
+        let framed = match reading {
+            Some(translation) => frame(&translation.to_protobuf(&message)?),
+            None => message,
+        };
+        let mut call = Box::pin(next.run(Request::from_parts(head, Body::from(framed))));
+        // Decodes and decides. A call that then waits for something does so elsewhere.
+        let polled = match large {
+            true => call.as_mut().poll(&mut Context::from_waker(Waker::noop())),
+            false => Poll::Pending,
+        };
+        Ok::<_, Status>((call, polled))
+    };
+    let (call, polled) = offload(large, permit.clone(), begin).await.map_err(Status::from)??;
+    let response = match polled {
+        Poll::Ready(response) => response,
+        Poll::Pending => call.await,
+    };
+    match translation {
+        Some(translation) => translate(response, translation, permit).await,
+        None => Ok(response),
+    }
+}
+
+/// A gRPC answer as JSON or bare protobuf.
+async fn translate(
+    response: Response,
+    translation: Translation,
+    permit: Option<Permit>,
+) -> Result<Response, JsonError> {
+    let (head, message) = json::unary_message(response).await?;
+    let large = message.len() > LARGE_BYTES;
+    let writing = translation.clone();
+    let body = offload(large, permit, move || writing.from_protobuf(message)).await;
+    Ok(translation.response(head, body.map_err(Status::from)??))
+}
+
+/// The whole body; of gRPC, one whole message and nothing else.
+async fn collect(mut body: Body, limit: Limit, is_grpc: bool) -> Result<Bytes, Status> {
+    let prefix = if is_grpc { PREFIX } else { 0 };
+    let largest = limit.max_size() + prefix;
+    let announced = usize::try_from(http_body::Body::size_hint(&body).lower());
+    let announced = announced.unwrap_or(usize::MAX);
+    if announced > largest {
+        return Err(status::message_too_large(announced - prefix, limit));
+    }
+    let mut message = BytesMut::with_capacity(announced.min(RESERVED_BYTES));
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|error| status_of(&error))?.into_data() else {
+            continue; // trailers
+        };
+        if message.len() + data.len() > largest {
+            return Err(status::message_too_large(message.len() + data.len() - prefix, limit));
+        }
+        message.extend_from_slice(&data);
+        if is_grpc && let Some((flag, length)) = read_prefix(&message) {
+            if flag != 0 {
+                return Err(status::flagged(flag));
+            }
+            if length > limit.max_size() {
+                return Err(status::message_too_large(length, limit));
+            }
+        }
+    }
+    let is_whole = |(_, length)| PREFIX + length == message.len();
+    match is_grpc && !message.is_empty() && !read_prefix(&message).is_some_and(is_whole) {
+        true => Err(status::not_one_message()),
+        false => Ok(message.freeze()),
+    }
+}
+
+/// The flag and the length of a gRPC message, once they have come.
+fn read_prefix(message: &[u8]) -> Option<(u8, usize)> {
+    let [flag, length @ ..] = message.first_chunk::<PREFIX>()?;
+    Some((*flag, usize::try_from(u32::from_be_bytes(*length)).ok()?))
+}
+
+fn frame(message: &[u8]) -> Bytes {
+    let mut framed = BytesMut::with_capacity(PREFIX + message.len());
+    framed.put_u8(0);
+    framed.put_u32(u32::try_from(message.len()).unwrap_or(u32::MAX)); // limits are far below 4 GiB
+    framed.put_slice(message);
+    framed.freeze()
+}

@@ -1,0 +1,158 @@
+//! What every request passes on its way to a handler, from the outside in:
+//!
+//! 1. [`observe`]: counts, times and logs it, and answers a panic with INTERNAL
+//! 2. [`origin`]: on loopback, refuses what a web page has sent
+//! 3. [`credentials`]: asks for a token
+//! 4. [`admission`] and [`deadline`]: a place, and the time until the answer must be complete
+//! 5. [`message`]: reads a unary message whole, translates JSON, and decides what is large on a
+//!    thread beside those that serve
+//!
+//! Behind them are the generated services.
+
+mod admission;
+mod answer;
+mod body;
+mod credentials;
+mod deadline;
+mod form;
+mod message;
+pub mod method;
+mod observe;
+mod origin;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use http::Request;
+use offbeat_core::limits::Limit;
+use tokio::sync::{Semaphore, watch};
+use tower::ServiceBuilder;
+
+use crate::config::Limits;
+use crate::limits::PROBES;
+use crate::metrics::Metrics;
+pub use admission::Admission;
+pub use credentials::{Credentials, Tokens};
+pub use origin::AllowedHosts;
+
+pub(crate) use message::PREFIX;
+pub(crate) use observe::{Outcome, RefusedCredentials};
+
+use form::Form;
+use method::Method;
+
+/// What the layers share.
+#[derive(Debug)]
+pub(crate) struct Stack {
+    pub(crate) credentials: Credentials,
+    pub(crate) hosts: AllowedHosts,
+    pub(crate) admission: Admission,
+    pub(crate) metrics: Arc<Metrics>,
+    /// Whether each request has a span.
+    pub(crate) spans: bool,
+    pub(crate) limits: MessageLimits,
+    pub(crate) unary_time: Duration,
+    pub(crate) ends: Ends,
+}
+
+/// The sizes of messages.
+#[derive(Debug, Clone)]
+pub(crate) struct MessageLimits {
+    request: Limit,
+    bulk_request: Limit,
+    answer: Limit,
+}
+
+impl MessageLimits {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let (request, bulk_request) = (limits.message, limits.bulk_message);
+        Self { request, bulk_request, answer: limits.answer }
+    }
+
+    /// The largest request message that `method` takes.
+    fn of(&self, method: &Method) -> Limit {
+        match (method.open, method.bulk) {
+            (true, _) => crate::limits::PROBE_BYTES,
+            (false, true) => self.bulk_request,
+            (false, false) => self.request,
+        }
+    }
+}
+
+/// When open streams must end; each becomes true once.
+#[derive(Debug, Clone)]
+pub struct Ends {
+    /// For streams that only observe: the server begins to stop.
+    pub draining: watch::Receiver<bool>,
+    /// For streams that work: the grace period is over.
+    pub terminating: watch::Receiver<bool>,
+}
+
+/// Whom a connection leads to.
+#[derive(Debug, Clone)]
+pub struct Peer {
+    /// The address of the listener, if it is TCP.
+    pub local_ip: Option<IpAddr>,
+    /// Whether the user at the other end of a Unix socket may call.
+    pub allowed: bool,
+    /// Places for health checks of this connection.
+    pub probes: Arc<Semaphore>,
+}
+
+impl Peer {
+    /// The peer of a new connection.
+    #[must_use]
+    pub fn new(local_ip: Option<IpAddr>, allowed: bool) -> Self {
+        Self { local_ip, allowed, probes: Arc::new(Semaphore::new(PROBES.max_size())) }
+    }
+}
+
+/// What the layers know of a request; one of its extensions.
+#[derive(Debug, Clone)]
+struct Call {
+    method: &'static Method,
+    form: Form,
+    started: tokio::time::Instant,
+    outcome: Outcome,
+    peer: Peer,
+}
+
+/// The services behind the layers.
+pub(crate) fn layered(services: Router, stack: Arc<Stack>) -> Router {
+    services.layer(
+        ServiceBuilder::new()
+            .layer(from_fn_with_state(Arc::clone(&stack), observe::observe))
+            .layer(from_fn_with_state(Arc::clone(&stack), origin::check))
+            .layer(from_fn_with_state(Arc::clone(&stack), credentials::check))
+            .layer(from_fn_with_state(Arc::clone(&stack), deadline::admit))
+            .layer(from_fn_with_state(stack, message::read)),
+    )
+}
+
+/// What [`observe`] found out of a request. Only a request that never passed it has none, which
+/// does not happen.
+fn call_of<B>(request: &Request<B>) -> Call {
+    request.extensions().get().cloned().unwrap_or_else(|| Call::of(request))
+}
+
+impl Call {
+    fn of<B>(request: &Request<B>) -> Self {
+        let peer = request.extensions().get().cloned();
+        Self {
+            method: Method::at(request.uri().path()),
+            form: Form::of(request),
+            started: tokio::time::Instant::now(),
+            outcome: Outcome::default(),
+            peer: peer.unwrap_or_else(|| Peer::new(None, true)),
+        }
+    }
+
+    /// A refusal in the words of the request's protocol.
+    fn refuse(&self, status: tonic::Status) -> axum::response::Response {
+        self.outcome.set(&status);
+        self.form.refusal(status)
+    }
+}

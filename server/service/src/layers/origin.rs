@@ -1,0 +1,132 @@
+//! Requests that a web page has sent. A browser on this machine reaches loopback listeners, and a
+//! page whose name has been rebound to 127.0.0.1 (DNS rebinding) may post to them and read the
+//! answers. Such a request names another host than this machine, or says where it comes from.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use http::uri::Authority;
+use http::{StatusCode, Version, header};
+
+use super::{Stack, call_of};
+
+/// Host names that callers on loopback may use besides `localhost` and addresses.
+#[derive(Debug, Clone, Default)]
+pub struct AllowedHosts(Arc<[String]>);
+
+impl AllowedHosts {
+    /// These names, without ports.
+    #[must_use]
+    pub fn new(names: &[String]) -> Self {
+        Self(names.iter().map(|name| name.to_ascii_lowercase()).collect())
+    }
+
+    /// Refuses a request on a loopback listener that names another host, or that a page of
+    /// another origin has sent.
+    ///
+    /// # Errors
+    /// With the HTTP status of the refusal, and what to change.
+    pub fn check<B>(&self, request: &http::Request<B>) -> Result<(), (StatusCode, &'static str)> {
+        let headers = request.headers();
+        let host = match headers.get(header::HOST) {
+            Some(host) => host.to_str().ok().and_then(|host| host.parse::<Authority>().ok()),
+            None => request.uri().authority().cloned(),
+        };
+        let Some(host) = host else {
+            let why = "host: must be one host, and a port if it is not the default\n";
+            return match request.version() {
+                Version::HTTP_10 => Ok(()),
+                _ => Err((StatusCode::BAD_REQUEST, why)),
+            };
+        };
+        if !self.allow(&host) {
+            let why = "host: must be localhost, an IP address, or a name of --allowed-host\n";
+            return Err((StatusCode::MISDIRECTED_REQUEST, why));
+        }
+        let same_origin = match headers.get(header::ORIGIN).map(|origin| origin.to_str()) {
+            None => true,
+            Some(origin) => origin
+                .ok()
+                .and_then(|origin| origin.split_once("://"))
+                .is_some_and(|(_, origin)| origin.eq_ignore_ascii_case(host.as_str())),
+        };
+        let cross_site = headers
+            .get("sec-fetch-site")
+            .is_some_and(|site| !matches!(site.as_bytes(), b"same-origin" | b"none"));
+        if !same_origin || cross_site {
+            return Err((StatusCode::FORBIDDEN, "origin: pages of other origins may not call\n"));
+        }
+        Ok(())
+    }
+
+    fn allow(&self, host: &Authority) -> bool {
+        let name = host.host();
+        let address = name.trim_start_matches('[').trim_end_matches(']');
+        name.eq_ignore_ascii_case("localhost")
+            || address.parse::<IpAddr>().is_ok()
+            || self.0.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
+    }
+}
+
+pub(super) async fn check(
+    State(stack): State<Arc<Stack>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let call = call_of(&request);
+    if call.peer.local_ip.is_some_and(|ip| ip.to_canonical().is_loopback())
+        && let Err((code, why)) = stack.hosts.check(&request)
+    {
+        call.outcome.set(&tonic::Status::permission_denied(why));
+        return (code, why).into_response();
+    }
+    next.run(request).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(headers: &[(&str, &str)]) -> Result<(), StatusCode> {
+        let hosts = AllowedHosts::new(&["sidecar.internal".to_owned()]);
+        let mut request = Request::builder().uri("/x").body(()).unwrap();
+        for (name, value) in headers {
+            let name = http::HeaderName::try_from(*name).unwrap();
+            request.headers_mut().insert(name, value.parse().unwrap());
+        }
+        hosts.check(&request).map_err(|(code, _)| code)
+    }
+
+    #[test]
+    fn only_names_of_this_machine_are_answered() {
+        for host in
+            ["localhost", "LOCALHOST:2328", "127.0.0.1:2328", "[::1]:1", "sidecar.internal:80"]
+        {
+            assert_eq!(checked(&[("host", host)]), Ok(()), "{host}");
+        }
+        for host in ["attacker.example", "localhost.attacker.example:2328", "127.0.0.1.nip.io"] {
+            assert_eq!(checked(&[("host", host)]), Err(StatusCode::MISDIRECTED_REQUEST), "{host}");
+        }
+        assert_eq!(checked(&[]), Err(StatusCode::BAD_REQUEST));
+        assert_eq!(checked(&[("host", "a b")]), Err(StatusCode::BAD_REQUEST));
+    }
+
+    #[test]
+    fn pages_of_other_origins_are_refused() {
+        let host = ("host", "localhost:2328");
+        assert_eq!(checked(&[host, ("origin", "http://localhost:2328")]), Ok(()));
+        assert_eq!(checked(&[host, ("sec-fetch-site", "same-origin")]), Ok(()));
+        for (name, value) in [
+            ("origin", "http://localhost:3000"),
+            ("origin", "https://attacker.example"),
+            ("origin", "null"),
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-site", "same-site"),
+        ] {
+            assert_eq!(checked(&[host, (name, value)]), Err(StatusCode::FORBIDDEN), "{value}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Files that are read again when they change: certificates, tokens and schedules, which are
+//! renewed under a running server (in Kubernetes by replacing a symbolic link).
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use offbeat_core::limits::Limit;
+use rustix::fs::OFlags;
+
+/// How long a file that has changed must hold still.
+const SETTLING_TIME: Duration = Duration::from_millis(200);
+
+/// Permissions of group and others to write.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+/// Permissions of others to read.
+const READABLE_BY_OTHERS: u32 = 0o004;
+
+/// Files, and what they held when last read.
+#[derive(Debug, Clone)]
+pub(crate) struct Watched {
+    paths: Vec<PathBuf>,
+    limit: Limit,
+    held: Vec<Vec<u8>>,
+}
+
+impl Watched {
+    /// Reads files for the first time, each within a limit.
+    pub(crate) fn read(limit: Limit, paths: Vec<PathBuf>) -> Result<Self, String> {
+        let held = read_all(limit, &paths)?;
+        Ok(Self { paths, limit, held })
+    }
+
+    /// What they held when last read, in the order of their paths.
+    pub(crate) fn contents(&self) -> &[Vec<u8>] {
+        &self.held
+    }
+
+    /// What the first of them held.
+    pub(crate) fn first(&self) -> &[u8] {
+        self.held.first().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Reads them again; whether anything differs. A change counts once the files have held still
+    /// for a moment: before that, one of them may be half written.
+    pub(super) async fn poll(&mut self) -> Result<bool, String> {
+        let now = self.read_again().await?;
+        if now == self.held {
+            return Ok(false);
+        }
+        tokio::time::sleep(SETTLING_TIME).await;
+        if self.read_again().await? != now {
+            return Ok(false);
+        }
+        self.held = now;
+        Ok(true)
+    }
+
+    /// On a thread that may wait for a slow volume.
+    async fn read_again(&self) -> Result<Vec<Vec<u8>>, String> {
+        let (limit, paths) = (self.limit, self.paths.clone());
+        let read = tokio::task::spawn_blocking(move || read_all(limit, &paths)).await;
+        read.map_err(|error| error.to_string())?
+    }
+}
+
+fn read_all(limit: Limit, paths: &[PathBuf]) -> Result<Vec<Vec<u8>>, String> {
+    paths.iter().map(|path| read(limit, path)).collect()
+}
+
+/// Reads a regular file, if it is within its limit. Opening a FIFO does not wait for its writer.
+///
+/// # Errors
+/// When it cannot be read, is not a regular file, or is too large.
+pub(crate) fn read(limit: Limit, path: &Path) -> Result<Vec<u8>, String> {
+    let largest = limit.max_size();
+    let nonblocking = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let opened = fs::OpenOptions::new().read(true).custom_flags(nonblocking).open(path);
+    let read = opened.and_then(|file| {
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::other("is not a regular file"));
+        }
+        let mut bytes = Vec::new();
+        file.take(largest as u64 + 1).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    });
+    let bytes = read.map_err(|error| format!("{}: {error}", path.display()))?;
+    if bytes.len() > largest {
+        return Err(format!("{}: must be {limit}", path.display()));
+    }
+    Ok(bytes)
+}
+
+/// Warns of a secret that other users may read or change.
+pub(super) fn warn_of_permissions(flag: &str, path: &Path) {
+    let Ok(metadata) = fs::metadata(path) else { return };
+    let mode = metadata.mode();
+    if mode & (WRITABLE_BY_OTHERS | READABLE_BY_OTHERS) != 0 {
+        let (path, mode) = (path.display(), format!("{:04o}", mode & 0o7777));
+        tracing::warn!(flag, %path, mode, "other users may read or change a secret: 0600 or 0640 is safer");
+    }
+}

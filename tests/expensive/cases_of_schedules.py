@@ -1,0 +1,206 @@
+"""The most expensive requests of SlotService about schedules, without IDs."""
+
+from __future__ import annotations
+
+import itertools
+
+from cases_of_slots import case, column
+from google.protobuf.timestamp_pb2 import Timestamp
+from offbeat.v1 import reciprocal_pb2, slots_pb2
+from offbeat.v1.schedule_pb2 import Schedule
+from schedules import (
+    DAY,
+    LONGEST_PERIOD,
+    NOW,
+    PRIME,
+    excluded,
+    exclusions,
+    long_and_excluded,
+    schedule,
+    seconds,
+    windowed,
+)
+
+YEAR_1, YEAR_9999 = Timestamp(seconds=-62_135_596_800), Timestamp(seconds=253_402_300_799)
+
+
+def reciprocals(**more: object) -> reciprocal_pb2.GetReciprocalSlotsRequest:
+    """Of as many slots as can be."""
+    more = {"schedule": schedule(period=seconds(1 << 20), slot_count=1 << 20), **more}
+    return reciprocal_pb2.GetReciprocalSlotsRequest(**more)
+
+
+def listed(schedule: Schedule, start: int, end: int, **more: object) -> slots_pb2.ListSlotsRequest:
+    """A window."""
+    return slots_pb2.ListSlotsRequest(
+        schedule=schedule,
+        start_time=Timestamp(seconds=start),
+        end_time=Timestamp(seconds=end),
+        **more,
+    )
+
+
+def described(**spec: object) -> slots_pb2.DescribeScheduleRequest:
+    """With the load to expect."""
+    population = 1_000_000_000
+    return slots_pb2.DescribeScheduleRequest(
+        schedule=schedule(**spec), at_time=NOW, population=population
+    )
+
+
+def conflicts() -> list[reciprocal_pb2.KindConflict]:
+    """Each of eight kinds with each other."""
+    pairs = itertools.combinations(range(8), 2)
+    return [
+        reciprocal_pb2.KindConflict(first_kind_index=one, second_kind_index=other)
+        for one, other in pairs
+    ]
+
+
+def sparse_conflicts() -> list[reciprocal_pb2.KindConflict]:
+    """A wheel and its spokes, which leave more to search."""
+    rim = [(at, at % 7 + 1) for at in range(1, 8)]
+    pairs = sorted({tuple(sorted(pair)) for pair in rim + [(0, at) for at in range(1, 8)]})
+    return [
+        reciprocal_pb2.KindConflict(first_kind_index=one, second_kind_index=other)
+        for one, other in pairs
+    ]
+
+
+CASES = [
+    case(
+        "DescribeSchedule",
+        "2^20 slots, 1e9 IDs, x 8",
+        lambda: described(period=seconds(1 << 20), slot_count=1 << 20),
+        burst=8,
+    ),
+    case("DescribeSchedule", "2 slots, 1e9 IDs, x 8", lambda: described(slot_count=2), burst=8),
+    case(
+        "DescribeSchedule",
+        "3,660 days excluded daily, 1e9 IDs",
+        lambda: described(
+            period=seconds(LONGEST_PERIOD * DAY), slot_count=2, exclusions=exclusions(1)
+        ),
+        burst=8,
+    ),
+    case(
+        "DescribeSchedule",
+        "366 exclusions, 1e9 IDs",
+        lambda: described(calendar=excluded(1).spec.calendar, exclusions=exclusions(366)),
+        burst=8,
+    ),
+    case(
+        "DescribeSchedule",
+        "prime period, 524,288 slots, x 32",
+        lambda: slots_pb2.DescribeScheduleRequest(schedule=PRIME),
+        burst=32,
+    ),
+    case(
+        "ListSlots",
+        "4,096 slots with predicates, long names",
+        lambda: listed(
+            schedule(period=seconds(4_096), slot_count=4_096), 0, 4_096, sql_column=column()
+        ),
+    ),
+    case(
+        "ListSlots",
+        "days of 9,998 years by the wall clock",
+        lambda: slots_pb2.ListSlotsRequest(
+            schedule=schedule(calendar=excluded(1).spec.calendar, slot_count=1),
+            start_time=Timestamp(seconds=YEAR_1.seconds + 400 * DAY),
+            end_time=Timestamp(seconds=YEAR_9999.seconds - 400 * DAY),
+        ),
+    ),
+    case(
+        "ListSlots",
+        "periods of a millisecond with windows, 9,998 years",
+        lambda: listed(
+            Schedule(
+                spec={
+                    "period": seconds(1),
+                    "resolution": {"nanos": 1_000_000},
+                    "slot_count": 1,
+                    "active_windows": [{"start_offset": {}, "end_offset": {"nanos": 500_000_000}}],
+                }
+            ),
+            YEAR_1.seconds + DAY,
+            YEAR_9999.seconds - DAY,
+        ),
+    ),
+    case(
+        "ListSlots",
+        "4,096 slots with 366 windows each",
+        lambda: listed(windowed(slot_count=1), 0, 4_095 * 366 * DAY),
+    ),
+    case(
+        "ListSlots",
+        "4,096 slots, 300 exclusions, predicates",
+        lambda: listed(
+            excluded(300, slot_count=3_600), NOW.seconds, NOW.seconds + DAY, sql_column=column()
+        ),
+    ),
+    case(
+        "GetWindowPredicate",
+        "3,660 days excluded daily",
+        lambda: slots_pb2.GetWindowPredicateRequest(
+            schedule=long_and_excluded(),
+            start_time=NOW,
+            end_time=Timestamp(seconds=NOW.seconds + LONGEST_PERIOD * DAY),
+            sql_column=column(),
+        ),
+        burst=8,
+    ),
+    case(
+        "GetWindowPredicate",
+        "366 windows, 10 exclusions a day",
+        lambda: slots_pb2.GetWindowPredicateRequest(
+            schedule=Schedule(
+                spec={
+                    **{
+                        "period": seconds(366 * DAY),
+                        "exclusions": exclusions(10),
+                        "active_windows": list(windowed().spec.active_windows),
+                    }
+                }
+            ),
+            start_time=NOW,
+            end_time=Timestamp(seconds=NOW.seconds + 366 * DAY),
+            sql_column=column(),
+        ),
+        burst=8,
+    ),
+    case(
+        "GetReciprocalSlots",
+        "28 conflicts, 2^20 slots, x 8",
+        lambda: reciprocals(kind_count=8, conflicts=conflicts()),
+        burst=8,
+    ),
+    case(
+        "GetReciprocalSlots",
+        "a wheel of conflicts, 2^20 slots, x 8",
+        lambda: reciprocals(kind_count=8, conflicts=sparse_conflicts()),
+        burst=8,
+    ),
+    case(
+        "GetReciprocalSlots",
+        "1,000 kinds with run times, x 8",
+        lambda: reciprocals(run_times=[seconds(1_000)] * 1_000),
+        burst=8,
+    ),
+    case(
+        "GetReciprocalSlots",
+        "1,000 schedules to compare, x 8",
+        lambda: reciprocals(
+            schedule=schedule(salt="s" * 200, slot_count=1_440),
+            kind_count=1_000,
+            kind_schedules=[schedule(salt="s" * 200, slot_count=1_440)] * 1_000,
+        ),
+        burst=8,
+    ),
+    case(
+        "GetReciprocalSlots",
+        "prime period, 524,288 slots, x 100",
+        lambda: reciprocals(schedule=PRIME, kind_count=2),
+        burst=100,
+    ),
+]

@@ -1,0 +1,350 @@
+"""The most expensive requests of SpreadService and NamedSpreadService."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import time
+from collections.abc import Callable
+
+import grpc
+from measure import Case
+from offbeat.v1 import named_spread_pb2 as named
+from offbeat.v1 import spread_pb2 as spread
+from schedules import seconds
+
+MOST = 65_536
+COOLDOWN = spread.SPREAD_POLICY_COOLDOWN
+NUMBERS = itertools.count()
+Ask = Callable[[str, bytes], bytes]
+SERVICE = "NamedSpreadService"
+
+
+def stream(spec: spread.SpreadSpec, sizes: list[int]) -> list[bytes]:
+    """A spread of groups that are all there at once, and its end."""
+    given = spread.SpreadInput(no_more_groups=True, whole_group_sizes=sizes)
+    messages = [spread.SpreadRequest(spec=spec), spread.SpreadRequest(input=given)]
+    return [message.SerializeToString() for message in messages]
+
+
+def dealt(request: str, sizes: Callable[[], list[int]], **spec: object) -> Case:
+    """Spread."""
+    wide = {"feeder_count": MOST, "job_window": MOST, "group_window": MOST, **spec}
+    make = lambda: stream(spread.SpreadSpec(**wide), sizes())  # noqa: E731
+    return Case("SpreadService/Spread", request, make, streams=(True, True))
+
+
+class Spread:
+    """A named spread that is opened, and filled, before it is asked about."""
+
+    def __init__(self, fill: Callable[[Spread], None], **spec: object) -> None:
+        self.fill, self.spec = fill, {"feeder_count": 1, **spec}
+        self.name, self.epoch = "", 0
+
+    def __call__(self, ask: Ask) -> None:
+        if self.name:
+            self.close()
+        self.ask, self.name = ask, f"spread-{next(NUMBERS)}"
+        opened = named.OpenSpreadRequest(spread=self.name, spec=named.NamedSpreadSpec(**self.spec))
+        answer = ask(f"/offbeat.v1.{SERVICE}/OpenSpread", opened.SerializeToString())
+        self.epoch = named.OpenSpreadResponse.FromString(answer).description.epoch
+        self.fill(self)
+
+    def close(self) -> None:
+        """Drops it, unless the server that had it is gone."""
+        with contextlib.suppress(grpc.RpcError, ValueError):
+            self.call("CloseSpread", named.CloseSpreadRequest(mode=named.CLOSE_MODE_DISCARD))
+
+    def call(self, method: str, request: object) -> bytes:
+        """A call about it."""
+        request.spread = self.name
+        return self.ask(f"/offbeat.v1.{SERVICE}/{method}", request.SerializeToString())
+
+    def groups(self, count: int, size: int, job: bytes = b"", name: str = "g") -> None:
+        """Groups, in as few calls as can be."""
+        each = max(1, min(4_096, 390_000 // size, (3 << 20) // (size * (len(job) + 2) + 300)))
+        for start in range(0, count, each):
+            names = [f"{name}{at}" for at in range(start, min(start + each, count))]
+            self.call("SubmitGroups", submitted(names, size, job))
+
+    def leases(self, count: int, consumers: int, name: str = "c") -> list[named.LeasedJob]:
+        """Leases of so many consumers; those of the last call."""
+        left, jobs = count, []
+        for at in itertools.count():
+            pulled = named.PullJobsRequest(consumer=f"{name}{at % consumers}", max_jobs=4_096)
+            answer = named.PullJobsResponse.FromString(self.call("PullJobs", pulled))
+            jobs = list(answer.leased.jobs)
+            left -= len(jobs)
+            if left <= 0 or not jobs:
+                return jobs
+
+    def settle(self, jobs: list[named.LeasedJob], verdict: int) -> None:
+        """Says how jobs went."""
+        verdicts = verdicts_of(jobs, verdict)
+        self.call("SettleJobs", named.SettleJobsRequest(epoch=self.epoch, verdicts=verdicts))
+
+
+def verdicts_of(jobs: list[named.LeasedJob], verdict: int) -> list[named.JobVerdict]:
+    """The same of all."""
+    return [
+        named.JobVerdict(sequence=job.sequence, attempt=job.attempt, verdict=verdict)
+        for job in jobs
+    ]
+
+
+def submitted(names: list[str], size: int, job: bytes = b"", **part: object) -> object:
+    """Whole groups of equal jobs."""
+    digest = hashlib.sha256((len(job).to_bytes(8, "big") + job) * size).digest()
+    commit = named.GroupCommit(job_count=size, sha256=digest)
+    jobs = [job] * size
+    parts = [named.GroupPart(group_id=name, jobs=jobs, commit=commit, **part) for name in names]
+    return named.SubmitGroupsRequest(groups=parts)
+
+
+def case(
+    method: str,
+    request: str,
+    spread: Spread,
+    message: Callable[[Spread], object],
+    **more: object,
+) -> Case:
+    """A request about a spread that is there."""
+
+    def make() -> list[bytes]:
+        asked = message(spread)
+        if hasattr(asked, "spread"):
+            asked.spread = spread.name
+        return [asked.SerializeToString()]
+
+    return Case(f"{SERVICE}/{method}", request, make, prepare=spread, **more)
+
+
+def nothing(_: Spread) -> None:
+    """Leaves it empty."""
+
+
+def long_names(spread: Spread) -> list[str]:
+    """As many IDs, as long as they may be, as a call may have."""
+    return [f"{at:0256}" for at in range(4_096)]
+
+
+def many_jobs(spread: Spread) -> None:
+    """Eight million jobs in few groups."""
+    spread.groups(20, 390_000)
+
+
+def many_groups(spread: Spread) -> None:
+    """As many small groups as are made in some seconds."""
+    spread.groups(400_000, 1)
+
+
+def leased(spread: Spread) -> list[named.LeasedJob]:
+    """As many leases as a call settles."""
+    spread.groups(1, 4_096)
+    spread.jobs = spread.leases(4_096, 1)
+    return spread.jobs
+
+
+def ended_leases(spread: Spread) -> None:
+    """A quarter of a million leases that end at once."""
+    spread.groups(4, 65_536)
+    spread.leases(262_144, 4)
+    time.sleep(1.1)
+
+
+def dead_letters(spread: Spread) -> None:
+    """Dead letters by the thousand."""
+    spread.groups(16, 4_096)
+    for _ in range(16):
+        spread.settle(spread.leases(4_096, 1), named.VERDICT_TERMINATE)
+
+
+def in_pieces(spread: Spread) -> None:
+    """4,096 groups of which every second job is settled, so that their state has many ranges."""
+    spread.groups(128, 2_048)
+    for at in range(64):
+        spread.settle(spread.leases(4_096, 1, f"c{at}-")[::2], named.VERDICT_ACK)
+
+
+def thousand_spreads(spread: Spread) -> None:
+    """As many spreads as may be open, less some; they stay for the other tests of the list."""
+    for at in range(1_000):
+        opened = named.OpenSpreadRequest(spread=f"list-{at}", spec={"feeder_count": MOST})
+        spread.ask(f"/offbeat.v1.{SERVICE}/OpenSpread", opened.SerializeToString())
+
+
+def wide(fill: Callable[[Spread], None], **spec: object) -> Spread:
+    """With the largest limits."""
+    limits = {
+        "max_groups": 1_000_000,
+        "max_jobs": 100_000_000,
+        "max_bytes": 1 << 28,
+        "max_consumer_leases": MOST,
+    }
+    return Spread(fill, **{**limits, **spec})
+
+
+def conversation(spread: Spread) -> list[bytes]:
+    """StreamJobs: all the credit there can be, and what became of jobs."""
+    start = named.StreamJobsStart(spread=spread.name, consumer="c", credit=MOST)
+    verdicts = named.JobVerdicts(
+        epoch=spread.epoch,
+        verdicts=[
+            named.JobVerdict(sequence=at, attempt=1, verdict=named.VERDICT_ACK)
+            for at in range(4_096)
+        ],
+    )
+    later = named.StreamJobsRequest(verdicts=verdicts).SerializeToString()
+    return [named.StreamJobsRequest(start=start).SerializeToString(), *[later] * 64]
+
+
+def streamed() -> Case:
+    """StreamJobs."""
+    spread = wide(lambda spread: spread.groups(4, MOST))
+    return Case(
+        f"{SERVICE}/StreamJobs",
+        "65,536 jobs, 64 messages of 4,096 verdicts",
+        lambda: conversation(spread),
+        streams=(True, True),
+        prepare=spread,
+    )
+
+
+PAIRS = [number for at in range(1_024) for number in (2 * at, 2 * at + 1)]
+LONGEST = seconds(600)
+CASES = [
+    dealt("131,072 groups of 32 jobs, 65,536 feeders", lambda: [32] * 2 * MOST),
+    dealt(
+        "131,072 groups, COOLDOWN",
+        lambda: [at % 64 for at in range(2 * MOST)],
+        policy=COOLDOWN,
+        max_open_groups=MOST,
+    ),
+    dealt("131,072 empty groups", lambda: [0] * 2 * MOST),
+    # The time of a reader who takes 500 MB: turns are made as they are taken.
+    dealt(
+        "a group of 1,000 jobs, 6.5e7 idle turns",
+        lambda: [1_000],
+        policy=COOLDOWN,
+        on_shortage=spread.SHORTAGE_POLICY_WAIT,
+    ),
+    case(
+        "OpenSpread",
+        "65,536 feeders, x 32",
+        Spread(nothing),
+        lambda spread: named.OpenSpreadRequest(spec={"feeder_count": 1}),
+        burst=32,
+    ),
+    case("SubmitGroups", "390,000 empty jobs", wide(nothing), lambda _: submitted(["g"], 390_000)),
+    case(
+        "SubmitGroups",
+        "4,096 groups of 90 jobs",
+        wide(nothing),
+        lambda _: submitted([f"g{at}" for at in range(4_096)], 90),
+    ),
+    case(
+        "SubmitGroups",
+        "a job of 256 KiB, 15 times",
+        wide(nothing),
+        lambda _: submitted([f"g{at}" for at in range(15)], 1, b"j" * (1 << 18)),
+    ),
+    case(
+        "SubmitGroups",
+        "180 groups of 2,100 jobs, 1,024 ranges settled",
+        wide(nothing),
+        lambda _: submitted(
+            [f"g{at}" for at in range(180)],
+            2_100,
+            settled_ranges=PAIRS,
+            first_receipt={"lease": LONGEST},
+        ),
+    ),
+    case(
+        "WaitForGroups",
+        "4,096 unknown groups, IDs of 256 bytes",
+        Spread(nothing),
+        lambda spread: named.WaitForGroupsRequest(group_ids=long_names(spread)),
+    ),
+    case(
+        "WaitForGroups",
+        "128 groups of 1,024 ranges",
+        wide(in_pieces, feeder_count=1),
+        lambda _: named.WaitForGroupsRequest(group_ids=[f"g{at}" for at in range(128)]),
+    ),
+    case(
+        "PullJobs",
+        "4,096 of 8e6 jobs in 20 groups",
+        wide(many_jobs),
+        lambda _: named.PullJobsRequest(consumer="c", max_jobs=4_096),
+    ),
+    case(
+        "PullJobs",
+        "4,096 of 400,000 groups, COOLDOWN",
+        wide(many_groups, policy=COOLDOWN, max_open_groups=MOST),
+        lambda _: named.PullJobsRequest(consumer="c", max_jobs=4_096),
+    ),
+    case(
+        "PullJobs",
+        "after 262,144 leases ended",
+        wide(ended_leases, lease=seconds(1)),
+        lambda _: named.PullJobsRequest(consumer="d", max_jobs=4_096),
+    ),
+    case(
+        "SettleJobs",
+        "4,096 acks",
+        wide(leased),
+        lambda spread: named.SettleJobsRequest(
+            epoch=spread.epoch, verdicts=verdicts_of(spread.jobs, named.VERDICT_ACK)
+        ),
+    ),
+    case(
+        "SettleJobs",
+        "4,096 stale verdicts, x 8",
+        wide(leased),
+        lambda spread: named.SettleJobsRequest(
+            epoch=1, verdicts=verdicts_of(spread.jobs, named.VERDICT_NACK)
+        ),
+        burst=8,
+    ),
+    streamed(),
+    case(
+        "DescribeSpread",
+        "400,000 groups, x 32",
+        wide(many_groups),
+        lambda _: named.DescribeSpreadRequest(),
+        burst=32,
+    ),
+    case(
+        "ListSpreads",
+        "1,000 spreads, x 8",
+        Spread(thousand_spreads),
+        lambda _: named.ListSpreadsRequest(page_size=1_000),
+        burst=8,
+    ),
+    case(
+        "ListDeadLetters",
+        "1,000 of 65,536",
+        wide(dead_letters),
+        lambda _: named.ListDeadLettersRequest(page_size=1_000),
+        burst=8,
+    ),
+    case(
+        "DeleteDeadLetters",
+        "4,096 of 65,536",
+        wide(dead_letters),
+        lambda _: named.DeleteDeadLettersRequest(numbers=range(65_535, 61_439, -1)),
+    ),
+    case(
+        "CloseSpread",
+        "discards 8e6 jobs",
+        wide(many_jobs),
+        lambda _: named.CloseSpreadRequest(mode=named.CLOSE_MODE_DISCARD),
+    ),
+    case(
+        "CloseSpread",
+        "discards 400,000 groups",
+        wide(many_groups),
+        lambda _: named.CloseSpreadRequest(mode=named.CLOSE_MODE_DISCARD),
+    ),
+]

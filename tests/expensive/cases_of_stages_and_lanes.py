@@ -1,0 +1,241 @@
+"""The most expensive requests of the services of stages, lanes, lateness and simulation."""
+
+from __future__ import annotations
+
+from measure import Case
+from offbeat.v1 import lanes_pb2, lateness_pb2, simulation_pb2, stages_pb2
+from schedules import seconds
+
+#: Of a billion workers, and as many stages as are dealt with at once.
+WORKERS, FEW, MANY = 1_000_000_000, 256, 100_000
+LONGEST_RUN = 366 * 86_400 * 1_000_000
+
+
+def case(method: str, request: str, message: object, **more: object) -> Case:
+    """A request whose message is made when it is needed."""
+    return Case(method, request, lambda: [message().SerializeToString()], **more)
+
+
+def stages(count: int, **every: object) -> list[stages_pb2.Stage]:
+    """Stages with work, each with another name."""
+    return [
+        stages_pb2.Stage(name=f"s{at}", backlog_count=at % 1_000 + 1, **every)
+        for at in range(count)
+    ]
+
+
+def unlike(count: int) -> list[stages_pb2.Stage]:
+    """All workers in the one stage that needs none, while the others need them."""
+    first = stages_pb2.Stage(name="first", current_worker_count=WORKERS)
+    return [first, *stages(count - 1, mean_service_time=seconds(1))]
+
+
+def allocate(
+    made: list[stages_pb2.Stage], workers: int, **more: object
+) -> stages_pb2.AllocateWorkersRequest:
+    """Shares workers out."""
+    return stages_pb2.AllocateWorkersRequest(stages=made, worker_count=workers, **more)
+
+
+def next_stage(made: list[stages_pb2.Stage], **more: object) -> stages_pb2.NextStageRequest:
+    """Where a worker goes."""
+    return stages_pb2.NextStageRequest(stages=made, **more)
+
+
+def lanes(count: int = 16, name: str = "l", workers: int = 1_000_000) -> lanes_pb2.LaneSet:
+    """As many as can be."""
+    made = [
+        lanes_pb2.Lane(name=f"{name}{at:02}", worker_count=workers, attempt_timeout=seconds(at + 1))
+        for at in range(count)
+    ]
+    return lanes_pb2.LaneSet(lanes=made)
+
+
+def dispatch(timed_out: int, name: str = "l") -> lanes_pb2.DispatchJobsRequest:
+    """As many jobs as can be, on as many workers."""
+    lane_set = lanes(name=name)
+    names = [lane.name for lane in lane_set.lanes][:timed_out]
+    jobs = [
+        lanes_pb2.PendingJob(
+            id=f"j{at}",
+            timed_out_lanes=names,
+            prediction=lanes_pb2.LanePrediction(slow_probability=at % 997 / 997),
+        )
+        for at in range(65_536)
+    ]
+    return lanes_pb2.DispatchJobsRequest(
+        lane_set=lane_set, free_worker_counts=[1_000_000] * 16, jobs=jobs
+    )
+
+
+def split() -> lanes_pb2.SplitWorkersRequest:
+    """As many workers as can be, from one lane to the others."""
+    state = lanes_pb2.LaneState(pending_count=1_000_000_000, mean_run_time=seconds(1))
+    return lanes_pb2.SplitWorkersRequest(
+        lane_set=lanes(workers=1), worker_count=16_000_000, states=[state] * 16
+    )
+
+
+def plan(workers: int, lanes: int = 3) -> lanes_pb2.PlanLanesRequest:
+    """As many samples as can be, workers that nearly all work."""
+    micros = [1_000 + at * at % 999_983 * (at % 1_000) for at in range(400_000)]
+    rate = 0.99 * workers / (sum(micros) / len(micros) / 1e6)
+    return lanes_pb2.PlanLanesRequest(
+        samples=lanes_pb2.RunTimeSamples(micros=micros),
+        arrival_rate=rate,
+        worker_count=workers,
+        max_lane_count=lanes,
+    )
+
+
+#: Users who share a lock, and try for it again and again.
+CONFLICTS = """
+name = "Conflicts"
+duration = "10d"
+workers = 1000
+[users]
+count = 100000
+cycle = "1d"
+[lock]
+group_size = 100000
+retry_after = "1ms"
+[[kinds]]
+name = "sync"
+run_time = "30s"
+[[strategies]]
+kind = "at_once"
+"""
+#: As many jobs as can be in a call.
+JOBS = """
+name = "Jobs"
+duration = "2d"
+workers = 10000
+seeds = [1]
+[users]
+count = 20000
+cycle = "1h"
+[[kinds]]
+name = "sync"
+run_time = { p50 = "6s", p90 = "18s" }
+[[strategies]]
+kind = "slots"
+[[strategies]]
+kind = "random_smear"
+[[strategies]]
+kind = "least_recent"
+"""
+
+
+def simulate(scenario: str) -> simulation_pb2.SimulateRequest:
+    """A scenario."""
+    return simulation_pb2.SimulateRequest(scenario=scenario)
+
+
+LATENCY, D_HONDT = stages_pb2.STAGE_WEIGHTING_LATENCY, stages_pb2.ALLOCATION_RULE_D_HONDT
+ALLOCATE, NEXT = "StageService/AllocateWorkers", "StageService/NextStage"
+DISPATCH, PLAN = "LaneService/DispatchJobs", "LaneService/PlanLanes"
+SIMULATE = "SimulationService/Simulate"
+CASES = [
+    case(ALLOCATE, "256 stages, from none to 1e9 workers", lambda: allocate(stages(FEW), WORKERS)),
+    case(
+        ALLOCATE,
+        "256 stages, from 1e9 workers each to none",
+        lambda: allocate(stages(FEW, current_worker_count=WORKERS), 0),
+    ),
+    case(
+        ALLOCATE,
+        "2 stages, from none to 1e9 workers, max_moves 0",
+        lambda: allocate(stages(2), WORKERS, max_moves=0),
+    ),
+    case(
+        ALLOCATE,
+        "100,000 stages, from none to 1e9 workers, LATENCY",
+        lambda: allocate(stages(MANY), WORKERS, weighting=LATENCY),
+    ),
+    case(
+        ALLOCATE,
+        "256 stages, workers to where work is, max_moves 1e5, x 4",
+        lambda: allocate(unlike(FEW), WORKERS, max_moves=100_000),
+        burst=4,
+    ),
+    case(
+        ALLOCATE,
+        "100,000 stages, LATENCY, max_moves 100,000",
+        lambda: allocate(unlike(MANY), WORKERS, weighting=LATENCY, max_moves=100_000),
+    ),
+    case(
+        ALLOCATE,
+        "100,000 stages, 1e9 workers, maxima, D'Hondt",
+        lambda: allocate(
+            [
+                *stages(MANY - 1, maximum_worker_count=10_001, current_worker_count=10_000),
+                stages_pb2.Stage(name="last", backlog_count=1),
+            ],
+            WORKERS,
+            rule=D_HONDT,
+        ),
+    ),
+    case(
+        ALLOCATE,
+        "2 stages with 200,000 service times each",
+        lambda: allocate(
+            [
+                stages_pb2.Stage(name=name, backlog_count=1, service_times=[seconds(1)] * 400_000)
+                for name in "ab"
+            ],
+            2,
+        ),
+    ),
+    case(
+        NEXT,
+        "100,000 stages, LATENCY",
+        lambda: next_stage(
+            stages(MANY, current_worker_count=5, mean_service_time=seconds(3)),
+            current_stage=f"s{MANY - 1}",
+            weighting=LATENCY,
+        ),
+    ),
+    case(
+        NEXT,
+        "100,000 stages, half of them done, D'Hondt",
+        lambda: next_stage(
+            [
+                *stages(MANY // 2, done=True),
+                *[
+                    stages_pb2.Stage(
+                        name=f"t{at}", backlog_count=2**40 + at, minimum_worker_count=3
+                    )
+                    for at in range(MANY // 2)
+                ],
+            ],
+            rule=D_HONDT,
+        ),
+    ),
+    case(
+        "LaneService/RouteJob",
+        "50,000 lanes timed out, x 16",
+        lambda: lanes_pb2.RouteJobRequest(lane_set=lanes(), timed_out_lanes=["l14"] * 50_000),
+        burst=16,
+    ),
+    case(DISPATCH, "65,536 jobs, 8 lanes timed out each", lambda: dispatch(8)),
+    case(DISPATCH, "65,536 jobs with predictions, 16e6 workers", lambda: dispatch(0)),
+    case("LaneService/SplitWorkers", "16 lanes, 16e6 workers, x 32", split, burst=32),
+    case(PLAN, "400,000 samples, 1,000 workers, 3 lanes", lambda: plan(1_000)),
+    case(PLAN, "400,000 samples, 10 workers, 3 lanes", lambda: plan(10)),
+    case(
+        "LatenessService/RecordLateness",
+        "65,536 runs, x 8",
+        lambda: lateness_pb2.RecordLatenessRequest(
+            schedule="s", lateness_millis=[-31_622_400_000 + at * 900_000 for at in range(65_536)]
+        ),
+        burst=8,
+    ),
+    case(SIMULATE, "4e6 jobs", lambda: simulate(JOBS), streams=(False, True), most_cpu=20),
+    case(
+        SIMULATE,
+        "5e7 events of conflicts",
+        lambda: simulate(CONFLICTS),
+        streams=(False, True),
+        most_cpu=20,
+    ),
+]

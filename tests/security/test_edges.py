@@ -1,0 +1,257 @@
+"""Smaller things at the edges of HTTP, of connections, and of the life of the server."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import grpc
+import pytest
+from frames import SETTINGS, Peer
+from offbeat.v1 import named_spread_pb2 as named
+from offbeat.v1 import simulation_pb2 as simulation
+from offbeat.v1 import slots_pb2 as slots
+from support.server import BINARY, ENVIRONMENT, MIB, Server
+from wire import (
+    ASSIGN_SLOT,
+    ASSIGN_SLOTS,
+    NAMED,
+    ONE_ID,
+    SCHEDULE,
+    SLOTS,
+    TOKEN,
+    all_of,
+    ask,
+    ask2,
+    connect,
+    reply,
+    text,
+    took,
+)
+
+DIGEST = hashlib.sha256(bytes(8)).digest()  # of an empty job
+
+
+def call(server: Server, method: str, **asked: object) -> dict:
+    """A call of NamedSpreadService that must be answered."""
+    answer = ask(server.address, NAMED + method, json.dumps({"spread": "s", **asked}).encode())
+    assert answer.status == 200, answer
+    return json.loads(answer.body)
+
+
+def submit(server: Server, name: str) -> None:
+    """A group of one empty job."""
+    digest = base64.b64encode(DIGEST).decode()
+    group = {"groupId": name, "jobs": [""], "commit": {"jobCount": "1", "sha256": digest}}
+    call(server, "SubmitGroups", groups=[group])
+
+
+PULL = {"spread": "s", "consumer": "gone", "maxJobs": 10, "wait": "20s"}
+
+
+@pytest.mark.parametrize("end", ["close", "shutdown"])
+def test_who_left_is_leased_nothing(serve: Callable[..., Server], end: str) -> None:
+    server = serve()
+    call(server, "OpenSpread", spec={"feederCount": 1})
+    consumer = connect(server.port)
+    consumer.sendall(text(NAMED + "PullJobs", json.dumps(PULL).encode()))
+    time.sleep(0.5)
+    if end == "shutdown":
+        consumer.shutdown(socket.SHUT_WR)
+        time.sleep(0.1)
+    consumer.close()
+    time.sleep(0.5)
+    submit(server, "g")
+    time.sleep(0.5)
+    described = call(server, "DescribeSpread")["description"]
+    assert described.get("leasedJobCount", "0") == "0"
+    assert described["readyJobCount"] == "1"
+
+
+def test_waits_hold_no_bytes(serve: Callable[..., Server]) -> None:
+    server = serve()
+    call(server, "OpenSpread", spec={"feederCount": 1, "maxGroups": 100_000})
+    submit(server, "g")
+    # All of them are known, or it would be answered at once.
+    path, channel = "/offbeat.v1.NamedSpreadService/", grpc.insecure_channel(server.address)
+    names = [f"{at:0250}" for at in range(4_000)]
+    commit = named.GroupCommit(job_count=1, sha256=DIGEST)
+    groups = [named.GroupPart(group_id=name, jobs=[b""], commit=commit) for name in names]
+    asked = named.SubmitGroupsRequest(spread="s", groups=groups)
+    channel.unary_unary(path + "SubmitGroups")(asked.SerializeToString())
+    waiting = named.WaitForGroupsRequest(spread="s", group_ids=names, wait={"seconds": 20})
+    wait = waiting.SerializeToString()
+    calls = [channel.unary_unary(path + "WaitForGroups").future(wait) for _ in range(8)]
+    time.sleep(1.5)
+    assert not any(call.done() for call in calls)
+    held = server.metric("offbeat_message_bytes_in_flight")
+    for one in calls:
+        one.cancel()
+    channel.close()
+    assert held <= MIB // 4, held
+
+
+@pytest.mark.parametrize("kind", ["application/grpc+json", "application/grpc-web", "text/plain"])
+def test_other_encodings_are_unsupported(serve: Callable[..., Server], kind: str) -> None:
+    answer = ask2(serve().port, ASSIGN_SLOT, b"", kind=kind)
+    assert answer.headers[":status"] == "415"
+
+
+def test_grpc_is_posted(serve: Callable[..., Server]) -> None:
+    server = serve()
+    for method in ("GET", "PUT", "DELETE"):
+        answer = ask2(server.port, ASSIGN_SLOT, None, method=method)
+        assert answer.headers[":status"] == "405"
+    assert ask2(server.port, ASSIGN_SLOT, b"").status == "3"
+
+
+def test_long_paths_are_not_repeated(serve: Callable[..., Server]) -> None:
+    server, path = serve(), "/" + "p" * 15_000
+    answer = ask2(server.port, path, b"")
+    assert answer.status in ("12", "414", "431")
+    assert sum(len(name) + len(value) for name, value in answer.headers.items()) < 2_048
+    plain = ask(server.port, path, b"{}")
+    assert plain.status in (404, 414, 431, 501)
+    assert len(plain.body) < 2_048
+
+
+def test_refused_ids_are_counted_one_by_one(serve: Callable[..., Server]) -> None:
+    server = serve()
+    ids = {"uuids": ["nonsense"] * 3 + ["0f8fad5b-d9cb-469f-a165-70867728950e"]}
+    asked = json.dumps({"schedule": SCHEDULE, "ids": ids}).encode()
+    assert ask(server.port, ASSIGN_SLOTS, asked).status == 200
+    assert server.metric("offbeat_refusals_total") == 3
+
+
+def test_a_full_backlog_does_not_hang_the_start(tmp_path: Path) -> None:
+    """Somebody listens there, and accepts nobody."""
+    path = tmp_path / "s.sock"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen(0)
+        waiting = []
+        for _ in range(4):
+            one = socket.socket(socket.AF_UNIX)
+            one.setblocking(False)
+            one.connect_ex(str(path))
+            waiting.append(one)
+        command = [BINARY, "serve", "--listen", f"unix:{path}", "--admin-listen", "off"]
+        try:
+            done = subprocess.run(command, env=ENVIRONMENT, timeout=5, capture_output=True)
+        finally:
+            all_of(waiting)
+        assert done.returncode != 0
+        assert path.exists(), "it took the path away"
+
+
+def test_connections_are_counted_while_it_stops(serve: Callable[..., Server]) -> None:
+    """A stream goes on for the grace period, and the admin port with it."""
+    server, over = serve(), threading.Event()
+    with grpc.insecure_channel(server.address) as channel:
+        first = slots.StreamSlotAssignmentsRequest(
+            schedule={"spec": {"period": {"seconds": 86_400}}}, ids={"integers": [1]}
+        )
+
+        def asked() -> Iterator[bytes]:
+            yield first.SerializeToString()
+            over.wait(20)
+
+        answers = channel.stream_stream(SLOTS + "StreamSlotAssignments")(asked())
+        next(answers)
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        count = server.metric("offbeat_connections")
+        over.set()
+    assert count == 1
+
+
+def test_newcomers_cost_one_connection_each(serve: Callable[..., Server]) -> None:
+    """Though the one that is told to leave takes its time."""
+    server = serve("--max-connections", "32")
+    idle = [Peer(server.port) for _ in range(32)]
+    for peer in idle:
+        peer.pump(1, done=lambda peer=peer: peer.counts[SETTINGS] > 0)
+    with connect(server.port) as newcomer:
+        newcomer.sendall(text(ASSIGN_SLOT, ONE_ID))
+        time.sleep(1.5)
+    evicted = server.metric("offbeat_connections_evicted_total")
+    all_of(peer.socket for peer in idle)
+    assert evicted == 1
+
+
+def test_silent_strangers_evict_no_caller(serve: Callable[..., Server], token_file: Path) -> None:
+    """Callers whose token was right keep their idle connections."""
+    server = serve("--token-file", str(token_file), "--max-connections", "64")
+    asked = text(ASSIGN_SLOT, ONE_ID, token=TOKEN)
+    callers = [connect(server.port) for _ in range(48)]
+    for caller in callers:
+        caller.sendall(asked)
+        assert reply(caller).status == 200
+    strangers = [connect(server.port) for _ in range(200)]
+    time.sleep(2)
+    lost = 0
+    for caller in callers:
+        try:
+            caller.sendall(asked)
+            assert reply(caller).status == 200
+        except (ConnectionError, TimeoutError):
+            lost += 1
+    all_of([*strangers, *callers])
+    assert lost == 0, f"{lost} of {len(callers)} lost their connection"
+
+
+#: Users who share a lock try again and again, up to the limit of events.
+SCENARIO = """
+name = "Long"
+duration = "10d"
+workers = 1000
+[users]
+count = 100000
+cycle = "1d"
+[lock]
+group_size = 100000
+retry_after = "1ms"
+[[kinds]]
+name = "sync"
+run_time = "30s"
+[[strategies]]
+kind = "at_once"
+"""
+
+
+@pytest.mark.skipif(shutil.which("taskset") is None, reason="there is no taskset")
+def test_a_simulation_leaves_room_on_one_core(tmp_path: Path) -> None:
+    """Long work of others does not wait for its end."""
+    wrapper = tmp_path / "offbeat"
+    wrapper.write_text(f'#!/bin/sh\nexec taskset -c 0 {BINARY} "$@"\n')
+    wrapper.chmod(0o755)
+    with Server(binary=wrapper) as server, grpc.insecure_channel(server.address) as channel:
+        request = simulation.SimulateRequest(scenario=SCENARIO).SerializeToString()
+        simulate = channel.unary_stream("/offbeat.v1.SimulationService/Simulate")
+        running = simulate(request)
+        done = threading.Event()
+
+        def drain() -> None:
+            with contextlib.suppress(grpc.RpcError):
+                for _ in running:
+                    pass
+            done.set()
+
+        threading.Thread(target=drain, daemon=True).start()
+        time.sleep(0.15)
+        listed = json.dumps({"schedule": SCHEDULE}).encode()
+        seconds = took(lambda: ask(server.port, SLOTS + "ListSlots", listed, seconds=20))
+        was_done = done.is_set()
+        running.cancel()
+    assert not was_done, "ListSlots waited for its end"
+    assert seconds < 1

@@ -1,0 +1,195 @@
+"""What spreads hold is counted, all of it, and limited."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Iterator
+from threading import Event, Thread
+
+import grpc
+import pytest
+from offbeat.v1 import named_spread_pb2 as named
+from offbeat.v1 import spread_pb2 as spread
+from support.server import MIB, Server
+
+MOST = 65_536
+CALL = 4_096
+#: What allocators and tables take besides.
+SLACK = 8 * MIB
+EMPTY_JOB = hashlib.sha256(bytes(8)).digest()
+COMMIT = named.GroupCommit(job_count=1, sha256=EMPTY_JOB)
+
+
+class Spreads:
+    """Calls of NamedSpreadService."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.channel = grpc.insecure_channel(server.address)
+        self.idle = server.memory()
+
+    def call(self, method: str, request: object, answer: type = named.OpenSpreadResponse) -> object:
+        """One."""
+        path = f"/offbeat.v1.NamedSpreadService/{method}"
+        serialize, parse = type(request).SerializeToString, answer.FromString
+        return self.channel.unary_unary(path, serialize, parse)(request, timeout=30)
+
+    def open(self, name: str, **spec: object) -> None:
+        """A spread with the largest limits."""
+        limits = {"max_groups": 1_000_000, "max_jobs": 10**8, "max_bytes": 1 << 40}
+        spec = {"feeder_count": 1, "max_consumer_leases": MOST, **limits, **spec}
+        self.call("OpenSpread", named.OpenSpreadRequest(spread=name, spec=spec))
+
+    def submit(self, name: str, ids: Iterable[str], **part: object) -> None:
+        """Groups of one empty job."""
+        groups = [named.GroupPart(group_id=id_, jobs=[b""], commit=COMMIT, **part) for id_ in ids]
+        for at in range(0, len(groups), CALL):
+            request = named.SubmitGroupsRequest(spread=name, groups=groups[at : at + CALL])
+            self.call("SubmitGroups", request, named.SubmitGroupsResponse)
+
+    def settled(self, name: str) -> None:
+        """As many settled groups as are remembered, with IDs as long as they may be."""
+        ids = (f"{name}{at:0250}"[:256] for at in range(MOST))
+        receipt = named.Receipt(lease={"seconds": 1})
+        self.submit(name, ids, settled_ranges=[0, 1], first_receipt=receipt)
+
+    def lease(self, name: str, count: int, consumers: int) -> None:
+        """Jobs to so many consumers with long names."""
+        for at in range(count // CALL):
+            consumer = f"{at % consumers:0128}"
+            request = named.PullJobsRequest(spread=name, consumer=consumer, max_jobs=CALL)
+            self.call("PullJobs", request, named.PullJobsResponse)
+
+    def grown(self) -> int:
+        """How much more memory than idle."""
+        return self.server.memory() - self.idle
+
+    def counted(self) -> float:
+        """What the metric says of it."""
+        return self.server.metric("offbeat_spread_bytes")
+
+    def are_counted(self) -> None:
+        """Within a factor of two."""
+        grown, counted = self.grown(), self.counted()
+        told = f"{grown / MIB:.1f} MiB more memory, {counted / MIB:.1f} MiB counted"
+        assert grown <= 2 * counted + SLACK, told
+        assert counted <= 2 * grown + SLACK, told
+
+
+@pytest.fixture
+def spreads(serve: Callable[..., Server]) -> Iterator[Callable[..., Spreads]]:
+    """On a server of their own."""
+    started: list[Spreads] = []
+
+    def start(*flags: str) -> Spreads:
+        started.append(Spreads(serve(*flags)))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.channel.close()
+
+
+def until_full(work: Callable[[], None]) -> None:
+    """Up to a limit that is told as such."""
+    try:
+        work()
+    except grpc.RpcError as error:
+        if error.code() is not grpc.StatusCode.RESOURCE_EXHAUSTED:
+            raise
+
+
+def test_settled_groups_are_counted(spreads: Callable[..., Spreads]) -> None:
+    spreads = spreads()
+    for name in "ab":
+        spreads.open(name)
+        spreads.settled(name)
+    spreads.are_counted()
+
+
+def test_settled_groups_are_limited(spreads: Callable[..., Spreads]) -> None:
+    spreads = spreads("--max-spread-bytes", str(16 * MIB))
+    for name in "abcd":
+        spreads.open(name)
+        until_full(lambda name=name: spreads.settled(name))
+    assert spreads.grown() <= 64 * MIB, f"{spreads.grown() / MIB:.0f} MiB"
+    assert spreads.counted() <= 16 * MIB
+    # They may be forgotten: what is still to be done has the room.
+    spreads.open("work")
+    spreads.submit("work", map(str, range(CALL)))
+
+
+def test_small_groups_are_counted(spreads: Callable[..., Spreads]) -> None:
+    spreads = spreads()
+    spreads.open("a")
+    spreads.submit("a", map(str, range(200_000)))
+    spreads.are_counted()
+
+
+def test_small_groups_are_limited(spreads: Callable[..., Spreads]) -> None:
+    spreads = spreads("--max-spread-bytes", str(16 * MIB))
+    spreads.open("a")
+    until_full(lambda: spreads.submit("a", map(str, range(200_000))))
+    assert spreads.grown() <= 48 * MIB, f"{spreads.grown() / MIB:.0f} MiB"
+
+
+def test_partial_groups_are_counted(spreads: Callable[..., Spreads]) -> None:
+    """Those whose commit has not come."""
+    spreads = spreads()
+    spreads.open("a")
+    groups = [named.GroupPart(group_id=str(at), jobs=[b""]) for at in range(200_000)]
+    for at in range(0, len(groups), CALL):
+        request = named.SubmitGroupsRequest(spread="a", groups=groups[at : at + CALL])
+        spreads.call("SubmitGroups", request, named.SubmitGroupsResponse)
+    spreads.are_counted()
+
+
+def test_leases_are_counted(spreads: Callable[..., Spreads]) -> None:
+    spreads = spreads()
+    spreads.open("a")
+    jobs = [b""] * MOST
+    digest = hashlib.sha256(bytes(8) * MOST).digest()
+    commit = named.GroupCommit(job_count=MOST, sha256=digest)
+    groups = [named.GroupPart(group_id=str(at), jobs=jobs, commit=commit) for at in range(4)]
+    request = named.SubmitGroupsRequest(spread="a", groups=groups)
+    spreads.call("SubmitGroups", request, named.SubmitGroupsResponse)
+    spreads.lease("a", 4 * MOST, 64)
+    spreads.are_counted()
+
+
+def test_streams_of_spreads_are_bounded(serve: Callable[..., Server]) -> None:
+    """Groups that a stream has sent and that have not had their turn."""
+    server = serve()
+    spec = spread.SpreadSpec(feeder_count=MOST, job_window=MOST, group_window=MOST)
+    sizes = spread.SpreadInput(whole_group_sizes=[1_000] * 131_000)
+    messages = [spread.SpreadRequest(spec=spec), spread.SpreadRequest(input=sizes)]
+    messages = [message.SerializeToString() for message in messages]
+    end = Event()
+
+    def asked() -> Iterator[bytes]:
+        yield from messages
+        end.wait(30)
+
+    def stream(asked: Iterable[bytes]) -> grpc.StatusCode:
+        call = channel.stream_stream("/offbeat.v1.SpreadService/Spread")(iter(asked))
+        with contextlib.suppress(grpc.RpcError):
+            for _ in call:
+                pass
+        return call.code()
+
+    channel = grpc.insecure_channel(server.address)
+    assert stream(messages[:1]) is grpc.StatusCode.INVALID_ARGUMENT
+    idle, codes = server.memory(), []
+    threads = [Thread(target=lambda: codes.append(stream(asked()))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    time.sleep(3)
+    grown, refused = server.memory() - idle, set(codes)
+    end.set()
+    channel.close()
+    for thread in threads:
+        thread.join()
+    assert refused <= {grpc.StatusCode.RESOURCE_EXHAUSTED}, refused
+    assert grown <= 64 * MIB, f"{grown / MIB:.0f} MiB"

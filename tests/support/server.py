@@ -1,0 +1,171 @@
+"""The server as a process: where it answers, what it takes, what it says of itself."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat"))
+#: Variables of the person who runs the tests are not the server's.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if "OFFBEAT" not in name}
+TICKS = os.sysconf("SC_CLK_TCK")
+MIB = 1 << 20
+#: Written to `clear_refs`, the kernel measures the peak of resident memory from now on.
+FORGET_PEAK = "5"
+
+
+def within(seconds: float, true: Callable[[], bool], pause: float = 0.01) -> bool:
+    """Whether something becomes true in time."""
+    limit = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > limit:
+            return False
+        time.sleep(pause)
+    return True
+
+
+class Server:
+    """A server on a free port of the loopback, with its admin port and a folder of its own."""
+
+    def __init__(
+        self,
+        *flags: str,
+        listen: str = "127.0.0.1:0",
+        admin: str = "127.0.0.1:0",
+        variables: dict[str, str] | None = None,
+        binary: Path = BINARY,
+    ) -> None:
+        self.binary = binary
+        self._folder = tempfile.TemporaryDirectory(prefix="offbeat-tests-")
+        self.folder = Path(self._folder.name)
+        self.log = self.folder / "log"
+        command = [binary, "serve", "--listen", listen, "--admin-listen", admin]
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [*command, "--log-format", "json", *flags],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                env={**ENVIRONMENT, **(variables or {})},
+            )
+        with contextlib.suppress(PermissionError):
+            # What else runs on this machine is not what is measured.
+            os.setpriority(os.PRIO_PROCESS, self.process.pid, -10)
+        self.proc = Path("/proc") / str(self.process.pid)
+        wanted = listen.count(",") + 1 + (admin != "off")
+        within(10, lambda: len(self.addresses()) == wanted or not self.is_alive())
+        if len(self.addresses()) != wanted or not self.is_alive():
+            how = "answers nowhere" if self.is_alive() else "did not start"
+            said = self.text()
+            self.kill()
+            raise AssertionError(f"the server {how}: {said}")
+        *self.listening, self.admin = [*self.addresses(), *([""] if admin == "off" else [])]
+        self.address = self.listening[0]
+        tcp = [address for address in self.listening if not address.startswith("unix:")]
+        self.port = int(tcp[0].rsplit(":", 1)[1]) if tcp else 0
+        is_tcp = self.admin and not self.admin.startswith("unix:")
+        self.admin_port = int(self.admin.rsplit(":", 1)[1]) if is_tcp else 0
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def text(self) -> str:
+        """What it has logged."""
+        return self.log.read_text(errors="replace")
+
+    def lines(self) -> list[dict]:
+        """The same, line by line."""
+        return [json.loads(line) for line in self.text().split("\n")[:-1] if line[:1] == "{"]
+
+    def addresses(self) -> list[str]:
+        """Where it answers."""
+        return [line["address"] for line in self.lines() if "address" in line]
+
+    def is_alive(self) -> bool:
+        """Whether the process runs."""
+        return self.process.poll() is None
+
+    def memory(self) -> int:
+        """Resident bytes."""
+        return self._status("VmRSS")
+
+    def peak_memory(self) -> int:
+        """The most resident bytes since :meth:`forget_peak`."""
+        return self._status("VmHWM")
+
+    def forget_peak(self) -> None:
+        """Measures the peak from now on."""
+        (self.proc / "clear_refs").write_text(FORGET_PEAK)
+
+    def _status(self, name: str) -> int:
+        found = re.search(rf"^{name}:\s+(\d+) kB", (self.proc / "status").read_text(), re.M)
+        assert found, f"/proc has no {name}"
+        return int(found[1]) << 10
+
+    def cpu_seconds(self) -> float:
+        """CPU time of all its threads, those that ended included."""
+        fields = (self.proc / "stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def files(self) -> int:
+        """Open file descriptors."""
+        return len(os.listdir(self.proc / "fd"))
+
+    def look(self, path: str, timeout: float = 5) -> str:
+        """What the admin port answers."""
+        with urllib.request.urlopen(f"http://{self.admin}{path}", timeout=timeout) as answer:
+            return answer.read().decode()
+
+    def metric(self, name: str, **labels: str) -> float:
+        """The sum of the series of a metric that have these labels; 0 if there are none."""
+        total = 0.0
+        for line in self.look("/metrics").splitlines():
+            found = re.fullmatch(rf"{name}(?:\{{(.*)\}})? (\S+)", line)
+            if found and all(
+                f'{key}="{value}"' in (found[1] or "") for key, value in labels.items()
+            ):
+                total += float(found[2])
+        return total
+
+    def health(self, address: str | None = None, seconds: float = 10) -> str | None:
+        """What `offbeat health` says against it; nothing if all is well."""
+        command = [self.binary, "health", "--address", address or self.address]
+        try:
+            done = subprocess.run(
+                command, env=ENVIRONMENT, timeout=seconds, capture_output=True, text=True
+            )
+        except subprocess.TimeoutExpired:
+            return f"no answer in {seconds} s"
+        return None if done.returncode == 0 else done.stderr + done.stdout
+
+    def kill(self) -> None:
+        """Ends it without a word."""
+        self.process.kill()
+        self.process.wait(timeout=10)
+        self._folder.cleanup()
+
+    def stop(self) -> None:
+        """Ends it as supervisors do."""
+        with contextlib.suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(timeout=12)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            self.process.kill()
+            self.process.wait(timeout=10)
+            self._folder.cleanup()
