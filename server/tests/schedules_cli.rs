@@ -106,7 +106,7 @@ fn check_prints_fingerprints_and_holds_a_file_against_the_one_before() {
     assert_eq!(lines.len(), 4);
     let (code, _, errors) = printed(&run(&["schedules", "check", new, "--against", old]));
     assert_eq!(code, Some(0));
-    assert_eq!(errors, "offbeat: bank-sync/2 is removed: who names it will be refused\n");
+    assert_eq!(errors, "offbeat: bank-sync/2 is removed: requests that name it will be refused\n");
     let (code, out, errors) = printed(&run(&["schedules", "check", bad, "--against", old]));
     assert_eq!((code, out.as_str()), (Some(2), ""));
     assert!(

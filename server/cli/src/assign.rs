@@ -23,20 +23,20 @@ pub(super) struct AssignArgs {
     #[command(flatten)]
     ids: IdArgs,
 
-    /// Runs at or after this instant are next, as RFC 3339 [default: now]
-    #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
+    /// Show the first runs at or after this instant (RFC 3339) [default: now]
+    #[arg(id = "from_time", long = "from", value_name = "INSTANT", value_parser = parse_moment)]
     from: Option<Moment>,
 
-    /// When the IDs came, as RFC 3339, to be told their first runs
-    #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
+    /// When the IDs were created (RFC 3339): their first runs are shown too
+    #[arg(id = "created_time", long = "created", value_name = "INSTANT", value_parser = parse_moment)]
     created: Option<Moment>,
 
-    /// With --created: newcomers whose time has passed run first within this span of their coming
-    /// [default: in the next cycle]
-    #[arg(long, requires = "created", value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
+    /// With --created: an ID whose time in its first cycle has passed runs first within this span after
+    /// its creation [default: in the next cycle]
+    #[arg(id = "smear_span", long = "smear", requires = "created_time", value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     smear: Option<Span>,
 
-    /// Name of the kind of job, part of the run keys; changes neither slot nor time
+    /// The name of the kind of job, a part of the run keys; it changes neither slot nor time
     #[arg(long, value_name = "NAME", default_value = "default")]
     kind: String,
 
@@ -58,7 +58,7 @@ struct Assignment<'a> {
     cycle_index: i64,
     next_run_time: String,
     run_key: Option<String>,
-    /// When it would run but for an exclusion, if that is another time.
+    /// When it would run without exclusions, if that is another time.
     regular_time: Option<String>,
     #[serde(skip)]
     tick: Span,

@@ -24,8 +24,8 @@ pub(super) struct AuditArgs {
     #[command(flatten)]
     ids: IdArgs,
 
-    /// IDs must run at or after this instant, as RFC 3339 [default: now]
-    #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
+    /// IDs must run at or after this instant (RFC 3339) [default: now]
+    #[arg(id = "from_time", long = "from", value_name = "INSTANT", value_parser = parse_moment)]
     from: Option<Moment>,
 
     /// How to write the findings

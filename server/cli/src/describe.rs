@@ -18,11 +18,11 @@ use offbeat_service::config::within;
 
 #[derive(Debug, Args)]
 pub(super) struct DescribeArgs {
-    /// The instant whose slot to name, as RFC 3339 [default: now]
-    #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
+    /// Name the slot of this instant (RFC 3339) [default: now]
+    #[arg(id = "at_time", long = "at", value_name = "INSTANT", value_parser = parse_moment)]
     at: Option<Moment>,
 
-    /// Estimate the load for so many IDs
+    /// Estimate the load of this many IDs
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true, value_parser = within(POPULATION))]
     population: Option<i64>,
 

@@ -21,36 +21,36 @@ pub(super) struct DueArgs {
     #[command(flatten)]
     ids: IdArgs,
 
-    /// Runs before this were listed before, as RFC 3339: what the last call named as next watermark,
-    /// or, the first time, when the IDs began
+    /// Leave out runs before this instant (RFC 3339): the next watermark that the last call printed, or
+    /// at the first call the instant at which the IDs begin
     #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
     watermark: Moment,
 
-    /// List runs before this, as RFC 3339 [default: now]
+    /// List runs before this instant (RFC 3339) [default: now]
     #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
     now: Option<Moment>,
 
-    /// What becomes of runs that were missed
+    /// What happens to missed runs
     #[arg(long, value_enum, default_value_t = PolicyArg::RunOnce)]
     missed: PolicyArg,
 
     /// How late a run may be and still be on time [default: 60s, or one cycle]
-    #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
+    #[arg(id = "on_time_tolerance", long = "tolerance", value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     tolerance: Option<Span>,
 
-    /// Drop runs that were missed longer ago [default: one cycle]
-    #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
+    /// Drop runs that were missed by more than this span [default: one cycle]
+    #[arg(id = "catch_up_horizon", long = "horizon", value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     horizon: Option<Span>,
 
-    /// Smear missed runs over this span from now on [default: 0s, all at once]
-    #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
+    /// Smear missed runs over this span, which begins now [default: 0s, all at once]
+    #[arg(id = "smear_span", long = "smear", value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     smear: Option<Span>,
 
-    /// How far the watermark may lie after now [default: 60s, or one cycle]
-    #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
+    /// How far the watermark may be ahead of now [default: 60s, or one cycle]
+    #[arg(id = "max_clock_skew", long = "skew", value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     skew: Option<Span>,
 
-    /// Name of the kind of job, part of the run keys
+    /// The name of the kind of job, a part of the run keys
     #[arg(long, value_name = "NAME", default_value = "default")]
     kind: String,
 

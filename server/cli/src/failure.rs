@@ -4,8 +4,11 @@ use std::fmt;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use clap::{Arg, Command, CommandFactory as _};
 use offbeat_core::Rejection;
 use offbeat_text::RunTimesError;
+
+use super::Cli;
 
 /// Invalid usage, as `sysexits.h` numbers it.
 pub(crate) const EXIT_USAGE: u8 = 64;
@@ -79,52 +82,71 @@ impl From<RunTimesError> for Failure {
     }
 }
 
-/// A refusal names the field of the question; on the command line it has a flag.
+/// A rejection names a field of the question; on the command line it has a flag.
 impl From<Rejection> for Failure {
-    fn from(mut rejection: Rejection) -> Self {
-        let flag = match rejection.field.as_str() {
-            "period" | "calendar" => "--cycle",
-            "active_windows" => "--active",
-            "exclusions" => "--exclude",
-            "resolution" => "--resolution",
-            "anchor_time" => "--anchor",
-            "slot_count" => "--slots",
-            "bucket_count" => "--buckets",
-            "profile" => "--profile",
-            "salt" => "--salt",
-            "weight_quantum" => "--weight-quantum",
-            "created_time" => "--created",
-            "smear_span" => "--smear",
-            "watermark" => "--watermark",
-            "on_time_tolerance" => "--tolerance",
-            "catch_up_horizon" => "--horizon",
-            "max_clock_skew" => "--skew",
-            "cutover_time" => "--cutover",
-            "min_gap" => "--min-gap",
-            "kind" => "--kind",
-            "from_time" => "--from",
-            "at_time" => "--at",
-            "start_time" => "--start",
-            "end_time" => "--end",
-            "slot_index" => "--slot",
-            "kind_count" => "--kinds",
-            "run_times" => "--run-time",
-            "polling_delay" => "--polling-delay",
-            "slot_job_delay" => "--slot-job-delay",
-            "population" => "--population",
-            "feeder_count" => "--feeders",
-            "max_open_groups" => "--max-open-groups",
-            "worker_count" => "--workers",
-            "arrival_rate" => "--arrival-rate",
-            "tolerated_wait" => "--tolerated-wait",
-            "slowdown_floor" => "--slowdown-floor",
-            "max_lane_count" => "--max-lanes",
-            "max_moves" => "--max-moves",
-            "minimum_improvement_percent" => "--minimum-improvement",
-            "on_shortage" => "--on-shortage",
-            _ => return Self::Usage(rejection.to_string()),
-        };
-        flag.clone_into(&mut rejection.field);
-        Self::Usage(rejection.to_string())
+    fn from(rejection: Rejection) -> Self {
+        let field = flag_of(&rejection.field).unwrap_or(rejection.field);
+        Self::Usage(Rejection { field, ..rejection }.to_string())
+    }
+}
+
+/// The flag whose ID is the name of a field.
+fn flag_of(field: &str) -> Option<String> {
+    let id = if matches!(field, "period" | "calendar") { "cycle" } else { field };
+    find_flag(&Cli::command(), id)
+}
+
+fn find_flag(command: &Command, id: &str) -> Option<String> {
+    let own = command.get_arguments().find(|argument| argument.get_id() == id);
+    let flag = own.and_then(Arg::get_long).map(|long| format!("--{long}"));
+    flag.or_else(|| command.get_subcommands().find_map(|command| find_flag(command, id)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn flags_are_well_defined() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_field_has_the_same_flag_in_every_command() {
+        fn collect(command: &Command, flags: &mut BTreeMap<String, String>) {
+            for argument in command.get_arguments() {
+                let Some(long) = argument.get_long() else { continue };
+                let before = flags.insert(argument.get_id().to_string(), long.to_owned());
+                assert!(before.is_none_or(|before| before == long), "{long}");
+            }
+            command.get_subcommands().for_each(|command| collect(command, flags));
+        }
+        collect(&Cli::command(), &mut BTreeMap::new());
+    }
+
+    #[test]
+    fn fields_are_named_by_their_flags() {
+        for (field, flag) in [
+            ("period", "--cycle"),
+            ("calendar", "--cycle"),
+            ("active_windows", "--active"),
+            ("slot_count", "--slots"),
+            ("created_time", "--created"),
+            ("on_time_tolerance", "--tolerance"),
+            ("cutover_time", "--cutover"),
+            ("from_time", "--from"),
+            ("start_time", "--start"),
+            ("run_times", "--run-time"),
+            ("population", "--population"),
+            ("feeder_count", "--feeders"),
+            ("worker_count", "--workers"),
+            ("max_lane_count", "--max-lanes"),
+            ("minimum_improvement_percent", "--minimum-improvement"),
+        ] {
+            assert_eq!(flag_of(field).as_deref(), Some(flag), "{field}");
+        }
+        assert_eq!(flag_of("stages[0].name"), None);
     }
 }

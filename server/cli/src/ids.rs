@@ -11,17 +11,17 @@ use offbeat_text::{Line, for_each_line};
 
 #[derive(Debug, Args)]
 pub(super) struct IdArgs {
-    /// The IDs; without any, they are read from standard input, one a line: each line without its
-    /// line end (LF or CR LF) is an ID, with all its spaces, and so is a blank one. IDs that begin
-    /// with a hyphen and are no integers go after `--`
+    /// The IDs. Without any, each line of standard input is an ID, without its line end (LF or CR LF)
+    /// but with all its spaces; a blank line is an ID too. IDs that begin with a hyphen and are not
+    /// integers go after `--`
     #[arg(value_name = "ID", allow_negative_numbers = true)]
     pub(super) ids: Vec<String>,
 
-    /// What the IDs are
+    /// The type of the IDs
     #[arg(long, value_enum, default_value_t = IdType::Auto)]
     pub(super) id_type: IdType,
 
-    /// Take what is behind the last tab of an ID as its weight (with --weight-quantum)
+    /// The text after the last tab of an ID is its weight (with --weight-quantum)
     #[arg(long)]
     pub(super) weighted: bool,
 }

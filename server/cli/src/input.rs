@@ -11,11 +11,11 @@ use offbeat_core::{Id, PlacementKind, Reason, Rejection};
 
 use super::Failure;
 
-/// What the IDs are.
+/// The type of IDs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum IdType {
-    /// Hyphenated UUIDs, canonical decimal integers of up to 128 bits (longer ones are refused),
-    /// and everything else text, unhyphenated UUIDs too (fractions with --placement fraction)
+    /// Hyphenated UUIDs and canonical decimal integers of up to 128 bits (longer ones are refused);
+    /// everything else is text, unhyphenated UUIDs too (with --placement fraction, a fraction)
     Auto,
     /// UUIDs, hyphenated or not
     Uuid,

@@ -16,15 +16,15 @@ use offbeat_text::read_run_times;
 
 #[derive(Debug, Args)]
 pub(super) struct PlanArgs {
-    /// Workers in all
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
+    /// The number of workers, in all lanes
+    #[arg(id = "worker_count", long = "workers", value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
     workers: i64,
 
-    /// Jobs that arrive, per second
+    /// The number of jobs that arrive in a second
     #[arg(long, value_name = "JOBS", allow_hyphen_values = true)]
     arrival_rate: f64,
 
-    /// How long people tolerate to wait before their job starts: no express timeout is longer
+    /// The longest tolerable wait before a job starts: no express timeout is longer
     #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     tolerated_wait: Option<Span>,
 
@@ -36,8 +36,8 @@ pub(super) struct PlanArgs {
     #[arg(long, value_enum, default_value_t = TimeoutArg::Abort)]
     on_timeout: TimeoutArg,
 
-    /// Lanes at most: 2 or 3
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
+    /// The most lanes: 2 or 3
+    #[arg(id = "max_lane_count", long = "max-lanes", value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
     max_lanes: Option<i64>,
 
     /// The seed of the simulation
@@ -52,7 +52,7 @@ pub(super) struct PlanArgs {
 /// What happens to a job at its timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TimeoutArg {
-    /// It starts again in the next lane
+    /// It is started again in the next lane
     Abort,
     /// It goes on in the next lane
     Suspend,

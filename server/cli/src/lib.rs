@@ -53,19 +53,19 @@ struct Cli {
 enum Command {
     /// Serve decisions over gRPC and HTTP/JSON
     Serve(Box<ServeArgs>),
-    /// Decide here, without a server: slots and offsets for IDs
+    /// Slots and offsets for IDs, without a server
     #[command(subcommand)]
     Slots(Box<SlotsCommand>),
-    /// Work with files of schedules
+    /// Check files of schedules
     #[command(subcommand)]
     Schedules(SchedulesCommand),
     /// Spread groups from standard input, so that jobs of one group stay apart
     ///
-    /// Reads a line {"group": "a", "jobs": ["a1", "a2"]} for each group, when it is needed; writes a
-    /// line {"sequence": 0, "group": "a", "job": "a1"} for each job, and at the end, to standard error,
-    /// what distances were kept. Groups and jobs are any JSON.
+    /// Reads a line {"group": "a", "jobs": ["a1", "a2"]} for each group, when it is needed. Writes a
+    /// line {"sequence": 0, "group": "a", "job": "a1"} for each job, and in the end, to standard error,
+    /// the distances that were kept. Groups and jobs are any JSON.
     Spread(spread::SpreadArgs),
-    /// Share workers out between the stages of a pipeline
+    /// Allocate workers to the stages of a pipeline
     #[command(subcommand)]
     Stages(StagesCommand),
     /// Say whether express and slow lanes pay, and which
@@ -74,13 +74,13 @@ enum Command {
     /// Show what a schedule will do, with the program offbeat-simulate
     #[command(disable_help_flag = true)]
     Simulate(simulate::SimulateArgs),
-    /// Ask a server whether it is ready: exit status 0 if so (for probes)
+    /// Check that a server is ready: exit status 0 if it is (for probes)
     ///
     /// The admin port is asked, or with --address the port of the services.
     Health(health::HealthArgs),
     /// Print the table of limits
     Limits,
-    /// Print the completions of a shell, to be sourced
+    /// Print shell completions, to be sourced
     Completions {
         /// The shell
         shell: Shell,
@@ -95,13 +95,13 @@ enum SlotsCommand {
     Describe(Box<describe::DescribeArgs>),
     /// List the slots that start in a window of time
     List(Box<list::ListArgs>),
-    /// List the runs that are due since the last time, and those that were missed
+    /// List the runs that are due since the last call, and those that were missed
     ///
-    /// Writes the watermark for the next time to standard error.
+    /// Prints the watermark for the next call on standard error.
     Due(Box<due::DueArgs>),
-    /// Plan how IDs go over from one schedule to another
+    /// Plan the migration of IDs from one schedule to another
     ///
-    /// The plan holds for all IDs; those that are given are shown one by one, too. No IDs are read
+    /// The plan holds for all IDs; those that are given are shown one by one too. No IDs are read
     /// from a terminal.
     Migrate(Box<migrate::MigrateArgs>),
     /// Say how evenly IDs fill the slots, and what is wrong if they do not
@@ -114,15 +114,15 @@ enum SlotsCommand {
 enum SchedulesCommand {
     /// Check a file of schedules: exit status 0 if a server would load it, 2 if not
     ///
-    /// Prints each schedule with its fingerprint: SHA-256 of all that decides. With --against, the
-    /// file of before, a version that has changed its meaning is refused too; those that are no
-    /// longer there are named on standard error.
+    /// Prints each schedule with its fingerprint, the SHA-256 of all that decides. With --against, a
+    /// version that means something else in the older file is refused too, and versions that are gone
+    /// are named on standard error.
     Check(schedules::CheckArgs),
 }
 
 #[derive(Debug, Subcommand)]
 enum StagesCommand {
-    /// Say how many workers each stage gets
+    /// Allocate workers to stages
     ///
     /// Reads the stages, in the order of the pipeline, as a JSON array of objects like {"name": "A",
     /// "backlog_count": 3, "mean_service_time": "1s", "done": false}, or as CSV with columns of

@@ -14,13 +14,13 @@ use offbeat_service::clock;
 
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
-    /// List slots that start here or later, as RFC 3339; the slot that runs just then is listed only
-    /// if it starts just then [default: now]
-    #[arg(long, alias = "from", value_name = "INSTANT", value_parser = parse_moment)]
+    /// List slots that start at or after this instant (RFC 3339); a slot that has started before it
+    /// is left out [default: now]
+    #[arg(id = "start_time", long = "start", alias = "from", value_name = "INSTANT", value_parser = parse_moment)]
     start: Option<Moment>,
 
-    /// List slots that start before this, as RFC 3339 [default: one cycle later]
-    #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
+    /// List slots that start before this instant (RFC 3339) [default: one cycle after --start]
+    #[arg(id = "end_time", long = "end", value_name = "INSTANT", value_parser = parse_moment)]
     end: Option<Moment>,
 
     /// How to write the slots

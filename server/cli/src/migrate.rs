@@ -25,11 +25,11 @@ pub(super) struct MigrateArgs {
     #[command(flatten)]
     ids: IdArgs,
 
-    /// When the new schedule takes over, as RFC 3339 [default: the next start of an old cycle]
-    #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
+    /// When the new schedule takes over (RFC 3339) [default: the next start of an old cycle]
+    #[arg(id = "cutover_time", long = "cutover", value_name = "INSTANT", value_parser = parse_moment)]
     cutover: Option<Moment>,
 
-    /// No ID runs twice within this span [default: 0s]
+    /// The shortest span between two runs of an ID [default: 0s]
     #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     min_gap: Option<Span>,
 
@@ -47,7 +47,7 @@ pub(super) struct MigrateArgs {
     sql: SqlArgs,
 }
 
-/// What is not said of the new schedule is as in the old one; but a new cycle is active as a whole.
+/// What is not given of the new schedule is as in the old one; but a new cycle is active as a whole.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "New schedule (what is not given is as in the old one)")]
 struct NewScheduleArgs {
@@ -64,11 +64,11 @@ struct NewScheduleArgs {
     )]
     new_schedule: Option<ScheduleName>,
 
-    /// The new cycle; its slots are then the default, unless they are given too
+    /// The new cycle; without --new-slots, it has the default number of slots
     #[arg(long, value_name = "SPAN|UNIT", value_parser = CycleText::parse, allow_hyphen_values = true)]
     new_cycle: Option<CycleText>,
 
-    /// Slots in a new cycle
+    /// The number of slots in a new cycle
     #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
     new_slots: Option<i64>,
 
@@ -80,7 +80,7 @@ struct NewScheduleArgs {
     #[arg(long, value_name = "TEXT")]
     new_salt: Option<String>,
 
-    /// When new cycle 0 starts, as RFC 3339
+    /// When new cycle 0 starts (RFC 3339)
     #[arg(long, value_name = "INSTANT", value_parser = parse_moment)]
     new_anchor: Option<Moment>,
 
@@ -313,7 +313,7 @@ pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Failure> {
         of_all_ids: None,
     };
     let sides = (&old, &new);
-    // A plan for the schedules alone needs no IDs: nobody at a terminal should have to end the input.
+    // A plan for the schedules alone needs no IDs, and at a terminal no input that must be ended.
     let bad = if args.ids.ids.is_empty() && io::stdin().is_terminal() {
         0
     } else {
@@ -328,7 +328,7 @@ pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Failure> {
     Ok(if bad == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// How many pieces of an ID go over: as many as it has by both schedules.
+/// The number of pieces of an ID, which both schedules must agree on.
 fn pieces(given: &Given<'_>, old: &Schedule, new: &Schedule) -> Result<u32, Rejection> {
     let Some(weight) = given.weight else { return Ok(1) };
     let (before, after) = (old.piece_count(weight)?, new.piece_count(weight)?);
@@ -403,7 +403,7 @@ impl Plan {
         writeln!(out, "cutover      {}", self.cutover_time)?;
         writeln!(out, "path         {}", self.path)?;
         match &self.longest_gap {
-            Some(gap) => writeln!(out, "longest gap  {gap}, whatever the ID")?,
+            Some(gap) => writeln!(out, "longest gap  {gap}, for any ID")?,
             None => writeln!(out, "longest gap  not bounded: exclusions may skip runs")?,
         }
         if !self.advice.is_empty() {

@@ -14,14 +14,14 @@ use offbeat_text::schedules::parse;
 #[command(next_help_heading = "Schedule")]
 pub(super) struct NamedArgs {
     /// A file of schedules (TOML), as the server loads it; --schedule names one of them
-    // `requires = "cycle"` alone is let off beside what excludes a cycle.
+    // clap does not check `requires = "cycle"` beside an argument that excludes a cycle.
     #[arg(
         long,
         value_name = "FILE",
         requires = "schedule",
         conflicts_with_all = [
-            "cycle", "slots", "placement", "profile", "buckets", "salt", "resolution", "anchor",
-            "weight_quantum", "time_zone", "active", "exclude",
+            "cycle", "slot_count", "placement", "profile", "bucket_count", "salt", "resolution",
+            "anchor_time", "weight_quantum", "time_zone", "active_windows", "exclusions",
         ]
     )]
     pub(super) schedules: Option<PathBuf>,

@@ -17,20 +17,23 @@ use super::schedule::{MoreScheduleArgs, parse_count, parse_span};
 use offbeat_text::CycleText;
 
 #[derive(Debug, Args)]
-#[command(group(clap::ArgGroup::new("cycle_or_slots").required(true).multiple(true).args(["cycle", "slots", "schedules"])))]
+#[command(group(clap::ArgGroup::new("cycle_or_slots").required(true).multiple(true).args(["cycle", "slot_count", "schedules"])))]
 pub(super) struct ReciprocalArgs {
-    /// Length of the cycle, such as 8h; without it and --schedule, --slots alone, and no times
+    /// The length of the cycle, such as 8h. Without it and --schedule, --slots is needed, and no times are
+    /// shown
     #[arg(long, alias = "period", value_name = "SPAN|UNIT", value_parser = CycleText::parse, allow_hyphen_values = true)]
     cycle: Option<CycleText>,
 
-    /// The slot to look from
-    #[arg(long, value_name = "INDEX", default_value_t = 0, value_parser = parse_count, allow_hyphen_values = true)]
+    /// The slot that the answer is about
+    #[arg(id = "slot_index", long = "slot", value_name = "INDEX", default_value_t = 0, value_parser = parse_count, allow_hyphen_values = true)]
     slot: i64,
 
-    /// How many kinds must not meet; required unless --run-time is given
+    /// The number of kinds that must not meet; required unless --run-time is given
     #[arg(
-        long,
-        value_name = "COUNT", value_parser = parse_count,
+        id = "kind_count",
+        long = "kinds",
+        value_name = "COUNT",
+        value_parser = parse_count,
         required_unless_present = "run_times",
         conflicts_with = "run_times",
         allow_hyphen_values = true
@@ -46,20 +49,19 @@ pub(super) struct ReciprocalArgs {
     run_times: Vec<Span>,
 
     /// Two kinds that must not meet, where others may: 0-1; repeat the flag for each pair
-    #[arg(long = "conflict", value_name = "KIND-KIND", value_parser = parse_pair, requires = "kinds")]
+    #[arg(long = "conflict", value_name = "KIND-KIND", value_parser = parse_pair, requires = "kind_count")]
     conflicts: Vec<(i64, i64)>,
 
-    /// A kind's schedule of today, of --schedules: refused if its slots are not those of
-    /// --schedule; repeat the flag for each kind
+    /// The schedule that a kind has today, by its name in --schedules: refused if its slots are not
+    /// those of --schedule; repeat the flag for each kind
     #[arg(long = "kind-schedule", value_name = "NAME/VERSION", requires = "schedules", value_parser = named::parse_name)]
     kind_schedules: Vec<ScheduleName>,
 
-    /// How long a due job may wait for whoever enqueues it: the run budgets are shorter by it
+    /// How long a due job may wait until it is enqueued: run budgets are shorter by it
     #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     polling_delay: Option<Span>,
 
-    /// How long the job that enqueues a slot may itself wait and run: the run budgets are shorter
-    /// by it
+    /// How long the job that enqueues a slot may itself wait and run: run budgets are shorter by it
     #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     slot_job_delay: Option<Span>,
 

@@ -33,23 +33,23 @@ pub(super) struct MoreScheduleArgs {
     #[command(flatten)]
     pub(super) named: NamedArgs,
 
-    /// Slots in a cycle; must divide its active time [default: gcd of that in seconds and 256]
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
+    /// The number of slots in a cycle, which must divide its active time [default: gcd of that in seconds and 256]
+    #[arg(id = "slot_count", long = "slots", value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
     pub(super) slots: Option<i64>,
 
     /// How an ID becomes a place
     #[arg(long, requires = "cycle", value_enum, default_value_t = PlacementArg::Hash)]
     pub(super) placement: PlacementArg,
 
-    /// Whose Mersenne twister, with --placement twister [default: ruby]
+    /// The language whose Mersenne twister places IDs, with --placement twister [default: ruby]
     #[arg(long, requires = "cycle", value_enum)]
     pub(super) profile: Option<ProfileArg>,
 
-    /// Buckets, with --placement twister: 256 or 65536 [default: 256]
-    #[arg(long, requires = "cycle", value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
+    /// The number of buckets, with --placement twister: 256 or 65536 [default: 256]
+    #[arg(id = "bucket_count", long = "buckets", requires = "cycle", value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
     pub(super) buckets: Option<i64>,
 
-    /// Namespace, with --placement hash
+    /// A namespace, with --placement hash
     #[arg(
         long,
         requires = "cycle",
@@ -59,32 +59,32 @@ pub(super) struct MoreScheduleArgs {
     )]
     pub(super) salt: String,
 
-    /// The weight up to which an ID is one piece; IDs may have weights then
+    /// The largest weight of a single piece: heavier IDs are several. Without it, IDs have no weights
     #[arg(long, requires = "cycle", value_name = "WEIGHT", value_parser = parse_count, allow_hyphen_values = true)]
     pub(super) weight_quantum: Option<i64>,
 
-    /// Length of a tick, the unit of offsets: 1s, or a whole fraction of it such as 1ms
+    /// The length of a tick, the unit of offsets: 1s, or a whole fraction of it such as 1ms
     #[arg(long, requires = "cycle", value_name = "SPAN", default_value = "1s", value_parser = parse_span, allow_hyphen_values = true)]
     pub(super) resolution: Span,
 
-    /// When cycle 0 of a span starts, as RFC 3339 [default: 1970-01-01T00:00:00Z]
-    #[arg(long, requires = "cycle", value_name = "INSTANT", value_parser = parse_moment)]
+    /// When cycle 0 of a span starts (RFC 3339) [default: 1970-01-01T00:00:00Z]
+    #[arg(id = "anchor_time", long = "anchor", requires = "cycle", value_name = "INSTANT", value_parser = parse_moment)]
     pub(super) anchor: Option<Moment>,
 
-    /// Time zone of the calendar, by its IANA name: Europe/Berlin
+    /// The time zone of the calendar, by its IANA name: Europe/Berlin
     #[arg(long, alias = "timezone", requires = "cycle", value_name = "ZONE")]
     pub(super) time_zone: Option<String>,
 
-    /// A part of the cycle to use, and no other: "01:00-05:00" of each day, "Mon-Fri
+    /// Use only this part of the cycle: "01:00-05:00" of each day, "Mon-Fri
     /// 01:00-05:00" or "Sat,Sun" of a week, "2h-5h" from the start of any cycle; may be repeated
-    #[arg(long, requires = "cycle", value_name = "WINDOW")]
+    #[arg(id = "active_windows", long = "active", requires = "cycle", value_name = "WINDOW")]
     pub(super) active: Vec<String>,
 
-    /// When nothing may start: 2026-12-24T00:00:00Z/2026-12-27T00:00:00Z, or by the calendar
-    /// "22:00-23:00", "Mon-Fri 22:00-23:00", "monthly 0d-1d", with a time zone where it is not
-    /// --time-zone; then "skip" or "defer" (the default) says what becomes of the runs. May be
-    /// repeated
-    #[arg(long, requires = "cycle", value_name = "TIMES")]
+    /// Times at which nothing may start: 2026-12-24T00:00:00Z/2026-12-27T00:00:00Z, or by the calendar
+    /// "22:00-23:00", "Mon-Fri 22:00-23:00", "monthly 0d-1d", with a time zone if it is not
+    /// --time-zone. With "skip", runs at these times are left out; with "defer" (the default), they
+    /// start later. May be repeated
+    #[arg(id = "exclusions", long = "exclude", requires = "cycle", value_name = "TIMES")]
     pub(super) exclude: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ pub(super) enum PlacementArg {
     Fraction,
 }
 
-/// Whose Mersenne twister.
+/// The language whose Mersenne twister places IDs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum ProfileArg {
     /// Ruby 3.2 and later, 2.7 and earlier

@@ -23,7 +23,7 @@ pub(super) struct CheckArgs {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// The file of before: no version that it holds may have changed its meaning
+    /// The older file: no version in it may have changed its meaning
     #[arg(long, value_name = "OLDFILE")]
     against: Option<PathBuf>,
 
@@ -90,7 +90,10 @@ fn checked(args: &CheckArgs) -> Result<Result<Catalog, String>, Failure> {
         return Ok(Err(format!("{}: schedule {refused}", args.file.display())));
     }
     for (name, _) in old.iter().filter(|(name, _)| new.get(name).is_err()) {
-        let _ = writeln!(io::stderr(), "offbeat: {name} is removed: who names it will be refused");
+        let _ = writeln!(
+            io::stderr(),
+            "offbeat: {name} is removed: requests that name it will be refused"
+        );
     }
     Ok(Ok(new))
 }

@@ -25,31 +25,31 @@ enum PolicyName {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ShortageName {
-    /// Deal the one that has rested longest
+    /// The group that has rested longest takes the turn
     Emit,
-    /// Let the turn pass: a line {"sequence": 7, "idle": true}
+    /// The turn passes: a line {"sequence": 7, "idle": true}
     Wait,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct SpreadArgs {
-    /// How many groups take turns: the distance between jobs of one group
-    #[arg(long, value_name = "COUNT")]
+    /// The number of groups that take turns: the distance between jobs of one group
+    #[arg(id = "feeder_count", long = "feeders", value_name = "COUNT")]
     feeders: i64,
 
-    /// In which order
+    /// The order in which groups take turns
     #[arg(long, value_enum, default_value_t = PolicyName::RoundRobin)]
     policy: PolicyName,
 
-    /// How many groups are open at most (cooldown) [default: 1024, or the feeders if they are more]
+    /// The most groups that are open at once, with cooldown [default: 1024, or --feeders if that is more]
     #[arg(long, value_name = "COUNT")]
     max_open_groups: Option<i64>,
 
-    /// Go on with this turn: leave out those before it, of the same groups
+    /// Continue with this turn of the same groups: leave out those before it
     #[arg(long, default_value_t = 0, value_name = "SEQUENCE")]
     from_sequence: u64,
 
-    /// What to do when every open group must still rest (cooldown) [default: emit]
+    /// What happens when every open group must still rest, with cooldown [default: emit]
     #[arg(long, value_enum)]
     on_shortage: Option<ShortageName>,
 }
@@ -84,7 +84,7 @@ struct CertificateLine {
 /// Groups from standard input, line by line, when they are needed.
 struct Lines<R, W: Write> {
     input: R,
-    /// Flushed before a line is waited for: its reader may be who writes the next line.
+    /// Flushed before the next line of input is awaited: the reader of the output may write it.
     output: BufWriter<W>,
     number: u64,
     line: Vec<u8>,

@@ -20,24 +20,24 @@ use offbeat_service::limits::INPUT_BYTES;
 
 #[derive(Debug, Args)]
 pub(super) struct AllocateArgs {
-    /// How many workers there are
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
+    /// The number of workers
+    #[arg(id = "worker_count", long = "workers", value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
     workers: i64,
 
-    /// By which rule they are shared out
+    /// The rule by which they are allocated
     #[arg(long, value_enum, default_value_t = RuleArg::MinimumScore)]
     rule: RuleArg,
 
-    /// What a stage's place in the pipeline is worth
+    /// How a stage's place in the pipeline counts
     #[arg(long, value_enum, default_value_t = WeightingArg::Even)]
     weighting: WeightingArg,
 
-    /// The best of all allocations that are so many moves away from the current one
+    /// Choose among the allocations that are at most this many moves away from the current one
     #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
     max_moves: Option<i64>,
 
-    /// Move nobody unless the score falls by so many percent
-    #[arg(long, value_name = "PERCENT", value_parser = parse_count, default_value_t = 0, allow_hyphen_values = true)]
+    /// Keep the current allocation unless the score falls by this many percent
+    #[arg(id = "minimum_improvement_percent", long = "minimum-improvement", value_name = "PERCENT", value_parser = parse_count, default_value_t = 0, allow_hyphen_values = true)]
     minimum_improvement: i64,
 
     /// How to write the allocation
@@ -45,7 +45,7 @@ pub(super) struct AllocateArgs {
     format: AnswerFormat,
 }
 
-/// By which rule workers are shared out.
+/// The rule by which workers are allocated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum RuleArg {
     /// The smallest sum of workload / (workers + 1)
@@ -54,10 +54,10 @@ enum RuleArg {
     DHondt,
 }
 
-/// What a stage's place in the pipeline is worth.
+/// How a stage's place in the pipeline counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum WeightingArg {
-    /// Nothing
+    /// Not at all
     Even,
     /// The workload of the i-th stage counts i times
     Latency,
@@ -78,7 +78,7 @@ pub(super) fn run(args: &AllocateArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// All of standard input, as far as is allowed.
+/// All of standard input, within its limit.
 fn read_input() -> Result<String, Failure> {
     let mut text = String::new();
     let room = INPUT_BYTES.max_size() as u64;

@@ -42,7 +42,7 @@ const ROWS_AT_ONCE: usize = 50;
 /// An empty database, and its one transaction.
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
-    // The file is made anew in one go: if that is cut off, it is to be made again.
+    // The file is written in one go: if that is cut off, it must be written again.
     connection.pragma_update(None, "journal_mode", "OFF")?;
     connection.pragma_update(None, "synchronous", "OFF")?;
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
