@@ -57,8 +57,8 @@ fn main() -> Result<(), Rejection> {
     let wide =
         LaneSetSpec { lanes: vec![lane(40_000, 1), lane(40_000, 900)], ..LaneSetSpec::default() };
     let begun = Instant::now();
-    let (placed, _) = dispatch(&wide.check()?, &[40_000, 40_000], &jobs)?;
-    assert_eq!(placed.len(), jobs.len());
+    let dispatched = dispatch(&wide.check()?, &[40_000, 40_000], &jobs)?;
+    assert_eq!(dispatched.placements.len(), jobs.len());
     println!("jobs dispatched a second\t{:.0}", 65_536.0 / begun.elapsed().as_secs_f64());
 
     let lognormal = || {
