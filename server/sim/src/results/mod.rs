@@ -1,16 +1,18 @@
 //! What the runs of a scenario come to, and which strategy is best.
 
 mod figures;
+mod histogram;
 mod stats;
 
 pub use figures::Figures;
+pub use histogram::Histogram;
 
 use serde::Serialize;
 
 use offbeat_core::Span;
 
+use crate::distribution::real;
 use crate::lanes::PlanSpec;
-use crate::run_times::real;
 use crate::scenario::{Scenario, Strategy, StrategyKind};
 use crate::world::{PartnerTally, Step, Sums, Trace};
 use stats::quantiles;
@@ -148,15 +150,6 @@ pub struct Series {
     pub workers: Vec<u32>,
 }
 
-/// Counts between edges.
-#[derive(Debug, Clone, Serialize)]
-pub struct Histogram {
-    /// In seconds; one more than there are counts.
-    pub edges: Vec<f64>,
-    /// Those below the first edge and above the last are counted at the ends.
-    pub counts: Vec<u64>,
-}
-
 /// The slots of a strategy.
 #[derive(Debug, Clone, Serialize)]
 pub struct Slots {
@@ -174,8 +167,6 @@ pub struct KindSlot {
     /// Its slot.
     pub slot: u32,
 }
-
-const BINS: u32 = 60;
 
 /// What results need of a run, so that the rest of it can go before the next one begins.
 #[derive(Debug)]
@@ -241,7 +232,7 @@ impl Results {
                 ranks: ranks(scenario, own, &figures),
                 is_cut,
                 series,
-                interval_histogram: histogram(&edges, &intervals),
+                interval_histogram: Histogram::of(&edges, &intervals),
                 slots: slots(scenario, strategy)?,
                 partners,
             });
@@ -379,33 +370,7 @@ fn edges(digests: &[Vec<Digest>]) -> Vec<f64> {
     let shown = || digests.iter().flatten().filter_map(|digest| digest.shown.as_ref());
     let low = shown().filter_map(|shown| shown.intervals.iter().min()).min().copied();
     let high = shown().map(|shown| shown.late_interval).max();
-    let (low, high) = (real(low.unwrap_or(0)) / 1e6, real(high.unwrap_or(0)) / 1e6);
-    let (low, high) = (low.floor(), high.ceil().max(low.floor() + 1.0));
-    let step = (high - low) / f64::from(BINS);
-    (0..=BINS).map(|edge| step.mul_add(f64::from(edge), low)).collect()
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "of counts")]
-fn histogram(edges: &[f64], intervals: &[u64]) -> Histogram {
-    let bins = edges.len().saturating_sub(1);
-    let mut counts = vec![0; bins];
-    let (low, high) = (edges.first().copied(), edges.last().copied());
-    let (low, high) = (low.unwrap_or_default(), high.unwrap_or_default());
-    let bins_per_second = real(bins as u64) / (high - low);
-    let is_above = |edge: usize, seconds: f64| edges.get(edge).is_some_and(|edge| *edge > seconds);
-    for interval in intervals {
-        let seconds = real(*interval) / 1e6;
-        // Reckoned, which may be off by a rounding; the edges decide.
-        let mut bin = (((seconds - low) * bins_per_second) as usize).min(bins.saturating_sub(1));
-        while bin > 0 && is_above(bin, seconds) {
-            bin -= 1;
-        }
-        while bin + 1 < bins && !is_above(bin + 1, seconds) {
-            bin += 1;
-        }
-        counts.get_mut(bin).into_iter().for_each(|count| *count += 1);
-    }
-    Histogram { edges: edges.to_vec(), counts }
+    Histogram::edges(low.unwrap_or(0), high.unwrap_or(0))
 }
 
 fn slots(
@@ -427,24 +392,4 @@ fn slots(
     };
     let kinds = scenario.kinds.iter().zip(shifts).map(kind).collect();
     Ok(Some(Slots { loads, kinds }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_histogram_counts_between_its_edges() {
-        let edges: Vec<f64> = (0..=60).map(|edge| 0.1_f64.mul_add(f64::from(edge), 3.0)).collect();
-        let intervals: Vec<u64> = (2_900_000..9_200_000).step_by(50_000).collect();
-        let mut expected = vec![0; 60];
-        for interval in &intervals {
-            let seconds = real(*interval) / 1e6;
-            let bin = edges.iter().rposition(|edge| *edge <= seconds).unwrap_or(0).min(59);
-            expected[bin] += 1;
-        }
-        let found = histogram(&edges, &intervals);
-        assert_eq!(found.counts, expected);
-        assert_eq!(found.counts.iter().sum::<u64>(), intervals.len() as u64);
-    }
 }

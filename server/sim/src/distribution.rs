@@ -14,7 +14,7 @@ const VALUES_OF_A_BUCKET: u64 = 8;
 
 /// Run times, ascending, each with its share; and sums over the first of them.
 #[derive(Debug, Clone)]
-pub struct RunTimes {
+pub struct Distribution {
     micros: Vec<u64>,
     /// The share of those up to each, from 0 before the first to 1 after the last.
     cumulative: Vec<f64>,
@@ -23,7 +23,7 @@ pub struct RunTimes {
     second: Vec<f64>,
 }
 
-impl RunTimes {
+impl Distribution {
     /// Run times that were observed, in microseconds.
     ///
     /// # Errors
@@ -290,7 +290,7 @@ const PARTS: usize = 1 << 20;
 impl Draw {
     /// Draws from a distribution.
     #[must_use]
-    pub fn new(run_times: &RunTimes) -> Self {
+    pub fn new(run_times: &Distribution) -> Self {
         let shares = run_times.cumulative.iter().skip(1).copied();
         let steps: Vec<_> = shares.zip(run_times.micros.iter().copied()).collect();
         let count = (4 * steps.len()).clamp(1, PARTS);
