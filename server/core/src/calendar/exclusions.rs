@@ -119,10 +119,10 @@ pub(crate) fn counted_excluded(
     (all, count)
 }
 
-/// The same instants as spans in order that neither overlap nor touch.
-pub(crate) fn merged(mut spans: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
+/// The same as spans in order that neither overlap nor touch.
+pub(crate) fn merged<T: Copy + Ord>(mut spans: Vec<(T, T)>) -> Vec<(T, T)> {
     spans.sort_unstable();
-    let mut merged: Vec<(i64, i64)> = Vec::with_capacity(spans.len());
+    let mut merged: Vec<(T, T)> = Vec::with_capacity(spans.len());
     for (start, end) in spans {
         match merged.last_mut() {
             Some(last) if start <= last.1 => last.1 = last.1.max(end),

@@ -84,7 +84,7 @@ impl CycleMap {
                         offset: active_ticks,
                         ticks,
                         wall,
-                        instant: from - offset,
+                        instant: from - *offset,
                     });
                     active_ticks += ticks;
                 }

@@ -109,7 +109,7 @@ impl<'a> Writer<'a> {
         let from = cutover - old.period_millis().cast_signed();
         for span in slots_between(old, from..cutover) {
             let (start, end) = moments(&span)?;
-            let keys = old.key_ranges_in(start, end)?;
+            let keys = keys_running_in(old, start, end)?;
             self.push((start, end), false, &keys, Membership::keys)?;
         }
         Ok(())
@@ -130,7 +130,7 @@ impl<'a> Writer<'a> {
         };
         for span in slots_between(migration.new, span) {
             let (start, end) = moments(&span)?;
-            let keys = intersection(&migration.new.key_ranges_in(start, end)?, &kept);
+            let keys = intersection(&keys_running_in(migration.new, start, end)?, &kept);
             if keys.len() > MIGRATION_RANGES.max_size() {
                 return Err(self.too_fine("the periods are nearly equal"));
             }
@@ -154,12 +154,12 @@ impl<'a> Writer<'a> {
             let run_at = first_tick(new, span.start); // all rows of the span, if it is in there
             let behind_old = (run_at - min_gap + 1).clamp(old_start, cutover);
             let (old_from, old_to) = moments(&(old_start..behind_old))?;
-            let ran = old.key_ranges_in(old_from, old_to)?;
+            let ran = keys_running_in(old, old_from, old_to)?;
             if ran.is_empty() {
                 continue;
             }
             let members = self.old.clone();
-            let keys = new.key_ranges_in(start, end)?;
+            let keys = keys_running_in(new, start, end)?;
             self.push((start, end), true, &keys, |new, keys| {
                 let mut predicate = new.keys(keys);
                 let ran = members.after(&predicate).keys(&ran);
@@ -178,7 +178,7 @@ impl<'a> Writer<'a> {
         let end = cutover + new.period_millis().cast_signed() + min_gap;
         for span in slots_between(new, from..end) {
             let (start, end) = moments(&span)?;
-            let keys = new.key_ranges_in(start, end)?;
+            let keys = keys_running_in(new, start, end)?;
             self.push((start, end), true, &keys, Membership::keys)?;
         }
         Ok(())
@@ -216,6 +216,17 @@ impl<'a> Writer<'a> {
         );
         Rejection::new(Reason::OutOfRange, "", value, allowed)
     }
+}
+
+/// The keys that a schedule runs in [`start`, `end`): none, one or two ranges.
+fn keys_running_in(
+    schedule: &Schedule,
+    start: Moment,
+    end: Moment,
+) -> Result<Vec<Range<u128>>, Rejection> {
+    let mut ranges = schedule.key_ranges_in(start, end)?;
+    ranges.retain(|keys| !keys.is_empty());
+    Ok(ranges)
 }
 
 /// `span`, cut where slots start.

@@ -28,6 +28,11 @@ impl Grid {
         self.slot_ticks.get()
     }
 
+    /// The same, which is never 0.
+    pub(super) const fn slot_length(self) -> NonZeroU64 {
+        self.slot_ticks
+    }
+
     pub(crate) const fn period_ticks(self) -> u64 {
         self.slot_count as u64 * self.slot_ticks.get()
     }
@@ -95,7 +100,7 @@ impl Grid {
 
     #[expect(clippy::cast_possible_truncation, reason = "less than the bucket count, a u32")]
     #[inline]
-    pub(crate) fn at_seed(self, seed: Integer, bucket_count: u32, slot_offset: u64) -> Place {
+    pub(super) fn at_seed(self, seed: Integer, bucket_count: u32, slot_offset: u64) -> Place {
         let bucket = seed.rem_euclid(u64::from(bucket_count)) as u32;
         self.at_bucket(bucket, bucket_count, slot_offset)
     }

@@ -12,7 +12,9 @@ pub use pieces::piece_hash;
 
 pub(crate) use grid::Grid;
 pub(crate) use pieces::piece_count;
-pub(crate) use scale::{fraction_offset, hash_bound, scale, smallest_fraction};
+pub(crate) use scale::{
+    fraction_offset, greatest_common_divisor, hash_bound, scale, smallest_fraction,
+};
 
 /// A placement by name, as a caller asks for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

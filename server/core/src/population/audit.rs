@@ -6,7 +6,7 @@ use super::chi_square;
 use crate::calendar::Exhausted;
 use crate::ids::{Id, digest};
 use crate::limits::SEARCHED_CYCLES;
-use crate::placement::{Place, Placement};
+use crate::placement::{Place, Placement, greatest_common_divisor};
 use crate::rejection::Rejection;
 use crate::runs::Runs;
 use crate::schedule::Schedule;
@@ -259,16 +259,16 @@ impl<'a> Audit<'a> {
             return None;
         };
         let first = *self.buckets.first()?;
-        let step = self.buckets.iter().fold(bucket_count, |step, bucket| {
-            greatest_common_divisor(step, bucket.abs_diff(first))
+        let step = self.buckets.iter().fold(bucket_count.into(), |step, bucket| {
+            greatest_common_divisor(step, bucket.abs_diff(first).into())
         });
         (step > 1 && self.buckets.len() >= MIN_INTEGERS).then(|| {
-            let used = bucket_count / step;
+            let used = u64::from(bucket_count) / step;
             format!(
                 "all {} integers are {} modulo {step}, so that they fall into {used} of \
                  {bucket_count} buckets: take PLACEMENT_HASH",
                 self.buckets.len(),
-                first % step,
+                u64::from(first) % step,
             )
         })
     }
@@ -316,11 +316,4 @@ impl fmt::Display for Probability {
 const fn is_time_based(uuid: u128) -> bool {
     let (version, variant) = ((uuid >> 76) & 0xf, (uuid >> 62) & 0b11);
     (version == 1 || version == 6) && variant == 0b10
-}
-
-const fn greatest_common_divisor(mut a: u32, mut b: u32) -> u32 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }

@@ -139,7 +139,7 @@ impl Runs<'_> {
     /// The runs at or after the instant, in order. They end where exclusions skip 1,000 cycles one
     /// after another, or with the first error.
     pub fn next_runs(&self, place: &Place) -> impl Iterator<Item = Result<Run, Exhausted>> {
-        self.cache.runs_of(place).from_cycle(self.cycle, self.from)
+        self.cache.runs_of(place).all_from_cycle(self.cycle, self.from)
     }
 
     /// Another answer begins, which may take as much again.

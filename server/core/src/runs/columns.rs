@@ -4,13 +4,12 @@
 //! for those IDs and schedules that cannot be refused: nothing is made or asked for one ID alone.
 
 use core::iter::zip;
-use core::num::NonZeroU64;
 use core::ops::Range;
 
 use super::around::Runs;
 use super::plain::PlainCycle;
-use crate::ids::{Id, Integer};
-use crate::kernels::{self, Kernel};
+use crate::ids::Id;
+use crate::kernels::Kernel;
 use crate::placement::{Grid, Place, Placement};
 
 /// IDs that are decided together: their numbers stay in the nearest caches.
@@ -219,33 +218,18 @@ impl Decider<'_> {
     ) {
         let &Self { grid, placement, kernel, .. } = self;
         let together = ids.len().min(TOGETHER);
+        let mut taken = Vec::with_capacity(together);
         let mut numbers = Vec::with_capacity(together);
         let mut rows: Vec<Row> = Vec::with_capacity(together);
-        let mut taken = Vec::new();
         for ids in ids.chunks(TOGETHER) {
+            taken.clear();
             numbers.clear();
             rows.clear();
-            match placement {
-                Placement::Hash { salt } => {
-                    taken.clear();
-                    taken.extend(ids.iter().map(|bytes| id(*bytes)));
-                    kernels::hashes(kernel, salt, taken.iter(), &mut numbers);
-                    rows.extend(numbers.iter().map(|hash| Row::from(grid.at_hash(*hash))));
-                }
-                &Placement::Twister { bucket_count, profile } => {
-                    let seed = |bytes: &T| match id(*bytes) {
-                        Id::Uuid(uuid) => uuid.into(),
-                        Id::Integer(integer) => integer,
-                        Id::Text(_) | Id::Fraction(_) => Integer::from(0_u128), // none is packed
-                    };
-                    let limit = NonZeroU64::new(grid.slot_ticks()).unwrap_or(NonZeroU64::MIN);
-                    kernels::draws(kernel, profile, limit, ids.iter().map(seed), &mut numbers);
-                    let places = zip(ids.iter().map(seed), &numbers)
-                        .map(|(seed, offset)| grid.at_seed(seed, bucket_count, *offset));
-                    rows.extend(places.map(Row::from));
-                }
-                Placement::Fraction => {} // is not decided here
-            }
+            taken.extend(ids.iter().map(|bytes| id(*bytes)));
+            grid.decide(kernel, placement, &taken, &mut numbers);
+            let places =
+                zip(&taken, &numbers).map(|(id, number)| grid.decided(placement, id, *number));
+            rows.extend(places.map(Row::from));
             self.write(&rows, columns);
         }
     }

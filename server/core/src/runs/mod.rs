@@ -5,7 +5,6 @@ mod columns;
 mod due;
 mod engine;
 mod first_run;
-mod keys;
 mod plain;
 mod slots;
 mod smear;
@@ -25,7 +24,7 @@ pub use first_run::{FirstRun, Newcomer, NewcomerPolicy, NewcomerSpec};
 pub use slots::Slot;
 pub use windows::KeyRanges;
 
-pub(crate) use keys::intersection;
+pub(crate) use windows::intersection;
 
 /// One run of an ID: one in each cycle, but for those that exclusions skip, in the order of
 /// the cycles.

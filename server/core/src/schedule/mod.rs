@@ -16,7 +16,9 @@ use crate::calendar::{CalendarUnit, CyclePlan, CycleWindow, ExclusionSpec};
 use crate::ids::{Id, check_part, hexadecimal};
 use crate::kernels::Kernel;
 use crate::limits::KIND_NAME;
-use crate::placement::{Grid, Place, Placement, Why, piece_count, smallest_fraction};
+use crate::placement::{
+    Grid, Place, Placement, Why, greatest_common_divisor, piece_count, smallest_fraction,
+};
 use crate::rejection::{Reason, Rejection};
 use crate::time::{Moment, Span};
 
@@ -207,7 +209,7 @@ impl Schedule {
     /// What the active ticks of all cycles are multiples of.
     pub(crate) fn active_ticks_of_all(&self) -> u64 {
         // Four years have months of each length.
-        (0..48).map(|cycle| self.active_ticks_of(cycle)).fold(0, checks::greatest_common_divisor)
+        (0..48).map(|cycle| self.active_ticks_of(cycle)).fold(0, greatest_common_divisor)
     }
 
     /// Length of a tick.

@@ -128,7 +128,7 @@ impl File {
         Ok(Scenario {
             workers: workers(&self.workers)?,
             autoscaler: self.autoscaler.as_ref().map(AutoscalerEntry::check).transpose()?,
-            kinds: kinds.collect::<Result<_, _>>()?,
+            kinds: kinds.collect::<Result<_, Rejection>>()?,
             stages: stages.collect::<Result<_, Rejection>>()?,
             children: self.children.as_ref().map(|entry| children(entry, load)).transpose()?,
             dequeue: self.dequeue.as_ref().map(dequeue).transpose()?,
