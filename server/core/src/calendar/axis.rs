@@ -21,9 +21,7 @@ pub(crate) enum Axis {
     },
     /// By the wall clock of a zone.
     Calendar {
-        /// Into which units.
         unit: CalendarUnit,
-        /// Whose clock.
         zone: Zone,
         /// Ticks in a second.
         rate: i64,

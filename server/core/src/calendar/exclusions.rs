@@ -7,14 +7,14 @@ use super::spec::{CalendarSpec, CycleWindow, ExclusionPolicy, ExclusionSpec, Exc
 use super::unit::CalendarUnit;
 use crate::time::{Moment, Span};
 
-/// A checked exclusion.
+/// An exclusion that was checked, in ticks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Exclusion {
     pub(crate) times: Times,
     pub(crate) policy: ExclusionPolicy,
 }
 
-/// When, in ticks.
+/// The instants of an exclusion, or the parts of a unit of a calendar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Times {
     Dated(Range<i64>),
@@ -76,9 +76,7 @@ impl Exclusion {
 /// A span of instants at which nothing may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ExcludedSpan {
-    /// Inclusive.
     pub(crate) start: i64,
-    /// Exclusive.
     pub(crate) end: i64,
     /// What becomes of the runs. Spans that defer do not touch one another.
     pub(crate) policy: ExclusionPolicy,

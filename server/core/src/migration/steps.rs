@@ -25,11 +25,11 @@ const STEPS_A_CYCLE: u32 = 1_024;
 pub struct Step {
     /// When the span starts.
     pub start: Moment,
-    /// When it ends.
+    /// When the step ends; exclusive.
     pub end: Moment,
     /// Whether the new schedule runs them.
     pub by_new: bool,
-    /// The rows.
+    /// Which rows run in the step.
     pub predicate: Predicate,
 }
 
@@ -39,7 +39,8 @@ impl Migration<'_> {
     ///
     /// # Errors
     /// When the database cannot decide the schedules over the column, or it takes too many steps,
-    /// ranges or bytes to be exact; the field is named as in the protobuf, inside of `sql_column`.
+    /// ranges or bytes to be exact; the field is named as in
+    /// [`ColumnSpec`], `column_type` as `type`, or not at all.
     pub fn steps(&self, column: &ColumnSpec) -> Result<(Vec<Step>, Vec<Index>), Rejection> {
         let mut writer = Writer::try_new(self, column)?;
         writer.old_steps()?;

@@ -20,7 +20,7 @@ const TOGETHER: usize = 1_536;
 pub enum PackedIds<'a> {
     /// UUIDs, as their bytes.
     Uuids(&'a [[u8; 16]]),
-    /// Integers.
+    /// Integers of 64 bits with a sign.
     Integers(&'a [i64]),
 }
 
@@ -50,18 +50,18 @@ impl PackedIds<'_> {
     }
 }
 
-/// Which columns somebody wants.
+/// Which columns are wanted; the others stay empty, and cost nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
-    /// [`AssignmentColumns::slots`].
+    /// Whether [`AssignmentColumns::slots`] is.
     pub slots: bool,
-    /// [`AssignmentColumns::slot_offsets`].
+    /// Whether [`AssignmentColumns::slot_offsets`] is.
     pub slot_offsets: bool,
-    /// [`AssignmentColumns::cycle_offsets`].
+    /// Whether [`AssignmentColumns::cycle_offsets`] is.
     pub cycle_offsets: bool,
-    /// [`AssignmentColumns::cycle_indexes`].
+    /// Whether [`AssignmentColumns::cycle_indexes`] is.
     pub cycle_indexes: bool,
-    /// [`AssignmentColumns::next_run_unix_millis`].
+    /// Whether [`AssignmentColumns::next_run_unix_millis`] is.
     pub next_runs: bool,
 }
 
@@ -102,6 +102,18 @@ pub struct AssignmentColumns {
 impl Runs<'_> {
     /// The assignments of packed IDs, with their next runs; `None` where cycles or IDs can be out
     /// of the ordinary, and have to be looked at one by one.
+    ///
+    /// ```
+    /// use offbeat_core::runs::{PackedIds, Wanted};
+    /// use offbeat_core::{Id, Moment, Schedule, ScheduleSpec, Span};
+    ///
+    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
+    /// let runs = daily.runs_from(Moment::UNIX_EPOCH, 1)?;
+    /// let columns = runs.assign_packed(PackedIds::Integers(&[41, 42]), Wanted::ALL).unwrap();
+    /// let next = runs.next_run(&daily.place(&Id::Integer(42_i64.into()))?)?.unwrap();
+    /// assert_eq!(columns.next_run_unix_millis[1], next.unix_millis);
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     #[must_use]
     pub fn assign_packed(&self, ids: PackedIds<'_>, wanted: Wanted) -> Option<AssignmentColumns> {
         self.assign_packed_with(Kernel::best(), ids, wanted)

@@ -58,6 +58,14 @@ impl Schedule {
     /// The hashes of the IDs whose offset from the cycle lies in `ticks`
     /// (`HASH`): [⌈t0·2^64/T⌉, ⌈t1·2^64/T⌉). A range that ends with the cycle
     /// ends at 2^64, hence the `u128`.
+    ///
+    /// ```
+    /// use offbeat_core::{Schedule, ScheduleSpec, Span};
+    ///
+    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
+    /// assert_eq!(daily.hash_window(43_200..86_400), 1 << 63..1 << 64);
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     #[must_use]
     pub fn hash_window(&self, ticks: Range<u64>) -> Range<u128> {
         let of = self.active_ticks();
@@ -80,6 +88,17 @@ impl Schedule {
     /// # Errors
     /// When `end` is before `start` or too far after it, or there are more than 64 ranges; naming
     /// `end_time`.
+    ///
+    /// ```
+    /// use offbeat_core::runs::KeyRanges;
+    /// use offbeat_core::{Moment, Schedule, ScheduleSpec, Span};
+    ///
+    /// // Half of a day is half of all hashes.
+    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
+    /// let keys = daily.keys_running_in(Moment::UNIX_EPOCH, Moment::try_new(43_200, 0)?)?;
+    /// assert_eq!(keys, KeyRanges::Hashes(vec![0..1 << 63]));
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn keys_running_in(&self, start: Moment, end: Moment) -> Result<KeyRanges, Rejection> {
         let ranges = self.key_ranges_in(start, end)?;
         let count = ranges.len();

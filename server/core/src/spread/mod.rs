@@ -42,7 +42,7 @@ use round_robin::RoundRobin;
 /// What a source answers when it is asked for the next thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pull<T> {
-    /// Here it is.
+    /// The next one.
     Ready(T),
     /// Not yet, and nothing goes on without it: ask again.
     Pending,
@@ -84,7 +84,7 @@ pub struct Dealt<J> {
     pub group: u64,
     /// The job's place in its group, from 0.
     pub index: u64,
-    /// The job.
+    /// The job as its source gave it.
     pub job: J,
 }
 
@@ -101,7 +101,7 @@ pub enum Turn<J> {
     /// Nothing yet: the source was asked and has to answer first, or no group is open and
     /// the next comes later. The turn has not passed.
     Pending,
-    /// Nothing any more.
+    /// There are no more turns.
     End,
 }
 
@@ -172,7 +172,7 @@ impl<G> Spread<G> {
         Ok(Self { machine, tally: Tally::new(feeders) })
     }
 
-    /// The next turn.
+    /// Deals the next job, or says why there is none now.
     #[inline]
     pub fn next<S: Source<Group = G>>(&mut self, source: &mut S) -> Turn<S::Job> {
         match &mut self.machine {

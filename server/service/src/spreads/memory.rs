@@ -157,7 +157,7 @@ impl MemoryStore {
                 let (answer, is_final) = ask(entry, now, is_last)?;
                 let event = entry.machine.next_event(now);
                 let event = event.map(|event| entry.start + Duration::from_millis(event));
-                Ok((answer, is_final, event))
+                Ok::<_, Rejection>((answer, is_final, event))
             })??;
             if is_final || is_last {
                 return Ok(answer);
