@@ -1,9 +1,9 @@
 //! Many IDs placed at once.
 
 use super::grid::unsuitable;
+use super::simd::{self, Kernel};
 use super::{Grid, Place, Placement};
 use crate::ids::{Id, Integer};
-use crate::kernels::{self, Kernel};
 use crate::rejection::Rejection;
 
 /// IDs that are taken in before any of them is answered.
@@ -62,10 +62,10 @@ impl Grid {
         numbers: &mut Vec<u64>,
     ) {
         match placement {
-            Placement::Hash { salt } => kernels::hashes(kernel, salt, ids.iter(), numbers),
+            Placement::Hash { salt } => simd::hashes(kernel, salt, ids.iter(), numbers),
             Placement::Twister { profile, .. } => {
                 let limit = self.slot_length();
-                kernels::draws(kernel, *profile, limit, ids.iter().map(seed), numbers);
+                simd::draws(kernel, *profile, limit, ids.iter().map(seed), numbers);
             }
             Placement::Fraction => numbers.extend(ids.iter().map(|id| match id {
                 Id::Fraction(fraction) => fraction.get().to_bits(),

@@ -2,11 +2,11 @@
 
 use core::num::NonZeroU64;
 
-use super::{Place, Placement, PlacementKind, Why, fraction_offset, piece_hash, scale};
+use super::{
+    Place, Placement, PlacementKind, Profile, Why, fraction_offset, piece_hash, scale, simd,
+};
 use crate::ids::{Id, Integer, hash};
-use crate::kernels;
 use crate::rejection::{Reason, Rejection};
-use crate::twister::Profile;
 
 /// A cycle cut into slots of equal length, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl Grid {
     }
 
     fn draw(self, seed: Integer, bucket_count: u32, profile: Profile) -> Place {
-        self.at_seed(seed, bucket_count, kernels::draw(profile, self.slot_ticks, seed))
+        self.at_seed(seed, bucket_count, simd::draw(profile, self.slot_ticks, seed))
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "less than the bucket count, a u32")]

@@ -4,11 +4,14 @@ mod batch;
 mod grid;
 mod pieces;
 mod scale;
+pub mod simd;
+mod twister;
 
 use crate::ids::Id;
-use crate::twister::Profile;
 
 pub use pieces::piece_hash;
+pub use simd::Kernel;
+pub use twister::{Profile, Twister};
 
 pub(crate) use grid::Grid;
 pub(crate) use pieces::piece_count;

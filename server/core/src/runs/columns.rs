@@ -9,8 +9,7 @@ use core::ops::Range;
 use super::around::Runs;
 use super::plain::PlainCycle;
 use crate::ids::Id;
-use crate::kernels::Kernel;
-use crate::placement::{Grid, Place, Placement};
+use crate::placement::{Grid, Kernel, Place, Placement};
 
 /// IDs that are decided together: their numbers stay in the nearest caches.
 const TOGETHER: usize = 1_536;

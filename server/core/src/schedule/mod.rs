@@ -14,10 +14,9 @@ use sha2::{Digest, Sha256};
 
 use crate::calendar::{CalendarUnit, CyclePlan, CycleWindow, ExclusionSpec};
 use crate::ids::{Id, check_part, hexadecimal};
-use crate::kernels::Kernel;
 use crate::limits::KIND_NAME;
 use crate::placement::{
-    Grid, Place, Placement, Why, greatest_common_divisor, piece_count, smallest_fraction,
+    Grid, Kernel, Place, Placement, Why, greatest_common_divisor, piece_count, smallest_fraction,
 };
 use crate::rejection::{Reason, Rejection};
 use crate::time::{Moment, Span};
@@ -145,7 +144,7 @@ impl Schedule {
     }
 
     /// Where many IDs stand; `each` hears, in order, what [`place`](Self::place) says of each, or
-    /// the refusal that an ID came as. Far quicker than one by one: see [`kernels`](crate::kernels).
+    /// the refusal that an ID came as. Far quicker than one by one: see [`simd`](crate::placement::simd).
     ///
     /// ```
     /// use offbeat_core::{Id, Schedule, ScheduleSpec, Span};

@@ -1,9 +1,8 @@
 //! Schedules as a caller describes them.
 
 use crate::calendar::{CalendarSpec, CycleWindow, ExclusionSpec};
-use crate::placement::PlacementKind;
+use crate::placement::{PlacementKind, Profile};
 use crate::time::{Moment, Span};
-use crate::twister::Profile;
 
 /// A schedule as a caller describes it, not yet checked. `None` means the default.
 #[derive(Debug, Clone, PartialEq)]
