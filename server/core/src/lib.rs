@@ -23,10 +23,8 @@
 pub mod calendar;
 pub mod ids;
 pub mod lanes;
-pub mod lease;
 pub mod limits;
 pub mod migration;
-pub mod named;
 pub mod placement;
 pub mod population;
 pub mod reciprocal;

@@ -26,11 +26,11 @@ use self::group::{Group, Marks};
 use self::intake::{Complete, Intake, check_id, cost, differs, digest, full, wrong_hash};
 use self::queue::{Job, Queue, Waiting};
 use self::spec::Room;
-use crate::lease::{LeaseId, Leases, Outcome, Settlement, Verdict};
 use crate::limits::{
     ANSWER_BYTES, ANSWER_RANGES, CONSUMER_NAME, REMEMBERED_GROUPS, SPREAD_CONSUMERS,
 };
 use crate::rejection::{Reason, Rejection};
+use crate::spread::lease::{LeaseId, Leases, Outcome, Settlement, Verdict};
 use crate::spread::{Certificate, Spread};
 
 /// How safe a group is.

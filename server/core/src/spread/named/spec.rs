@@ -1,8 +1,8 @@
 //! How a named spread is dealt and lent.
 
-use crate::lease::LeaseSpec;
 use crate::limits::{OUTSTANDING_LEASES, SPREAD_BYTES, SPREAD_GROUPS, SPREAD_JOBS};
 use crate::rejection::{Reason, Rejection, in_range};
+use crate::spread::lease::LeaseSpec;
 use crate::spread::{OnShortage, SpreadSpec};
 
 /// How a named spread is dealt and lent, not yet checked.
