@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use offbeat_core::lease::{LeaseId, Settlement, Verdict};
 use offbeat_core::limits::SPREAD_NAME;
-use offbeat_core::named::{
+use offbeat_core::spread::lease::{LeaseId, Settlement, Verdict};
+use offbeat_core::spread::named::{
     BytesLeft, DeadLetter, GroupPart, GroupStatus, NamedSpread, NamedSpreadSpec, Receipt,
     SpreadState,
 };

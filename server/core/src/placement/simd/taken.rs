@@ -2,7 +2,7 @@
 
 use super::isa::Row;
 use crate::ids::Integer;
-use crate::twister::{Key, MAX_WORDS, Profile, Words};
+use crate::placement::twister::{Key, MAX_WORDS, Profile, Words};
 
 /// The keys of a row of twisters: all of the same kind and length.
 #[derive(Debug, Clone)]

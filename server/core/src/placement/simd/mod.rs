@@ -5,7 +5,7 @@
 //! each lane of the machine's vectors, and several vectors in turn, so that none
 //! waits for its own last step. Everything is written once, over an instruction set (`Isa`), and
 //! compiled for each. The answers are, bit for bit, those of one ID after the
-//! other ([`Twister`](crate::twister::Twister), [`hash`](crate::ids::hash)),
+//! other ([`Twister`](crate::placement::Twister), [`hash`](crate::ids::hash)),
 //! which the tests hold against every kernel of their machine.
 
 mod characters;

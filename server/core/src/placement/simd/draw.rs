@@ -2,7 +2,7 @@
 
 use core::num::NonZeroU64;
 
-use crate::twister::Profile;
+use crate::placement::Profile;
 
 /// How words become numbers below a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Divisor {
 }
 
 impl Rule {
-    /// The rule of [`Profile::below`](crate::twister::Profile) for this limit.
+    /// The rule of [`Profile::below`](crate::placement::Profile) for this limit.
     #[expect(clippy::cast_possible_truncation, reason = "limits that fit one word")]
     pub(super) fn new(profile: Profile, limit: NonZeroU64) -> Self {
         let limit = limit.get();

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::intake::JOB_OVERHEAD;
-use crate::lease::Cause;
 use crate::limits::ANSWER_BYTES;
+use crate::spread::lease::Cause;
 
 /// A job that was given up.
 #[derive(Debug, Clone, PartialEq, Eq)]

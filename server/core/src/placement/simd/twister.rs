@@ -9,7 +9,7 @@ use super::seeding::{DRAWN, STATE, SeedAndDraw};
 use super::taken::{Seeds, Taken, Waiting};
 use super::{Kernel, Level, one};
 use crate::ids::Integer;
-use crate::twister::{Profile, Twister};
+use crate::placement::twister::{Profile, Twister};
 
 /// Lanes of a row of few IDs.
 const FEW: usize = 32;

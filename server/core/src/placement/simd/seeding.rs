@@ -3,7 +3,7 @@
 use super::draw::{OneWord, Rule};
 use super::isa::{Aligned, Isa, Row, Task};
 use super::taken::Seeds;
-use crate::twister::MAX_WORDS;
+use crate::placement::twister::MAX_WORDS;
 
 /// Words of a twister's state.
 pub(super) const STATE: usize = 624;

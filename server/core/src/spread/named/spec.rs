@@ -1,12 +1,12 @@
 //! How a named spread is dealt and lent.
 
-use crate::lease::LeaseSpec;
 use crate::limits::{
     DEFAULT_CONSUMER_LEASES, DEFAULT_LEASE_MILLIS, DEFAULT_MAX_ATTEMPTS, DEFAULT_SPREAD_BYTES,
     DEFAULT_SPREAD_GROUPS, DEFAULT_SPREAD_JOBS, OUTSTANDING_LEASES, SPREAD_BYTES, SPREAD_GROUPS,
     SPREAD_JOBS,
 };
 use crate::rejection::{Reason, Rejection, in_range};
+use crate::spread::lease::LeaseSpec;
 use crate::spread::{OnShortage, SpreadSpec};
 
 /// How a named spread is dealt and lent, not yet checked.

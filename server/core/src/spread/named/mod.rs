@@ -32,9 +32,9 @@ use self::group::{Group, Marks};
 use self::intake::{Complete, Intake, check_id, cost, differs, digest, full, wrong_hash};
 use self::queue::{Job, Queue, Waiting};
 use self::spec::Room;
-use crate::lease::{LeaseId, Leases, Outcome, Settlement, Verdict};
 use crate::limits::{ANSWER_BYTES, ANSWER_RANGES, CONSUMER_NAME, SPREAD_CONSUMERS};
 use crate::rejection::{Reason, Rejection};
+use crate::spread::lease::{LeaseId, Leases, Outcome, Settlement, Verdict};
 use crate::spread::{Certificate, Spread};
 
 /// Memory that a group takes beside what [`cost`] counts, in bytes.

@@ -4,7 +4,7 @@ use core::num::NonZeroU64;
 
 use super::seeding::{BASE, DRAWN, MIDDLE, STATE, drawn, first_pass, next_by_word, second_pass};
 use crate::ids::Integer;
-use crate::twister::{Key, Profile, Twister, Words};
+use crate::placement::twister::{Key, Profile, Twister, Words};
 
 /// The first number below `limit` that the twister of `seed` draws: what [`Twister::below`] says.
 #[must_use]

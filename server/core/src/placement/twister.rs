@@ -28,7 +28,7 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// The name in canonical texts, the same as in the protobuf.
+    /// The name in canonical texts and refusals.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,6 +41,15 @@ impl Profile {
 }
 
 /// A Mersenne twister seeded with an ID.
+///
+/// ```
+/// use core::num::NonZeroU64;
+/// use offbeat_core::{Integer, Profile, Twister};
+///
+/// // Python: random.Random(42).randrange(100)
+/// let limit = NonZeroU64::new(100).unwrap();
+/// assert_eq!(Twister::new(Profile::Python, Integer::from(42_i64)).below(limit), 81);
+/// ```
 #[derive(Debug)]
 pub struct Twister {
     mt: Mt,
