@@ -3,7 +3,7 @@
 use offbeat_core::{Reason, Rejection};
 use offbeat_sim::results::{Digest, Results};
 use offbeat_sim::scenario::{Scenario, parse};
-use offbeat_sim::world::{Watch, run_each};
+use offbeat_sim::world::{RunError, Watch, run_each};
 
 use super::refusal;
 
@@ -32,9 +32,9 @@ pub fn scenarios(data: &[u8]) {
         Err(refused) => return refusal::check(&refused),
     };
     for outcome in &results.strategies {
-        let jobs = outcome.figures.get("jobs_finished");
+        let jobs = outcome.figures.jobs_finished;
         assert!(jobs.is_finite() && jobs >= 0.0, "{outcome:?}");
-        let utilization = outcome.figures.get("utilization");
+        let utilization = outcome.figures.utilization;
         assert!((0.0..=1.000_001).contains(&utilization), "{outcome:?}");
     }
     let again = self::results(&scenario).unwrap();
@@ -53,6 +53,10 @@ fn is_small(scenario: &Scenario) -> bool {
 
 fn results(scenario: &Scenario) -> Result<Results, Rejection> {
     let digest = |number, trace| Digest::of(scenario, number, trace);
-    let digests = run_each(scenario, 1, &Watch::default(), &digest)?;
+    let digests =
+        run_each(scenario, 1, &Watch::default(), &digest).map_err(|error| match error {
+            RunError::Refused(rejection) => rejection,
+            RunError::Lost { .. } => panic!("{error:?}"),
+        })?;
     Results::new(scenario, digests)
 }

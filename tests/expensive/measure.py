@@ -95,7 +95,7 @@ class Beside:
         self._start()
 
     def _start(self) -> None:
-        self.server = Server()
+        self.server = Server("--max-spread-bytes", str(2 << 30))
         self.channel = grpc.insecure_channel(self.server.address, OPTIONS)
         self.bystander = Bystander(self.server.port)
         assert within(10, lambda: bool(self.bystander.seen().seconds), 0.1)

@@ -294,7 +294,7 @@ fn settled_groups_are_forgotten_in_the_end() {
 
 #[test]
 fn what_is_remembered_of_settled_groups_is_counted_and_forgotten_when_room_is_wanted() {
-    let mut machine = NamedSpread::try_new(1, &spec()).unwrap();
+    let mut machine = NamedSpread::try_new(1, &spec(SpreadSpec::round_robin(1))).unwrap();
     let id = |number: u32| format!("{number:0>256}");
     for number in 0..1_000 {
         let part = GroupPart { settled_ranges: vec![0, 1], ..whole(&id(number), &jobs("a", 1)) };

@@ -1,5 +1,5 @@
-//! What a protobuf message holds, counted before anything is built of it: two bytes on the wire
-//! can become a hundred in memory.
+//! What a protobuf message takes in memory, estimated before anything is built of it: two bytes on
+//! the wire can become two hundred.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -8,30 +8,27 @@ use prost_reflect::{Cardinality, DescriptorPool, Kind, MessageDescriptor};
 use tonic::Status;
 
 use crate::descriptors;
-use crate::limits::{MESSAGE_ITEMS, MESSAGE_OBJECTS};
+use crate::limits::MESSAGE_MEMORY;
 use crate::status;
 
 /// Shorter messages cannot swell to much.
 const SMALL_BYTES: usize = 4 << 10;
 
-/// Refuses a message with more items, or more messages within it, than any method takes. A list
-/// that is a little too long is left to the method, and a malformed message to the decoder.
+/// Refuses a message that takes more memory than any method needs. A list that is a little too
+/// long is left to the method, and a malformed message to the decoder.
 pub(crate) fn check(message_name: &str, bytes: &[u8]) -> Result<(), Status> {
     if bytes.len() <= SMALL_BYTES {
         return Ok(());
     }
     let Some(root) = SCHEMA.by_name.get(message_name) else { return Ok(()) };
-    let mut counted = Counted::default();
-    counted.add(*root, bytes);
-    for (count, limit) in [(counted.items, MESSAGE_ITEMS), (counted.objects, MESSAGE_OBJECTS)] {
-        if count > limit.max_size() {
-            return Err(status::message_holds_too_much(count, limit));
-        }
+    let memory = memory_of_lists(*root, bytes);
+    if memory > MESSAGE_MEMORY.max_size() {
+        return Err(status::message_holds_too_much(memory, MESSAGE_MEMORY));
     }
     Ok(())
 }
 
-/// The messages of the contract, as far as counting needs them.
+/// The messages of the contract, as far as the estimate needs them.
 struct Schema {
     by_name: HashMap<String, usize>,
     messages: Vec<Fields>,
@@ -42,7 +39,8 @@ type Fields = HashMap<u32, Field>;
 
 #[derive(Clone, Copy)]
 struct Field {
-    repeated: bool,
+    /// What an element takes, if it is a list.
+    element: Option<usize>,
     /// Integers of variable length that may be packed.
     varints: bool,
     /// The message that it holds.
@@ -50,6 +48,29 @@ struct Field {
 }
 
 static SCHEMA: LazyLock<Schema> = LazyLock::new(|| Schema::new(descriptors::pool()));
+
+/// A pointer, a length and a capacity; or what else is as large.
+const WORDS: usize = 24;
+
+/// The structures of messages within messages are followed so far.
+const LEVELS: usize = 8;
+
+/// What a value takes where it stands, in bytes.
+fn size_of(kind: &Kind, levels: usize) -> usize {
+    match kind {
+        Kind::String => WORDS,
+        Kind::Bytes => 32,
+        Kind::Message(message) if levels > 0 => {
+            let fields = message.fields().map(|field| match field.cardinality() {
+                Cardinality::Repeated => WORDS,
+                _ => 8 + size_of(&field.kind(), levels - 1),
+            });
+            fields.sum()
+        }
+        Kind::Message(_) => 0,
+        _ => 8,
+    }
+}
 
 impl Schema {
     fn new(pool: &DescriptorPool) -> Self {
@@ -66,6 +87,7 @@ impl Schema {
                     _ => None,
                 };
                 let repeated = field.cardinality() == Cardinality::Repeated;
+                let element = repeated.then(|| size_of(&field.kind(), LEVELS));
                 let varints = matches!(
                     field.kind(),
                     Kind::Int32
@@ -77,8 +99,8 @@ impl Schema {
                         | Kind::Bool
                         | Kind::Enum(_)
                 );
-                let field_ = Field { repeated, varints, message: inner };
-                (repeated || inner.is_some()).then_some((field.number(), field_))
+                let known = Field { element, varints, message: inner };
+                (repeated || inner.is_some()).then_some((field.number(), known))
             });
             fields.collect()
         };
@@ -86,33 +108,28 @@ impl Schema {
     }
 }
 
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Counted {
-    items: usize,
-    objects: usize,
-}
-
-impl Counted {
-    /// Adds what a message of this type holds. Nesting is as deep as the contract, which has no
-    /// recursive messages.
-    fn add(&mut self, message: usize, mut bytes: &[u8]) {
-        let Some(fields) = SCHEMA.messages.get(message) else { return };
-        while let Some((number, payload)) = next_field(&mut bytes) {
-            let Some(field) = fields.get(&number) else { continue };
-            if field.repeated {
-                self.items += match payload {
-                    Some(packed) if field.varints => {
-                        packed.iter().filter(|byte| **byte < 0x80).count()
-                    }
-                    _ => 1,
-                };
-            }
-            if let (Some(inner), Some(payload)) = (field.message, payload) {
-                self.objects += 1;
-                self.add(inner, payload);
-            }
+/// What the lists of a message take, at every level. Nesting is as deep as the contract, which has
+/// no recursive messages.
+fn memory_of_lists(message: usize, mut bytes: &[u8]) -> usize {
+    let Some(fields) = SCHEMA.messages.get(message) else { return 0 };
+    let mut memory = 0;
+    while let Some((number, payload)) = next_field(&mut bytes) {
+        let Some(field) = fields.get(&number) else { continue };
+        if let Some(element) = field.element {
+            memory += match payload {
+                Some(packed) if field.varints => {
+                    element * packed.iter().filter(|byte| **byte < 0x80).count()
+                }
+                // Text has an allocation of its own, of 16 bytes at least.
+                Some(text) if field.message.is_none() => element + text.len().next_multiple_of(16),
+                _ => element,
+            };
+        }
+        if let (Some(inner), Some(payload)) = (field.message, payload) {
+            memory += memory_of_lists(inner, payload);
         }
     }
+    memory
 }
 
 /// The number of the next field, and its bytes if it has a length; `None` at the end, or where
@@ -156,30 +173,31 @@ mod tests {
     use super::*;
     use crate as proto;
 
-    fn counted<M: Message + Name>(message: &M) -> (usize, usize) {
-        let mut counted = Counted::default();
-        counted.add(SCHEMA.by_name[&M::full_name()], &message.encode_to_vec());
-        (counted.items, counted.objects)
+    fn memory<M: Message + Name>(message: &M) -> usize {
+        memory_of_lists(SCHEMA.by_name[&M::full_name()], &message.encode_to_vec())
     }
 
     fn is_refused<M: Message + Name>(message: &M) -> bool {
         check(&M::full_name(), &message.encode_to_vec()).is_err()
     }
 
+    fn stages(count: usize, times: usize) -> proto::AllocateWorkersRequest {
+        let service_times = vec![prost_types::Duration::default(); times];
+        let stage = proto::Stage { service_times, ..Default::default() };
+        proto::AllocateWorkersRequest { stages: vec![stage; count], ..Default::default() }
+    }
+
     #[test]
-    fn items_and_messages_are_counted_at_every_level() {
-        let stage = |times| proto::Stage {
-            service_times: vec![prost_types::Duration::default(); times],
-            ..Default::default()
-        };
-        let request = proto::AllocateWorkersRequest {
-            stages: vec![stage(2), stage(0), stage(3)],
-            ..Default::default()
-        };
-        assert_eq!(counted(&request), (3 + 5, 3 + 5));
-        let ids = proto::IdColumn { texts: vec![String::new(); 7], ..Default::default() };
-        let request = proto::AssignSlotsRequest { ids: Some(ids), ..Default::default() };
-        assert_eq!(counted(&request), (7, 1));
+    fn the_estimate_is_near_what_the_structures_take() {
+        let stage = std::mem::size_of::<proto::Stage>();
+        let estimate = memory(&stages(1_000, 0)) / 1_000;
+        assert!((stage / 2..2 * stage).contains(&estimate), "{estimate} for {stage}");
+        let time = std::mem::size_of::<prost_types::Duration>();
+        let estimate = (memory(&stages(1, 1_000)) - memory(&stages(1, 0))) / 1_000;
+        assert!((time..=2 * time).contains(&estimate), "{estimate} for {time}");
+        let texts =
+            |count: usize| proto::IdColumn { texts: vec!["a".into(); count], ..Default::default() };
+        assert_eq!(memory(&texts(10)), 10 * (WORDS + 16));
     }
 
     #[test]
@@ -187,28 +205,33 @@ mod tests {
         let samples = proto::RunTimeSamples { micros: vec![1, 300, 70_000] };
         let run_times = Some(proto::plan_lanes_request::RunTimes::Samples(samples));
         let request = proto::PlanLanesRequest { run_times, ..Default::default() };
-        assert_eq!(counted(&request), (3, 1));
+        assert_eq!(memory(&request), 3 * 8);
         // The same field again and again: the last message is merged into those before.
         let merged = [0x0a, 2, 8, 1].repeat(9);
-        let mut again = Counted::default();
-        again.add(SCHEMA.by_name[&proto::PlanLanesRequest::full_name()], &merged);
-        assert_eq!(again, Counted { items: 9, objects: 9 });
+        let root = SCHEMA.by_name[&proto::PlanLanesRequest::full_name()];
+        assert_eq!(memory_of_lists(root, &merged), 9 * 8);
     }
 
     #[test]
-    fn as_many_as_any_method_takes_pass_and_one_more_is_refused() {
-        let texts = |count| proto::AssignSlotsRequest {
-            ids: Some(proto::IdColumn { texts: vec!["a".into(); count], ..Default::default() }),
+    fn as_much_as_any_method_takes_passes_and_what_swells_is_refused() {
+        assert!(!is_refused(&stages(100_000, 1)));
+        assert!(!is_refused(&stages(2, 200_000)));
+        let job = |id: usize| proto::PendingJob {
+            id: format!("{id:0>20}"),
+            timed_out_lanes: vec!["a".into(); 4],
             ..Default::default()
         };
-        assert!(!is_refused(&texts(MESSAGE_ITEMS.max_size())));
-        assert!(is_refused(&texts(MESSAGE_ITEMS.max_size() + 1)));
-        let stages = |count| proto::AllocateWorkersRequest {
-            stages: vec![proto::Stage::default(); count],
+        let jobs = (0..65_536).map(job).collect();
+        assert!(!is_refused(&proto::DispatchJobsRequest { jobs, ..Default::default() }));
+        assert!(is_refused(&stages(2_000_000, 0)));
+        let texts = |count: usize| proto::IdColumn {
+            texts: vec![String::new(); count],
             ..Default::default()
         };
-        assert!(!is_refused(&stages(MESSAGE_OBJECTS.max_size())));
-        assert!(is_refused(&stages(MESSAGE_OBJECTS.max_size() + 1)));
+        let request =
+            |count| proto::AssignSlotsRequest { ids: Some(texts(count)), ..Default::default() };
+        assert!(!is_refused(&request(65_536)));
+        assert!(is_refused(&request(2_000_000)));
     }
 
     #[test]

@@ -6,10 +6,12 @@ limits! {
     /// The limits of messages, in the order of the documentation.
     MESSAGE_LIMITS:
 
-    MESSAGE_ITEMS = 0..=410_000, "items", "items of all lists of a message",
-        "protobuf or JSON; beyond it RESOURCE_EXHAUSTED, before anything is built of it";
-    MESSAGE_OBJECTS = 0..=110_000, "objects", "objects in a message",
-        "messages within it, or objects of JSON; beyond it RESOURCE_EXHAUSTED, before anything is built of it";
+    MESSAGE_MEMORY = 0..=32 << 20, "bytes of memory", "lists of a protobuf message, as they are estimated",
+        "beyond it RESOURCE_EXHAUSTED, before anything is built of it";
+    JSON_ITEMS = 0..=410_000, "items", "items of all lists of a JSON message",
+        "beyond it RESOURCE_EXHAUSTED, before anything is built of it";
+    JSON_OBJECTS = 0..=110_000, "objects", "objects in a JSON message",
+        "beyond it RESOURCE_EXHAUSTED, before anything is built of it";
     JSON_MASK_BYTES = 0..=1_024, "bytes", "read mask in JSON",
         "AssignSlots; there are five columns";
 }

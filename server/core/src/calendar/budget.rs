@@ -67,7 +67,8 @@ impl Budget {
         self.0.set(self.0.get().saturating_add(work));
     }
 
-    fn check(&self) -> Result<(), Exhausted> {
+    /// Whether something is left.
+    pub(crate) fn check(&self) -> Result<(), Exhausted> {
         if WORKED_OUT.allows(self.0.get().into()) { Ok(()) } else { Err(Exhausted) }
     }
 }

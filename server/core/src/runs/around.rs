@@ -143,6 +143,8 @@ impl Runs<'_> {
             for (place, run) in &mut left {
                 **run = self.cache.runs_of(place).first_in(cycles.clone(), self.from)?;
             }
+            let visited = (cycles.end - cycles.start).unsigned_abs() * left.len() as u64;
+            self.cache.charge_visits(visited)?;
             left.retain(|(_, run)| run.is_none());
         }
         Ok(found.into_iter().map(|run| run.filter(Run::is_in_time)).collect())

@@ -161,6 +161,13 @@ impl CycleCache<'_> {
         Ok(timeline)
     }
 
+    /// Charges looks at places in cycles that are worked out: sixteen take as long as it takes to
+    /// work out a span.
+    pub(super) fn charge_visits(&self, visits: u64) -> Result<(), Exhausted> {
+        self.budget.spend(visits / 16);
+        self.budget.check()
+    }
+
     /// The run of a place in a cycle; `None` if it is skipped.
     fn run(&self, plan: &CyclePlan, place: &Place, cycle: i64) -> Result<Option<Run>, Exhausted> {
         if self.schedule.has_exclusions() {

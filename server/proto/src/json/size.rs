@@ -4,7 +4,7 @@
 use offbeat_core::limits::Limit;
 use tonic::Status;
 
-use crate::limits::{MESSAGE_ITEMS, MESSAGE_OBJECTS};
+use crate::limits::{JSON_ITEMS, JSON_OBJECTS};
 use crate::status;
 
 /// Deeper texts are refused by the reader.
@@ -34,8 +34,8 @@ pub(super) fn check(json: &[u8]) -> Result<(), Status> {
             _ => {}
         }
     }
-    within(objects, MESSAGE_OBJECTS)?;
-    within(items, MESSAGE_ITEMS)
+    within(objects, JSON_OBJECTS)?;
+    within(items, JSON_ITEMS)
 }
 
 fn within(count: usize, limit: Limit) -> Result<(), Status> {
@@ -62,14 +62,14 @@ mod tests {
     #[test]
     fn lists_and_objects_are_counted_and_strings_are_not() {
         let numbers = |count: usize| format!("[{}0]", "0,".repeat(count - 1)).into_bytes();
-        assert!(check(&numbers(MESSAGE_ITEMS.max_size())).is_ok());
-        assert!(check(&numbers(MESSAGE_ITEMS.max_size() + 1)).is_err());
+        assert!(check(&numbers(JSON_ITEMS.max_size())).is_ok());
+        assert!(check(&numbers(JSON_ITEMS.max_size() + 1)).is_err());
         let objects = |count: usize| format!("[{}]", "{},".repeat(count)).into_bytes();
-        assert!(check(&objects(MESSAGE_OBJECTS.max_size())).is_ok());
-        assert!(check(&objects(MESSAGE_OBJECTS.max_size() + 1)).is_err());
-        let quoted = format!(r#"["{}"]"#, r#"[,{\","#.repeat(MESSAGE_ITEMS.max_size()));
+        assert!(check(&objects(JSON_OBJECTS.max_size())).is_ok());
+        assert!(check(&objects(JSON_OBJECTS.max_size() + 1)).is_err());
+        let quoted = format!(r#"["{}"]"#, r#"[,{\","#.repeat(JSON_ITEMS.max_size()));
         assert!(check(quoted.as_bytes()).is_ok());
-        let keys = format!("{{{}}}", r#""a":1,"#.repeat(MESSAGE_ITEMS.max_size() + 1));
+        let keys = format!("{{{}}}", r#""a":1,"#.repeat(JSON_ITEMS.max_size() + 1));
         assert!(check(keys.as_bytes()).is_ok(), "a second one of the same name ends the reading");
         assert!(check(&b"[".repeat(1 << 20)).is_ok(), "too deep for the reader");
         let hidden = format!(r#"[{}{}"#, "{},".repeat(300_000), "[".repeat(200));

@@ -37,7 +37,7 @@ impl AllowedHosts {
             (Some(_), Some(_)) => None,
             (None, _) => request.uri().authority().cloned(),
         };
-        let Some(host) = host.filter(is_host_and_port) else {
+        let Some(host) = host else {
             let why = "host: must be one host, and a port if it is not the default\n";
             return match request.version() {
                 Version::HTTP_10 => Ok(()),
@@ -67,9 +67,10 @@ impl AllowedHosts {
     fn allow(&self, host: &Authority) -> bool {
         let name = host.host();
         let address = name.trim_start_matches('[').trim_end_matches(']');
-        name.eq_ignore_ascii_case("localhost")
+        let is_known = name.eq_ignore_ascii_case("localhost")
             || address.parse::<IpAddr>().is_ok()
-            || self.0.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
+            || self.0.iter().any(|allowed| allowed.eq_ignore_ascii_case(name));
+        is_known && is_host_and_port(host)
     }
 }
 
@@ -123,9 +124,10 @@ mod tests {
             assert_eq!(checked(&[("host", host)]), Err(StatusCode::MISDIRECTED_REQUEST), "{host}");
         }
         assert_eq!(checked(&[]), Err(StatusCode::BAD_REQUEST));
-        for host in ["a b", "user@localhost", "[::1].attacker.example"] {
-            assert_eq!(checked(&[("host", host)]), Err(StatusCode::BAD_REQUEST), "{host}");
+        for host in ["user@localhost", "[::1].attacker.example"] {
+            assert_eq!(checked(&[("host", host)]), Err(StatusCode::MISDIRECTED_REQUEST), "{host}");
         }
+        assert_eq!(checked(&[("host", "a b")]), Err(StatusCode::BAD_REQUEST));
         let twice = [("host", "localhost"), ("host", "attacker.example")];
         assert_eq!(checked(&twice), Err(StatusCode::BAD_REQUEST));
     }

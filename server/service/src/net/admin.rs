@@ -39,22 +39,27 @@ pub(crate) fn router(state: Arc<AdminState>) -> Router {
         .with_state(state)
 }
 
-/// Refuses users who may not call, and web pages.
+/// Refuses users who may not call, and web pages; closes the connection behind each answer.
 async fn guard(State(state): State<Arc<AdminState>>, request: Request, next: Next) -> Response {
-    let peer: Option<&Peer> = request.extensions().get();
-    if peer.is_some_and(|peer| !peer.allowed) {
-        return (StatusCode::FORBIDDEN, "the user must be one of --socket-uids\n").into_response();
-    }
-    if peer.is_some_and(|peer| peer.on_loopback)
-        && let Err(refused) = state.hosts.check(&request)
-    {
-        return refused.into_response();
-    }
-    let mut response = next.run(request).await;
+    let mut response = match check(&state, &request) {
+        Ok(()) => next.run(request).await,
+        Err(refused) => refused.into_response(),
+    };
     let headers = response.headers_mut();
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
+}
+
+fn check(state: &AdminState, request: &Request) -> Result<(), (StatusCode, &'static str)> {
+    let peer: Option<&Peer> = request.extensions().get();
+    match peer {
+        Some(peer) if !peer.allowed => {
+            Err((StatusCode::FORBIDDEN, "the user must be one of --socket-uids\n"))
+        }
+        Some(peer) if peer.on_loopback => state.hosts.check(request),
+        _ => Ok(()),
+    }
 }
 
 async fn render(State(state): State<Arc<AdminState>>) -> Response {
