@@ -46,7 +46,6 @@ impl NewJobs {
         }
     }
 
-    #[inline]
     pub(super) fn make(&self, generator: &mut Generator, at: u64, user: u32, kind: u8) -> Job {
         let share = generator.uniform();
         let draw = if kind == CHILD {
@@ -72,7 +71,6 @@ impl Delayed {
         Self { jobs: Ascending::new(), number: 0 }
     }
 
-    #[inline]
     pub(super) fn push(&mut self, job: Job, at: u64) {
         let number = self.number;
         self.number += 1;
