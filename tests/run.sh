@@ -21,8 +21,7 @@ setup() {
     say "set up"
     local missing=()
     for tool in cc:build-essential chromium:chromium curl:curl git:git mariadbd:mariadb-server node:nodejs npm:npm \
-        openssl:openssl php:php-cli psql:postgresql python3:python3 ruby:ruby sqlite3:sqlite3 \
-        valgrind:valgrind; do
+        openssl:openssl php:php-cli psql:postgresql python3:python3 ruby:ruby sqlite3:sqlite3 taskset:util-linux; do
         command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
     done
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
@@ -217,6 +216,9 @@ clients() {
     beside mixed-load . env OFFBEAT_SOAK_SECONDS=60 "$venv/bin/pytest" --quiet tests/footprint -k "dynamic or first_answer or thousand or mixed_load"
     "$venv/bin/pytest" --quiet tests/documents
     ended mixed-load
+    say "what strangers and callers may try, and the most expensive request of each method"
+    "$venv/bin/pytest" --quiet tests/security
+    "$venv/bin/pytest" --quiet tests/expensive
 }
 
 # What a deployment meets: not part of CI, as the figures want a quiet machine.

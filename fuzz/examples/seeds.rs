@@ -276,15 +276,15 @@ fn main() {
     for choices in [&[4, 1, 3, 0, 1, 40, 4][..], &[4, 2, 4, 0, 9, 1, 5, 0, 64, 1, 6, 0, 9, 2]] {
         seeds.add("settings", choices);
     }
-    // Pings and resets beyond what is allowed, requests that earn some, and bytes that are no HTTP/2.
+    // Pings beyond the credit, again after a rest, frames of every kind, and no HTTP/2.
     for steps in [
-        &[2, 0, 3, 0, 0, 22, 0, 0, 2, 0, 3, 0, 0, 22, 0, 0, 0, 2, 3, 0, 3, 0, 0, 22, 0, 0][..],
-        &[2, 2, 1, 0, 0, 1, 0, 200, 0, 2, 0, 3, 0, 0, 15, 255, 0, 2, 1, 5, 0, 0, 0, 9, 1],
-        &[2, 3, 2, 0, 1, 0, 4, 1, 2, 3, 2, 0, 8, 0, 9, 1],
-        &[1, 4, 71, 69, 84, 32, 0, 2, 0, 3, 0, 0, 1, 0, 0],
+        &[2, 0, 3, 255, 255, 2, 0, 3, 255, 255][..],
+        &[2, 0, 3, 22, 0, 2, 0, 3, 22, 0, 0, 5, 2, 0, 3, 22, 0, 2, 3, 3, 22, 0],
+        &[2, 2, 1, 1, 0, 2, 1, 5, 1, 2, 5, 0, 40, 2, 7, 4, 3, 1, 4, 0, 0, 8, 6],
+        &[1, 4, 71, 69, 84, 32, 2, 0, 3, 22, 0],
     ] {
-        for start in [[0, 7, 0], [1, 0, 0], [2, 31, 0], [1, 8, 1]] {
-            seeds.add("meter", [&start[..], steps].concat());
+        for start in [[7, 0], [0, 0], [31, 0], [8, 1]] {
+            seeds.add("control_frames", [&start[..], steps].concat());
         }
     }
     let pem =

@@ -8,9 +8,6 @@ use super::methods::{self, STATELESS};
 use super::port::{self, Answer};
 use super::refusal;
 
-/// How the refusal of a flag begins.
-const FLAG: &str = "message flag: ";
-
 /// The first bytes are the method, the form and where the body is cut; the rest is the body.
 pub fn frames(data: &[u8]) {
     let mut choices = Choices::new(data);
@@ -35,22 +32,10 @@ pub fn frames(data: &[u8]) {
             }
         }
         let code = |answer: &Answer| answer.status.as_ref().map(tonic::Status::code);
-        // In one piece, a flag or a length that is refused is seen before the messages in front of
-        // it are read.
-        let early = match is_grpc {
-            true => whole.status.as_ref().is_some_and(|status| {
-                status.code() == Code::ResourceExhausted || status.message().starts_with(FLAG)
-            }),
-            false => ["resource_exhausted", FLAG]
-                .iter()
-                .any(|words| String::from_utf8_lossy(&whole.data).contains(words)),
-        };
-        if !early {
-            assert_eq!(code(&pieces), code(&whole));
-            match is_grpc {
-                true => assert_eq!(pieces.data, whole.data, "cut at {cut}"),
-                false => assert_eq!(read_stream(&pieces), read_stream(&whole), "cut at {cut}"),
-            }
+        assert_eq!(code(&pieces), code(&whole));
+        match is_grpc {
+            true => assert_eq!(pieces.data, whole.data, "cut at {cut}"),
+            false => assert_eq!(read_stream(&pieces), read_stream(&whole), "cut at {cut}"),
         }
     });
 }

@@ -12,13 +12,13 @@
 )]
 
 pub mod choices;
+mod control_frames;
 mod frames;
 mod headers;
 mod histories;
 mod ids;
 mod json;
 mod lines;
-mod meter;
 pub mod methods;
 mod orders;
 mod plans;
@@ -36,13 +36,13 @@ pub type Target = (&'static str, fn(&[u8]));
 /// All of them.
 pub const TARGETS: [Target; 17] = [
     ("certificates", settings::certificates),
+    ("control_frames", control_frames::control_frames),
     ("frames", frames::frames),
     ("groups", lines::groups),
     ("headers", headers::headers),
     ("ids", ids::ids),
     ("json", json::json),
     ("leases", histories::leases),
-    ("meter", meter::meter),
     ("named", histories::named),
     ("orders", orders::orders),
     ("plans", plans::plans),

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
+use offbeat::api::stages::allocate;
 use offbeat::cli::input::IdType;
 use offbeat::cli::spread::deal;
 use offbeat::cli::stages::read_stages;
 use offbeat::proto;
-use offbeat::rpc::stages::allocate;
 use offbeat_core::spread::{OnShortage, Policy, SpreadSpec};
 use offbeat_core::{Moment, PlacementKind};
 use offbeat_text::{Line, for_each_line, parse_moment, parse_span, read_run_times};

@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use offbeat::http::connect::{read_json, write_json};
 use offbeat::proto;
+use offbeat::proto::json::{read_json, write_json};
 use offbeat_core::Rejection;
 use prost::Message as _;
 use prost_reflect::{DescriptorPool, MessageDescriptor, MethodDescriptor};

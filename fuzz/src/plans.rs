@@ -1,7 +1,7 @@
 //! Plans of lanes, which are simulated: few executions, each of some work.
 
+use offbeat::api::lanes::plan;
 use offbeat::proto;
-use offbeat::rpc::lanes::plan;
 use prost::Message as _;
 
 use super::refusal;

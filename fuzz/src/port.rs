@@ -1,4 +1,4 @@
-//! The services behind everything that a request passes, without sockets.
+//! The services behind the layers that every request passes, without sockets.
 //!
 //! Time stands still but for waits, which it jumps over; the wall clock stands at one instant.
 
@@ -10,13 +10,17 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use http::{HeaderMap, Request, StatusCode};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, StreamBody};
-use offbeat::config::Config;
-use offbeat::http::{Credentials, Ends, Stack};
-use offbeat::metrics::Metrics;
-use offbeat::rpc::router::Router;
-use offbeat::rpc::{
+use offbeat::api::{
     LaneHandlers, NamedSpreadHandlers, SlotHandlers, SpreadHandlers, StageHandlers,
 };
+use offbeat::config::Config;
+use offbeat::layers::{Admission, AllowedHosts, Credentials, Ends, MessageLimits, Stack, layered};
+use offbeat::metrics::Metrics;
+use offbeat::proto::lane_service_server::LaneServiceServer;
+use offbeat::proto::named_spread_service_server::NamedSpreadServiceServer;
+use offbeat::proto::slot_service_server::SlotServiceServer;
+use offbeat::proto::spread_service_server::SpreadServiceServer;
+use offbeat::proto::stage_service_server::StageServiceServer;
 use offbeat::schedules::Loaded;
 use offbeat::spreads::MemoryStore;
 use offbeat_core::Moment;
@@ -24,6 +28,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 use tonic::Status;
 use tonic::body::Body;
+use tonic::service::{AxumRouter as Router, RoutesBuilder};
+use tower::ServiceExt as _;
 
 /// Longer than any call may take, by the clock that jumps.
 const FOR_EVER: Duration = Duration::from_secs(3_600);
@@ -36,7 +42,7 @@ fn now() -> Moment {
 pub struct Port {
     runtime: Runtime,
     config: Config,
-    stateless: Stack,
+    stateless: Router,
 }
 
 thread_local! {
@@ -52,26 +58,29 @@ impl Port {
     fn new() -> Self {
         let runtime = Builder::new_current_thread().enable_all().start_paused(true).build();
         let config = Config::from_flags(["--max-requests", "64"]).unwrap();
-        let router = Router::default()
-            .with(SlotHandlers::new(now, Loaded::default()))
-            .with(StageHandlers)
-            .with(LaneHandlers)
-            .with(SpreadHandlers);
-        let stateless = stack(router, &config);
+        let mut services = RoutesBuilder::default();
+        services
+            .add_service(SlotServiceServer::new(SlotHandlers::new(now, Loaded::default())))
+            .add_service(StageServiceServer::new(StageHandlers))
+            .add_service(LaneServiceServer::new(LaneHandlers))
+            .add_service(SpreadServiceServer::new(SpreadHandlers));
+        let stateless = behind_layers(services, &config);
         Self { runtime: runtime.unwrap(), config, stateless }
     }
 
     /// Everything but named spreads and simulations.
-    pub const fn stateless(&self) -> &Stack {
+    pub const fn stateless(&self) -> &Router {
         &self.stateless
     }
 
     /// Named spreads, of which there are none yet.
-    pub fn named(&self) -> (Arc<MemoryStore>, Stack) {
+    pub fn named(&self) -> (Arc<MemoryStore>, Router) {
         let _entered = self.runtime.enter();
         let store = Arc::new(MemoryStore::new(now, self.config.limits.spread_bytes));
         let handlers = NamedSpreadHandlers::new(store.clone(), self.config.limits.unary_time);
-        (store, stack(Router::default().with(handlers), &self.config))
+        let mut services = RoutesBuilder::default();
+        services.add_service(NamedSpreadServiceServer::new(handlers));
+        (store, behind_layers(services, &self.config))
     }
 
     /// Lets time pass.
@@ -88,7 +97,7 @@ impl Port {
     /// The answer to a request whose body comes in these chunks.
     pub fn ask(
         &self,
-        stack: &Stack,
+        router: &Router,
         path: &str,
         headers: &[(&str, &str)],
         chunks: Vec<Bytes>,
@@ -99,12 +108,13 @@ impl Port {
         }
         let chunks = chunks.into_iter().map(|chunk| Ok::<_, Status>(Frame::data(chunk)));
         let body = Body::new(StreamBody::new(futures_util::stream::iter(chunks)));
-        self.answer(stack, request.body(body).unwrap())
+        self.answer(router, request.body(body).unwrap())
     }
 
-    pub fn answer(&self, stack: &Stack, request: Request<Body>) -> Answer {
+    pub fn answer(&self, router: &Router, request: Request<Body>) -> Answer {
         self.block_on(async {
-            let (head, mut body) = stack.answer(request).await.into_parts();
+            let Ok(response) = router.clone().oneshot(request).await;
+            let (head, mut body) = response.into_parts();
             let mut answer = Answer {
                 http_status: head.status,
                 headers: head.headers,
@@ -119,7 +129,7 @@ impl Port {
                         let trailers = frame.into_trailers().unwrap();
                         answer.status = Status::from_header_map(&trailers);
                     }
-                    Err(status) => answer.status = Some(status),
+                    Err(error) => answer.status = Some(Status::from_error(error.into_inner())),
                 }
             }
             answer
@@ -127,20 +137,26 @@ impl Port {
     }
 
     /// The answer to messages sent by gRPC.
-    pub fn grpc(&self, stack: &Stack, path: &str, messages: &[&[u8]]) -> Answer {
+    pub fn grpc(&self, router: &Router, path: &str, messages: &[&[u8]]) -> Answer {
         let headers = [("content-type", "application/grpc"), ("te", "trailers")];
-        self.ask(stack, path, &headers, messages.iter().map(|message| frame(message)).collect())
+        self.ask(router, path, &headers, messages.iter().map(|message| frame(message)).collect())
     }
 }
 
-fn stack(router: Router, config: &Config) -> Stack {
-    let (stop, stopping) = watch::channel(false);
-    let (close, closing) = watch::channel(false);
-    // Nothing stops here.
-    std::mem::forget((stop, close));
-    let ends = Ends { stopping, closing };
-    let metrics = Arc::new(Metrics::default());
-    Stack::new(router, &config.limits, Credentials::default(), metrics, ends, false)
+fn behind_layers(services: RoutesBuilder, config: &Config) -> Router {
+    let limits = &config.limits;
+    let never = watch::channel(false).1;
+    let stack = Stack {
+        credentials: Credentials::default(),
+        hosts: AllowedHosts::default(),
+        admission: Admission::new(limits.requests, limits.bytes_in_flight),
+        metrics: Arc::new(Metrics::default()),
+        spans: true,
+        limits: MessageLimits::new(limits),
+        unary_time: limits.unary_time,
+        ends: Ends { draining: never.clone(), terminating: never },
+    };
+    layered(services.routes().into_axum_router(), Arc::new(stack))
 }
 
 /// A message behind its prefix.

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::time::Duration;
 
 use clap::Args as _;
+use offbeat::Server;
 use offbeat::config::{Admin, Config, LimitArgs, ListenAddress, TlsFiles, log_filter};
-use offbeat::http::Tokens;
-use offbeat::net::Server;
+use offbeat::layers::Tokens;
 
 use super::choices::Choices;
 use super::port;
@@ -74,14 +75,16 @@ fn limits(choices: &mut Choices<'_>) {
     let Some(Config { limits, .. }) = heard(config) else { return };
     assert_eq!(backwards.as_ref(), Ok(&limits), "{forth:?}");
     assert!(limits.message.maximum <= limits.bulk_message.maximum, "{limits:?}");
-    let room = i64::try_from(limits.bytes_under_way).unwrap();
+    let room = i64::try_from(limits.bytes_in_flight).unwrap();
+    let seconds = |time: Duration| i64::try_from(time.as_secs()).unwrap();
+    let age = limits.connection_age.map_or(0, seconds);
     assert!(limits.bulk_message.maximum <= room, "{limits:?}");
     for (name, held) in [
-        ("max-answer-bytes", limits.answer.maximum),
+        ("max-bulk-message-bytes", limits.bulk_message.maximum),
         ("max-bytes-under-way", room),
-        ("max-streams", limits.streams.into()),
-        ("stream-window", limits.stream_window.into()),
-        ("keepalive", i64::try_from(limits.keepalive.as_secs()).unwrap()),
+        ("max-spread-bytes", i64::try_from(limits.spread_bytes).unwrap()),
+        ("max-connection-age", age),
+        ("unary-timeout", seconds(limits.unary_time)),
     ] {
         assert!(flags.get(name).is_none_or(|said| *said == held), "{forth:?}: {limits:?}");
     }

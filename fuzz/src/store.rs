@@ -19,7 +19,7 @@ const CALLS: usize = 64;
 pub fn store(data: &[u8]) {
     let mut choices = Choices::new(data);
     port::with(|port| {
-        let (store, stack) = port.named();
+        let (store, router) = port.named();
         for _ in 0..CALLS {
             if choices.is_empty() {
                 break;
@@ -37,12 +37,12 @@ pub fn store(data: &[u8]) {
                     message => messages.push(message),
                 }
             }
-            check(method, &port.grpc(&stack, &methods::path(method), &messages));
+            check(method, &port.grpc(&router, &methods::path(method), &messages));
         }
         // What is held is counted: when all spreads are gone, nothing is left.
         let all = proto::ListSpreadsRequest { page_size: Some(1_000), ..Default::default() };
         let answer = port.grpc(
-            &stack,
+            &router,
             &methods::path("NamedSpreadService/ListSpreads"),
             &[&all.encode_to_vec()],
         );
@@ -54,7 +54,7 @@ pub fn store(data: &[u8]) {
                 wait: None,
             };
             let path = methods::path("NamedSpreadService/CloseSpread");
-            let answer = port.grpc(&stack, &path, &[&close.encode_to_vec()]);
+            let answer = port.grpc(&router, &path, &[&close.encode_to_vec()]);
             assert_eq!(answer.status.unwrap().code(), Code::Ok);
         }
         let totals = store.totals();

@@ -166,12 +166,12 @@ async fn files_that_are_no_certificates_are_refused_at_the_start() {
         ((certificate, other_key), "--tls-certificate and --tls-key"),
     ] {
         write(folder.path(), &pair);
-        let refused = offbeat::net::Server::bind(&tls_config(folder.path(), &[])).await;
+        let refused = offbeat::Server::bind(&tls_config(folder.path(), &[])).await;
         let refused = refused.unwrap_err();
         assert!(refused.contains(named), "{refused}");
     }
     let missing = config_with(&["--token-file", "/nowhere/tokens"]);
-    assert!(offbeat::net::Server::bind(&missing).await.unwrap_err().contains("/nowhere/tokens"));
+    assert!(offbeat::Server::bind(&missing).await.unwrap_err().contains("/nowhere/tokens"));
 }
 
 #[tokio::test]

@@ -125,14 +125,6 @@ def test_long_paths_are_not_repeated(serve: Callable[..., Server]) -> None:
     assert len(plain.body) < 2_048
 
 
-def test_refused_ids_are_counted_one_by_one(serve: Callable[..., Server]) -> None:
-    server = serve()
-    ids = {"uuids": ["nonsense"] * 3 + ["0f8fad5b-d9cb-469f-a165-70867728950e"]}
-    asked = json.dumps({"schedule": SCHEDULE, "ids": ids}).encode()
-    assert ask(server.port, ASSIGN_SLOTS, asked).status == 200
-    assert server.metric("offbeat_refusals_total") == 3
-
-
 def test_a_full_backlog_does_not_hang_the_start(tmp_path: Path) -> None:
     """Somebody listens there, and accepts nobody."""
     path = tmp_path / "s.sock"
@@ -173,20 +165,6 @@ def test_connections_are_counted_while_it_stops(serve: Callable[..., Server]) ->
         count = server.metric("offbeat_connections")
         over.set()
     assert count == 1
-
-
-def test_newcomers_cost_one_connection_each(serve: Callable[..., Server]) -> None:
-    """Though the one that is told to leave takes its time."""
-    server = serve("--max-connections", "32")
-    idle = [Peer(server.port) for _ in range(32)]
-    for peer in idle:
-        peer.pump(1, done=lambda peer=peer: peer.counts[SETTINGS] > 0)
-    with connect(server.port) as newcomer:
-        newcomer.sendall(text(ASSIGN_SLOT, ONE_ID))
-        time.sleep(1.5)
-    evicted = server.metric("offbeat_connections_evicted_total")
-    all_of(peer.socket for peer in idle)
-    assert evicted == 1
 
 
 def test_silent_strangers_evict_no_caller(serve: Callable[..., Server], token_file: Path) -> None:

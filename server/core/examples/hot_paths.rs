@@ -6,8 +6,8 @@
 use std::hint::black_box;
 use std::num::NonZeroU64;
 
-use offbeat_core::kernels::{Kernel, draws, hashes};
 use offbeat_core::lanes::{LaneSetSpec, LaneSpec};
+use offbeat_core::placement::simd::{Kernel, draws, hashes};
 use offbeat_core::runs::{PackedIds, Wanted};
 use offbeat_core::spread::{Pull, Source, Spread, SpreadSpec, Turn};
 use offbeat_core::stages::{Rule, Share, allocate};

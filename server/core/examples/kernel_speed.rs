@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use md5::{Digest, Md5};
 use offbeat_core::Twister;
-use offbeat_core::kernels::{Kernel, draw, draws, hashes};
+use offbeat_core::placement::simd::{Kernel, draw, draws, hashes};
 use offbeat_core::{Id, Integer, Profile};
 
 /// IDs of one run of a kernel, and of one of what is far slower.

@@ -22,12 +22,9 @@
 
 pub mod calendar;
 pub mod ids;
-pub mod kernels;
 pub mod lanes;
-pub mod lease;
 pub mod limits;
 pub mod migration;
-pub mod named;
 pub mod placement;
 pub mod population;
 pub mod reciprocal;
@@ -38,17 +35,14 @@ pub mod spread;
 pub mod sql;
 pub mod stages;
 pub mod time;
-pub mod twister;
 
 pub use calendar::{
     CalendarSpec, CalendarUnit, CycleWindow, ExclusionPolicy, ExclusionSpec, ExclusionTimes,
     Exhausted,
 };
 pub use ids::{Id, Integer};
-pub use kernels::Kernel;
-pub use placement::{Place, Placement, PlacementKind, Why};
+pub use placement::{Kernel, Place, Placement, PlacementKind, Profile, Twister, Why};
 pub use rejection::{Reason, Rejection};
 pub use runs::{Run, Slot};
 pub use schedule::{Catalog, CycleSpec, Meanings, Schedule, ScheduleName, ScheduleSpec};
 pub use time::{Moment, Span};
-pub use twister::{Profile, Twister};

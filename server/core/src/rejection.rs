@@ -62,6 +62,13 @@ const MAX_VALUE_CHARS: usize = 80;
 
 impl Rejection {
     /// A refusal of `field`, which held `value`, where `allowed` says what would be right.
+    ///
+    /// ```
+    /// use offbeat_core::{Reason, Rejection};
+    ///
+    /// let refused = Rejection::new(Reason::OutOfRange, "slot_count", 0, "must be 1 to 1048576 slots");
+    /// assert_eq!(refused.to_string(), "slot_count: 0 is refused: must be 1 to 1048576 slots");
+    /// ```
     #[must_use]
     pub fn new(
         reason: Reason,
@@ -79,6 +86,13 @@ impl Rejection {
     }
 
     /// The same refusal, seen from the message that holds the field as `parent`.
+    ///
+    /// ```
+    /// use offbeat_core::{Reason, Rejection};
+    ///
+    /// let refused = Rejection::new(Reason::Malformed, "[3]", "x", "must be a UUID");
+    /// assert_eq!(refused.under("uuids").under("ids").field, "ids.uuids[3]");
+    /// ```
     #[must_use]
     pub fn under(mut self, parent: &str) -> Self {
         self.field = if self.field.is_empty() {
@@ -100,6 +114,13 @@ pub(crate) fn in_range(field: &str, value: i64, limit: Limit) -> Result<u64, Rej
 }
 
 /// `value`, cut to what a refusal may show; control characters are escaped.
+///
+/// ```
+/// use offbeat_core::rejection::shorten;
+///
+/// assert_eq!(shorten("a\nb"), "a\\nb");
+/// assert_eq!(shorten(&"x".repeat(1_000)).chars().count(), 81); // 80, and an ellipsis
+/// ```
 #[must_use]
 pub fn shorten(value: &str) -> String {
     let mut shown: String = value.chars().take(MAX_VALUE_CHARS).flat_map(escape_control).collect();

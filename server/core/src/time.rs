@@ -12,7 +12,7 @@ const NANOS_PER_MILLI: i128 = 1_000_000;
 
 /// A length of time in nanoseconds; may be negative until it is checked.
 ///
-/// Prints as canonical proto JSON does: `28800s`, `0.250s`.
+/// Prints in seconds, with 0, 3, 6 or 9 digits behind the point: `28800s`, `0.250s`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span(i128);
 
@@ -35,10 +35,19 @@ impl Span {
         Self(nanos as i128)
     }
 
-    /// A span as a protobuf `Duration` writes it.
+    /// A span of seconds and nanoseconds, -999,999,999 to 999,999,999 and with the sign of the
+    /// seconds.
     ///
     /// # Errors
     /// When the two signs differ or `nanos` is a second or more.
+    ///
+    /// ```
+    /// use offbeat_core::Span;
+    ///
+    /// assert_eq!(Span::try_new(-1, -500_000_000)?.to_string(), "-1.500s");
+    /// assert!(Span::try_new(1, -1).is_err(), "the signs differ");
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn try_new(seconds: i64, nanos: i32) -> Result<Self, Rejection> {
         let same_sign = (seconds <= 0 || nanos >= 0) && (seconds >= 0 || nanos <= 0);
         if !same_sign || i128::from(nanos).abs() >= NANOS_PER_SECOND {
@@ -52,25 +61,40 @@ impl Span {
         Ok(Self(i128::from(seconds) * NANOS_PER_SECOND + i128::from(nanos)))
     }
 
-    /// The span so many times.
+    /// The span so many times; at most 2^127 - 1 ns, which is longer than any that can be told.
+    ///
+    /// ```
+    /// use offbeat_core::Span;
+    ///
+    /// assert_eq!(Span::from_millis(250).times(4), Span::from_seconds(1));
+    /// assert!(Span::from_seconds(i64::MAX).times(u64::MAX) > Span::from_seconds(i64::MAX));
+    /// ```
     #[must_use]
     pub const fn times(self, count: u64) -> Self {
-        Self(self.0 * count as i128)
+        Self(self.0.saturating_mul(count as i128))
     }
 
-    /// Both spans together.
+    /// Both spans together; at most 2^127 - 1 ns.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
-        Self(self.0 + other.0)
+        Self(self.0.saturating_add(other.0))
     }
 
     /// The span less another; below 0 if that is longer.
     #[must_use]
     pub const fn minus(self, other: Self) -> Self {
-        Self(self.0 - other.0)
+        Self(self.0.saturating_sub(other.0))
     }
 
     /// The span in milliseconds, if it is whole and not negative.
+    ///
+    /// ```
+    /// use offbeat_core::Span;
+    ///
+    /// assert_eq!(Span::from_seconds(2).whole_millis(), Some(2_000));
+    /// assert_eq!(Span::from_nanos(1).whole_millis(), None);
+    /// assert_eq!(Span::from_seconds(-2).whole_millis(), None);
+    /// ```
     #[must_use]
     pub fn whole_millis(self) -> Option<u64> {
         (self.0 % NANOS_PER_MILLI == 0).then(|| u64::try_from(self.0 / NANOS_PER_MILLI).ok())?
@@ -90,6 +114,13 @@ impl Span {
     }
 
     /// Seconds and nanoseconds, both with the sign of the span.
+    ///
+    /// ```
+    /// use offbeat_core::Span;
+    ///
+    /// assert_eq!(Span::try_new(-1, -5)?.parts(), (-1, -5));
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     #[must_use]
     pub fn parts(self) -> (i64, i32) {
         let seconds = i64::try_from(self.0 / NANOS_PER_SECOND).unwrap_or(i64::MAX);
@@ -112,7 +143,7 @@ impl fmt::Display for Span {
     }
 }
 
-/// Nanoseconds behind the seconds, as proto JSON has them: nothing, or a point
+/// Nanoseconds behind the seconds: nothing, or a point
 /// and 3, 6 or 9 digits.
 struct Fraction(i128);
 
@@ -127,9 +158,9 @@ impl fmt::Display for Fraction {
     }
 }
 
-/// An instant of the years 1 to 9999 (what a protobuf `Timestamp` and RFC 3339 can say).
+/// An instant of the years 1 to 9999, which is what RFC 3339 can say.
 ///
-/// Prints as canonical proto JSON does, in UTC: `2026-01-01T00:00:00Z`, `2026-01-01T00:00:00.500Z`.
+/// Prints in UTC, with 0, 3, 6 or 9 digits behind the point: `2026-01-01T00:00:00Z`, `2026-01-01T00:00:00.500Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(i128);
 
@@ -141,10 +172,20 @@ impl Moment {
     /// 9999-12-31T23:59:59.999999999Z.
     pub const MAX: Self = Self(253_402_300_800 * NANOS_PER_SECOND - 1);
 
-    /// An instant as a protobuf `Timestamp` writes it.
+    /// An instant by its seconds since the Unix epoch and the nanoseconds after them, 0 to
+    /// 999,999,999.
     ///
     /// # Errors
     /// When it lies outside the years 1 to 9999, or `nanos` outside a second.
+    ///
+    /// ```
+    /// use offbeat_core::Moment;
+    ///
+    /// let moment = Moment::try_new(1_767_225_600, 500_000_000)?;
+    /// assert_eq!(moment.to_string(), "2026-01-01T00:00:00.500Z");
+    /// assert!(Moment::try_new(-62_135_596_801, 0).is_err(), "before the year 1");
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn try_new(seconds: i64, nanos: i32) -> Result<Self, Rejection> {
         if !(0..1_000_000_000).contains(&nanos) {
             let allowed = "must be 0 to 999999999 ns";
@@ -168,6 +209,13 @@ impl Moment {
     }
 
     /// So many milliseconds later, if that is before the year 10000.
+    ///
+    /// ```
+    /// use offbeat_core::Moment;
+    ///
+    /// assert_eq!(Moment::UNIX_EPOCH.plus_millis(5), Moment::from_unix_millis(5));
+    /// assert_eq!(Moment::MAX.plus_millis(1), None);
+    /// ```
     #[must_use]
     pub fn plus_millis(self, millis: u64) -> Option<Self> {
         let later = self.0 + i128::from(millis) * NANOS_PER_MILLI;
@@ -200,6 +248,14 @@ impl Moment {
     }
 
     /// The first whole millisecond since the Unix epoch at or after the instant.
+    ///
+    /// ```
+    /// use offbeat_core::Moment;
+    ///
+    /// let just_before = Moment::try_new(-1, 999_999_999)?; // a nanosecond before the Unix epoch
+    /// assert_eq!((just_before.unix_millis_floor(), just_before.unix_millis_ceil()), (-1, 0));
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     #[must_use]
     pub fn unix_millis_ceil(self) -> i64 {
         let more = i64::from(self.0.rem_euclid(NANOS_PER_MILLI) != 0);
@@ -207,6 +263,13 @@ impl Moment {
     }
 
     /// Seconds since the Unix epoch, rounded down, and the nanoseconds after them.
+    ///
+    /// ```
+    /// use offbeat_core::Moment;
+    ///
+    /// let half_before = Moment::from_unix_millis(-500).unwrap();
+    /// assert_eq!(half_before.parts(), (-1, 500_000_000));
+    /// ```
     #[must_use]
     pub fn parts(self) -> (i64, i32) {
         let seconds = i64::try_from(self.0.div_euclid(NANOS_PER_SECOND)).unwrap_or(i64::MAX);

@@ -4,7 +4,7 @@
 use std::num::NonZeroU64;
 
 use offbeat_core::Twister;
-use offbeat_core::kernels::{Kernel, draw, draws, hashes};
+use offbeat_core::placement::simd::{Kernel, draw, draws, hashes};
 use offbeat_core::{Id, Integer, Profile, Reason, Schedule, ScheduleSpec, Span};
 use offbeat_core::{PlacementKind, ids};
 use proptest::prelude::*;

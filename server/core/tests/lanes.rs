@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use offbeat_core::lanes::{
-    Job, LanePolicy, LaneSet, LaneSetSpec, LaneSpec, LaneState, OnTimeout, Outcome, Prediction,
-    RouteWhy, SplitSpec, dispatch,
+    Dispatched, Job, LanePolicy, LaneSet, LaneSetSpec, LaneSpec, LaneState, OnTimeout, Outcome,
+    Prediction, RouteWhy, SplitSpec, dispatch,
 };
 use offbeat_core::{Reason, Span};
 use proptest::prelude::*;
@@ -42,7 +42,7 @@ fn the_timeline_of_the_source() {
     loop {
         let free: Vec<i64> = (0..2).map(|lane| i64::from(!running.contains_key(&lane))).collect();
         let jobs: Vec<Job> = pending.iter().map(|(_, job)| job.clone()).collect();
-        let (placements, failures) = dispatch(&set, &free, &jobs).unwrap();
+        let Dispatched { placements, failures } = dispatch(&set, &free, &jobs).unwrap();
         assert!(failures.is_empty());
         for placement in &placements {
             let (name, job) = pending[placement.job].clone();
@@ -226,7 +226,7 @@ proptest! {
     ) {
         let workers = set.lanes().iter().map(|lane| i64::try_from(lane.workers).unwrap());
         let free: Vec<i64> = workers.zip(busy).map(|(count, busy)| (count - busy).max(0)).collect();
-        let (placements, failures) = dispatch(&set, &free, &jobs).unwrap();
+        let Dispatched { placements, failures } = dispatch(&set, &free, &jobs).unwrap();
         let placed: Vec<(usize, usize)> =
             placements.iter().map(|placed| (placed.job, placed.route.lane)).collect();
         prop_assert_eq!(&placed, &chosen(&set, &free, &jobs));
@@ -237,7 +237,7 @@ proptest! {
         }
         let after_last = |job: &Job| job.timed_out.iter().any(|lane| *lane == set.last());
         let failed: Vec<usize> = (0..jobs.len()).filter(|at| after_last(&jobs[*at])).collect();
-        prop_assert_eq!(failures.iter().map(|(job, _)| *job).collect::<Vec<_>>(), failed);
+        prop_assert_eq!(failures.iter().map(|failed| failed.job).collect::<Vec<_>>(), failed);
     }
 }
 
@@ -256,7 +256,7 @@ fn workers_are_split_by_what_waits() {
     };
     let counts = |states: &[LaneState], workers| {
         split(states, workers)
-            .map(|split| split.iter().map(|(count, _)| *count).collect::<Vec<_>>())
+            .map(|split| split.iter().map(|lane| lane.worker_count).collect::<Vec<_>>())
     };
     let express = state(10, Some(1), None, 0);
     // 10 s against 1,000 s: 10/2 + 1000/4 is the least that four workers reach.
@@ -266,9 +266,9 @@ fn workers_are_split_by_what_waits() {
     // Nobody measured: 60 s of waiting by one worker are a minute of work; a job that nobody
     // knows anything of may run up to the timeout.
     let waited = split(&[express, state(3, None, Some(60), 0)], None).unwrap();
-    assert_eq!(waited[1].1, 60_000_000);
+    assert_eq!(waited[1].workload_micros, 60_000_000);
     let unknown = split(&[express, state(3, None, None, 0)], None).unwrap();
-    assert_eq!(unknown[1].1, 300_000_000);
+    assert_eq!(unknown[1].workload_micros, 300_000_000);
     // Who is busy stays.
     let busy = state(0, Some(1), None, 3);
     assert_eq!(counts(&[busy, state(10, Some(100), None, 0)], None).unwrap(), [3, 1]);
@@ -290,7 +290,7 @@ fn splitting_millions_of_workers_costs_no_more_than_ten() {
         let state = LaneState { pending_count, ..LaneState::default() };
         for worker_count in [None, Some(2), Some(999_983), Some(16 * million)] {
             let split = SplitSpec { worker_count, states: vec![state; 16] }.split(&set).unwrap();
-            let sum: u64 = split.iter().map(|(workers, _)| workers).sum();
+            let sum: u64 = split.iter().map(|lane| lane.worker_count).sum();
             assert_eq!(i64::try_from(sum).unwrap(), worker_count.unwrap_or(16 * million));
         }
     }

@@ -8,7 +8,9 @@
 mod ledger;
 
 use ledger::{EPOCH, Machine, history, machine};
-use offbeat_core::lease::{Lease, LeaseId, LeaseSpec, Leases, Outcome, Settlement, Verdict};
+use offbeat_core::spread::lease::{
+    Lease, LeaseId, LeaseSpec, Leases, Outcome, Settlement, Verdict,
+};
 use rand_mt::Mt64;
 
 fn chooser(seed: u64) -> impl FnMut(usize) -> usize {

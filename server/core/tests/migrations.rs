@@ -202,7 +202,7 @@ fn paths_and_advice() {
         ..ScheduleSpec::every(hours(8))
     })
     .unwrap();
-    assert!(to(&fraction).1.contains("PLACEMENT_HASH"), "{}", to(&fraction).1);
+    assert!(to(&fraction).1.contains("keep the placement, HASH"), "{}", to(&fraction).1);
     let shifted = Schedule::try_new(&ScheduleSpec {
         anchor_time: Some(millis(7_000)),
         slot_count: Some(128),

@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use ledger::{Chooser, Habit, LEASE, World, commit, jobs, sha256, spec, whole};
-use offbeat_core::lease::{Settlement, Verdict};
-use offbeat_core::named::{
+use offbeat_core::rejection::Reason;
+use offbeat_core::spread::lease::{Settlement, Verdict};
+use offbeat_core::spread::named::{
     BytesLeft, Commit, GroupPart, GroupState, NamedSpread, NamedSpreadSpec, Receipt,
 };
-use offbeat_core::rejection::Reason;
 use offbeat_core::spread::{Groups, Spread, SpreadSpec, Turn};
 use rand_mt::Mt64;
 

@@ -16,7 +16,7 @@ use std::path::Path;
 
 use offbeat_core::Twister;
 use offbeat_core::ids;
-use offbeat_core::kernels::{Kernel, draws};
+use offbeat_core::placement::simd::{Kernel, draws};
 use offbeat_core::placement::{self, PlacementKind};
 use offbeat_core::{Id, Integer, Place, Profile, Schedule, ScheduleSpec, Span};
 use serde::Deserialize;

@@ -72,7 +72,7 @@ limits! {
     IDLE_SECONDS = 0..=60, "s", "time to the first request of a connection, and on HTTP/1.1 to the end of the next headers",
         "then the connection is closed; pools should keep theirs for less";
     WRITE_STALL_SECONDS = 0..=10, "s", "time in which a peer takes nothing of its answer",
-        "then the connection is closed; one second if the answer refuses its credentials";
+        "then the connection is closed; a quarter of a second if the answer refuses its credentials";
     KEEPALIVE_SECONDS = 0..=20, "s", "silence of an HTTP/2 peer before it is pinged",
         "no answer within 10 s closes the connection";
     ERROR_RESETS = 1..=1_024, "resets", "resets caused by errors on one connection",

@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use offbeat_proto::status;
@@ -44,13 +45,16 @@ struct Held {
     shared: Shared,
     request: Mutex<Charge>,
     answer: Mutex<Charge>,
+    /// How often the bytes of the request have been given back.
+    released: AtomicU64,
 }
 
 impl Permit {
     /// A request that holds these places.
     #[must_use]
     pub fn new(places: Vec<OwnedSemaphorePermit>, shared: Shared) -> Self {
-        Self(Arc::new(Held { places, shared, request: Mutex::default(), answer: Mutex::default() }))
+        let (request, answer) = (Mutex::default(), Mutex::default());
+        Self(Arc::new(Held { places, shared, request, answer, released: AtomicU64::new(0) }))
     }
 
     /// Counts `bytes` more of the request's message; whether there was room.
@@ -62,6 +66,13 @@ impl Permit {
     /// Gives back the bytes of the request's messages so far: they have been dealt with.
     pub fn release_request(&self) {
         *lock(&self.0.request) = Charge::default();
+        self.0.released.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often that was.
+    #[must_use]
+    pub fn released(&self) -> u64 {
+        self.0.released.load(Ordering::Relaxed)
     }
 
     /// Counts the answer's `bytes`, instead of those before; whether there was room.
@@ -211,7 +222,7 @@ impl<T> Drop for AbortOnDrop<T> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::AtomicBool;
     use std::sync::mpsc;
 
     use super::*;

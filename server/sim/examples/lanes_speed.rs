@@ -7,14 +7,14 @@ use std::time::Instant;
 
 use offbeat_core::lanes::{Job, LaneSetSpec, LaneSpec, OnTimeout, Outcome, dispatch};
 use offbeat_core::{Rejection, Span};
+use offbeat_sim::distribution::Distribution;
 use offbeat_sim::generator::Generator;
 use offbeat_sim::lanes::{PlanSpec, Work, simulate_lanes, simulate_queue};
-use offbeat_sim::run_times::RunTimes;
 
 const ROUTED: u32 = 10_000_000;
 const SIMULATED: usize = 2_000_000;
 
-fn plan(run_times: RunTimes, workers: i64) -> Result<f64, Rejection> {
+fn plan(run_times: Distribution, workers: i64) -> Result<f64, Rejection> {
     #[expect(clippy::cast_precision_loss, reason = "few")]
     let arrival_rate = 0.8 * workers as f64 / run_times.all().first;
     let spec = PlanSpec {
@@ -57,12 +57,16 @@ fn main() -> Result<(), Rejection> {
     let wide =
         LaneSetSpec { lanes: vec![lane(40_000, 1), lane(40_000, 900)], ..LaneSetSpec::default() };
     let begun = Instant::now();
-    let (placed, _) = dispatch(&wide.check()?, &[40_000, 40_000], &jobs)?;
-    assert_eq!(placed.len(), jobs.len());
+    let dispatched = dispatch(&wide.check()?, &[40_000, 40_000], &jobs)?;
+    assert_eq!(dispatched.placements.len(), jobs.len());
     println!("jobs dispatched a second\t{:.0}", 65_536.0 / begun.elapsed().as_secs_f64());
 
     let lognormal = || {
-        RunTimes::of_percentiles(Some(Span::from_millis(135)), Some(Span::from_millis(1_756)), None)
+        Distribution::of_percentiles(
+            Some(Span::from_millis(135)),
+            Some(Span::from_millis(1_756)),
+            None,
+        )
     };
     let work = Work::new(&lognormal()?, 3.2, SIMULATED, 1, 7);
     #[expect(clippy::cast_precision_loss, reason = "few")]
@@ -84,7 +88,7 @@ fn main() -> Result<(), Rejection> {
             plan(lognormal()?, workers)?
         );
         let begun = Instant::now();
-        let run_times = RunTimes::of_samples(&samples)?;
+        let run_times = Distribution::of_samples(&samples)?;
         let read = begun.elapsed().as_secs_f64() * 1e3;
         println!(
             "plan from 100,000 samples, {workers} workers, ms\t{:.0}",

@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use offbeat_core::{Reason, Rejection};
-use offbeat_sim::queue::starts;
+use offbeat_sim::kiefer_wolfowitz::starts;
 use offbeat_sim::scenario::parse;
 use offbeat_sim::world::{Watch, run};
 

@@ -3,12 +3,12 @@
 //! A simulation is a pure function of its arguments and a seed: integer microseconds, a fixed
 //! generator, no logarithm of the platform. The decisions in it are those of `offbeat_core`.
 
+pub mod distribution;
+pub mod formulas;
 pub mod generator;
+pub mod kiefer_wolfowitz;
 pub mod lanes;
 pub mod limits;
-pub mod queue;
-pub mod queueing;
 pub mod results;
-pub mod run_times;
 pub mod scenario;
 pub mod world;

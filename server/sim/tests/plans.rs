@@ -9,11 +9,11 @@
 
 use offbeat_core::Span;
 use offbeat_core::lanes::OnTimeout;
+use offbeat_sim::distribution::Distribution;
 use offbeat_sim::generator::Generator;
 use offbeat_sim::lanes::{Plan, PlanSpec};
-use offbeat_sim::run_times::RunTimes;
 
-fn spec(run_times: RunTimes, arrival_rate: f64, worker_count: i64) -> PlanSpec {
+fn spec(run_times: Distribution, arrival_rate: f64, worker_count: i64) -> PlanSpec {
     PlanSpec {
         run_times,
         arrival_rate,
@@ -26,10 +26,10 @@ fn spec(run_times: RunTimes, arrival_rate: f64, worker_count: i64) -> PlanSpec {
     }
 }
 
-fn samples(count: usize, mut draw: impl FnMut(&mut Generator) -> f64) -> RunTimes {
+fn samples(count: usize, mut draw: impl FnMut(&mut Generator) -> f64) -> Distribution {
     let mut generator = Generator::new(99);
     let samples: Vec<i64> = (0..count).map(|_| (draw(&mut generator) * 1e6) as i64 + 1).collect();
-    RunTimes::of_samples(&samples).unwrap()
+    Distribution::of_samples(&samples).unwrap()
 }
 
 fn slowdowns(plan: &Plan) -> (f64, f64) {
@@ -42,7 +42,7 @@ fn lognormal_work_gets_lanes_that_are_worth_it() {
     // σ = 2, mean 1 s: p90/p50 = e^(2·1.28155).
     let median = Span::from_nanos((1e9 * (-2.0_f64).exp()) as u64);
     let p90 = Span::from_nanos((1e9 * (-2.0_f64 + 2.0 * 1.281_551_565_5).exp()) as u64);
-    let run_times = RunTimes::of_percentiles(Some(median), Some(p90), None).unwrap();
+    let run_times = Distribution::of_percentiles(Some(median), Some(p90), None).unwrap();
     assert!((run_times.all().first - 1.0).abs() < 1e-3);
     let plan = spec(run_times, 3.2, 4).plan().unwrap();
     eprintln!("{:?} {:?}", plan.lanes, plan.rates);

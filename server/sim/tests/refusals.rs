@@ -188,11 +188,11 @@ fn a_lock_that_is_never_released_ends_with_a_reason() {
 /// Figures of the literature: z = 1.28155.
 #[test]
 fn both_lognormal_distributions_are_named() {
-    let (smaller, larger) = offbeat_sim::run_times::lognormal_sigmas(2.0).unwrap();
+    let (smaller, larger) = offbeat_sim::distribution::lognormal_sigmas(2.0).unwrap();
     assert!((smaller - 0.775_5).abs() < 1e-3 && (larger.unwrap() - 1.787_6).abs() < 1e-3);
-    assert!(offbeat_sim::run_times::lognormal_sigmas(2.273).is_some());
-    assert!(offbeat_sim::run_times::lognormal_sigmas(2.274).is_none());
-    assert_eq!(offbeat_sim::run_times::lognormal_sigmas(0.9).unwrap().1, None);
+    assert!(offbeat_sim::distribution::lognormal_sigmas(2.273).is_some());
+    assert!(offbeat_sim::distribution::lognormal_sigmas(2.274).is_none());
+    assert_eq!(offbeat_sim::distribution::lognormal_sigmas(0.9).unwrap().1, None);
     let with = |time: &str| scenario(&BUSY.replacen("{ p50 = \"5s\", p90 = \"20s\" }", time, 1));
     let found = with("{ mean = \"4s\", p90 = \"8s\" }");
     let [note, _] = found.notes.as_slice() else { panic!("{:?}", found.notes) };

@@ -8,13 +8,13 @@
 )]
 
 use offbeat_core::lanes::OnTimeout;
+use offbeat_sim::distribution::Distribution;
+use offbeat_sim::formulas::{mgc_wait, mmc_wait};
 use offbeat_sim::lanes::{Stage, Tags};
-use offbeat_sim::queueing::{mgc_wait, mmc_wait};
-use offbeat_sim::run_times::RunTimes;
 
 /// A bounded Pareto distribution from `low` to `high` seconds, in parts that are even on a
 /// logarithmic scale; each has its exact share, and its mean.
-fn bounded_pareto(alpha: f64, low: f64, high: f64, parts: u32) -> RunTimes {
+fn bounded_pareto(alpha: f64, low: f64, high: f64, parts: u32) -> Distribution {
     let tail = |x: f64| (low / x).powf(alpha);
     let scale = 1.0 - tail(high);
     let at = |part: u32| low * (high / low).powf(f64::from(part) / f64::from(parts));
@@ -29,7 +29,7 @@ fn bounded_pareto(alpha: f64, low: f64, high: f64, parts: u32) -> RunTimes {
             ((mass / share * 1e6) as u64, share)
         })
         .collect();
-    RunTimes::weighted(parts.into_iter())
+    Distribution::weighted(parts.into_iter())
 }
 
 /// The lowest value at which the mean is 3,000 s, by halving.
@@ -52,7 +52,7 @@ fn close(figure: f64, expected: f64, tolerance: f64) {
 }
 
 /// Two hosts, mean 3,000 s, longest 10^10 s: the setting of Harchol-Balter's paper.
-fn two_hosts(run_times: &RunTimes, load: f64, cutoff: f64) -> f64 {
+fn two_hosts(run_times: &Distribution, load: f64, cutoff: f64) -> f64 {
     let tags = Tags::new(run_times, 2.0 * load / 3_000.0, 1, OnTimeout::Abort);
     let timeout = (cutoff * 1e6) as u64;
     let until = run_times.place(timeout);
@@ -71,7 +71,7 @@ fn tags_has_the_slowdowns_of_the_literature() {
     close(run_times.all().first, 3_000.0, 1e-6);
     close(two_hosts(&run_times, 0.5, 59_280.0), 23.66, 0.02);
     // No cutoff is better than that one.
-    let least = |run_times: &RunTimes, load: f64| {
+    let least = |run_times: &Distribution, load: f64| {
         let cutoffs = (0..400).map(|step| 1_000.0 * (1e4_f64).powf(f64::from(step) / 400.0));
         cutoffs.map(|cutoff| two_hosts(run_times, load, cutoff)).fold(f64::INFINITY, f64::min)
     };
@@ -87,7 +87,7 @@ fn without_a_second_lane_it_is_the_formula_of_a_queue() {
     let count = 200_000_u32;
     let value = |k: u32| -2.0 * (1.0 - (f64::from(k) + 0.5) / f64::from(count)).ln();
     let run_times =
-        RunTimes::weighted((0..count).map(move |k| (((value(k)) * 1e6) as u64 + 1, 1.0)));
+        Distribution::weighted((0..count).map(move |k| (((value(k)) * 1e6) as u64 + 1, 1.0)));
     let all = run_times.all();
     let rate = 1.6;
     let tags = Tags::new(&run_times, rate, 1_000_000, OnTimeout::Abort);
@@ -113,7 +113,7 @@ fn without_a_second_lane_it_is_the_formula_of_a_queue() {
 
 #[test]
 fn suspended_work_is_not_done_twice() {
-    let run_times = RunTimes::weighted([(1_000_000, 9.0), (100_000_000, 1.0)].into_iter());
+    let run_times = Distribution::weighted([(1_000_000, 9.0), (100_000_000, 1.0)].into_iter());
     let lanes = [
         Stage { workers: 1, until: 1, timeout: 1_000_000 },
         Stage { workers: 1, until: 2, timeout: u64::MAX },
@@ -129,7 +129,7 @@ fn suspended_work_is_not_done_twice() {
 /// Where nobody waits, what is lost is the attempt in the express lane.
 #[test]
 fn an_aborted_attempt_is_lost_time() {
-    let run_times = RunTimes::weighted([(1_000_000, 9.0), (100_000_000, 1.0)].into_iter());
+    let run_times = Distribution::weighted([(1_000_000, 9.0), (100_000_000, 1.0)].into_iter());
     let lanes = [
         Stage { workers: 1, until: 1, timeout: 50_000_000 },
         Stage { workers: 1, until: 2, timeout: u64::MAX },

@@ -9,10 +9,10 @@
 
 use std::path::Path;
 
+use offbeat_sim::distribution::{Distribution, Draw};
+use offbeat_sim::formulas::{mgc_wait, mmc_wait};
 use offbeat_sim::generator::Generator;
-use offbeat_sim::queue::starts;
-use offbeat_sim::queueing::{mgc_wait, mmc_wait};
-use offbeat_sim::run_times::{Draw, RunTimes};
+use offbeat_sim::kiefer_wolfowitz::starts;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ fn starts_are_those_of_ciw() {
 }
 
 /// The mean wait of so many jobs in batches, and its 99.9 % confidence interval.
-fn batch_means(workers: usize, rate: f64, run_times: &RunTimes, seed: u64) -> (f64, f64) {
+fn batch_means(workers: usize, rate: f64, run_times: &Distribution, seed: u64) -> (f64, f64) {
     const BATCHES: usize = 40;
     const BATCH: usize = 100_000;
     let (mut generator, draw) = (Generator::new(seed), Draw::new(run_times));
@@ -68,8 +68,8 @@ fn batch_means(workers: usize, rate: f64, run_times: &RunTimes, seed: u64) -> (f
 
 #[test]
 fn waits_are_those_of_theory() {
-    let exponential = RunTimes::exponential(1_000_000);
-    let constant = RunTimes::weighted([(1_000_000, 1.0)].into_iter());
+    let exponential = Distribution::exponential(1_000_000);
+    let constant = Distribution::weighted([(1_000_000, 1.0)].into_iter());
     for (workers, load, expected) in
         [(4_usize, 3.2, 0.745_541), (15, 13.5, 0.401_753), (20, 19.0, 0.755_401)]
     {
@@ -80,7 +80,7 @@ fn waits_are_those_of_theory() {
     }
     let (mean, width) = batch_means(1, 0.8, &constant, 7);
     assert!((mean - 2.0).abs() < width, "M/D/1: {mean} ± {width}");
-    let two = RunTimes::weighted([(500_000, 9.0), (5_500_000, 1.0)].into_iter());
+    let two = Distribution::weighted([(500_000, 9.0), (5_500_000, 1.0)].into_iter());
     let all = two.all();
     let expected = mgc_wait(1, 0.7, all.first, all.second);
     let (mean, width) = batch_means(1, 0.7, &two, 7);
@@ -95,7 +95,7 @@ proptest! {
     fn draws_have_their_distribution(
         values in prop::collection::btree_map(1_u64..1_000_000, 1_u32..100, 1..40), seed in any::<u64>(),
     ) {
-        let run_times = RunTimes::weighted(values.iter().map(|(v, w)| (*v, f64::from(*w))));
+        let run_times = Distribution::weighted(values.iter().map(|(v, w)| (*v, f64::from(*w))));
         let (draw, mut generator) = (Draw::new(&run_times), Generator::new(seed));
         let mut counts: std::collections::BTreeMap<u64, f64> = values.keys().map(|v| (*v, 0.0)).collect();
         let n = 20_000;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use offbeat_core::{Reason, Rejection};
+use offbeat_sim::kiefer_wolfowitz::starts;
 use offbeat_sim::limits::SCENARIO_WORKERS;
-use offbeat_sim::queue::starts;
 
 use crate::failure::Failure;
 use offbeat_text::parse_count;

@@ -6,6 +6,7 @@
 use core::ops::Range;
 
 use super::unit::CalendarUnit;
+use super::wall::{UtcOffset, Wall};
 use super::zone::Zone;
 
 /// How time is cut into units.
@@ -20,9 +21,7 @@ pub(crate) enum Axis {
     },
     /// By the wall clock of a zone.
     Calendar {
-        /// Into which units.
         unit: CalendarUnit,
-        /// Whose clock.
         zone: Zone,
         /// Ticks in a second.
         rate: i64,
@@ -59,8 +58,8 @@ impl Axis {
 
     /// The wall-clock time at which a unit starts; far from the years 1 to 9999, one that is
     /// further away still.
-    pub(crate) fn start(&self, number: i64) -> i64 {
-        match self {
+    pub(crate) fn start(&self, number: i64) -> Wall {
+        Wall(match self {
             Self::Period { ticks, anchor } => {
                 anchor.saturating_add(number.saturating_mul(ticks.cast_signed()))
             }
@@ -68,7 +67,7 @@ impl Axis {
                 let number = number.clamp(-MOST_UNITS, MOST_UNITS);
                 unit.first_day(number) * SECONDS_PER_DAY * rate
             }
-        }
+        })
     }
 
     /// The length of a unit by the wall clock.
@@ -115,7 +114,8 @@ impl Axis {
     }
 
     /// The unit that holds a wall-clock time.
-    pub(crate) fn holding(&self, wall: i64) -> i64 {
+    pub(crate) fn holding(&self, wall: Wall) -> i64 {
+        let Wall(wall) = wall;
         match self {
             Self::Period { ticks, anchor } => (wall - anchor).div_euclid(ticks.cast_signed()),
             Self::Calendar { unit, rate, .. } => {
@@ -126,40 +126,41 @@ impl Axis {
 
     /// The offsets in force in the instants [`from`, `to`): since when, and how far the wall
     /// clock is ahead of UTC.
-    pub(crate) fn offsets(&self, from: i64, to: i64) -> Vec<(i64, i64)> {
-        self.in_seconds(from, to, Zone::offsets)
+    pub(crate) fn offsets(&self, from: i64, to: i64) -> Vec<(i64, UtcOffset)> {
+        let Self::Calendar { zone, rate, .. } = self else {
+            return vec![(from, UtcOffset(0))];
+        };
+        let offsets = zone.offsets(from.div_euclid(*rate), behind(to, *rate)).into_iter();
+        let in_ticks = |(since, offset): (i64, UtcOffset)| {
+            ((since * rate).max(from), UtcOffset(offset.0 * rate))
+        };
+        offsets.map(in_ticks).collect()
     }
 
     /// The offsets by which the wall-clock times [`from`, `to`) become instants: see
     /// [`Zone::wall_offsets`].
-    pub(crate) fn wall_offsets(&self, from: i64, to: i64) -> Vec<(i64, i64)> {
-        self.in_seconds(from, to, Zone::wall_offsets)
-    }
-
-    fn in_seconds(
-        &self,
-        from: i64,
-        to: i64,
-        offsets: impl Fn(&Zone, i64, i64) -> Vec<(i64, i64)>,
-    ) -> Vec<(i64, i64)> {
+    pub(crate) fn wall_offsets(&self, from: Wall, to: Wall) -> Vec<(Wall, UtcOffset)> {
         let Self::Calendar { zone, rate, .. } = self else {
-            return vec![(from, 0)];
+            return vec![(from, UtcOffset(0))];
         };
-        let behind = -(-to).div_euclid(*rate);
-        let in_ticks = |(since, offset): (i64, i64)| ((since * rate).max(from), offset * rate);
-        offsets(zone, from.div_euclid(*rate), behind).into_iter().map(in_ticks).collect()
+        let seconds = (Wall(from.0.div_euclid(*rate)), Wall(behind(to.0, *rate)));
+        let offsets = zone.wall_offsets(seconds.0, seconds.1).into_iter();
+        let in_ticks = |(since, offset): (Wall, UtcOffset)| {
+            (Wall(since.0 * rate).max(from), UtcOffset(offset.0 * rate))
+        };
+        offsets.map(in_ticks).collect()
     }
 
     /// What the wall clock shows at an instant.
-    pub(crate) fn wall_at(&self, instant: i64) -> i64 {
-        self.offsets(instant, instant + 1).first().map_or(instant, |(_, offset)| instant + offset)
+    pub(crate) fn wall_at(&self, instant: i64) -> Wall {
+        let offsets = self.offsets(instant, instant + 1);
+        instant + offsets.first().map_or(UtcOffset(0), |(_, offset)| *offset)
     }
 
     /// The instant that a wall-clock time means.
-    pub(crate) fn instant_of(&self, wall: i64) -> i64 {
-        self.wall_offsets(wall, wall.saturating_add(1))
-            .first()
-            .map_or(wall, |(_, offset)| wall - offset)
+    pub(crate) fn instant_of(&self, wall: Wall) -> i64 {
+        let offsets = self.wall_offsets(wall, wall + 1);
+        wall - offsets.first().map_or(UtcOffset(0), |(_, offset)| *offset)
     }
 
     /// The unit that an instant lies in: the last that starts at or before it.
@@ -188,7 +189,7 @@ impl Axis {
         }
         let offsets = self.offsets(from, to);
         let ends = offsets.iter().skip(1).map(|(since, _)| *since).chain([to]);
-        for ((since, offset), end) in offsets.iter().zip(ends) {
+        for (&(since, offset), end) in offsets.iter().zip(ends) {
             let (low, high) = (since + offset, end + offset);
             let mut number = self.holding(low);
             while self.start(number) < high {
@@ -204,4 +205,9 @@ impl Axis {
             }
         }
     }
+}
+
+/// The first second at or after a tick.
+const fn behind(ticks: i64, rate: i64) -> i64 {
+    -(-ticks).div_euclid(rate)
 }

@@ -7,14 +7,14 @@ use super::spec::{CalendarSpec, CycleWindow, ExclusionPolicy, ExclusionSpec, Exc
 use super::unit::CalendarUnit;
 use crate::time::{Moment, Span};
 
-/// A checked exclusion.
+/// An exclusion that was checked, in ticks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Exclusion {
     pub(crate) times: Times,
     pub(crate) policy: ExclusionPolicy,
 }
 
-/// When, in ticks.
+/// The instants of an exclusion, or the parts of a unit of a calendar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Times {
     Dated(Range<i64>),
@@ -76,9 +76,7 @@ impl Exclusion {
 /// A span of instants at which nothing may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ExcludedSpan {
-    /// Inclusive.
     pub(crate) start: i64,
-    /// Exclusive.
     pub(crate) end: i64,
     /// What becomes of the runs. Spans that defer do not touch one another.
     pub(crate) policy: ExclusionPolicy,
@@ -119,10 +117,10 @@ pub(crate) fn counted_excluded(
     (all, count)
 }
 
-/// The same instants as spans in order that neither overlap nor touch.
-pub(crate) fn merged(mut spans: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
+/// The same as spans in order that neither overlap nor touch.
+pub(crate) fn merged<T: Copy + Ord>(mut spans: Vec<(T, T)>) -> Vec<(T, T)> {
     spans.sort_unstable();
-    let mut merged: Vec<(i64, i64)> = Vec::with_capacity(spans.len());
+    let mut merged: Vec<(T, T)> = Vec::with_capacity(spans.len());
     for (start, end) in spans {
         match merged.last_mut() {
             Some(last) if start <= last.1 => last.1 = last.1.max(end),

@@ -9,7 +9,6 @@ use super::axis::Axis;
 pub(crate) struct Segment {
     /// The first of them, counted over the cycle's active ticks.
     pub(crate) offset: u64,
-    /// How many.
     pub(crate) ticks: u64,
     /// From the start of the cycle to the first, by the wall clock.
     pub(crate) wall: u64,
@@ -49,7 +48,6 @@ impl Segment {
 /// an hour, two segments share instants: the times that it skips, and those that it shows then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CycleMap {
-    /// The cycle.
     pub(crate) index: i64,
     /// Active ticks in it.
     pub(crate) active_ticks: u64,
@@ -84,7 +82,7 @@ impl CycleMap {
                         offset: active_ticks,
                         ticks,
                         wall,
-                        instant: from - offset,
+                        instant: from - *offset,
                     });
                     active_ticks += ticks;
                 }

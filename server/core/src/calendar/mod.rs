@@ -16,6 +16,7 @@ mod slots;
 mod spec;
 mod timeline;
 mod unit;
+mod wall;
 mod window;
 mod zone;
 
@@ -26,7 +27,7 @@ pub use unit::CalendarUnit;
 
 pub(crate) use axis::Axis;
 pub(crate) use budget::Budget;
-pub(crate) use exclusions::{Exclusion, Times};
+pub(crate) use exclusions::{Exclusion, Times, merged};
 pub(crate) use plan::{CyclePlan, active_ticks};
 pub(crate) use shares::shares;
 pub(crate) use slots::{SlotSpan, running_at, starting_from, starting_in};

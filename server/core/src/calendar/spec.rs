@@ -24,7 +24,7 @@ pub struct CycleWindow {
 /// Times at which nothing may start, as a caller describes them, not yet checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExclusionSpec {
-    /// When.
+    /// The times at which nothing may start.
     pub times: ExclusionTimes,
     /// What becomes of the runs.
     pub policy: ExclusionPolicy,
@@ -35,9 +35,9 @@ pub struct ExclusionSpec {
 pub enum ExclusionTimes {
     /// [`start`, `end`), once; both on a tick.
     Dated {
-        /// Inclusive.
+        /// The first instant that is excluded.
         start: Moment,
-        /// Exclusive; after `start`.
+        /// The first instant that is not excluded any more; after `start`.
         end: Moment,
     },
     /// Every instant whose wall clock shows a time in the window: of an hour that comes

@@ -11,11 +11,9 @@ use super::spec::ExclusionPolicy;
 /// What becomes of a regular run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunFate {
-    /// It happens.
     Regular,
     /// It happens at this instant.
     Deferred(i64),
-    /// It does not happen.
     Skipped,
 }
 
@@ -27,11 +25,11 @@ pub(crate) enum RunFate {
 struct Deferral {
     /// Runs before the span, among all that are deferred.
     first_run: u64,
-    /// m.
+    /// m: the runs that the span holds.
     runs: u64,
     /// Usable ticks before the span's end.
     first_tick: u64,
-    /// L.
+    /// L: the usable ticks that they go to.
     ticks: u64,
 }
 

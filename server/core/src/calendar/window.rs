@@ -10,7 +10,6 @@ use super::timeline::Timeline;
 pub(crate) struct ActiveTicks {
     /// How many the cycle has.
     pub(crate) of: u64,
-    /// Which.
     pub(crate) ticks: Range<u64>,
 }
 

@@ -1,10 +1,12 @@
 //! Time zones: the offsets of a wall clock from UTC.
 
 use jiff::Timestamp;
-use jiff::tz::{TimeZone, TimeZoneDatabase};
+use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
+
+use super::wall::{UtcOffset, Wall};
 
 /// No wall clock differs more from UTC, in seconds.
-pub(crate) const MAX_UTC_OFFSET: i64 = 26 * 3_600;
+const MAX_UTC_OFFSET: UtcOffset = UtcOffset(26 * 3_600);
 
 /// A time zone of the IANA database that is built in: no file of the machine is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,13 +30,13 @@ impl Zone {
 
     /// The offsets in force in [`from`, `to`), in seconds since the Unix epoch: since when, and
     /// how many seconds the wall clock is ahead of UTC. The first begins at `from`.
-    pub(crate) fn offsets(&self, from: i64, to: i64) -> Vec<(i64, i64)> {
+    pub(crate) fn offsets(&self, from: i64, to: i64) -> Vec<(i64, UtcOffset)> {
         let start = timestamp(from);
-        let mut offset = i64::from(self.rules.to_offset(start).seconds());
+        let seconds = |offset: Offset| UtcOffset(offset.seconds().into());
+        let mut offset = seconds(self.rules.to_offset(start));
         let mut offsets = vec![(from, offset)];
         for transition in self.rules.following(start) {
-            let (since, next) =
-                (transition.timestamp().as_second(), i64::from(transition.offset().seconds()));
+            let (since, next) = (transition.timestamp().as_second(), seconds(transition.offset()));
             if since >= to {
                 break;
             }
@@ -52,12 +54,12 @@ impl Zone {
     /// A time that a change skips keeps the offset before the change, and so becomes an
     /// instant later by what is skipped; a time that comes twice means the first. Either way
     /// the new offset counts from the later of the two times that the clock shows at the change.
-    pub(crate) fn wall_offsets(&self, from: i64, to: i64) -> Vec<(i64, i64)> {
-        let all = self.offsets(from - MAX_UTC_OFFSET, to + MAX_UTC_OFFSET);
-        let mut offsets: Vec<(i64, i64)> = Vec::new();
-        let mut before = None;
+    pub(crate) fn wall_offsets(&self, from: Wall, to: Wall) -> Vec<(Wall, UtcOffset)> {
+        let all = self.offsets(from - MAX_UTC_OFFSET, to - UtcOffset(-MAX_UTC_OFFSET.0));
+        let mut offsets: Vec<(Wall, UtcOffset)> = Vec::new();
+        let mut before: Option<UtcOffset> = None;
         for (since, offset) in all {
-            let wall = before.map_or(from, |before: i64| since + before.max(offset)).max(from);
+            let wall = before.map_or(from, |before| since + before.max(offset)).max(from);
             before = Some(offset);
             if wall >= to {
                 break;
@@ -98,14 +100,16 @@ mod tests {
         for name in TimeZoneDatabase::bundled().available() {
             let Some(zone) = Zone::named(name.as_str()) else { continue };
             for pair in zone.offsets(first, last).windows(2) {
-                let [(_, before), (at, after)] = pair else { continue };
+                let [(_, before), (at, after)] = *pair else { continue };
                 changes += 1;
-                let low = at + before.min(after) - 100_000;
+                let low = at + before.min(after) + -100_000;
                 let walls = zone.wall_offsets(low, low + 300_000);
                 for edge in [at + before, at + after] {
-                    for wall in [edge - 1, edge, edge + 1, edge - 1_800, edge + 1_800] {
-                        let segment = walls.iter().rev().find(|(since, _)| *since <= wall).unwrap();
-                        assert_eq!(wall - segment.1, compatible(&zone, wall), "{name} {wall}");
+                    for ticks in [-1, 0, 1, -1_800, 1_800] {
+                        let wall = edge + ticks;
+                        let (_, offset) =
+                            walls.iter().rev().find(|(since, _)| *since <= wall).unwrap();
+                        assert_eq!(wall - *offset, compatible(&zone, wall.0), "{name} {wall:?}");
                     }
                 }
             }

@@ -7,6 +7,15 @@ use super::Id;
 /// The first 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID).
 ///
 /// MD5 (RFC 1321) because every database has it; it guards nothing.
+///
+/// ```
+/// use offbeat_core::{Id, ids};
+///
+/// // As `md5sum` has it: printf 'saltacme' | md5sum
+/// let hash = ids::hash("salt", &Id::text("acme")?);
+/// assert_eq!(hash, ids::hash("", &Id::text("saltacme")?));
+/// # Ok::<(), offbeat_core::Rejection>(())
+/// ```
 #[must_use]
 pub fn hash(salt: &str, id: &Id<'_>) -> u64 {
     (digest(salt, id) >> 64) as u64

@@ -37,7 +37,7 @@ pub enum Id<'a> {
 pub struct Text<'a>(&'a str);
 
 impl<'a> Text<'a> {
-    /// The text.
+    /// The text, of at most 1 KiB.
     #[must_use]
     pub const fn get(self) -> &'a str {
         self.0
@@ -49,7 +49,7 @@ impl<'a> Text<'a> {
 pub struct Fraction(f64);
 
 impl Fraction {
-    /// The fraction.
+    /// The fraction, in [0, 1).
     #[must_use]
     pub const fn get(self) -> f64 {
         self.0
@@ -61,6 +61,14 @@ impl<'a> Id<'a> {
     ///
     /// # Errors
     /// When `text` is neither; braces and `urn:uuid:` are not taken.
+    ///
+    /// ```
+    /// use offbeat_core::Id;
+    ///
+    /// let id = Id::uuid("0190D7A211117ABC8DEF0123456789AB")?;
+    /// assert_eq!(id.to_string(), "0190d7a2-1111-7abc-8def-0123456789ab");
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn uuid(text: &str) -> Result<Self, Rejection> {
         let refused = || {
             Rejection::new(
@@ -93,6 +101,14 @@ impl<'a> Id<'a> {
     ///
     /// # Errors
     /// When `text` is not canonical decimal, or its magnitude needs more than 128 bits.
+    ///
+    /// ```
+    /// use offbeat_core::Id;
+    ///
+    /// assert_eq!(Id::decimal("-42")?, Id::Integer((-42_i64).into()));
+    /// assert!(Id::decimal("007").is_err(), "one number has one text");
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn decimal(text: &str) -> Result<Self, Rejection> {
         Integer::parse(text).map(Self::Integer)
     }
@@ -101,6 +117,13 @@ impl<'a> Id<'a> {
     ///
     /// # Errors
     /// When it is longer than 1 KiB.
+    ///
+    /// ```
+    /// use offbeat_core::Id;
+    ///
+    /// assert!(Id::text("acme-corp").is_ok());
+    /// assert!(Id::text(&"x".repeat(1_025)).is_err());
+    /// ```
     pub fn text(text: &'a str) -> Result<Self, Rejection> {
         if text.len() > TEXT_ID.max_size() {
             return Err(Rejection::new(
@@ -113,10 +136,18 @@ impl<'a> Id<'a> {
         Ok(Self::Text(Text(text)))
     }
 
-    /// Takes a fraction.
+    /// Takes a fraction of the cycle that the caller stored.
     ///
     /// # Errors
     /// When it is not in [0, 1), or not a number.
+    ///
+    /// ```
+    /// use offbeat_core::Id;
+    ///
+    /// assert_eq!(Id::fraction(0.5)?.to_string(), "3fe0000000000000");
+    /// assert!(Id::fraction(1.0).is_err());
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn fraction(fraction: f64) -> Result<Self, Rejection> {
         if !(0.0..1.0).contains(&fraction) {
             let allowed = "must be a fraction of the cycle in [0, 1)";
@@ -224,6 +255,13 @@ impl Integer {
 }
 
 /// Whether `text` is how a decimal integer is written canonically, of any size.
+///
+/// ```
+/// use offbeat_core::ids::is_canonical_decimal;
+///
+/// assert!(is_canonical_decimal("-10"));
+/// assert!(!is_canonical_decimal("-0") && !is_canonical_decimal("+1"));
+/// ```
 #[must_use]
 pub fn is_canonical_decimal(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);

@@ -9,6 +9,13 @@ use crate::rejection::{Reason, Rejection};
 ///
 /// # Errors
 /// When one is out of range or a repetition; the field is `[3].name`.
+///
+/// ```
+/// use offbeat_core::ids::check_names;
+///
+/// let refused = check_names(["import", "export", "import"]).unwrap_err();
+/// assert_eq!(refused.field, "[2].name");
+/// ```
 pub fn check_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(), Rejection> {
     let mut places = BTreeMap::new();
     for (place, name) in names.into_iter().enumerate() {
@@ -35,6 +42,14 @@ pub fn check_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(), R
 ///
 /// # Errors
 /// When not, naming `field`.
+///
+/// ```
+/// use offbeat_core::ids::check_part;
+/// use offbeat_core::limits::KIND_NAME;
+///
+/// assert!(check_part("kind", "bank-sync.v2", KIND_NAME).is_ok());
+/// assert!(check_part("kind", "bank/sync", KIND_NAME).is_err());
+/// ```
 pub fn check_part(field: &str, name: &str, limit: Limit) -> Result<(), Rejection> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     if limit.allows(name.len() as i128) && name.bytes().all(is_plain) {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::route::{Prediction, Route, RouteWhy};
+use super::route::{Entry, Prediction, Route, RouteWhy};
 use super::spec::{LanePolicy, LaneSet};
 use crate::rejection::{Reason, Rejection};
 
@@ -92,19 +92,31 @@ pub struct Placement {
     pub route: Route,
 }
 
-/// Places jobs on free workers; `free` says how many each lane has. Returns the placements in the
-/// order of choice, and of each job that has failed for good its place and its last lane.
+/// A job that has failed for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FailedJob {
+    /// Its place in the list of jobs.
+    pub job: usize,
+    /// The last lane that it could run in, whose timeout it reached.
+    pub lane: usize,
+}
+
+/// What becomes of jobs; those in neither list wait on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dispatched {
+    /// In the order of choice.
+    pub placements: Vec<Placement>,
+    /// In the order of the list of jobs.
+    pub failures: Vec<FailedJob>,
+}
+
+/// Places jobs on free workers; `free` says how many each lane has.
 ///
 /// Untried jobs wait in the order of their slowness, then in that of the list.
 ///
 /// # Errors
 /// When there are more free workers than workers, or a job is refused: `jobs[2].prediction`.
-#[expect(clippy::type_complexity, reason = "two lists")]
-pub fn dispatch(
-    lanes: &LaneSet,
-    free: &[i64],
-    jobs: &[Job],
-) -> Result<(Vec<Placement>, Vec<(usize, usize)>), Rejection> {
+pub fn dispatch(lanes: &LaneSet, free: &[i64], jobs: &[Job]) -> Result<Dispatched, Rejection> {
     let free = check_free(lanes, free)?;
     let mut entries = Vec::with_capacity(jobs.len());
     for (place, job) in jobs.iter().enumerate() {
@@ -121,12 +133,14 @@ pub fn dispatch(
     let mut refused_express =
         Dispatcher { policy: LanePolicy::SlowFirst, ..Dispatcher::new(lanes) };
     let mut failures = Vec::new();
-    for (_, place) in order {
-        match entries.get(place) {
+    for (_, job) in order {
+        match entries.get(job).copied() {
             // Refused the express lane, yet untried: nobody prefers it to other untried jobs.
-            Some(Ok((lane, RouteWhy::PredictedSlow))) => refused_express.push(place, *lane),
-            Some(Ok((lane, _))) => waiting.push(place, *lane),
-            Some(Err(lane)) => failures.push((place, *lane)),
+            Some(Entry::Lane { lane, why: RouteWhy::PredictedSlow }) => {
+                refused_express.push(job, lane);
+            }
+            Some(Entry::Lane { lane, .. }) => waiting.push(job, lane),
+            Some(Entry::Failed { lane }) => failures.push(FailedJob { job, lane }),
             None => {}
         }
     }
@@ -138,13 +152,13 @@ pub fn dispatch(
             let Some(job) = taken else { break };
             let timeouts = jobs.get(job).map_or(0, |job| job.timed_out.len());
             let why = match entries.get(job) {
-                Some(Ok((entry, why))) if *entry == lane => *why,
+                Some(Entry::Lane { lane: entry, why }) if *entry == lane => *why,
                 _ => RouteWhy::IdleWorker,
             };
             placements.push(Placement { job, route: lanes.route_in(lane, timeouts, why) });
         }
     }
-    Ok((placements, failures))
+    Ok(Dispatched { placements, failures })
 }
 
 fn check_free(lanes: &LaneSet, free: &[i64]) -> Result<Vec<u64>, Rejection> {

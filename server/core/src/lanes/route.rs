@@ -55,6 +55,15 @@ pub enum Outcome {
     },
 }
 
+/// Which lanes may take a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// This one, the fastest, and those that are slower.
+    Lane { lane: usize, why: RouteWhy },
+    /// None: it reached the timeout of the last lane that it could run in.
+    Failed { lane: usize },
+}
+
 impl LaneSet {
     /// Where a job's next attempt runs, of which the attempts in `timed_out` reached the timeout.
     ///
@@ -65,19 +74,18 @@ impl LaneSet {
         timed_out: &[usize],
         prediction: Option<Prediction>,
     ) -> Result<Outcome, Rejection> {
-        let entry = self.entry(timed_out, prediction)?;
-        Ok(entry.map_or_else(
-            |lane| Outcome::Failed { lane },
-            |(lane, why)| Outcome::Route(self.route_in(lane, timed_out.len(), why)),
-        ))
+        Ok(match self.entry(timed_out, prediction)? {
+            Entry::Lane { lane, why } => Outcome::Route(self.route_in(lane, timed_out.len(), why)),
+            Entry::Failed { lane } => Outcome::Failed { lane },
+        })
     }
 
-    /// The fastest lane that may take a job, and why; or the lane after which it has failed.
+    /// Which lanes may take a job.
     pub(super) fn entry(
         &self,
         timed_out: &[usize],
         prediction: Option<Prediction>,
-    ) -> Result<Result<(usize, RouteWhy), usize>, Rejection> {
+    ) -> Result<Entry, Rejection> {
         let predicted = self.predicted(prediction)?;
         let slowest = timed_out.iter().copied().max();
         if let Some((at, _)) = timed_out.iter().enumerate().find(|(_, lane)| **lane > self.last()) {
@@ -86,11 +94,12 @@ impl LaneSet {
             return Err(Rejection::new(Reason::OutOfRange, field, "another", allowed));
         }
         Ok(match slowest {
-            Some(slowest) => {
-                self.after(slowest).map(|lane| (lane, RouteWhy::Demoted)).ok_or(slowest)
-            }
-            None if predicted > 0 => Ok((predicted, RouteWhy::PredictedSlow)),
-            None => Ok((0, RouteWhy::Untried)),
+            Some(slowest) => match self.after(slowest) {
+                Some(lane) => Entry::Lane { lane, why: RouteWhy::Demoted },
+                None => Entry::Failed { lane: slowest },
+            },
+            None if predicted > 0 => Entry::Lane { lane: predicted, why: RouteWhy::PredictedSlow },
+            None => Entry::Lane { lane: 0, why: RouteWhy::Untried },
         })
     }
 

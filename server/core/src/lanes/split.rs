@@ -28,16 +28,25 @@ pub struct SplitSpec {
     pub states: Vec<LaneState>,
 }
 
+/// What a lane gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaneAllocation {
+    /// Its workers.
+    pub worker_count: u64,
+    /// The work that waits for it, in microseconds, by which it got them.
+    pub workload_micros: u64,
+}
+
 /// Without any timeout, an attempt is taken to last so many times the timeout before.
 const BEYOND_LAST_TIMEOUT: u64 = 10;
 
 impl SplitSpec {
-    /// The workers of each lane, and the work in microseconds that was reckoned with: Σ work /
-    /// (workers + 1) is the smallest there is. The express and the slow lane keep at least one.
+    /// The workers of each lane, so that Σ work / (workers + 1) is the smallest there is. The
+    /// express and the slow lane keep at least one. The cost grows with the lanes alone.
     ///
     /// # Errors
     /// When a number is out of its range, or more workers are busy than there shall be.
-    pub fn split(&self, lanes: &LaneSet) -> Result<Vec<(u64, u64)>, Rejection> {
+    pub fn split(&self, lanes: &LaneSet) -> Result<Vec<LaneAllocation>, Rejection> {
         let now: u64 = lanes.lanes().iter().map(|lane| lane.workers).sum();
         let workers = self.worker_count.unwrap_or(i64::try_from(now).unwrap_or(i64::MAX));
         let workers = in_range("worker_count", workers, SPLIT_WORKERS)?;
@@ -57,8 +66,11 @@ impl SplitSpec {
             return Err(Rejection::new(Reason::Contradictory, "worker_count", workers, allowed));
         }
         let counts = allocate(Rule::MinimumScore, &shares, workers);
-        let micros = shares.iter().map(|share| u64::try_from(share.workload).unwrap_or(u64::MAX));
-        Ok(counts.into_iter().zip(micros).collect())
+        let allocation = |(worker_count, share): (u64, &Share)| LaneAllocation {
+            worker_count,
+            workload_micros: u64::try_from(share.workload).unwrap_or(u64::MAX),
+        };
+        Ok(counts.into_iter().zip(&shares).map(allocation).collect())
     }
 }
 

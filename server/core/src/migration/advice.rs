@@ -85,13 +85,13 @@ impl Migration<'_> {
                 shorten(salt)
             ),
             (Placement::Twister { .. }, Placement::Twister { .. }) => format!(
-                "keep the period, the slot_count of {}, bucket_count and profile: PLACEMENT_TWISTER \
-                 places anew when one of them changes, where PLACEMENT_HASH keeps each ID's share of \
+                "keep the period, the slot_count of {}, bucket_count and profile: TWISTER \
+                 gives IDs new places when one of them changes, where HASH keeps each ID's share of \
                  the cycle",
                 self.old.slot_count()
             ),
             (old, _) => format!(
-                "keep the placement, PLACEMENT_{}: IDs have new places under any other",
+                "keep the placement, {}: IDs have new places under any other",
                 old.kind().name()
             ),
         }

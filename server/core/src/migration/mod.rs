@@ -33,6 +33,20 @@ pub enum Path {
 }
 
 /// A change of schedule.
+///
+/// ```
+/// use offbeat_core::migration::{Migration, Path};
+/// use offbeat_core::{Moment, Schedule, ScheduleSpec, Span};
+///
+/// let every = |hours: i64| Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(hours * 3_600)));
+/// let (old, new) = (every(8)?, every(24)?);
+/// let migration = Migration::try_new(&old, &new, Moment::UNIX_EPOCH, None)?;
+/// assert_eq!(migration.path(), Path::SameOrder);
+/// let hash = 1 << 63; // half a cycle: 04:00, then 12:00
+/// let crossing = migration.crossing(&old.place_of_hash(hash), &new.place_of_hash(hash))?;
+/// assert_eq!(crossing.gap(), Span::from_seconds(16 * 3_600));
+/// # Ok::<(), offbeat_core::Rejection>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Migration<'a> {
     old: &'a Schedule,

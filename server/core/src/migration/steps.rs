@@ -25,11 +25,11 @@ const STEPS_A_CYCLE: u32 = 1_024;
 pub struct Step {
     /// When the span starts.
     pub start: Moment,
-    /// When it ends.
+    /// When the step ends; exclusive.
     pub end: Moment,
     /// Whether the new schedule runs them.
     pub by_new: bool,
-    /// The rows.
+    /// Which rows run in the step.
     pub predicate: Predicate,
 }
 
@@ -39,7 +39,8 @@ impl Migration<'_> {
     ///
     /// # Errors
     /// When the database cannot decide the schedules over the column, or it takes too many steps,
-    /// ranges or bytes to be exact; the field is named as in the protobuf, inside of `sql_column`.
+    /// ranges or bytes to be exact; the field is named as in
+    /// [`ColumnSpec`], `column_type` as `type`, or not at all.
     pub fn steps(&self, column: &ColumnSpec) -> Result<(Vec<Step>, Vec<Index>), Rejection> {
         let mut writer = Writer::try_new(self, column)?;
         writer.old_steps()?;
@@ -109,7 +110,7 @@ impl<'a> Writer<'a> {
         let from = cutover - old.period_millis().cast_signed();
         for span in slots_between(old, from..cutover) {
             let (start, end) = moments(&span)?;
-            let keys = old.key_ranges_in(start, end)?;
+            let keys = keys_running_in(old, start, end)?;
             self.push((start, end), false, &keys, Membership::keys)?;
         }
         Ok(())
@@ -130,7 +131,7 @@ impl<'a> Writer<'a> {
         };
         for span in slots_between(migration.new, span) {
             let (start, end) = moments(&span)?;
-            let keys = intersection(&migration.new.key_ranges_in(start, end)?, &kept);
+            let keys = intersection(&keys_running_in(migration.new, start, end)?, &kept);
             if keys.len() > MIGRATION_RANGES.max_size() {
                 return Err(self.too_fine("the periods are nearly equal"));
             }
@@ -154,12 +155,12 @@ impl<'a> Writer<'a> {
             let run_at = first_tick(new, span.start); // all rows of the span, if it is in there
             let behind_old = (run_at - min_gap + 1).clamp(old_start, cutover);
             let (old_from, old_to) = moments(&(old_start..behind_old))?;
-            let ran = old.key_ranges_in(old_from, old_to)?;
+            let ran = keys_running_in(old, old_from, old_to)?;
             if ran.is_empty() {
                 continue;
             }
             let members = self.old.clone();
-            let keys = new.key_ranges_in(start, end)?;
+            let keys = keys_running_in(new, start, end)?;
             self.push((start, end), true, &keys, |new, keys| {
                 let mut predicate = new.keys(keys);
                 let ran = members.after(&predicate).keys(&ran);
@@ -178,7 +179,7 @@ impl<'a> Writer<'a> {
         let end = cutover + new.period_millis().cast_signed() + min_gap;
         for span in slots_between(new, from..end) {
             let (start, end) = moments(&span)?;
-            let keys = new.key_ranges_in(start, end)?;
+            let keys = keys_running_in(new, start, end)?;
             self.push((start, end), true, &keys, Membership::keys)?;
         }
         Ok(())
@@ -216,6 +217,17 @@ impl<'a> Writer<'a> {
         );
         Rejection::new(Reason::OutOfRange, "", value, allowed)
     }
+}
+
+/// The keys that a schedule runs in [`start`, `end`): none, one or two ranges.
+fn keys_running_in(
+    schedule: &Schedule,
+    start: Moment,
+    end: Moment,
+) -> Result<Vec<Range<u128>>, Rejection> {
+    let mut ranges = schedule.key_ranges_in(start, end)?;
+    ranges.retain(|keys| !keys.is_empty());
+    Ok(ranges)
 }
 
 /// `span`, cut where slots start.

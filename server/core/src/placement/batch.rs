@@ -1,11 +1,9 @@
 //! Many IDs placed at once.
 
-use core::num::NonZeroU64;
-
 use super::grid::unsuitable;
+use super::simd::{self, Kernel};
 use super::{Grid, Place, Placement};
 use crate::ids::{Id, Integer};
-use crate::kernels::{self, Kernel};
 use crate::rejection::Rejection;
 
 /// IDs that are taken in before any of them is answered.
@@ -19,41 +17,6 @@ impl Grid {
         kernel: Kernel,
         placement: &Placement,
         ids: &mut dyn Iterator<Item = Result<Id<'a>, Rejection>>,
-        each: &mut dyn FnMut(Result<Place, Rejection>),
-    ) {
-        match placement {
-            Placement::Fraction => {
-                for id in ids {
-                    each(id.and_then(|id| self.place(placement, &id)));
-                }
-            }
-            Placement::Hash { salt } => self.in_turns(
-                placement,
-                ids,
-                |ids, hashes| kernels::hashes(kernel, salt, ids.iter(), hashes),
-                |_, hash| self.at_hash(hash),
-                each,
-            ),
-            &Placement::Twister { bucket_count, profile } => self.in_turns(
-                placement,
-                ids,
-                |ids, numbers| {
-                    let limit = NonZeroU64::new(self.slot_ticks()).unwrap_or(NonZeroU64::MIN);
-                    kernels::draws(kernel, profile, limit, ids.iter().map(seed), numbers);
-                },
-                |id, slot_offset| self.at_seed(seed(id), bucket_count, slot_offset),
-                each,
-            ),
-        }
-    }
-
-    /// Takes some IDs in, has a number decided for each, and answers with its place; then the next.
-    fn in_turns<'a>(
-        self,
-        placement: &Placement,
-        ids: &mut dyn Iterator<Item = Result<Id<'a>, Rejection>>,
-        decide: impl Fn(&[Id<'a>], &mut Vec<u64>),
-        place: impl Fn(&Id<'a>, u64) -> Place,
         each: &mut dyn FnMut(Result<Place, Rejection>),
     ) {
         let mut ids = ids.fuse();
@@ -72,7 +35,7 @@ impl Grid {
             if taken.is_empty() && refused.is_empty() {
                 return;
             }
-            decide(&taken, &mut numbers);
+            self.decide(kernel, placement, &taken, &mut numbers);
             let mut row = 0;
             let mut refusals = refused.drain(..).peekable();
             for (id, number) in taken.iter().zip(&numbers) {
@@ -80,7 +43,7 @@ impl Grid {
                     each(Err(rejection));
                     row += 1;
                 }
-                each(Ok(place(id, *number)));
+                each(Ok(self.decided(placement, id, *number)));
                 row += 1;
             }
             refusals.for_each(|(_, rejection)| each(Err(rejection)));
@@ -88,9 +51,44 @@ impl Grid {
             numbers.clear();
         }
     }
+
+    /// Appends what decides where each ID stands: its hash, the offset from the slot that its
+    /// twister draws, or the bits of its fraction. The placement takes all of them.
+    pub(crate) fn decide(
+        self,
+        kernel: Kernel,
+        placement: &Placement,
+        ids: &[Id<'_>],
+        numbers: &mut Vec<u64>,
+    ) {
+        match placement {
+            Placement::Hash { salt } => simd::hashes(kernel, salt, ids.iter(), numbers),
+            Placement::Twister { profile, .. } => {
+                let limit = self.slot_length();
+                simd::draws(kernel, *profile, limit, ids.iter().map(seed), numbers);
+            }
+            Placement::Fraction => numbers.extend(ids.iter().map(|id| match id {
+                Id::Fraction(fraction) => fraction.get().to_bits(),
+                Id::Uuid(_) | Id::Integer(_) | Id::Text(_) => 0, // not taken
+            })),
+        }
+    }
+
+    /// Where an ID stands of which this was decided.
+    #[inline]
+    pub(crate) fn decided(self, placement: &Placement, id: &Id<'_>, number: u64) -> Place {
+        match placement {
+            Placement::Hash { .. } => self.at_hash(number),
+            Placement::Twister { bucket_count, .. } => {
+                self.at_seed(seed(id), *bucket_count, number)
+            }
+            Placement::Fraction => self.at_fraction(f64::from_bits(number)),
+        }
+    }
 }
 
 /// What an ID that `TWISTER` takes seeds it with.
+#[inline]
 fn seed(id: &Id<'_>) -> Integer {
     match id {
         Id::Uuid(uuid) => (*uuid).into(),

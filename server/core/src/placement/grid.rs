@@ -2,11 +2,11 @@
 
 use core::num::NonZeroU64;
 
-use super::{Place, Placement, PlacementKind, Why, fraction_offset, piece_hash, scale};
+use super::{
+    Place, Placement, PlacementKind, Profile, Why, fraction_offset, piece_hash, scale, simd,
+};
 use crate::ids::{Id, Integer, hash};
-use crate::kernels;
 use crate::rejection::{Reason, Rejection};
-use crate::twister::Profile;
 
 /// A cycle cut into slots of equal length, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +26,11 @@ impl Grid {
 
     pub(crate) const fn slot_ticks(self) -> u64 {
         self.slot_ticks.get()
+    }
+
+    /// The same, which is never 0.
+    pub(super) const fn slot_length(self) -> NonZeroU64 {
+        self.slot_ticks
     }
 
     pub(crate) const fn period_ticks(self) -> u64 {
@@ -90,12 +95,12 @@ impl Grid {
     }
 
     fn draw(self, seed: Integer, bucket_count: u32, profile: Profile) -> Place {
-        self.at_seed(seed, bucket_count, kernels::draw(profile, self.slot_ticks, seed))
+        self.at_seed(seed, bucket_count, simd::draw(profile, self.slot_ticks, seed))
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "less than the bucket count, a u32")]
     #[inline]
-    pub(crate) fn at_seed(self, seed: Integer, bucket_count: u32, slot_offset: u64) -> Place {
+    pub(super) fn at_seed(self, seed: Integer, bucket_count: u32, slot_offset: u64) -> Place {
         let bucket = seed.rem_euclid(u64::from(bucket_count)) as u32;
         self.at_bucket(bucket, bucket_count, slot_offset)
     }

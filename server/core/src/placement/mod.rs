@@ -4,15 +4,20 @@ mod batch;
 mod grid;
 mod pieces;
 mod scale;
+pub mod simd;
+mod twister;
 
 use crate::ids::Id;
-use crate::twister::Profile;
 
 pub use pieces::piece_hash;
+pub use simd::Kernel;
+pub use twister::{Profile, Twister};
 
 pub(crate) use grid::Grid;
 pub(crate) use pieces::piece_count;
-pub(crate) use scale::{fraction_offset, hash_bound, scale, smallest_fraction};
+pub(crate) use scale::{
+    fraction_offset, greatest_common_divisor, hash_bound, scale, smallest_fraction,
+};
 
 /// A placement by name, as a caller asks for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,7 +32,7 @@ pub enum PlacementKind {
 }
 
 impl PlacementKind {
-    /// The name in canonical texts, the same as in the protobuf.
+    /// The name in canonical texts and refusals.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -51,9 +56,9 @@ pub enum Placement {
     /// slot = bucket·n / bucket count, rounded down; offset from the slot = the
     /// first draw below the slot length of a twister seeded with the ID.
     Twister {
-        /// 256 or 65,536.
+        /// Buckets, 256 or 65,536: a slot holds one or more.
         bucket_count: u32,
-        /// Whose twister.
+        /// The language whose twister draws the offset.
         profile: Profile,
     },
     /// offset from the cycle = min(⌊u·T⌋, T−1), one IEEE double multiplication;
@@ -89,19 +94,19 @@ pub struct Place {
     pub slot: u32,
     /// Ticks from the start of the slot; less than the slot's length.
     pub slot_offset: u64,
-    /// Ticks from the start of the cycle; less than the period.
+    /// Ticks from the start of the cycle, by the wall clock; less than the cycle's length.
     pub cycle_offset: u64,
-    /// What decided.
+    /// The number that the place was computed from.
     pub why: Why,
 }
 
 /// What decided a place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Why {
-    /// The hash h.
+    /// Under `HASH`: the hash h, any of 64 bits.
     Hash(u64),
-    /// The bucket, from 0.
+    /// Under `TWISTER`: the bucket, from 0; the offset was drawn.
     Bucket(u32),
-    /// The fraction u.
+    /// Under `FRACTION`: the fraction u, in [0, 1).
     Fraction(f64),
 }

@@ -36,3 +36,11 @@ pub(crate) fn smallest_fraction(offset: u64, ticks: u64) -> f64 {
     }
     f64::from_bits(reaches)
 }
+
+/// The greatest number that divides both; of 0 and another, the other.
+pub(crate) const fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

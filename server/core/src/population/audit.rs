@@ -6,7 +6,7 @@ use super::chi_square;
 use crate::calendar::Exhausted;
 use crate::ids::{Id, digest};
 use crate::limits::SEARCHED_CYCLES;
-use crate::placement::{Place, Placement};
+use crate::placement::{Place, Placement, greatest_common_divisor};
 use crate::rejection::Rejection;
 use crate::runs::Runs;
 use crate::schedule::Schedule;
@@ -39,13 +39,28 @@ pub enum Finding {
 /// Something wrong with a sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// What.
+    /// What is wrong.
     pub finding: Finding,
     /// The same in a sentence.
     pub message: String,
 }
 
 /// A sample of IDs as it is counted.
+///
+/// ```
+/// use offbeat_core::population::{Audit, Finding};
+/// use offbeat_core::{Id, Moment, Schedule, ScheduleSpec, Span};
+///
+/// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
+/// let mut audit = Audit::try_new(&daily, Moment::UNIX_EPOCH)?;
+/// for text in ["acme", "globex", "acme"] {
+///     let id = Id::text(text)?;
+///     audit.add(&id, &daily.place(&id)?, None)?;
+/// }
+/// let report = audit.report()?;
+/// assert_eq!(report.warnings[0].finding, Finding::Duplicates);
+/// # Ok::<(), offbeat_core::Rejection>(())
+/// ```
 #[derive(Debug)]
 pub struct Audit<'a> {
     schedule: &'a Schedule,
@@ -76,7 +91,7 @@ pub struct AuditReport {
     pub slot_loads: Vec<f64>,
     /// The fullest slot; the first of several.
     pub fullest_slot: u32,
-    /// What it holds.
+    /// What the fullest slot holds: IDs, or the weight of pieces.
     pub fullest_load: f64,
     /// How many times the mean that is; 0 if the slots hold nothing.
     pub fullest_over_mean: f64,
@@ -237,8 +252,8 @@ impl<'a> Audit<'a> {
         Ok((some > 0).then(|| {
             format!(
                 "{some} of {all} IDs, or a piece of each, never run: exclusions skip every run in \
-                 {cycles} cycles (AssignSlots refuses them by name): take \
-                 EXCLUSION_POLICY_DEFER, or active windows that leave these times out"
+                 {cycles} cycles: take exclusions that defer, or active windows that leave these \
+                 times out"
             )
         }))
     }
@@ -259,16 +274,16 @@ impl<'a> Audit<'a> {
             return None;
         };
         let first = *self.buckets.first()?;
-        let step = self.buckets.iter().fold(bucket_count, |step, bucket| {
-            greatest_common_divisor(step, bucket.abs_diff(first))
+        let step = self.buckets.iter().fold(bucket_count.into(), |step, bucket| {
+            greatest_common_divisor(step, bucket.abs_diff(first).into())
         });
         (step > 1 && self.buckets.len() >= MIN_INTEGERS).then(|| {
-            let used = bucket_count / step;
+            let used = u64::from(bucket_count) / step;
             format!(
                 "all {} integers are {} modulo {step}, so that they fall into {used} of \
                  {bucket_count} buckets: take PLACEMENT_HASH",
                 self.buckets.len(),
-                first % step,
+                u64::from(first) % step,
             )
         })
     }
@@ -316,11 +331,4 @@ impl fmt::Display for Probability {
 const fn is_time_based(uuid: u128) -> bool {
     let (version, variant) = ((uuid >> 76) & 0xf, (uuid >> 62) & 0b11);
     (version == 1 || version == 6) && variant == 0b10
-}
-
-const fn greatest_common_divisor(mut a: u32, mut b: u32) -> u32 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }

@@ -22,7 +22,7 @@ pub struct ExpectedLoad {
 /// Places that an ID is equally likely to fall into.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Places {
-    /// How many.
+    /// How many places have this share.
     pub(crate) count: f64,
     /// The probability of each.
     pub(crate) share: f64,
@@ -30,6 +30,15 @@ pub(crate) struct Places {
 
 impl Schedule {
     /// The load of the slots when `population` IDs are thrown on them.
+    ///
+    /// ```
+    /// use offbeat_core::{Schedule, ScheduleSpec, Span};
+    ///
+    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
+    /// let load = daily.slot_load(10_000); // of 128 slots
+    /// assert!(load.mean < 79.0 && load.fullest_median > 90 && load.fullest_p99 > load.fullest_median);
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     #[must_use]
     pub fn slot_load(&self, population: u64) -> ExpectedLoad {
         ExpectedLoad::new(population, &self.slot_shares())

@@ -54,6 +54,15 @@ impl Reciprocals {
     ///
     /// # Errors
     /// When a count is out of range, or two kinds would meet in one slot.
+    ///
+    /// ```
+    /// use offbeat_core::reciprocal::{Reciprocals, Spacing};
+    ///
+    /// let kinds = Reciprocals::try_new(128, 2, Spacing::Even)?;
+    /// let opposite = kinds.seen_from(100)?[1];
+    /// assert_eq!((opposite.user_slot, opposite.gap), (36, 64)); // (100 + 64) mod 128
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn try_new(slot_count: i64, kind_count: i64, spacing: Spacing) -> Result<Self, Rejection> {
         let slots = check_slots(slot_count)?;
         let kinds = check_kinds(kind_count)?;
@@ -85,6 +94,14 @@ impl Reciprocals {
     ///
     /// # Errors
     /// When a count is out of range, or the needs exceed the cycle.
+    ///
+    /// ```
+    /// use offbeat_core::reciprocal::Reciprocals;
+    ///
+    /// let kinds = Reciprocals::try_with_needs(10, &[6, 2])?;
+    /// assert_eq!(kinds.gaps(), [7, 3]); // one slot to spare behind each
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn try_with_needs(slot_count: i64, needs: &[u64]) -> Result<Self, Rejection> {
         let slots = check_slots(slot_count)?;
         let kinds = check_kinds(i64::try_from(needs.len()).unwrap_or(i64::MAX))?;
@@ -116,6 +133,15 @@ impl Reciprocals {
     /// # Errors
     /// When a count is out of range, a pair is refused (see [`Conflicts::try_new`]; under
     /// `conflicts`), or two kinds in conflict would meet.
+    ///
+    /// ```
+    /// use offbeat_core::reciprocal::Reciprocals;
+    ///
+    /// // Three kinds in a row: the outer two may meet, so that half a cycle lies between neighbours.
+    /// let kinds = Reciprocals::try_with_conflicts(12, 3, &[(0, 1), (1, 2)])?;
+    /// assert_eq!(kinds.gap(), 6);
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn try_with_conflicts(
         slot_count: i64,
         kind_count: i64,

@@ -27,6 +27,16 @@ impl Schedule {
     /// # Errors
     /// When a run around `from` might lie outside the years 1 to 9999, naming `from_time`; or when
     /// too much would have to be worked out, naming `schedule`.
+    ///
+    /// ```
+    /// use offbeat_core::{Id, Moment, Schedule, ScheduleSpec, Span};
+    ///
+    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
+    /// let place = daily.place(&Id::text("acme")?)?;
+    /// let run = daily.next_run(&place, Moment::UNIX_EPOCH)?.unwrap();
+    /// assert_eq!(run.unix_millis, i64::try_from(place.cycle_offset * 1_000).unwrap());
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn next_run(&self, place: &Place, from: Moment) -> Result<Option<Run>, Rejection> {
         Ok(self.runs_from(from, 1)?.next_run(place)?)
     }
@@ -64,6 +74,19 @@ impl Schedule {
     ///
     /// # Errors
     /// As [`check_from`](Self::check_from).
+    ///
+    /// ```
+    /// use offbeat_core::{Id, Moment, Schedule, ScheduleSpec, Span};
+    ///
+    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
+    /// let place = daily.place(&Id::text("acme")?)?;
+    /// let runs = daily.runs_from(Moment::UNIX_EPOCH, 3)?;
+    /// let cycles: Result<Vec<_>, _> =
+    ///     runs.next_runs(&place).take(3).map(|run| run.map(|run| run.cycle_index)).collect();
+    /// assert_eq!(cycles?, [0, 1, 2]);
+    /// assert_eq!(runs.last_run(&place)?.unwrap().cycle_index, -1);
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn runs_from(&self, from: Moment, count: usize) -> Result<Runs<'_>, Rejection> {
         self.check_from(from, count)?;
         let from = from.unix_millis_ceil();
@@ -139,7 +162,7 @@ impl Runs<'_> {
     /// The runs at or after the instant, in order. They end where exclusions skip 1,000 cycles one
     /// after another, or with the first error.
     pub fn next_runs(&self, place: &Place) -> impl Iterator<Item = Result<Run, Exhausted>> {
-        self.cache.runs_of(place).from_cycle(self.cycle, self.from)
+        self.cache.runs_of(place).all_from_cycle(self.cycle, self.from)
     }
 
     /// Another answer begins, which may take as much again.

@@ -4,14 +4,12 @@
 //! for those IDs and schedules that cannot be refused: nothing is made or asked for one ID alone.
 
 use core::iter::zip;
-use core::num::NonZeroU64;
 use core::ops::Range;
 
 use super::around::Runs;
 use super::plain::PlainCycle;
-use crate::ids::{Id, Integer};
-use crate::kernels::{self, Kernel};
-use crate::placement::{Grid, Place, Placement};
+use crate::ids::Id;
+use crate::placement::{Grid, Kernel, Place, Placement};
 
 /// IDs that are decided together: their numbers stay in the nearest caches.
 const TOGETHER: usize = 1_536;
@@ -21,7 +19,7 @@ const TOGETHER: usize = 1_536;
 pub enum PackedIds<'a> {
     /// UUIDs, as their bytes.
     Uuids(&'a [[u8; 16]]),
-    /// Integers.
+    /// Integers of 64 bits with a sign.
     Integers(&'a [i64]),
 }
 
@@ -51,18 +49,18 @@ impl PackedIds<'_> {
     }
 }
 
-/// Which columns somebody wants.
+/// Which columns are wanted; the others stay empty, and cost nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
-    /// [`AssignmentColumns::slots`].
+    /// Whether [`AssignmentColumns::slots`] is.
     pub slots: bool,
-    /// [`AssignmentColumns::slot_offsets`].
+    /// Whether [`AssignmentColumns::slot_offsets`] is.
     pub slot_offsets: bool,
-    /// [`AssignmentColumns::cycle_offsets`].
+    /// Whether [`AssignmentColumns::cycle_offsets`] is.
     pub cycle_offsets: bool,
-    /// [`AssignmentColumns::cycle_indexes`].
+    /// Whether [`AssignmentColumns::cycle_indexes`] is.
     pub cycle_indexes: bool,
-    /// [`AssignmentColumns::next_run_unix_millis`].
+    /// Whether [`AssignmentColumns::next_run_unix_millis`] is.
     pub next_runs: bool,
 }
 
@@ -103,6 +101,18 @@ pub struct AssignmentColumns {
 impl Runs<'_> {
     /// The assignments of packed IDs, with their next runs; `None` where cycles or IDs can be out
     /// of the ordinary, and have to be looked at one by one.
+    ///
+    /// ```
+    /// use offbeat_core::runs::{PackedIds, Wanted};
+    /// use offbeat_core::{Id, Moment, Schedule, ScheduleSpec, Span};
+    ///
+    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
+    /// let runs = daily.runs_from(Moment::UNIX_EPOCH, 1)?;
+    /// let columns = runs.assign_packed(PackedIds::Integers(&[41, 42]), Wanted::ALL).unwrap();
+    /// let next = runs.next_run(&daily.place(&Id::Integer(42_i64.into()))?)?.unwrap();
+    /// assert_eq!(columns.next_run_unix_millis[1], next.unix_millis);
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     #[must_use]
     pub fn assign_packed(&self, ids: PackedIds<'_>, wanted: Wanted) -> Option<AssignmentColumns> {
         self.assign_packed_with(Kernel::best(), ids, wanted)
@@ -219,33 +229,18 @@ impl Decider<'_> {
     ) {
         let &Self { grid, placement, kernel, .. } = self;
         let together = ids.len().min(TOGETHER);
+        let mut taken = Vec::with_capacity(together);
         let mut numbers = Vec::with_capacity(together);
         let mut rows: Vec<Row> = Vec::with_capacity(together);
-        let mut taken = Vec::new();
         for ids in ids.chunks(TOGETHER) {
+            taken.clear();
             numbers.clear();
             rows.clear();
-            match placement {
-                Placement::Hash { salt } => {
-                    taken.clear();
-                    taken.extend(ids.iter().map(|bytes| id(*bytes)));
-                    kernels::hashes(kernel, salt, taken.iter(), &mut numbers);
-                    rows.extend(numbers.iter().map(|hash| Row::from(grid.at_hash(*hash))));
-                }
-                &Placement::Twister { bucket_count, profile } => {
-                    let seed = |bytes: &T| match id(*bytes) {
-                        Id::Uuid(uuid) => uuid.into(),
-                        Id::Integer(integer) => integer,
-                        Id::Text(_) | Id::Fraction(_) => Integer::from(0_u128), // none is packed
-                    };
-                    let limit = NonZeroU64::new(grid.slot_ticks()).unwrap_or(NonZeroU64::MIN);
-                    kernels::draws(kernel, profile, limit, ids.iter().map(seed), &mut numbers);
-                    let places = zip(ids.iter().map(seed), &numbers)
-                        .map(|(seed, offset)| grid.at_seed(seed, bucket_count, *offset));
-                    rows.extend(places.map(Row::from));
-                }
-                Placement::Fraction => {} // is not decided here
-            }
+            taken.extend(ids.iter().map(|bytes| id(*bytes)));
+            grid.decide(kernel, placement, &taken, &mut numbers);
+            let places =
+                zip(&taken, &numbers).map(|(id, number)| grid.decided(placement, id, *number));
+            rows.extend(places.map(Row::from));
             self.write(&rows, columns);
         }
     }

@@ -30,9 +30,9 @@ pub enum MissedRunPolicy {
 /// A question for due runs as a caller puts it, not yet checked. `None` means the default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueSpec {
-    /// Until when runs are due.
+    /// Runs before this are due.
     pub now_time: Moment,
-    /// What becomes of missed ones.
+    /// What becomes of runs that are due and no longer on time.
     pub missed_run_policy: MissedRunPolicy,
     /// How long before now a run is on time: 0 to one period. Default: 60 s, or one period.
     pub on_time_tolerance: Option<Span>,
@@ -63,6 +63,21 @@ impl DueSpec {
 const DEFAULT_TOLERANCE: Span = Span::from_seconds(60);
 
 /// A checked question for due runs; times are milliseconds since the Unix epoch.
+///
+/// ```
+/// use offbeat_core::runs::{Due, DueRuns, DueSpec};
+/// use offbeat_core::{Id, Moment, Schedule, ScheduleSpec, Span};
+///
+/// let hourly = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(3_600)))?;
+/// let due = Due::try_new(&hourly, &DueSpec::until(Moment::try_new(7_200, 0)?))?;
+/// let id = Id::text("acme")?;
+/// let mut rows = DueRuns::default();
+/// due.add(&mut rows, (0, 0), &id, &hourly.place(&id)?, 0);
+/// let rows = rows.within_limit()?;
+/// assert_eq!(rows.cycle_indexes, [1]); // once, though two were due
+/// assert_eq!((rows.late, rows.dropped), (1, 1));
+/// # Ok::<(), offbeat_core::Rejection>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Due<'a> {
     schedule: &'a Schedule,
@@ -241,15 +256,15 @@ fn check_horizon(horizon: Span, tolerance: Span) -> Result<Span, Rejection> {
 /// Due runs as columns of equal length; times are milliseconds since the Unix epoch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DueRuns {
-    /// Which ID.
+    /// The ID of each row, by the index that it was added with.
     pub id_indexes: Vec<u32>,
-    /// Which piece of it.
+    /// The piece of the ID, from 0.
     pub piece_indexes: Vec<u32>,
-    /// The cycle.
+    /// The cycle of the run; with the ID and the piece it is the run's identity.
     pub cycle_indexes: Vec<i64>,
-    /// When the run should have started.
+    /// When the run should have started, exclusions considered.
     pub scheduled_unix_millis: Vec<i64>,
-    /// When to start it.
+    /// When to start it: the same for runs on time, and later for missed ones.
     pub start_unix_millis: Vec<i64>,
     /// Rows that were missed.
     pub late: u128,

@@ -208,7 +208,7 @@ impl<'a> PlaceRuns<'a> {
     /// # Errors
     /// When too much would have to be worked out.
     pub fn next(&self, unix_millis: i64) -> Result<Option<Run>, Exhausted> {
-        self.from(unix_millis).next().transpose()
+        self.all_from(unix_millis).next().transpose()
     }
 
     /// The last run before `unix_millis`; `None` if exclusions skip 1,000 cycles, or it would be
@@ -223,13 +223,16 @@ impl<'a> PlaceRuns<'a> {
 
     /// All runs at or after `unix_millis`, in order. They end with the year 9999, where exclusions
     /// skip 1,000 cycles one after another, or with the first error.
-    pub fn from(&self, unix_millis: i64) -> impl Iterator<Item = Result<Run, Exhausted>> + use<'a> {
+    pub fn all_from(
+        &self,
+        unix_millis: i64,
+    ) -> impl Iterator<Item = Result<Run, Exhausted>> + use<'a> {
         let millis = within_time(unix_millis);
-        self.from_cycle(self.schedule().cycle_of_millis(millis), millis)
+        self.all_from_cycle(self.schedule().cycle_of_millis(millis), millis)
     }
 
     /// The same from an instant whose cycle is known.
-    pub(super) fn from_cycle(
+    pub(super) fn all_from_cycle(
         &self,
         cycle: i64,
         millis: i64,
@@ -387,7 +390,7 @@ mod tests {
         assert_eq!(runs.next(0), Err(Exhausted));
         assert_eq!(runs.last(0), Err(Exhausted));
         assert_eq!(runs.count(0..1), Err(Exhausted));
-        assert_eq!(runs.from(0).collect::<Vec<_>>(), [Err(Exhausted)]);
+        assert_eq!(runs.all_from(0).collect::<Vec<_>>(), [Err(Exhausted)]);
         assert_eq!(runs.between(0..1).next_back(), Some(Err(Exhausted)));
         cache.begin_answer();
         assert!(runs.next(0).is_ok_and(|run| run.is_some()));

@@ -23,7 +23,7 @@ pub enum NewcomerPolicy {
 /// A newcomer as a caller describes it, not yet checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewcomerSpec {
-    /// When it came.
+    /// When the ID came; not after the instant of the question.
     pub created_time: Moment,
     /// When it runs first if its time has passed.
     pub policy: NewcomerPolicy,
@@ -31,7 +31,27 @@ pub struct NewcomerSpec {
     pub smear_span: Option<Span>,
 }
 
-/// A newcomer.
+/// IDs that came at one instant, checked: what their first runs are asked of.
+///
+/// ```
+/// use offbeat_core::runs::{Newcomer, NewcomerPolicy, NewcomerSpec};
+/// use offbeat_core::{Id, Moment, Schedule, ScheduleSpec, Span};
+///
+/// // It comes at the end of the first day, and runs within a minute.
+/// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
+/// let created_time = Moment::try_new(86_400 - 120, 0)?;
+/// let spec = NewcomerSpec {
+///     created_time,
+///     policy: NewcomerPolicy::NowSmeared,
+///     smear_span: Some(Span::from_seconds(60)),
+/// };
+/// let id = Id::text("acme")?;
+/// let first = Newcomer::try_new(&daily, &spec, created_time)?.first_run(&id, &daily.place(&id)?, 0)?;
+/// let first = first.unwrap().run;
+/// assert_eq!(first.cycle_index, 0);
+/// assert!((86_280_000..86_340_000).contains(&first.unix_millis));
+/// # Ok::<(), offbeat_core::Rejection>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Newcomer<'a> {
     schedule: &'a Schedule,
@@ -140,7 +160,7 @@ fn check_span(
     match (policy, span) {
         (NewcomerPolicy::NextCycle, None) => Ok(None),
         (NewcomerPolicy::NextCycle, Some(span)) => {
-            let allowed = "must not be set with NEWCOMER_POLICY_NEXT_CYCLE, which smears nothing";
+            let allowed = "must not be set with the policy NEXT_CYCLE, which smears nothing";
             Err(Rejection::new(Reason::Contradictory, FIELD, span, allowed))
         }
         (NewcomerPolicy::NowSmeared, None) => {

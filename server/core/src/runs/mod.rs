@@ -5,7 +5,6 @@ mod columns;
 mod due;
 mod engine;
 mod first_run;
-mod keys;
 mod plain;
 mod slots;
 mod smear;
@@ -25,7 +24,7 @@ pub use first_run::{FirstRun, Newcomer, NewcomerPolicy, NewcomerSpec};
 pub use slots::Slot;
 pub use windows::KeyRanges;
 
-pub(crate) use keys::intersection;
+pub(crate) use windows::intersection;
 
 /// One run of an ID: one in each cycle, but for those that exclusions skip, in the order of
 /// the cycles.
@@ -58,6 +57,16 @@ impl Run {
     ///
     /// A fraction has none: two rows may have stored the same, and one of them
     /// would be taken for the other.
+    ///
+    /// ```
+    /// use offbeat_core::{Id, Run};
+    ///
+    /// let run = Run { cycle_index: 7, unix_millis: 0, regular_unix_millis: 0 };
+    /// let key = run.key("bank-sync/1/import", &Id::text("acme")?);
+    /// assert_eq!(key.as_deref(), Some("bank-sync/1/import/7/0/acme"));
+    /// assert_eq!(run.key("bank-sync/1/import", &Id::fraction(0.5)?), None);
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     #[must_use]
     pub fn key(&self, prefix: &str, id: &Id<'_>) -> Option<String> {
         self.key_of_piece(prefix, 0, id)

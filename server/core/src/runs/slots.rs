@@ -15,9 +15,9 @@ pub struct Slot {
     pub index: u32,
     /// The cycle it belongs to.
     pub cycle_index: i64,
-    /// When it starts.
+    /// The earliest time at which an ID of the slot runs.
     pub start: Moment,
-    /// When it ends, and the next one starts.
+    /// Behind the latest such time: where the next slot starts, if nothing lies between them.
     pub end: Moment,
 }
 
@@ -26,6 +26,16 @@ impl Schedule {
     ///
     /// # Errors
     /// When it starts or ends outside the years 1 to 9999, naming `at_time`.
+    ///
+    /// ```
+    /// use offbeat_core::{Moment, Schedule, ScheduleSpec, Span};
+    ///
+    /// let spec = ScheduleSpec { slot_count: Some(24), ..ScheduleSpec::every(Span::from_seconds(86_400)) };
+    /// let slot = Schedule::try_new(&spec)?.slot_at(Moment::try_new(7_200, 0)?)?.unwrap();
+    /// assert_eq!((slot.index, slot.cycle_index), (2, 0));
+    /// assert_eq!(slot.end.parts(), (10_800, 0));
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn slot_at(&self, at: Moment) -> Result<Option<Slot>, Rejection> {
         if let Some(plan) = self.plan() {
             let span = calendar::running_at(plan, self.slot_count(), self.ticks_to(at));
@@ -47,6 +57,16 @@ impl Schedule {
     /// # Errors
     /// When `end` is before `start`, there are more than 4,096, or one of them
     /// lies outside the years 1 to 9999; naming `end_time`.
+    ///
+    /// ```
+    /// use offbeat_core::{Moment, Schedule, ScheduleSpec, Span};
+    ///
+    /// let spec = ScheduleSpec { slot_count: Some(24), ..ScheduleSpec::every(Span::from_seconds(86_400)) };
+    /// let (start, end) = (Moment::try_new(1, 0)?, Moment::try_new(7_200, 0)?);
+    /// let slots = Schedule::try_new(&spec)?.slots_starting_in(start, end)?;
+    /// assert_eq!(slots.iter().map(|slot| slot.index).collect::<Vec<_>>(), [1]);
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn slots_starting_in(&self, start: Moment, end: Moment) -> Result<Vec<Slot>, Rejection> {
         if end < start {
             let allowed = format!("must not be before start_time, {start}");

@@ -1,10 +1,12 @@
-//! Windows of the cycle as ranges of what decides: of the hash, or of the fraction.
+//! Windows of time as ranges of keys: of what places an ID, as an integer in the order of the
+//! offsets that it decides. Under `HASH` the hash, under `FRACTION` the bits of the fraction;
+//! `TWISTER` has none.
 
 use core::ops::Range;
 
-use crate::calendar::{self, ActiveTicks};
+use crate::calendar::{self, ActiveTicks, merged};
 use crate::limits::PREDICATE_RANGES;
-use crate::placement::{PlacementKind, hash_bound, smallest_fraction};
+use crate::placement::{Place, Placement, hash_bound, smallest_fraction};
 use crate::rejection::{Reason, Rejection};
 use crate::schedule::Schedule;
 use crate::time::{Moment, Span};
@@ -56,6 +58,14 @@ impl Schedule {
     /// The hashes of the IDs whose offset from the cycle lies in `ticks`
     /// (`HASH`): [⌈t0·2^64/T⌉, ⌈t1·2^64/T⌉). A range that ends with the cycle
     /// ends at 2^64, hence the `u128`.
+    ///
+    /// ```
+    /// use offbeat_core::{Schedule, ScheduleSpec, Span};
+    ///
+    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
+    /// assert_eq!(daily.hash_window(43_200..86_400), 1 << 63..1 << 64);
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     #[must_use]
     pub fn hash_window(&self, ticks: Range<u64>) -> Range<u128> {
         let of = self.active_ticks();
@@ -72,46 +82,88 @@ impl Schedule {
     }
 
     /// The ranges of what decides, of the hash or of the fraction, whose IDs run in
-    /// [`start`, `end`), exclusions considered; in order, not touching.
+    /// [`start`, `end`), exclusions considered; in order, not touching. Of plain periods a range at
+    /// the start of a cycle comes last.
     ///
     /// # Errors
-    /// When `end` is before `start` or too far after it, or there are more than 64 ranges.
+    /// When `end` is before `start` or too far after it, or there are more than 64 ranges; naming
+    /// `end_time`.
+    ///
+    /// ```
+    /// use offbeat_core::runs::KeyRanges;
+    /// use offbeat_core::{Moment, Schedule, ScheduleSpec, Span};
+    ///
+    /// // Half of a day is half of all hashes.
+    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
+    /// let keys = daily.keys_running_in(Moment::UNIX_EPOCH, Moment::try_new(43_200, 0)?)?;
+    /// assert_eq!(keys, KeyRanges::Hashes(vec![0..1 << 63]));
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn keys_running_in(&self, start: Moment, end: Moment) -> Result<KeyRanges, Rejection> {
-        let Some(plan) = self.plan() else {
-            return self.plain_keys_running_in(start, end);
-        };
-        self.check_window(start, end)?;
-        let running = calendar::running_in(plan, self.ticks_from(start), self.ticks_from(end));
-        let ranges = match self.placement().kind() {
-            PlacementKind::Fraction => {
-                // Doubles in [0, 1] are ordered as their bits.
-                let bound = |offset, of| u128::from(smallest_fraction(offset, of).to_bits());
-                let fraction = |bits: u128| f64::from_bits(u64::try_from(bits).unwrap_or_default());
-                let range = |range: Range<u128>| fraction(range.start)..fraction(range.end);
-                KeyRanges::Fractions(merged(&running, bound).into_iter().map(range).collect())
-            }
-            PlacementKind::Hash | PlacementKind::Twister => {
-                KeyRanges::Hashes(merged(&running, hash_bound))
-            }
-        };
+        let ranges = self.key_ranges_in(start, end)?;
         let count = ranges.len();
-        if !PREDICATE_RANGES.allows(count.into()) {
+        if count > PREDICATE_RANGES.max_size() {
             let value = format_args!("{end} (a window of {count} ranges)");
             let allowed = format!("the window must make {PREDICATE_RANGES}: end it earlier");
             return Err(Rejection::new(Reason::OutOfRange, "end_time", value, allowed));
         }
-        Ok(ranges)
+        Ok(match self.placement() {
+            Placement::Fraction => {
+                let fraction = |key| f64::from_bits(u64::try_from(key).unwrap_or_default());
+                let range = |keys: Range<u128>| fraction(keys.start)..fraction(keys.end);
+                KeyRanges::Fractions(ranges.into_iter().map(range).collect())
+            }
+            Placement::Hash { .. } | Placement::Twister { .. } => KeyRanges::Hashes(ranges),
+        })
     }
 
-    /// One range, or two where the window holds the start of a cycle: what is behind it comes last.
-    fn plain_keys_running_in(&self, start: Moment, end: Moment) -> Result<KeyRanges, Rejection> {
-        let (first, second) = self.offsets_running_in(start, end)?;
-        let offsets = [Some(first), second].into_iter().flatten();
-        Ok(if self.placement().kind() == PlacementKind::Fraction {
-            KeyRanges::Fractions(offsets.map(|ticks| self.fraction_window(ticks)).collect())
-        } else {
-            KeyRanges::Hashes(offsets.map(|ticks| self.hash_window(ticks)).collect())
-        })
+    /// The same as keys.
+    pub(crate) fn key_ranges_in(
+        &self,
+        start: Moment,
+        end: Moment,
+    ) -> Result<Vec<Range<u128>>, Rejection> {
+        let Some(plan) = self.plan() else {
+            let (first, second) = self.offsets_running_in(start, end)?;
+            let offsets = core::iter::once(first).chain(second);
+            let keys = offsets.map(|ticks| self.keys_at(&ticks, self.active_ticks()));
+            return Ok(keys.map(|(start, end)| start..end).collect());
+        };
+        self.check_window(start, end)?;
+        let running = calendar::running_in(plan, self.ticks_from(start), self.ticks_from(end));
+        let keys = running.iter().map(|ActiveTicks { of, ticks }| self.keys_at(ticks, *of));
+        let keys = merged(keys.filter(|(start, end)| start < end).collect());
+        Ok(keys.into_iter().map(|(start, end)| start..end).collect())
+    }
+
+    /// The keys that stand at active ticks of a cycle with `of` of them: from the first to behind
+    /// the last.
+    fn keys_at(&self, ticks: &Range<u64>, of: u64) -> (u128, u128) {
+        let bound = |offset| match self.placement() {
+            // Doubles in [0, 1] are ordered as their bits.
+            Placement::Fraction => smallest_fraction(offset, of).to_bits().into(),
+            Placement::Hash { .. } | Placement::Twister { .. } => hash_bound(offset, of),
+        };
+        (bound(ticks.start), bound(ticks.end))
+    }
+
+    /// Behind the last key.
+    pub(crate) const fn key_end(&self) -> u128 {
+        match self.placement() {
+            Placement::Hash { .. } => 1 << 64,
+            Placement::Fraction => 1.0f64.to_bits() as u128,
+            Placement::Twister { .. } => 0,
+        }
+    }
+
+    /// Where an ID with this key stands, where cycles are periods without active windows and
+    /// exclusions.
+    #[expect(clippy::cast_possible_truncation, reason = "a key is below 2^64")]
+    pub(crate) fn place_of_key(&self, key: u128) -> Place {
+        match self.placement() {
+            Placement::Fraction => self.grid().at_fraction(f64::from_bits(key as u64)),
+            Placement::Hash { .. } | Placement::Twister { .. } => self.grid().at_hash(key as u64),
+        }
     }
 
     fn check_window(&self, start: Moment, end: Moment) -> Result<(), Rejection> {
@@ -142,31 +194,9 @@ pub enum KeyRanges {
     Fractions(Vec<Range<f64>>),
 }
 
-impl KeyRanges {
-    /// How many.
-    fn len(&self) -> u32 {
-        let len = match self {
-            Self::Hashes(ranges) => ranges.len(),
-            Self::Fractions(ranges) => ranges.len(),
-        };
-        u32::try_from(len).unwrap_or(u32::MAX)
-    }
-}
-
-/// The ranges of keys that stand at active ticks, as few as can be.
-fn merged(running: &[ActiveTicks], bound: impl Fn(u64, u64) -> u128) -> Vec<Range<u128>> {
-    let mut ranges: Vec<Range<u128>> = running
-        .iter()
-        .map(|ActiveTicks { of, ticks }| bound(ticks.start, *of)..bound(ticks.end, *of))
-        .filter(|range| !range.is_empty())
-        .collect();
-    ranges.sort_unstable_by_key(|range| range.start);
-    let mut merged: Vec<Range<u128>> = Vec::with_capacity(ranges.len());
-    for range in ranges {
-        match merged.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => merged.push(range),
-        }
-    }
-    merged
+/// What lies in a range of both; each list in order and without overlaps.
+pub(crate) fn intersection(a: &[Range<u128>], b: &[Range<u128>]) -> Vec<Range<u128>> {
+    let pairs =
+        a.iter().flat_map(|a| b.iter().map(move |b| a.start.max(b.start)..a.end.min(b.end)));
+    pairs.filter(|range| !range.is_empty()).collect()
 }

@@ -12,6 +12,18 @@ use crate::rejection::{Reason, Rejection};
 const SHOWN: usize = 8;
 
 /// Schedules by name and version.
+///
+/// ```
+/// use offbeat_core::{Catalog, Reason, Schedule, ScheduleName, ScheduleSpec, Span};
+///
+/// let mut catalog = Catalog::default();
+/// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
+/// catalog.add(ScheduleName::try_new("bank-sync", 1)?, daily)?;
+/// let refused = catalog.get(&ScheduleName::try_new("bank-sync", 2)?).unwrap_err();
+/// assert_eq!(refused.reason, Reason::UnknownSchedule);
+/// assert!(refused.allowed.ends_with("bank-sync/1"), "{refused}");
+/// # Ok::<(), offbeat_core::Rejection>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Catalog(BTreeMap<ScheduleName, Arc<Schedule>>);
 
@@ -84,6 +96,21 @@ impl Catalog {
 
 /// What each name and version has ever meant to a server: their fingerprints. Versions that are
 /// no longer loaded stay, so that they cannot come back as something else.
+///
+/// ```
+/// use offbeat_core::{Catalog, Meanings, Schedule, ScheduleName, ScheduleSpec, Span};
+///
+/// let catalog_of = |seconds| {
+///     let mut catalog = Catalog::default();
+///     let schedule = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(seconds)))?;
+///     catalog.add(ScheduleName::try_new("bank-sync", 1)?, schedule)?;
+///     Ok::<_, offbeat_core::Rejection>(catalog)
+/// };
+/// let mut meanings = Meanings::default();
+/// meanings.learn(&catalog_of(3_600)?)?;
+/// assert!(meanings.learn(&catalog_of(7_200)?).is_err(), "one version has one meaning");
+/// # Ok::<(), offbeat_core::Rejection>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Meanings(BTreeMap<ScheduleName, String>);
 
@@ -121,7 +148,8 @@ impl Meanings {
         let count = self.0.len() + unknown.len();
         if count > REMEMBERED_SCHEDULES.max_size() {
             let value = format_args!("{count} names and versions since the start");
-            let allowed = format!("must be {REMEMBERED_SCHEDULES}: start the server anew");
+            let allowed =
+                format!("must be {REMEMBERED_SCHEDULES}: it forgets them when it is restarted");
             return Err(Rejection::new(Reason::OutOfRange, "schedule", value, allowed));
         }
         self.0.extend(unknown);

@@ -118,13 +118,6 @@ pub(super) struct CycleTicks {
     pub(super) name: &'static str,
 }
 
-pub(super) const fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
 pub(super) fn slot_count(
     slot_count: Option<i64>,
     cycle: &CycleTicks,

@@ -2,14 +2,14 @@
 
 use core::ops::Range;
 
-use super::checks::{self, CycleTicks, greatest_common_divisor};
+use super::checks::{self, CycleTicks};
 use super::{CycleSpec, ScheduleSpec};
 use crate::calendar::{
     Axis, CalendarSpec, CalendarUnit, CyclePlan, CycleWindow, Exclusion, ExclusionSpec,
     ExclusionTimes, Times, Zone, active_ticks,
 };
 use crate::limits::{ACTIVE_WINDOWS, EXCLUDED_SPANS, EXCLUSIONS, Limit, MILLIS_PER_SECOND};
-use crate::placement::PlacementKind;
+use crate::placement::{PlacementKind, greatest_common_divisor};
 use crate::rejection::{Reason, Rejection};
 use crate::time::{Moment, Span};
 

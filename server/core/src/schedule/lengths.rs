@@ -14,6 +14,15 @@ impl Schedule {
     }
 
     /// The cycle of an instant.
+    ///
+    /// ```
+    /// use offbeat_core::{Moment, Schedule, ScheduleSpec, Span};
+    ///
+    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
+    /// assert_eq!(daily.cycle_at(Moment::try_new(2 * 86_400, 0)?), 2);
+    /// assert_eq!(daily.cycle_at(Moment::try_new(-1, 0)?), -1);
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     #[must_use]
     pub fn cycle_at(&self, at: Moment) -> i64 {
         self.cycle_of_millis(at.unix_millis_floor())
@@ -21,6 +30,20 @@ impl Schedule {
 
     /// When a cycle starts, which is where the one before it ends; `None` outside the years 1 to
     /// 9999.
+    ///
+    /// ```
+    /// use offbeat_core::{CalendarSpec, CalendarUnit, CycleSpec, Schedule, ScheduleSpec, Span};
+    ///
+    /// let calendar =
+    ///     CalendarSpec { unit: CalendarUnit::Month, time_zone: "America/New_York".to_owned() };
+    /// let monthly = Schedule::try_new(&ScheduleSpec {
+    ///     cycle: CycleSpec::Calendar(calendar),
+    ///     ..ScheduleSpec::every(Span::from_seconds(1))
+    /// })?;
+    /// let march = monthly.cycle_start(2).unwrap(); // of 1970
+    /// assert_eq!(march.to_string(), "1970-03-01T05:00:00Z");
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     #[must_use]
     pub fn cycle_start(&self, cycle_index: i64) -> Option<Moment> {
         if let Some(plan) = self.plan() {

@@ -14,9 +14,10 @@ use sha2::{Digest, Sha256};
 
 use crate::calendar::{CalendarUnit, CyclePlan, CycleWindow, ExclusionSpec};
 use crate::ids::{Id, check_part, hexadecimal};
-use crate::kernels::Kernel;
 use crate::limits::KIND_NAME;
-use crate::placement::{Grid, Place, Placement, Why, piece_count, smallest_fraction};
+use crate::placement::{
+    Grid, Kernel, Place, Placement, Why, greatest_common_divisor, piece_count, smallest_fraction,
+};
 use crate::rejection::{Reason, Rejection};
 use crate::time::{Moment, Span};
 
@@ -53,6 +54,14 @@ impl Schedule {
     /// # Errors
     /// When a field is out of its range, does not divide, or does not go with
     /// the placement; the field is named as in `ScheduleSpec`.
+    ///
+    /// ```
+    /// use offbeat_core::{Schedule, ScheduleSpec, Span};
+    ///
+    /// let spec = ScheduleSpec { slot_count: Some(7), ..ScheduleSpec::every(Span::from_seconds(86_400)) };
+    /// let refused = Schedule::try_new(&spec).unwrap_err();
+    /// assert!(refused.to_string().contains("nearest: 6 and 8 slots"), "{refused}");
+    /// ```
     pub fn try_new(spec: &ScheduleSpec) -> Result<Self, Rejection> {
         let tick_millis = checks::resolution(spec.resolution)?;
         let cycles = cycles::cycles(spec, tick_millis)?;
@@ -76,6 +85,16 @@ impl Schedule {
 
     /// The same schedule, known by name: its run keys begin with `name/version`. Nothing else
     /// changes, the fingerprint least of all.
+    ///
+    /// ```
+    /// use offbeat_core::{Schedule, ScheduleName, ScheduleSpec, Span};
+    ///
+    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
+    /// let named = daily.clone().with_name(&ScheduleName::try_new("bank-sync", 1)?);
+    /// assert_eq!(named.run_key_prefix("import")?, "bank-sync/1/import");
+    /// assert_eq!(named.fingerprint(), daily.fingerprint());
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     #[must_use]
     pub fn with_name(self, name: &ScheduleName) -> Self {
         let named = Some(Named { text: name.to_string(), fingerprint: self.fingerprint() });
@@ -86,6 +105,17 @@ impl Schedule {
     ///
     /// # Errors
     /// When the placement does not take IDs of its type.
+    ///
+    /// ```
+    /// use offbeat_core::{Id, Schedule, ScheduleSpec, Span};
+    ///
+    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
+    /// let place = daily.place(&Id::text("acme")?)?;
+    /// let slot_start = u64::from(place.slot) * daily.slot_ticks();
+    /// assert_eq!(place.cycle_offset, slot_start + place.slot_offset);
+    /// assert!(daily.place(&Id::fraction(0.5)?).is_err(), "HASH takes no fractions");
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn place(&self, id: &Id<'_>) -> Result<Place, Rejection> {
         Ok(self.through_windows(self.grid.place(&self.placement, id)?))
     }
@@ -114,7 +144,18 @@ impl Schedule {
     }
 
     /// Where many IDs stand; `each` hears, in order, what [`place`](Self::place) says of each, or
-    /// the refusal that an ID came as. Far quicker than one by one: see [`kernels`](crate::kernels).
+    /// the refusal that an ID came as. Far quicker than one by one: see [`simd`](crate::placement::simd).
+    ///
+    /// ```
+    /// use offbeat_core::{Id, Schedule, ScheduleSpec, Span};
+    ///
+    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
+    /// let ids = (0..1_000_i64).map(|number| Ok(Id::Integer(number.into())));
+    /// let mut places = Vec::new();
+    /// daily.place_all(ids, |place| places.extend(place));
+    /// assert_eq!(places[7], daily.place(&Id::Integer(7_i64.into()))?);
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn place_all<'a>(
         &self,
         ids: impl IntoIterator<Item = Result<Id<'a>, Rejection>>,
@@ -149,6 +190,15 @@ impl Schedule {
 
     /// Where piece `piece` stands of the weighted ID that stands at `place`, which is one of
     /// [`place`](Self::place); piece 0 stands there itself.
+    ///
+    /// ```
+    /// use offbeat_core::{Schedule, ScheduleSpec, Span};
+    ///
+    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
+    /// let own = daily.place_of_hash(0);
+    /// assert_eq!(daily.piece(&own, 1).cycle_offset, 43_200); // half a day later
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     #[must_use]
     pub fn piece(&self, place: &Place, piece: u32) -> Place {
         let moved = self.grid.piece(place, piece);
@@ -169,6 +219,16 @@ impl Schedule {
     ///
     /// # Errors
     /// When the schedule has no quantum, or the weight is not 0 to 2^53; naming `weight`.
+    ///
+    /// ```
+    /// use offbeat_core::{Schedule, ScheduleSpec, Span};
+    ///
+    /// let spec =
+    ///     ScheduleSpec { weight_quantum: Some(100), ..ScheduleSpec::every(Span::from_seconds(86_400)) };
+    /// let weighted = Schedule::try_new(&spec)?;
+    /// assert_eq!([0, 100, 101].map(|weight| weighted.piece_count(weight).unwrap()), [1, 1, 2]);
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn piece_count(&self, weight: i64) -> Result<u32, Rejection> {
         piece_count(weight, self.weight_quantum, self.slot_count())
     }
@@ -207,7 +267,7 @@ impl Schedule {
     /// What the active ticks of all cycles are multiples of.
     pub(crate) fn active_ticks_of_all(&self) -> u64 {
         // Four years have months of each length.
-        (0..48).map(|cycle| self.active_ticks_of(cycle)).fold(0, checks::greatest_common_divisor)
+        (0..48).map(|cycle| self.active_ticks_of(cycle)).fold(0, greatest_common_divisor)
     }
 
     /// Length of a tick.
@@ -258,6 +318,15 @@ impl Schedule {
     ///
     /// # Errors
     /// When the run time is negative or longer than a cycle.
+    ///
+    /// ```
+    /// use offbeat_core::{Schedule, ScheduleSpec, Span};
+    ///
+    /// let spec = ScheduleSpec { slot_count: Some(24), ..ScheduleSpec::every(Span::from_seconds(86_400)) };
+    /// let daily = Schedule::try_new(&spec)?;
+    /// assert_eq!(daily.slots_needed(Span::from_seconds(3_601))?, 2);
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn slots_needed(&self, run_time: Span) -> Result<u64, Rejection> {
         if run_time < Span::from_seconds(0) || run_time > self.period() {
             let allowed = format!("must be 0s to {}, one period", self.period());
@@ -344,6 +413,19 @@ impl Schedule {
     }
 
     /// SHA-256 of the canonical text, in hexadecimal: equal for callers who mean the same.
+    ///
+    /// ```
+    /// use offbeat_core::{Schedule, ScheduleSpec, Span};
+    ///
+    /// // What is left out and what is said as its default are the same schedule.
+    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
+    /// let said = ScheduleSpec {
+    ///     resolution: Some(Span::from_seconds(1)),
+    ///     ..ScheduleSpec::every(Span::from_seconds(86_400))
+    /// };
+    /// assert_eq!(daily.fingerprint(), Schedule::try_new(&said)?.fingerprint());
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     #[must_use]
     pub fn fingerprint(&self) -> String {
         match &self.named {
@@ -372,6 +454,18 @@ impl Schedule {
 
     /// Buckets in the smallest and in the largest slot (`TWISTER` only); they
     /// differ by at most one, and are equal if the slot count divides the bucket count.
+    ///
+    /// ```
+    /// use offbeat_core::{PlacementKind, Schedule, ScheduleSpec, Span};
+    ///
+    /// let schedule = Schedule::try_new(&ScheduleSpec {
+    ///     slot_count: Some(144),
+    ///     placement: PlacementKind::Twister,
+    ///     ..ScheduleSpec::every(Span::from_seconds(86_400))
+    /// })?;
+    /// assert_eq!(schedule.buckets_per_slot(), Some((1, 2))); // of 256 buckets
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     #[must_use]
     pub fn buckets_per_slot(&self) -> Option<(u32, u32)> {
         let Placement::Twister { bucket_count, .. } = self.placement else {

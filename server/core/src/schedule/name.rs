@@ -38,6 +38,15 @@ impl ScheduleName {
     ///
     /// # Errors
     /// When it is not of that form, or a part is out of range.
+    ///
+    /// ```
+    /// use offbeat_core::ScheduleName;
+    ///
+    /// let name = ScheduleName::parse("bank-sync/2")?;
+    /// assert_eq!((name.name(), name.version()), ("bank-sync", 2));
+    /// assert!(ScheduleName::parse("bank-sync/02").is_err());
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     pub fn parse(text: &str) -> Result<Self, Rejection> {
         let malformed = || {
             let allowed = "must be a name, '/' and a version, such as bank-sync/1";
@@ -55,7 +64,7 @@ impl ScheduleName {
         &self.name
     }
 
-    /// The version.
+    /// The version, 1 to 1,000,000.
     #[must_use]
     pub const fn version(&self) -> u32 {
         self.version

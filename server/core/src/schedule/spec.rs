@@ -1,14 +1,13 @@
 //! Schedules as a caller describes them.
 
 use crate::calendar::{CalendarSpec, CycleWindow, ExclusionSpec};
-use crate::placement::PlacementKind;
+use crate::placement::{PlacementKind, Profile};
 use crate::time::{Moment, Span};
-use crate::twister::Profile;
 
 /// A schedule as a caller describes it, not yet checked. `None` means the default.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScheduleSpec {
-    /// The repeating whole.
+    /// The repeating whole: a period, or a unit of the calendar.
     pub cycle: CycleSpec,
     /// Length of a tick; divides one second, 1 ms to 1 s. Default: 1 s.
     pub resolution: Option<Span>,
@@ -45,6 +44,14 @@ pub enum CycleSpec {
 
 impl ScheduleSpec {
     /// A cycle of `period` with every default.
+    ///
+    /// ```
+    /// use offbeat_core::{Schedule, ScheduleSpec, Span};
+    ///
+    /// let spec = ScheduleSpec { slot_count: Some(24), ..ScheduleSpec::every(Span::from_seconds(86_400)) };
+    /// assert_eq!(Schedule::try_new(&spec)?.slot_duration(), Span::from_seconds(3_600));
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
     #[must_use]
     pub const fn every(period: Span) -> Self {
         Self {

@@ -3,7 +3,7 @@
 use crate::limits::{FIRST_PARAMETER_NUMBER, SQL_NAME};
 use crate::rejection::{Reason, Rejection};
 
-/// A database.
+/// A database whose SQL is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// PostgreSQL 12 and later; the encoding of the database must be UTF8.
@@ -46,7 +46,7 @@ pub enum ColumnType {
     UuidText,
     /// Text of 32 hexadecimal digits, in any case.
     UuidDigits,
-    /// Integers.
+    /// Integers of up to 64 bits and a sign.
     Integer,
     /// Text, as it is.
     Text,
@@ -57,7 +57,7 @@ pub enum ColumnType {
 }
 
 impl ColumnType {
-    /// The name in refusals, the same as in the protobuf.
+    /// The name in refusals.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -108,15 +108,15 @@ pub enum ParameterStyle {
 /// A column as a caller describes it, not yet checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnSpec {
-    /// The database.
+    /// The database that the statements are for.
     pub dialect: Dialect,
     /// The schema (in MySQL, the database) of the table; empty for the current one.
     pub schema: String,
-    /// The table.
+    /// The table, 1 to 256 bytes; quoted as it is written.
     pub table: String,
-    /// The column.
+    /// The column of the IDs, 1 to 256 bytes; quoted as it is written.
     pub name: String,
-    /// What it holds.
+    /// What the column holds, which decides the expression that is compared.
     pub column_type: ColumnType,
     /// What the caller's query calls the table; empty for nothing.
     pub table_alias: String,
@@ -127,7 +127,7 @@ pub struct ColumnSpec {
 }
 
 impl ColumnSpec {
-    /// Checks the names.
+    /// Refuses names that are empty, too long or hold U+0000.
     pub(super) fn check_names(&self) -> Result<(), Rejection> {
         check_name("schema", &self.schema, true)?;
         check_name("table", &self.table, false)?;

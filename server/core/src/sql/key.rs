@@ -9,9 +9,9 @@ use crate::sql::text;
 /// What an index holds, and a predicate compares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Key {
-    /// The expression.
+    /// What a predicate compares, over the column.
     pub(super) expression: String,
-    /// What it yields.
+    /// What the expression yields.
     pub(super) kind: KeyKind,
     /// MySQL and MariaDB: the type of the generated column that holds it; none where the key
     /// is a column already.

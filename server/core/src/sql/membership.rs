@@ -15,6 +15,30 @@ use crate::sql::text::{self, Binder};
 use crate::time::Moment;
 
 /// A schedule over a column: which rows a slot or a window holds.
+///
+/// ```
+/// use offbeat_core::sql::{ColumnSpec, ColumnType, Dialect, Membership, ParameterStyle};
+/// use offbeat_core::{PlacementKind, Schedule, ScheduleSpec, Span};
+///
+/// let schedule = Schedule::try_new(&ScheduleSpec {
+///     slot_count: Some(2),
+///     placement: PlacementKind::Fraction,
+///     ..ScheduleSpec::every(Span::from_seconds(3_600))
+/// })?;
+/// let column = ColumnSpec {
+///     dialect: Dialect::PostgreSql,
+///     schema: String::new(),
+///     table: "users".to_owned(),
+///     name: "share".to_owned(),
+///     column_type: ColumnType::Fraction,
+///     table_alias: String::new(),
+///     parameter_style: ParameterStyle::Dollar,
+///     first_parameter_number: None,
+/// };
+/// let second_slot = Membership::try_new(&schedule, &column)?.slot(1, 0);
+/// assert_eq!(second_slot.sql, r#"("share" >= $1)"#);
+/// # Ok::<(), offbeat_core::Rejection>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Membership<'a> {
     schedule: &'a Schedule,
@@ -32,7 +56,7 @@ impl<'a> Membership<'a> {
     ///
     /// # Errors
     /// When a name cannot be, the placement does not take such a column, or the
-    /// database cannot compute what decides; the field is named as in the protobuf.
+    /// database cannot compute what decides; the field is named as in [`ColumnSpec`](super::ColumnSpec), `column_type` as `type`.
     pub fn try_new(schedule: &'a Schedule, column: &ColumnSpec) -> Result<Self, Rejection> {
         let ColumnSpec { dialect, name, column_type, table_alias, parameter_style, .. } = column;
         column.check_names()?;

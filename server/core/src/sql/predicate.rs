@@ -14,17 +14,17 @@ pub struct Predicate {
 pub struct Parameter {
     /// Its name (`Named`), else empty.
     pub name: String,
-    /// The value.
+    /// What to bind, of the type that the comparison needs.
     pub value: Value,
 }
 
 /// A value of SQL.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// An integer.
+    /// A bucket, 0 to 65,535.
     Integer(i64),
-    /// Hexadecimal digits.
+    /// Hexadecimal digits in lower case, of a hash or a bucket.
     Text(String),
-    /// A double.
+    /// A fraction of the cycle, in [0, 1].
     Real(f64),
 }

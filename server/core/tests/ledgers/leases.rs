@@ -1,6 +1,8 @@
 //! What the outside is promised of leases, written down as a history goes on.
 
-use offbeat_core::lease::{Cause, Lease, LeaseId, LeaseSpec, Leases, Outcome, Settlement, Verdict};
+use offbeat_core::spread::lease::{
+    Cause, Lease, LeaseId, LeaseSpec, Leases, Outcome, Settlement, Verdict,
+};
 
 pub(crate) const EPOCH: u64 = 7;
 const LEASE: u64 = 1_000;

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use offbeat_core::lease::{LeaseId, Settlement, Verdict};
-use offbeat_core::named::{
-    BytesLeft, Commit, GroupPart, GroupState, NamedSpread, NamedSpreadSpec, Receipt, SpreadState,
-};
 use offbeat_core::rejection::Reason;
 use offbeat_core::spread::SpreadSpec;
+use offbeat_core::spread::lease::{LeaseId, Settlement, Verdict};
+use offbeat_core::spread::named::{
+    BytesLeft, Commit, GroupPart, GroupState, NamedSpread, NamedSpreadSpec, Receipt, SpreadState,
+};
 use sha2::{Digest as _, Sha256};
 
 pub(crate) const LEASE: u64 = 1_000;

@@ -18,6 +18,9 @@ const SHOWN_KEY: usize = 64;
 /// Longer values are shown as they were written, cut; shorter ones as compact JSON.
 const SHOWN_VALUE_BYTES: usize = 4 << 10;
 
+const BROKEN_STRING: &str =
+    "an escape in it is broken, or one half of a surrogate pair stands alone";
+
 /// The refusal of the field at `path`, for which the reader gave `error`.
 pub(super) fn refusal(
     message: &MessageDescriptor,
@@ -100,12 +103,16 @@ impl<'a> Place<'a> {
     }
 
     fn wrong_value(&self, error: &serde_json::Error) -> Rejection {
+        let name = if self.name.is_empty() { "message" } else { &self.name };
+        if let Err(broken) = serde_json::from_str::<serde_json::Value>(self.value.get()) {
+            let (value, allowed) = match is_string(self.value) {
+                true => ("a string that cannot be read", BROKEN_STRING.to_owned()),
+                false => ("a value that cannot be read", broken.to_string()),
+            };
+            return Rejection::new(Reason::Malformed, name, value, allowed);
+        }
         let is_list = self.field.as_ref().is_some_and(FieldDescriptor::is_list);
-        let is_text = is_string(self.value) && string(self.value).is_none();
         let allowed = match (is_list, describe(&self.kind)) {
-            _ if is_text => "must be a string of whole characters: an escape in it is broken, or \
-                             one half of a surrogate pair stands alone"
-                .to_owned(),
             (_, None) if !is_object(self.value) => self.describe_object(),
             (_, None) => error.to_string(),
             (true, Some(element)) => format!("must be a list, each element {element}"),
@@ -120,7 +127,6 @@ impl<'a> Place<'a> {
             }
         };
         let reason = if of_right_type { Reason::OutOfRange } else { Reason::Malformed };
-        let name = if self.name.is_empty() { "message" } else { &self.name };
         Rejection::new(reason, name, shown(self.value), allowed)
     }
 

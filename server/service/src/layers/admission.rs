@@ -22,7 +22,9 @@ pub struct Admission {
 }
 
 impl Admission {
-    pub(crate) fn new(limit: usize, bytes: usize) -> Self {
+    /// So many requests at once, and so many bytes of their messages.
+    #[must_use]
+    pub fn new(limit: usize, bytes: usize) -> Self {
         let share = STREAMING_SHARE.max_size();
         Self {
             free: Arc::new(Semaphore::new(limit)),

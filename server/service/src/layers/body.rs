@@ -4,23 +4,30 @@ use std::error::Error;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use offbeat_core::{Reason, Rejection};
 use offbeat_proto::status;
+use tokio::time::Sleep;
 use tonic::Status;
 
 use crate::work::Permit;
 
-/// `body`, whose bytes the permit counts until its messages have been dealt with.
-pub(super) fn counted(body: Body, permit: Permit) -> Body {
-    Body::new(CountedBody { body, permit })
+/// `body`, whose bytes the permit counts until its messages have been dealt with. A message that
+/// has begun must go on within `time`: it takes room from others.
+pub(super) fn counted(body: Body, permit: Permit, time: Duration) -> Body {
+    Body::new(CountedBody { body, permit, time, begun: None, stalled: None })
 }
 
 struct CountedBody {
     body: Body,
     permit: Permit,
+    time: Duration,
+    /// How often the permit had been released when the last bytes came.
+    begun: Option<u64>,
+    stalled: Option<Pin<Box<Sleep>>>,
 }
 
 impl HttpBody for CountedBody {
@@ -31,11 +38,24 @@ impl HttpBody for CountedBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        let this = &mut *self;
+        let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) else {
+            let is_idle = this.begun.is_none_or(|then| then != this.permit.released());
+            if is_idle {
+                this.stalled = None;
+                return Poll::Pending;
+            }
+            let time = this.time;
+            let stalled = this.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(time)));
+            ready!(stalled.as_mut().poll(cx));
+            return Poll::Ready(Some(Err(status::deadline_exceeded())));
+        };
+        this.stalled = None;
+        this.begun = Some(this.permit.released());
         Poll::Ready(frame.map(|frame| {
             let frame = frame.map_err(|error| broken(&error))?;
             let bytes = frame.data_ref().map_or(0, Bytes::len);
-            if self.permit.take_request(bytes) { Ok(frame) } else { Err(status::no_room()) }
+            if this.permit.take_request(bytes) { Ok(frame) } else { Err(status::no_room()) }
         }))
     }
 

@@ -41,7 +41,7 @@ pub(super) async fn admit(
         Err(refused) => return call.refuse(refused),
     };
     request.extensions_mut().insert(permit.clone());
-    let request = request.map(|body| body::counted(body, permit.clone()));
+    let request = request.map(|body| body::counted(body, permit.clone(), stack.unary_time));
     let Some(response) = deadline.bound(next.run(request)).await else {
         return call.refuse(status::deadline_exceeded());
     };

@@ -11,14 +11,16 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use bytes::{BufMut as _, Bytes, BytesMut};
-use http::Method;
+use http::{HeaderMap, HeaderValue, Method};
 use http_body_util::BodyExt as _;
 use offbeat_core::limits::Limit;
 use offbeat_proto::status;
+use prost_reflect::DynamicMessage;
 use tonic::Status;
 
 use super::body::status_of;
 use super::form::Form;
+use super::method::Method as CalledMethod;
 use super::{Stack, call_of};
 use crate::json::{self, JsonError, Translation};
 use crate::work::{Permit, offload};
@@ -51,11 +53,9 @@ pub(super) async fn read(
             let message = format!("{name} is no method that streams: post it as application/proto");
             Err(status::unknown_method(message).into())
         }
-        (Form::Grpc, false) => unary(stack.limits.of(call.method), request, next, None).await,
+        (Form::Grpc, false) => unary(&stack, call.method, request, next, None).await,
         (Form::Connect, _) => match Translation::of(&request, call.method) {
-            Ok(translation) => {
-                unary(stack.limits.of(call.method), request, next, Some(translation)).await
-            }
+            Ok(translation) => unary(&stack, call.method, request, next, Some(translation)).await,
             Err(refused) => Err(refused),
         },
     };
@@ -79,14 +79,19 @@ pub(super) async fn read(
 
 /// A unary call, translated from and to JSON or bare protobuf if it is not gRPC.
 async fn unary(
-    limit: Limit,
+    stack: &Stack,
+    method: &CalledMethod,
     request: Request,
     next: Next,
     translation: Option<Translation>,
 ) -> Result<Response, JsonError> {
     let permit = request.extensions().get::<Permit>().cloned();
     let (mut head, body) = request.into_parts();
-    let message = collect(body, limit, translation.is_none()).await?;
+    check_encoding(&head.headers)?;
+    let message = collect(body, stack.limits.of(method), translation.is_none()).await?;
+    if method.open && translation.is_none() {
+        check_probe(method, &message)?;
+    }
     if let Some(translation) = &translation {
         translation.prepare(&mut head.headers);
     }
@@ -114,6 +119,25 @@ async fn unary(
         Some(translation) => translate(response, translation, permit).await,
         None => Ok(response),
     }
+}
+
+/// Refuses compression, which is not offered.
+fn check_encoding(headers: &HeaderMap) -> Result<(), Status> {
+    match headers.get("grpc-encoding").map(HeaderValue::as_bytes) {
+        None | Some(b"identity") => Ok(()),
+        Some(_) => {
+            let message = "grpc-encoding is refused: must be identity, messages are not compressed";
+            Err(status::unknown_method(message.to_owned()))
+        }
+    }
+}
+
+/// The health service is not ours, and calls bytes that are no message INTERNAL.
+fn check_probe(method: &CalledMethod, message: &Bytes) -> Result<(), Status> {
+    let Some(descriptor) = &method.descriptor else { return Ok(()) };
+    let message = message.get(PREFIX..).unwrap_or_default();
+    let decoded = DynamicMessage::decode(descriptor.input(), message);
+    decoded.map(drop).map_err(|error| status::malformed_message(&error))
 }
 
 /// A gRPC answer as JSON or bare protobuf.

@@ -20,7 +20,6 @@ pub mod method;
 mod observe;
 mod origin;
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,28 +45,37 @@ use method::Method;
 
 /// What the layers share.
 #[derive(Debug)]
-pub(crate) struct Stack {
-    pub(crate) credentials: Credentials,
-    pub(crate) hosts: AllowedHosts,
-    pub(crate) admission: Admission,
-    pub(crate) metrics: Arc<Metrics>,
+pub struct Stack {
+    /// The tokens that are asked for.
+    pub credentials: Credentials,
+    /// Whom callers on loopback may name.
+    pub hosts: AllowedHosts,
+    /// Places and bytes for requests in flight.
+    pub admission: Admission,
+    /// Where requests are counted.
+    pub metrics: Arc<Metrics>,
     /// Whether each request has a span.
-    pub(crate) spans: bool,
-    pub(crate) limits: MessageLimits,
-    pub(crate) unary_time: Duration,
-    pub(crate) ends: Ends,
+    pub spans: bool,
+    /// The sizes of messages.
+    pub limits: MessageLimits,
+    /// Time for a unary call.
+    pub unary_time: Duration,
+    /// When open streams must end.
+    pub ends: Ends,
 }
 
 /// The sizes of messages.
 #[derive(Debug, Clone)]
-pub(crate) struct MessageLimits {
+pub struct MessageLimits {
     request: Limit,
     bulk_request: Limit,
     answer: Limit,
 }
 
 impl MessageLimits {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    /// Those of a configuration.
+    #[must_use]
+    pub fn new(limits: &Limits) -> Self {
         let (request, bulk_request) = (limits.message, limits.bulk_message);
         Self { request, bulk_request, answer: limits.answer }
     }
@@ -94,8 +102,8 @@ pub struct Ends {
 /// Whom a connection leads to.
 #[derive(Debug, Clone)]
 pub struct Peer {
-    /// The address of the listener, if it is TCP.
-    pub local_ip: Option<IpAddr>,
+    /// Whether the listener is TCP on loopback, which web pages can reach.
+    pub on_loopback: bool,
     /// Whether the user at the other end of a Unix socket may call.
     pub allowed: bool,
     /// Places for health checks of this connection.
@@ -105,8 +113,8 @@ pub struct Peer {
 impl Peer {
     /// The peer of a new connection.
     #[must_use]
-    pub fn new(local_ip: Option<IpAddr>, allowed: bool) -> Self {
-        Self { local_ip, allowed, probes: Arc::new(Semaphore::new(PROBES.max_size())) }
+    pub fn new(on_loopback: bool, allowed: bool) -> Self {
+        Self { on_loopback, allowed, probes: Arc::new(Semaphore::new(PROBES.max_size())) }
     }
 }
 
@@ -120,8 +128,8 @@ struct Call {
     peer: Peer,
 }
 
-/// The services behind the layers.
-pub(crate) fn layered(services: Router, stack: Arc<Stack>) -> Router {
+/// The services behind the layers: a server without its sockets.
+pub fn layered(services: Router, stack: Arc<Stack>) -> Router {
     services.layer(
         ServiceBuilder::new()
             .layer(from_fn_with_state(Arc::clone(&stack), observe::observe))
@@ -146,7 +154,7 @@ impl Call {
             form: Form::of(request),
             started: tokio::time::Instant::now(),
             outcome: Outcome::default(),
-            peer: peer.unwrap_or_else(|| Peer::new(None, true)),
+            peer: peer.unwrap_or_else(|| Peer::new(false, true)),
         }
     }
 

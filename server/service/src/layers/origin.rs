@@ -31,11 +31,13 @@ impl AllowedHosts {
     /// With the HTTP status of the refusal, and what to change.
     pub fn check<B>(&self, request: &http::Request<B>) -> Result<(), (StatusCode, &'static str)> {
         let headers = request.headers();
-        let host = match headers.get(header::HOST) {
-            Some(host) => host.to_str().ok().and_then(|host| host.parse::<Authority>().ok()),
-            None => request.uri().authority().cloned(),
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let host = match (hosts.next(), hosts.next()) {
+            (Some(host), None) => host.to_str().ok().and_then(|host| host.parse().ok()),
+            (Some(_), Some(_)) => None,
+            (None, _) => request.uri().authority().cloned(),
         };
-        let Some(host) = host else {
+        let Some(host) = host.filter(is_host_and_port) else {
             let why = "host: must be one host, and a port if it is not the default\n";
             return match request.version() {
                 Version::HTTP_10 => Ok(()),
@@ -71,13 +73,23 @@ impl AllowedHosts {
     }
 }
 
+/// Whether an authority has nothing but a host and a port. (The parser takes what stands before or
+/// behind a host in brackets.)
+fn is_host_and_port(authority: &Authority) -> bool {
+    let host = authority.host();
+    match authority.port() {
+        Some(port) => authority.as_str() == format!("{host}:{port}"),
+        None => authority.as_str() == host,
+    }
+}
+
 pub(super) async fn check(
     State(stack): State<Arc<Stack>>,
     request: Request,
     next: Next,
 ) -> Response {
     let call = call_of(&request);
-    if call.peer.local_ip.is_some_and(|ip| ip.to_canonical().is_loopback())
+    if call.peer.on_loopback
         && let Err((code, why)) = stack.hosts.check(&request)
     {
         call.outcome.set(&tonic::Status::permission_denied(why));
@@ -95,7 +107,7 @@ mod tests {
         let mut request = Request::builder().uri("/x").body(()).unwrap();
         for (name, value) in headers {
             let name = http::HeaderName::try_from(*name).unwrap();
-            request.headers_mut().insert(name, value.parse().unwrap());
+            request.headers_mut().append(name, value.parse().unwrap());
         }
         hosts.check(&request).map_err(|(code, _)| code)
     }
@@ -111,7 +123,11 @@ mod tests {
             assert_eq!(checked(&[("host", host)]), Err(StatusCode::MISDIRECTED_REQUEST), "{host}");
         }
         assert_eq!(checked(&[]), Err(StatusCode::BAD_REQUEST));
-        assert_eq!(checked(&[("host", "a b")]), Err(StatusCode::BAD_REQUEST));
+        for host in ["a b", "user@localhost", "[::1].attacker.example"] {
+            assert_eq!(checked(&[("host", host)]), Err(StatusCode::BAD_REQUEST), "{host}");
+        }
+        let twice = [("host", "localhost"), ("host", "attacker.example")];
+        assert_eq!(checked(&twice), Err(StatusCode::BAD_REQUEST));
     }
 
     #[test]

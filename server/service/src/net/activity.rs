@@ -20,10 +20,10 @@ use tokio::time::Instant;
 use crate::layers::RefusedCredentials;
 
 /// A caller without credentials takes its refusal within this.
-const REFUSAL_TIME: Duration = Duration::from_secs(1);
+const REFUSAL_TIME: Duration = Duration::from_millis(250);
 
 /// How often answers are looked at while some are in flight.
-const CHECK_INTERVAL: Duration = Duration::from_millis(500);
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// What is in flight on one connection.
 #[derive(Debug, Clone, Default)]

@@ -1,7 +1,6 @@
 //! The admin port: `/metrics` for Prometheus, `/healthz`, `/livez` and `/readyz` for probes. It
 //! tells nothing of callers or jobs, and its connections are not those of the services.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -46,8 +45,7 @@ async fn guard(State(state): State<Arc<AdminState>>, request: Request, next: Nex
     if peer.is_some_and(|peer| !peer.allowed) {
         return (StatusCode::FORBIDDEN, "the user must be one of --socket-uids\n").into_response();
     }
-    let ip = peer.and_then(|peer| peer.local_ip);
-    if ip.as_ref().map(IpAddr::to_canonical).is_some_and(|ip| ip.is_loopback())
+    if peer.is_some_and(|peer| peer.on_loopback)
         && let Err(refused) = state.hosts.check(&request)
     {
         return refused.into_response();

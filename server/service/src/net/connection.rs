@@ -1,7 +1,6 @@
 //! One connection: HTTP/1.1 or HTTP/2, from its first byte to its last.
 
 use std::hash::{BuildHasher as _, RandomState};
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -105,6 +104,7 @@ impl Connections {
     /// Accepts connections for as long as this is polled. Further ones than there are places for
     /// wait in the listen queue.
     pub(crate) async fn accept(self: Arc<Self>, listener: Listener) {
+        let on_loopback = listener.is_on_loopback();
         let refused_users = Arc::new(Semaphore::new(REFUSED_USERS));
         while let Ok(place) = Arc::clone(&self.free).acquire_owned().await {
             let accepted = listener.accept().await;
@@ -114,17 +114,18 @@ impl Connections {
                 Accepted::Unix(socket) => self.uids.allow(socket),
                 Accepted::Tcp(_) => true,
             };
+            let peer = Peer::new(on_loopback, is_allowed);
             if is_allowed {
                 tokio::spawn(async move {
                     tokio::select! {
-                        () = connections.serve(accepted, true) => {}
+                        () = connections.serve(accepted, peer) => {}
                         _ = cut.wait_for(|cut| *cut) => {}
                     }
                     drop(place);
                 });
             } else if let Ok(place) = Arc::clone(&refused_users).try_acquire_owned() {
                 tokio::spawn(async move {
-                    let told = connections.serve(accepted, false);
+                    let told = connections.serve(accepted, peer);
                     let _ = tokio::time::timeout(REFUSED_USER_TIME, told).await;
                     drop(place);
                 });
@@ -132,15 +133,11 @@ impl Connections {
         }
     }
 
-    async fn serve(&self, accepted: Accepted, is_allowed: bool) {
+    async fn serve(&self, accepted: Accepted, peer: Peer) {
         match (accepted, &self.tls) {
-            (Accepted::Unix(socket), _) => self.speak(socket, Peer::new(None, is_allowed)).await,
-            (Accepted::Tcp(socket), None) => {
-                let peer = Peer::new(local_ip(&socket), true);
-                self.speak(socket, peer).await;
-            }
+            (Accepted::Unix(socket), _) => self.speak(socket, peer).await,
+            (Accepted::Tcp(socket), None) => self.speak(socket, peer).await,
             (Accepted::Tcp(socket), Some(tls)) => {
-                let peer = Peer::new(local_ip(&socket), true);
                 let handshake = tls.acceptor().accept(socket);
                 match tokio::time::timeout(self.settings.first_bytes, handshake).await {
                     Ok(Ok(socket)) => self.speak(socket, peer).await,
@@ -196,10 +193,6 @@ impl Connections {
             tracing::debug!(%error, "a connection ended badly");
         }
     }
-}
-
-fn local_ip(socket: &tokio::net::TcpStream) -> Option<IpAddr> {
-    socket.local_addr().ok().map(|address| address.ip())
 }
 
 /// Ready when a connection has reached its age, if there is one. Some end a little earlier, so

@@ -82,6 +82,16 @@ impl Listener {
         }
     }
 
+    /// Whether it is TCP, and bound to this machine alone.
+    pub(super) fn is_on_loopback(&self) -> bool {
+        match self {
+            Self::Tcp(listener) => {
+                listener.local_addr().is_ok_and(|address| address.ip().to_canonical().is_loopback())
+            }
+            Self::Unix(..) => false,
+        }
+    }
+
     /// The address it is bound to: the port that was chosen, where 0 was asked for.
     ///
     /// # Errors

@@ -24,13 +24,15 @@ pub(crate) struct Watched {
     paths: Vec<PathBuf>,
     limit: Limit,
     held: Vec<Vec<u8>>,
+    /// What a poll found that was not taken.
+    seen: Option<Vec<Vec<u8>>>,
 }
 
 impl Watched {
     /// Reads files for the first time, each within a limit.
     pub(crate) fn read(limit: Limit, paths: Vec<PathBuf>) -> Result<Self, String> {
         let held = read_all(limit, &paths)?;
-        Ok(Self { paths, limit, held })
+        Ok(Self { paths, limit, held, seen: None })
     }
 
     /// What they held when last read, in the order of their paths.
@@ -43,18 +45,24 @@ impl Watched {
         self.held.first().map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Reads them again; whether anything differs. A change counts once the files have held still
-    /// for a moment: before that, one of them may be half written.
+    /// Reads them again; whether anything differs. A file that is being rewritten in place may hold
+    /// half of what it will, so a change counts once the files have held still: for a moment if
+    /// each ends with a line, or else from one poll to the next.
     pub(super) async fn poll(&mut self) -> Result<bool, String> {
         let now = self.read_again().await?;
         if now == self.held {
             return Ok(false);
         }
-        tokio::time::sleep(SETTLING_TIME).await;
-        if self.read_again().await? != now {
+        let is_whole = now.iter().all(|content| content.ends_with(b"\n"));
+        if is_whole {
+            tokio::time::sleep(SETTLING_TIME).await;
+            if self.read_again().await? != now {
+                return Ok(false);
+            }
+        } else if self.seen.replace(now.clone()).is_none_or(|seen| seen != now) {
             return Ok(false);
         }
-        self.held = now;
+        (self.held, self.seen) = (now, None);
         Ok(true)
     }
 

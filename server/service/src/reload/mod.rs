@@ -3,6 +3,7 @@
 pub(crate) mod files;
 mod schedules;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +28,8 @@ pub(crate) struct Reloadable {
     tokens: Option<Source<Credentials>>,
     schedules: Option<Source<ScheduleFile>>,
     hangup: Signal,
+    /// The files of secrets, by their flags.
+    secrets: Vec<(&'static str, PathBuf)>,
 }
 
 /// Files, and what is made of them.
@@ -72,7 +75,6 @@ impl Reloadable {
         let tokens = match &config.token_file {
             Some(path) => {
                 let refused = |why| format!("--token-file: {why}");
-                files::warn_of_permissions("--token-file", path);
                 let watched =
                     Watched::read(SECRET_FILE_BYTES, vec![path.clone()]).map_err(refused)?;
                 let tokens = parse_tokens(&watched).map_err(refused)?;
@@ -83,7 +85,10 @@ impl Reloadable {
         let schedules = config.schedules.as_deref().map(ScheduleFile::read).transpose();
         let schedules = schedules.map_err(|why| format!("--schedules: {why}"))?;
         let schedules = schedules.map(|(watched, file)| Source::new(watched, file));
-        Ok(Self { tls, tokens, schedules, hangup })
+        let key = config.tls.as_ref().map(|files| ("--tls-key", files.key.clone()));
+        let token_file = config.token_file.clone().map(|path| ("--token-file", path));
+        let secrets = key.into_iter().chain(token_file).collect();
+        Ok(Self { tls, tokens, schedules, hangup, secrets })
     }
 
     /// The schedules that callers may name; without a file there are none.
@@ -102,6 +107,9 @@ impl Reloadable {
     /// Reads the files every few seconds, and at SIGHUP, for as long as the server runs. Content
     /// that is malformed leaves everything as it was.
     pub(crate) async fn watch(mut self, metrics: Arc<Metrics>) {
+        for (flag, path) in &self.secrets {
+            files::warn_of_permissions(flag, path);
+        }
         loop {
             let asked = tokio::select! {
                 _ = self.hangup.recv() => true,
@@ -130,7 +138,6 @@ impl Reloadable {
 }
 
 fn read_tls(files: &TlsFiles) -> Result<Source<Tls>, String> {
-    files::warn_of_permissions("--tls-key", &files.key);
     let mut paths = vec![files.certificate.clone(), files.key.clone()];
     paths.extend(files.client_ca.clone());
     let watched = Watched::read(SECRET_FILE_BYTES, paths)?;

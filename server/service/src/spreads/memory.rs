@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bytes::Bytes;
-use offbeat_core::lease::{LeaseId, Settlement, Verdict};
 use offbeat_core::limits::SPREAD_NAME;
-use offbeat_core::named::{
-    BytesLeft, DeadLetter, GROUP_MEMORY, GroupPart, GroupStatus, NamedSpread, NamedSpreadSpec,
-    Receipt, SpreadState,
+use offbeat_core::spread::lease::{LeaseId, Settlement, Verdict};
+use offbeat_core::spread::named::{
+    BytesLeft, DeadLetter, GroupPart, GroupStatus, NamedSpread, NamedSpreadSpec, Receipt,
+    SpreadState,
 };
 use offbeat_core::{Moment, Reason, Rejection};
 use tokio::sync::{Notify, watch};
@@ -282,11 +281,13 @@ impl SpreadStore for MemoryStore {
         parts: Vec<GroupPart>,
     ) -> Result<(Vec<GroupStatus>, Receipt), Rejection> {
         let mut spreads = self.lock();
-        let job_bytes = |part: &GroupPart| part.jobs.iter().map(Bytes::len).sum::<usize>() as u64;
-        let groups = GROUP_MEMORY * parts.len() as u64;
-        spreads.make_room(self.max_bytes, groups + parts.iter().map(job_bytes).sum::<u64>());
+        let wanted = parts.iter().map(GroupPart::memory).sum::<u64>();
+        spreads.make_room(self.max_bytes, wanted);
+        let jobs = parts.iter().flat_map(|part| &part.jobs).map(|job| job.len() as u64);
+        let overhead = wanted - jobs.sum::<u64>();
+        let left = self.max_bytes.saturating_sub(spreads.bytes);
         let left = BytesLeft {
-            now: self.max_bytes.saturating_sub(spreads.bytes).saturating_sub(groups),
+            now: if wanted > left { left.saturating_sub(overhead) } else { u64::MAX },
             at_most: self.max_bytes,
         };
         spreads.with(name, |entry, now| {

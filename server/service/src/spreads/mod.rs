@@ -8,11 +8,11 @@ mod memory;
 use std::sync::Arc;
 use std::time::Duration;
 
-use offbeat_core::lease::{LeaseId, Settlement, Verdict};
-use offbeat_core::named::{
+use offbeat_core::spread::Certificate;
+use offbeat_core::spread::lease::{LeaseId, Settlement, Verdict};
+use offbeat_core::spread::named::{
     Counts, DeadLetter, GroupPart, GroupStatus, LeasedJob, NamedSpreadSpec, Receipt, SpreadState,
 };
-use offbeat_core::spread::Certificate;
 use offbeat_core::{Moment, Rejection};
 
 pub use memory::MemoryStore;

@@ -1,6 +1,6 @@
 //! How jobs fare.
 
-use crate::run_times::real;
+use crate::distribution::real;
 
 /// How the jobs of a simulation fared. Times are in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -8,7 +8,7 @@ use super::performance::Performance;
 use super::search::{Candidate, Search};
 use super::simulate::{Work, simulate_lanes, simulate_queue};
 use super::tags::Tags;
-use crate::run_times::{RunTimes, real};
+use crate::distribution::{Distribution, real};
 
 /// Jobs that candidates are compared with, and that the answer is reckoned from.
 const SCREENED_JOBS: usize = 60_000;
@@ -24,7 +24,7 @@ const RATES: core::ops::RangeInclusive<f64> = 1e-6..=1e6;
 #[derive(Debug, Clone)]
 pub struct PlanSpec {
     /// How long jobs run.
-    pub run_times: RunTimes,
+    pub run_times: Distribution,
     /// Jobs per second.
     pub arrival_rate: f64,
     /// Workers in all.

@@ -4,7 +4,7 @@ use offbeat_core::Rejection;
 
 use super::plan::{CutoffSlowdown, micros};
 use super::tags::{Stage, Tags};
-use crate::run_times::{RunTimes, real, whole};
+use crate::distribution::{Distribution, real, whole};
 
 /// Cutoffs that are tried, evenly apart on a logarithmic scale.
 const CUTOFFS: u32 = 64;
@@ -30,7 +30,7 @@ pub(super) struct Candidate {
 }
 
 pub(super) struct Search<'a> {
-    run_times: &'a RunTimes,
+    run_times: &'a Distribution,
     tags: &'a Tags<'a>,
     workers: u32,
     cutoffs: Vec<u64>,
@@ -38,7 +38,7 @@ pub(super) struct Search<'a> {
 
 impl<'a> Search<'a> {
     pub(super) fn new(
-        run_times: &'a RunTimes,
+        run_times: &'a Distribution,
         tags: &'a Tags<'a>,
         workers: u32,
         longest_cutoff: u64,
@@ -209,7 +209,7 @@ fn is_like(one: &Candidate, other: &Candidate) -> bool {
 }
 
 /// Between the 5th percentile and the longest run time, no longer than is tolerated.
-fn cutoffs(run_times: &RunTimes, longest: u64) -> Vec<u64> {
+fn cutoffs(run_times: &Distribution, longest: u64) -> Vec<u64> {
     let last = run_times.micros().last().copied().unwrap_or(1);
     let low = run_times.quantile(0.05).max(SHORTEST_CUTOFF);
     let high = (last - 1).min(longest);
@@ -227,7 +227,7 @@ fn cutoffs(run_times: &RunTimes, longest: u64) -> Vec<u64> {
 
 /// A cutoff a little above the run times that end before it. Where many pile up at one value, one
 /// at that very value would demote those that run a moment longer the next time.
-fn clear(run_times: &RunTimes, cutoff: u64) -> u64 {
+fn clear(run_times: &Distribution, cutoff: u64) -> u64 {
     let place = run_times.place(cutoff);
     let at = |place: Option<usize>| place.and_then(|place| run_times.micros().get(place)).copied();
     match (at(place.checked_sub(1)), at(Some(place))) {

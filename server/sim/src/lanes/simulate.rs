@@ -7,8 +7,8 @@ use std::collections::BinaryHeap;
 use offbeat_core::lanes::{Dispatcher, LaneSet, OnTimeout};
 
 use super::performance::{Performance, Tally};
+use crate::distribution::{Distribution, whole};
 use crate::generator::Generator;
-use crate::run_times::{RunTimes, whole};
 
 /// Jobs as they arrive: the same for everything that is compared.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ impl Work {
     /// So many jobs that arrive at a rate per second, independently of one another (a Poisson
     /// process), and run as `run_times` says. Slowdown is reckoned with a floor, in microseconds.
     #[must_use]
-    pub fn new(run_times: &RunTimes, rate: f64, count: usize, floor: u64, seed: u64) -> Self {
+    pub fn new(run_times: &Distribution, rate: f64, count: usize, floor: u64, seed: u64) -> Self {
         let mut generator = Generator::new(seed);
         let offset = generator.uniform();
         let mut sizes = run_times.spread(count, offset);

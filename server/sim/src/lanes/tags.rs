@@ -2,8 +2,8 @@
 
 use offbeat_core::lanes::OnTimeout;
 
-use crate::queueing::mgc_wait;
-use crate::run_times::{Moments, RunTimes};
+use crate::distribution::{Distribution, Moments};
+use crate::formulas::mgc_wait;
 
 /// A lane that is tried: its workers, and how many of the run times end within its timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Stage {
 /// help with fresh jobs when they are idle, so they do better; that is simulated then.
 #[derive(Debug)]
 pub struct Tags<'a> {
-    run_times: &'a RunTimes,
+    run_times: &'a Distribution,
     /// ∫1/max(x, floor) over the first run times, in 1/s.
     inverse: Vec<f64>,
     rate: f64,
@@ -31,7 +31,7 @@ impl<'a> Tags<'a> {
     /// For jobs with these run times that arrive at a rate per second; slowdown is reckoned with a
     /// floor, in microseconds.
     #[must_use]
-    pub fn new(run_times: &'a RunTimes, rate: f64, floor: u64, on_timeout: OnTimeout) -> Self {
+    pub fn new(run_times: &'a Distribution, rate: f64, floor: u64, on_timeout: OnTimeout) -> Self {
         let mut inverse = vec![0.0];
         let mut sum = 0.0;
         let shares = run_times.cumulative().windows(2);
@@ -126,5 +126,5 @@ impl<'a> Tags<'a> {
 }
 
 fn seconds(micros: u64) -> f64 {
-    crate::run_times::real(micros) / 1e6
+    crate::distribution::real(micros) / 1e6
 }

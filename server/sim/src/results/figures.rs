@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::stats::{deviation, mean, quantiles, spread};
-use crate::run_times::real;
+use crate::distribution::real;
 use crate::world::Trace;
 
 macro_rules! figures {

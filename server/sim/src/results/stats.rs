@@ -1,6 +1,6 @@
 //! Statistics of samples.
 
-use crate::run_times::real;
+use crate::distribution::real;
 
 pub(super) fn mean(values: &[u64]) -> f64 {
     let sum: f64 = values.iter().copied().map(real).sum();

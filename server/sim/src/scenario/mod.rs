@@ -15,7 +15,7 @@ use offbeat_core::lanes::LaneSet;
 use offbeat_core::stages::{Rule, Weighting};
 use serde::Deserialize;
 
-use crate::run_times::RunTimes;
+use crate::distribution::Distribution;
 
 /// A scenario. Times are in microseconds from its beginning.
 #[derive(Debug, Clone)]
@@ -72,7 +72,7 @@ impl Scenario {
         u128::from(self.population)
             * u128::from(cycles)
             * runs as u128
-            * u128::from(crate::run_times::whole(libm::ceil(1.0 + more)))
+            * u128::from(crate::distribution::whole(libm::ceil(1.0 + more)))
     }
 
     /// Bytes of memory that its runs take, one after the other, at most: what a job leaves (three
@@ -105,7 +105,7 @@ pub struct Kind {
     /// What it is called.
     pub name: String,
     /// How long its jobs run.
-    pub run_time: RunTimes,
+    pub run_time: Distribution,
     /// Where it stands, seen from the first kind, with strategies that do not say so themselves.
     pub placement: KindPlacement,
 }
@@ -129,7 +129,7 @@ pub struct Children {
     /// How many, on average.
     pub mean_count: f64,
     /// How long they run.
-    pub run_time: RunTimes,
+    pub run_time: Distribution,
 }
 
 /// What taking a job from the queue costs: `base` + jobs that wait × `per_waiting`, the latter

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::fields::span;
 use super::file::Load;
-use crate::run_times::{RunTimes, lognormal_sigmas};
+use crate::distribution::{Distribution, lognormal_sigmas};
 
 /// A run time: always the same, or a distribution.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ pub(super) enum RunTime {
     /// `"4s"`
     Constant(String),
     /// `{ exponential = "4s" }`
-    Distribution(Box<Distribution>),
+    Distribution(Box<DistributionEntry>),
     /// Anything else, which is refused.
     Other(String),
 }
@@ -42,7 +42,7 @@ impl<'de> Visitor<'de> for RunTimeVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<RunTime, A::Error> {
-        let distribution = Distribution::deserialize(MapAccessDeserializer::new(fields))?;
+        let distribution = DistributionEntry::deserialize(MapAccessDeserializer::new(fields))?;
         Ok(RunTime::Distribution(Box::new(distribution)))
     }
 
@@ -58,7 +58,7 @@ impl<'de> Visitor<'de> for RunTimeVisitor {
 /// Exactly one distribution must be described.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Distribution {
+pub(super) struct DistributionEntry {
     /// The mean.
     exponential: Option<String>,
     /// The shortest and the longest.
@@ -84,10 +84,10 @@ struct Pareto {
 }
 
 impl RunTime {
-    pub(super) fn read(&self, field: &str, load: Load<'_>) -> Result<RunTimes, Rejection> {
+    pub(super) fn read(&self, field: &str, load: Load<'_>) -> Result<Distribution, Rejection> {
         match self {
             Self::Constant(text) => {
-                Ok(RunTimes::weighted([(micros(field, text)?, 1.0)].into_iter()))
+                Ok(Distribution::weighted([(micros(field, text)?, 1.0)].into_iter()))
             }
             Self::Other(value) => {
                 let allowed = "must be a span in quotes, such as \"4s\", or a table with a \
@@ -120,8 +120,8 @@ impl RunTime {
     }
 }
 
-impl Distribution {
-    fn read(&self, load: Load<'_>) -> Result<RunTimes, Rejection> {
+impl DistributionEntry {
+    fn read(&self, load: Load<'_>) -> Result<Distribution, Rejection> {
         let lognormal = self.p50.is_some() || self.mean.is_some() || self.p90.is_some();
         let described = [
             self.exponential.is_some(),
@@ -139,12 +139,12 @@ impl Distribution {
             return Err(Rejection::new(Reason::Contradictory, "", value, allowed));
         }
         if let Some(mean) = &self.exponential {
-            return Ok(RunTimes::exponential(micros("exponential", mean)?));
+            return Ok(Distribution::exponential(micros("exponential", mean)?));
         }
         if let Some([low, high]) = &self.uniform {
             let (low, high) = (micros("uniform[0]", low)?, micros("uniform[1]", high)?);
             ascending("uniform", low, high)?;
-            return Ok(RunTimes::uniform(low, high));
+            return Ok(Distribution::uniform(low, high));
         }
         if let Some(Pareto { shape, low, high }) = &self.pareto {
             let (low, high) = (micros("pareto.low", low)?, micros("pareto.high", high)?);
@@ -153,18 +153,19 @@ impl Distribution {
                 let allowed = "must be 0.01 to 100";
                 return Err(Rejection::new(Reason::OutOfRange, "pareto.shape", shape, allowed));
             }
-            return Ok(RunTimes::bounded_pareto(*shape, low, high));
+            return Ok(Distribution::bounded_pareto(*shape, low, high));
         }
         if let Some(known) = &self.quantiles {
             return quantiles(known);
         }
         if let Some(file) = &self.samples {
-            return RunTimes::of_samples(&load(file)?).map_err(|refused| refused.under("samples"));
+            return Distribution::of_samples(&load(file)?)
+                .map_err(|refused| refused.under("samples"));
         }
         let optional = |field: &str, text: &Option<String>| {
             text.as_ref().map(|text| span(field, text)).transpose()
         };
-        RunTimes::of_percentiles(
+        Distribution::of_percentiles(
             optional("p50", &self.p50)?,
             optional("p90", &self.p90)?,
             optional("mean", &self.mean)?,
@@ -172,7 +173,7 @@ impl Distribution {
     }
 }
 
-fn quantiles(known: &[(f64, String)]) -> Result<RunTimes, Rejection> {
+fn quantiles(known: &[(f64, String)]) -> Result<Distribution, Rejection> {
     let refuse = |value: &dyn std::fmt::Display, allowed: &str| {
         Err(Rejection::new(Reason::OutOfRange, "quantiles", value, allowed))
     };
@@ -195,7 +196,7 @@ fn quantiles(known: &[(f64, String)]) -> Result<RunTimes, Rejection> {
         let last = read.last().map_or(0.0, |(share, _)| *share);
         return refuse(&last, "must end with the share 1, the longest run time");
     }
-    Ok(RunTimes::quantiles(&read))
+    Ok(Distribution::quantiles(&read))
 }
 
 fn ascending(field: &str, low: u64, high: u64) -> Result<(), Rejection> {

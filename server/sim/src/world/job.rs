@@ -2,6 +2,12 @@
 
 use core::cmp::Ordering;
 
+use super::ascending::Ascending;
+use super::clock::NEVER;
+use crate::distribution::Draw;
+use crate::generator::Generator;
+use crate::scenario::Scenario;
+
 /// A job that waits or runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Job {
@@ -21,6 +27,73 @@ pub(super) struct Job {
 
 /// The kind of jobs that jobs enqueue.
 pub(super) const CHILD: u8 = u8::MAX;
+
+/// Makes jobs, and draws their run times.
+#[derive(Debug)]
+pub(super) struct NewJobs {
+    draws: Vec<Draw>,
+    child_draw: Option<Draw>,
+    /// Run times are whole numbers of it.
+    tick: Option<u64>,
+}
+
+impl NewJobs {
+    pub(super) fn new(scenario: &Scenario) -> Self {
+        Self {
+            draws: scenario.kinds.iter().map(|kind| Draw::new(&kind.run_time)).collect(),
+            child_draw: scenario.children.as_ref().map(|child| Draw::new(&child.run_time)),
+            tick: scenario.tick,
+        }
+    }
+
+    #[inline]
+    pub(super) fn make(&self, generator: &mut Generator, at: u64, user: u32, kind: u8) -> Job {
+        let share = generator.uniform();
+        let draw = if kind == CHILD {
+            self.child_draw.as_ref()
+        } else {
+            self.draws.get(usize::from(kind))
+        };
+        let left = draw.map_or(0, |draw| draw.at(share));
+        let left = self.tick.map_or(left, |tick| left.div_ceil(tick) * tick);
+        Job { enqueued: at, first_start: NEVER, left, user, kind, entry: 0, suspended: 0 }
+    }
+}
+
+/// Jobs that come back, and those that are not due yet.
+#[derive(Debug)]
+pub(super) struct Delayed {
+    jobs: Ascending<Timed<Job>>,
+    number: u64,
+}
+
+impl Delayed {
+    pub(super) const fn new() -> Self {
+        Self { jobs: Ascending::new(), number: 0 }
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, job: Job, at: u64) {
+        let number = self.number;
+        self.number += 1;
+        self.jobs.push(Timed { at, number, what: job });
+    }
+
+    /// When the next one comes; never is `u64::MAX`.
+    #[inline]
+    pub(super) fn next_time(&self) -> u64 {
+        self.jobs.first().map_or(NEVER, |next| next.at)
+    }
+
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<Job> {
+        self.jobs.pop().map(|next| next.what)
+    }
+
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Job> + '_ {
+        self.jobs.drain().map(|delayed| delayed.what)
+    }
+}
 
 /// Something at a time; of the same time, the one that was planned first.
 #[derive(Debug, Clone, Copy)]

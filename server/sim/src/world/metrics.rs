@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::sums::Sums;
-use crate::run_times::real;
+use crate::distribution::real;
 
 /// Every second has a row of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -21,7 +21,7 @@ struct Asked {
 
 /// What becomes of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Attempt {
+pub(super) enum Reply {
     Answered,
     Refused { time: u64, retry_after: u64 },
     Down { time: u64 },
@@ -73,19 +73,19 @@ impl Partners {
     }
 
     #[inline]
-    pub(super) fn ask(&mut self, user: u32, now: u64) -> Attempt {
+    pub(super) fn ask(&mut self, user: u32, now: u64) -> Reply {
         let Some(place) = self.of_user.get(user as usize).map(|place| usize::from(*place)) else {
-            return Attempt::Answered;
+            return Reply::Answered;
         };
         let (Some(asked), Some(tally)) =
             (self.partners.get_mut(place), self.tallies.get_mut(place))
         else {
-            return Attempt::Answered;
+            return Reply::Answered;
         };
         let partner = &asked.partner;
         if partner.outages.iter().any(|(from, to)| (*from..*to).contains(&now)) {
             tally.failed += 1;
-            return Attempt::Down { time: partner.outage_time };
+            return Reply::Down { time: partner.outage_time };
         }
         if let Some(most) = partner.max_per_second {
             let second = now / 1_000_000;
@@ -96,9 +96,9 @@ impl Partners {
             if asked.asked > most {
                 tally.throttled += 1;
                 let (time, retry_after) = (partner.refusal_time, partner.retry_after);
-                return Attempt::Refused { time, retry_after };
+                return Reply::Refused { time, retry_after };
             }
         }
-        Attempt::Answered
+        Reply::Answered
     }
 }

@@ -8,12 +8,13 @@ use std::collections::{BinaryHeap, VecDeque};
 use offbeat_core::stages::{NextSpec, Rule, StageSpec, Weighting};
 use offbeat_core::{Rejection, Span};
 
+use super::Watch;
+use super::clock::SECOND;
 use super::job::Timed;
 use super::metrics::{Row, Trace, slowdown};
 use super::sums::Rows;
-use super::{SECOND, Watch};
+use crate::distribution::{Draw, whole};
 use crate::generator::Generator;
-use crate::run_times::{Draw, whole};
 use crate::scenario::{Scenario, Strategy, StrategyKind};
 
 /// Runs a pipeline with one of its strategies.

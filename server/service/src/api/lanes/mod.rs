@@ -3,7 +3,7 @@
 mod lane_set;
 mod plan;
 
-use offbeat_core::lanes::{Job, LaneState, Outcome, SplitSpec, dispatch};
+use offbeat_core::lanes::{Dispatched, Job, LaneState, Outcome, SplitSpec, dispatch};
 use offbeat_core::limits::DISPATCHED_JOBS;
 use offbeat_core::{Reason, Rejection};
 use tonic::{Request, Response, Status};
@@ -92,18 +92,18 @@ fn dispatch_jobs(
         known.push(job.map_err(|refused| refused.under(&format!("jobs[{place}]")))?);
         ids.push(id);
     }
-    let (placed, failed) = dispatch(&lanes.set, &free, &known)?;
+    let Dispatched { placements, failures } = dispatch(&lanes.set, &free, &known)?;
     let mut id_of = |job: usize| ids.get_mut(job).map(std::mem::take).unwrap_or_default();
-    let placements = placed.into_iter().map(|placement| proto::JobPlacement {
+    let placements = placements.into_iter().map(|placement| proto::JobPlacement {
         job_index: lane_set::index(placement.job),
         job_id: id_of(placement.job),
         route: Some(lanes.route(placement.route)),
     });
     let placements = placements.collect();
-    let failures = failed.into_iter().map(|(job, lane)| proto::FailedJob {
-        job_index: lane_set::index(job),
-        job_id: id_of(job),
-        failure: Some(lanes.failure(lane)),
+    let failures = failures.into_iter().map(|failed| proto::FailedJob {
+        job_index: lane_set::index(failed.job),
+        job_id: id_of(failed.job),
+        failure: Some(lanes.failure(failed.lane)),
     });
     Ok(proto::DispatchJobsResponse { placements, failures: failures.collect() })
 }
@@ -122,10 +122,10 @@ fn split_workers(
         states: states.collect::<Result<_, _>>()?,
     };
     let split = spec.split(&lanes.set)?;
-    for (lane, (workers, _)) in message.lanes.iter_mut().zip(&split) {
-        lane.worker_count = i32::try_from(*workers).unwrap_or(i32::MAX);
+    for (lane, allocation) in message.lanes.iter_mut().zip(&split) {
+        lane.worker_count = i32::try_from(allocation.worker_count).unwrap_or(i32::MAX);
     }
-    let waiting_micros = split.into_iter().map(|(_, micros)| wide(micros)).collect();
+    let waiting_micros = split.iter().map(|allocation| wide(allocation.workload_micros)).collect();
     Ok(proto::SplitWorkersResponse { lane_set: Some(message), waiting_micros })
 }
 

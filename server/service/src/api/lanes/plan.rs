@@ -2,8 +2,8 @@
 
 use offbeat_core::lanes::OnTimeout;
 use offbeat_core::{Rejection, Span};
+use offbeat_sim::distribution::Distribution;
 use offbeat_sim::lanes::{CutoffSlowdown, Performance, Plan, PlanSpec, Sensitivity};
-use offbeat_sim::run_times::RunTimes;
 
 use super::lane_set::on_timeout_of;
 use crate::api::convert::{duration, required, span};
@@ -42,10 +42,10 @@ pub fn plan(request: proto::PlanLanesRequest) -> Result<proto::PlanLanesResponse
     Ok(answer(&spec.plan()?, spec.on_timeout))
 }
 
-fn run_times_of(given: Given) -> Result<RunTimes, Rejection> {
+fn run_times_of(given: Given) -> Result<Distribution, Rejection> {
     match given {
         Given::Samples(proto::RunTimeSamples { micros }) => {
-            RunTimes::of_samples(&micros).map_err(|refused| refused.under("samples"))
+            Distribution::of_samples(&micros).map_err(|refused| refused.under("samples"))
         }
         Given::Histogram(proto::RunTimeHistogram { buckets }) => {
             let buckets = buckets.into_iter().enumerate().map(|(place, bucket)| {
@@ -56,7 +56,7 @@ fn run_times_of(given: Given) -> Result<RunTimes, Rejection> {
             });
             let buckets = buckets.collect::<Result<Vec<_>, _>>();
             buckets
-                .and_then(|buckets| RunTimes::of_histogram(&buckets))
+                .and_then(|buckets| Distribution::of_histogram(&buckets))
                 .map_err(|refused: Rejection| refused.under("histogram"))
         }
         Given::Percentiles(proto::RunTimePercentiles { p50, p90, mean }) => {
@@ -66,7 +66,7 @@ fn run_times_of(given: Given) -> Result<RunTimes, Rejection> {
             let given = optional("p50", p50)
                 .and_then(|p50| Ok((p50, optional("p90", p90)?, optional("mean", mean)?)));
             given
-                .and_then(|(p50, p90, mean)| RunTimes::of_percentiles(p50, p90, mean))
+                .and_then(|(p50, p90, mean)| Distribution::of_percentiles(p50, p90, mean))
                 .map_err(|refused| refused.under("percentiles"))
         }
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use offbeat_core::lease::{LeaseId, Verdict};
 use offbeat_core::limits::{CALL_GROUPS, CALL_JOBS, GROUP_ID, Limit, NACK_DELAY_MILLIS, PAGE_SIZE};
-use offbeat_core::named::{Commit, GroupPart, NamedSpreadSpec, Receipt};
 use offbeat_core::spread::SpreadSpec;
+use offbeat_core::spread::lease::{LeaseId, Verdict};
+use offbeat_core::spread::named::{Commit, GroupPart, NamedSpreadSpec, Receipt};
 use offbeat_core::{Reason, Rejection};
 
 use crate::api::convert::{required, span, unknown_enum_value};

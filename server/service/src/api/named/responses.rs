@@ -1,11 +1,11 @@
 //! What a store says, as callers get it.
 
 use offbeat_core::Span;
-use offbeat_core::lease::{Cause, Settlement};
-use offbeat_core::named::{
+use offbeat_core::spread::Policy;
+use offbeat_core::spread::lease::{Cause, Settlement};
+use offbeat_core::spread::named::{
     Counts, DeadLetter, GroupState, GroupStatus, LeasedJob, NamedSpreadSpec, Receipt, SpreadState,
 };
-use offbeat_core::spread::Policy;
 
 use tokio::time::Instant;
 

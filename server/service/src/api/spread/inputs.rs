@@ -9,7 +9,7 @@ use crate::api::convert::{required, wide};
 use offbeat_proto as proto;
 
 /// What a group takes in all the lists that it stands in, in bytes.
-const GROUP_MEMORY: usize = 136;
+const GROUP_MEMORY: usize = 256;
 
 /// The groups of one stream. Holds a few numbers for each that is open, and no jobs.
 #[derive(Debug)]

@@ -1,0 +1,138 @@
+//! Frames of HTTP/2 that ask for nothing: who sends more of them than there is credit is cut off,
+//! and nobody else is.
+
+use std::time::Duration;
+
+use offbeat::limits::{CONTROL_FRAMES, CONTROL_FRAMES_PER_SECOND};
+use offbeat::net::ControlFrames;
+
+use super::choices::Choices;
+use super::port;
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// The most steps of one input, and the most bytes of a step.
+const STEPS: usize = 48;
+const STEP_BYTES: usize = 96 << 10;
+
+/// Kinds of frames (RFC 9113, 6): pings, data, headers, resets, window updates, continuations,
+/// settings, and one that nobody knows.
+const KINDS: [u8; 8] = [6, 0, 1, 3, 8, 9, 4, 200];
+
+#[derive(Debug)]
+enum Step {
+    Read(Vec<u8>),
+    Pass(Duration),
+}
+
+/// Choices: how bytes are cut, whether the preface comes first, then frames many times, bytes, and
+/// time.
+pub fn control_frames(data: &[u8]) {
+    let mut choices = Choices::new(data);
+    let cut = 1 + choices.below(64);
+    let mut steps = Vec::new();
+    if !choices.flip() {
+        steps.push(Step::Read(PREFACE.to_vec()));
+    }
+    while !choices.is_empty() && steps.len() < STEPS {
+        steps.push(step(&mut choices));
+    }
+    let whole = refused_at(&steps, usize::MAX);
+    assert_eq!(refused_at(&steps, cut), whole, "cut at {cut}");
+    // Fractions of a frame are rounded.
+    let credit = CONTROL_FRAMES.maximum;
+    let never = |refused: Option<usize>| refused.unwrap_or(usize::MAX);
+    let allowed = never(overdrawn_at(&steps, credit - 1))..=never(overdrawn_at(&steps, credit + 1));
+    assert!(allowed.contains(&never(whole)), "{whole:?}, must be in {allowed:?}");
+}
+
+fn step(choices: &mut Choices<'_>) -> Step {
+    match choices.below(4) {
+        0 => {
+            let millis = choices.one_of(&[1, 499, 500, 999, 1_000, 7_000]);
+            Step::Pass(Duration::from_millis(millis))
+        }
+        1 => Step::Read(choices.piece().to_vec()),
+        _ => {
+            let kind = choices.one_of(&KINDS);
+            let length = choices.one_of(&[0, 1, 4, 8, 255, 17_000]);
+            let [_, length_bytes @ ..] = u32::to_be_bytes(length);
+            let head = [&length_bytes[..], &[kind, 0, 0, 0, 0, 1]].concat();
+            let frame = [head, vec![0; length as usize]].concat();
+            let most = STEP_BYTES / frame.len();
+            Step::Read(frame.repeat(1 + choices.below(most)))
+        }
+    }
+}
+
+/// The step at which a connection would end.
+fn refused_at(steps: &[Step], cut: usize) -> Option<usize> {
+    let refused = async {
+        let mut frames = ControlFrames::default();
+        for (number, step) in steps.iter().enumerate() {
+            let read = match step {
+                Step::Pass(time) => {
+                    tokio::time::advance(*time).await;
+                    Ok(())
+                }
+                Step::Read(bytes) => bytes.chunks(cut).try_for_each(|chunk| frames.read(chunk)),
+            };
+            if read.is_err() {
+                return Some(number);
+            }
+        }
+        None
+    };
+    port::with(|port| port.block_on(refused))
+}
+
+/// The step at which more frames have come than a credit of so many allows, which grows with time
+/// up to where it began.
+fn overdrawn_at(steps: &[Step], most: i64) -> Option<usize> {
+    let bytes: Vec<u8> = steps.iter().flat_map(|step| step.bytes()).copied().collect();
+    let mut heads = heads_of_control_frames(&bytes).into_iter().peekable();
+    let thousandths = |frames: i64| frames * 1_000;
+    let (mut read, mut credit) = (0, thousandths(most));
+    for (number, step) in steps.iter().enumerate() {
+        if let Step::Pass(time) = step {
+            let millis = i64::try_from(time.as_millis()).unwrap();
+            let earned = millis * CONTROL_FRAMES_PER_SECOND.maximum;
+            credit = (credit + earned).min(thousandths(most));
+        }
+        read += step.bytes().len();
+        while heads.next_if(|end| *end <= read).is_some() {
+            credit -= thousandths(1);
+        }
+        if credit < 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+impl Step {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Read(bytes) => bytes,
+            Self::Pass(_) => &[],
+        }
+    }
+}
+
+/// Where the heads of frames end that carry neither headers nor data; none, if it is not HTTP/2.
+fn heads_of_control_frames(bytes: &[u8]) -> Vec<usize> {
+    let mut heads = Vec::new();
+    if !bytes.starts_with(PREFACE) {
+        return heads;
+    }
+    let mut start = PREFACE.len();
+    while let Some([a, b, c, kind, _, _, _, _, _]) =
+        bytes.get(start..).and_then(|rest| rest.first_chunk::<9>())
+    {
+        if ![0, 1, 9].contains(kind) {
+            heads.push(start + 9);
+        }
+        start += 9 + u32::from_be_bytes([0, *a, *b, *c]) as usize;
+    }
+    heads
+}

@@ -1,0 +1,122 @@
+//! IDs taken in by rows, sorted by what their keys are.
+
+use super::isa::Row;
+use crate::ids::Integer;
+use crate::placement::twister::{Key, MAX_WORDS, Profile, Words};
+
+/// The keys of a row of twisters: all of the same kind and length.
+#[derive(Debug, Clone)]
+#[repr(align(64))]
+pub(super) struct Seeds<const L: usize, const K: usize> {
+    pub(super) words: [Row<L, K>; MAX_WORDS],
+    /// How many words, for `init_by_array`; `None` for the one of `init_genrand`.
+    pub(super) array_len: Option<usize>,
+}
+
+impl<const L: usize, const K: usize> Seeds<L, K> {
+    const EMPTY: Self = Self { words: [[[0; L]; K]; MAX_WORDS], array_len: None };
+
+    /// The key of one lane, for an ID that needs more words than were made.
+    #[cold]
+    pub(super) fn key(&self, lane: usize) -> Key {
+        let words = self.lane(lane);
+        match self.array_len {
+            None => Key::Word(words[0]),
+            Some(len) => Key::Array(Words::from_words(words, len)),
+        }
+    }
+
+    fn lane(&self, lane: usize) -> [u32; MAX_WORDS] {
+        let word = |row: &Row<L, K>| row.as_flattened().get(lane).copied().unwrap_or_default();
+        self.words.each_ref().map(word)
+    }
+}
+
+/// Kinds of keys: one word, and an array of each length.
+const KINDS: usize = MAX_WORDS + 1;
+
+/// The next IDs in their order, as many as a row has lanes.
+#[derive(Debug)]
+pub(super) struct Taken<const L: usize, const K: usize> {
+    seeds: Seeds<L, K>,
+    /// The lengths of arrays; 0 for one word.
+    kinds: [[usize; L]; K],
+}
+
+impl<const L: usize, const K: usize> Taken<L, K> {
+    pub(super) const fn new() -> Self {
+        Self { seeds: Seeds::EMPTY, kinds: [[0; L]; K] }
+    }
+
+    /// Takes in the next IDs; their keys, if all are alike.
+    #[inline]
+    pub(super) fn refill(
+        &mut self,
+        profile: Profile,
+        seeds: &mut impl Iterator<Item = Integer>,
+    ) -> Option<&Seeds<L, K>> {
+        let [a, b, c, d] = self.seeds.words.each_mut().map(|row| row.as_flattened_mut());
+        let lanes = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
+        let lanes = lanes.zip(self.kinds.as_flattened_mut());
+        let (mut every, mut any) = (usize::MAX, 0);
+        for ((((a, b), (c, d)), kind), seed) in lanes.zip(seeds) {
+            let key = profile.key(seed);
+            [*a, *b, *c, *d] = key.words();
+            *kind = key.array_len();
+            every &= *kind;
+            any |= *kind;
+        }
+        self.seeds.array_len = (any > 0).then_some(any);
+        (every == any).then_some(&self.seeds)
+    }
+
+    /// Sends the ID of one lane to those of its kind; these, if they fill a row now.
+    pub(super) fn send<'a>(
+        &self,
+        lane: usize,
+        place: usize,
+        waiting: &'a mut [Waiting<L, K>; KINDS],
+    ) -> Option<&'a mut Waiting<L, K>> {
+        let kind = *self.kinds.as_flattened().get(lane)?;
+        let waiting = waiting.get_mut(kind)?;
+        waiting.push(self.seeds.lane(lane), place);
+        (waiting.count == L * K).then_some(waiting)
+    }
+}
+
+/// IDs of one kind of key that wait until they fill a row.
+#[derive(Debug)]
+pub(super) struct Waiting<const L: usize, const K: usize> {
+    seeds: Seeds<L, K>,
+    places: [[usize; L]; K],
+    count: usize,
+}
+
+impl<const L: usize, const K: usize> Waiting<L, K> {
+    /// None yet of any kind.
+    pub(super) fn of_each_kind() -> [Self; KINDS] {
+        core::array::from_fn(|kind| {
+            let seeds = Seeds { array_len: (kind > 0).then_some(kind), ..Seeds::EMPTY };
+            Self { seeds, places: [[0; L]; K], count: 0 }
+        })
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    fn push(&mut self, words: [u32; MAX_WORDS], place: usize) {
+        for (row, word) in self.seeds.words.iter_mut().zip(words) {
+            row.as_flattened_mut().get_mut(self.count).into_iter().for_each(|lane| *lane = word);
+        }
+        let places = self.places.as_flattened_mut();
+        places.get_mut(self.count).into_iter().for_each(|lane| *lane = place);
+        self.count += 1;
+    }
+
+    /// Those who wait, and their places; nobody waits afterwards.
+    pub(super) fn take(&mut self) -> (&Seeds<L, K>, &[usize]) {
+        let count = core::mem::take(&mut self.count);
+        (&self.seeds, self.places.as_flattened().get(..count).unwrap_or_default())
+    }
+}

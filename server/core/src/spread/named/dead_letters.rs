@@ -1,0 +1,90 @@
+//! Jobs that were given up.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::intake::JOB_OVERHEAD;
+use crate::limits::ANSWER_BYTES;
+use crate::spread::lease::Cause;
+
+/// A job that was given up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeadLetter {
+    /// Names it, from 0 in the order of giving up.
+    pub number: u64,
+    /// The group, as its producer calls it.
+    pub group_id: Arc<str>,
+    /// Its place in the group, from 0.
+    pub index: u32,
+    /// The job.
+    pub job: Bytes,
+    /// How many times it was lent.
+    pub attempts: u32,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// Those that were not deleted.
+#[derive(Debug, Default)]
+pub(super) struct DeadLetters {
+    letters: BTreeMap<u64, Kept>,
+    next_number: u64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    letter: DeadLetter,
+    /// Whether its group is settled, so that it counts for itself.
+    alone: bool,
+}
+
+impl DeadLetters {
+    /// Adds one of a group that is still held, and says its number.
+    pub(super) fn add(&mut self, letter: impl FnOnce(u64) -> DeadLetter) -> u64 {
+        let number = self.next_number;
+        self.next_number += 1;
+        self.letters.insert(number, Kept { letter: letter(number), alone: false });
+        number
+    }
+
+    /// Copies those of a group whose content is dropped, and says how many they are and how
+    /// many bytes they have.
+    pub(super) fn keep(&mut self, numbers: &[u64]) -> (u64, u64) {
+        let (mut count, mut bytes) = (0, 0);
+        for number in numbers {
+            if let Some(kept) = self.letters.get_mut(number) {
+                kept.letter.job = Bytes::copy_from_slice(&kept.letter.job);
+                kept.alone = true;
+                count += 1;
+                bytes += kept.letter.job.len() as u64 + JOB_OVERHEAD;
+            }
+        }
+        (count, bytes)
+    }
+
+    /// Deletes one: whether there was one, and what it held that its group does not.
+    pub(super) fn delete(&mut self, number: u64) -> Option<(u64, u64)> {
+        let kept = self.letters.remove(&number)?;
+        let bytes = kept.letter.job.len() as u64 + JOB_OVERHEAD;
+        Some(if kept.alone { (1, bytes) } else { (0, 0) })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.letters.len()
+    }
+
+    /// Up to `count` after a number, no more than an answer takes; and whether there are more.
+    pub(super) fn page(&self, after: Option<u64>, count: usize) -> (Vec<DeadLetter>, bool) {
+        let from = after.map_or(0, |number| number.saturating_add(1));
+        let mut rest = self.letters.range(from..).map(|(_, kept)| &kept.letter).peekable();
+        let (mut page, mut bytes) = (Vec::new(), 0);
+        while page.len() < count && bytes < ANSWER_BYTES.max_size() {
+            let Some(letter) = rest.next() else { break };
+            bytes += letter.job.len();
+            page.push(letter.clone());
+        }
+        (page, rest.peek().is_some())
+    }
+}

@@ -1,0 +1,395 @@
+//! What the runs of a scenario come to, and which strategy is best.
+
+mod figures;
+mod histogram;
+mod stats;
+
+pub use figures::Figures;
+pub use histogram::Histogram;
+
+use serde::Serialize;
+
+use offbeat_core::Span;
+
+use crate::distribution::real;
+use crate::lanes::PlanSpec;
+use crate::scenario::{Scenario, Strategy, StrategyKind};
+use crate::world::{PartnerTally, Step, Sums, Trace};
+use stats::quantiles;
+
+/// What all runs come to; its JSON is what the report shows. Times are in seconds.
+#[derive(Debug, Clone, Serialize)]
+pub struct Results {
+    /// The question.
+    pub scenario: Question,
+    /// Names of the strategies, the best first.
+    pub ranking: Vec<String>,
+    /// In the order of the scenario.
+    pub strategies: Vec<Outcome>,
+    /// What lanes do for this work, where a strategy has some.
+    pub lanes: Option<LaneCurve>,
+}
+
+/// The slowdown over the cutoff between two lanes, for the run times of the first kind, if jobs
+/// come at random.
+#[derive(Debug, Clone, Serialize)]
+pub struct LaneCurve {
+    /// By formula.
+    pub cutoffs: Vec<LaneCutoff>,
+    /// The express timeout of the strategy with lanes.
+    pub cutoff: f64,
+    /// The mean bounded slowdown in one queue, simulated.
+    pub one_queue: f64,
+    /// The same with the best lanes that were found.
+    pub with_lanes: f64,
+}
+
+/// A point of the curve.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct LaneCutoff {
+    /// In seconds.
+    pub cutoff: f64,
+    /// Mean bounded slowdown.
+    pub mean_slowdown: f64,
+}
+
+/// A scenario in short.
+#[derive(Debug, Clone, Serialize)]
+pub struct Question {
+    /// What it is called.
+    pub name: String,
+    /// What it shows.
+    pub description: String,
+    /// How long it lasts.
+    pub duration: f64,
+    /// Workers at its beginning.
+    pub workers: u32,
+    /// Users.
+    pub population: u32,
+    /// A cycle.
+    pub cycle: f64,
+    /// Seeds.
+    pub seeds: Vec<u64>,
+    /// Whether runs were stopped before their end.
+    pub is_cut: bool,
+    /// What a reader should know of how it was understood.
+    pub notes: Vec<String>,
+}
+
+/// What a strategy does.
+#[derive(Debug, Clone, Serialize)]
+pub struct Outcome {
+    /// The strategy.
+    pub name: String,
+    /// How it works.
+    pub kind: &'static str,
+    /// Means over the seeds.
+    pub figures: Figures,
+    /// 1 is best; the same rank twice where they are within a hundredth.
+    pub ranks: Ranks,
+    /// Whether it was stopped before its end: then it cannot be compared.
+    pub is_cut: bool,
+    /// Of the first seed.
+    pub series: Series,
+    /// Between the runs of a user; of the first seed.
+    pub interval_histogram: Histogram,
+    /// Of strategies that have slots.
+    pub slots: Option<Slots>,
+    /// In the order of the scenario; means over the seeds.
+    pub partners: Vec<PartnerFigures>,
+}
+
+/// What the jobs of a partner's customers came to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PartnerFigures {
+    /// Whose.
+    pub name: String,
+    /// Jobs that were done.
+    pub jobs_finished: f64,
+    /// Attempts that it refused.
+    pub throttled: f64,
+    /// Attempts that failed since it was down.
+    pub failed: f64,
+    /// From enqueuing to the first attempt, in seconds.
+    pub mean_wait: f64,
+}
+
+/// How a strategy stands among the others, by each of the four criteria.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Ranks {
+    /// By the variation of the interval between a user's runs; users who are never served count.
+    pub consistent_delay: u32,
+    /// By the most jobs that are enqueued in a second.
+    pub no_spikes: u32,
+    /// By the variation of what is finished in a minute.
+    pub even_throughput: u32,
+    /// By attempts that found their lock held.
+    pub no_conflicts: u32,
+}
+
+impl Ranks {
+    const fn sum(self) -> u32 {
+        self.consistent_delay + self.no_spikes + self.even_throughput + self.no_conflicts
+    }
+}
+
+/// By time, in steps.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Series {
+    /// Seconds of a step.
+    pub step: u32,
+    /// The most in each.
+    pub queue_depth: Vec<u32>,
+    /// The mean of each.
+    pub finished_per_second: Vec<f64>,
+    /// The most in a second of each.
+    pub enqueued_per_second: Vec<u32>,
+    /// The mean of each.
+    pub busy_workers: Vec<f64>,
+    /// The most in each.
+    pub workers: Vec<u32>,
+}
+
+/// The slots of a strategy.
+#[derive(Debug, Clone, Serialize)]
+pub struct Slots {
+    /// Users of each.
+    pub loads: Vec<u32>,
+    /// Where each kind of the users of slot 0 stands.
+    pub kinds: Vec<KindSlot>,
+}
+
+/// Where a kind stands in the cycle.
+#[derive(Debug, Clone, Serialize)]
+pub struct KindSlot {
+    /// The kind.
+    pub name: String,
+    /// Its slot.
+    pub slot: u32,
+}
+
+/// What results need of a run, so that the rest of it can go before the next one begins.
+#[derive(Debug)]
+pub struct Digest {
+    figures: Figures,
+    is_cut: bool,
+    partners: Vec<PartnerTally>,
+    /// Of a first seed.
+    shown: Option<Shown>,
+}
+
+/// What is shown of one run alone.
+#[derive(Debug)]
+struct Shown {
+    series: Series,
+    /// Kept until all strategies have been run: their histograms share their edges.
+    intervals: Vec<u64>,
+    /// All but a thousandth of them are no longer.
+    late_interval: u64,
+}
+
+impl Digest {
+    /// Of a run of `scenario`, by its number among all of them, as `run_each` tells it.
+    #[must_use]
+    pub fn of(scenario: &Scenario, number: usize, mut trace: Trace) -> Self {
+        let figures = Figures::of(&mut trace, scenario.cycle);
+        let shown = number.is_multiple_of(scenario.seeds.len().max(1)).then(|| {
+            let series = Series::of(&trace, scenario.duration);
+            let mut intervals = std::mem::take(&mut trace.intervals);
+            let [late_interval] = quantiles(&mut intervals, [0.999]);
+            Shown { series, intervals, late_interval }
+        });
+        Self { figures, is_cut: trace.is_cut, partners: trace.partners, shown }
+    }
+}
+
+impl Results {
+    /// What the runs of each strategy come to, one for each seed.
+    ///
+    /// # Errors
+    /// When a schedule refuses a user, which none does.
+    pub fn new(
+        scenario: &Scenario,
+        digests: Vec<Vec<Digest>>,
+    ) -> Result<Self, offbeat_core::Rejection> {
+        let mean = |digests: &Vec<Digest>| {
+            Figures::mean(&digests.iter().map(|digest| digest.figures).collect::<Vec<_>>())
+        };
+        let figures: Vec<Figures> = digests.iter().map(mean).collect();
+        let is_cut = digests.iter().flatten().any(|digest| digest.is_cut);
+        let edges = edges(&digests);
+        let mut strategies = Vec::new();
+        for ((strategy, digests), own) in scenario.strategies.iter().zip(digests).zip(&figures) {
+            let (partners, is_cut) =
+                (partners(scenario, &digests), digests.iter().any(|digest| digest.is_cut));
+            let shown = digests.into_iter().find_map(|digest| digest.shown);
+            let (series, intervals) =
+                shown.map_or_else(Default::default, |shown| (shown.series, shown.intervals));
+            strategies.push(Outcome {
+                name: strategy.name.clone(),
+                kind: strategy.kind.name(),
+                figures: *own,
+                ranks: ranks(scenario, own, &figures),
+                is_cut,
+                series,
+                interval_histogram: Histogram::of(&edges, &intervals),
+                slots: slots(scenario, strategy)?,
+                partners,
+            });
+        }
+        let mut ranking: Vec<&Outcome> = strategies.iter().collect();
+        ranking.sort_by(|a, b| {
+            let by_rank = a.ranks.sum().cmp(&b.ranks.sum());
+            let whole_first = a.is_cut.cmp(&b.is_cut);
+            whole_first.then(by_rank).then(a.figures.mean_wait.total_cmp(&b.figures.mean_wait))
+        });
+        Ok(Self {
+            scenario: Question {
+                name: scenario.name.clone(),
+                description: scenario.description.clone(),
+                duration: real(scenario.duration) / 1e6,
+                workers: scenario.workers.first().map_or(0, |(_, count)| *count),
+                population: scenario.population,
+                cycle: real(scenario.cycle) / 1e6,
+                seeds: scenario.seeds.clone(),
+                is_cut,
+                notes: scenario.notes.clone(),
+            },
+            ranking: ranking.iter().map(|outcome| outcome.name.clone()).collect(),
+            strategies,
+            lanes: lane_curve(scenario),
+        })
+    }
+}
+
+fn partners(scenario: &Scenario, digests: &[Digest]) -> Vec<PartnerFigures> {
+    let figures = |(place, partner): (usize, &crate::scenario::Partner)| {
+        let mean = |of: &dyn Fn(&PartnerTally) -> f64| {
+            let tallies = digests.iter().filter_map(|digest| digest.partners.get(place));
+            tallies.map(of).sum::<f64>() / real((digests.len() as u64).max(1))
+        };
+        #[expect(clippy::cast_precision_loss, reason = "a mean")]
+        let wait =
+            |tally: &PartnerTally| tally.wait_micros as f64 / 1e6 / real(tally.waited.max(1));
+        PartnerFigures {
+            name: partner.name.clone(),
+            jobs_finished: mean(&|tally| real(tally.finished)),
+            throttled: mean(&|tally| real(tally.throttled)),
+            failed: mean(&|tally| real(tally.failed)),
+            mean_wait: mean(&wait),
+        }
+    };
+    scenario.partners.iter().enumerate().map(figures).collect()
+}
+
+fn lane_curve(scenario: &Scenario) -> Option<LaneCurve> {
+    let set = scenario.strategies.iter().find_map(|strategy| strategy.lanes.as_ref())?;
+    let run_times = scenario.kinds.first()?.run_time.clone();
+    let workers: u64 = set.lanes().iter().map(|lane| lane.workers).sum();
+    let spec = PlanSpec {
+        arrival_rate: f64::from(scenario.population) / (real(scenario.cycle) / 1e6),
+        run_times,
+        worker_count: workers.cast_signed(),
+        tolerated_wait: None,
+        slowdown_floor: None,
+        on_timeout: set.on_timeout,
+        max_lane_count: None,
+        seed: 0,
+    };
+    // More work than the workers can do has no curve.
+    let plan = spec.plan().ok()?;
+    #[expect(clippy::cast_precision_loss, reason = "to be drawn")]
+    let seconds = |span: Span| span.nanos() as f64 / 1e9;
+    let [now, ..] = &plan.rates;
+    Some(LaneCurve {
+        cutoffs: plan
+            .cutoffs
+            .iter()
+            .map(|point| LaneCutoff {
+                cutoff: seconds(point.cutoff),
+                mean_slowdown: point.mean_slowdown,
+            })
+            .collect(),
+        cutoff: set.timeout(0).map(seconds)?,
+        one_queue: now.without_lanes.0.mean_slowdown,
+        with_lanes: now.with_lanes?.0.mean_slowdown,
+    })
+}
+
+fn ranks(scenario: &Scenario, own: &Figures, all: &[Figures]) -> Ranks {
+    // Somebody who is never served has waited longer than anybody can say; so have jobs that are
+    // left, if they are many.
+    let delay = |figures: &Figures| {
+        let done = figures.jobs_finished.max(1.0);
+        figures.interval_variation
+            + figures.jobs_failed / done
+            + figures.jobs_left / done
+            + 10.0 * figures.never_served / f64::from(scenario.population)
+    };
+    let rank = |of: &dyn Fn(&Figures) -> f64| {
+        let better = all.iter().filter(|other| of(other) * 1.01 < of(own));
+        u32::try_from(better.count()).unwrap_or(u32::MAX).saturating_add(1)
+    };
+    Ranks {
+        consistent_delay: rank(&delay),
+        no_spikes: rank(&|figures| figures.peak_enqueued_per_second),
+        even_throughput: rank(&|figures| figures.throughput_variation),
+        no_conflicts: rank(&|figures| figures.lock_conflicts),
+    }
+}
+
+impl Series {
+    fn of(trace: &Trace, duration: u64) -> Self {
+        let Sums { step, rows, steps, .. } = &trace.sums;
+        // The last second may be a part of one.
+        let end = if trace.is_cut { rows * 1_000_000 } else { duration };
+        let seconds = |place: usize, part: &Step| {
+            let begin = place as u64 * u64::from(*step) * 1_000_000;
+            let whole = u64::from(part.rows) * 1_000_000;
+            real(end.saturating_sub(begin).min(whole).max(1)) / 1e6
+        };
+        let rates = steps.iter().enumerate();
+        Self {
+            step: *step,
+            queue_depth: steps.iter().map(|part| part.queue_depth).collect(),
+            finished_per_second: rates
+                .map(|(place, part)| real(part.finished) / seconds(place, part))
+                .collect(),
+            enqueued_per_second: steps.iter().map(|part| part.enqueued).collect(),
+            busy_workers: steps
+                .iter()
+                .map(|part| real(part.busy_workers) / f64::from(part.rows))
+                .collect(),
+            workers: steps.iter().map(|part| part.workers).collect(),
+        }
+    }
+}
+
+/// The same for all strategies, so that they can be compared.
+fn edges(digests: &[Vec<Digest>]) -> Vec<f64> {
+    let shown = || digests.iter().flatten().filter_map(|digest| digest.shown.as_ref());
+    let low = shown().filter_map(|shown| shown.intervals.iter().min()).min().copied();
+    let high = shown().map(|shown| shown.late_interval).max();
+    Histogram::edges(low.unwrap_or(0), high.unwrap_or(0))
+}
+
+fn slots(
+    scenario: &Scenario,
+    strategy: &Strategy,
+) -> Result<Option<Slots>, offbeat_core::Rejection> {
+    let StrategyKind::Slots(schedule) = &strategy.kind else { return Ok(None) };
+    let count = u64::from(schedule.slot_count());
+    let slot_of = |at: u64| u32::try_from(at * count / scenario.cycle).unwrap_or_default();
+    let mut loads = vec![0; usize::try_from(count).unwrap_or_default()];
+    for offset in crate::world::offsets(schedule, scenario.population)? {
+        let load = loads.get_mut(slot_of(offset) as usize);
+        load.into_iter().for_each(|load| *load += 1);
+    }
+    let shifts = crate::world::shifts(scenario, strategy)?;
+    let kind = |(kind, shift): (&crate::scenario::Kind, u64)| KindSlot {
+        name: kind.name.clone(),
+        slot: slot_of(shift),
+    };
+    let kinds = scenario.kinds.iter().zip(shifts).map(kind).collect();
+    Ok(Some(Slots { loads, kinds }))
+}

@@ -1,0 +1,150 @@
+//! The account that a run keeps of itself: rows by second, and what it leaves.
+
+use core::sync::atomic::Ordering;
+
+use super::Watch;
+use super::clock::{NEVER, SECOND};
+use super::job::Job;
+use super::metrics::{Row, Trace, slowdown};
+use super::sums::Rows;
+use super::workers::Workers;
+use crate::scenario::Scenario;
+
+/// After how many rows a run tells how far it is.
+const ROWS_AT_A_TIME: u64 = 1_000;
+
+pub(super) struct Accounts {
+    row: Row,
+    rows: Rows,
+    /// Of how many of them the watch knows.
+    told_rows: u64,
+    trace: Trace,
+    in_system: u64,
+    /// When the last run of the first kind ended, by user.
+    last_end: Vec<u64>,
+    /// For the slowdown, by kind; and of children.
+    floors: Vec<u64>,
+    child_floor: u64,
+}
+
+impl Accounts {
+    pub(super) fn new(scenario: &Scenario) -> Self {
+        let runs = scenario.strategies.len() * scenario.seeds.len();
+        let jobs = usize::try_from(scenario.job_count()).unwrap_or_default() / runs.max(1);
+        Self {
+            row: Row::default(),
+            rows: Rows::new(scenario.duration.div_ceil(SECOND), scenario.keeps_rows),
+            told_rows: 0,
+            trace: Trace {
+                waits: Vec::with_capacity(jobs),
+                sojourns: Vec::with_capacity(jobs),
+                intervals: Vec::with_capacity(jobs),
+                ..Trace::default()
+            },
+            in_system: 0,
+            last_end: vec![NEVER; scenario.population as usize],
+            floors: scenario.kinds.iter().map(|kind| kind.run_time.quantile(0.1)).collect(),
+            child_floor: scenario.children.as_ref().map_or(1, |one| one.run_time.quantile(0.1)),
+        }
+    }
+
+    /// A span of time, in which nothing happens.
+    #[inline]
+    pub(super) fn pass(&mut self, span: u64, workers: &Workers) {
+        let (count, busy) = (workers.count(), workers.busy());
+        self.trace.job_micros += u128::from(self.in_system) * u128::from(span);
+        self.trace.available += u64::from(count.max(busy)) * span;
+        self.trace.worked += u64::from(busy) * span;
+    }
+
+    /// A second is over, with so many jobs in the queue.
+    pub(super) fn end_second(&mut self, depth: usize, workers: &Workers) {
+        let queue_depth = u32::try_from(depth).unwrap_or(u32::MAX);
+        let (workers, busy_workers) = (workers.count(), workers.busy());
+        self.rows.push(Row { queue_depth, busy_workers, workers, ..self.row });
+        self.row = Row::default();
+    }
+
+    /// Tells the watch how far it is, though not after each second: other threads have the number
+    /// too.
+    #[inline]
+    pub(super) fn tell_at_times(&mut self, watch: &Watch) {
+        if self.rows.len() - self.told_rows >= ROWS_AT_A_TIME {
+            self.tell(watch);
+        }
+    }
+
+    pub(super) fn tell(&mut self, watch: &Watch) {
+        let seconds = self.rows.len() - self.told_rows;
+        self.told_rows = self.rows.len();
+        watch.seconds.fetch_add(seconds, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(super) const fn enqueued(&mut self) {
+        self.row.enqueued += 1;
+        self.trace.enqueued_jobs += 1;
+        self.in_system += 1;
+    }
+
+    #[inline]
+    pub(super) const fn lock_was_held(&mut self) {
+        self.row.lock_conflicts += 1;
+    }
+
+    /// The first attempt at a job begins, or the run ends before it.
+    #[inline]
+    pub(super) fn waited(&mut self, wait: u64) {
+        self.trace.waits.push(wait);
+    }
+
+    #[inline]
+    pub(super) const fn attempt_started(&mut self) {
+        self.row.started += 1;
+    }
+
+    #[inline]
+    pub(super) const fn wasted(&mut self, time: u64) {
+        self.trace.wasted = self.trace.wasted.saturating_add(time);
+    }
+
+    pub(super) const fn attempt_failed(&mut self) {
+        self.row.failed += 1;
+    }
+
+    /// A job is done that ran so long.
+    #[inline]
+    pub(super) fn done(&mut self, job: &Job, run_time: u64, now: u64) {
+        self.row.finished += 1;
+        self.in_system -= 1;
+        let sojourn = now - job.enqueued;
+        self.trace.sojourns.push(sojourn);
+        let floor = self.floors.get(usize::from(job.kind)).copied().unwrap_or(self.child_floor);
+        self.trace.slowdowns += slowdown(sojourn, run_time, floor);
+        if job.kind == 0
+            && let Some(last) = self.last_end.get_mut(job.user as usize)
+        {
+            if *last != NEVER {
+                self.trace.intervals.push(now - *last);
+            }
+            *last = now;
+        }
+    }
+
+    /// A job has failed for good. Says when the last run of its user ended.
+    pub(super) fn failed(&mut self, job: &Job) -> Option<u64> {
+        self.in_system -= 1;
+        self.trace.failed_jobs += 1;
+        self.last_end.get(job.user as usize).copied().filter(|last| *last != NEVER)
+    }
+
+    /// What the run leaves.
+    pub(super) fn close(mut self, is_cut: bool) -> Trace {
+        let never = self.last_end.iter().filter(|last| **last == NEVER).count();
+        self.trace.is_cut = is_cut;
+        self.trace.never_served = u32::try_from(never).unwrap_or(u32::MAX);
+        self.trace.left_jobs = self.in_system;
+        self.rows.leave(&mut self.trace);
+        self.trace
+    }
+}

@@ -1,0 +1,59 @@
+//! Inputs that the fuzzer found worth keeping, replayed: what holds for any input holds for them.
+//! Each folder of `tests/corpus` has the name of a target of `fuzz/`.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../../fuzz/src/lib.rs"]
+mod targets;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus")
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn every_target_has_inputs_and_every_input_a_target() {
+    let mut targets: Vec<_> = targets::TARGETS.iter().map(|(name, _)| *name).collect();
+    targets.sort_unstable();
+    assert_eq!(names(&corpus()), targets);
+}
+
+/// What is found goes into the repository for ever: the fewest inputs that reach as much will do.
+#[test]
+fn all_inputs_together_are_small() {
+    let folders = names(&corpus()).into_iter().map(|name| corpus().join(name));
+    let inputs = folders.flat_map(|folder| {
+        names(&folder).into_iter().map(move |input| fs::metadata(folder.join(input)).unwrap().len())
+    });
+    let bytes: u64 = inputs.sum();
+    assert!(bytes <= 400_000, "{bytes} bytes: see fuzz/keep.sh");
+}
+
+fn replay(name: &str) {
+    let folder = corpus().join(name);
+    let inputs = names(&folder);
+    assert!(!inputs.is_empty());
+    for input in inputs {
+        println!("{name}/{input}"); // shown if it fails
+        targets::target(name)(&fs::read(folder.join(input)).unwrap());
+    }
+    targets::target(name)(&[]);
+}
+
+macro_rules! replay {
+    ($($name:ident)*) => { $(#[test] fn $name() { replay(stringify!($name)); })* };
+}
+
+replay! {
+    certificates control_frames frames groups headers ids json leases named orders plans
+    scenarios schedules settings store tables wire
+}
