@@ -1,7 +1,9 @@
 //! `offbeat stages allocate` as a process.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod command;
+
+use std::time::{Duration, Instant};
 
 use command::{USAGE, json_of, offbeat_with};
 
@@ -35,4 +37,13 @@ fn columns_and_fields_have_the_names_of_the_help_or_of_the_json_api() {
     ] {
         assert_eq!(allocate(same), expected, "{same}");
     }
+}
+
+#[test]
+fn an_allocation_of_a_billion_workers_takes_no_time() {
+    let workers = ["stages", "allocate", "--workers", "1000000000", "--format", "json"];
+    let started = Instant::now();
+    let found = json_of(&workers, "name,backlog_count,mean_service_time\nA,1,1s\n");
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    assert_eq!(found["allocations"][0]["worker_count"], 1_000_000_000);
 }

@@ -10,7 +10,7 @@ use super::Failure;
 use super::output::AnswerFormat;
 use super::schedule::{parse_count, parse_span};
 use offbeat_proto as proto;
-use offbeat_proto::json as connect;
+use offbeat_proto::json::write_json;
 use offbeat_service::api::lanes::plan;
 use offbeat_text::read_run_times;
 
@@ -63,7 +63,7 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
     match args.format {
         AnswerFormat::Json => {
-            let json = connect::write_json("offbeat.v1.PlanLanesResponse", &plan);
+            let json = write_json("offbeat.v1.PlanLanesResponse", &plan);
             let missing = || Failure::Other("the plan has no JSON form".to_owned());
             writeln!(out, "{}", json.ok_or_else(missing)?)?;
         }

@@ -14,7 +14,7 @@ use super::output::{AnswerFormat, Row, RowFormat, RowWriter, write_json_line};
 use super::schedule::parse_count;
 use offbeat_proto as proto;
 use offbeat_proto::allocate_workers_response::Outcome;
-use offbeat_proto::json as connect;
+use offbeat_proto::json::read_json;
 use offbeat_service::api::stages::allocate;
 use offbeat_service::limits::INPUT_BYTES;
 
@@ -122,7 +122,7 @@ pub fn read_stages(input: &str) -> Result<Vec<proto::Stage>, Failure> {
         json!({ "stages": stages_of_csv(input)? }).to_string()
     };
     let read: proto::AllocateWorkersRequest =
-        connect::read_json("offbeat.v1.AllocateWorkersRequest", json.as_bytes())?;
+        read_json("offbeat.v1.AllocateWorkersRequest", json.as_bytes())?;
     Ok(read.stages)
 }
 
