@@ -177,7 +177,8 @@ async fn the_event_loop_goes_on_while_large_messages_are_decoded() {
             longest = longest.max(asked.elapsed());
         }
         let (took, status) = attack.await.unwrap();
-        assert_eq!(status.code(), Code::InvalidArgument, "{method}: {status:?}");
+        let refused = [Code::InvalidArgument, Code::ResourceExhausted];
+        assert!(refused.contains(&status.code()), "{method}: {status:?}");
         assert!(longest < took / 3, "{method}: a call took {longest:?} of the {took:?}");
     }
 }

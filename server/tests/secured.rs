@@ -144,7 +144,7 @@ async fn clients_need_a_certificate_of_the_authority_if_there_is_one() {
 async fn plain_text_and_silence_end_at_a_tls_port() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), &Authority::new().sign("offbeat.test"));
-    let server = Server::start(&tls_config(folder.path(), &["--first-byte-timeout", "1"]));
+    let server = Server::start(&tls_config(folder.path(), &[]));
     let mut plain = server.tcp().await;
     plain.write_all(b"POST / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
     let mut said = Vec::new();
@@ -152,7 +152,7 @@ async fn plain_text_and_silence_end_at_a_tls_port() {
     assert!(!said.starts_with(b"HTTP"), "{said:?}");
     let (mut silent, started) = (server.tcp().await, Instant::now());
     assert_eq!(silent.read(&mut [0; 1]).await.unwrap_or(0), 0);
-    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
 }
 
 #[tokio::test]

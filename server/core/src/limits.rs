@@ -249,9 +249,9 @@ limits! {
     STAGE_WORKERS = 0..=1_000_000_000, "workers",
         "workers of an allocation, or of one of its stages",
         "each stage may have all of them";
-    WORKLOAD_MICROS = 0..=i64::MAX, "microseconds", "workload of a stage",
+    WORKLOAD_MICROS = 0..=i64::MAX, "us", "workload of a stage",
         "backlog times mean service time";
-    STAGE_MOVES = 0..=1_000_000_000, "moves", "moves between stages",
+    STAGE_MOVES = 0..=100_000, "moves", "moves between stages",
         "max_moves; without it, as many as there must be";
     IMPROVEMENT_PERCENT = 0..=100, "%", "improvement of an allocation",
         "AllocateWorkers: by which the score falls";
@@ -273,7 +273,7 @@ limits! {
     PLAN_WORKERS = 1..=1_000, "workers", "workers that lanes are planned for", "PlanLanes";
     PLAN_LANES = 2..=3, "lanes", "lanes of a plan",
         default DEFAULT_PLAN_LANES = 3, "3", "PlanLanes";
-    RUN_TIME_MICROS = 1..=366 * 86_400_000_000, "microseconds",
+    RUN_TIME_MICROS = 1..=366 * 86_400_000_000, "us",
         "run time that lanes are planned for",
         "366 days at most";
     RUN_TIME_SAMPLES = 1..=400_000, "samples", "samples of run times",

@@ -63,8 +63,8 @@ limits! {
         "StreamJobs";
     STREAM_WINDOW_BYTES = 1..=256 << 10, "bytes", "window of a stream",
         "HTTP/2 flow control";
-    CONNECTION_WINDOW_BYTES = 1..=1 << 20, "bytes", "window of a connection",
-        "HTTP/2 flow control";
+    CONNECTION_WINDOW_BYTES = 1..=32 << 20, "bytes", "window of a connection",
+        "HTTP/2 flow control; as large, since h2 takes many small frames that are not read yet for a flood";
     SEND_BUFFER_BYTES = 1..=64 << 10, "bytes", "send buffer of a stream",
         "beyond it the handler waits";
     FIRST_BYTE_SECONDS = 0..=3, "s", "time to the first bytes of a connection",

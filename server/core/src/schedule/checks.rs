@@ -191,6 +191,6 @@ fn nearest_divisors(period: u64, count: u32) -> String {
     match (below, above) {
         (Some(below), Some(above)) => format!("nearest: {below} and {above} slots"),
         (Some(only), None) | (None, Some(only)) => format!("nearest: {only} slots"),
-        (None, None) => "none is near".to_owned(),
+        (None, None) => "nearest: none within 1024 steps".to_owned(),
     }
 }

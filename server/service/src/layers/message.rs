@@ -178,6 +178,9 @@ async fn collect(mut body: Body, limit: Limit, is_grpc: bool) -> Result<Bytes, S
             if length > limit.max_size() {
                 return Err(status::message_too_large(length, limit));
             }
+            if message.len() > PREFIX + length {
+                return Err(status::not_one_message());
+            }
         }
     }
     let is_whole = |(_, length)| PREFIX + length == message.len();
