@@ -89,7 +89,7 @@ fn refused_at(steps: &[Step], cut: usize) -> Option<usize> {
 /// The step at which more frames have come than a credit of so many allows, which grows with time
 /// up to where it began.
 fn overdrawn_at(steps: &[Step], most: i64) -> Option<usize> {
-    let bytes: Vec<u8> = steps.iter().flat_map(|step| step.bytes()).copied().collect();
+    let bytes: Vec<u8> = steps.iter().flat_map(Step::bytes).copied().collect();
     let mut heads = heads_of_control_frames(&bytes).into_iter().peekable();
     let thousandths = |frames: i64| frames * 1_000;
     let (mut read, mut credit) = (0, thousandths(most));

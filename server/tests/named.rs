@@ -206,7 +206,7 @@ async fn refusals_say_what_is_wrong() {
 #[tokio::test]
 async fn at_a_limit_producers_wait_and_nothing_is_dropped() {
     let mut config = config();
-    config.limits.spread_bytes = 1_200; // two small groups and a lease, but no third
+    config.limits.spread_bytes = 3_000; // some small groups, and a larger one
     let server = Server::start(&config);
     let mut client = Client::new(channel(&server).await);
     open(&mut client, NamedSpreadSpec { max_jobs: Some(5), ..spec() }).await.unwrap();
@@ -220,13 +220,13 @@ async fn at_a_limit_producers_wait_and_nothing_is_dropped() {
     assert_eq!(never.code(), Code::InvalidArgument, "waiting would not help");
 
     // All spreads together: some 600 bytes are held.
-    let wide = GroupPart { commit: None, jobs: vec![vec![0; 350].into()], ..group("e", 1) };
+    let wide = GroupPart { commit: None, jobs: vec![vec![0; 1_900].into()], ..group("e", 1) };
     let full = submit(&mut client, vec![wide.clone()]).await.unwrap_err();
     assert_eq!(why(&full), (Code::ResourceExhausted, "LIMIT_REACHED".into()));
     let leased = pull(&mut client, 3, 0).await.unwrap().leased.unwrap();
     settle(&mut client, &leased, Verdict::Ack).await.unwrap();
     submit(&mut client, vec![wide]).await.unwrap();
-    assert_eq!(describe(&mut client).await.byte_count, 350 + 8 + 64 + 1);
+    assert_eq!(describe(&mut client).await.byte_count, 1_900 + 8 + 64 + 1);
 }
 
 #[tokio::test]

@@ -101,7 +101,9 @@ async fn what_is_too_large_or_wrong_is_refused_by_name() {
 
 #[tokio::test]
 async fn what_would_take_too_much_memory_is_refused() {
-    let server = Server::start(&config_with(&["--max-simulation-bytes", "1048576"]));
+    let mut config = config_with(&[]);
+    config.limits.simulation_bytes.maximum = 1 << 20;
+    let server = Server::start(&config);
     let mut client = Client::new(channel(&server).await);
     assert!(simulate(&mut client, SCENARIO).await.is_ok());
     let many = SCENARIO.replace("count = 1000", "count = 20000");
@@ -114,8 +116,9 @@ async fn what_would_take_too_much_memory_is_refused() {
 /// Its place among the requests is free again soon, though the scenario would take a while.
 #[tokio::test]
 async fn a_caller_who_leaves_ends_the_simulation() {
-    let memory = ["--max-simulation-bytes", "1073741824"];
-    let server = Server::start(&config_with(&[&["--max-requests", "1"][..], &memory].concat()));
+    let mut config = config_with(&["--max-requests", "1"]);
+    config.limits.simulation_bytes.maximum = 1 << 30;
+    let server = Server::start(&config);
     let mut client = Client::new(channel(&server).await);
     let long = SCENARIO.replace("1d", "22d").replace("count = 1000", "count = 30000");
     let mut answers = client.simulate(request(&long)).await.unwrap().into_inner();

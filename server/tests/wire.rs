@@ -373,8 +373,8 @@ macro_rules! reflected {
 }
 
 #[tokio::test]
-async fn reflection_names_the_services() {
-    let server = Server::start(&config());
+async fn reflection_names_the_services_if_it_is_asked_for() {
+    let server = Server::start(&config_with(&["--reflection"]));
     for names in [reflected!(v1, &server), reflected!(v1alpha, &server)] {
         assert!(names.iter().any(|name| name == "offbeat.v1.SlotService"), "{names:?}");
         assert!(names.iter().any(|name| name == "grpc.health.v1.Health"), "{names:?}");

@@ -199,6 +199,9 @@ def test_the_binary_knows_every_variable(overlay):
         assert variables(offbeat_in(pod)).keys() <= known
 
 
+#: What a simulation may take, as the table of limits says.
+SIMULATION_BYTES = 64 << 20
+
 UNITS = {"Mi": 1 << 20, "Gi": 1 << 30}
 
 
@@ -213,7 +216,7 @@ def needed(container: Manifest) -> int:
         + 20_000_000
         + 3 * setting["OFFBEAT_MAX_BYTES_UNDER_WAY"] // 2
         + setting["OFFBEAT_MAX_SPREAD_BYTES"]
-        + setting["OFFBEAT_MAX_SIMULATIONS"] * setting["OFFBEAT_MAX_SIMULATION_BYTES"]
+        + setting["OFFBEAT_MAX_SIMULATIONS"] * SIMULATION_BYTES
     )
 
 

@@ -1,7 +1,7 @@
 //! What a protobuf message takes in memory, estimated before anything is built of it: two bytes on
 //! the wire can become two hundred.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use prost_reflect::{Cardinality, DescriptorPool, Kind, MessageDescriptor};
@@ -30,12 +30,12 @@ pub(crate) fn check(message_name: &str, bytes: &[u8]) -> Result<(), Status> {
 
 /// The messages of the contract, as far as the estimate needs them.
 struct Schema {
-    by_name: HashMap<String, usize>,
+    by_name: BTreeMap<String, usize>,
     messages: Vec<Fields>,
 }
 
 /// The fields of a message that can hold much, by number.
-type Fields = HashMap<u32, Field>;
+type Fields = BTreeMap<u32, Field>;
 
 #[derive(Clone, Copy)]
 struct Field {
@@ -75,7 +75,7 @@ fn size_of(kind: &Kind, levels: usize) -> usize {
 impl Schema {
     fn new(pool: &DescriptorPool) -> Self {
         let all: Vec<MessageDescriptor> = pool.all_messages().collect();
-        let by_name: HashMap<String, usize> = all
+        let by_name: BTreeMap<String, usize> = all
             .iter()
             .enumerate()
             .map(|(index, message)| (message.full_name().to_owned(), index))

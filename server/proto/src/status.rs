@@ -117,6 +117,23 @@ pub fn not_one_message() -> Status {
     refused(Rejection::new(Reason::Malformed, "message", "a part, or several", allowed))
 }
 
+/// What tonic says of the frames of a stream, with a reason: too long a message is
+/// RESOURCE_EXHAUSTED, and bytes that are no frame are the caller's mistake.
+#[must_use]
+pub fn of_frames(status: Status) -> Status {
+    match status.code() {
+        Code::OutOfRange => {
+            let details = reason_of(ErrorReason::MessageTooLarge, []);
+            Status::with_error_details(Code::ResourceExhausted, status.message(), details)
+        }
+        Code::Internal if status.details().is_empty() => {
+            let allowed = "must be frames of gRPC, whole, and not compressed";
+            refused(Rejection::new(Reason::Malformed, "messages", status.message(), allowed))
+        }
+        _ => status,
+    }
+}
+
 /// RESOURCE_EXHAUSTED: a message of `length` bytes, above its limit.
 #[must_use]
 pub fn message_too_large(length: usize, limit: Limit) -> Status {

@@ -46,7 +46,7 @@ pub(super) fn assignments(
 
 impl Conversation {
     async fn next(&mut self) -> Result<Option<proto::StreamSlotAssignmentsResponse>, Status> {
-        while let Some(request) = self.requests.message().await? {
+        while let Some(request) = self.requests.message().await.map_err(status::of_frames)? {
             if let Some(permit) = &self.permit {
                 permit.release_request();
             }

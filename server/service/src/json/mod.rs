@@ -71,7 +71,7 @@ impl Translation {
     }
 
     /// The bytes of the message that a caller wrote.
-    pub(crate) fn to_protobuf(&self, written: &Bytes) -> Result<Bytes, Status> {
+    pub(crate) fn message_of(&self, written: &Bytes) -> Result<Bytes, Status> {
         match self.content {
             Content::Json => json::to_protobuf(&self.method.input(), written).map(Bytes::from),
             Content::Proto => Ok(written.clone()),
@@ -79,7 +79,7 @@ impl Translation {
     }
 
     /// What the caller gets of the bytes of an answer.
-    pub(crate) fn from_protobuf(&self, message: Bytes) -> Result<Bytes, Status> {
+    pub(crate) fn answer_of(&self, message: Bytes) -> Result<Bytes, Status> {
         match self.content {
             Content::Json => json::from_protobuf(self.method.output(), &message),
             Content::Proto => Ok(message),

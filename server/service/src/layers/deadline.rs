@@ -50,9 +50,16 @@ pub(super) async fn admit(
         (true, true) => Some(stack.ends.draining.clone()),
         (true, false) => Some(stack.ends.terminating.clone()),
     };
+    let ends_at = AnswerDeadline(deadline.0);
     let terms = Terms { deadline, permit, largest: stack.limits.answer, ends };
-    answer::bound(response, terms, call)
+    let mut response = answer::bound(response, terms, call);
+    response.extensions_mut().insert(ends_at);
+    response
 }
+
+/// When an answer must be complete, for the connection that sends it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AnswerDeadline(pub(crate) Option<Instant>);
 
 fn admitted(stack: &Stack, call: &Call, headers: &HeaderMap) -> Result<(Deadline, Permit), Status> {
     let time = if call.method.open { PROBE_TIME } else { stack.unary_time };

@@ -99,7 +99,7 @@ async fn unary(
     let reading = translation.clone();
     let begin = move || {
         let framed = match reading {
-            Some(translation) => frame(&translation.to_protobuf(&message)?),
+            Some(translation) => frame(&translation.message_of(&message)?),
             None => message,
         };
         let mut call = Box::pin(next.run(Request::from_parts(head, Body::from(framed))));
@@ -149,7 +149,7 @@ async fn translate(
     let (head, message) = json::unary_message(response).await?;
     let large = message.len() > LARGE_BYTES;
     let writing = translation.clone();
-    let body = offload(large, permit, move || writing.from_protobuf(message)).await;
+    let body = offload(large, permit, move || writing.answer_of(message)).await;
     Ok(translation.response(head, body.map_err(Status::from)??))
 }
 
@@ -184,7 +184,7 @@ async fn collect(mut body: Body, limit: Limit, is_grpc: bool) -> Result<Bytes, S
         }
     }
     let is_whole = |(_, length)| PREFIX + length == message.len();
-    match is_grpc && !message.is_empty() && !read_prefix(&message).is_some_and(is_whole) {
+    match is_grpc && !read_prefix(&message).is_some_and(is_whole) {
         true => Err(status::not_one_message()),
         false => Ok(message.freeze()),
     }

@@ -1,6 +1,6 @@
 //! The methods of the port, and what the layers must know of one before its message is read.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use offbeat_proto::descriptors;
@@ -55,7 +55,7 @@ const ENDS_ON_DRAIN: [&str; 4] = [
 /// Answered to anybody, and always: probes.
 const OPEN: &str = "grpc.health.v1.Health/Check";
 
-static METHODS: LazyLock<HashMap<String, Method>> = LazyLock::new(|| {
+static METHODS: LazyLock<BTreeMap<String, Method>> = LazyLock::new(|| {
     let services = descriptors::pool().services();
     let methods = services.flat_map(|service| service.methods().collect::<Vec<_>>());
     let known = methods.map(|method| {

@@ -17,10 +17,13 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::layers::RefusedCredentials;
+use crate::layers::{AnswerDeadline, RefusedCredentials};
 
 /// A caller without credentials takes its refusal within this.
 const REFUSAL_TIME: Duration = Duration::from_millis(250);
+
+/// A reader may take the end of an answer so long after its deadline.
+const AFTER_DEADLINE: Duration = Duration::from_secs(1);
 
 /// How often answers are looked at while some are in flight.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
@@ -113,8 +116,11 @@ impl InFlight {
     pub(super) fn answered(self, response: Response, time: Duration) -> Response {
         let refused = response.extensions().get::<RefusedCredentials>().is_some();
         let time = if refused { time.min(REFUSAL_TIME) } else { time };
-        self.waits_for_reader(Some(Instant::now() + time));
-        response.map(|body| Body::new(TrackedBody { body, in_flight: self, time }))
+        let deadline =
+            response.extensions().get::<AnswerDeadline>().and_then(|deadline| deadline.0);
+        let timeout = ReadTimeout { time, end: deadline.map(|deadline| deadline + AFTER_DEADLINE) };
+        self.waits_for_reader(Some(timeout.until()));
+        response.map(|body| Body::new(TrackedBody { body, in_flight: self, timeout }))
     }
 
     fn waits_for_reader(&self, until: Option<Instant>) {
@@ -129,10 +135,24 @@ impl Drop for InFlight {
     }
 }
 
+/// How long the reader of an answer may make no room.
+#[derive(Debug, Clone, Copy)]
+struct ReadTimeout {
+    time: Duration,
+    end: Option<Instant>,
+}
+
+impl ReadTimeout {
+    fn until(&self) -> Instant {
+        let until = Instant::now() + self.time;
+        self.end.map_or(until, |end| until.min(end))
+    }
+}
+
 struct TrackedBody {
     body: Body,
     in_flight: InFlight,
-    time: Duration,
+    timeout: ReadTimeout,
 }
 
 impl HttpBody for TrackedBody {
@@ -145,7 +165,7 @@ impl HttpBody for TrackedBody {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let this = &mut *self;
         let polled = Pin::new(&mut this.body).poll_frame(cx);
-        let until = polled.is_ready().then(|| Instant::now() + this.time);
+        let until = polled.is_ready().then(|| this.timeout.until());
         this.in_flight.waits_for_reader(until);
         polled
     }

@@ -80,7 +80,7 @@ impl Consumer {
         permit: Option<Permit>,
         zero: Instant,
     ) -> Result<Self, Status> {
-        let first = requests.message().await?;
+        let first = requests.message().await.map_err(status::of_frames)?;
         let start = match first.and_then(|request| request.message) {
             Some(Asked::Start(start)) => Some(start),
             _ => None,
@@ -108,7 +108,7 @@ impl Consumer {
             let (room, message) = tokio::select! {
                 biased; // verdicts first: they make room
                 request = self.requests.message(), if self.settled.len() < UNREAD_SETTLEMENTS => {
-                    let Some(request) = request? else { return self.finish(answers).await };
+                    let Some(request) = request.map_err(status::of_frames)? else { return self.finish(answers).await };
                     if let Some(permit) = &self.permit {
                         permit.release_request();
                     }

@@ -68,7 +68,7 @@ impl Conversation {
                 self.ended = matches!(answer, Answer::Certificate(_));
                 return Ok(Some(answer));
             }
-            let message = self.requests.message().await?;
+            let message = self.requests.message().await.map_err(status::of_frames)?;
             self.take(message).map_err(status::refused)?;
             self.count_memory()?;
         }
