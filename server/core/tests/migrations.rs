@@ -81,7 +81,7 @@ fn runs_around(schedule: &Schedule, place: &Place, from: i64) -> Vec<i64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(ProptestConfig { max_global_rejects: 100_000, ..ProptestConfig::with_cases(1_000) })]
 
     #[test]
     fn ids_go_over_as_their_runs_say(
