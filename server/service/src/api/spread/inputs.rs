@@ -8,9 +8,6 @@ use offbeat_core::{Reason, Rejection};
 use crate::api::convert::{required, wide};
 use offbeat_proto as proto;
 
-/// What a group takes in all the lists that it stands in, in bytes.
-const GROUP_MEMORY: usize = 256;
-
 /// The groups of one stream. Holds a few numbers for each that is open, and no jobs.
 #[derive(Debug)]
 pub(super) struct Inputs {
@@ -65,9 +62,9 @@ impl Inputs {
         }
     }
 
-    /// Bytes of memory that the groups take.
-    pub(super) fn memory(&self) -> usize {
-        self.groups.len() * GROUP_MEMORY
+    /// How many groups there is memory for.
+    pub(super) fn group_count(&self) -> usize {
+        self.groups.len()
     }
 
     /// What to ask for now, if anything; `vacancies` is how many groups would be taken.

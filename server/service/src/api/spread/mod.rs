@@ -25,6 +25,9 @@ use offbeat_proto::status;
 /// Turns in one message: enough to be quick; fewer come as soon as there are no more.
 const TURNS: usize = 4_096;
 
+/// What a group takes in all the lists that it stands in, in bytes.
+const GROUP_MEMORY: usize = 136;
+
 /// Answers `SpreadService`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SpreadHandlers;
@@ -69,17 +72,24 @@ impl Conversation {
                 return Ok(Some(answer));
             }
             let message = self.requests.message().await.map_err(status::of_frames)?;
+            self.count_memory(message.as_ref())?;
             self.take(message).map_err(status::refused)?;
-            self.count_memory()?;
         }
     }
 
-    /// Counts what the stream holds instead of the message that it has taken.
-    fn count_memory(&self) -> Result<(), Status> {
+    /// Counts what the stream will hold with a message, instead of the messages before.
+    fn count_memory(&self, request: Option<&proto::SpreadRequest>) -> Result<(), Status> {
         let Some(permit) = &self.permit else { return Ok(()) };
         permit.release_request();
-        let memory = self.dealing.as_ref().map_or(0, |dealing| dealing.inputs.memory());
-        if permit.take_request(memory) { Ok(()) } else { Err(status::no_room()) }
+        let held = self.dealing.as_ref().map_or(0, |dealing| dealing.inputs.group_count());
+        let more = match request.and_then(|request| request.message.as_ref()) {
+            Some(Asked::Input(input)) => input.groups.len() + input.whole_group_sizes.len(),
+            _ => 0,
+        };
+        match permit.take_request((held + more) * GROUP_MEMORY) {
+            true => Ok(()),
+            false => Err(status::no_room()),
+        }
     }
 
     fn take(&mut self, request: Option<proto::SpreadRequest>) -> Result<(), Rejection> {
