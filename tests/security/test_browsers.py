@@ -14,12 +14,12 @@ FOREIGN = [
     "attacker.example:{port}",
     "localhost.attacker.example",
     "127.0.0.1.attacker.example:{port}",
-    "notlocalhost",
+    "notlocalhost.example",
     "1.2.3.4.5",
     "[::1].attacker.example",
     "user@localhost",
 ]
-OWN = ["localhost", "localhost:{port}", "LocalHost", "127.0.0.1:{port}", "[::1]:{port}", "10.1.2.3"]
+OWN = ["localhost", "localhost:{port}", "LocalHost", "127.0.0.1:{port}", "[::1]:{port}", "10.1.2.3", "offbeat"]
 #: What a browser says of a page that another site has sent.
 CROSS = [
     "Origin: http://attacker.example",

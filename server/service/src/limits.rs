@@ -36,7 +36,7 @@ limits! {
     DRAINED_BYTES = 0..=8 << 20, "bytes", "rest of a refused request that is read and dropped, on HTTP/1.1",
         "within 2 s, so that the client gets the refusal";
     ALLOWED_HOSTS = 0..=64, "names", "names of --allowed-host",
-        "settable, none by default: localhost and addresses are always allowed";
+        "settable, none by default: addresses, and names without a dot, are always allowed";
     UNARY_SECONDS = 1..=3_600, "s", "time for a unary call",
         "settable, 30 s by default; the caller's own deadline holds if it is shorter, in streams too";
     GRACE_SECONDS = 0..=3_600, "s", "grace period",

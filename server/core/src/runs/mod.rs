@@ -52,7 +52,7 @@ impl Run {
     }
 
     /// The run's key: `prefix/cycle index/piece/canonical ID`, with the prefix of
-    /// [`Schedule::run_key_prefix`]. The piece is 0 for an ID without weight; the
+    /// [`Schedule::run_key_prefix`](crate::Schedule::run_key_prefix). The piece is 0 for an ID without weight; the
     /// ID comes last, since it may hold slashes.
     ///
     /// A fraction has none: two rows may have stored the same, and one of them

@@ -78,7 +78,7 @@ pub struct ServeArgs {
     )]
     pub socket_uids: Vec<u32>,
 
-    /// A host name that callers on loopback may use besides localhost and addresses; several,
+    /// A host name with a dot that callers on loopback may use; several,
     /// separated by commas. Others are refused, since a web page may have sent them
     #[arg(
         long = "allowed-host",

@@ -1,4 +1,4 @@
-//! Plain HTTP on the same port: the Connect protocol's unary form, and its streams in [`stream`].
+//! Plain HTTP on the same port: the Connect protocol's unary form, and its streams in `stream`.
 //!
 //! `POST /package.Service/Method` with `content-type: application/json` and the message as
 //! canonical proto JSON both ways, or with `application/proto` and the message's bytes. Errors are

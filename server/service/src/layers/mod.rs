@@ -1,10 +1,10 @@
 //! What every request passes on its way to a handler, from the outside in:
 //!
-//! 1. [`observe`]: counts, times and logs it, and answers a panic with INTERNAL
-//! 2. [`origin`]: on loopback, refuses what a web page has sent
-//! 3. [`credentials`]: asks for a token
-//! 4. [`admission`] and [`deadline`]: a place, and the time until the answer must be complete
-//! 5. [`message`]: reads a unary message whole, translates JSON, and decides what is large on a
+//! 1. `observe`: counts, times and logs it, and answers a panic with INTERNAL
+//! 2. `origin`: on loopback, refuses what a web page has sent
+//! 3. `credentials`: asks for a token
+//! 4. `admission` and `deadline`: a place, and the time until the answer must be complete
+//! 5. `message`: reads a unary message whole, translates JSON, and decides what is large on a
 //!    thread beside those that serve
 //!
 //! Behind them are the generated services.

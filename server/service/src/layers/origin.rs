@@ -13,7 +13,7 @@ use http::{StatusCode, Version, header};
 
 use super::{Stack, call_of};
 
-/// Host names that callers on loopback may use besides `localhost` and addresses.
+/// Host names with a dot that callers on loopback may use.
 #[derive(Debug, Clone, Default)]
 pub struct AllowedHosts(Arc<[String]>);
 
@@ -45,7 +45,7 @@ impl AllowedHosts {
             };
         };
         if !self.allow(&host) {
-            let why = "host: must be localhost, an IP address, or a name of --allowed-host\n";
+            let why = "host: must be localhost, an IP address, a name without a dot, or one of --allowed-host\n";
             return Err((StatusCode::MISDIRECTED_REQUEST, why));
         }
         let same_origin = match headers.get(header::ORIGIN).map(|origin| origin.to_str()) {
@@ -67,8 +67,10 @@ impl AllowedHosts {
     fn allow(&self, host: &Authority) -> bool {
         let name = host.host();
         let address = name.trim_start_matches('[').trim_end_matches(']');
+        // No public site has a name without a dot, but services of a pod or of compose do.
         let is_known = name.eq_ignore_ascii_case("localhost")
             || address.parse::<IpAddr>().is_ok()
+            || !name.contains(['.', '[', ':'])
             || self.0.iter().any(|allowed| allowed.eq_ignore_ascii_case(name));
         is_known && is_host_and_port(host)
     }
@@ -115,9 +117,14 @@ mod tests {
 
     #[test]
     fn only_names_of_this_machine_are_answered() {
-        for host in
-            ["localhost", "LOCALHOST:2328", "127.0.0.1:2328", "[::1]:1", "sidecar.internal:80"]
-        {
+        for host in [
+            "localhost",
+            "LOCALHOST:2328",
+            "127.0.0.1:2328",
+            "[::1]:1",
+            "offbeat",
+            "sidecar.internal:80",
+        ] {
             assert_eq!(checked(&[("host", host)]), Ok(()), "{host}");
         }
         for host in ["attacker.example", "localhost.attacker.example:2328", "127.0.0.1.nip.io"] {
