@@ -19,7 +19,15 @@ FOREIGN = [
     "[::1].attacker.example",
     "user@localhost",
 ]
-OWN = ["localhost", "localhost:{port}", "LocalHost", "127.0.0.1:{port}", "[::1]:{port}", "10.1.2.3", "offbeat"]
+OWN = [
+    "localhost",
+    "localhost:{port}",
+    "LocalHost",
+    "127.0.0.1:{port}",
+    "[::1]:{port}",
+    "10.1.2.3",
+    "offbeat",
+]
 #: What a browser says of a page that another site has sent.
 CROSS = [
     "Origin: http://attacker.example",

@@ -17,14 +17,12 @@ from pathlib import Path
 
 import grpc
 import pytest
-from frames import SETTINGS, Peer
 from offbeat.v1 import named_spread_pb2 as named
 from offbeat.v1 import simulation_pb2 as simulation
 from offbeat.v1 import slots_pb2 as slots
 from support.server import BINARY, ENVIRONMENT, MIB, Server
 from wire import (
     ASSIGN_SLOT,
-    ASSIGN_SLOTS,
     NAMED,
     ONE_ID,
     SCHEDULE,
