@@ -103,7 +103,7 @@ pub struct Ends {
 /// Whom a connection leads to.
 #[derive(Debug, Clone)]
 pub struct Peer {
-    /// Whether the listener is TCP on loopback, which web pages can reach.
+    /// Whether the listener is plain TCP on loopback, which web pages can reach.
     pub on_loopback: bool,
     /// Whether the user at the other end of a Unix socket may call.
     pub allowed: bool,

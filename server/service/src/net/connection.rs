@@ -104,7 +104,8 @@ impl Connections {
     /// Accepts connections for as long as this is polled. Further ones than there are places for
     /// wait in the listen queue.
     pub(crate) async fn accept(self: Arc<Self>, listener: Listener) {
-        let on_loopback = listener.is_on_loopback();
+        // A page cannot reach a listener with TLS under a name that its certificate does not have.
+        let on_loopback = listener.is_on_loopback() && self.tls.is_none();
         let refused_users = Arc::new(Semaphore::new(REFUSED_USERS));
         while let Ok(place) = Arc::clone(&self.free).acquire_owned().await {
             let accepted = listener.accept().await;
