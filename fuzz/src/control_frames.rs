@@ -19,6 +19,9 @@ const STEP_BYTES: usize = 96 << 10;
 /// settings, and one that nobody knows.
 const KINDS: [u8; 8] = [6, 0, 1, 3, 8, 9, 4, 200];
 
+/// Frames without headers or data that one with them allows for.
+const EARNED: i64 = 4;
+
 #[derive(Debug)]
 enum Step {
     Read(Vec<u8>),
@@ -90,7 +93,7 @@ fn refused_at(steps: &[Step], cut: usize) -> Option<usize> {
 /// up to where it began.
 fn overdrawn_at(steps: &[Step], most: i64) -> Option<usize> {
     let bytes: Vec<u8> = steps.iter().flat_map(Step::bytes).copied().collect();
-    let mut heads = heads_of_control_frames(&bytes).into_iter().peekable();
+    let mut heads = heads_of_frames(&bytes).into_iter().peekable();
     let thousandths = |frames: i64| frames * 1_000;
     let (mut read, mut credit) = (0, thousandths(most));
     for (number, step) in steps.iter().enumerate() {
@@ -100,11 +103,14 @@ fn overdrawn_at(steps: &[Step], most: i64) -> Option<usize> {
             credit = (credit + earned).min(thousandths(most));
         }
         read += step.bytes().len();
-        while heads.next_if(|end| *end <= read).is_some() {
-            credit -= thousandths(1);
-        }
-        if credit < 0 {
-            return Some(number);
+        while let Some((_, is_control)) = heads.next_if(|(end, _)| *end <= read) {
+            credit = match is_control {
+                true => credit - thousandths(1),
+                false => (credit + thousandths(EARNED)).min(thousandths(most)),
+            };
+            if credit < 0 {
+                return Some(number);
+            }
         }
     }
     None
@@ -119,8 +125,9 @@ impl Step {
     }
 }
 
-/// Where the heads of frames end that carry neither headers nor data; none, if it is not HTTP/2.
-fn heads_of_control_frames(bytes: &[u8]) -> Vec<usize> {
+/// Where the heads of frames end, and whether each is one without headers or data; none, if it is not
+/// HTTP/2.
+fn heads_of_frames(bytes: &[u8]) -> Vec<(usize, bool)> {
     let mut heads = Vec::new();
     if !bytes.starts_with(PREFACE) {
         return heads;
@@ -129,9 +136,7 @@ fn heads_of_control_frames(bytes: &[u8]) -> Vec<usize> {
     while let Some([a, b, c, kind, _, _, _, _, _]) =
         bytes.get(start..).and_then(|rest| rest.first_chunk::<9>())
     {
-        if ![0, 1, 9].contains(kind) {
-            heads.push(start + 9);
-        }
+        heads.push((start + 9, ![0, 1, 9].contains(kind)));
         start += 9 + u32::from_be_bytes([0, *a, *b, *c]) as usize;
     }
     heads

@@ -19,7 +19,7 @@ use crate::work::Permit;
 
 /// Longer frames are handed on in pieces of so many bytes: the rest of what a slow reader has not
 /// taken stays here, and is counted.
-const PIECE: usize = 256 << 10;
+const PIECE: usize = 64 << 10;
 
 /// What an answer is held to.
 pub(super) struct Terms {

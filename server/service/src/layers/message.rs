@@ -167,9 +167,6 @@ async fn collect(mut body: Body, limit: Limit, is_grpc: bool) -> Result<Bytes, S
         let Ok(data) = frame.map_err(|error| status_of(&error))?.into_data() else {
             continue; // trailers
         };
-        if message.len() + data.len() > largest {
-            return Err(status::message_too_large(message.len() + data.len() - prefix, limit));
-        }
         message.extend_from_slice(&data);
         if is_grpc && let Some((flag, length)) = read_prefix(&message) {
             if flag != 0 {
@@ -181,6 +178,9 @@ async fn collect(mut body: Body, limit: Limit, is_grpc: bool) -> Result<Bytes, S
             if message.len() > PREFIX + length {
                 return Err(status::not_one_message());
             }
+        }
+        if message.len() > largest {
+            return Err(status::message_too_large(message.len() - prefix, limit));
         }
     }
     let is_whole = |(_, length)| PREFIX + length == message.len();

@@ -15,6 +15,12 @@ const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const CONTINUATION: u8 = 9;
 
+/// Control frames that headers, or data, allow for.
+const EARNED_BY_REQUEST: f64 = 4.0;
+
+/// Bytes of answers that allow for a control frame.
+const WRITTEN_BYTES_PER_FRAME: f64 = 32.0;
+
 /// The control frames of one connection.
 #[derive(Debug)]
 pub struct ControlFrames {
@@ -84,16 +90,28 @@ impl ControlFrames {
         self.payload = usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low);
         self.header_len = 0;
         if matches!(kind, DATA | HEADERS | CONTINUATION) {
+            self.earn(EARNED_BY_REQUEST);
             return Ok(());
         }
         let now = Instant::now();
-        let earned = (now - self.refilled).as_secs_f64() * f64::from(per_second());
+        self.earn((now - self.refilled).as_secs_f64() * f64::from(per_second()));
         self.refilled = now;
-        self.credit = (self.credit + earned).min(f64::from(most())) - 1.0;
+        self.credit -= 1.0;
         match self.credit < 0.0 {
             true => Err(io::Error::other("a flood of HTTP/2 control frames")),
             false => Ok(()),
         }
+    }
+}
+
+impl ControlFrames {
+    /// Takes bytes that were written: their reader tells of the room that it has made.
+    pub fn wrote(&mut self, bytes: usize) {
+        self.earn(f64::from(u32::try_from(bytes).unwrap_or(u32::MAX)) / WRITTEN_BYTES_PER_FRAME);
+    }
+
+    fn earn(&mut self, frames: f64) {
+        self.credit = (self.credit + frames).min(f64::from(most()));
     }
 }
 

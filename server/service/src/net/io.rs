@@ -89,6 +89,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for TimeoutIo<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.socket).poll_write(cx, bytes);
+        if let Poll::Ready(Ok(count)) = &written {
+            self.frames.wrote(*count);
+        }
         self.time_write(cx, written)
     }
 
