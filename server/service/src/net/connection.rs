@@ -2,6 +2,7 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -64,6 +65,7 @@ pub(crate) struct Connections {
     tls: Option<Tls>,
     uids: Uids,
     free: Arc<Semaphore>,
+    open: Arc<AtomicUsize>,
     metrics: Arc<Metrics>,
     draining: watch::Receiver<bool>,
     /// Becomes true when every connection is to be dropped; so is each, when this is.
@@ -81,12 +83,13 @@ impl Connections {
     ) -> Self {
         let free = Arc::new(Semaphore::new(settings.max_connections));
         let (uids, cut) = (Uids::new(uids), watch::Sender::new(false));
-        Self { router, settings, tls, uids, free, metrics, draining, cut }
+        let open = Arc::default();
+        Self { router, settings, tls, uids, free, open, metrics, draining, cut }
     }
 
     /// How many are open.
     pub(crate) fn count(&self) -> usize {
-        self.settings.max_connections - self.free.available_permits()
+        self.open.load(Ordering::Relaxed)
     }
 
     /// Ready when none is open.
@@ -117,12 +120,13 @@ impl Connections {
             };
             let peer = Peer::new(on_loopback, is_allowed);
             if is_allowed {
+                let open = OpenConnection::new(&self.open);
                 tokio::spawn(async move {
                     tokio::select! {
                         () = connections.serve(accepted, peer) => {}
                         _ = cut.wait_for(|cut| *cut) => {}
                     }
-                    drop(place);
+                    drop((open, place));
                 });
             } else if let Ok(place) = Arc::clone(&refused_users).try_acquire_owned() {
                 tokio::spawn(async move {
@@ -193,6 +197,22 @@ impl Connections {
         if let Err(error) = ended {
             tracing::debug!(%error, "a connection ended badly");
         }
+    }
+}
+
+/// Counts a connection for as long as it lives.
+struct OpenConnection(Arc<AtomicUsize>);
+
+impl OpenConnection {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
