@@ -101,7 +101,8 @@ fn whole(figure: f64) -> String {
 }
 
 fn percent(figure: f64) -> String {
-    format!("{:.1} %", figure * 100.0)
+    // Adding zero makes -0.0, the rounded trace of a difference, a plain zero.
+    format!("{:.1} %", (figure * 1_000.0).round() / 10.0 + 0.0)
 }
 
 /// A span that people can read.
