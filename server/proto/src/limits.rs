@@ -1,4 +1,4 @@
-//! The limits of messages, whatever their encoding.
+//! The limits of messages, in either encoding.
 
 use offbeat_core::limits;
 

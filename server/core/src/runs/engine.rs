@@ -1,6 +1,6 @@
 //! When a place runs: the next time, the last, those between two instants, and how many.
 //!
-//! Whatever asks for runs asks here. Where cycles are periods, a run is an addition; where they are
+//! All questions about runs are answered here. Where cycles are periods, a run is an addition; where they are
 //! units of a calendar, or have active windows or exclusions, cycles are worked out in chunks, which
 //! all places share, and what that takes is charged to a budget: [`Exhausted`] is an error of every
 //! question. Instants are milliseconds since the Unix epoch; those outside the years 1 to 9999 count

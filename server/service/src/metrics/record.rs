@@ -44,7 +44,7 @@ impl Record {
         let trace_id = caller.as_ref().map(|caller| caller.trace_id().to_string());
         let parent_id = caller.as_ref().map(|caller| caller.span_id().to_string());
         let (method, code, ms) = (&self.method.name, code_name(code), took.as_secs_f64() * 1e3);
-        // At debug whatever the code: peers could fill the log with what they break off. A bug
+        // At debug, also for errors: peers could fill the log with what they break off. A bug
         // is logged where it happens, and the counter of INTERNAL tells how often.
         tracing::debug!(target: TARGET, method, code, ms, trace_id, parent_id, "answered");
     }

@@ -46,7 +46,7 @@ impl<T> Source<T> {
         Self { watched, made, is_refused: false }
     }
 
-    /// Reads the files again; whether they were used anew. `asked` tries again what was refused.
+    /// Reads the files again; whether a change was taken over. `asked` tries again what was refused.
     async fn poll(
         &mut self,
         asked: bool,

@@ -71,7 +71,7 @@ pub struct Dealt<J> {
 pub enum Turn<J> {
     /// A job.
     Job(Dealt<J>),
-    /// Nothing, on purpose (`WAIT`): whoever runs the jobs lets one turn pass.
+    /// Nothing, on purpose (`WAIT`): the caller lets one turn pass.
     Idle {
         /// The turn.
         sequence: u64,
