@@ -164,11 +164,11 @@ final class FailuresTest extends OffbeatTestCase
         $sidecar = new Sidecar();
         $client = new Client($sidecar->address, transport: $kind);
         $client->assignSlot(self::eightHours(), 7);
-        $sidecar->process->signal(SIGSTOP);
+        $sidecar->process->freeze();
         $started = microtime(true);
         self::thrown(DeadlineExceeded::class, static fn () => $client->assignSlot(self::eightHours(), 7, timeout: 0.3));
         self::assertLessThan(5, microtime(true) - $started);
-        $sidecar->process->signal(SIGCONT);
+        $sidecar->process->thaw();
         self::assertGreaterThanOrEqual(0, $client->assignSlot(self::eightHours(), 7)->slotIndex);
     }
 

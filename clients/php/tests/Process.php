@@ -60,6 +60,25 @@ final class Process
         posix_kill($this->pid, $signal);
     }
 
+    /** Stops it, and waits until each of its threads stands still: one may answer for a moment longer. */
+    public function freeze(): void
+    {
+        $this->signal(SIGSTOP);
+        for ($patience = 0; $patience < 1_000; ++$patience) {
+            $states = preg_replace('/^.*\) (.).*$/s', '$1', array_map('file_get_contents', glob("/proc/$this->pid/task/*/stat")));
+            if (array_unique($states) === ['T']) {
+                return;
+            }
+            usleep(1_000);
+        }
+        throw new \RuntimeException('still runs: ' . implode(' ', $states));
+    }
+
+    public function thaw(): void
+    {
+        $this->signal(SIGCONT);
+    }
+
     /** Sends a signal, waits for the end, and returns the exit status; -1 if the signal ended it. */
     public function end(int $signal = SIGTERM): int
     {
