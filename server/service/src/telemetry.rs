@@ -47,7 +47,7 @@ const CERTIFICATE_VARIABLES: [&str; 2] =
 pub struct Telemetry(Option<SdkTracerProvider>);
 
 impl Telemetry {
-    /// Starts to log, and to export if there is a collector. Within a runtime.
+    /// Starts to log, panics too, and to export if there is a collector. Within a runtime.
     ///
     /// # Errors
     /// When the filter of the log, or the collector's URL, is none.
@@ -72,6 +72,8 @@ impl Telemetry {
         tracing_subscriber::registry().with(logs.with_filter(filter)).with(spans).init();
         Ok(Self(provider))
     }
+        // A panic is a line of the log, in its format.
+        std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
 
     /// Whether requests have spans.
     #[must_use]

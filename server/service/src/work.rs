@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use offbeat_proto::status;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 use tonic::Status;
 
 /// What all requests share: the bytes of their messages, and the cores for long work.
@@ -144,8 +144,11 @@ thread_local! {
 /// holds `permit` to its end, so a caller who leaves does not make room for more of it. Work that
 /// has not begun when its caller leaves is dropped.
 ///
+/// # Panics
+/// When the work does: its panic goes on in the request, which the layers answer and count.
+///
 /// # Errors
-/// When the work panicked.
+/// When the runtime ends before the work begins.
 pub async fn offload<T: Send + 'static>(
     long: bool,
     permit: Option<Permit>,
@@ -183,7 +186,7 @@ impl Drop for Working {
     }
 }
 
-/// Work that ended without a result: a bug.
+/// Work that ended without a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkLost;
 
@@ -201,6 +204,14 @@ impl From<WorkLost> for Status {
     }
 }
 
+/// What became of a task that has no result; a panic goes on here, and is not logged twice.
+pub(crate) fn lost(error: JoinError) -> WorkLost {
+    match error.try_into_panic() {
+        Ok(panic) => std::panic::resume_unwind(panic),
+        Err(_) => WorkLost,
+    }
+}
+
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Future for AbortOnDrop<T> {
@@ -210,7 +221,7 @@ impl<T> Future for AbortOnDrop<T> {
         mut self: std::pin::Pin<&mut Self>,
         cx: &mut std::task::Context<'_>,
     ) -> std::task::Poll<Self::Output> {
-        std::pin::Pin::new(&mut self.0).poll(cx).map(|joined| joined.map_err(|_| WorkLost))
+        std::pin::Pin::new(&mut self.0).poll(cx).map(|joined| joined.map_err(lost))
     }
 }
 
@@ -222,8 +233,11 @@ impl<T> Drop for AbortOnDrop<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::AssertUnwindSafe;
     use std::sync::atomic::AtomicBool;
     use std::sync::mpsc;
+
+    use futures_util::FutureExt as _;
 
     use super::*;
 
@@ -293,9 +307,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_is_work_that_was_lost() {
-        let lost = offload(true, None, || assert!(std::env::args().count() == 0, "on purpose"));
-        assert_eq!(lost.await, Err(WorkLost));
+    async fn a_panic_of_long_work_goes_on_in_the_request() {
+        let work = offload(true, None, || assert!(std::env::args().count() == 0, "on purpose"));
+        let panic = AssertUnwindSafe(work).catch_unwind().await.unwrap_err();
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"on purpose"));
     }
 
     #[test]

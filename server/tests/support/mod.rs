@@ -1,6 +1,8 @@
 //! A server in a thread of its own, and a client that can say anything to it.
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
+pub mod authority;
+
 use std::convert::Infallible;
 use std::path::Path;
 use std::sync::OnceLock;

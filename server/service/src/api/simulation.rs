@@ -1,5 +1,6 @@
 //! `SimulationService`: a scenario runs on another thread, and is watched.
 
+use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -122,9 +123,12 @@ impl Running {
         let event = tokio::select! {
             biased;
             done = &mut self.work => {
-                let results = done
-                    .map_err(|_| Status::from(WorkLost))
-                    .and_then(|done| done.map_err(failed));
+                let results = match done {
+                    Ok(Ok(results)) => Ok(results),
+                    Ok(Err(RunError::Refused(rejection))) => Err(status::refused(rejection)),
+                    // It has panicked: so does the request, which the layers answer and count.
+                    Ok(Err(RunError::Lost { .. })) | Err(_) => resume_unwind(Box::new(WorkLost)),
+                };
                 let answer = results.map(|results| Event::Results(results_of(&results)));
                 return (answer.map(|event| proto::SimulateResponse { event: Some(event) }), false);
             }
@@ -138,13 +142,6 @@ impl Running {
             }
         };
         (Ok(proto::SimulateResponse { event: Some(event) }), true)
-    }
-}
-
-fn failed(error: RunError) -> Status {
-    match error {
-        RunError::Refused(rejection) => status::refused(rejection),
-        RunError::Lost { .. } => WorkLost.into(),
     }
 }
 
@@ -268,5 +265,32 @@ fn figures_of(outcome: &Outcome) -> proto::SimulationFigures {
         wasted_share,
         jobs_left,
         mean_slowdown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::AssertUnwindSafe;
+
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_simulation_that_panics_ends_its_request_as_a_panic() {
+        let lost = |work| Running {
+            work,
+            watch: Arc::default(),
+            ticks: tokio::time::interval(PROGRESS),
+            total: Span::from_seconds(1),
+        };
+        let (done, work) = oneshot::channel();
+        drop(done); // as the thread's panic does
+        let mut thread = lost(work);
+        assert!(AssertUnwindSafe(thread.next()).catch_unwind().await.is_err());
+        let (done, work) = oneshot::channel();
+        assert!(done.send(Err(RunError::Lost { run: 1 })).is_ok());
+        let mut run = lost(work);
+        assert!(AssertUnwindSafe(run.next()).catch_unwind().await.is_err());
     }
 }

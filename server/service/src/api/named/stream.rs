@@ -18,7 +18,7 @@ use super::{requests, responses};
 use crate::api::convert::required;
 use crate::limits::STREAM_CREDIT;
 use crate::spreads::{Leased, SpreadStore};
-use crate::work::Permit;
+use crate::work::{Permit, lost};
 use offbeat_proto as proto;
 use offbeat_proto::status;
 use offbeat_proto::stream_jobs_request::Message as Asked;
@@ -41,13 +41,21 @@ pub(super) fn jobs(
 ) -> impl stream::Stream<Item = Item> {
     // Room for jobs that are waited for, and for settlements beside them.
     let (answers, taken) = mpsc::channel(2);
-    tokio::spawn(async move {
+    let task = tokio::spawn(async move {
         let consumer = Consumer::begin(store, requests, permit, zero);
         if let Err(status) = drive(consumer, &answers).await {
             let _ = answers.send(Err(status)).await; // or nobody is left to tell
         }
     });
-    stream::unfold(taken, async |mut taken| taken.recv().await.map(|item| (item, taken)))
+    stream::unfold(Some((taken, task)), async |running| {
+        let (mut taken, task) = running?;
+        if let Some(item) = taken.recv().await {
+            return Some((item, Some((taken, task))));
+        }
+        // A panic must not look like the end of the spread.
+        let lost = task.await.map_err(lost).err()?;
+        Some((Err(lost.into()), None))
+    })
 }
 
 async fn drive(
