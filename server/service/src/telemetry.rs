@@ -1,9 +1,11 @@
 //! Logs on standard error and, if asked for, a span of each request to a collector.
 
 use std::env;
+use std::error::Error;
 use std::fmt;
 use std::io::IsTerminal as _;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::{HeaderMap, Uri};
@@ -70,10 +72,10 @@ impl Telemetry {
             layer.with_filter(FilterFn::new(|metadata| metadata.target() == SPANS))
         });
         tracing_subscriber::registry().with(logs.with_filter(filter)).with(spans).init();
-        Ok(Self(provider))
-    }
         // A panic is a line of the log, in its format.
         std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
+        Ok(Self(provider))
+    }
 
     /// Whether requests have spans.
     #[must_use]
@@ -130,10 +132,12 @@ fn check_url(endpoint: &str) -> Result<(), &'static str> {
 }
 
 /// Sends spans to a collector. The exporter's thread has no runtime, so it borrows the server's.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Collector {
     client: HyperClient<HttpsConnector<HttpConnector>>,
     runtime: Handle,
+    /// Whether the last export failed.
+    is_failing: AtomicBool,
 }
 
 impl Collector {
@@ -147,7 +151,28 @@ impl Collector {
             .enable_http1()
             .build();
         let client = HyperClient::new(connector, Self::TIMEOUT, None);
-        Ok(Self { client, runtime: Handle::current() })
+        Ok(Self { client, runtime: Handle::current(), is_failing: AtomicBool::new(false) })
+    }
+
+    /// Logs the first export that fails, and the first one that succeeds again: a collector may be
+    /// away for hours, and exports are tried every few seconds.
+    fn log(&self, sent: &Result<Response<Bytes>, HttpError>) {
+        let failure = match sent {
+            Ok(response) if response.status().is_success() => None,
+            Ok(response) => Some(format!("the collector answers {}", response.status())),
+            Err(error) => Some(causes(&**error)),
+        };
+        let was_failing = self.is_failing.swap(failure.is_some(), Ordering::Relaxed);
+        match (failure, was_failing) {
+            (Some(error), false) => {
+                tracing::warn!(
+                    error,
+                    "spans are not exported, and lost until the collector answers"
+                );
+            }
+            (None, true) => tracing::info!("spans are exported again"),
+            _ => {}
+        }
     }
 }
 
@@ -181,8 +206,16 @@ fn tls() -> Result<ClientConfig, String> {
 impl HttpClient for Collector {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let client = self.client.clone();
-        self.runtime.spawn(async move { client.send_bytes(request).await }).await?
+        let sent = self.runtime.spawn(async move { client.send_bytes(request).await }).await?;
+        self.log(&sent);
+        sent
     }
+}
+
+/// An error with what caused it: that a connection failed says little without it.
+fn causes(error: &(dyn Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| (*error).source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// The span of a request, in the trace of its caller.
