@@ -253,3 +253,34 @@ fn builder(idle: Duration) -> Builder<TokioExecutor> {
 fn number(value: i64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn ages_differ_by_a_tenth_at_most_so_that_not_all_end_at_once() {
+        let age = Duration::from_secs(1_000);
+        let mut ages = Vec::new();
+        for _ in 0..200 {
+            let begun = Instant::now();
+            aged(Some(age)).await;
+            ages.push(begun.elapsed());
+        }
+        ages.sort_unstable();
+        let rounded = Duration::from_millis(1); // what the timer rounds up to
+        assert!(ages[0] >= age * 9 / 10 && ages[199] <= age + rounded, "{ages:?}");
+        assert!(ages[199] - ages[0] > age / 20, "they spread over most of the tenth: {ages:?}");
+        ages.dedup();
+        assert!(ages.len() > 40, "{ages:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn without_a_limit_of_age_no_connection_is_asked_to_end() {
+        let limits = crate::config::Config::from_flags(["--listen", "127.0.0.1:0"]).unwrap().limits;
+        let week = Duration::from_secs(7 * 86_400);
+        assert!(tokio::time::timeout(week, aged(limits.connection_age)).await.is_err());
+    }
+}
