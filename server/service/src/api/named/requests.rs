@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use offbeat_core::limits::{CALL_GROUPS, CALL_JOBS, GROUP_ID, Limit, NACK_DELAY_MILLIS, PAGE_SIZE};
+use offbeat_core::limits::{
+    CALL_GROUPS, CALL_JOBS, DEFAULT_PAGE_SIZE, GROUP_ID, Limit, NACK_DELAY_MILLIS, PAGE_SIZE,
+};
 use offbeat_core::spread::SpreadSpec;
 use offbeat_core::spread::lease::{LeaseId, Verdict};
 use offbeat_core::spread::named::{Commit, GroupPart, NamedSpreadSpec, Receipt};
@@ -14,8 +16,6 @@ use crate::api::spread::policy_of;
 use crate::limits::WAIT_MILLIS;
 use crate::spreads::CloseMode;
 use offbeat_proto as proto;
-
-const DEFAULT_PAGE_SIZE: i32 = 100;
 
 fn out_of_range(field: &str, value: impl std::fmt::Display, limit: Limit) -> Rejection {
     Rejection::new(Reason::OutOfRange, field, value, format!("must be {limit}"))
@@ -193,7 +193,7 @@ fn verdict(epoch: u64, message: proto::JobVerdict) -> Result<(LeaseId, Verdict),
 }
 
 pub(super) fn page_size(page_size: Option<i32>) -> Result<usize, Rejection> {
-    size("page_size", page_size.unwrap_or(DEFAULT_PAGE_SIZE).into(), PAGE_SIZE)
+    size("page_size", page_size.map_or(DEFAULT_PAGE_SIZE, i64::from), PAGE_SIZE)
 }
 
 /// Numbers of dead letters.

@@ -1,14 +1,12 @@
 //! How to spread, as a client says it.
 
-use offbeat_core::limits::{FEEDER_COUNT, GROUP_WINDOW, JOB_WINDOW, Limit};
+use offbeat_core::limits::{DEFAULT_JOB_WINDOW, FEEDER_COUNT, GROUP_WINDOW, JOB_WINDOW, Limit};
 use offbeat_core::spread::{OnShortage, Place, Policy, Spread, SpreadSpec};
 use offbeat_core::{Reason, Rejection};
 
 use super::inputs::Inputs;
 use crate::api::convert::{required, unknown_enum_value};
 use offbeat_proto as proto;
-
-const DEFAULT_JOB_WINDOW: i32 = 256;
 
 /// A spread and its inputs, both empty.
 pub(super) fn begin(message: proto::SpreadSpec) -> Result<(Spread<usize>, Inputs), Rejection> {
@@ -29,8 +27,9 @@ pub(super) fn begin(message: proto::SpreadSpec) -> Result<(Spread<usize>, Inputs
         max_open_groups: max_open_groups.map(i64::from),
         on_shortage: on_shortage_of(on_shortage)?,
     })?;
-    let job_window = window("job_window", job_window.unwrap_or(DEFAULT_JOB_WINDOW), JOB_WINDOW)?;
-    let group_window = window("group_window", group_window, GROUP_WINDOW)?;
+    let job_window = job_window.map_or(DEFAULT_JOB_WINDOW, i64::from);
+    let job_window = window("job_window", job_window, JOB_WINDOW)?;
+    let group_window = window("group_window", group_window.into(), GROUP_WINDOW)?;
     Ok((spread, Inputs::new(policy == Policy::Cooldown, job_window, group_window)))
 }
 
@@ -42,7 +41,7 @@ pub(super) fn place(
     Ok((spec, Place::try_new(first_sequence, digest, group_indexes)?))
 }
 
-fn window(field: &str, asked: i32, limit: Limit) -> Result<u64, Rejection> {
+fn window(field: &str, asked: i64, limit: Limit) -> Result<u64, Rejection> {
     u64::try_from(asked)
         .ok()
         .filter(|_| limit.allows(asked.into()))
