@@ -131,7 +131,7 @@ fn base64(bytes: &[u8]) -> String {
 #[tokio::test]
 async fn probes_tell_alive_from_ready() {
     let mut server = Server::start(&config_with(&["--admin-listen", "127.0.0.1:0"]));
-    // A request under way holds the end up, and the admin port with it.
+    // A request in flight holds the end up, and the admin port with it.
     let mut channel = http2(server.tcp().await).await;
     let (sender, body) = open_body();
     channel.ready().await.unwrap();

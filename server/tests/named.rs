@@ -256,7 +256,7 @@ async fn dead_letters_can_be_read_and_deleted() {
     let page = client.list_dead_letters(list(2, Some(1))).await.unwrap().into_inner();
     assert_eq!((page.dead_letters.len(), page.has_more), (1, false));
 
-    // They are kept: the spread cannot be opened anew over them.
+    // They are kept: the spread cannot be opened again over them.
     assert_eq!(close(&mut client, CloseMode::Drain, 0).await.unwrap(), SpreadState::Closed as i32);
     let refused = open(&mut client, spec()).await.unwrap_err();
     assert_eq!(why(&refused), (Code::FailedPrecondition, "SPREAD_CLOSING".into()));
@@ -450,7 +450,7 @@ async fn a_stream_that_ends_settles_nothing() {
     let lost = leased(&mut answers).await;
     drop((sender, answers)); // cancelled
     let next = pull(&mut client, 5, 0).await.unwrap().leased.unwrap();
-    assert_eq!(names(&next), ["a2"], "two are lent until their leases end");
+    assert_eq!(names(&next), ["a2"], "two are leased until their leases end");
     settle(&mut client, &next, Verdict::Ack).await.unwrap();
     let back = pull(&mut client, 5, 5).await.unwrap().leased.unwrap();
     assert_eq!(names(&back), names(&lost));

@@ -206,11 +206,11 @@ limits! {
     MAX_ATTEMPTS = 1..=1_000, "attempts", "attempts at a job",
         default DEFAULT_MAX_ATTEMPTS = 5, "5", "then the dead letters";
     NACK_DELAY_MILLIS = 0..=86_400_000, "ms", "delay of a nack", "the job is held so long";
-    CONSUMER_LEASES = 1..=65_536, "jobs", "jobs lent to one consumer at once",
-        default DEFAULT_CONSUMER_LEASES = 1_024, "1024", "beyond it no job is lent to it";
+    CONSUMER_LEASES = 1..=65_536, "jobs", "jobs leased to one consumer at once",
+        default DEFAULT_CONSUMER_LEASES = 1_024, "1024", "beyond it no job is leased to it";
     OUTSTANDING_LEASES = 1..=1 << 18, "jobs",
-        "jobs of a named spread that are lent or wait to be lent again",
-        "beyond it no new job is lent";
+        "jobs of a named spread that are leased or wait to be leased again",
+        "beyond it no new job is leased";
     REMEMBERED_LEASES = 0..=65_536, "leases",
         "settled leases of a named spread that are remembered",
         "an older one is stale";

@@ -43,7 +43,7 @@ struct Broken {
 enum Bug {
     /// A job that comes back is forgotten.
     LosesAJob,
-    /// Now and then a job is lent a second time.
+    /// Now and then a job is leased a second time.
     DoublesALease,
     /// Says yes to those whose lease has ended.
     BelievesTheLate,

@@ -38,7 +38,7 @@ fn specs() -> impl Strategy<Value = ScheduleSpec> {
     )
 }
 
-/// Two schedules: of anything, of one placement, or alike but for a part.
+/// Two schedules: of anything, of one placement, or alike except for a part.
 fn pairs() -> impl Strategy<Value = (Schedule, Schedule)> {
     (specs(), specs(), 0..5u8).prop_map(|(old, mut new, alike)| {
         if alike > 0 {

@@ -180,7 +180,7 @@ fn parts_may_come_again_and_begin_anew() {
         ..GroupPart::default()
     };
     machine.submit(0, &[part(0, &jobs("b", 3), None)], BytesLeft::ALL).unwrap();
-    machine.submit(0, &[part(0, &a[..2], None)], BytesLeft::ALL).unwrap(); // another content: anew
+    machine.submit(0, &[part(0, &a[..2], None)], BytesLeft::ALL).unwrap(); // another content: a new start
     assert_eq!(machine.group("a").job_count, 2);
     machine.submit(0, &[part(0, &a[..2], None)], BytesLeft::ALL).unwrap();
     machine.submit(0, &[part(1, &a[1..2], None)], BytesLeft::ALL).unwrap();

@@ -239,7 +239,7 @@ proptest! {
         prop_assert_eq!(i64::try_from(moved).unwrap(), come.min(gone));
     }
 
-    /// The share by which the score falls, reckoned in fractions.
+    /// The share by which the score falls, computed in fractions.
     #[test]
     fn small_improvements_move_nobody(stages in stages(), percent in 0..101_i64) {
         let workers: i64 = stages.iter().map(|stage| stage.current).sum();

@@ -100,7 +100,7 @@ limits! {
     LATENESS_SERIES = 0..=100, "pairs", "schedules and kinds with a lateness of their own",
         "since the start of the server; further ones are counted together, as \"other\"";
     SOCKET_UIDS = 0..=64, "users", "users named for Unix sockets",
-        "settable, none by default: whoever can open the socket may call";
+        "settable, none by default: everybody who can open the socket may call";
     GROUP_LINE_BYTES = 0..=64 << 20, "bytes", "group on a line of input to offbeat spread",
         "a longer one ends the spread";
     INPUT_BYTES = 0..=64 << 20, "bytes", "standard input of offbeat stages",

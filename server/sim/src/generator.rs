@@ -25,7 +25,7 @@ impl Generator {
         -libm::log(1.0 - self.uniform())
     }
 
-    /// Below `limit`, all as probable as one another but for 2^-64 · limit.
+    /// Below `limit`, all equally probable, within 2^-64 · limit.
     #[expect(clippy::cast_possible_truncation, reason = "below the limit")]
     pub fn below(&mut self, limit: usize) -> usize {
         ((u128::from(self.0.next_u64()) * limit as u128) >> 64) as usize

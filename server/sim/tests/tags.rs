@@ -119,7 +119,7 @@ fn suspended_work_is_not_done_twice() {
         Stage { workers: 1, until: 2, timeout: u64::MAX },
     ];
     // Per job the slow lane has 10 s of work; the express lane 1 s. At 0.0999/s the slow lane is
-    // full but for a little with aborted work, and has a hundredth less with suspended.
+    // almost full with aborted work, and has a hundredth less with suspended.
     let slowdown = |rate, on_timeout| Tags::new(&run_times, rate, 1, on_timeout).slowdown(&lanes);
     assert!(slowdown(0.0999, OnTimeout::Abort) > slowdown(0.0999, OnTimeout::Suspend));
     assert!(slowdown(0.1005, OnTimeout::Abort).is_infinite());

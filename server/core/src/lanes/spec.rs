@@ -39,7 +39,7 @@ pub enum LanePolicy {
 /// What happens to a job at its timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnTimeout {
-    /// It begins anew in the next lane.
+    /// It starts again in the next lane.
     #[default]
     Abort,
     /// It goes on in the next lane.

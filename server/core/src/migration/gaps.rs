@@ -136,7 +136,7 @@ impl Migration<'_> {
         let at_first = new_first.unix_millis - old_first.unix_millis;
         let at_last = new_last.unix_millis - old_last.unix_millis;
         let slack = self.slack();
-        // Between its ends a gap grows or falls evenly, but for what is rounded to ticks.
+        // Between its ends a gap grows or falls evenly, except for rounding to ticks.
         let shortest =
             (new_first.unix_millis - old_last.unix_millis).max(at_first.min(at_last) - slack);
         let longest =

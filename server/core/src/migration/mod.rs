@@ -1,7 +1,7 @@
 //! Migrations: how IDs go over from one schedule to another.
 //!
-//! Each ID runs by the old schedule before the cutover and by the new one from it on, but for new
-//! runs that come less than a minimum gap after its last old one, which are left out. So none is
+//! Each ID runs by the old schedule before the cutover and by the new one from it on. New
+//! runs that come less than a minimum gap after its last old one are left out. So none is
 //! lost, and none runs twice within the gap. Times are milliseconds since the Unix epoch. The
 //! pieces of a weighted ID go over each by itself.
 
@@ -222,7 +222,7 @@ fn path(old: &Schedule, new: &Schedule) -> Path {
     }
     let same_placement = old.placement() == new.placement();
     if !same_placement || matches!(old.placement(), Placement::Twister { .. }) {
-        return Path::NewPlaces; // a twister draws anew for slots of another length
+        return Path::NewPlaces; // a twister draws again for slots of another length
     }
     if same_times(old, new) { Path::SameTimes } else { Path::SameOrder }
 }

@@ -12,7 +12,7 @@ impl Delays {
     /// Nothing passes.
     pub const NONE: Self = Self(Span::from_nanos(0));
 
-    /// How long a due job may wait for whoever enqueues it, and how long the job that enqueues a
+    /// How long a due job may wait until it is enqueued, and how long the job that enqueues a
     /// slot may itself wait and run.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ pub fn check_suitable(schedule: &Schedule) -> Result<(), Rejection> {
 
 /// Refuses a kind's schedule whose slots are not those of `schedule`, or which places an ID
 /// elsewhere in them: what it must share is the period, the resolution, the slot count, the
-/// placement with all that belongs to it, and the anchor but for whole slots.
+/// placement with all that belongs to it, and the anchor up to whole slots.
 ///
 /// # Errors
 /// Naming the first field that differs, with both values.

@@ -4,15 +4,15 @@
 //! # Why the search is exact
 //!
 //! Let k kinds stand on n slots, g apart along every conflict: x(j) − x(i) lies in [g, n − g] or
-//! in [g − n, −g]. Whichever of two kinds in conflict stands at the smaller slot comes *first*;
-//! fix who does, for every conflict. What is left are difference constraints,
+//! in [g − n, −g]. Of two kinds in conflict, the one at the smaller slot comes *first*;
+//! fix which one, for every conflict. What is left are difference constraints,
 //! x(j) ≥ x(i) + g and x(i) ≥ x(j) + g − n for i first and j second, which can be met in integers
 //! exactly if no cycle of them adds up to more than 0. A simple cycle of m ≤ k constraints, b of
 //! which are of the second form, adds up to m·g − b·n: so g ≤ n·b/m for all of them.
 //!
 //! *The largest distance* therefore is ⌊n·q/p⌋ for some p ≤ k (p/q is the circular chromatic
-//! number of the conflicts; Vince 1988), and on how many slots does not matter: whoever stands
-//! q apart on p slots, at c(i), stands ⌊n·q/p⌋ apart on n slots at ⌊c(i)·n/p⌋. So it is enough to
+//! number of the conflicts; Vince 1988), and on how many slots does not matter: kinds that stand
+//! q apart on p slots, at c(i), stand ⌊n·q/p⌋ apart on n slots at ⌊c(i)·n/p⌋. So it is enough to
 //! try the fractions q/p ≤ 1/2 with p ≤ k, from the largest down.
 //!
 //! *The first placement* of a distance g, in the order of the kinds' slots: take each set of kinds

@@ -21,7 +21,7 @@ pub struct AllocationSpec {
     /// Of all allocations that are so many moves away from the current one, the best. Default:
     /// the best of all.
     pub max_moves: Option<i64>,
-    /// Nobody moves, but for what is forced, unless the score falls by so many percent: with
+    /// Nobody moves, except where it is forced, unless the score falls by so many percent: with
     /// [`Rule::MinimumScore`] only. Default: 0.
     pub minimum_improvement_percent: i64,
 }
@@ -79,7 +79,7 @@ pub struct Plan {
     pub unassigned: u64,
     /// Σ v/(w+1) of this allocation, in microseconds: to be read.
     pub score: f64,
-    /// The same, if nobody moved but for what is forced.
+    /// The same, if nobody moved except where it is forced.
     pub current_score: f64,
     /// Whether a better allocation was turned down for `minimum_improvement_percent`.
     pub improvement_too_small: bool,

@@ -71,7 +71,7 @@ struct Known {
     consumer: u8,
     /// The lease that counts, with its deadline; none while nobody holds the job.
     held: Option<(LeaseId, u64)>,
-    /// When it may be lent again, if it was before.
+    /// When it may be leased again, if it was before.
     ready: Option<u64>,
     terminated: bool,
     /// Whether its consumer has said, after the end of its lease, that it was not begun.
@@ -82,7 +82,7 @@ struct Known {
 /// Writes down what was promised, and notices what was not kept.
 struct Ledger {
     jobs: Vec<Known>,
-    /// Jobs that were lent for the first time.
+    /// Jobs that were leased for the first time.
     begun: usize,
     max_held: usize,
     max_outstanding: usize,
@@ -111,7 +111,7 @@ impl Ledger {
         (0..self.jobs.len()).filter(of).count()
     }
 
-    /// Whether a job is to be lent to a consumer who asks now.
+    /// Whether a job is to be leased to a consumer who asks now.
     fn is_due(&self, consumer: u8) -> bool {
         let expires = |job: &Known| job.held.is_some_and(|(_, deadline)| deadline <= self.now);
         let is_last = |job: &Known| job.attempts - job.released >= MAX_ATTEMPTS;
@@ -262,7 +262,7 @@ pub(crate) fn history(
             }
         }
     }
-    // To the end: whatever is lent is finished, and time passes only if nothing can be.
+    // To the end: what is leased is finished, and time passes only if nothing can be.
     for _ in 0..10 * job_count + 10 {
         if ledger.jobs.iter().all(|job| job.outcome.is_some()) {
             return ensure(machine.next_event(ledger.now).is_none(), || {

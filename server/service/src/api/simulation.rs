@@ -104,7 +104,7 @@ impl SimulationService for SimulationHandlers {
     }
 }
 
-/// A simulation under way; it stops when nobody waits for it any more.
+/// A simulation in progress; it stops when nobody waits for it any more.
 struct Running {
     work: oneshot::Receiver<Result<Results, RunError>>,
     watch: Arc<Watch>,

@@ -19,8 +19,8 @@ use offbeat_proto as proto;
 use offbeat_proto::slot_service_server::SlotService;
 use offbeat_proto::status;
 
-/// Answers `SlotService`. Without state but for the clock, which requests that
-/// name no time ask, and the schedules that were loaded, of which each request takes a snapshot.
+/// Answers `SlotService`. Its only state is the clock, which answers requests that name no time,
+/// and the loaded schedules, of which each request takes a snapshot.
 #[derive(Debug, Clone)]
 pub struct SlotHandlers {
     now: fn() -> Moment,
@@ -36,7 +36,7 @@ impl SlotHandlers {
     }
 }
 
-/// More runs are reckoned off the event loop.
+/// More runs are computed off the event loop.
 const INLINE_RUNS: i32 = 50;
 /// The schedules of more kinds are compared off the event loop.
 const INLINE_KINDS: usize = 16;

@@ -16,9 +16,9 @@ pub struct Snapshot {
     pub ready: bool,
     /// Open connections.
     pub connections: usize,
-    /// Requests under way.
+    /// Requests in flight.
     pub requests: usize,
-    /// Bytes of larger messages under way.
+    /// Bytes of larger messages in flight.
     pub message_bytes: usize,
     /// What all named spreads hold.
     pub spreads: Totals,

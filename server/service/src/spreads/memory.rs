@@ -45,7 +45,7 @@ struct Entry {
     epoch: u64,
     /// What its times count from.
     start: Instant,
-    /// There may be jobs to lend, or none ever again.
+    /// There may be jobs to lease, or none ever again.
     changed: Arc<Notify>,
     /// Groups have been settled.
     ended: Arc<Notify>,
@@ -123,7 +123,7 @@ impl MemoryStore {
                 let _ = spreads.with(&name, |entry, now| {
                     let before = entry.machine.counts();
                     entry.machine.advance(now);
-                    // Leases that have ended, of jobs that were lent after somebody began to wait.
+                    // Leases that have ended, of jobs that were leased after somebody began to wait.
                     if entry.machine.counts() != before {
                         entry.changed.notify_waiters();
                     }

@@ -35,12 +35,12 @@ pub struct Description {
     pub certificate: Certificate,
 }
 
-/// Jobs that were lent at one moment.
+/// Jobs that were leased at one moment.
 #[derive(Debug, Clone)]
 pub struct Leased {
     /// The life of the spread.
     pub epoch: u64,
-    /// How long they are lent, in milliseconds.
+    /// How long they are leased, in milliseconds.
     pub lease_millis: u64,
     /// When the leases end.
     pub end_time: Option<Moment>,
@@ -50,7 +50,7 @@ pub struct Leased {
     pub ended: bool,
     /// Whether the store has been stopped: then waiting is of no use.
     pub stopped: bool,
-    /// When they were lent, or a moment before.
+    /// When they were leased, or a moment before.
     pub lent_at: Instant,
 }
 
@@ -61,9 +61,9 @@ pub struct Totals {
     pub spreads: u64,
     /// Committed groups that are not settled.
     pub groups: u64,
-    /// Jobs that may be lent, again too.
+    /// Jobs that may be leased, again too.
     pub ready_jobs: u64,
-    /// Jobs that are lent.
+    /// Jobs that are leased.
     pub leased_jobs: u64,
     /// Jobs settled in the spreads that are held.
     pub settled_jobs: u64,
@@ -112,7 +112,7 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
         wait: Duration,
     ) -> Result<(Vec<GroupStatus>, u64), Rejection>;
 
-    /// Lends up to `count` jobs, and waits for the first. Who drops the future before it is
+    /// Leases up to `count` jobs, and waits for the first. Who drops the future before it is
     /// ready has no jobs.
     async fn pull(
         &self,

@@ -10,7 +10,7 @@ use super::simulate::{Work, simulate_lanes, simulate_queue};
 use super::tags::Tags;
 use crate::distribution::{Distribution, real};
 
-/// Jobs that candidates are compared with, and that the answer is reckoned from.
+/// Jobs that candidates are compared with, and that the answer is computed from.
 const SCREENED_JOBS: usize = 60_000;
 const JOBS: usize = 400_000;
 
@@ -83,7 +83,7 @@ pub struct Plan {
     pub rates: [Sensitivity; 3],
     /// By formula.
     pub cutoffs: Vec<CutoffSlowdown>,
-    /// What slowdown is reckoned from.
+    /// What slowdown is computed from.
     pub slowdown_floor: Span,
     /// The mean run time, in seconds.
     pub mean_seconds: f64,

@@ -20,7 +20,7 @@ pub struct Work {
 
 impl Work {
     /// So many jobs that arrive at a rate per second, independently of one another (a Poisson
-    /// process), and run as `run_times` says. Slowdown is reckoned with a floor, in microseconds.
+    /// process), and run as `run_times` says. Slowdown is computed with a floor, in microseconds.
     #[must_use]
     pub fn new(run_times: &Distribution, rate: f64, count: usize, floor: u64, seed: u64) -> Self {
         let mut generator = Generator::new(seed);

@@ -16,7 +16,7 @@ pub struct Stage {
     pub timeout: u64,
 }
 
-/// Reckons with TAGS: every lane takes those jobs alone that were demoted to it. Real slow lanes
+/// Estimates with TAGS: every lane takes those jobs alone that were demoted to it. Real slow lanes
 /// help with fresh jobs when they are idle, so they do better; that is simulated then.
 #[derive(Debug)]
 pub struct Tags<'a> {
@@ -28,7 +28,7 @@ pub struct Tags<'a> {
 }
 
 impl<'a> Tags<'a> {
-    /// For jobs with these run times that arrive at a rate per second; slowdown is reckoned with a
+    /// For jobs with these run times that arrive at a rate per second; slowdown is computed with a
     /// floor, in microseconds.
     #[must_use]
     pub fn new(run_times: &'a Distribution, rate: f64, floor: u64, on_timeout: OnTimeout) -> Self {

@@ -62,7 +62,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Jobs of all runs together, but for those that jobs enqueue.
+    /// Jobs of all runs together, without those that jobs enqueue.
     #[must_use]
     pub fn job_count(&self) -> u128 {
         let kinds = self.kinds.len().max(self.stages.len());

@@ -25,7 +25,7 @@ pub(super) struct StrategyEntry {
     spread: Option<String>,
     /// Of `spread`.
     feeders: Option<i64>,
-    /// Of all that place jobs of several kinds, but for `least_recent`.
+    /// Of all that place jobs of several kinds, except `least_recent`.
     other_kinds: Option<KindPlacement>,
     #[serde(default)]
     lanes: Vec<LaneEntry>,

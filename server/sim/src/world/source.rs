@@ -14,7 +14,7 @@ type Due = (u64, u32, u8);
 /// What comes by itself.
 #[derive(Debug)]
 pub(super) enum Source {
-    /// The same every cycle, or drawn anew in each.
+    /// The same every cycle, or redrawn in each.
     Cycles(Cycles),
     /// Batches of those who waited longest.
     LeastRecent(LeastRecent),
@@ -27,7 +27,7 @@ pub(super) struct Cycles {
     place: usize,
     base: u64,
     cycle: u64,
-    /// Where times are drawn anew in each cycle: how far each kind stands behind the first; a kind
+    /// Where times are redrawn in each cycle: how far each kind stands behind the first; a kind
     /// without has a time of its own.
     redrawn: Option<Vec<Option<u64>>>,
 }

@@ -55,11 +55,11 @@ impl Sums {
     }
 }
 
-/// The rows of a run under way.
+/// The rows of a run in progress.
 pub(super) struct Rows {
     kept: Option<Vec<Row>>,
     sums: Sums,
-    /// The step and the minute under way, and how many rows are to come in each: counted down,
+    /// The current step and minute, and how many rows are to come in each: counted down,
     /// since to divide takes longer than all the rest.
     step: Step,
     step_left: u32,

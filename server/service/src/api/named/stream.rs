@@ -1,7 +1,7 @@
 //! `StreamJobs`: jobs out as the consumer grants credit, verdicts in.
 //!
 //! A task of its own reads, so that verdicts count at once, also those of a consumer who
-//! takes no answers. Jobs are lent only when there is credit and room to send them: a
+//! takes no answers. Jobs are leased only when there is credit and room to send them: a
 //! consumer who never reads holds what it granted, and not more.
 
 use std::sync::Arc;
@@ -186,7 +186,7 @@ impl Consumer {
 
 type Reserved<'a> = Result<mpsc::Permit<'a, Item>, mpsc::error::SendError<()>>;
 
-/// Jobs, once there is room to send them. Dropped before it is ready, it has lent nothing.
+/// Jobs, once there is room to send them. Dropped before it is ready, it has leased nothing.
 async fn lease<'a>(
     store: &dyn SpreadStore,
     spread: &str,

@@ -132,7 +132,7 @@ fn missing(field: &str, allowed: &str) -> Rejection {
     Rejection::new(Reason::FieldMissing, field, "nothing", allowed)
 }
 
-/// A spread under way, and what is to be said about it.
+/// A spread in progress, and what is to be said about it.
 struct Dealing {
     spread: Spread<usize>,
     inputs: Inputs,
