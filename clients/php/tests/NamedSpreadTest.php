@@ -145,6 +145,28 @@ final class NamedSpreadTest extends NamedSpreadTestCase
         $spread->discard();
     }
 
+    /** As by a service that restarts again at once. */
+    public function testASpreadThatIsLostAsSoonAsItIsOpenIsOpenedAgain(): void
+    {
+        foreach (['describe', 'submit'] as $call) {
+            $transport = new FlakyTransport(Sidecar::shared()->address);
+            $spread = $transport->spread($name = self::name());
+            $same = (new Client(Sidecar::shared()->address))->namedSpread($name, feederCount: 2);
+            $losses = 2;
+            $transport->after = static function (string $method) use ($same, &$losses): void {
+                if ($method === 'OpenSpread' && $losses-- > 0) {
+                    $same->discard();
+                }
+            };
+            if ($call === 'describe') {
+                self::assertSame(0, $spread->describe()->groupCount);
+            } else {
+                self::assertSame(GroupState::Received, $spread->producer(patience: 5)->submit('a', ['0'])->state);
+            }
+            self::assertLessThan(0, $losses, 'it was opened a third time');
+        }
+    }
+
     public function testAGroupWhosePartsAreLostIsBegunAgain(): void
     {
         $address = '127.0.0.1:' . Sidecar::freePort();

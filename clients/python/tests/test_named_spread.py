@@ -15,6 +15,7 @@ from conftest import Sidecar, free_port
 
 import offbeat
 from offbeat import AsyncClient, GroupState, Settlement, SpreadState, Verdict
+from offbeat.named._handle import Handle
 
 SECOND = timedelta(seconds=1)
 _numbers = itertools.count()
@@ -38,6 +39,23 @@ def drawing(spread, kind, ahead=16):
     if kind == "stream":
         return spread.stream("one", window=ahead)
     return spread.consumer("one", batch_size=ahead, wait=1)
+
+
+def test_a_spread_that_is_lost_as_soon_as_it_is_open_is_opened_again(client, spread, monkeypatch):
+    """As by a service that restarts again at once."""
+    opened, losses = Handle.open, itertools.count(1)
+
+    def open_and_lose(handle):
+        description = yield from opened(handle)
+        if next(losses) in (1, 2, 5, 6):
+            client.named_spread(handle.name, 3, lease=SECOND).discard()
+        return description
+
+    monkeypatch.setattr(Handle, "open", open_and_lose)
+    assert spread.describe().state == SpreadState.OPEN
+    spread.discard()
+    assert next(losses) == 4
+    assert spread.producer().submit("a", ["0"]).state == GroupState.RECEIVED
 
 
 def test_jobs_come_spread_and_are_settled(spread):

@@ -24,6 +24,9 @@ final class Calls
     /** Of a call: jobs, verdicts, or numbers of dead letters. */
     public const MAX_JOBS = 4_096;
 
+    /** A service that restarts again at once loses the spread between its opening and the call. */
+    public const OPENINGS = 4;
+
     private ?V1\Receipt $receipt = null;
 
     public function __construct(
@@ -169,10 +172,12 @@ final class Calls
      */
     private function opened(\Closure $call): mixed
     {
-        try {
-            return $call();
-        } catch (NotFound $unknown) {
-            $this->reopen($unknown);
+        for ($openings = 0; $openings < self::OPENINGS; ++$openings) {
+            try {
+                return $call();
+            } catch (NotFound $unknown) {
+                $this->reopen($unknown);
+            }
         }
 
         return $call();

@@ -111,18 +111,19 @@ final class Producer
     private function send(Group $group, float $deadline = INF): GroupStatus
     {
         $group->firstReceipt ??= $this->patience->run($this->calls->receipt(...), $deadline);
-        $isOpen = false;
+        $openings = 0;
         for ($part = 0; $part < $group->partCount();) {
             try {
                 $response = $this->patience->run(fn () => $this->attempt($group, $part), $deadline);
-                $isOpen = false;
+                $openings = 0;
                 ++$part;
             } catch (NotFound $unknown) {
-                if ($isOpen) {
+                if ($openings === Calls::OPENINGS) {
                     throw $unknown;
                 }
                 $this->patience->run(fn () => $this->calls->reopen($unknown), $deadline);
-                [$isOpen, $part] = [true, 0];
+                ++$openings;
+                $part = 0;
             } catch (InvalidArgument $refused) {
                 // The first parts were lost.
                 if ($part === 0 || !str_ends_with($refused->field, 'first_index')) {

@@ -17,6 +17,9 @@ from .jobs import LeasedJob, leased_jobs
 
 _UNKNOWN_SPREAD = "ERROR_REASON_UNKNOWN_SPREAD"
 
+#: A service that restarts again at once loses the spread between its opening and the call.
+_OPENINGS = 4
+
 
 def wait_of(wait: float | timedelta) -> Any:
     """Return how long a call is to wait, as a message."""
@@ -49,13 +52,14 @@ class Handle:
         return SpreadDescription.from_message(description)
 
     def call(self, method: str, request: Any, wait: float = 0.0) -> Steps[Any]:
-        """Call a method, and once again if the spread is not known and has to be opened."""
-        try:
-            return (yield Call(method, request, wait))
-        except NotFound as error:
-            if error.reason != _UNKNOWN_SPREAD:
-                raise
-        yield from self.open()
+        """Call a method, and again if the spread is not known and has to be opened."""
+        for _ in range(_OPENINGS):
+            try:
+                return (yield Call(method, request, wait))
+            except NotFound as error:
+                if error.reason != _UNKNOWN_SPREAD:
+                    raise
+            yield from self.open()
         return (yield Call(method, request, wait))
 
     def describe(self) -> Steps[SpreadDescription]:
