@@ -41,7 +41,8 @@ impl Terms {
 
 /// `response`, whose body ends with DEADLINE_EXCEEDED if it is not complete in time, with
 /// UNAVAILABLE once the server ends, and with RESOURCE_EXHAUSTED if it does not fit. It holds the
-/// request's place until then.
+/// request's place until then; what has not been sent at its end goes on to hold it, as
+/// `HeldAnswer` says.
 pub(super) fn bound(response: Response, terms: Terms, call: Call) -> Response {
     let length = response.body().size_hint().exact();
     if let Some(length) = length

@@ -50,16 +50,21 @@ pub(super) async fn admit(
         (true, true) => Some(stack.ends.draining.clone()),
         (true, false) => Some(stack.ends.terminating.clone()),
     };
-    let ends_at = AnswerDeadline(deadline.0);
+    let held = HeldAnswer { deadline: deadline.0, permit: permit.clone() };
     let terms = Terms { deadline, permit, largest: stack.limits.answer, ends };
     let mut response = answer::bound(response, terms, call);
-    response.extensions_mut().insert(ends_at);
+    response.extensions_mut().insert(held);
     response
 }
 
-/// When an answer must be complete, for the connection that sends it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct AnswerDeadline(pub(crate) Option<Instant>);
+/// What the connection needs to know of an answer, until it has sent the last piece of it.
+#[derive(Debug, Clone)]
+pub(crate) struct HeldAnswer {
+    /// When it must be complete.
+    pub(crate) deadline: Option<Instant>,
+    /// The place, and the bytes, that the pieces hold.
+    pub(crate) permit: Permit,
+}
 
 fn admitted(stack: &Stack, call: &Call, headers: &HeaderMap) -> Result<(Deadline, Permit), Status> {
     let time = if call.method.open { PROBE_TIME } else { stack.unary_time };

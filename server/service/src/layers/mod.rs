@@ -37,7 +37,7 @@ pub use admission::Admission;
 pub use credentials::{Credentials, Tokens};
 pub use origin::AllowedHosts;
 
-pub(crate) use deadline::AnswerDeadline;
+pub(crate) use deadline::HeldAnswer;
 pub(crate) use message::PREFIX;
 pub(crate) use observe::{Outcome, RefusedCredentials};
 

@@ -1,8 +1,10 @@
 //! The requests of one connection that are in flight, and the answers that their reader does not
 //! take.
 //!
-//! hyper asks an answer for more only when its reader makes room. A reader who makes none would
-//! hold its place for ever, and be told of nothing, so its connection is closed.
+//! hyper takes a piece of an answer before its reader makes room for it, and the next, or the end,
+//! as soon as there is room for a byte. What it has taken is not sent yet: until the last piece is,
+//! the request is in flight, and holds its place. A reader who makes no room would hold it for
+//! ever, so its connection is closed.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -17,7 +19,8 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::layers::{AnswerDeadline, RefusedCredentials};
+use crate::layers::{HeldAnswer, RefusedCredentials};
+use crate::work::Permit;
 
 /// A caller without credentials takes its refusal within this.
 const REFUSAL_TIME: Duration = Duration::from_millis(250);
@@ -42,8 +45,15 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Answers {
     next: u64,
-    /// Until when each must have been asked for more; `None` while its handler has nothing.
-    waiting: BTreeMap<u64, Option<Instant>>,
+    waiting: BTreeMap<u64, Untaken>,
+}
+
+/// What the reader of an answer has not taken.
+#[derive(Debug, Default)]
+struct Untaken {
+    pieces: usize,
+    /// Until when it must take one; `None` while there is nothing to take.
+    until: Option<Instant>,
 }
 
 impl Activity {
@@ -52,7 +62,7 @@ impl Activity {
         let mut answers = self.lock();
         let number = answers.next;
         answers.next += 1;
-        answers.waiting.insert(number, None);
+        answers.waiting.insert(number, Untaken::default());
         drop(answers);
         self.0.has_begun.store(true, Ordering::Relaxed);
         self.0.changed.notify_waiters();
@@ -92,7 +102,8 @@ impl Activity {
             }
             tokio::time::sleep(CHECK_INTERVAL).await;
             let now = Instant::now();
-            if self.lock().waiting.values().flatten().any(|until| *until < now) {
+            let is_late = |untaken: &Untaken| untaken.until.is_some_and(|until| until < now);
+            if self.lock().waiting.values().any(is_late) {
                 return;
             }
         }
@@ -111,20 +122,25 @@ pub(super) struct InFlight {
 }
 
 impl InFlight {
-    /// The answer, which is in flight until its body is dropped. Its reader may make no room for
-    /// `time` at most.
+    /// The answer, which is in flight until its body and each piece of it are dropped. Its reader
+    /// may take nothing for `time` at most.
     pub(super) fn answered(self, response: Response, time: Duration) -> Response {
         let refused = response.extensions().get::<RefusedCredentials>().is_some();
         let time = if refused { time.min(REFUSAL_TIME) } else { time };
-        let deadline =
-            response.extensions().get::<AnswerDeadline>().and_then(|deadline| deadline.0);
+        let (mut head, body) = response.into_parts();
+        let held = head.extensions.remove::<HeldAnswer>();
+        let deadline = held.as_ref().and_then(|held| held.deadline);
         let timeout = ReadTimeout { time, end: deadline.map(|deadline| deadline + AFTER_DEADLINE) };
-        self.waits_for_reader(Some(timeout.until()));
-        response.map(|body| Body::new(TrackedBody { body, in_flight: self, timeout }))
+        self.update(|untaken| untaken.until = Some(timeout.until()));
+        let permit = held.map(|held| held.permit);
+        let answer = Arc::new(Answer { in_flight: self, timeout, permit });
+        Response::from_parts(head, Body::new(TrackedBody { body, answer }))
     }
 
-    fn waits_for_reader(&self, until: Option<Instant>) {
-        self.activity.lock().waiting.insert(self.number, until);
+    fn update(&self, change: impl FnOnce(&mut Untaken)) {
+        if let Some(untaken) = self.activity.lock().waiting.get_mut(&self.number) {
+            change(untaken);
+        }
     }
 }
 
@@ -149,10 +165,56 @@ impl ReadTimeout {
     }
 }
 
-struct TrackedBody {
-    body: Body,
+/// What the body of an answer, and its pieces, have in common.
+struct Answer {
     in_flight: InFlight,
     timeout: ReadTimeout,
+    #[expect(dead_code, reason = "held, never read")]
+    permit: Option<Permit>,
+}
+
+impl Answer {
+    /// A piece that is to be sent.
+    fn piece(self: &Arc<Self>, bytes: Bytes) -> Bytes {
+        self.update(|pieces| pieces + 1);
+        Bytes::from_owner(Piece { bytes, answer: Arc::clone(self) })
+    }
+
+    /// Counts the pieces that the reader has not taken. With each change its time begins anew.
+    fn update(&self, count: impl FnOnce(usize) -> usize) {
+        self.in_flight.update(|untaken| {
+            let pieces = count(untaken.pieces);
+            if pieces == 0 {
+                untaken.until = None;
+            } else if pieces != untaken.pieces {
+                untaken.until = Some(self.timeout.until());
+            }
+            untaken.pieces = pieces;
+        });
+    }
+}
+
+/// A piece of an answer, dropped when it has been sent.
+struct Piece {
+    bytes: Bytes,
+    answer: Arc<Answer>,
+}
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        self.answer.update(|pieces| pieces.saturating_sub(1));
+    }
+}
+
+struct TrackedBody {
+    body: Body,
+    answer: Arc<Answer>,
 }
 
 impl HttpBody for TrackedBody {
@@ -163,10 +225,11 @@ impl HttpBody for TrackedBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let this = &mut *self;
-        let polled = Pin::new(&mut this.body).poll_frame(cx);
-        let until = polled.is_ready().then(|| this.timeout.until());
-        this.in_flight.waits_for_reader(until);
+        let polled = Pin::new(&mut self.body).poll_frame(cx);
+        if let Poll::Ready(Some(Ok(frame))) = polled {
+            return Poll::Ready(Some(Ok(frame.map_data(|bytes| self.answer.piece(bytes)))));
+        }
+        self.answer.update(|pieces| pieces); // there is nothing more to take
         polled
     }
 
@@ -182,8 +245,10 @@ impl HttpBody for TrackedBody {
 #[cfg(test)]
 mod tests {
     use http_body_util::BodyExt as _;
+    use tokio::sync::Semaphore;
 
     use super::*;
+    use crate::work::Shared;
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -205,6 +270,43 @@ mod tests {
         let mut body = activity.begin().answered(silent, SECOND).into_body();
         assert!(tokio::time::timeout(SECOND / 2, body.frame()).await.is_err());
         assert!(tokio::time::timeout(60 * SECOND, activity.stalled()).await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_is_in_flight_until_its_last_piece_is_sent() {
+        let activity = Activity::default();
+        let mut response = Response::new(Body::from("text"));
+        let (places, shared) = (Arc::new(Semaphore::new(1)), Shared::new(0));
+        let permit = Permit::new(vec![Arc::clone(&places).try_acquire_owned().unwrap()], shared);
+        let deadline = Some(Instant::now() + 20 * SECOND);
+        response.extensions_mut().insert(HeldAnswer { deadline, permit });
+        let mut body = activity.begin().answered(response, 60 * SECOND).into_body();
+        let piece = body.frame().await.unwrap().unwrap();
+        assert!(body.frame().await.is_none());
+        drop(body); // as hyper does when the piece waits in h2
+        assert!(tokio::time::timeout(19 * SECOND, activity.stalled()).await.is_err());
+        assert!(tokio::time::timeout(3 * SECOND, activity.stalled()).await.is_ok());
+        assert_eq!(places.available_permits(), 0);
+        drop(piece);
+        assert_eq!(places.available_permits(), 1);
+        assert!(tokio::time::timeout(2 * SECOND, activity.idle_for(SECOND)).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_who_takes_a_piece_has_time_for_the_next() {
+        let activity = Activity::default();
+        let chunks = ["one", "two", "three"].map(|text| Ok::<_, std::io::Error>(Bytes::from(text)));
+        let chunks = futures_util::stream::iter(chunks);
+        let response = Response::new(Body::from_stream(chunks));
+        let mut body = activity.begin().answered(response, 10 * SECOND).into_body();
+        let mut taken = body.frame().await;
+        while let Some(Ok(next)) = body.frame().await {
+            assert!(tokio::time::timeout(8 * SECOND, activity.stalled()).await.is_err());
+            taken = Some(Ok(next)); // drops the piece before
+        }
+        assert!(tokio::time::timeout(8 * SECOND, activity.stalled()).await.is_err());
+        assert!(tokio::time::timeout(5 * SECOND, activity.stalled()).await.is_ok());
+        drop(taken);
     }
 
     #[tokio::test(start_paused = true)]
