@@ -61,10 +61,10 @@ limits! {
         "and no longer than two thirds of the time for a unary call: then the answer is empty";
     STREAM_CREDIT = 1..=65_536, "jobs", "jobs granted and not sent on a stream",
         "StreamJobs";
-    STREAM_WINDOW_BYTES = 1..=256 << 10, "bytes", "window of a stream",
-        "HTTP/2 flow control";
-    CONNECTION_WINDOW_BYTES = 1..=32 << 20, "bytes", "window of a connection",
-        "HTTP/2 flow control; as large, since h2 takes many small frames that are not read yet for a flood";
+    STREAM_WINDOW_BYTES = 1..=128 << 10, "bytes", "window of a stream",
+        "HTTP/2 flow control; what comes of a request before it is read takes memory that is not counted";
+    CONNECTION_WINDOW_BYTES = 1..=16 << 20, "bytes", "window of a connection",
+        "HTTP/2 flow control; room for every stream, so that none that is not read blocks others; h2 closes the connection when small frames that are not read take half as much memory";
     SEND_BUFFER_BYTES = 1..=64 << 10, "bytes", "send buffer of a stream",
         "beyond it the handler waits";
     FIRST_BYTE_SECONDS = 0..=3, "s", "time to the first bytes of a connection",
