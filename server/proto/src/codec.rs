@@ -95,6 +95,7 @@ impl<T: Message> codec::Encoder for Encoder<T> {
     }
 
     fn encode(&mut self, answer: T, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        buffer.reserve(answer.encoded_len()); // by doubling, it would take up to twice as much
         answer.encode(buffer).map_err(|error| status::internal(&error.to_string()))
     }
 }
