@@ -82,7 +82,10 @@ impl SlotService for SlotHandlers {
         let (request, now, held) = (request.into_inner(), self.now, permit.clone());
         let catalog = self.schedules.snapshot();
         // Up to 4,096 slots, each with a predicate.
-        let answered = move || large_answer(list(request, now, &catalog), permit.as_ref());
+        let answered = move || match list(request, now, &catalog, permit.as_ref()).transpose() {
+            Some(listed) => large_answer(listed, permit.as_ref()),
+            None => Err(status::no_room()),
+        };
         offload(true, held, answered).await?
     }
 
@@ -181,11 +184,17 @@ impl SlotService for SlotHandlers {
     }
 }
 
+/// What a slot of a list takes in memory, roughly, until it is written: alone, and its predicate.
+const LISTED_SLOT_MEMORY: usize = 256;
+const LISTED_PREDICATE_MEMORY: usize = 768;
+
+/// `None` if there is no room for the list.
 fn list(
     request: proto::ListSlotsRequest,
     now: fn() -> Moment,
     catalog: &Catalog,
-) -> Result<proto::ListSlotsResponse, Rejection> {
+    permit: Option<&Permit>,
+) -> Result<Option<proto::ListSlotsResponse>, Rejection> {
     let proto::ListSlotsRequest { schedule, start_time, end_time, sql_column } = request;
     let schedule = convert::schedule(schedule, catalog)?;
     let members = sql_column.map(|column| convert::membership(&schedule, column)).transpose()?;
@@ -194,17 +203,22 @@ fn list(
         Some(end) => schedule.slots_starting_in(start, convert::moment("end_time", end)?)?,
         None => schedule.slots_of_a_period_from(start)?,
     };
+    let predicate_memory = members.as_ref().map_or(0, |_| LISTED_PREDICATE_MEMORY);
+    let memory = slots.len() * (LISTED_SLOT_MEMORY + predicate_memory);
+    if permit.is_some_and(|permit| !permit.take_answer(memory)) {
+        return Ok(None);
+    }
     let mut listed: Vec<_> = slots.iter().map(convert::slot).collect();
     if let Some(members) = &members {
         for (slot, predicate) in listed.iter_mut().zip(members.slots(&slots)?) {
             slot.predicate = Some(convert::predicate(predicate));
         }
     }
-    Ok(proto::ListSlotsResponse {
+    Ok(Some(proto::ListSlotsResponse {
         identity: Some(convert::identity(&schedule)),
         slots: listed,
         sql_index: members.map(|members| convert::sql_index(members.index())),
-    })
+    }))
 }
 
 fn window(
