@@ -2,10 +2,12 @@
 
 use offbeat_core::reciprocal::{Reciprocals, Spacing};
 use offbeat_core::runs::KeyRanges;
+use offbeat_core::schedule::{Kind, Kinds};
 use offbeat_core::sql::{ColumnSpec, ColumnType, Dialect, Membership, ParameterStyle};
 use offbeat_core::{
     CalendarSpec, CalendarUnit, CycleSpec, CycleWindow, ExclusionPolicy, ExclusionSpec,
-    ExclusionTimes, Moment, Place, Placement, Rejection, Schedule, ScheduleSpec, Span, Why,
+    ExclusionTimes, KindSpec, Moment, Place, Placement, Rejection, Schedule, ScheduleSpec, Span,
+    Why,
 };
 
 use super::choices::Choices;
@@ -62,6 +64,35 @@ pub fn schedules(data: &[u8]) {
     kinds(&schedule, &mut choices);
     if let Some(column) = column(&mut choices) {
         predicates(&schedule, &column, start, end);
+    }
+    declared(spec, &mut choices, start, end);
+}
+
+/// The same schedule with kinds of its own, each of which is asked what the whole was.
+fn declared(spec: ScheduleSpec, choices: &mut Choices<'_>, start: Moment, end: Moment) {
+    let Some(kinds) = several(choices, |choices| {
+        let name = choices.maybe(Choices::text).unwrap_or_else(|| "kind".to_owned());
+        Some(KindSpec { name, run_time: if choices.flip() { Some(span(choices)?) } else { None } })
+    }) else {
+        return;
+    };
+    let names: Vec<String> = kinds.iter().map(|kind| kind.name.clone()).collect();
+    let pair = |choices: &mut Choices<'_>| {
+        Some((choices.maybe(Choices::text)?, choices.maybe(Choices::text)?))
+    };
+    let spec = ScheduleSpec {
+        kinds,
+        kind_spacing: choices.one_of(&[Spacing::Even, Spacing::Stable]),
+        kind_conflicts: several(choices, pair).unwrap_or_default(),
+        catch_up_span: if choices.flip() { span(choices) } else { None },
+        ..spec
+    };
+    let Some(schedule) = heard(Schedule::try_new(&spec)) else { return };
+    assert_eq!(Schedule::try_new(&resolved(&schedule)).as_ref(), Ok(&schedule));
+    for name in names {
+        let Some(of_kind) = heard(schedule.of_kind(Some(&name))) else { continue };
+        on_the_clock(&of_kind, start);
+        in_a_window(&of_kind, start, end);
     }
 }
 
@@ -151,6 +182,10 @@ fn plain_spec(choices: &mut Choices<'_>) -> Option<ScheduleSpec> {
         weight_quantum: None,
         active_windows: Vec::new(),
         exclusions: Vec::new(),
+        kinds: Vec::new(),
+        kind_spacing: Spacing::Even,
+        kind_conflicts: Vec::new(),
+        catch_up_span: None,
     })
 }
 
@@ -166,6 +201,7 @@ fn resolved(schedule: &Schedule) -> ScheduleSpec {
     let calendar = |(unit, zone): (CalendarUnit, &str)| {
         CycleSpec::Calendar(CalendarSpec { unit, time_zone: zone.to_owned() })
     };
+    let kinds = schedule.kinds();
     ScheduleSpec {
         cycle: schedule.calendar().map_or(CycleSpec::Period(schedule.period()), calendar),
         resolution: Some(schedule.resolution()),
@@ -178,6 +214,16 @@ fn resolved(schedule: &Schedule) -> ScheduleSpec {
         weight_quantum: schedule.weight_quantum().and_then(|quantum| i64::try_from(quantum).ok()),
         active_windows: schedule.active_windows(),
         exclusions: schedule.exclusions(),
+        kinds: kinds.map_or_else(Vec::new, |kinds| {
+            let kind = |kind: &Kind| KindSpec { name: kind.name.clone(), run_time: kind.run_time };
+            kinds.as_slice().iter().map(kind).collect()
+        }),
+        kind_spacing: kinds.map_or(Spacing::Even, Kinds::spacing),
+        kind_conflicts: kinds.map_or_else(Vec::new, |kinds| {
+            let owned = |(one, other): (&str, &str)| (one.to_owned(), other.to_owned());
+            kinds.conflicts().map(owned).collect()
+        }),
+        catch_up_span: kinds.map(Kinds::catch_up_span),
     }
 }
 
@@ -287,6 +333,7 @@ fn column(choices: &mut Choices<'_>) -> Option<ColumnSpec> {
         name: choices.maybe(Choices::text).unwrap_or_else(|| "id".to_owned()),
         table_alias: choices.maybe(Choices::text).unwrap_or_default(),
         first_parameter_number: choices.maybe(Choices::narrow),
+        time_zone_name: String::new(),
     })
 }
 

@@ -67,12 +67,15 @@ fn wrong_usage_names_flag_value_and_range_and_exits_64() {
             ],
             &["--end"],
         ),
-        (&["slots", "reciprocal", "--slots", "8", "--kinds", "9"], &["--kinds", "1 to 8"]),
         (
-            &["slots", "reciprocal", "--slots", "8", "--kinds", "2", "--slot", "8"],
+            &["slots", "reciprocal", "--slots", "8", "--kind-count", "9"],
+            &["--kind-count", "1 to 8"],
+        ),
+        (
+            &["slots", "reciprocal", "--slots", "8", "--kind-count", "2", "--slot", "8"],
             &["--slot", "0 to 7"],
         ),
-        (&["slots", "reciprocal", "--kinds", "2"], &["--slots"]),
+        (&["slots", "reciprocal", "--kind-count", "2"], &["--slots"]),
         (
             &["slots", "reciprocal", "--slots", "8", "--cycle", "8h", "--run-time", "9h"],
             &["--run-time", "28800s"],
@@ -89,7 +92,7 @@ fn wrong_usage_names_flag_value_and_range_and_exits_64() {
             &["--kind", "a/b", "1 to 64"],
         ),
         (
-            &["slots", "reciprocal", "--slots", "8", "--kinds", "2", "--profile", "php"],
+            &["slots", "reciprocal", "--slots", "8", "--kind-count", "2", "--profile", "php"],
             &["--cycle"],
         ),
         (&["serve", "--grace-period", "-1"], &["--grace-period"]),

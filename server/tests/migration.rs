@@ -57,6 +57,7 @@ fn column(placement: PlacementKind) -> ColumnSpec {
         table_alias: String::new(),
         parameter_style: ParameterStyle::Literal,
         first_parameter_number: None,
+        time_zone_name: String::new(),
     }
 }
 

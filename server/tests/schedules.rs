@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
+use offbeat_core::runs::run_id;
 use prost::Message as _;
 use prost_reflect::DynamicMessage;
 use schedule_file::{FILE, FINGERPRINT, folder};
@@ -155,6 +156,20 @@ fn with_key(answer: &Value, old: &str, new: &str) -> Value {
     replaced
 }
 
+/// Without the IDs of runs, each of which is that of its run key.
+fn without_run_ids(answer: Value) -> Value {
+    match answer {
+        Value::Array(values) => values.into_iter().map(without_run_ids).collect(),
+        Value::Object(mut fields) => {
+            if let Some(id) = fields.remove("runId") {
+                assert_eq!(id, run_id(fields["runKey"].as_str().unwrap()));
+            }
+            fields.into_iter().map(|(name, value)| (name, without_run_ids(value))).collect()
+        }
+        other => other,
+    }
+}
+
 #[tokio::test]
 async fn a_name_and_its_spec_have_the_same_answers_but_for_the_run_keys() {
     let (_folder, file) = folder(FILE);
@@ -165,9 +180,9 @@ async fn a_name_and_its_spec_have_the_same_answers_but_for_the_run_keys() {
     for (name, number, spec) in specs {
         for (method, mut request) in questions() {
             request["schedule"] = spec.clone();
-            let by_spec = ask(&mut channel, method, &request).await.unwrap();
+            let by_spec = without_run_ids(ask(&mut channel, method, &request).await.unwrap());
             request["schedule"] = version(name, number);
-            let by_name = ask(&mut channel, method, &request).await.unwrap();
+            let by_name = without_run_ids(ask(&mut channel, method, &request).await.unwrap());
             let fingerprint = by_spec["identity"]["fingerprint"].as_str().unwrap();
             assert_eq!(by_spec["identity"]["runKeySchedule"], fingerprint);
             let key = format!("{name}/{number}");
@@ -186,7 +201,13 @@ async fn a_name_and_its_spec_have_the_same_answers_but_for_the_run_keys() {
             // And by JSON.
             let json = json_request(&path_of(method), &request.to_string());
             let by_json = post2(&mut channel, json).await;
-            assert_eq!(by_json.json()["identity"], by_name["identity"], "{method}");
+            let mut identity = by_json.json()["identity"].clone();
+            // JSON writes empty texts, too.
+            assert_eq!(
+                identity.as_object_mut().unwrap().remove("timeZoneDatabase"),
+                Some(json!(""))
+            );
+            assert_eq!(identity, by_name["identity"], "{method}");
         }
     }
     let request = json!({"schedule": version("mail", 1)});

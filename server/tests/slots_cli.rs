@@ -172,20 +172,22 @@ fn rows_have_the_same_cells_in_every_format() {
         first,
         json!({"id": "acme", "slot_index": 41, "slot_offset": 195, "cycle_offset": 9_420,
                "cycle_index": 61_362, "next_run_time": "2026-01-01T02:37:00Z",
-               "run_key": format!("{FINGERPRINT}/default/61362/0/acme"), "regular_time": null})
+               "run_key": format!("{FINGERPRINT}/default/61362/0/acme"),
+               // printf FINGERPRINT/default/61362/0/acme | sha256sum | head -c 32
+               "run_id": "6f832f12614fbad63460333108a53c3d", "regular_time": null})
     );
     let csv = run("csv");
     assert_eq!(
         csv.lines().next(),
         Some(
-            "id,slot_index,slot_offset,cycle_offset,cycle_index,next_run_time,run_key,regular_time"
+            "id,slot_index,slot_offset,cycle_offset,cycle_index,next_run_time,run_key,run_id,regular_time"
         )
     );
     assert_eq!(
         csv.lines().nth(1),
         Some(
             format!(
-                "acme,41,195,9420,61362,2026-01-01T02:37:00Z,{FINGERPRINT}/default/61362/0/acme,"
+                "acme,41,195,9420,61362,2026-01-01T02:37:00Z,{FINGERPRINT}/default/61362/0/acme,6f832f12614fbad63460333108a53c3d,"
             )
             .as_str()
         )
@@ -209,7 +211,7 @@ fn reciprocals_of_the_worked_example() {
         "8",
         "--slot",
         "0",
-        "--kinds",
+        "--kind-count",
         "3",
         "--format",
         "json",
@@ -234,7 +236,7 @@ fn reciprocals_of_the_worked_example() {
         "8h",
         "--slots",
         "8",
-        "--kinds",
+        "--kind-count",
         "3",
         "--format",
         "json",
@@ -244,7 +246,7 @@ fn reciprocals_of_the_worked_example() {
         (&answer["gap"], &answer["independent_run_budget"]),
         (&json!("7200s"), &json!("3600s"))
     );
-    let table = offbeat(&["slots", "reciprocal", "--slots", "8", "--kinds", "3"]);
+    let table = offbeat(&["slots", "reciprocal", "--slots", "8", "--kind-count", "3"]);
     assert!(String::from_utf8(table.stdout).unwrap().contains("Smallest gap: 2 slots"));
 }
 
@@ -356,10 +358,14 @@ fn due_runs_name_the_watermark_of_the_next_time() {
     let output = due(midnight, "2026-01-01T08:00:00Z", &["--missed", "run-all", "--smear", "1h"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(text.lines().count(), 4, "{text}");
-    assert!(text.starts_with("id,piece_index,cycle_index,scheduled_time,start_time,run_key\n"));
+    assert!(
+        text.starts_with("id,piece_index,cycle_index,scheduled_time,start_time,run_key,run_id\n")
+    );
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(
-        errors.contains("next watermark 2026-01-01T08:00:00Z; 3 late runs, 0 dropped"),
+        errors.contains(
+            "next watermark 2026-01-01T08:00:00Z; 3 late runs, 0 dropped, 0 superseded, 0 skipped; next run 2026-01-01T"
+        ),
         "{errors}"
     );
     let again = due("2026-01-01T08:00:00Z", "2026-01-01T08:00:00Z", &[]);

@@ -6,14 +6,15 @@ use std::process::ExitCode;
 use clap::Args;
 use offbeat_core::limits::SEARCHED_CYCLES;
 use offbeat_core::rejection::shorten;
-use offbeat_core::runs::Runs;
 use offbeat_core::runs::{Newcomer, NewcomerPolicy, NewcomerSpec};
+use offbeat_core::runs::{Runs, run_id};
 use offbeat_core::{Moment, Place, Reason, Rejection, Run, Schedule, Span};
 use serde::Serialize;
 
 use super::Failure;
 use super::due::instant;
 use super::ids::{Given, IdArgs};
+use super::kinds::KindArg;
 use super::output::{Row, RowFormat, RowWriter};
 use super::schedule::{ScheduleArgs, parse_moment, parse_span};
 use offbeat_service::clock;
@@ -36,9 +37,13 @@ pub(super) struct AssignArgs {
     #[arg(id = "smear_span", long = "smear", requires = "created_time", value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     smear: Option<Span>,
 
-    /// The name of the kind of job, a part of the run keys; it changes neither slot nor time
-    #[arg(long, value_name = "NAME", default_value = "default")]
-    kind: String,
+    /// With --created, of a schedule with kinds: such an ID runs first in a turn of the catch-up clock
+    /// after its creation
+    #[arg(long, requires = "created_time", conflicts_with = "smear_span")]
+    catch_up: bool,
+
+    #[command(flatten)]
+    kind: KindArg,
 
     /// How to write the assignments; offsets are spans in a table, else numbers of ticks
     #[arg(long, value_enum, default_value_t = RowFormat::Table)]
@@ -58,6 +63,7 @@ struct Assignment<'a> {
     cycle_index: i64,
     next_run_time: String,
     run_key: Option<String>,
+    run_id: Option<String>,
     /// When it would run without exclusions, if that is another time.
     regular_time: Option<String>,
     #[serde(skip)]
@@ -121,20 +127,22 @@ impl Row for PieceAssignment<'_> {
 }
 
 pub(super) fn run(args: &AssignArgs) -> Result<ExitCode, Failure> {
-    let schedule = args.schedule.schedule()?;
+    let schedule = args.schedule.schedule_of_kind(args.kind.given())?;
     let from = args.from.unwrap_or_else(clock::now);
     let newcomer = |created_time| {
         let policy = match args.smear {
             Some(_) => NewcomerPolicy::NowSmeared,
+            None if args.catch_up => NewcomerPolicy::NowSmeared,
             None => NewcomerPolicy::NextCycle,
         };
-        let spec = NewcomerSpec { created_time, policy, smear_span: args.smear };
+        let (smear_span, max_clock_skew) = (args.smear, None);
+        let spec = NewcomerSpec { created_time, policy, smear_span, max_clock_skew };
         Newcomer::try_new(&schedule, &spec, from)
     };
     let assigner = Assigner {
         schedule: &schedule,
         runs: schedule.runs_from(from, 1)?,
-        run_key_prefix: schedule.run_key_prefix(&args.kind)?,
+        run_key_prefix: schedule.run_key_prefix(args.kind.label())?,
         newcomer: args.created.map(newcomer).transpose()?,
     };
     let in_pieces = args.ids.weighted || args.created.is_some();
@@ -205,6 +213,7 @@ impl Assigner<'_> {
             regular_time: Some(next.regular_unix_millis)
                 .filter(|regular| *regular != next.unix_millis)
                 .map(instant),
+            run_id: next.key(&self.run_key_prefix, &given.id).as_deref().map(run_id),
             run_key: next.key(&self.run_key_prefix, &given.id),
             tick: self.schedule.resolution(),
         })

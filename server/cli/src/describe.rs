@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use offbeat_core::limits::POPULATION;
 use offbeat_core::population::ExpectedLoad;
+use offbeat_core::schedule::Kind;
 use offbeat_core::{Moment, Placement, Schedule};
 use serde::Serialize;
 
@@ -59,6 +60,10 @@ struct Description {
     active_duration: String,
     skipped_share: f64,
     deferred_share: f64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    kinds: Vec<KindRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    catch_up_span: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     slot_load: Option<Load>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,6 +71,31 @@ struct Description {
     canonical_text: String,
     #[serde(skip)]
     is_plain: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct KindRow {
+    name: String,
+    offset_slot_count: u32,
+    gap_slot_count: u32,
+    run_budget: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worst_cycle_start_time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_time: Option<String>,
+}
+
+impl From<&Kind> for KindRow {
+    fn from(kind: &Kind) -> Self {
+        Self {
+            name: kind.name.clone(),
+            offset_slot_count: kind.offset,
+            gap_slot_count: kind.gap,
+            run_budget: kind.gap_time.to_string(),
+            worst_cycle_start_time: kind.shortest_cycle_start.map(|start| start.to_string()),
+            run_time: kind.run_time.map(|time| time.to_string()),
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -148,6 +178,10 @@ fn describe(
         active_duration: schedule.span(shares.active_ticks).to_string(),
         skipped_share: shares.skipped(),
         deferred_share: shares.deferred(),
+        kinds: schedule
+            .kinds()
+            .map_or_else(Vec::new, |kinds| kinds.as_slice().iter().map(KindRow::from).collect()),
+        catch_up_span: schedule.kinds().map(|kinds| kinds.catch_up_span().to_string()),
         slot_load: load.map(Load::from),
         second_load: population.and_then(|ids| schedule.second_load(ids)).map(Load::from),
         canonical_text: schedule.canonical_text(),
@@ -206,6 +240,21 @@ fn write_lines(out: &mut impl Write, description: &Description) -> io::Result<()
             percent(description.deferred_share),
             percent(description.skipped_share)
         )?;
+    }
+    for (index, kind) in description.kinds.iter().enumerate() {
+        let KindRow { name, offset_slot_count, run_budget, .. } = kind;
+        let head = if index == 0 { "kinds" } else { "" };
+        let worst = kind
+            .worst_cycle_start_time
+            .as_ref()
+            .map_or_else(String::new, |start| format!(" (the least: in the cycle of {start})"));
+        writeln!(
+            out,
+            "{head:<12} {name} stands {offset_slot_count} slots on, {run_budget} before the next{worst}"
+        )?;
+    }
+    if let Some(span) = &description.catch_up_span {
+        writeln!(out, "late runs    are spread over {span}, each kind in its own part of it")?;
     }
     if let Some(load) = &description.slot_load {
         writeln!(

@@ -4,14 +4,15 @@ use std::io::{self, BufWriter, Write as _};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use offbeat_core::limits::DEFAULT_DUE_RUNS;
 use offbeat_core::rejection::shorten;
-use offbeat_core::runs::Run;
-use offbeat_core::runs::{Due, DueRuns, DueSpec, MissedRunPolicy};
-use offbeat_core::{Moment, Span};
+use offbeat_core::runs::{Due, DueRuns, DueSpec, MissedRunPolicy, run_id};
+use offbeat_core::{Moment, Run, Span};
 use serde::Serialize;
 
 use super::Failure;
 use super::ids::{Given, IdArgs};
+use super::kinds::KindArg;
 use super::output::{Row, RowFormat, RowWriter};
 use super::schedule::{ScheduleArgs, parse_moment, parse_span};
 use offbeat_service::clock;
@@ -42,7 +43,8 @@ pub(super) struct DueArgs {
     #[arg(id = "catch_up_horizon", long = "horizon", value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     horizon: Option<Span>,
 
-    /// Smear missed runs over this span, which begins now [default: 0s, all at once]
+    /// Smear missed runs over this span, which begins now; not with kinds, which have a
+    /// --catch-up-span [default: 0s, all at once]
     #[arg(id = "smear_span", long = "smear", value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     smear: Option<Span>,
 
@@ -50,9 +52,17 @@ pub(super) struct DueArgs {
     #[arg(id = "max_clock_skew", long = "skew", value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     skew: Option<Span>,
 
-    /// The name of the kind of job, a part of the run keys
-    #[arg(long, value_name = "NAME", default_value = "default")]
-    kind: String,
+    /// List runs that start within this span after now, too [default: 0s]
+    #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
+    look_ahead: Option<Span>,
+
+    /// Leave out a missed run that would start after the next run of its ID, or within this span before
+    /// it [default: 0s]
+    #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
+    min_gap: Option<Span>,
+
+    #[command(flatten)]
+    kind: KindArg,
 
     /// How to write the runs
     #[arg(long, value_enum, default_value_t = RowFormat::Table)]
@@ -81,6 +91,7 @@ struct DueRow<'a> {
     scheduled_time: String,
     start_time: String,
     run_key: Option<String>,
+    run_id: Option<String>,
 }
 
 impl Row for DueRow<'_> {
@@ -99,7 +110,7 @@ impl Row for DueRow<'_> {
 }
 
 pub(super) fn run(args: &DueArgs) -> Result<ExitCode, Failure> {
-    let schedule = args.schedule.schedule()?;
+    let schedule = args.schedule.schedule_of_kind(args.kind.given())?;
     let spec = DueSpec {
         now_time: args.now.unwrap_or_else(clock::now),
         missed_run_policy: match args.missed {
@@ -111,55 +122,85 @@ pub(super) fn run(args: &DueArgs) -> Result<ExitCode, Failure> {
         catch_up_horizon: args.horizon,
         smear_span: args.smear,
         max_clock_skew: args.skew,
+        look_ahead: args.look_ahead,
+        min_gap: args.min_gap,
     };
     let due = Due::try_new(&schedule, &spec)?;
     let watermark = due
         .check_watermark(args.watermark.unix_millis_ceil())
         .map_err(|refused| refused.under("watermark"))?;
-    let prefix = schedule.run_key_prefix(&args.kind)?;
+    let prefix = schedule.run_key_prefix(args.kind.label())?;
     let mut out = RowWriter::new(args.format, BufWriter::new(io::stdout().lock()));
-    let (mut late, mut dropped) = (0, 0);
+    let (mut late, mut dropped, mut superseded, mut skipped) = (0, 0, 0, 0);
+    let mut next_due: Option<i64> = None;
+    // Runs of an ID that has too many are not listed: the watermark must not pass them.
+    let mut is_whole = true;
     let visit = |given: Given<'_>| {
         let Given { text, id, weight } = given;
-        let mut runs = DueRuns::default();
-        let listed = schedule.place(&id).and_then(|place| {
+        let placed = schedule.place(&id).and_then(|place| {
             let pieces = weight.map_or(Ok(1), |weight| schedule.piece_count(weight))?;
-            for piece in 0..pieces {
-                let place = schedule.piece(&place, piece);
-                due.add(&mut runs, (0, piece), &id, &place, watermark);
-            }
-            runs.within_limit()
+            Ok((place, pieces))
         });
-        let runs = match listed {
-            Ok(runs) => runs,
+        let (place, pieces) = match placed {
+            Ok(placed) => placed,
             Err(rejection) => return Ok(Err(rejection)),
         };
-        late += runs.late;
-        dropped += runs.dropped;
-        let times = runs.scheduled_unix_millis.iter().zip(&runs.start_unix_millis);
-        let which = runs.piece_indexes.iter().zip(&runs.cycle_indexes);
-        for ((piece, cycle), (scheduled, start)) in which.zip(times) {
-            let run = Run {
-                cycle_index: *cycle,
-                unix_millis: *scheduled,
-                regular_unix_millis: *scheduled,
+        let mut first_row = Some(0);
+        while let Some(row) = first_row {
+            let page = DueRuns::page(row, DEFAULT_DUE_RUNS).and_then(|mut page| {
+                for piece in 0..pieces {
+                    let place = schedule.piece(&place, piece);
+                    due.add(&mut page, (0, piece), &id, &place, watermark);
+                }
+                page.complete()
+            });
+            let runs = match page {
+                Ok(runs) => runs,
+                Err(rejection) => {
+                    is_whole = false;
+                    return Ok(Err(rejection));
+                }
             };
-            out.write(&DueRow {
-                id: text,
-                piece_index: *piece,
-                cycle_index: *cycle,
-                scheduled_time: instant(*scheduled),
-                start_time: instant(*start),
-                run_key: run.key_of_piece(&prefix, *piece, &id),
-            })?;
+            first_row = runs.next_row();
+            if first_row.is_none() {
+                late += runs.late;
+                dropped += runs.dropped;
+                superseded += runs.superseded;
+                skipped += runs.skipped;
+                next_due = next_due.into_iter().chain(runs.next_due).min();
+            }
+            let times = runs.scheduled_unix_millis.iter().zip(&runs.start_unix_millis);
+            let which = runs.piece_indexes.iter().zip(&runs.cycle_indexes);
+            for ((piece, cycle), (scheduled, start)) in which.zip(times) {
+                let run = Run {
+                    cycle_index: *cycle,
+                    unix_millis: *scheduled,
+                    regular_unix_millis: *scheduled,
+                };
+                let run_key = run.key_of_piece(&prefix, *piece, &id);
+                out.write(&DueRow {
+                    id: text,
+                    piece_index: *piece,
+                    cycle_index: *cycle,
+                    scheduled_time: instant(*scheduled),
+                    start_time: instant(*start),
+                    run_id: run_key.as_deref().map(run_id),
+                    run_key,
+                })?;
+            }
         }
         Ok(Ok(()))
     };
     let bad = args.ids.each(schedule.placement().kind(), visit)?;
     out.flush()?;
     // Not among the rows, which may be CSV.
-    let next = instant(due.next_watermark(watermark));
-    writeln!(io::stderr(), "next watermark {next}; {late} late runs, {dropped} dropped")?;
+    let next = instant(if is_whole { due.next_watermark(watermark) } else { watermark });
+    let ahead = next_due.map_or_else(String::new, |next| format!("; next run {}", instant(next)));
+    writeln!(
+        io::stderr(),
+        "next watermark {next}; {late} late runs, {dropped} dropped, {superseded} superseded, \
+         {skipped} skipped{ahead}"
+    )?;
     Ok(if bad == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -90,8 +90,13 @@ impl From<Rejection> for Failure {
     }
 }
 
+/// Fields of which a flag says all members.
+const LISTS: [&str; 4] = ["exclusions", "active_windows", "kinds", "kind_conflicts"];
+
 /// The flag whose ID is the name of a field.
 fn flag_of(field: &str) -> Option<String> {
+    let list = field.split('[').next().filter(|list| LISTS.contains(list));
+    let field = list.unwrap_or(field);
     let id = if matches!(field, "period" | "calendar") { "cycle" } else { field };
     find_flag(&Cli::command(), id)
 }
@@ -139,6 +144,8 @@ mod tests {
             ("from_time", "--from"),
             ("start_time", "--start"),
             ("run_times", "--run-time"),
+            ("exclusions[0].policy", "--exclude"),
+            ("kinds[3].run_time", "--kinds"),
             ("population", "--population"),
             ("feeder_count", "--feeders"),
             ("worker_count", "--workers"),

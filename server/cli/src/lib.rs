@@ -3,6 +3,7 @@
 mod assign;
 mod audit;
 mod chart;
+mod compare;
 mod describe;
 mod due;
 mod failure;
@@ -10,6 +11,7 @@ mod health;
 mod http_client;
 mod ids;
 pub mod input;
+mod kinds;
 mod lanes;
 mod list;
 mod migrate;
@@ -108,6 +110,9 @@ enum SlotsCommand {
     Audit(Box<audit::AuditArgs>),
     /// Place kinds of job that must not meet on the same user
     Reciprocal(Box<reciprocal::ReciprocalArgs>),
+    /// Say whether jobs of schedules that exist today are kept apart: exit status 0 if all are, 1 if
+    /// some meet or it is not known
+    Compare(compare::CompareArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -167,6 +172,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             SlotsCommand::Migrate(args) => migrate::run(&args),
             SlotsCommand::Audit(args) => audit::run(&args),
             SlotsCommand::Reciprocal(args) => reciprocal::run(&args),
+            SlotsCommand::Compare(args) => compare::run(&args),
         },
         Command::Schedules(SchedulesCommand::Check(args)) => schedules::check(&args),
         Command::Stages(StagesCommand::Allocate(args)) => stages::run(&args),

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::Failure;
 use super::due::instant;
 use super::ids::{Given, IdArgs};
+use super::kinds::KindArg;
 use super::named::{NamedArgs, find, parse_name, read};
 use super::output::{AnswerFormat, write_json_line};
 use super::schedule::{
@@ -36,6 +37,9 @@ pub(super) struct MigrateArgs {
     /// How to write the plan
     #[arg(long, value_enum, default_value_t = AnswerFormat::Table)]
     format: AnswerFormat,
+
+    #[command(flatten)]
+    kind: KindArg,
 
     #[command(flatten)]
     old: ScheduleArgs,
@@ -175,6 +179,7 @@ impl SqlArgs {
             table_alias: String::new(),
             parameter_style: ParameterStyle::Literal,
             first_parameter_number: None,
+            time_zone_name: String::new(),
         })
     }
 }
@@ -225,6 +230,7 @@ impl MigrateArgs {
                 _ => new_active.clone(),
             },
             exclude: if new_exclude.is_empty() { &old.exclude } else { new_exclude }.clone(),
+            kinds: old.kinds.clone(),
         };
         Schedule::try_new(&more.spec(cycle)?).map_err(|refused| {
             let field = format!("the new {}", refused.field.replace('_', " "));
@@ -282,8 +288,8 @@ struct Summary {
 }
 
 pub(super) fn run(args: &MigrateArgs) -> Result<ExitCode, Failure> {
-    let old = args.old.schedule()?;
-    let new = args.new_schedule()?;
+    let old = args.old.schedule_of_kind(args.kind.given())?;
+    let new = args.new_schedule()?.of_kind(args.kind.given())?;
     let cutover = match args.cutover {
         Some(cutover) => cutover,
         None => old.cycle_start_after(clock::now()).ok_or_else(|| {

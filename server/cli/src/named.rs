@@ -22,6 +22,7 @@ pub(super) struct NamedArgs {
         conflicts_with_all = [
             "cycle", "slot_count", "placement", "profile", "bucket_count", "salt", "resolution",
             "anchor_time", "weight_quantum", "time_zone", "active_windows", "exclusions",
+            "kinds", "catch_up_span",
         ]
     )]
     pub(super) schedules: Option<PathBuf>,

@@ -4,14 +4,12 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use offbeat_core::reciprocal::{
-    Delays, KindSlot, Reciprocals, Spacing, check_comparable, check_suitable,
-};
-use offbeat_core::{Rejection, Schedule, ScheduleName, Span};
+use offbeat_core::comparison::{Delays, check_suitable};
+use offbeat_core::reciprocal::{KindSlot, Reciprocals, Spacing};
+use offbeat_core::{Rejection, Schedule, Span};
 use serde::Serialize;
 
 use super::Failure;
-use super::named;
 use super::output::{AnswerFormat, Row, RowFormat, RowWriter, write_json_line};
 use super::schedule::{MoreScheduleArgs, parse_count, parse_span};
 use offbeat_text::CycleText;
@@ -31,7 +29,7 @@ pub(super) struct ReciprocalArgs {
     /// The number of kinds that must not meet; required unless --run-time is given
     #[arg(
         id = "kind_count",
-        long = "kinds",
+        long = "kind-count",
         value_name = "COUNT",
         value_parser = parse_count,
         required_unless_present = "run_times",
@@ -51,11 +49,6 @@ pub(super) struct ReciprocalArgs {
     /// Two kinds that must not meet, where others may: 0-1; repeat the flag for each pair
     #[arg(long = "conflict", value_name = "KIND-KIND", value_parser = parse_pair, requires = "kind_count")]
     conflicts: Vec<(i64, i64)>,
-
-    /// The schedule that a kind has today, by its name in --schedules: refused if its slots are not
-    /// those of --schedule; repeat the flag for each kind
-    #[arg(long = "kind-schedule", value_name = "NAME/VERSION", requires = "schedules", value_parser = named::parse_name)]
-    kind_schedules: Vec<ScheduleName>,
 
     /// How long a due job may wait until it is enqueued: run budgets are shorter by it
     #[arg(long, value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
@@ -156,7 +149,6 @@ fn answer(args: &ReciprocalArgs, schedule: Option<&Schedule>) -> Result<Answer, 
     };
     let delays = delays(args, schedule)?;
     let budget = |slots: u32| schedule.map(|schedule| delays.leave_of(schedule, slots).to_string());
-    compare(args, schedule, placed.kind_count())?;
     let row = |kind: &KindSlot| KindRow {
         kind_index: kind.kind_index,
         offset_slot_count: kind.offset,
@@ -167,7 +159,8 @@ fn answer(args: &ReciprocalArgs, schedule: Option<&Schedule>) -> Result<Answer, 
         run_budget: budget(kind.gap),
     };
     let gap = placed.gap();
-    let times = span(gap).zip(budget(gap)).zip(budget(gap.saturating_sub(1)));
+    let shortest = |slots| schedule.map(|schedule| schedule.shortest_gap(slots).0.to_string());
+    let times = shortest(gap).zip(budget(gap)).zip(budget(gap.saturating_sub(1)));
     Ok(Answer {
         slot_count: placed.slot_count(),
         slot_index: args.slot,
@@ -232,32 +225,6 @@ fn delays(args: &ReciprocalArgs, schedule: Option<&Schedule>) -> Result<Delays, 
                 .to_owned(),
         )),
     }
-}
-
-/// Refuses kinds whose schedules have other slots.
-fn compare(
-    args: &ReciprocalArgs,
-    schedule: Option<&Schedule>,
-    kind_count: usize,
-) -> Result<(), Failure> {
-    let named = schedule.zip(args.schedule.named.schedules.as_deref());
-    let (Some((schedule, path)), false) = (named, args.kind_schedules.is_empty()) else {
-        return Ok(());
-    };
-    let count = args.kind_schedules.len();
-    if count != kind_count {
-        return Err(Failure::Usage(format!(
-            "--kind-schedule: {count} schedules for {kind_count} kinds are refused: must be none, \
-             or one for each kind"
-        )));
-    }
-    let catalog = named::read(path)?;
-    for name in &args.kind_schedules {
-        let kind = named::find(&catalog, "--kind-schedule", name)?;
-        check_comparable(schedule, &kind)
-            .map_err(|refused| refused.under(&format!("--kind-schedule {name}")))?;
-    }
-    Ok(())
 }
 
 /// Reads a pair of kinds: `0-1`.

@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use offbeat_core::{ExclusionTimes, Moment, PlacementKind, Profile, Schedule, ScheduleSpec, Span};
 
 use super::Failure;
+use super::kinds::KindArgs;
 use super::named::NamedArgs;
 pub(super) use offbeat_text::{CycleText, parse_count, parse_moment, parse_span};
 use offbeat_text::{parse_exclusions, parse_windows};
@@ -86,6 +87,9 @@ pub(super) struct MoreScheduleArgs {
     /// start later. May be repeated
     #[arg(id = "exclusions", long = "exclude", requires = "cycle", value_name = "TIMES")]
     pub(super) exclude: Vec<String>,
+
+    #[command(flatten)]
+    pub(super) kinds: KindArgs,
 }
 
 /// How an ID becomes a place.
@@ -114,6 +118,11 @@ pub(super) enum ProfileArg {
 }
 
 impl ScheduleArgs {
+    /// The schedule as a kind has it; without kinds, any name is a label.
+    pub(super) fn schedule_of_kind(&self, kind: Option<&str>) -> Result<Schedule, Failure> {
+        Ok(self.schedule()?.of_kind(kind)?)
+    }
+
     pub(super) fn schedule(&self) -> Result<Schedule, Failure> {
         let schedule = self.more.schedule(self.cycle)?;
         schedule.ok_or_else(|| Failure::Usage("--cycle: is missing".to_owned())) // clap asks for it
@@ -165,6 +174,10 @@ impl MoreScheduleArgs {
             weight_quantum: self.weight_quantum,
             active_windows: parse_windows(active, cycle).map_err(of("--active"))?,
             exclusions,
+            kinds: self.kinds.kinds(),
+            kind_spacing: self.kinds.spacing(),
+            kind_conflicts: self.kinds.conflicts(),
+            catch_up_span: self.kinds.catch_up_span,
         })
     }
 }

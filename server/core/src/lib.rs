@@ -21,6 +21,7 @@
 //! ```
 
 pub mod calendar;
+pub mod comparison;
 pub mod ids;
 pub mod lanes;
 pub mod limits;
@@ -44,5 +45,5 @@ pub use ids::{Id, Integer};
 pub use placement::{Kernel, Place, Placement, PlacementKind, Profile, Twister, Why};
 pub use rejection::{Reason, Rejection};
 pub use runs::{Run, Slot};
-pub use schedule::{Catalog, CycleSpec, Meanings, Schedule, ScheduleName, ScheduleSpec};
+pub use schedule::{Catalog, CycleSpec, KindSpec, Meanings, Schedule, ScheduleName, ScheduleSpec};
 pub use time::{Moment, Span};

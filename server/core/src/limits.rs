@@ -129,6 +129,14 @@ limits! {
     NEXT_RUNS = 0..=1_000, "runs", "next runs in an answer", "ask again from the last one for more";
     LISTED_SLOTS = 0..=4_096, "slots", "slots in an answer", "ListSlots: ask for a shorter window";
 
+    // Time zones by ID.
+    TIME_ZONES = 0..=600, "time zones", "time zones of the IDs of a batch",
+        "there are some 600, aliases included";
+    ZONE_GAPS = 0..=1_000, "gaps", "gaps of different length between kinds, in all zones of a batch",
+        "each is looked for in the changes of the clocks";
+    PREDICATE_ZONES = 0..=64, "time zones", "time zones of a predicate",
+        "GetWindowPredicate: ask once more for further ones";
+
     // Predicates in SQL.
     SQL_NAME = 1..=256, "bytes of UTF-8", "name of a schema, table or column",
         "databases have smaller limits of their own";
@@ -153,7 +161,9 @@ limits! {
     // Due runs.
     CATCH_UP_HORIZON = 0..=3_660 * 86_400_000, "ms", "catch-up horizon of due runs",
         "3660 days at most; on_time_tolerance at least";
-    DUE_RUNS = 0..=65_536, "runs", "runs in an answer of ListDueRuns",
+    DUE_RUNS = 1..=65_536, "runs", "runs in a page of ListDueRuns",
+        default DEFAULT_DUE_RUNS = 65_536, "65536", "further ones are in the next page";
+    DUE_PAGED_RUNS = 0..=16_777_216, "runs", "due runs of all pages",
         "ask for fewer IDs at once, or shorten catch_up_horizon";
     DUE_CYCLES = 0..=16_777_216, "cycles and spans",
         "cycles and excluded spans that ListDueRuns looks through",
@@ -171,7 +181,13 @@ limits! {
         "periods that are nearly equal need more";
 
     // Kinds.
-    KIND_COUNT = 1..=1_000, "kinds", "kinds that must not meet", "GetReciprocalSlots";
+    KIND_COUNT = 1..=1_000, "kinds", "kinds of a schedule, or kinds that must not meet",
+        "the runs of a schedule, GetReciprocalSlots";
+    COMPARED_JOBS = 2..=32, "jobs", "jobs in a comparison", "CompareSchedules: each pair is compared";
+    CATCH_UP_TURNS = 2..=65_536, "turns", "turns of the catch-up clock in a cycle",
+        "at least twice as many as kinds";
+    WORST_CHANGE_YEARS = 2_020..=2_037, "", "years whose changes of the clocks are looked at",
+        "for the smallest gap between kinds of a calendar";
     CONFLICTING_KINDS = 2..=8, "kinds", "kinds that stand in a conflict",
         "GetReciprocalSlots with conflicts: an exact search";
     CONFLICTS = 0..=28, "pairs", "conflicts between kinds",

@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 
+use offbeat_core::placement::piece_hash;
 use offbeat_core::runs::{Due, DueRuns, DueSpec, MissedRunPolicy};
 use offbeat_core::runs::{Newcomer, NewcomerPolicy, NewcomerSpec};
 use offbeat_core::{
@@ -138,7 +139,7 @@ proptest! {
         let tick = schedule.resolution().whole_millis().unwrap();
         let span = tick + span % (period - tick + 1);
         let come = |policy, smear_span| {
-            let spec = NewcomerSpec { created_time: millis(created), policy, smear_span };
+            let spec = NewcomerSpec { created_time: millis(created), policy, smear_span, max_clock_skew: None };
             Newcomer::try_new(&schedule, &spec, millis(created)).unwrap()
         };
         let next_cycle = come(NewcomerPolicy::NextCycle, None);
@@ -181,7 +182,7 @@ fn ask(
             due.add(&mut rows, (index, piece), id, &schedule.piece(place, piece), watermark);
         }
     }
-    (rows.within_limit().unwrap(), due.next_watermark(watermark))
+    (rows.complete().unwrap(), due.next_watermark(watermark))
 }
 
 /// When a program asks: mostly soon again, sometimes after an outage, with a clock that goes back
@@ -217,6 +218,7 @@ proptest! {
         let tolerance = tolerance % (period + 1);
         let horizon_millis = horizon.map_or(3_660 * 86_400_000, |more| tolerance + more);
         let smear = if smear % 3 == 0 { 0 } else { smear % (period + 1) };
+        let min_gap = if tolerance % 2 == 0 { 0 } else { period / 10 };
         let ids: Vec<_> = numbers
             .iter()
             .map(|number| {
@@ -231,7 +233,10 @@ proptest! {
             catch_up_horizon: Some(Span::from_millis(horizon_millis)),
             smear_span: Some(Span::from_millis(smear)),
             max_clock_skew: None,
+            look_ahead: None,
+            min_gap: Some(Span::from_millis(min_gap)),
         };
+        let mut superseded = 0;
         let mut watermark = start;
         let mut now = start;
         let mut given: BTreeMap<(u32, u32, i64), u32> = BTreeMap::new();
@@ -253,7 +258,8 @@ proptest! {
             // What should be there, run by run.
             let mut expected = Vec::new();
             let mut expected_drops = 0;
-            for (index, (_, place, pieces)) in (0u32..).zip(&ids) {
+            let mut expected_superseded = 0;
+            for (index, (id, place, pieces)) in (0u32..).zip(&ids) {
                 for piece in 0..*pieces {
                     let place = schedule.piece(place, piece);
                     let runs = runs_by_walking(&schedule, &place, before, seen.max(before));
@@ -271,6 +277,16 @@ proptest! {
                         MissedRunPolicy::RunOnce => vec![],
                     };
                     expected_drops += missed.len() - chosen.len();
+                    // One that would start with the next run of the piece, or too soon before it.
+                    let hash = u128::from(piece_hash(schedule.smear_hash(id), piece));
+                    let starts = seen + ((hash * u128::from(smear)) >> 64) as i64;
+                    let runs = schedule.runs_from(millis(seen), 1).unwrap();
+                    let next = runs.next_run(&place).unwrap().unwrap().unix_millis;
+                    let is_superseded = policy == MissedRunPolicy::RunOnce
+                        && starts > next - (min_gap as i64).max(1);
+                    let kept = if is_superseded { 0 } else { chosen.len() };
+                    expected_superseded += (chosen.len() - kept) as u128;
+                    let chosen: Vec<_> = chosen.into_iter().take(kept).collect();
                     let late = chosen.iter().map(|run| (index, piece, run.0, run.1, true));
                     expected.extend(late);
                     expected.extend(on_time.iter().map(|run| (index, piece, run.0, run.1, false)));
@@ -278,6 +294,8 @@ proptest! {
             }
             prop_assert_eq!(rows.id_indexes.len(), expected.len());
             prop_assert_eq!(rows.dropped, expected_drops as u128);
+            prop_assert_eq!(rows.superseded, expected_superseded);
+            superseded += rows.superseded;
             let mut previous = (0, 0, i64::MIN);
             for (row, (index, piece, cycle, scheduled, is_late)) in expected.into_iter().enumerate() {
                 prop_assert_eq!(rows.id_indexes[row], index);
@@ -303,7 +321,8 @@ proptest! {
                 (0..*pieces).map(|piece| runs_by_walking(&schedule, &of(piece), start, watermark).len()).sum()
             })
             .sum();
-        prop_assert_eq!(given.len() as u128 + dropped, all as u128, "none is lost");
+        let ended = given.len() as u128 + dropped + superseded;
+        prop_assert_eq!(ended, all as u128, "none is lost");
         if policy == MissedRunPolicy::RunAll && horizon.is_none() {
             prop_assert_eq!(dropped, 0);
             prop_assert_eq!(given.len(), all);
@@ -369,21 +388,29 @@ fn missed_runs_are_counted_however_many() {
         ..DueSpec::until(millis(now))
     };
     let (rows, _) = ask(&schedule, &spec(MissedRunPolicy::RunOnce), &ids, now - 2 * ten_years);
-    assert_eq!(rows.scheduled_unix_millis, [now - 1]);
+    // It would start with the next one, which is due now.
+    assert_eq!((rows.scheduled_unix_millis, rows.superseded), (vec![], 1));
     assert_eq!(rows.dropped, 2 * ten_years as u128 - 1);
 
     let all = spec(MissedRunPolicy::RunAll);
     let due = Due::try_new(&schedule, &all).unwrap();
+    // The last of them is on a page of its own; more than fit on all pages are refused.
+    for (first_row, count, next) in [(0, 65_536, Some(65_536)), (65_536, 1, None)] {
+        let mut rows = DueRuns::page(first_row, 65_536).unwrap();
+        due.add(&mut rows, (0, 0), &id, &ids[0].1, now - 65_537);
+        let rows = rows.complete().unwrap();
+        assert_eq!((rows.id_indexes.len(), rows.next_row()), (count, next));
+    }
     let mut rows = DueRuns::default();
-    due.add(&mut rows, (0, 0), &id, &ids[0].1, now - 65_537);
-    let refused = rows.within_limit().unwrap_err();
+    due.add(&mut rows, (0, 0), &id, &ids[0].1, now - 16_777_217);
+    let refused = rows.complete().map(|_| ()).unwrap_err();
     assert_eq!((refused.field.as_str(), refused.reason), ("ids", Reason::OutOfRange));
-    assert!(refused.value.contains("65537"), "{refused}");
+    assert!(refused.value.contains("16777217"), "{refused}");
     let (rows, _) = ask(&schedule, &all, &ids, now - 65_536);
     assert_eq!(rows.id_indexes.len(), 65_536);
     let mut rows = DueRuns::default();
     due.add(&mut rows, (0, 0), &id, &ids[0].1, now - ten_years);
-    assert!(rows.id_indexes.capacity() == 0 && rows.within_limit().is_err());
+    assert!(rows.id_indexes.capacity() == 0 && rows.complete().is_err());
 }
 
 #[test]

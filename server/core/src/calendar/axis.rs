@@ -42,6 +42,16 @@ impl Axis {
         }
     }
 
+    /// The same units by the clock of another zone; `None` if there is no such zone, or no calendar.
+    pub(crate) fn in_zone(&self, name: &str) -> Option<Self> {
+        match self {
+            Self::Period { .. } => None,
+            Self::Calendar { unit, rate, .. } => {
+                Some(Self::Calendar { unit: *unit, zone: Zone::named(name)?, rate: *rate })
+            }
+        }
+    }
+
     /// Whether units start at the same times.
     pub(crate) fn is_cut_like(&self, other: &Self) -> bool {
         match (self, other) {
@@ -161,6 +171,27 @@ impl Axis {
     pub(crate) fn instant_of(&self, wall: Wall) -> i64 {
         let offsets = self.wall_offsets(wall, wall + 1);
         wall - offsets.first().map_or(UtcOffset(0), |(_, offset)| *offset)
+    }
+
+    /// Whether the clock skips all of a unit: only days, where a zone crosses the date line.
+    pub(crate) fn is_skipped(&self, number: i64) -> bool {
+        self.instant_of(self.start(number)) == self.instant_of(self.start(number + 1))
+    }
+
+    /// Whether a unit can be skipped that starts with this offset: nobody is further ahead of UTC
+    /// than 15 hours, and to skip 24 takes as much.
+    pub(crate) fn may_skip_days(&self, before: UtcOffset) -> bool {
+        matches!(self, Self::Calendar { unit: CalendarUnit::Day, rate, .. }
+            if before <= UtcOffset(-9 * 3_600 * rate))
+    }
+
+    /// How many units among these the clock skips.
+    pub(crate) fn skipped_units(&self, numbers: Range<i64>) -> u64 {
+        let Self::Calendar { zone, unit, .. } = self else { return 0 };
+        if *unit != CalendarUnit::Day || numbers.is_empty() {
+            return 0;
+        }
+        zone.skipped_days().iter().filter(|day| numbers.contains(day)).count() as u64
     }
 
     /// The unit that an instant lies in: the last that starts at or before it.

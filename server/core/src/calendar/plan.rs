@@ -71,8 +71,8 @@ impl CyclePlan {
     /// At which active tick of a cycle with so many an ID stands.
     pub(crate) fn offset(&self, grid: Grid, place: &Place, ticks: u64) -> u64 {
         match place.why {
-            Why::Hash(hash) => scale(hash, ticks),
-            Why::Fraction(fraction) => fraction_offset(fraction, ticks),
+            Why::Hash(hash) => grid.rotate(scale(hash, ticks), ticks),
+            Why::Fraction(fraction) => grid.rotate(fraction_offset(fraction, ticks), ticks),
             // Periods alone take it, and all have as many ticks.
             Why::Bucket(_) => u64::from(place.slot) * grid.slot_ticks() + place.slot_offset,
         }

@@ -36,6 +36,10 @@ fn share(part: u64, whole: u64) -> f64 {
 pub(crate) fn shares(plan: &CyclePlan, index: i64) -> CycleShares {
     let timeline = Timeline::new(plan, index..index + 1);
     let mut shares = CycleShares { active_ticks: 0, skipped_ticks: 0, deferred_ticks: 0 };
+    if let Some(map) = timeline.map(index).filter(|map| map.is_skipped) {
+        let (active_ticks, skipped_ticks) = (map.active_ticks, map.active_ticks);
+        return CycleShares { active_ticks, skipped_ticks, deferred_ticks: 0 };
+    }
     for map in timeline.asked_maps() {
         shares.active_ticks += map.active_ticks;
         for segment in &map.segments {

@@ -18,6 +18,9 @@ pub(crate) struct SlotSpan {
 impl SlotSpan {
     fn new(map: &CycleMap, slot_count: u32, slot: u64) -> Option<Self> {
         let length = map.active_ticks / u64::from(slot_count);
+        if map.is_skipped {
+            return None; // nothing of it runs
+        }
         let (first, last) = map.instants_of(&(slot * length..(slot + 1) * length))?;
         let index = u32::try_from(slot).ok()?;
         Some(Self { index, cycle_index: map.index, start: first, end: last + 1 })

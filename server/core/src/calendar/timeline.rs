@@ -115,9 +115,9 @@ impl Timeline {
         self.maps.get(usize::try_from(index.checked_sub(first)?).ok()?)
     }
 
-    /// The maps of the cycles that were asked for.
+    /// The maps of the cycles that were asked for, without those that the clock skips.
     pub(crate) fn asked_maps(&self) -> impl Iterator<Item = &CycleMap> {
-        self.maps.iter().filter(|map| self.cycles.contains(&map.index))
+        self.maps.iter().filter(|map| self.cycles.contains(&map.index) && !map.is_skipped)
     }
 
     /// What becomes of a regular run.
@@ -209,7 +209,7 @@ fn held_runs(
         }
     };
     let nexts = maps.iter().skip(1).map(Some).chain([None]);
-    for (map, next) in maps.iter().zip(nexts) {
+    for (map, next) in maps.iter().zip(nexts).filter(|(map, _)| !map.is_skipped) {
         map.segments.iter().for_each(|segment| hold(map, next, segment));
     }
     let next_runs = next_runs.into_iter().map(|run| if run == i64::MAX { i64::MIN } else { run });

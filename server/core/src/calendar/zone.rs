@@ -5,6 +5,7 @@ use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 
 use super::wall::{UtcOffset, Wall};
 
+const SECONDS_PER_DAY: i64 = 86_400;
 /// No wall clock differs more from UTC, in seconds.
 const MAX_UTC_OFFSET: UtcOffset = UtcOffset(26 * 3_600);
 
@@ -26,6 +27,22 @@ impl Zone {
     /// Its name, as the database writes it.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The days that the wall clock never shows, counted from 1 January 1970, rising: of a few
+    /// islands, one.
+    pub(crate) fn skipped_days(&self) -> Vec<i64> {
+        // Rules for years to come skip no days.
+        let (from, to) = (-5_000_000_000, 3_000_000_000); // 1811 to 2065
+        let offsets = self.offsets(from, to);
+        let days = offsets.windows(2).flat_map(|pair| match pair {
+            [(_, before), (since, after)] => {
+                let (Wall(shown), Wall(next)) = (*since + *before, *since + *after);
+                -(-shown).div_euclid(SECONDS_PER_DAY)..next.div_euclid(SECONDS_PER_DAY)
+            }
+            _ => 0..0,
+        });
+        days.collect()
     }
 
     /// The offsets in force in [`from`, `to`), in seconds since the Unix epoch: since when, and

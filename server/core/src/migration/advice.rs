@@ -43,7 +43,9 @@ impl Migration<'_> {
             return String::new(); // what moves is what was asked for: hours, days, clocks
         }
         if old.period_millis() == new.period_millis() {
-            return if same_cycles(old, new) {
+            return if same_cycles(old, new) && old.grid().rotation() != new.grid().rotation() {
+                "keep the kind where it stands: then no ID moves".to_owned()
+            } else if same_cycles(old, new) {
                 let anchor = Moment::from_unix_millis(old.anchor_millis());
                 let anchor = anchor.unwrap_or(Moment::UNIX_EPOCH); // it came from one
                 format!("keep the anchor_time, {anchor}: then no ID moves")

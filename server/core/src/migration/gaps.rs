@@ -50,7 +50,7 @@ impl Migration<'_> {
         let near_enough = 2 * self.slack();
         let mut longest_seen = 0;
         let mut longest = 0;
-        let mut ranges = vec![self.all_keys()];
+        let mut ranges = self.all_keys();
         for _ in 0..MAX_RANGES {
             let Some(range) = ranges.pop() else { return Some(longest) };
             let Some(bounds) = self.bounds(&range) else {
@@ -90,7 +90,7 @@ impl Migration<'_> {
     /// there are too many.
     pub(super) fn keys_not_left_out(&self, most: usize) -> Option<Vec<Range<u128>>> {
         let mut kept: Vec<Range<u128>> = Vec::new();
-        let mut ranges = vec![self.all_keys()];
+        let mut ranges = self.all_keys();
         for _ in 0..MAX_RANGES {
             let Some(range) = ranges.pop() else { return Some(kept) };
             match self.bounds(&range) {
@@ -111,8 +111,15 @@ impl Migration<'_> {
         None
     }
 
-    const fn all_keys(&self) -> Range<u128> {
-        0..self.old.key_end()
+    /// All keys, cut where the places of a kind go on at the start of a cycle; the first on top.
+    fn all_keys(&self) -> Vec<Range<u128>> {
+        let mut cuts = [0, self.old.first_key(), self.new.first_key(), self.old.key_end()];
+        cuts.sort_unstable();
+        let ranges = cuts.windows(2).rev().filter_map(|pair| match pair {
+            [start, end] if start < end => Some(*start..*end),
+            _ => None,
+        });
+        ranges.collect()
     }
 
     /// `None` where the keys run in more than one cycle.

@@ -202,22 +202,30 @@ fn same_times(old: &Schedule, new: &Schedule) -> bool {
     if old.tick_millis() != new.tick_millis() {
         return false;
     }
+    // Of a month, kinds stand at a share.
+    let share = |one: &Schedule, other: &Schedule| {
+        u64::from(one.grid().rotation()) * u64::from(other.slot_count())
+    };
+    let stand_alike = share(old, new) == share(new, old);
     match (old.plan(), new.plan()) {
         (None, None) => {
-            let shift = old.anchor_millis() - new.anchor_millis();
+            let start = |schedule: &Schedule| schedule.anchor_millis() + schedule.rotation_millis();
+            let shift = start(old) - start(new);
             same_cycles(old, new) && shift.rem_euclid(old.shortest_cycle_millis()) == 0
         }
         (Some(old), Some(new)) => {
             old.axis.is_cut_like(&new.axis)
                 && old.windows == new.windows
                 && old.exclusions == new.exclusions
+                && stand_alike
         }
         _ => false,
     }
 }
 
 fn path(old: &Schedule, new: &Schedule) -> Path {
-    if old.canonical_text() == new.canonical_text() {
+    let same_kind = old.grid().rotation() == new.grid().rotation();
+    if same_kind && old.canonical_text() == new.canonical_text() {
         return Path::Unchanged;
     }
     let same_placement = old.placement() == new.placement();

@@ -1,6 +1,7 @@
 //! A cycle cut into slots.
 
 use core::num::NonZeroU64;
+use core::ops::Range;
 
 use super::{
     Place, Placement, PlacementKind, Profile, Why, fraction_offset, piece_hash, scale, simd,
@@ -13,11 +14,23 @@ use crate::rejection::{Reason, Rejection};
 pub(crate) struct Grid {
     slot_count: u32,
     slot_ticks: NonZeroU64,
+    /// By how many slots all IDs stand later than their placement says, around the cycle: where a
+    /// kind stands. Less than the slot count.
+    rotation: u32,
 }
 
 impl Grid {
     pub(crate) const fn new(slot_count: u32, slot_ticks: NonZeroU64) -> Self {
-        Self { slot_count, slot_ticks }
+        Self { slot_count, slot_ticks, rotation: 0 }
+    }
+
+    /// The same for a kind that stands so many slots after kind 0.
+    pub(crate) const fn rotated(self, slots: u32) -> Self {
+        Self { rotation: slots % self.slot_count, ..self }
+    }
+
+    pub(crate) const fn rotation(self) -> u32 {
+        self.rotation
     }
 
     pub(crate) const fn slot_count(self) -> u32 {
@@ -37,9 +50,47 @@ impl Grid {
         self.slot_count as u64 * self.slot_ticks.get()
     }
 
+    /// Where the rotation moves an active tick of a cycle with `of` of them, which the slot count
+    /// divides.
+    #[inline]
+    pub(crate) fn rotate(self, offset: u64, of: u64) -> u64 {
+        let moved = offset + self.shift(of);
+        if moved < of { moved } else { moved - of }
+    }
+
+    /// Which active ticks the rotation moves to these, which are ticks of a cycle with `of` of
+    /// them: one range, or where they lie around the start of the cycle two, in order.
+    pub(crate) fn unrotated(self, ticks: &Range<u64>, of: u64) -> (Range<u64>, Option<Range<u64>>) {
+        let shift = self.shift(of);
+        if ticks.start >= shift {
+            (ticks.start - shift..ticks.end - shift, None)
+        } else if ticks.end <= shift {
+            (ticks.start + of - shift..ticks.end + of - shift, None)
+        } else {
+            (0..ticks.end - shift, Some(ticks.start + of - shift..of))
+        }
+    }
+
+    /// The slot whose IDs the rotation moves to this one.
+    pub(crate) const fn unrotated_slot(self, slot: u32) -> u32 {
+        (slot + (self.slot_count - self.rotation)) % self.slot_count
+    }
+
+    /// The rotation in ticks.
+    fn shift(self, of: u64) -> u64 {
+        u64::from(self.rotation) * (of / u64::from(self.slot_count))
+    }
+
+    /// The place of what stands, before the rotation, at an offset from the cycle's start.
+    #[inline]
+    fn at_offset(self, offset: u64, why: Why) -> Place {
+        self.standing_at(self.rotate(offset, self.period_ticks()), why)
+    }
+
     /// The place at an offset from the cycle's start.
     #[expect(clippy::cast_possible_truncation, reason = "the offset is less than the period")]
-    fn at_offset(self, cycle_offset: u64, why: Why) -> Place {
+    #[inline]
+    fn standing_at(self, cycle_offset: u64, why: Why) -> Place {
         let slot = (cycle_offset / self.slot_ticks) as u32;
         Place { slot, slot_offset: cycle_offset % self.slot_ticks, cycle_offset, why }
     }
@@ -47,6 +98,14 @@ impl Grid {
     /// The place of a hash. As n divides T, ⌊offset / slot length⌋ is (h·n) >> 64.
     pub(crate) fn at_hash(self, hash: u64) -> Place {
         self.at_offset(scale(hash, self.period_ticks()), Why::Hash(hash))
+    }
+
+    /// Where the ID that stands at `place` stands as another kind, `slots` after the kind of this
+    /// grid around the cycle.
+    pub(crate) fn turned(self, place: &Place, slots: u32) -> Place {
+        let offset = u64::from(place.slot) * self.slot_ticks.get() + place.slot_offset;
+        let other = Self { rotation: slots % self.slot_count, ..self };
+        self.standing_at(other.rotate(offset, self.period_ticks()), place.why)
     }
 
     /// The place of a piece of the ID that stands at `place`. Under `TWISTER` and `FRACTION` the
@@ -59,7 +118,7 @@ impl Grid {
                 let period = self.period_ticks();
                 let shift = scale(u64::from(piece).reverse_bits(), period);
                 let offset = u64::from(place.slot) * self.slot_ticks.get() + place.slot_offset;
-                self.at_offset((offset + shift) % period, why)
+                self.standing_at((offset + shift) % period, why)
             }
         }
     }
@@ -74,6 +133,7 @@ impl Grid {
         // A bucket count is a power of two, 256 or 65,536; and the offset is less than a slot.
         let slot =
             (u64::from(bucket) * u64::from(self.slot_count)) >> bucket_count.trailing_zeros();
+        let slot = self.rotate(slot, self.slot_count.into());
         let cycle_offset = slot * self.slot_ticks.get() + slot_offset;
         Place { slot: slot as u32, slot_offset, cycle_offset, why: Why::Bucket(bucket) }
     }

@@ -3,14 +3,11 @@
 //! With two kinds on an even number of slots the reciprocal slot is the
 //! *antipodal* one, diametrically opposite: (s + n/2) mod n.
 
-mod budget;
-mod comparison;
 mod conflicts;
 
 use crate::limits::{KIND_COUNT, SLOT_COUNT};
 use crate::rejection::{Reason, Rejection};
-pub use budget::Delays;
-pub use comparison::{check_comparable, check_suitable};
+
 pub use conflicts::Conflicts;
 
 /// How the kinds are spread over the cycle.
@@ -22,6 +19,17 @@ pub enum Spacing {
     /// Kind i stands ⌊n·vdc₂(i)⌋ slots after kind 0 (van der Corput's sequence
     /// in base 2: 0, ½, ¼, ¾, …): adding a kind moves none.
     Stable,
+}
+
+impl Spacing {
+    /// The name in canonical texts and refusals.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Even => "EVEN",
+            Self::Stable => "STABLE",
+        }
+    }
 }
 
 /// Kinds placed on a cycle of slots.
@@ -163,6 +171,12 @@ impl Reciprocals {
     #[must_use]
     pub fn kind_count(&self) -> usize {
         self.positions.len()
+    }
+
+    /// Where each kind stands: slots after kind 0.
+    #[must_use]
+    pub fn positions(&self) -> &[u32] {
+        &self.positions
     }
 
     /// Slots in the cycle.

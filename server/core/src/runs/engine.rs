@@ -14,9 +14,10 @@ use std::rc::Rc;
 
 use super::Run;
 use super::plain::PlainCycle;
+use super::starts::REACHED_CYCLES;
 use crate::calendar::{Budget, CyclePlan, Exhausted, RunFate, Timeline};
 use crate::limits::SEARCHED_CYCLES;
-use crate::placement::Place;
+use crate::placement::{Grid, Place};
 use crate::schedule::Schedule;
 use crate::time::Moment;
 
@@ -89,7 +90,16 @@ impl CycleCache<'_> {
     /// The runs of a place.
     #[must_use]
     pub const fn runs_of(&self, place: &Place) -> PlaceRuns<'_> {
-        PlaceRuns { cache: self, place: *place }
+        PlaceRuns { cache: self, place: *place, grid: self.schedule.grid() }
+    }
+
+    /// The runs of another kind of the ID that stands at `place`, which stands so many slots after
+    /// kind 0.
+    pub(super) fn runs_of_kind(&self, place: &Place, offset: u32) -> PlaceRuns<'_> {
+        let own = self.schedule.grid();
+        let slots = own.slot_count();
+        let place = own.turned(place, (offset + slots - own.rotation()) % slots);
+        PlaceRuns { cache: self, place, grid: own.rotated(offset) }
     }
 
     /// Another answer begins, which may take as much again.
@@ -133,7 +143,7 @@ impl CycleCache<'_> {
         Ok(timeline)
     }
 
-    fn look_through(&self, count: u64) {
+    pub(super) fn look_through(&self, count: u64) {
         self.looked_through.set(self.looked_through.get().saturating_add(count));
     }
 
@@ -168,37 +178,43 @@ impl CycleCache<'_> {
         self.budget.check()
     }
 
-    /// The run of a place in a cycle; `None` if it is skipped.
-    fn run(&self, plan: &CyclePlan, place: &Place, cycle: i64) -> Result<Option<Run>, Exhausted> {
+    /// Asks the cycles around one, which is among them.
+    pub(super) fn in_cycle<T>(
+        &self,
+        plan: &CyclePlan,
+        cycle: i64,
+        ask: impl FnOnce(&Timeline) -> T,
+    ) -> Result<T, Exhausted> {
+        let cycles = self.chunk(cycle);
+        Ok(if cycles.start == self.near_start {
+            ask(self.near(plan, cycles)?)
+        } else {
+            ask(&*self.far(plan, cycles)?)
+        })
+    }
+
+    /// What becomes of the run of a place in a cycle; `None` if there is none: the clock skips all
+    /// of the cycle.
+    fn fate(
+        &self,
+        plan: &CyclePlan,
+        grid: Grid,
+        place: &Place,
+        cycle_index: i64,
+    ) -> Result<Option<(i64, RunFate)>, Exhausted> {
         if self.schedule.has_exclusions() {
             self.look_through(1);
         }
-        let cycles = self.chunk(cycle);
-        Ok(if cycles.start == self.near_start {
-            run_in(self.near(plan, cycles)?, self.schedule, plan, place, cycle)
-        } else {
-            run_in(&*self.far(plan, cycles)?, self.schedule, plan, place, cycle)
+        self.in_cycle(plan, cycle_index, |timeline| {
+            let map = timeline.map(cycle_index)?;
+            let regular = map.instant_of(plan.offset(grid, place, map.active_ticks))?;
+            Some((regular, if map.is_skipped { RunFate::Skipped } else { timeline.fate(regular) }))
         })
     }
-}
 
-/// The run of a place in a cycle that was worked out; `None` if it is skipped.
-fn run_in(
-    timeline: &Timeline,
-    schedule: &Schedule,
-    plan: &CyclePlan,
-    place: &Place,
-    cycle_index: i64,
-) -> Option<Run> {
-    let map = timeline.map(cycle_index)?;
-    let regular = map.instant_of(plan.offset(schedule.grid(), place, map.active_ticks))?;
-    let instant = match timeline.fate(regular) {
-        RunFate::Regular => regular,
-        RunFate::Deferred(instant) => instant,
-        RunFate::Skipped => return None,
-    };
-    let millis = |ticks: i64| ticks.saturating_mul(schedule.tick_millis().cast_signed());
-    Some(Run { cycle_index, unix_millis: millis(instant), regular_unix_millis: millis(regular) })
+    pub(super) fn millis(&self, ticks: i64) -> i64 {
+        ticks.saturating_mul(self.schedule.tick_millis().cast_signed())
+    }
 }
 
 /// The runs of one place, in the order of their cycles. Made by [`CycleCache::runs_of`].
@@ -206,6 +222,8 @@ fn run_in(
 pub struct PlaceRuns<'a> {
     cache: &'a CycleCache<'a>,
     place: Place,
+    /// That of the kind whose place it is.
+    grid: Grid,
 }
 
 impl<'a> PlaceRuns<'a> {
@@ -216,6 +234,18 @@ impl<'a> PlaceRuns<'a> {
     /// When too much would have to be worked out.
     pub fn next(&self, unix_millis: i64) -> Result<Option<Run>, Exhausted> {
         self.all_from(unix_millis).next().transpose()
+    }
+
+    /// The same, but `None` if exclusions skip the next 64 cycles: of a place that never runs, not
+    /// much is looked through.
+    pub(super) fn next_soon(&self, unix_millis: i64) -> Result<Option<Run>, Exhausted> {
+        let millis = within_time(unix_millis);
+        if self.schedule().plan().is_none() {
+            return self.next(millis);
+        }
+        let cycle = self.schedule().cycle_of_millis(millis);
+        let found = self.first_in(cycle - BEFORE..cycle + REACHED_CYCLES, millis)?;
+        Ok(found.filter(Run::is_in_time))
     }
 
     /// The last run before `unix_millis`; `None` if exclusions skip 1,000 cycles, or it would be
@@ -269,7 +299,7 @@ impl<'a> PlaceRuns<'a> {
             return Ok(Some(self.plain_run(cycles.start)));
         };
         for cycle in cycles {
-            let run = self.cache.run(plan, &self.place, cycle)?;
+            let run = self.run(plan, cycle)?;
             if run.is_some_and(|run| run.unix_millis >= millis) {
                 return Ok(run);
             }
@@ -284,7 +314,7 @@ impl<'a> PlaceRuns<'a> {
             return Ok(Some(last).filter(Run::is_in_time));
         };
         for cycle in (cycle - SEARCHED_CYCLES.maximum..=cycle + 1).rev() {
-            let run = self.cache.run(plan, &self.place, cycle)?;
+            let run = self.run(plan, cycle)?;
             if run.is_some_and(|run| run.unix_millis < millis) {
                 return Ok(run.filter(Run::is_in_time));
             }
@@ -306,7 +336,7 @@ impl<'a> PlaceRuns<'a> {
         };
         cycles.filter_map(move |cycle| {
             let Some(plan) = plan else { return Some(Ok(runs.plain_run(cycle))) };
-            let run = runs.cache.run(plan, &runs.place, cycle);
+            let run = runs.run(plan, cycle);
             run.map(|run| run.filter(|run| range.contains(&run.unix_millis))).transpose()
         })
     }
@@ -320,14 +350,83 @@ impl<'a> PlaceRuns<'a> {
         if range.is_empty() {
             return Ok(0);
         }
-        let (before_start, before_end) = match self.schedule().plan() {
-            None => (self.plain_cycles_before(range.start), self.plain_cycles_before(range.end)),
-            Some(plan) if plan.exclusions.is_empty() => {
-                (self.cycles_before(plan, range.start)?, self.cycles_before(plan, range.end)?)
+        self.tally([range.start, range.end]).map(|([count, _], _)| count)
+    }
+
+    /// How many runs start between each of these instants, which rise, and the next; and how many
+    /// regular runs between the first and the last do not happen: exclusions skip them, or the clock
+    /// the whole of their cycle.
+    ///
+    /// # Errors
+    /// When too much would have to be worked out.
+    pub fn tally<const N: usize>(&self, instants: [i64; N]) -> Result<([u64; N], u64), Exhausted> {
+        let instants = instants.map(within_time);
+        let mut counts = [0; N];
+        let whole = instants.first().copied().unwrap_or(0)..instants.last().copied().unwrap_or(0);
+        if whole.is_empty() {
+            return Ok((counts, 0));
+        }
+        let Some(plan) = self.schedule().plan().filter(|plan| !plan.exclusions.is_empty()) else {
+            let mut firsts = [0; N];
+            for (first, instant) in firsts.iter_mut().zip(instants) {
+                *first = self.first_cycle(instant)?;
             }
-            Some(_) => return self.between(range).try_fold(0, |count, run| run.map(|_| count + 1)),
+            let plan = self.schedule().plan();
+            let skipped = |cycles| plan.map_or(0, |plan| plan.axis.skipped_units(cycles));
+            let mut all_skipped = 0;
+            for ((count, first), next) in counts.iter_mut().zip(firsts).zip(firsts.iter().skip(1)) {
+                let skipped = skipped(first..*next);
+                all_skipped += skipped;
+                *count = next.abs_diff(first) - skipped;
+            }
+            return Ok((counts, all_skipped));
         };
-        Ok(before_start.abs_diff(before_end))
+        let mut skipped = 0;
+        for cycle in self.cycles_around(&whole) {
+            let Some((regular, fate)) = self.cache.fate(plan, self.grid, &self.place, cycle)?
+            else {
+                continue;
+            };
+            let instant = match fate {
+                RunFate::Regular => regular,
+                RunFate::Deferred(instant) => instant,
+                RunFate::Skipped => {
+                    skipped += u64::from(whole.contains(&self.cache.millis(regular)));
+                    continue;
+                }
+            };
+            let instant = self.cache.millis(instant);
+            let behind = instants.partition_point(|bound| *bound <= instant);
+            if let Some(count) = behind.checked_sub(1).and_then(|part| counts.get_mut(part))
+                && whole.contains(&instant)
+            {
+                *count += 1;
+            }
+        }
+        Ok((counts, skipped))
+    }
+
+    /// The first cycle whose run is not before an instant, where each has one.
+    fn first_cycle(&self, millis: i64) -> Result<i64, Exhausted> {
+        match self.schedule().plan() {
+            None => Ok(self.plain_cycles_before(millis)),
+            Some(plan) => self.cycles_before(plan, millis),
+        }
+    }
+
+    /// The run of a cycle; `None` if it is skipped.
+    fn run(&self, plan: &CyclePlan, cycle_index: i64) -> Result<Option<Run>, Exhausted> {
+        let fate = self.cache.fate(plan, self.grid, &self.place, cycle_index)?;
+        Ok(fate.and_then(|(regular, fate)| {
+            let instant = match fate {
+                RunFate::Regular => regular,
+                RunFate::Deferred(instant) => instant,
+                RunFate::Skipped => return None,
+            };
+            let millis = |ticks| self.cache.millis(ticks);
+            let (unix_millis, regular_unix_millis) = (millis(instant), millis(regular));
+            Some(Run { cycle_index, unix_millis, regular_unix_millis })
+        }))
     }
 
     const fn schedule(&self) -> &'a Schedule {
@@ -344,7 +443,7 @@ impl<'a> PlaceRuns<'a> {
     fn cycles_before(&self, plan: &CyclePlan, millis: i64) -> Result<i64, Exhausted> {
         let cycle = self.schedule().cycle_of_millis(millis);
         for cycle in (cycle - BEFORE..=cycle + 1).rev() {
-            let run = self.cache.run(plan, &self.place, cycle)?;
+            let run = self.run(plan, cycle)?;
             if run.is_some_and(|run| run.unix_millis < millis) {
                 return Ok(cycle + 1);
             }

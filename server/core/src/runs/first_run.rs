@@ -1,5 +1,6 @@
 //! Newcomers: the first run of an ID that comes in the middle of a cycle.
 
+use super::catch_up::CatchUp;
 use super::engine::CycleCache;
 use super::starts::StartTimes;
 use super::{Run, smear};
@@ -23,13 +24,18 @@ pub enum NewcomerPolicy {
 /// A newcomer as a caller describes it, not yet checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewcomerSpec {
-    /// When the ID came; not after the instant of the question.
+    /// When the ID came; after the instant of the question by `max_clock_skew` at most.
     pub created_time: Moment,
     /// When it runs first if its time has passed.
     pub policy: NewcomerPolicy,
-    /// `NowSmeared` only: 1 tick to one period.
+    /// `NowSmeared` only: 1 tick to one period; not where the schedule declares kinds.
     pub smear_span: Option<Span>,
+    /// How far the ID may have come after the instant of the question, by a clock that is fast: 0 to
+    /// one period. Default: 60 s, or one period.
+    pub max_clock_skew: Option<Span>,
 }
+
+const DEFAULT_SKEW: Span = Span::from_seconds(60);
 
 /// IDs that came at one instant, checked: what their first runs are asked of.
 ///
@@ -44,6 +50,7 @@ pub struct NewcomerSpec {
 ///     created_time,
 ///     policy: NewcomerPolicy::NowSmeared,
 ///     smear_span: Some(Span::from_seconds(60)),
+///     max_clock_skew: None,
 /// };
 /// let id = Id::text("acme")?;
 /// let first = Newcomer::try_new(&daily, &spec, created_time)?.first_run(&id, &daily.place(&id)?, 0)?;
@@ -59,8 +66,17 @@ pub struct Newcomer<'a> {
     created: i64,
     /// The cycle in which it came.
     cycle_index: i64,
-    /// The span over which to smear, and where in time it lies.
-    smear: Option<(u64, StartTimes)>,
+    /// What places a run that is smeared; `None` if none is.
+    smear: Option<Smear<'a>>,
+}
+
+/// What places a run that is smeared.
+#[derive(Debug, Clone)]
+enum Smear<'a> {
+    /// Over a span, by where in time it lies.
+    Over(StartTimes),
+    /// In a turn of the catch-up clock.
+    InTurns(CatchUp<'a>),
 }
 
 /// The first run of a newcomer.
@@ -77,16 +93,23 @@ impl<'a> Newcomer<'a> {
     /// Checks a description; `from` is the instant that the newcomer has come by.
     ///
     /// # Errors
-    /// When it came after `from` or at the end of time, or the span does not go with the policy or
+    /// When it came after `from` by more than the skew, or at the end of time, or the span does not go with the policy or
     /// is not 1 tick to one period; the field is named as in `NewcomerSpec`.
     pub fn try_new(
         schedule: &'a Schedule,
         spec: &NewcomerSpec,
         from: Moment,
     ) -> Result<Self, Rejection> {
-        let &NewcomerSpec { created_time, policy, smear_span } = spec;
-        if created_time > from {
-            let allowed = format!("must not be after from_time, {from}");
+        let &NewcomerSpec { created_time, policy, smear_span, max_clock_skew } = spec;
+        let longest = Span::from_millis(schedule.shortest_cycle_millis().unsigned_abs());
+        let skew = max_clock_skew.unwrap_or(DEFAULT_SKEW.min(longest));
+        if !(Span::from_seconds(0)..=longest).contains(&skew) {
+            let allowed = format!("must be 0s to {longest}, {}", schedule.shortest_cycle_name());
+            return Err(Rejection::new(Reason::OutOfRange, "max_clock_skew", skew, allowed));
+        }
+        if created_time.nanos_since(from) > skew.nanos() {
+            let allowed =
+                format!("must be at most max_clock_skew, {skew}, after from_time, {from}");
             let reason = Reason::Contradictory;
             return Err(Rejection::new(reason, "created_time", created_time, allowed));
         }
@@ -94,13 +117,23 @@ impl<'a> Newcomer<'a> {
             .check_from(created_time, 1)
             .map_err(|refused| Rejection { field: "created_time".to_owned(), ..refused })?;
         let created = created_time.unix_millis_ceil();
-        let smear = check_span(schedule, policy, smear_span)?;
+        let catch_up = CatchUp::of(schedule)?;
+        let smear = match catch_up {
+            None => check_span(schedule, policy, smear_span)?
+                .map(|span| Smear::Over(StartTimes::new(schedule, created, span))),
+            Some(clock) => {
+                if let Some(span) = smear_span {
+                    return Err(CatchUp::refuse("smear_span", &span));
+                }
+                (policy == NewcomerPolicy::NowSmeared).then_some(Smear::InTurns(clock))
+            }
+        };
         Ok(Self {
             schedule,
             cycles: schedule.cycle_cache(created_time),
             created,
             cycle_index: schedule.cycle_of_millis(created_time.unix_millis_floor()),
-            smear: smear.map(|span| (span, StartTimes::new(schedule, created, span))),
+            smear,
         })
     }
 
@@ -127,11 +160,16 @@ impl<'a> Newcomer<'a> {
         let regular = FirstRun { run: next, regular_unix_millis: deferred_from };
         // One of the cycle before can be deferred to a time that is still to come.
         let has_passed = next.cycle_index > self.cycle_index;
-        let Some((span, starts)) = self.smear.as_ref().filter(|_| has_passed) else {
+        let Some(smear) = self.smear.as_ref().filter(|_| has_passed) else {
             return Ok(Some(regular));
         };
         let hash = piece_hash(self.schedule.smear_hash(id), piece);
-        let start = starts.at(smear::position(hash, 0, 1, *span));
+        let start = match smear {
+            Smear::Over(starts) => starts.at(smear::position(hash, 0, 1, starts.span())),
+            Smear::InTurns(clock) => {
+                clock.late(&self.cycles, place, hash).start(self.created, next.unix_millis)?
+            }
+        };
         let Some(start) = start.filter(|start| *start < next.unix_millis) else {
             return Ok(Some(regular));
         };

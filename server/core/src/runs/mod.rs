@@ -1,6 +1,7 @@
 //! When IDs run: their runs on the clock, the slots around them, and what is due.
 
 mod around;
+mod catch_up;
 mod columns;
 mod due;
 mod engine;
@@ -13,7 +14,9 @@ mod windows;
 
 use core::fmt::Write as _;
 
-use crate::ids::Id;
+use sha2::{Digest, Sha256};
+
+use crate::ids::{Id, hexadecimal};
 use crate::time::Moment;
 
 pub use around::{Runs, check_run_count};
@@ -25,6 +28,22 @@ pub use slots::Slot;
 pub use windows::KeyRanges;
 
 pub(crate) use windows::intersection;
+
+/// The ID of the run that has this key: the first 16 bytes of its SHA-256, as 32 hexadecimal digits in
+/// lower case. Any queue takes it as the ID of a job, and a database as a UUID. Without a key there is
+/// none.
+///
+/// ```
+/// use offbeat_core::runs::run_id;
+///
+/// // printf bank-sync/1/import/7/0/acme | sha256sum | head -c 32
+/// assert_eq!(run_id("bank-sync/1/import/7/0/acme"), "814b461ac4d268538acf557fc4426d97");
+/// ```
+#[must_use]
+pub fn run_id(run_key: &str) -> String {
+    let digest = Sha256::digest(run_key);
+    if run_key.is_empty() { String::new() } else { hexadecimal(digest.split_at(16).0) }
+}
 
 /// One run of an ID: one in each cycle, but for those that exclusions skip, in the order of
 /// the cycles.

@@ -4,7 +4,7 @@
 //! their runs together, are not together in the span.
 
 use crate::ids::{Id, digest};
-use crate::limits::DUE_RUNS;
+use crate::limits::DUE_PAGED_RUNS;
 use crate::placement::Placement;
 use crate::schedule::Schedule;
 
@@ -26,8 +26,8 @@ impl Schedule {
 #[must_use]
 #[expect(clippy::cast_possible_truncation, reason = "less than the span")]
 pub(crate) fn position(hash: u64, index: u64, count: u64, span: u64) -> u64 {
-    debug_assert!(index < count && DUE_RUNS.allows(count.into()), "rows are limited");
+    debug_assert!(index < count && DUE_PAGED_RUNS.allows(count.into()), "rows are limited");
     let share = u128::from(index) << 64 | u128::from(hash);
-    // Below 2^(64 + 17) and 2^39: a product of fewer than 128 bits.
+    // Below 2^(64 + 24) and 2^39: a product of fewer than 128 bits.
     (share * u128::from(span) / (u128::from(count) << 64)) as u64
 }

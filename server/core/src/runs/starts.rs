@@ -6,13 +6,16 @@ use crate::calendar::usable_from;
 use crate::schedule::Schedule;
 
 /// Cycles that are looked for one at which runs may start.
-const REACHED_CYCLES: i64 = 64;
+pub(super) const REACHED_CYCLES: i64 = 64;
 
 /// Where runs may start that are late, or smeared, from an instant on: anywhere, but for what
 /// active windows and exclusions leave.
 #[derive(Debug, Clone)]
 pub(crate) struct StartTimes {
     from: i64,
+    /// Over how many milliseconds runs are smeared: what was asked for, or what may be used of the
+    /// next cycles, if that is less.
+    span: u64,
     usable: Usable,
 }
 
@@ -30,12 +33,19 @@ impl StartTimes {
     /// From `from` on, for a span of so many milliseconds of usable time.
     pub(crate) fn new(schedule: &Schedule, from: i64, span: u64) -> Self {
         let Some(plan) = schedule.plan().filter(|plan| plan.narrows()) else {
-            return Self { from, usable: Usable::All };
+            return Self { from, span, usable: Usable::All };
         };
         let tick_millis = schedule.tick_millis();
         let first = -(-from).div_euclid(tick_millis.cast_signed());
         let ticks = usable_from(plan, first, span / tick_millis + 1, REACHED_CYCLES);
-        Self { from, usable: Usable::Some { ticks, tick_millis } }
+        let length = |span: &Range<i64>| (span.end - span.start).unsigned_abs() * tick_millis;
+        let span = span.min(ticks.iter().map(length).sum());
+        Self { from, span, usable: Usable::Some { ticks, tick_millis } }
+    }
+
+    /// Over how many milliseconds runs are smeared.
+    pub(crate) const fn span(&self) -> u64 {
+        self.span
     }
 
     /// The instant at this position in the span; `None` if nothing may start there, nor soon after.

@@ -126,25 +126,36 @@ impl Schedule {
         let Some(plan) = self.plan() else {
             let (first, second) = self.offsets_running_in(start, end)?;
             let offsets = core::iter::once(first).chain(second);
-            let keys = offsets.map(|ticks| self.keys_at(&ticks, self.active_ticks()));
-            return Ok(keys.map(|(start, end)| start..end).collect());
+            let keys = offsets.flat_map(|ticks| self.keys_at(&ticks, self.active_ticks()));
+            let keys =
+                if self.grid().rotation() == 0 { keys.collect() } else { merged(keys.collect()) };
+            return Ok(keys.into_iter().map(|(start, end)| start..end).collect());
         };
         self.check_window(start, end)?;
         let running = calendar::running_in(plan, self.ticks_from(start), self.ticks_from(end));
-        let keys = running.iter().map(|ActiveTicks { of, ticks }| self.keys_at(ticks, *of));
+        let keys = running.iter().flat_map(|ActiveTicks { of, ticks }| self.keys_at(ticks, *of));
         let keys = merged(keys.filter(|(start, end)| start < end).collect());
         Ok(keys.into_iter().map(|(start, end)| start..end).collect())
     }
 
-    /// The keys that stand at active ticks of a cycle with `of` of them: from the first to behind
-    /// the last.
-    fn keys_at(&self, ticks: &Range<u64>, of: u64) -> (u128, u128) {
-        let bound = |offset| match self.placement() {
+    /// The keys that stand at active ticks of a cycle with `of` of them, each range from the first
+    /// to behind the last.
+    fn keys_at(&self, ticks: &Range<u64>, of: u64) -> impl Iterator<Item = (u128, u128)> + use<'_> {
+        let bound = move |offset| match self.placement() {
             // Doubles in [0, 1] are ordered as their bits.
             Placement::Fraction => smallest_fraction(offset, of).to_bits().into(),
             Placement::Hash { .. } | Placement::Twister { .. } => hash_bound(offset, of),
         };
-        (bound(ticks.start), bound(ticks.end))
+        let (first, second) = self.grid().unrotated(ticks, of);
+        let ranges = core::iter::once(first).chain(second);
+        ranges.map(move |ticks| (bound(ticks.start), bound(ticks.end)))
+    }
+
+    /// The first key that stands at the start of a cycle, where a kind's places begin; 0 without
+    /// kinds.
+    pub(crate) fn first_key(&self) -> u128 {
+        let of = self.active_ticks();
+        self.keys_at(&(0..of), of).map(|(start, _)| start).max().unwrap_or_default()
     }
 
     /// Behind the last key.

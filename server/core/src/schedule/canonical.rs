@@ -30,6 +30,19 @@ pub(super) fn text(schedule: &Schedule) -> String {
     for one in plan.iter().flat_map(|plan| &plan.exclusions) {
         line("exclusion", &one.canonical_text(schedule.tick_millis()));
     }
+    if let Some(kinds) = schedule.kinds() {
+        line("kind_spacing", &kinds.spacing().name());
+        for kind in kinds.as_slice() {
+            match kind.run_time {
+                Some(run_time) => line("kind", &format_args!("{} {run_time}", kind.name)),
+                None => line("kind", &kind.name),
+            }
+        }
+        for (first, second) in kinds.conflicts() {
+            line("kind_conflict", &format_args!("{first} {second}"));
+        }
+        line("catch_up_span", &kinds.catch_up_span());
+    }
     line("placement", &schedule.placement().kind().name());
     if let Placement::Twister { bucket_count, profile } = schedule.placement() {
         line("bucket_count", bucket_count);

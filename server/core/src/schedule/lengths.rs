@@ -1,7 +1,7 @@
 //! How long cycles are, and which one an instant lies in.
 
 use super::Schedule;
-use crate::calendar::{self, CycleShares};
+use crate::calendar::{self, CycleShares, Exclusion, ExclusionPolicy, Times};
 use crate::time::Moment;
 
 impl Schedule {
@@ -72,6 +72,18 @@ impl Schedule {
         (ticks * self.tick_millis()).cast_signed()
     }
 
+    /// From the place of kind 0 to that of this kind, in milliseconds, where cycles are periods.
+    pub(crate) fn rotation_millis(&self) -> i64 {
+        let ticks = u64::from(self.grid.rotation()) * self.slot_ticks();
+        (ticks * self.tick_millis()).cast_signed()
+    }
+
+    /// No cycle is longer by the wall clock, in milliseconds.
+    pub(crate) fn longest_cycle_millis(&self) -> i64 {
+        let ticks = self.plan().map_or(self.active_ticks(), |plan| plan.axis.longest());
+        (ticks * self.tick_millis()).cast_signed()
+    }
+
     /// What that is, in words.
     pub(crate) fn shortest_cycle_name(&self) -> &'static str {
         if self.calendar().is_some() { "one cycle, at its shortest" } else { "one period" }
@@ -88,6 +100,33 @@ impl Schedule {
     #[must_use]
     pub fn has_exclusions(&self) -> bool {
         self.plan().is_some_and(|plan| !plan.exclusions.is_empty())
+    }
+
+    /// Whether clocks of time zones decide: of a calendar, or of recurring exclusions.
+    #[must_use]
+    pub fn follows_zones(&self) -> bool {
+        let recurs = |exclusion: &Exclusion| matches!(exclusion.times, Times::Recurring { .. });
+        self.calendar().is_some()
+            || self.plan().is_some_and(|plan| plan.exclusions.iter().any(recurs))
+    }
+
+    /// Whether exclusions defer runs.
+    pub(crate) fn defers(&self) -> bool {
+        let exclusions = self.plan().map_or(&[][..], |plan| &plan.exclusions);
+        exclusions.iter().any(|exclusion| exclusion.policy == ExclusionPolicy::Defer)
+    }
+
+    /// Whether parts of a cycle are not active.
+    pub(crate) fn has_windows(&self) -> bool {
+        self.plan().is_some_and(|plan| !plan.windows.is_empty())
+    }
+
+    /// Whether cycles start together and the same parts of them are active.
+    pub(crate) fn is_cut_like(&self, other: &Self) -> bool {
+        let plans = self.plan().zip(other.plan());
+        plans.is_some_and(|(one, other)| {
+            one.axis.is_cut_like(&other.axis) && one.windows == other.windows
+        })
     }
 
     /// A field that makes the cycles more than a period.

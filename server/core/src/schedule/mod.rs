@@ -4,11 +4,15 @@ mod canonical;
 mod catalog;
 mod checks;
 mod cycles;
+mod kinds;
 mod lengths;
 mod name;
 mod spec;
+mod turns;
 
 use core::num::NonZeroU64;
+
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
@@ -22,8 +26,11 @@ use crate::rejection::{Reason, Rejection};
 use crate::time::{Moment, Span};
 
 pub use catalog::{Catalog, Meanings};
+pub use kinds::{Kind, KindSpec, Kinds};
 pub use name::ScheduleName;
 pub use spec::{CycleSpec, ScheduleSpec};
+
+pub(crate) use turns::{Turns, share};
 
 /// A checked schedule: every question to it has an answer, or a refusal that
 /// is about the question alone.
@@ -36,6 +43,9 @@ pub struct Schedule {
     /// Where cycles are more than a period.
     plan: Option<Box<CyclePlan>>,
     weight_quantum: Option<u64>,
+    kinds: Option<Arc<Kinds>>,
+    /// The kind whose places these are; without kinds, and of a schedule as a whole, none.
+    kind: Option<u32>,
     named: Option<Named>,
 }
 
@@ -72,15 +82,18 @@ impl Schedule {
         let slot_ticks =
             NonZeroU64::new(shortest / u64::from(slot_count)).unwrap_or(NonZeroU64::MIN); // a divisor of a positive number leaves at least 1
         let (plan, anchor_millis) = (cycles.plan.map(Box::new), cycles.anchor_millis);
-        Ok(Self {
+        let whole = Self {
             grid: Grid::new(slot_count, slot_ticks),
             tick_millis,
             anchor_millis,
             placement,
             plan,
             weight_quantum: checks::weight_quantum(spec.weight_quantum)?,
+            kinds: None,
+            kind: None,
             named: None,
-        })
+        };
+        Ok(Self { kinds: kinds::kinds(spec, &whole)?.map(Arc::new), ..whole })
     }
 
     /// The same schedule, known by name: its run keys begin with `name/version`. Nothing else

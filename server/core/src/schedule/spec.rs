@@ -1,7 +1,9 @@
 //! Schedules as a caller describes them.
 
+use super::KindSpec;
 use crate::calendar::{CalendarSpec, CycleWindow, ExclusionSpec};
 use crate::placement::{PlacementKind, Profile};
+use crate::reciprocal::Spacing;
 use crate::time::{Moment, Span};
 
 /// A schedule as a caller describes it, not yet checked. `None` means the default.
@@ -31,6 +33,17 @@ pub struct ScheduleSpec {
     pub active_windows: Vec<CycleWindow>,
     /// Times at which nothing may start. Default: none.
     pub exclusions: Vec<ExclusionSpec>,
+    /// The kinds of job that must not meet. Default: none, and any name of a kind is a label.
+    pub kinds: Vec<KindSpec>,
+    /// How the kinds are spread over the cycle; with kinds alone. Default: evenly.
+    pub kind_spacing: Spacing,
+    /// Which pairs of kinds must not meet, by name; without run times, evenly spaced. Default: any
+    /// two.
+    pub kind_conflicts: Vec<(String, String)>,
+    /// Over how much of a cycle's usable time late runs are spread: at most the 2k-th part of it
+    /// for k kinds, and long enough to keep them apart; with kinds alone. Default: an eighth, less
+    /// with more than four kinds, or as much as run times need.
+    pub catch_up_span: Option<Span>,
 }
 
 /// The repeating whole of a schedule.
@@ -66,6 +79,10 @@ impl ScheduleSpec {
             weight_quantum: None,
             active_windows: Vec::new(),
             exclusions: Vec::new(),
+            kinds: Vec::new(),
+            kind_spacing: Spacing::Even,
+            kind_conflicts: Vec::new(),
+            catch_up_span: None,
         }
     }
 }

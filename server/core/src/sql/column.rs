@@ -124,6 +124,8 @@ pub struct ColumnSpec {
     pub parameter_style: ParameterStyle,
     /// The number of the first placeholder (`Dollar` and `Named` only). Default: 1.
     pub first_parameter_number: Option<i32>,
+    /// The column of the time zones that rows live in; empty if there is none.
+    pub time_zone_name: String,
 }
 
 impl ColumnSpec {
@@ -132,7 +134,8 @@ impl ColumnSpec {
         check_name("schema", &self.schema, true)?;
         check_name("table", &self.table, false)?;
         check_name("name", &self.name, false)?;
-        check_name("table_alias", &self.table_alias, true)
+        check_name("table_alias", &self.table_alias, true)?;
+        check_name("time_zone_name", &self.time_zone_name, true)
     }
 
     /// The number of the first placeholder.

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use crate::limits::PREDICATE_BYTES;
+use crate::limits::{PREDICATE_BYTES, PREDICATE_ZONES};
 use crate::placement::{PlacementKind, hash_bound, smallest_fraction};
 use crate::rejection::{Reason, Rejection};
 use crate::runs::{KeyRanges, Slot};
@@ -34,6 +34,7 @@ use crate::time::Moment;
 ///     table_alias: String::new(),
 ///     parameter_style: ParameterStyle::Dollar,
 ///     first_parameter_number: None,
+///     time_zone_name: String::new(),
 /// };
 /// let second_slot = Membership::try_new(&schedule, &column)?.slot(1, 0);
 /// assert_eq!(second_slot.sql, r#"("share" >= $1)"#);
@@ -49,6 +50,8 @@ pub struct Membership<'a> {
     index: Index,
     style: ParameterStyle,
     first_number: i32,
+    /// The column of time zones.
+    time_zone: String,
 }
 
 impl<'a> Membership<'a> {
@@ -78,6 +81,10 @@ impl<'a> Membership<'a> {
             index,
             style: *parameter_style,
             first_number,
+            time_zone: match column.time_zone_name.as_str() {
+                "" => String::new(),
+                name => qualified(name),
+            },
         })
     }
 
@@ -91,7 +98,7 @@ impl<'a> Membership<'a> {
     /// Which rows belong to a slot in a cycle. Slots from `slot_count` on have none.
     #[must_use]
     pub fn slot(&self, slot: u32, cycle_index: i64) -> Predicate {
-        let slot = u64::from(slot);
+        let slot = u64::from(self.schedule.grid().unrotated_slot(slot));
         let range = match self.kind {
             KeyKind::BucketDigits(count) => {
                 let buckets = self.buckets(slot, count);
@@ -151,15 +158,70 @@ impl<'a> Membership<'a> {
             let field = "schedule.spec.placement";
             return Err(Rejection::new(Reason::Contradictory, field, "TWISTER", allowed));
         }
-        let bounds = match self.schedule.keys_running_in(start, end)? {
+        Ok(self.predicate(self.bounds_in(self.schedule, start, end)?))
+    }
+
+    /// Which rows run in [`start`, `end`) that live in one of these zones, by the names that the rows
+    /// have, each with the schedule there.
+    ///
+    /// # Errors
+    /// As [`window`](Self::window); when there are too many zones or none, naming `time_zones`; or when
+    /// no column of zones is named, naming `sql_column.time_zone_name`.
+    pub fn window_in_zones(
+        &self,
+        zones: &[(&str, Schedule)],
+        start: Moment,
+        end: Moment,
+    ) -> Result<Predicate, Rejection> {
+        if self.time_zone.is_empty() {
+            let (field, allowed) = ("sql_column.time_zone_name", "must be set with time_zones");
+            return Err(Rejection::new(Reason::FieldMissing, field, "nothing", allowed));
+        }
+        if !PREDICATE_ZONES.allows(zones.len() as i128) {
+            let value = format_args!("{} zones", zones.len());
+            let allowed = format!("must be {PREDICATE_ZONES}");
+            return Err(Rejection::new(Reason::OutOfRange, "time_zones", value, allowed));
+        }
+        let mut binder = Binder::new(self.dialect, self.style, self.first_number);
+        let column = binder.text(&self.time_zone);
+        let mut conditions = Vec::with_capacity(zones.len());
+        for (name, schedule) in zones {
+            let bounds = self.bounds_in(schedule, start, end)?;
+            if bounds.is_empty() {
+                continue;
+            }
+            let zone = format!("{column} = {}", binder.bind(Value::Text((*name).to_owned())));
+            let within = self.conditions(&mut binder, bounds.into_iter());
+            conditions.push(format!("({zone} AND {within})"));
+        }
+        let sql = match conditions.as_slice() {
+            [] => "(1 = 0)".to_owned(),
+            [only] => only.clone(),
+            several => format!("({})", several.join(" OR ")),
+        };
+        if sql.len() > PREDICATE_BYTES.max_size() {
+            let value = format_args!("{} zones", zones.len());
+            let allowed = format!("must make a predicate of {PREDICATE_BYTES}: take fewer");
+            return Err(Rejection::new(Reason::OutOfRange, "time_zones", value, allowed));
+        }
+        Ok(Predicate { sql, parameters: binder.into_parameters() })
+    }
+
+    /// The bounds of the keys that run in a window.
+    fn bounds_in(
+        &self,
+        schedule: &Schedule,
+        start: Moment,
+        end: Moment,
+    ) -> Result<Vec<(Value, Option<Value>)>, Rejection> {
+        Ok(match schedule.keys_running_in(start, end)? {
             KeyRanges::Hashes(ranges) => {
                 let bounds =
                     |range: &Range<u128>| self.text_bounds(range.start, range.end, 1 << 64);
                 ranges.iter().map(bounds).collect()
             }
             KeyRanges::Fractions(ranges) => ranges.iter().map(fraction_bounds).collect(),
-        };
-        Ok(self.predicate(bounds))
+        })
     }
 
     /// The buckets of a slot, from the smallest b with ⌊b·n / bucket count⌋ ≥ slot.
@@ -202,6 +264,16 @@ impl<'a> Membership<'a> {
     /// The rows between the bounds of one of the ranges; one without an upper bound is open.
     fn within(&self, ranges: impl Iterator<Item = (Value, Option<Value>)>) -> Predicate {
         let mut binder = Binder::new(self.dialect, self.style, self.first_number);
+        let sql = self.conditions(&mut binder, ranges);
+        Predicate { sql, parameters: binder.into_parameters() }
+    }
+
+    /// The same as a condition among others.
+    fn conditions(
+        &self,
+        binder: &mut Binder,
+        ranges: impl Iterator<Item = (Value, Option<Value>)>,
+    ) -> String {
         let compared = binder.text(&self.compared);
         let mut condition = |(low, high): (Value, Option<Value>)| {
             let low = format!("{compared} >= {}", binder.bind(low));
@@ -211,12 +283,11 @@ impl<'a> Membership<'a> {
             }
         };
         let mut conditions: Vec<String> = ranges.map(&mut condition).collect();
-        let sql = match (conditions.pop(), conditions.is_empty()) {
+        match (conditions.pop(), conditions.is_empty()) {
             (None, _) => "(1 = 0)".to_owned(),
             (Some(only), true) => format!("({only})"),
             (Some(last), false) => format!("(({}) OR ({last}))", conditions.join(") OR (")),
-        };
-        Predicate { sql, parameters: binder.into_parameters() }
+        }
     }
 
     /// Bounds as hexadecimal digits; open at the end of `all`.

@@ -22,28 +22,33 @@ pub(super) fn assign(
         kind,
         weight,
         newcomer,
+        time_zone,
     } = request;
-    let schedule = convert::schedule(schedule, catalog)?;
+    let whole = convert::schedule_of_kind(schedule, &kind, catalog)?;
+    // Run keys and the fingerprint are those of the schedule, wherever the ID lives.
+    let moved = Some(time_zone).filter(|zone| !zone.is_empty());
+    let moved = moved.map(|zone| whole.in_zone(&zone)).transpose()?;
+    let schedule = moved.as_ref().unwrap_or(&whole);
     let id = convert::required("id", id, "it must be set")?;
     let id = convert::id(&id)?;
     let run_count = check_run_count(next_run_count.unwrap_or(1).into())?;
     let from = convert::moment_or_now("from_time", from_time, now)?;
     let runs = schedule.runs_from(from, run_count)?;
-    let prefix = convert::run_key_prefix(&schedule, &kind)?;
+    let prefix = convert::run_key_prefix(&whole, &kind)?;
     let place = schedule.place(&id).map_err(|rejection| rejection.under("id"))?;
-    let pieces = pieces(&schedule, weight, run_count)?;
+    let pieces = pieces(schedule, weight, run_count)?;
     let newcomer = newcomer
-        .map(|newcomer| newcomer_of(&schedule, newcomer, from))
+        .map(|newcomer| newcomer_of(schedule, newcomer, from))
         .transpose()
         .map_err(|rejection| rejection.under("newcomer"))?;
-    let asked = Asked { schedule: &schedule, id, run_count, runs, prefix, newcomer };
+    let asked = Asked { schedule, id, run_count, runs, prefix, newcomer };
     let further_pieces =
         (1..pieces).map(|piece| asked.piece(&place, piece)).collect::<Result<_, _>>()?;
     let proto::Piece {
         slot_index, slot_offset, cycle_offset, last_run, next_runs, first_run, ..
     } = asked.piece(&place, 0)?;
     Ok(proto::AssignSlotResponse {
-        identity: Some(convert::identity(&schedule)),
+        identity: Some(convert::identity(&whole)),
         slot_index,
         slot_offset,
         cycle_offset,
@@ -120,7 +125,7 @@ fn newcomer_of(
     from: Moment,
 ) -> Result<Newcomer<'_>, Rejection> {
     use proto::NewcomerPolicy as Wire;
-    let proto::Newcomer { created_time, policy, smear_span } = message;
+    let proto::Newcomer { created_time, policy, smear_span, max_clock_skew } = message;
     let created = convert::required("created_time", created_time, "it must be set")?;
     let policy = match Wire::try_from(policy) {
         Ok(Wire::Unspecified | Wire::NextCycle) => NewcomerPolicy::NextCycle,
@@ -134,6 +139,7 @@ fn newcomer_of(
         created_time: convert::moment("created_time", created)?,
         policy,
         smear_span: convert::optional_span("smear_span", smear_span)?,
+        max_clock_skew: convert::optional_span("max_clock_skew", max_clock_skew)?,
     };
     Newcomer::try_new(schedule, &spec, from)
 }

@@ -23,7 +23,7 @@ pub(super) async fn audit(
     permit: Option<Permit>,
 ) -> Result<proto::AuditIdsResponse, Status> {
     let refused = status::refused;
-    let column = convert::checked_column(request.ids.take()).map_err(refused)?;
+    let column = convert::column_of_one_zone(request.ids.take()).map_err(refused)?;
     let decided =
         offload(true, permit.clone(), move || decide(request, &column, now, &catalog)).await?;
     let answer = decided.map_err(refused)?;

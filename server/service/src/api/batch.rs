@@ -6,7 +6,7 @@ use offbeat_core::runs::Wanted;
 use offbeat_core::{Catalog, Moment, Rejection, Schedule};
 use tonic::Status;
 
-use super::columns;
+use super::columns::{self, AllRuns};
 use super::convert::{self, Column};
 use super::weights::Pieces;
 use crate::work::{Permit, offload};
@@ -40,14 +40,27 @@ pub(super) struct Opening {
 }
 
 impl Batch {
-    pub(super) fn try_new(
+    /// Checks what a message says of all IDs; off the event loop, if the schedule takes long to check.
+    pub(super) async fn open(
+        opening: Opening,
+        now: fn() -> Moment,
+        catalog: Arc<Catalog>,
+        permit: Option<Permit>,
+    ) -> Result<Self, Status> {
+        let long = convert::takes_long(opening.schedule.as_ref());
+        let held = permit.clone();
+        let opened = offload(long, held, move || Self::try_new(opening, now, &catalog, permit));
+        opened.await?.map_err(status::refused)
+    }
+
+    fn try_new(
         opening: Opening,
         now: fn() -> Moment,
         catalog: &Catalog,
         permit: Option<Permit>,
     ) -> Result<Self, Rejection> {
         let Opening { schedule, from_time, kind, read_mask } = opening;
-        let schedule = convert::schedule(schedule, catalog)?;
+        let schedule = convert::schedule_of_kind(schedule, &kind, catalog)?;
         let from = convert::moment_or_now("from_time", from_time, now)?;
         schedule.check_from(from, 1)?;
         let run_key_prefix = convert::run_key_prefix(&schedule, &kind)?;
@@ -77,7 +90,8 @@ impl Batch {
         {
             return Err(status::no_room());
         }
-        let (batch, long) = (self.clone(), rows > INLINE_IDS || self.schedule.has_exclusions());
+        let long = rows > INLINE_IDS || self.schedule.has_exclusions() || !column.zones.is_empty();
+        let batch = self.clone();
         let decided =
             offload(long, self.permit.clone(), move || batch.decide(&column, &pieces, first_index));
         Ok((count, decided.await?.map_err(refused)?))
@@ -89,7 +103,10 @@ impl Batch {
         pieces: &Pieces,
         first_index: i64,
     ) -> Result<proto::SlotAssignments, Rejection> {
-        let runs = self.schedule.runs_from(self.from, 1)?;
+        let zones = column.zones.schedules(&self.schedule)?;
+        let zoned = zones.iter().map(|schedule| schedule.runs_from(self.from, 1));
+        let zoned = zoned.collect::<Result<Vec<_>, _>>()?;
+        let runs = AllRuns { own: self.schedule.runs_from(self.from, 1)?, zoned };
         let prefix = self.run_key_prefix.clone();
         let (schedule, wanted) = (&self.schedule, self.wanted);
         Ok(columns::assign(schedule, &runs, prefix, column, pieces, first_index, wanted)?)

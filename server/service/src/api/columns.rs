@@ -6,7 +6,7 @@ use offbeat_core::runs::Runs;
 use offbeat_core::runs::{AssignmentColumns, PackedIds, Wanted};
 use offbeat_core::{Exhausted, Id, Place, Reason, Rejection, Run, Schedule};
 
-use super::convert::{self, Column};
+use super::convert::{self, Column, Ids, ZoneColumn};
 use super::weights::Pieces;
 use crate::limits::MASK_PATHS;
 use offbeat_proto as proto;
@@ -17,7 +17,33 @@ pub(super) const REFUSED: i64 = -1;
 const UUID_BYTES: usize = 16;
 
 impl Column {
-    fn name(&self) -> &'static str {
+    /// How many IDs the column holds.
+    pub(super) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Refuses a column that is itself wrong.
+    pub(super) fn check(&self) -> Result<(), Rejection> {
+        self.ids.check()
+    }
+
+    /// Where the IDs stand, in order; that is the same in every zone.
+    pub(super) fn place_all(
+        &self,
+        schedule: &Schedule,
+        each: &mut dyn FnMut(Result<Place, Rejection>),
+    ) {
+        self.ids.place_all(schedule, each);
+    }
+
+    /// The ID in `row`, once more.
+    pub(super) fn id(&self, row: usize) -> Result<Id<'_>, Rejection> {
+        self.ids.id(row)
+    }
+}
+
+impl Ids {
+    pub(super) fn name(&self) -> &'static str {
         match self {
             Self::UuidBytes(_) => "uuid_bytes",
             Self::Uuids(_) => "uuids",
@@ -39,7 +65,7 @@ impl Column {
     }
 
     /// The IDs, if they are end to end and all of one size.
-    fn packed(&self) -> Option<PackedIds<'_>> {
+    pub(super) fn packed(&self) -> Option<PackedIds<'_>> {
         match self {
             Self::UuidBytes(bytes) => Some(PackedIds::Uuids(bytes.as_chunks().0)),
             Self::Integers(integers) => Some(PackedIds::Integers(integers)),
@@ -145,10 +171,16 @@ pub(super) fn wanted(mask: Option<prost_types::FieldMask>) -> Result<Wanted, Rej
     Ok(wanted)
 }
 
+/// The runs around an instant by the schedule's own clock, and by that of each other zone.
+pub(super) struct AllRuns<'a> {
+    pub(super) own: Runs<'a>,
+    pub(super) zoned: Vec<Runs<'a>>,
+}
+
 /// Assigns the IDs of `column`, of which the first has index `first_index` for its caller.
 pub(super) fn assign(
     schedule: &Schedule,
-    runs: &Runs<'_>,
+    runs: &AllRuns<'_>,
     run_key_prefix: String,
     column: &Column,
     pieces: &Pieces,
@@ -156,8 +188,8 @@ pub(super) fn assign(
     wanted: Wanted,
 ) -> Result<proto::SlotAssignments, Exhausted> {
     if !pieces.are_by_weight()
-        && let Some(packed) = column.packed()
-        && let Some(decider) = runs.decider(wanted)
+        && let Some(packed) = column.ids.packed()
+        && let Some(decider) = runs.own.decider(wanted)
     {
         return Ok(of_columns(schedule, run_key_prefix, decider.assign(packed)));
     }
@@ -177,7 +209,8 @@ pub(super) fn assign(
     };
     let errors = IdErrors::new(column, first_index);
     let held = Vec::new();
-    let mut answer = Answer { columns, errors, schedule, runs, pieces, row: 0, held };
+    let zones = &column.zones;
+    let mut answer = Answer { columns, errors, schedule, runs, zones, pieces, row: 0, held };
     column.place_all(schedule, &mut |place| answer.take(place));
     answer.release()?;
     answer.columns.errors = answer.errors.into_vec();
@@ -230,7 +263,8 @@ struct Answer<'a> {
     columns: proto::SlotAssignments,
     errors: IdErrors<'a>,
     schedule: &'a Schedule,
-    runs: &'a Runs<'a>,
+    runs: &'a AllRuns<'a>,
+    zones: &'a ZoneColumn,
     pieces: &'a Pieces,
     row: usize,
     /// What waits for the others, by row and piece: runs that exclusions may skip for long are
@@ -253,25 +287,34 @@ impl Answer<'_> {
     }
 
     fn take_piece(&mut self, row: usize, piece: u32, place: Result<Place, Rejection>) {
-        if !self.runs.is_plain() {
+        if !self.runs.own.is_plain() {
             return self.held.push((row, piece, place));
         }
         let assigned = place.and_then(|place| {
-            let next = self.runs.next_run(&place)?.ok_or_else(no_run)?;
+            let next = self.runs.own.next_run(&place)?.ok_or_else(no_run)?;
             Ok((place, next))
         });
         self.push(row, piece, assigned);
     }
 
-    /// Answers what waits.
+    /// Answers what waits: zone by zone, as each has cycles of its own.
     fn release(&mut self) -> Result<(), Exhausted> {
         let held = std::mem::take(&mut self.held);
-        let places: Vec<Place> =
-            held.iter().filter_map(|(_, _, place)| place.as_ref().ok()).copied().collect();
-        let mut runs = self.runs.next_run_of_each(&places)?.into_iter();
-        for (row, piece, place) in held {
+        let mut found: Vec<Option<Run>> = vec![None; held.len()];
+        let zoned = self.runs.zoned.iter().enumerate().map(|(zone, runs)| (Some(zone), runs));
+        for (zone, runs) in core::iter::once((None, &self.runs.own)).chain(zoned) {
+            let there = held.iter().zip(&mut found);
+            let (places, slots): (Vec<Place>, Vec<&mut Option<Run>>) = there
+                .filter(|((row, ..), _)| self.zones.of(*row) == zone)
+                .filter_map(|((_, _, place), found)| Some((*place.as_ref().ok()?, found)))
+                .unzip();
+            for (slot, run) in slots.into_iter().zip(runs.next_run_of_each(&places)?) {
+                *slot = run;
+            }
+        }
+        for ((row, piece, place), run) in held.into_iter().zip(found) {
             let assigned = place.and_then(|place| {
-                let next = runs.next().flatten().ok_or_else(no_run)?;
+                let next = run.ok_or_else(no_run)?;
                 Ok((self.schedule.place_in(&place, next.cycle_index), next))
             });
             self.push(row, piece, assigned);
@@ -326,7 +369,7 @@ impl<'a> IdErrors<'a> {
 
     /// The ID in `row` was refused.
     pub(super) fn push(&mut self, row: usize, rejection: Rejection) {
-        let rejection = rejection.under(&format!("ids.{}[{row}]", self.column.name()));
+        let rejection = rejection.under(&format!("ids.{}[{row}]", self.column.ids.name()));
         let Rejection { reason, field, value, allowed } = rejection;
         let details = self.errors.len() < DETAILED_ERRORS.max_size();
         let shown = |text: String| if details { text } else { String::new() };

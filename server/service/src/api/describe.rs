@@ -34,5 +34,7 @@ pub(super) fn describe(
         active_duration: Some(convert::duration(schedule.span(shares.active_ticks))),
         skipped_share: shares.skipped(),
         deferred_share: shares.deferred(),
+        kinds: convert::described_kinds(&schedule),
+        period: Some(convert::duration(schedule.period())),
     })
 }

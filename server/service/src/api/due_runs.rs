@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use offbeat_core::limits::DEFAULT_DUE_RUNS;
 use offbeat_core::runs::{Due, DueRuns, DueSpec, MissedRunPolicy};
 use offbeat_core::{Catalog, Moment, Reason, Rejection};
 use tonic::Status;
 
 use super::columns::IdErrors;
 use super::convert::{self, Column};
+use super::pages::Page;
 use super::weights::{Pieces, check_count};
 use crate::work::{Permit, offload};
 use offbeat_proto as proto;
@@ -26,10 +28,13 @@ pub(super) async fn list(
 ) -> Result<proto::ListDueRunsResponse, Status> {
     let refused = status::refused;
     let column = convert::checked_column(request.ids.take()).map_err(refused)?;
+    let page = Page::of(&mut request, column.len()).map_err(refused)?;
     let searched = convert::has_exclusions(request.schedule.as_ref(), &catalog);
-    let long = column.len() > INLINE_IDS || !request.weights.is_empty() || searched;
-    let decided =
-        offload(long, permit.clone(), move || decide(request, &column, now, &catalog)).await?;
+    let many = column.len() > INLINE_IDS || page.first_row > 0 || !column.zones.is_empty();
+    let searched = searched || convert::takes_long(request.schedule.as_ref());
+    let long = many || !request.weights.is_empty() || searched;
+    let decide = move || decide(request, &column, page, now, &catalog);
+    let decided = offload(long, permit.clone(), decide).await?;
     let answer = decided.map_err(refused)?;
     let rows = answer.runs.as_ref().map_or(0, |runs| runs.cycle_indexes.len());
     match permit {
@@ -39,11 +44,13 @@ pub(super) async fn list(
 }
 
 fn decide(
-    request: proto::ListDueRunsRequest,
+    mut request: proto::ListDueRunsRequest,
     column: &Column,
+    page: Page,
     now: fn() -> Moment,
     catalog: &Catalog,
 ) -> Result<proto::ListDueRunsResponse, Rejection> {
+    let now_time = page.now(request.now_time.take(), now)?;
     let proto::ListDueRunsRequest {
         schedule,
         ids: _, // the column
@@ -51,34 +58,45 @@ fn decide(
         kind,
         watermark,
         watermark_unix_millis,
-        now_time,
+        now_time: _, // of the page
         missed_run_policy,
         on_time_tolerance,
         catch_up_horizon,
         smear_span,
         max_clock_skew,
+        look_ahead,
+        min_gap,
+        page_size,
+        page_token: _, // read before
     } = request;
-    let schedule = convert::schedule(schedule, catalog)?;
+    let schedule = convert::schedule_of_kind(schedule, &kind, catalog)?;
     let spec = DueSpec {
-        now_time: convert::moment_or_now("now_time", now_time, now)?,
+        now_time,
         missed_run_policy: policy(missed_run_policy)?,
         on_time_tolerance: convert::optional_span("on_time_tolerance", on_time_tolerance)?,
         catch_up_horizon: convert::optional_span("catch_up_horizon", catch_up_horizon)?,
         smear_span: convert::optional_span("smear_span", smear_span)?,
         max_clock_skew: convert::optional_span("max_clock_skew", max_clock_skew)?,
+        look_ahead: convert::optional_span("look_ahead", look_ahead)?,
+        min_gap: convert::optional_span("min_gap", min_gap)?,
     };
     let due = Due::try_new(&schedule, &spec)?;
+    let zones = column.zones.schedules(&schedule)?;
+    let zoned = zones.iter().map(|schedule| Due::try_new(schedule, &spec));
+    let zoned = zoned.collect::<Result<Vec<_>, _>>()?;
     let watermarks = Watermarks::try_new(&due, watermark, &watermark_unix_millis, column.len())?;
     let pieces = Pieces::try_new(&schedule, &weights, column.len())?;
     let run_key_prefix = convert::run_key_prefix(&schedule, &kind)?;
     let mut errors = IdErrors::new(column, 0);
-    let mut rows = DueRuns::default();
+    let page_size = page_size.map_or(DEFAULT_DUE_RUNS, i64::from);
+    let mut rows = DueRuns::page(page.first_row, page_size)?;
     let mut row = 0;
     column.place_all(&schedule, &mut |place| {
         match place.and_then(|place| Ok((column.id(row)?, place))) {
             Ok((id, place)) => {
                 let index = u32::try_from(row).unwrap_or(u32::MAX); // of a batch
                 let watermark = watermarks.of(row);
+                let due = column.zones.of(row).and_then(|zone| zoned.get(zone)).unwrap_or(&due);
                 for piece in 0..pieces.of(row) {
                     let place = schedule.piece(&place, piece);
                     due.add(&mut rows, (index, piece), &id, &place, watermark);
@@ -88,15 +106,27 @@ fn decide(
         }
         row += 1;
     });
-    let rows = rows.within_limit()?;
+    let rows = rows.complete()?;
+    if let Some(next_row) = rows.next_row() {
+        return Ok(proto::ListDueRunsResponse {
+            identity: Some(convert::identity(&schedule)),
+            runs: Some(due_runs(rows, run_key_prefix, errors)),
+            next_page_token: page.next(now_time, next_row).into(),
+            ..Default::default()
+        });
+    }
     let next_watermark = due.next_watermark(watermarks.shared());
     let wide = |count: u128| i64::try_from(count).unwrap_or(i64::MAX);
     Ok(proto::ListDueRunsResponse {
         identity: Some(convert::identity(&schedule)),
         late_run_count: wide(rows.late),
         dropped_run_count: wide(rows.dropped),
+        superseded_run_count: wide(rows.superseded),
+        skipped_run_count: wide(rows.skipped),
+        next_due_time: rows.next_due.and_then(Moment::from_unix_millis).map(convert::timestamp),
         runs: Some(due_runs(rows, run_key_prefix, errors)),
         next_watermark: Moment::from_unix_millis(next_watermark).map(convert::timestamp),
+        next_page_token: Vec::new().into(),
     })
 }
 

@@ -24,7 +24,8 @@ pub(super) async fn plan(
 ) -> Result<proto::PlanMigrationResponse, Status> {
     let refused = status::refused;
     let ids = request.ids.take();
-    let column = ids.map(|ids| convert::checked_column(Some(ids))).transpose().map_err(refused)?;
+    let column =
+        ids.map(|ids| convert::column_of_one_zone(Some(ids))).transpose().map_err(refused)?;
     let rows = column.as_ref().map_or(0, Column::len);
     if let Some(permit) = &permit
         && !permit.take_answer(rows * ROW_BYTES)
@@ -52,13 +53,16 @@ fn decide(
         kind,
         sql_column,
     } = request;
-    let old = convert::schedule_at("old_schedule", old_schedule, catalog)?;
-    let new = convert::schedule_at("new_schedule", new_schedule, catalog)?;
+    let of_kind =
+        |field, schedule| convert::of_kind(convert::schedule_at(field, schedule, catalog)?, &kind);
+    let old = of_kind("old_schedule", old_schedule)?;
+    let new = of_kind("new_schedule", new_schedule)?;
     let cutover = match cutover_time {
         Some(time) => convert::moment("cutover_time", time)?,
         None => next_cycle(&old, now())?,
     };
     let min_gap = convert::optional_span("min_gap", min_gap)?;
+    convert::without_zones(sql_column.as_ref())?;
     let migration = Migration::try_new(&old, &new, cutover, min_gap)?;
     let prefixes = [convert::run_key_prefix(&old, &kind)?, convert::run_key_prefix(&new, &kind)?];
     let (steps, indexes) = match sql_column {

@@ -3,12 +3,14 @@
 use std::pin::Pin;
 
 use futures_util::Stream;
+use offbeat_core::limits::PREDICATE_ZONES;
 use offbeat_core::{Catalog, Moment, Rejection};
 use prost::Message;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::assign::assign;
 use super::batch::{Batch, Opening};
+use super::comparison::compared;
 use super::convert;
 use super::describe::describe;
 use super::stream;
@@ -38,8 +40,6 @@ impl SlotHandlers {
 
 /// More runs are computed off the event loop.
 const INLINE_RUNS: i32 = 50;
-/// The schedules of more kinds are compared off the event loop.
-const INLINE_KINDS: usize = 16;
 
 type Answer<T> = Result<Response<T>, Status>;
 
@@ -107,7 +107,8 @@ impl SlotService for SlotHandlers {
         let many = asked.next_run_count.is_some_and(|count| count > INLINE_RUNS);
         let catalog = self.schedules.snapshot();
         let searched = convert::has_exclusions(asked.schedule.as_ref(), &catalog);
-        let long = many || asked.weight.is_some() || searched;
+        let checked = convert::takes_long(asked.schedule.as_ref());
+        let long = many || asked.weight.is_some() || searched || checked;
         let permit: Option<Permit> = request.extensions().get().cloned();
         let (request, now, held) = (request.into_inner(), self.now, permit.clone());
         let answered = move || large_answer(assign(request, now, &catalog), permit.as_ref());
@@ -123,7 +124,7 @@ impl SlotService for SlotHandlers {
             request.into_inner();
         let catalog = self.schedules.snapshot();
         let opening = Opening { schedule, from_time, kind, read_mask };
-        let batch = Batch::try_new(opening, self.now, &catalog, permit).map_err(status::refused)?;
+        let batch = Batch::open(opening, self.now, catalog, permit).await?;
         let identity = Some(batch.identity());
         let (_, assignments) = batch.assign(ids, weights, 0).await?;
         Ok(Response::new(proto::AssignSlotsResponse { identity, assignments: Some(assignments) }))
@@ -148,10 +149,18 @@ impl SlotService for SlotHandlers {
     ) -> Answer<proto::GetReciprocalSlotsResponse> {
         let permit = request.extensions().get().cloned();
         let (request, catalog) = (request.into_inner(), self.schedules.snapshot());
-        // A search, or up to 1,000 schedules to compare.
-        let long = !request.conflicts.is_empty() || request.kind_schedules.len() > INLINE_KINDS;
+        // A search, or the changes of the clocks of many years.
         let decide = move || convert::reciprocals(request, &catalog);
-        answer(offload(long, permit, decide).await?)
+        answer(offload(true, permit, decide).await?)
+    }
+
+    async fn compare_schedules(
+        &self,
+        request: Request<proto::CompareSchedulesRequest>,
+    ) -> Answer<proto::CompareSchedulesResponse> {
+        let permit = request.extensions().get().cloned();
+        let (request, catalog) = (request.into_inner(), self.schedules.snapshot());
+        answer(offload(true, permit, move || compared(request, &catalog)).await?)
     }
 
     async fn list_due_runs(
@@ -195,8 +204,13 @@ fn list(
     catalog: &Catalog,
     permit: Option<&Permit>,
 ) -> Result<Option<proto::ListSlotsResponse>, Rejection> {
-    let proto::ListSlotsRequest { schedule, start_time, end_time, sql_column } = request;
-    let schedule = convert::schedule(schedule, catalog)?;
+    let proto::ListSlotsRequest { schedule, start_time, end_time, sql_column, kind } = request;
+    convert::without_zones(sql_column.as_ref())?;
+    // Slots are those of all kinds; rows are those of one.
+    let schedule = match sql_column {
+        None if kind.is_empty() => convert::schedule(schedule, catalog)?,
+        _ => convert::schedule_of_kind(schedule, &kind, catalog)?,
+    };
     let members = sql_column.map(|column| convert::membership(&schedule, column)).transpose()?;
     let start = convert::moment_or_now("start_time", start_time, now)?;
     let slots = match end_time {
@@ -226,12 +240,29 @@ fn window(
     now: fn() -> Moment,
     catalog: &Catalog,
 ) -> Result<proto::GetWindowPredicateResponse, Rejection> {
-    let proto::GetWindowPredicateRequest { schedule, start_time, end_time, sql_column } = request;
-    let schedule = convert::schedule(schedule, catalog)?;
+    let proto::GetWindowPredicateRequest {
+        schedule,
+        start_time,
+        end_time,
+        sql_column,
+        kind,
+        time_zones,
+    } = request;
+    let schedule = convert::schedule_of_kind(schedule, &kind, catalog)?;
+    if time_zones.is_empty() {
+        convert::without_zones(sql_column.as_ref())?;
+    }
     let members = convert::required_membership(&schedule, sql_column)?;
     let start = convert::moment_or_now("start_time", start_time, now)?;
     let end = convert::required("end_time", end_time, "must be at most a period after start_time")?;
-    let predicate = members.window(start, convert::moment("end_time", end)?)?;
+    let end = convert::moment("end_time", end)?;
+    let predicate = if time_zones.is_empty() {
+        members.window(start, end)?
+    } else {
+        let zones = convert::zones("time_zones", &schedule, &time_zones, PREDICATE_ZONES)?;
+        let named: Vec<_> = time_zones.iter().map(String::as_str).zip(zones).collect();
+        members.window_in_zones(&named, start, end)?
+    };
     Ok(proto::GetWindowPredicateResponse {
         identity: Some(convert::identity(&schedule)),
         predicate: Some(convert::predicate(predicate)),

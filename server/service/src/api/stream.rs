@@ -51,7 +51,7 @@ impl Conversation {
                 permit.release_request();
             }
             let first = self.batch.is_none();
-            let (ids, weights) = self.open_or_go_on(request).map_err(status::refused)?;
+            let (ids, weights) = self.open_or_go_on(request).await?;
             let Some(batch) = &self.batch else { continue };
             if first && ids.is_none() && weights.is_empty() {
                 continue; // the schedule alone
@@ -73,10 +73,10 @@ impl Conversation {
     }
 
     /// Takes what the first message says of all, or refuses it in a later one.
-    fn open_or_go_on(
+    async fn open_or_go_on(
         &mut self,
         request: proto::StreamSlotAssignmentsRequest,
-    ) -> Result<(Option<proto::IdColumn>, Vec<i64>), Rejection> {
+    ) -> Result<(Option<proto::IdColumn>, Vec<i64>), Status> {
         let proto::StreamSlotAssignmentsRequest {
             schedule,
             from_time,
@@ -89,7 +89,7 @@ impl Conversation {
             // The stream keeps this schedule, whatever is loaded meanwhile.
             let (catalog, permit) = (self.schedules.snapshot(), self.permit.clone());
             let opening = Opening { schedule, from_time, kind, read_mask };
-            self.batch = Some(Batch::try_new(opening, self.now, &catalog, permit)?);
+            self.batch = Some(Batch::open(opening, self.now, catalog, permit).await?);
             return Ok((ids, weights));
         }
         let named = [
@@ -100,12 +100,8 @@ impl Conversation {
         ];
         if let Some((field, _)) = named.iter().find(|(_, is_set)| *is_set) {
             let allowed = "must be set in the first message alone";
-            return Err(Rejection::new(
-                Reason::Contradictory,
-                *field,
-                "a later message's",
-                allowed,
-            ));
+            let (reason, value) = (Reason::Contradictory, "a later message's");
+            return Err(status::refused(Rejection::new(reason, *field, value, allowed)));
         }
         Ok((ids, weights))
     }

@@ -1,6 +1,8 @@
 //! The fields of a table of TOML: taken one by one, and what is left is refused.
 
-use offbeat_core::{CalendarSpec, CycleWindow, ExclusionSpec, Moment, Reason, Rejection, Span};
+use offbeat_core::{
+    CalendarSpec, CycleWindow, ExclusionSpec, KindSpec, Moment, Reason, Rejection, Span,
+};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -154,6 +156,48 @@ pub(super) fn exclusions(
 ) -> Result<Vec<ExclusionSpec>, Rejection> {
     let texts = texts(value)?;
     parse_exclusions(texts.iter().copied(), time_zone).map_err(unreadable)
+}
+
+/// Kinds as texts or tables: `["import", { name = "export", run_time = "10m" }]`.
+pub(super) fn kinds(value: &DeValue<'_>) -> Result<Vec<KindSpec>, Rejection> {
+    let allowed =
+        "must be a list of names, or of tables such as { name = \"import\", run_time = \"10m\" }";
+    let array = value.as_array().ok_or_else(|| other_type(value, allowed))?;
+    let kind = |(index, value): (usize, &Spanned<DeValue<'_>>)| {
+        kind(value.get_ref(), allowed).map_err(|refused| refused.under(&format!("[{index}]")))
+    };
+    array.iter().enumerate().map(kind).collect()
+}
+
+fn kind(value: &DeValue<'_>, allowed: &str) -> Result<KindSpec, Rejection> {
+    let Some(table) = value.as_table() else {
+        let name = value.as_str().ok_or_else(|| other_type(value, allowed))?;
+        return Ok(KindSpec::named(name));
+    };
+    let known = |key: &str| ["name", "run_time"].contains(&key);
+    if let Some((key, _)) = table.iter().find(|(key, _)| !known(key.get_ref())) {
+        let value = format_args!("{:?}", key.get_ref());
+        return Err(Rejection::new(Reason::Malformed, "an unknown field", value, allowed));
+    }
+    let missing = || Rejection::new(Reason::FieldMissing, "name", "nothing", allowed);
+    let name = text(table.get("name").ok_or_else(missing)?.get_ref());
+    let name = name.map_err(|refused| refused.under("name"))?.to_owned();
+    let run_time = table.get("run_time").map(|value| span(value.get_ref())).transpose();
+    Ok(KindSpec { name, run_time: run_time.map_err(|refused| refused.under("run_time"))? })
+}
+
+/// Pairs of kinds: `[["import", "export"]]`.
+pub(super) fn pairs(value: &DeValue<'_>) -> Result<Vec<(String, String)>, Rejection> {
+    let allowed = "must be a list of pairs such as [\"import\", \"export\"]";
+    let array = value.as_array().ok_or_else(|| other_type(value, allowed))?;
+    let pair = |value: &Spanned<DeValue<'_>>| match texts(value.get_ref())?.as_slice() {
+        [first, second] => Ok(((*first).to_owned(), (*second).to_owned())),
+        other => {
+            let value = format_args!("{} names", other.len());
+            Err(Rejection::new(Reason::Malformed, "", value, allowed))
+        }
+    };
+    array.iter().map(pair).collect()
 }
 
 fn unreadable(why: String) -> Rejection {

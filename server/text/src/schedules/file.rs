@@ -6,6 +6,7 @@
 //! version = 1
 //! period = "8h"
 //! slot_count = 96
+//! kinds = ["import", { name = "export" }]
 //!
 //! [[schedule]]
 //! name = "reports"
@@ -19,6 +20,7 @@ use std::fmt;
 use std::path::Path;
 
 use offbeat_core::limits::{NAMED_SCHEDULES, PERIOD};
+use offbeat_core::reciprocal::Spacing;
 use offbeat_core::{
     Catalog, CycleSpec, PlacementKind, Profile, Reason, Rejection, Schedule, ScheduleName,
     ScheduleSpec,
@@ -26,7 +28,8 @@ use offbeat_core::{
 use toml::de::DeTable;
 
 use super::fields::{
-    Fields, Misplaced, calendar, exclusions, integer, moment, span, tables, text, windows, word,
+    Fields, Misplaced, calendar, exclusions, integer, kinds, moment, pairs, span, tables, text,
+    windows, word,
 };
 use crate::CycleText;
 
@@ -42,6 +45,8 @@ const PROFILES: [(&str, Profile); 4] = [
     ("python", Profile::Python),
     ("php", Profile::Php),
 ];
+
+const SPACINGS: [(&str, Spacing); 2] = [("even", Spacing::Even), ("stable", Spacing::Stable)];
 
 /// Why a file is refused, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,6 +179,12 @@ fn schedule(fields: &mut Fields<'_>) -> Result<Schedule, Misplaced> {
         exclusions: fields
             .take("exclusions", |value| exclusions(value, zone.as_deref()))?
             .unwrap_or_default(),
+        kinds: fields.take("kinds", kinds)?.unwrap_or_default(),
+        kind_spacing: fields
+            .take("kind_spacing", |value| word(value, &SPACINGS))?
+            .unwrap_or_default(),
+        kind_conflicts: fields.take("kind_conflicts", pairs)?.unwrap_or_default(),
+        catch_up_span: fields.take("catch_up_span", span)?,
     };
     fields.end()?;
     Schedule::try_new(&spec).map_err(|rejection| fields.misplaced(rejection))

@@ -4,12 +4,16 @@
 //! until somebody decides about it.
 
 mod cycles;
+mod kinds;
 mod reciprocal;
 mod requests;
 mod responses;
 mod sql;
+mod zones;
 
+pub(super) use kinds::described_kinds;
 pub(super) use reciprocal::*;
 pub(super) use requests::*;
 pub(super) use responses::*;
 pub(super) use sql::*;
+pub(super) use zones::{ZoneColumn, zones};

@@ -1,10 +1,11 @@
 //! Kinds that must not meet: what was asked, and what is answered.
 
+use offbeat_core::comparison::{Delays, check_suitable};
 use offbeat_core::limits::KIND_COUNT;
-use offbeat_core::reciprocal::{Delays, Reciprocals, Spacing, check_comparable, check_suitable};
+use offbeat_core::reciprocal::{Reciprocals, Spacing};
 use offbeat_core::{Catalog, Reason, Rejection, Schedule, Span};
 
-use super::{count, duration, identity, required, schedule_at, span, unknown_enum_value};
+use super::{count, duration, identity, kinds, required, schedule_at, span};
 use offbeat_proto as proto;
 
 /// Decides a request over schedules that were loaded.
@@ -19,15 +20,14 @@ pub(in crate::api) fn reciprocals(
         spacing,
         run_times,
         conflicts,
-        kind_schedules,
         polling_delay,
         slot_job_delay,
     } = request;
     let schedule = schedule_at("schedule", schedule, catalog)?;
     check_suitable(&schedule).map_err(|refused| refused.under("schedule.spec"))?;
-    let asked = Asked { kind_count, spacing: spacing_of(spacing)?, run_times, conflicts };
+    let asked =
+        Asked { kind_count, spacing: kinds::spacing("spacing", spacing)?, run_times, conflicts };
     let placed = asked.place(&schedule)?;
-    compare(&schedule, kind_schedules, placed.kind_count(), catalog)?;
     let delay = |field, delay: Option<prost_types::Duration>| {
         delay.map_or(Ok(Span::from_nanos(0)), |delay| span(field, delay))
     };
@@ -103,46 +103,6 @@ impl Asked {
     }
 }
 
-/// Refuses kinds whose slots are not those of `schedule`.
-fn compare(
-    schedule: &Schedule,
-    kinds: Vec<proto::Schedule>,
-    kind_count: usize,
-    catalog: &Catalog,
-) -> Result<(), Rejection> {
-    if kinds.is_empty() {
-        return Ok(());
-    }
-    if kinds.len() != kind_count {
-        let value = format_args!("{} schedules for {kind_count} kinds", kinds.len());
-        let allowed = "must be none, or one for each kind";
-        return Err(Rejection::new(Reason::Contradictory, "kind_schedules", value, allowed));
-    }
-    for (index, message) in kinds.into_iter().enumerate() {
-        let field = format!("kind_schedules[{index}]");
-        let named = matches!(message.schedule, Some(proto::schedule::Schedule::Version(_)));
-        let kind = schedule_at(&field, Some(message), catalog)?;
-        check_comparable(schedule, &kind).map_err(|refused| {
-            if !named {
-                return refused.under("spec").under(&field);
-            }
-            // The request holds a name and not the field that differs.
-            let value = format!("{} of {}", refused.value, kind.run_key_schedule());
-            let allowed = format!("{}: {}", refused.field, refused.allowed);
-            Rejection::new(refused.reason, format!("{field}.version"), value, allowed)
-        })?;
-    }
-    Ok(())
-}
-
-fn spacing_of(number: i32) -> Result<Spacing, Rejection> {
-    match proto::KindSpacing::try_from(number) {
-        Ok(proto::KindSpacing::Unspecified | proto::KindSpacing::Even) => Ok(Spacing::Even),
-        Ok(proto::KindSpacing::Stable) => Ok(Spacing::Stable),
-        Err(_) => Err(unknown_enum_value("spacing", number, "0 to 2, a value of KindSpacing")),
-    }
-}
-
 /// Both views of kinds, with their gaps as time and their run budgets.
 fn answer(
     schedule: &Schedule,
@@ -157,7 +117,7 @@ fn answer(
     Ok(proto::GetReciprocalSlotsResponse {
         identity: Some(identity(schedule)),
         gap_slot_count: count(gap),
-        gap: Some(slots(gap)),
+        gap: Some(duration(schedule.shortest_gap(gap).0)),
         run_budget: budget(gap),
         independent_run_budget: budget(gap.saturating_sub(1)),
         kinds: kinds

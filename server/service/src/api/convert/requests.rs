@@ -9,7 +9,8 @@ use offbeat_core::{
     ScheduleSpec, Span,
 };
 
-use super::cycles;
+use super::zones::ZoneColumn;
+use super::{cycles, kinds};
 use offbeat_proto as proto;
 
 /// The name of the kind of job of those who name none.
@@ -52,6 +53,26 @@ pub(in crate::api) fn schedule_at(
     checked.map_err(|rejection| rejection.under(field))
 }
 
+/// The schedule of a question about runs: of the kind that it names, where kinds are declared.
+pub(in crate::api) fn schedule_of_kind(
+    message: Option<proto::Schedule>,
+    kind: &str,
+    catalog: &Catalog,
+) -> Result<Arc<Schedule>, Rejection> {
+    of_kind(schedule(message, catalog)?, kind)
+}
+
+/// The schedule as a kind has it.
+pub(in crate::api) fn of_kind(
+    schedule: Arc<Schedule>,
+    kind: &str,
+) -> Result<Arc<Schedule>, Rejection> {
+    if schedule.kinds().is_none() {
+        return Ok(schedule); // any name is a label
+    }
+    schedule.of_kind(Some(kind).filter(|kind| !kind.is_empty())).map(Arc::new)
+}
+
 /// Whether the schedule of a question has exclusions, so that runs are not found at once; one that
 /// will be refused may say anything.
 pub(in crate::api) fn has_exclusions(message: Option<&proto::Schedule>, catalog: &Catalog) -> bool {
@@ -67,6 +88,14 @@ pub(in crate::api) fn has_exclusions(message: Option<&proto::Schedule>, catalog:
     }
 }
 
+/// Whether a schedule takes long to check: the gaps of its kinds are looked for in the changes of the
+/// clocks of many years.
+pub(in crate::api) fn takes_long(message: Option<&proto::Schedule>) -> bool {
+    use proto::schedule::Schedule as Wire;
+    let schedule = message.and_then(|message| message.schedule.as_ref());
+    matches!(schedule, Some(Wire::Spec(spec)) if !spec.kinds.is_empty())
+}
+
 fn schedule_spec(message: proto::ScheduleSpec) -> Result<ScheduleSpec, Rejection> {
     let proto::ScheduleSpec {
         cycle,
@@ -80,6 +109,10 @@ fn schedule_spec(message: proto::ScheduleSpec) -> Result<ScheduleSpec, Rejection
         active_windows,
         exclusions,
         weight_quantum,
+        kinds,
+        kind_spacing,
+        kind_conflicts,
+        catch_up_span,
     } = message;
     let cycle = required("period", cycle, "must be 1 ms to 316224000 s (3660 days)")?;
     Ok(ScheduleSpec {
@@ -94,6 +127,10 @@ fn schedule_spec(message: proto::ScheduleSpec) -> Result<ScheduleSpec, Rejection
         active_windows: cycles::windows(active_windows)?,
         exclusions: cycles::exclusions(exclusions)?,
         weight_quantum,
+        kinds: kinds::of_schedule(kinds)?,
+        kind_spacing: kinds::spacing("kind_spacing", kind_spacing)?,
+        kind_conflicts: kinds::pairs(kind_conflicts),
+        catch_up_span: optional_span("catch_up_span", catch_up_span)?,
     })
 }
 
@@ -186,8 +223,14 @@ pub(in crate::api) fn id(message: &proto::Id) -> Result<Id<'_>, Rejection> {
     }
 }
 
+/// A column of IDs, and the zones that they live in.
+pub(in crate::api) struct Column {
+    pub(in crate::api) ids: Ids,
+    pub(in crate::api) zones: ZoneColumn,
+}
+
 /// The fields of a column, by the name of each that is filled.
-pub(in crate::api) enum Column {
+pub(in crate::api) enum Ids {
     UuidBytes(Bytes),
     Uuids(Vec<String>),
     Integers(Vec<i64>),
@@ -205,27 +248,49 @@ pub(in crate::api) fn checked_column(
     Ok(column)
 }
 
+/// The same, where it makes no difference in which zones IDs live, or none that is known.
+pub(in crate::api) fn column_of_one_zone(
+    message: Option<proto::IdColumn>,
+) -> Result<Column, Rejection> {
+    let column = checked_column(message)?;
+    if column.zones.is_empty() {
+        return Ok(column);
+    }
+    let allowed = "must not be set here: the answer is that of the schedule's own zone";
+    Err(Rejection::new(Reason::Contradictory, "ids.time_zones", "a list", allowed))
+}
+
 /// The one field of a column that is filled.
 pub(in crate::api) fn column(message: Option<proto::IdColumn>) -> Result<Column, Rejection> {
-    let proto::IdColumn { uuid_bytes, uuids, integers, decimals, texts, fractions } =
-        message.unwrap_or_default();
+    let proto::IdColumn {
+        uuid_bytes,
+        uuids,
+        integers,
+        decimals,
+        texts,
+        fractions,
+        time_zones,
+        time_zone_indexes,
+    } = message.unwrap_or_default();
     let mut filled = Vec::new();
-    let mut take = |name: &'static str, is_empty: bool, column: Column| {
+    let mut take = |name: &'static str, is_empty: bool, column: Ids| {
         if !is_empty {
             filled.push((name, column));
         }
     };
-    take("uuid_bytes", uuid_bytes.is_empty(), Column::UuidBytes(uuid_bytes));
-    take("uuids", uuids.is_empty(), Column::Uuids(uuids));
-    take("integers", integers.is_empty(), Column::Integers(integers));
-    take("decimals", decimals.is_empty(), Column::Decimals(decimals));
-    take("texts", texts.is_empty(), Column::Texts(texts));
-    take("fractions", fractions.is_empty(), Column::Fractions(fractions));
+    take("uuid_bytes", uuid_bytes.is_empty(), Ids::UuidBytes(uuid_bytes));
+    take("uuids", uuids.is_empty(), Ids::Uuids(uuids));
+    take("integers", integers.is_empty(), Ids::Integers(integers));
+    take("decimals", decimals.is_empty(), Ids::Decimals(decimals));
+    take("texts", texts.is_empty(), Ids::Texts(texts));
+    take("fractions", fractions.is_empty(), Ids::Fractions(fractions));
     if filled.len() > 1 {
         let names: Vec<_> = filled.iter().map(|(name, _)| *name).collect();
         let allowed = "must be IDs of one type: send one batch for each";
         return Err(Rejection::new(Reason::Contradictory, "ids", names.join(" and "), allowed));
     }
     let filled = filled.pop().map(|(_, column)| column);
-    required("ids", filled, "must be 1 to 65536 IDs in one of its fields")
+    let ids = required("ids", filled, "must be 1 to 65536 IDs in one of its fields")?;
+    let zones = ZoneColumn::try_new(time_zones, time_zone_indexes, ids.len())?;
+    Ok(Column { ids, zones })
 }

@@ -1,14 +1,18 @@
 //! Decisions, as callers get them.
 
+use offbeat_core::calendar::time_zone_database;
 use offbeat_core::population::ExpectedLoad;
+use offbeat_core::runs::run_id;
 use offbeat_core::{Id, Moment, Place, Placement, Profile, Run, Schedule, Slot, Span, Why};
 
-use super::cycles;
+use super::{cycles, kinds};
 use offbeat_proto as proto;
 
 pub(in crate::api) fn identity(schedule: &Schedule) -> proto::ScheduleIdentity {
     let (fingerprint, run_key_schedule) = (schedule.fingerprint(), schedule.run_key_schedule());
-    proto::ScheduleIdentity { fingerprint, run_key_schedule }
+    let database = if schedule.follows_zones() { time_zone_database() } else { "" };
+    let time_zone_database = database.to_owned();
+    proto::ScheduleIdentity { fingerprint, run_key_schedule, time_zone_database }
 }
 
 /// The schedule with every default filled in.
@@ -26,6 +30,7 @@ pub(in crate::api) fn resolved_spec(schedule: &Schedule) -> proto::ScheduleSpec 
         }
         Placement::Fraction => (proto::Placement::Fraction, None, None, String::new()),
     };
+    let kinds = kinds::resolved(schedule);
     proto::ScheduleSpec {
         cycle: Some(cycles::resolved_cycle(schedule)),
         resolution: Some(duration(schedule.resolution())),
@@ -38,6 +43,10 @@ pub(in crate::api) fn resolved_spec(schedule: &Schedule) -> proto::ScheduleSpec 
         active_windows: cycles::resolved_windows(schedule),
         exclusions: cycles::resolved_exclusions(schedule),
         weight_quantum: schedule.weight_quantum().map(wide),
+        kinds: kinds.kinds,
+        kind_spacing: kinds.spacing.into(),
+        kind_conflicts: kinds.conflicts,
+        catch_up_span: kinds.catch_up_span,
     }
 }
 
@@ -77,10 +86,12 @@ pub(in crate::api) fn run_of_piece(
     piece: u32,
     id: &Id<'_>,
 ) -> proto::Run {
+    let run_key = run.key_of_piece(run_key_prefix, piece, id).unwrap_or_default();
     proto::Run {
         start_time: Moment::from_unix_millis(run.unix_millis).map(timestamp),
         cycle_index: run.cycle_index,
-        run_key: run.key_of_piece(run_key_prefix, piece, id).unwrap_or_default(),
+        run_id: run_id(&run_key),
+        run_key,
         regular_time: (run.regular_unix_millis != run.unix_millis)
             .then(|| Moment::from_unix_millis(run.regular_unix_millis).map(timestamp))
             .flatten(),

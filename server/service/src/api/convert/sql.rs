@@ -21,6 +21,17 @@ pub(in crate::api) fn membership(
         .map_err(|rejection| rejection.under(FIELD))
 }
 
+/// Refuses a column of time zones that would not be heeded.
+pub(in crate::api) fn without_zones(message: Option<&proto::SqlColumn>) -> Result<(), Rejection> {
+    let Some(column) = message.filter(|column| !column.time_zone_name.is_empty()) else {
+        return Ok(());
+    };
+    let field = format!("{FIELD}.time_zone_name");
+    let value = format_args!("{:?}", column.time_zone_name);
+    let allowed = "must be set with time_zones of GetWindowPredicate alone";
+    Err(Rejection::new(Reason::Contradictory, field, value, allowed))
+}
+
 /// The same, where the column must be named.
 pub(in crate::api) fn required_membership(
     schedule: &Schedule,
@@ -40,6 +51,7 @@ pub(in crate::api) fn sql_column(message: proto::SqlColumn) -> Result<ColumnSpec
         table_alias,
         parameter_style,
         first_parameter_number,
+        time_zone_name,
     } = message;
     Ok(ColumnSpec {
         dialect: dialect_of(dialect)?,
@@ -50,6 +62,7 @@ pub(in crate::api) fn sql_column(message: proto::SqlColumn) -> Result<ColumnSpec
         table_alias,
         parameter_style: style_of(parameter_style)?,
         first_parameter_number,
+        time_zone_name,
     })
 }
 

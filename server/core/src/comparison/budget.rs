@@ -28,10 +28,10 @@ impl Delays {
         Ok(Self(polling.plus(slot_job)))
     }
 
-    /// The run budget of `slots` slots: what the delays leave of them, never below 0.
+    /// The run budget of a gap of so many slots: what the delays leave of its shortest time (see
+    /// [`Schedule::shortest_gap`]), never below 0.
     #[must_use]
     pub fn leave_of(self, schedule: &Schedule, slots: u32) -> Span {
-        let whole = schedule.span(u64::from(slots) * schedule.slot_ticks());
-        whole.minus(self.0).max(Span::from_nanos(0))
+        schedule.shortest_gap(slots).0.minus(self.0).max(Span::from_nanos(0))
     }
 }

@@ -1,0 +1,453 @@
+//! Kinds of job that a schedule declares: where each stands, and how far apart they are.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::turns::{Turns, share};
+use super::{Schedule, ScheduleSpec};
+use crate::calendar::{self, CyclePlan, ExclusionPolicy};
+use crate::ids::check_part;
+use crate::limits::{KIND_COUNT, KIND_NAME, WORST_CHANGE_YEARS};
+use crate::reciprocal::{Reciprocals, Spacing};
+use crate::rejection::{Reason, Rejection, shorten};
+use crate::time::{Moment, Span};
+
+/// A kind of job as a caller describes it, not yet checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KindSpec {
+    /// 1 to 64 characters of `A-Z a-z 0-9 . _ -`; part of every run key.
+    pub name: String,
+    /// How long a run takes at most, 0 to one cycle. Given for every kind or for none. Default: not
+    /// known, and half of the smallest gap is kept free around a run.
+    pub run_time: Option<Span>,
+}
+
+impl KindSpec {
+    /// A kind whose run time is not known.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), run_time: None }
+    }
+}
+
+/// The kinds of a schedule, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kinds {
+    kinds: Vec<Kind>,
+    spacing: Spacing,
+    /// Pairs of `kinds` that must not meet, by their indexes; none, if no two kinds may.
+    conflicts: Vec<(u32, u32)>,
+    turns: Turns,
+}
+
+/// A kind of a schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kind {
+    /// Its name.
+    pub name: String,
+    /// How long a run takes at most, if that is known.
+    pub run_time: Option<Span>,
+    /// Slots from kind 0 to this kind, for the same ID.
+    pub offset: u32,
+    /// Slots from this kind to the next one that it must not meet, around the cycle; without one,
+    /// the slot count.
+    pub gap: u32,
+    /// The same as the shortest time between their runs, rounded down to milliseconds. With a
+    /// calendar that of the worst change of its clocks from 2020 to 2037.
+    pub gap_time: Span,
+    /// When the cycle starts of that change; `None` where no change shortens the gap.
+    pub shortest_cycle_start: Option<Moment>,
+}
+
+impl Kinds {
+    /// All of them, in the order of the description.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    /// How they are spaced.
+    #[must_use]
+    pub const fn spacing(&self) -> Spacing {
+        self.spacing
+    }
+
+    /// The names of the pairs that must not meet, in the order of the canonical text; none, if no
+    /// two kinds may.
+    pub fn conflicts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let name = |kind: u32| self.get(kind).map_or("", |kind| kind.name.as_str());
+        self.conflicts.iter().map(move |(first, second)| (name(*first), name(*second)))
+    }
+
+    /// Over how much of a cycle's usable time late runs are spread.
+    #[must_use]
+    pub const fn catch_up_span(&self) -> Span {
+        self.turns.span()
+    }
+
+    /// How many gaps of different length there are.
+    #[must_use]
+    pub fn gap_count(&self) -> usize {
+        let gaps: BTreeSet<u32> = self.kinds.iter().map(|kind| kind.gap).collect();
+        gaps.len()
+    }
+
+    /// The greatest `on_time_tolerance` that keeps kinds apart whose runs start late by it: the
+    /// least that a run time leaves of a gap.
+    #[must_use]
+    pub fn longest_tolerance(&self) -> Span {
+        let none = Span::from_seconds(0);
+        let left = self.kinds.iter().map(|kind| kind.gap_time.minus(kind.run_time.unwrap_or(none)));
+        left.min().unwrap_or(none)
+    }
+
+    pub(crate) const fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    pub(crate) fn get(&self, index: u32) -> Option<&Kind> {
+        self.kinds.get(usize::try_from(index).ok()?)
+    }
+
+    /// Whether runs of these two kinds of an ID must not meet.
+    pub(crate) fn are_apart(&self, one: u32, other: u32) -> bool {
+        let pair = (one.min(other), one.max(other));
+        one != other && (self.conflicts.is_empty() || self.conflicts.contains(&pair))
+    }
+
+    /// The index of a name.
+    ///
+    /// # Errors
+    /// When no name is given, or it is not declared; naming `kind` and those that are.
+    pub(crate) fn index_of(&self, name: Option<&str>) -> Result<u32, Rejection> {
+        let found = self.kinds.iter().position(|kind| Some(kind.name.as_str()) == name);
+        found.and_then(|index| u32::try_from(index).ok()).ok_or_else(|| {
+            let known: Vec<_> = self.kinds.iter().take(8).map(|kind| kind.name.as_str()).collect();
+            let more = match self.kinds.len().saturating_sub(known.len()) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let allowed = format!("must be a kind of the schedule: {}{more}", known.join(", "));
+            match name {
+                None => Rejection::new(Reason::FieldMissing, "kind", "nothing", allowed),
+                Some(name) => {
+                    Rejection::new(Reason::OutOfRange, "kind", format_args!("{name:?}"), allowed)
+                }
+            }
+        })
+    }
+}
+
+impl Kinds {
+    /// The same kinds by the clock of another zone, which `schedule` has.
+    fn in_zone_of(&self, schedule: &Schedule) -> Result<Self, Rejection> {
+        let mut kinds = self.kinds.clone();
+        for (index, kind) in kinds.iter_mut().enumerate() {
+            (kind.gap_time, kind.shortest_cycle_start) = schedule.shortest_gap(kind.gap);
+            check_gap(index, kind)?;
+        }
+        let turns = self.turns.clone().of(schedule, &kinds);
+        Ok(Self { kinds, turns, ..self.clone() })
+    }
+}
+
+/// The kinds of a description, of which `schedule` is what is left without them.
+pub(super) fn kinds(spec: &ScheduleSpec, schedule: &Schedule) -> Result<Option<Kinds>, Rejection> {
+    if spec.kinds.is_empty() {
+        goes_with_kinds(spec)?;
+        return Ok(None);
+    }
+    check_names(&spec.kinds)?;
+    let conflicts = conflicts(spec)?;
+    let arrangement = arrangement(spec, schedule, &conflicts)?;
+    if spec.kinds.len() > 1 {
+        fits_several(spec)?;
+    }
+    let mut known: Vec<(u32, (Span, Option<Moment>))> = Vec::new();
+    let mut kinds = Vec::with_capacity(spec.kinds.len());
+    for (kind, (&offset, gap)) in
+        spec.kinds.iter().zip(arrangement.positions().iter().zip(arrangement.gaps()))
+    {
+        let (gap_time, shortest_cycle_start) = match known.iter().find(|(slots, _)| *slots == gap) {
+            Some((_, shortest)) => *shortest,
+            None => {
+                let shortest = schedule.shortest_gap(gap);
+                known.push((gap, shortest));
+                shortest
+            }
+        };
+        let KindSpec { name, run_time } = kind.clone();
+        kinds.push(Kind { name, run_time, offset, gap, gap_time, shortest_cycle_start });
+    }
+    for (index, kind) in kinds.iter().enumerate() {
+        check_gap(index, kind)?;
+    }
+    let turns = Turns::try_new(spec.catch_up_span, schedule, &kinds)?;
+    Ok(Some(Kinds { kinds, spacing: spec.kind_spacing, conflicts, turns }))
+}
+
+/// Refuses what only kinds give a meaning.
+fn goes_with_kinds(spec: &ScheduleSpec) -> Result<(), Rejection> {
+    let refuse = |field: &str, value: &dyn core::fmt::Display| {
+        let allowed = "must not be set without kinds";
+        Err(Rejection::new(Reason::Contradictory, field, value, allowed))
+    };
+    if spec.kind_spacing != Spacing::default() {
+        return refuse("kind_spacing", &"STABLE");
+    }
+    if !spec.kind_conflicts.is_empty() {
+        return refuse("kind_conflicts", &format_args!("{} pairs", spec.kind_conflicts.len()));
+    }
+    match spec.catch_up_span {
+        Some(span) => refuse("catch_up_span", &span),
+        None => Ok(()),
+    }
+}
+
+fn check_names(kinds: &[KindSpec]) -> Result<(), Rejection> {
+    if !KIND_COUNT.allows(kinds.len() as i128) {
+        let value = format_args!("{} kinds", kinds.len());
+        let allowed = format!("must be {KIND_COUNT}");
+        return Err(Rejection::new(Reason::OutOfRange, "kinds", value, allowed));
+    }
+    let mut names = BTreeSet::new();
+    for (index, KindSpec { name, run_time }) in kinds.iter().enumerate() {
+        let at = |refused: Rejection| refused.under(&format!("kinds[{index}]"));
+        check_part("name", name, KIND_NAME).map_err(at)?;
+        if !names.insert(name) {
+            let allowed = "must be another name for each kind";
+            return Err(at(Rejection::new(Reason::Contradictory, "name", name, allowed)));
+        }
+        if run_time.is_some() != kinds.first().is_some_and(|kind| kind.run_time.is_some()) {
+            let value = run_time.map_or_else(|| "nothing".to_owned(), |time| time.to_string());
+            let allowed = "must be set for every kind, or for none";
+            return Err(at(Rejection::new(Reason::Contradictory, "run_time", value, allowed)));
+        }
+    }
+    Ok(())
+}
+
+/// The pairs that must not meet, by their indexes: in order, each once.
+fn conflicts(spec: &ScheduleSpec) -> Result<Vec<(u32, u32)>, Rejection> {
+    let mut pairs = Vec::with_capacity(spec.kind_conflicts.len());
+    for (place, (first, second)) in spec.kind_conflicts.iter().enumerate() {
+        let kind = |field: &str, name: &str| {
+            let index = spec.kinds.iter().position(|kind| kind.name == name);
+            index.and_then(|index| u32::try_from(index).ok()).ok_or_else(|| {
+                let field = format!("kind_conflicts[{place}].{field}");
+                let allowed = "must be the name of a kind of the schedule";
+                Rejection::new(Reason::OutOfRange, field, format_args!("{name:?}"), allowed)
+            })
+        };
+        let (first, second) = (kind("first_kind", first)?, kind("second_kind", second)?);
+        pairs.push((first.min(second), first.max(second)));
+    }
+    let given = pairs.len();
+    pairs.sort_unstable();
+    pairs.dedup();
+    if pairs.len() < given || pairs.iter().any(|(first, second)| first == second) {
+        let value = format_args!("{given} pairs");
+        let allowed = "must be pairs of two kinds, each pair once";
+        return Err(Rejection::new(Reason::Contradictory, "kind_conflicts", value, allowed));
+    }
+    Ok(pairs)
+}
+
+fn arrangement(
+    spec: &ScheduleSpec,
+    schedule: &Schedule,
+    conflicts: &[(u32, u32)],
+) -> Result<Reciprocals, Rejection> {
+    let slots = i64::from(schedule.slot_count());
+    let count = i64::try_from(spec.kinds.len()).unwrap_or(i64::MAX);
+    let refuse = |field: &str, value: String, allowed: &str| {
+        Err(Rejection::new(Reason::Contradictory, field, value, allowed))
+    };
+    // The names of the kinds are the field that their number is known by.
+    let named = |refused: Rejection| Rejection {
+        field: match refused.field.as_str() {
+            "kind_count" | "run_times" => "kinds".to_owned(),
+            field if field.starts_with("conflicts") => "kind_conflicts".to_owned(),
+            field => field.to_owned(),
+        },
+        ..refused
+    };
+    let has_run_times = spec.kinds.iter().any(|kind| kind.run_time.is_some());
+    if has_run_times && spec.kind_spacing == Spacing::Stable {
+        let allowed = "must be EVEN with run times: STABLE makes no room for them";
+        return refuse("kind_spacing", "STABLE".to_owned(), allowed);
+    }
+    if !conflicts.is_empty() && (has_run_times || spec.kind_spacing == Spacing::Stable) {
+        let allowed = "must not be set with run times, nor with the spacing STABLE";
+        return refuse("kind_conflicts", format!("{} pairs", conflicts.len()), allowed);
+    }
+    if has_run_times {
+        let mut needs = Vec::with_capacity(spec.kinds.len());
+        for (index, kind) in spec.kinds.iter().enumerate() {
+            let run_time = kind.run_time.unwrap_or(Span::from_seconds(0));
+            let need = schedule.slots_needed(run_time);
+            needs.push(need.map_err(|refused| refused.under(&format!("kinds[{index}].run_time")))?);
+        }
+        return Reciprocals::try_with_needs(slots, &needs).map_err(named);
+    }
+    if conflicts.is_empty() {
+        return Reciprocals::try_new(slots, count, spec.kind_spacing).map_err(named);
+    }
+    let pairs: Vec<_> =
+        conflicts.iter().map(|(first, second)| ((*first).into(), (*second).into())).collect();
+    Reciprocals::try_with_conflicts(slots, count, &pairs).map_err(named)
+}
+
+/// Refuses what would let several kinds meet.
+fn fits_several(spec: &ScheduleSpec) -> Result<(), Rejection> {
+    if let Some(quantum) = spec.weight_quantum {
+        let allowed = "must not be set with two or more kinds: the pieces of a weighted ID run in \
+                       several slots, and would meet other kinds";
+        return Err(Rejection::new(Reason::Contradictory, "weight_quantum", quantum, allowed));
+    }
+    let deferring = spec.exclusions.iter().position(|one| one.policy == ExclusionPolicy::Defer);
+    if let Some(index) = deferring {
+        let allowed = "must be SKIP with two or more kinds: a deferred run can meet a run of another \
+                       kind (or use active_windows, in which all kinds keep apart)";
+        let field = format!("exclusions[{index}].policy");
+        return Err(Rejection::new(Reason::Contradictory, field, "DEFER", allowed));
+    }
+    Ok(())
+}
+
+/// Refuses a gap that is shorter than the run of the kind before it.
+fn check_gap(index: usize, kind: &Kind) -> Result<(), Rejection> {
+    let needed = kind.run_time.unwrap_or(Span::from_millis(1)).max(Span::from_millis(1));
+    if kind.gap_time >= needed {
+        return Ok(());
+    }
+    let day = kind.shortest_cycle_start.map_or_else(String::new, |start| {
+        let years = WORST_CHANGE_YEARS;
+        format!(
+            ", by a change of the clocks in the cycle of {start} (the worst from {} to {})",
+            years.minimum, years.maximum
+        )
+    });
+    let allowed = format!(
+        "must leave {needed} to the next kind, and leaves {}{day}: take fewer kinds, or a longer \
+         cycle",
+        kind.gap_time
+    );
+    let field = format!("kinds[{index}]");
+    Err(Rejection::new(Reason::KindsDoNotFit, field, shorten(&kind.name), allowed))
+}
+
+impl Schedule {
+    /// The kinds that the schedule declares; without them, any name is a label that moves nothing.
+    #[must_use]
+    pub fn kinds(&self) -> Option<&Kinds> {
+        self.kinds.as_deref()
+    }
+
+    /// The schedule as a kind of job has it: its places stand as many slots later as the kind does
+    /// after kind 0, in active time, around the cycle; so do predicates, windows, due runs,
+    /// newcomers and migrations. Of a schedule that declares no kinds, itself.
+    ///
+    /// # Errors
+    /// When kinds are declared and this is none of them; naming `kind`.
+    ///
+    /// ```
+    /// use offbeat_core::schedule::KindSpec;
+    /// use offbeat_core::{Id, Moment, Schedule, ScheduleSpec, Span};
+    ///
+    /// let schedule = Schedule::try_new(&ScheduleSpec {
+    ///     kinds: vec![KindSpec::named("import"), KindSpec::named("export")],
+    ///     ..ScheduleSpec::every(Span::from_seconds(8 * 3_600))
+    /// })?;
+    /// let id = Id::text("acme")?;
+    /// let of = |kind| schedule.of_kind(Some(kind))?.place(&id);
+    /// assert_eq!((of("import")?.slot + 64) % 128, of("export")?.slot);
+    /// assert!(schedule.of_kind(None).is_err(), "which kind is part of the question");
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
+    pub fn of_kind(&self, name: Option<&str>) -> Result<Self, Rejection> {
+        let Some(kinds) = self.kinds() else { return Ok(self.clone()) };
+        let index = kinds.index_of(name)?;
+        let offset = kinds.get(index).map_or(0, |kind| kind.offset);
+        Ok(Self { grid: self.grid.rotated(offset), kind: Some(index), ..self.clone() })
+    }
+
+    /// The schedule for an ID that lives in another time zone: its cycles are those of the wall clock
+    /// there. The schedule's own run keys go with it, which do not name the zone.
+    ///
+    /// # Errors
+    /// When there is no such zone, the schedule has no calendar, or a change of the clocks there would
+    /// let kinds meet; naming `time_zone` or `kinds`.
+    ///
+    /// ```
+    /// use offbeat_core::{CalendarSpec, CalendarUnit, CycleSpec, Moment, Schedule, ScheduleSpec, Span};
+    ///
+    /// let calendar =
+    ///     CalendarSpec { unit: CalendarUnit::Day, time_zone: "Europe/Berlin".to_owned() };
+    /// let daily = Schedule::try_new(&ScheduleSpec {
+    ///     cycle: CycleSpec::Calendar(calendar),
+    ///     ..ScheduleSpec::every(Span::from_seconds(1))
+    /// })?;
+    /// let place = daily.place_of_hash(0); // midnight
+    /// let run = daily.in_zone("Asia/Tokyo")?.next_run(&place, Moment::UNIX_EPOCH)?.unwrap();
+    /// assert_eq!(run.unix_millis, 15 * 3_600_000);
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
+    pub fn in_zone(&self, name: &str) -> Result<Self, Rejection> {
+        const FIELD: &str = "time_zone";
+        let Some(plan) = self.plan.as_ref().filter(|_| self.calendar().is_some()) else {
+            let allowed = "must not be set where cycles are periods, which no clock moves";
+            let value = format_args!("{name:?}");
+            return Err(Rejection::new(Reason::Contradictory, FIELD, value, allowed));
+        };
+        let axis = plan.axis.in_zone(name).ok_or_else(|| {
+            let allowed = "must be the name of a time zone in the IANA database, such as \
+                           Europe/Berlin or UTC";
+            Rejection::new(Reason::UnknownTimeZone, FIELD, format_args!("{name:?}"), allowed)
+        })?;
+        let plan = Some(Box::new(CyclePlan { axis, ..CyclePlan::clone(plan) }));
+        let moved = Self { plan, ..self.clone() };
+        let kinds = self.kinds.as_ref().map(|kinds| kinds.in_zone_of(&moved)).transpose()?;
+        Ok(Self { kinds: kinds.map(Arc::new), ..moved })
+    }
+
+    /// The shortest time from a run of a kind to that of one which stands `gap` slots later, for one
+    /// ID; and when the cycle starts of the change of clocks, or month, that makes it shorter than
+    /// those slots are, if one does from 2020 to 2037.
+    ///
+    /// ```
+    /// use offbeat_core::{CalendarSpec, CalendarUnit, CycleSpec, Schedule, ScheduleSpec, Span};
+    ///
+    /// let calendar =
+    ///     CalendarSpec { unit: CalendarUnit::Day, time_zone: "Europe/Berlin".to_owned() };
+    /// let daily = Schedule::try_new(&ScheduleSpec {
+    ///     cycle: CycleSpec::Calendar(calendar),
+    ///     ..ScheduleSpec::every(Span::from_seconds(1))
+    /// })?;
+    /// let (gap, day) = daily.shortest_gap(daily.slot_count() / 2);
+    /// assert_eq!(gap, Span::from_seconds(11 * 3_600)); // on a day in March
+    /// assert!(day.is_some());
+    /// # Ok::<(), offbeat_core::Rejection>(())
+    /// ```
+    #[must_use]
+    pub fn shortest_gap(&self, gap: u32) -> (Span, Option<Moment>) {
+        self.shortest_gap_in(self.slot_count(), gap)
+    }
+
+    /// The same for a cycle cut into so many slots, a multiple of its own.
+    pub(crate) fn shortest_gap_in(&self, slots: u32, gap: u32) -> (Span, Option<Moment>) {
+        let ticks = share(self.active_ticks(), gap.into(), slots.into());
+        let regular = self.span(ticks);
+        let Some(plan) = self.plan() else { return (regular, None) };
+        let Some((ticks, cycle)) = calendar::shortest_distance(plan, slots, gap) else {
+            return (regular, None);
+        };
+        let shortest = self.span(u64::try_from(ticks).unwrap_or(0)); // not below: they meet anyway
+        if shortest < regular { (shortest, self.cycle_start(cycle)) } else { (regular, None) }
+    }
+
+    /// Which of its kinds the schedule is of, if it was asked for.
+    pub(crate) const fn kind(&self) -> Option<u32> {
+        self.kind
+    }
+}

@@ -1,0 +1,113 @@
+//! Pages of due runs. A token holds what the first page was asked of, and where the next one begins:
+//! nothing is remembered for it.
+
+use offbeat_core::{Moment, Reason, Rejection};
+use prost::Message;
+use sha2::{Digest, Sha256};
+
+use super::convert;
+use offbeat_proto as proto;
+
+const FIELD: &str = "page_token";
+/// The form of a token: this number, the digest of the request, the seconds and nanoseconds of its now,
+/// and the first row; all big-endian.
+const FORM: u8 = 1;
+const DIGEST_BYTES: usize = 8;
+
+/// The page that is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Page {
+    digest: [u8; DIGEST_BYTES],
+    /// Of the first page; of that itself, not yet known.
+    now: Option<Moment>,
+    pub(super) first_row: u64,
+}
+
+impl Page {
+    /// Takes the token of a request.
+    ///
+    /// # Errors
+    /// When it is none of ours, or of another request; naming `page_token`.
+    pub(super) fn of(
+        request: &mut proto::ListDueRunsRequest,
+        id_count: usize,
+    ) -> Result<Self, Rejection> {
+        let token = std::mem::take(&mut request.page_token);
+        let digest = digest(request, id_count);
+        if token.is_empty() {
+            return Ok(Self { digest, now: None, first_row: 0 });
+        }
+        let malformed = || {
+            let value = format_args!("{} bytes", token.len());
+            let allowed = "must be next_page_token of an answer, as it is";
+            Rejection::new(Reason::Malformed, FIELD, value, allowed)
+        };
+        let (form, rest) = token.split_first().ok_or_else(malformed)?;
+        let (of, rest) = rest.split_first_chunk::<DIGEST_BYTES>().ok_or_else(malformed)?;
+        let (seconds, rest) = rest.split_first_chunk::<8>().ok_or_else(malformed)?;
+        let (nanos, rest) = rest.split_first_chunk::<4>().ok_or_else(malformed)?;
+        let (row, rest) = rest.split_first_chunk::<8>().ok_or_else(malformed)?;
+        if *form != FORM || !rest.is_empty() {
+            return Err(malformed());
+        }
+        if *of != digest {
+            let allowed =
+                "must come with the request that it was answered to: another field differs";
+            return Err(Rejection::new(Reason::Contradictory, FIELD, "a token", allowed));
+        }
+        let now = Moment::try_new(i64::from_be_bytes(*seconds), i32::from_be_bytes(*nanos));
+        let now = Some(now.map_err(|_| malformed())?);
+        Ok(Self { digest, now, first_row: u64::from_be_bytes(*row) })
+    }
+
+    /// The now of all pages.
+    ///
+    /// # Errors
+    /// When the request names another one than the first; naming `now_time`.
+    pub(super) fn now(
+        &self,
+        given: Option<prost_types::Timestamp>,
+        clock: fn() -> Moment,
+    ) -> Result<Moment, Rejection> {
+        let given = given.map(|time| convert::moment("now_time", time)).transpose()?;
+        match (self.now, given) {
+            (None, given) => Ok(given.unwrap_or_else(clock)),
+            (Some(first), Some(given)) if first != given => {
+                let allowed = format!("must be {first}, as for the first page, or left out");
+                Err(Rejection::new(Reason::Contradictory, "now_time", given, allowed))
+            }
+            (Some(first), _) => Ok(first),
+        }
+    }
+
+    /// The token of the page that begins with a row.
+    pub(super) fn next(&self, now: Moment, first_row: u64) -> Vec<u8> {
+        let (seconds, nanos) = now.parts();
+        let mut token = vec![FORM];
+        token.extend(self.digest);
+        token.extend(seconds.to_be_bytes());
+        token.extend(nanos.to_be_bytes());
+        token.extend(first_row.to_be_bytes());
+        token
+    }
+}
+
+/// What tells a request from others, whose IDs were taken out: all of it that must stay, but of the
+/// columns their lengths alone, since a first page is to cost no more for it.
+fn digest(request: &proto::ListDueRunsRequest, id_count: usize) -> [u8; DIGEST_BYTES] {
+    let lengths = [id_count, request.weights.len(), request.watermark_unix_millis.len()];
+    let same = proto::ListDueRunsRequest {
+        schedule: request.schedule.clone(),
+        kind: request.kind.clone(),
+        ids: None,
+        weights: Vec::new(),
+        watermark_unix_millis: Vec::new(),
+        page_size: None,
+        page_token: Vec::new().into(),
+        now_time: None,
+        ..*request
+    };
+    let mut digest = Sha256::new_with_prefix(same.encode_to_vec());
+    lengths.iter().for_each(|length| digest.update((*length as u64).to_be_bytes()));
+    digest.finalize().first_chunk().copied().unwrap_or_default()
+}
