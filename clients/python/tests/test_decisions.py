@@ -7,6 +7,7 @@ import hashlib
 import json
 import random
 import uuid
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -101,11 +102,9 @@ def test_one_id_is_assigned_as_in_a_batch(client, id_value):
         one.slot_offset,
         one.cycle_offset,
     )
-    assert (row.next_run_time, row.cycle_index, row.run_key) == (
-        one.next_run.start_time,
-        one.next_run.cycle_index,
-        one.next_run.run_key,
-    )
+    assert row.next_run == one.next_run
+    assert (row.next_run_time, row.run_key) == (one.next_run.start_time, one.next_run.run_key)
+    assert (row.next_run.id, row.next_run.kind) == (id_value, "sync")
     assert row.run_key == f"{one.fingerprint}/sync/0/0/{id_value}"
     assert one.canonical_id == str(id_value)
     digest = hashlib.md5(str(id_value).encode()).hexdigest()
@@ -212,13 +211,17 @@ def test_reciprocals_show_both_views(client):
     assert [kind.offset_slot_count for kind in stable.kinds] == [0, 4, 2, 6]
 
 
-def test_kinds_on_shifted_schedules_never_meet(client):
+def test_kinds_of_a_schedule_stand_where_reciprocals_say(client):
     base = Schedule(timedelta(hours=8), slot_count=8, anchor_time=NOON)
     placed = client.reciprocal_slots(base, kind_count=3)
+    declared = replace(base, kinds=["import", "export", "check"])
     ids = list(range(500))
     answers = [
-        client.assign_slots(base.shifted(kind.offset), ids, from_time=NOON) for kind in placed.kinds
+        client.assign_slots(declared, ids, from_time=NOON, kind=kind.name)
+        for kind in declared.kinds
     ]
+    offsets = [kind.offset for kind in client.describe_schedule(declared).kinds]
+    assert offsets == [kind.offset for kind in placed.kinds]
     hours = 8 * 3_600_000
     for runs in zip(*(answer.next_run_unix_millis for answer in answers)):
         around = sorted(run % hours for run in runs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -73,7 +74,8 @@ def test_rows_are_those_of_the_columns_and_keys_those_of_assignments(client):
     for run in due:
         one = client.assign_slot(HOURLY, run.id, from_time=run.scheduled_time, kind="sync")
         assert run.scheduled_time == one.next_run.start_time
-        assert (run.cycle_index, run.run_key) == (one.next_run.cycle_index, one.next_run.run_key)
+        assert replace(run, start_time=run.scheduled_time) == one.next_run
+        assert run.late is (run.start_time == NOON + 2 * HOUR)
         assert (run.piece_index, due.fingerprint) == (0, one.fingerprint)
     assert due[-1] == due[1]
     assert [run.id for run in due[1:3]] == ["acme", "beta"]
@@ -93,6 +95,10 @@ def test_policies_of_missed_runs(client):
     on_time = [run for run in all_runs if run[1] >= NOON - 2 * MINUTE]
     within = [run for run in all_runs if run[1] >= NOON - 4 * HOUR]
 
+    def late_start(id_) -> datetime:
+        u = int.from_bytes(hashlib.md5(str(id_).encode()).digest()[8:], "big")
+        return NOON + timedelta(milliseconds=u * 1_800_000 >> 64)
+
     def asked(policy, **more):
         due = client.list_due_runs(HOURLY, ids, missed_run_policy=policy, **question, **more)
         assert due.next_watermark == NOON
@@ -105,9 +111,14 @@ def test_policies_of_missed_runs(client):
     every = asked(MissedRunPolicy.RUN_ALL)
     assert sorted((run.id, run.scheduled_time) for run in every) == sorted(within)
     once = asked(MissedRunPolicy.RUN_ONCE, smear_span=30 * MINUTE)
-    assert sorted(run.id for run in once) == ids
-    late = [run for run in once if run.start_time != run.scheduled_time]
+    late = [run for run in once if run.late]
     assert len(late) == once.late_run_count
+    # Of an ID that would start late after its next run, that run is enough.
+    superseded = {id_ for id_ in ids if late_start(id_) >= NOON + offset(id_)}
+    superseded -= {id_ for id_, _ in on_time}
+    assert once.superseded_run_count == len(superseded)
+    assert sorted(run.id for run in once) == sorted(set(ids) - superseded)
+    assert [run.start_time for run in late] == [late_start(run.id) for run in late]
     assert all(NOON <= run.start_time < NOON + 30 * MINUTE for run in late)
     assert len({run.start_time for run in late}) > 200
     assert asked(None, smear_span=30 * MINUTE) == once
@@ -136,8 +147,8 @@ def test_batches_of_any_size_are_asked_about_one_instant(client):
     assert due.id_indexes[-1] > 65_536
 
 
-def test_what_an_outage_makes_too_large_for_an_answer_is_asked_in_parts(client):
-    # 40,000 IDs of 1 to 7 missed runs are 160,000 rows, where an answer holds 65,536.
+def test_what_an_outage_makes_too_large_for_an_answer_comes_in_pages(client):
+    # 40,000 IDs of 1 to 7 missed runs are 160,000 rows, where a page holds 65,536.
     ids = list(range(40_000))
     marks = [NOON - (1 + id_ % 7) * HOUR for id_ in ids]
     due = client.list_due_runs(
@@ -151,16 +162,18 @@ def test_what_an_outage_makes_too_large_for_an_answer_is_asked_in_parts(client):
     assert due.ids == ids
     assert list(due.id_indexes) == [id_ for id_ in ids for _ in range(1 + id_ % 7)]
     assert due.late_run_count + len(runs_between(ids, NOON - MINUTE, NOON)) == len(due)
-    # One ID alone cannot be asked in parts.
-    with pytest.raises(offbeat.InvalidArgument, match="catch_up_horizon"):
-        client.list_due_runs(
-            Schedule(timedelta(seconds=1), slot_count=1),
-            ["acme"],
-            watermark=NOON - 30 * HOUR,
-            now_time=NOON,
-            missed_run_policy=MissedRunPolicy.RUN_ALL,
-            catch_up_horizon=40 * HOUR,
-        )
+    assert due.next_due_time == min(run for _, run in runs_between(ids, NOON, NOON + HOUR))
+    # Of one ID alone, too.
+    one = client.list_due_runs(
+        Schedule(timedelta(seconds=1), slot_count=1),
+        ["acme"],
+        watermark=NOON - 30 * HOUR,
+        now_time=NOON,
+        missed_run_policy=MissedRunPolicy.RUN_ALL,
+        catch_up_horizon=40 * HOUR,
+    )
+    assert len(one) == 30 * 3_600
+    assert len(set(one.cycle_indexes)) == 30 * 3_600
 
 
 def test_weighted_ids_have_a_run_for_each_piece(client):
@@ -221,6 +234,9 @@ def test_no_ids_have_no_runs_and_a_watermark(client):
         ({"watermark": NOON, "missed_run_policy": "all"}, "missed_run_policy"),
         ({"watermark": NOON, "smear_span": 5}, "smear_span"),
         ({"watermark": NOON, "max_clock_skew": 2 * HOUR}, "max_clock_skew"),
+        ({"watermark": NOON, "look_ahead": 2 * HOUR}, "look_ahead"),
+        ({"watermark": NOON, "look_ahead": 5}, "look_ahead"),
+        ({"watermark": NOON, "min_gap": 2 * HOUR}, "min_gap"),
     ],
 )
 def test_questions_that_are_wrong_are_refused(client, question, field):
@@ -259,13 +275,76 @@ def test_watermarks_are_never_rounded_down():
 
 
 def test_the_instant_of_the_first_batch_is_that_of_all():
-    catch_up = due_runs.CatchUp(NOON, None, None, None, None, None, None)
+    catch_up = due_runs.CatchUp(NOON, None, None, None, None, None, None, 5 * MINUTE, None)
     question = due_runs.list_due_runs(
-        HOURLY, range(_questions.BATCH_IDS + 1), catch_up, None, None, "", None, False
+        HOURLY, range(_questions.BATCH_IDS + 1), catch_up, None, None, None, "", None, False
     )
     _, first = next(question)
     assert not first.HasField("now_time")
-    answer = due_runs_pb2.ListDueRunsResponse(next_watermark=Timestamp(seconds=77, nanos=1))
+    answer = due_runs_pb2.ListDueRunsResponse(next_watermark=Timestamp(seconds=377, nanos=1_000))
     _, second = question.send(answer)
-    assert second.now_time == answer.next_watermark
+    # What was looked ahead is not part of now.
+    assert second.now_time == Timestamp(seconds=77, nanos=1_000)
     assert list(second.ids.integers) == [65_536]
+
+
+def test_pages_are_asked_for_until_the_last_one_and_counts_are_those_of_it():
+    catch_up = due_runs.CatchUp(NOON, None, None, None, None, None, None, None, None)
+    question = due_runs.list_due_runs(
+        HOURLY, ["a", "b"], catch_up, None, None, None, "sync", None, True
+    )
+    _, request = next(question)
+    assert not request.page_token
+    runs = {"cycle_indexes": [1], "scheduled_unix_millis": [5], "start_unix_millis": [7]}
+    page = due_runs_pb2.ListDueRunsResponse(next_page_token=b"more")
+    page.runs.MergeFrom(
+        due_runs_pb2.DueRuns(id_indexes=[0], piece_indexes=[0], run_key_prefix="s/1/sync", **runs)
+    )
+    page.runs.errors.add(id_index=1)
+    _, request = question.send(page)
+    assert request.page_token == b"more"
+    # The token knows the instant of the first page.
+    assert not request.HasField("now_time")
+    last = due_runs_pb2.ListDueRunsResponse(
+        next_watermark=Timestamp(seconds=77),
+        late_run_count=3,
+        dropped_run_count=4,
+        superseded_run_count=5,
+        skipped_run_count=6,
+        next_due_time=Timestamp(seconds=99),
+    )
+    last.runs.CopyFrom(page.runs)
+    with pytest.raises(StopIteration) as ended:
+        question.send(last)
+    due = ended.value.value
+    assert list(due.id_indexes) == [0, 0]
+    assert [error.id_index for error in due.errors] == [1]
+    assert (due.late_run_count, due.dropped_run_count) == (3, 4)
+    assert (due.superseded_run_count, due.skipped_run_count) == (5, 6)
+    assert due.next_due_time == EPOCH + timedelta(seconds=99)
+    assert due.next_watermark == EPOCH + timedelta(seconds=77)
+    assert due[0].run_key == "s/1/sync/1/0/a"
+    assert due[0].late
+
+
+def test_a_batch_begins_with_a_first_page():
+    catch_up = due_runs.CatchUp(NOON, NOON, None, None, None, None, None, None, None)
+    question = due_runs.list_due_runs(
+        HOURLY, range(_questions.BATCH_IDS + 1), catch_up, None, None, None, "", None, False
+    )
+    next(question)
+    _, second_page = question.send(due_runs_pb2.ListDueRunsResponse(next_page_token=b"more"))
+    assert second_page.page_token == b"more"
+    last_page = due_runs_pb2.ListDueRunsResponse(
+        next_due_time=Timestamp(seconds=88), superseded_run_count=2, skipped_run_count=3
+    )
+    _, second_batch = question.send(last_page)
+    assert not second_batch.page_token
+    assert list(second_batch.ids.integers) == [65_536]
+    last_page.next_due_time.seconds = 99
+    with pytest.raises(StopIteration) as ended:
+        question.send(last_page)
+    due = ended.value.value
+    # The first of all IDs is due first.
+    assert due.next_due_time == EPOCH + timedelta(seconds=88)
+    assert (due.superseded_run_count, due.skipped_run_count) == (4, 6)

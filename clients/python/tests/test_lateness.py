@@ -11,6 +11,7 @@ import sys
 import textwrap
 import time
 import urllib.request
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -71,30 +72,31 @@ def test_prometheus_has_a_histogram_of_what_all_answers_say(client):
     registry = prometheus.CollectorRegistry()
     recorder = LatenessRecorder(registry=registry)
     schedule = Schedule(timedelta(hours=8))
-    run = client.assign_slot(schedule, "acme", from_time=NOON).next_run
-    row = client.assign_slots(schedule, ["acme"], from_time=NOON)[0]
-    due = offbeat.DueRun("acme", 0, 0, run.start_time, run.start_time + 99 * SECOND, "")
-    for scheduled in (run, row, due, run.start_time):
-        late = recorder.record(
-            ScheduleVersion("bank-sync", 2),
-            scheduled,
-            kind="sync",
-            started_time=run.start_time + 7 * SECOND,
-        )
-        assert late == 7 * SECOND
-    early = recorder.record("bank-sync", run, started_time=run.start_time - SECOND, kind="sync")
+    run = client.assign_slot(schedule, "acme", from_time=NOON, kind="sync").next_run
+    row = client.assign_slots(schedule, ["acme"], from_time=NOON, kind="sync")[0]
+    due = replace(run, start_time=run.start_time + 99 * SECOND)
+    assert (run.late, due.late) == (False, True)
+    for schedule in (ScheduleVersion("bank-sync", 2), "bank-sync/2"):
+        for scheduled in (run, row, due):  # which know their kind
+            late = recorder.record(schedule, scheduled, started_time=run.start_time + 7 * SECOND)
+            assert late == 7 * SECOND
+    late = recorder.record(
+        "bank-sync", run.start_time, kind="sync", started_time=run.start_time + 7 * SECOND
+    )
+    assert late == 7 * SECOND
+    early = recorder.record("bank-sync", run, started_time=run.start_time - SECOND)
     assert early == timedelta(0)
 
     def sample(what, **labels):
         labels = {"schedule": "bank-sync", "kind": "sync", **labels}
         return registry.get_sample_value(f"{METRIC}_{what}", labels)
 
-    assert (sample("count"), sample("sum")) == (5, 28)
+    assert (sample("count"), sample("sum")) == (8, 49)
     assert (sample("bucket", le="0.1"), sample("bucket", le="5.0")) == (1, 1)
-    assert sample("bucket", le="15.0") == 5
+    assert sample("bucket", le="15.0") == 8
     # A registry takes a name once; a second recorder counts in the same place.
     LatenessRecorder(registry=registry).record("bank-sync", NOON, kind="sync")
-    assert sample("count") == 6
+    assert sample("count") == 9
 
 
 def test_the_registry_of_the_library_is_the_default():

@@ -15,6 +15,8 @@ from offbeat import (
     CycleWindow,
     DatedExclusion,
     ExclusionPolicy,
+    Kind,
+    KindSpacing,
     RecurringExclusion,
     Schedule,
     ScheduleVersion,
@@ -53,13 +55,11 @@ def client():
             for answer in client.stream_slot_assignments(schedule, range(99), from_time=NOON)
         ],
         lambda client, schedule: client.reciprocal_slots(schedule, kind_count=3),
-        lambda client, schedule: client.reciprocal_slots(
-            EIGHT_HOURS, kind_count=2, kind_schedules=[schedule, NAMED]
-        ),
     ],
 )
 def test_a_name_stands_for_its_schedule_everywhere(client, ask):
     assert ask(client, NAMED) == ask(client, EIGHT_HOURS)
+    assert ask(client, "bank-sync/1") == ask(client, EIGHT_HOURS)
 
 
 def test_the_name_is_at_the_head_of_run_keys(client):
@@ -101,7 +101,18 @@ def test_a_name_that_is_not_loaded_is_not_found(client):
         (ScheduleVersion("bank-sync", "1"), "schedule.version.version"),
         (ScheduleVersion("bank-sync", 2**40), "schedule.version.version"),
         (ScheduleVersion(1, 1), "schedule.version.name"),
-        ("bank-sync/1", "schedule"),
+        ("bank-sync", "schedule"),
+        ("/1", "schedule"),
+        ("bank-sync/", "schedule"),
+        ("bank-sync/01", "schedule"),
+        ("bank-sync/-1", "schedule"),
+        ("bank-sync/v1", "schedule"),
+        ("bank-sync/\N{ARABIC-INDIC DIGIT ONE}", "schedule"),
+        ("bank-sync/" + "9" * 5_000, "schedule"),
+        ("bank-sync/0", "schedule.version.version"),
+        ("bank-sync/9999999999", "schedule.version.version"),
+        ("bank/sync/1", "schedule.version.name"),
+        (8, "schedule"),
         (Schedule(), "schedule.spec.period"),
         (Schedule(timedelta(hours=8), calendar=BERLIN), "schedule.spec.period"),
         (Schedule(calendar=CalendarCycle("day", "UTC")), "schedule.spec.calendar.unit"),
@@ -144,8 +155,8 @@ def test_what_is_no_schedule_is_refused_by_its_field(client, schedule, field):
 
 def test_each_schedule_of_a_question_has_a_path_of_its_own(client):
     with pytest.raises(offbeat.InvalidArgument) as caught:
-        client.reciprocal_slots(EIGHT_HOURS, kind_count=2, kind_schedules=[NAMED, Schedule(8)])
-    assert caught.value.field == "kind_schedules[1].spec.period"
+        client.plan_migration(EIGHT_HOURS, Schedule(8))
+    assert caught.value.field == "new_schedule.spec.period"
     with pytest.raises(offbeat.InvalidArgument) as caught:
         client.plan_migration(EIGHT_HOURS, "bank-sync")
     assert caught.value.field == "new_schedule"
@@ -166,9 +177,6 @@ def test_kinds_that_may_meet_and_delays_that_are_known(client):
     with pytest.raises(offbeat.InvalidArgument) as caught:
         client.reciprocal_slots(schedule, kind_count=3, conflicts=[(0, 1), 2])
     assert caught.value.field == "conflicts[1]"
-    with pytest.raises(offbeat.InvalidArgument) as caught:
-        client.reciprocal_slots(schedule, kind_count=2, kind_schedules=[schedule, EIGHT_HOURS])
-    assert caught.value.field == "kind_schedules[1].spec.slot_count"
 
 
 def test_times_of_day_and_zones_become_what_is_sent():
@@ -187,6 +195,8 @@ def test_schedules_can_be_keys_whatever_they_hold():
     other = Schedule(calendar=BERLIN, active_windows=tuple(windows), exclusions=tuple(exclusions))
     assert one == other
     assert len({one, other, NAMED}) == 2
+    kinds = {Schedule(kinds=["a", "b"], kind_conflicts=[["a", "b"]])}
+    assert Schedule(kinds=(Kind("a"), Kind("b")), kind_conflicts=(("a", "b"),)) in kinds
 
 
 def test_a_schedule_is_read_from_its_message_as_it_was_written():
@@ -202,5 +212,9 @@ def test_a_schedule_is_read_from_its_message_as_it_was_written():
             RecurringExclusion(BERLIN, CycleWindow(time(22), time(23)), ExclusionPolicy.DEFER),
         ],
         weight_quantum=1_000,
+        kinds=["import", Kind("export", timedelta(minutes=10))],
+        kind_spacing=KindSpacing.STABLE,
+        kind_conflicts=[("import", "export")],
+        catch_up_span=HOURS,
     )
     assert Schedule.from_message(schedule.to_message().spec) == schedule

@@ -68,7 +68,7 @@ def check_rows(rows, ids, weights):
     ] == expected
     for row in (rows[0], rows[7], rows[-1]):
         assert row.run_key == (
-            f"{rows.run_key_prefix}/{row.cycle_index}/{row.piece_index}/{row.id}"
+            f"{rows.run_key_prefix}/{row.next_run.cycle_index}/{row.piece_index}/{row.id}"
         )
 
 

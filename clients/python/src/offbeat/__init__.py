@@ -15,7 +15,6 @@ from .answers import (
     Description,
     ExpectedLoad,
     Piece,
-    Run,
     Slot,
 )
 from .assignments import Row, SlotAssignments
@@ -30,7 +29,8 @@ from .calendars import (
     RecurringExclusion,
 )
 from .client import Client
-from .due_runs import DueRun, DueRuns, MissedRunPolicy
+from .comparisons import ComparedJob, ComparedPair, Comparison, Separation
+from .due_runs import DueRuns, MissedRunPolicy
 from .errors import (
     DeadlineExceeded,
     FailedPrecondition,
@@ -42,6 +42,7 @@ from .errors import (
     Unavailable,
 )
 from .ids import IdType, IdValue
+from .kinds import DescribedKind, Kind, KindSpacing
 from .lanes import (
     AttemptDeadline,
     AttemptTimedOut,
@@ -90,7 +91,8 @@ from .named import (
 )
 from .newcomers import Newcomer, NewcomerPolicy
 from .packed import PackedAssignments
-from .reciprocals import KindSlot, KindSpacing, Reciprocals
+from .reciprocals import KindSlot, Reciprocals
+from .runs import Run
 from .schedule import AnySchedule, Placement, Schedule, ScheduleVersion, TwisterProfile
 from .spread import (
     AsyncSpread,
@@ -141,6 +143,9 @@ __all__ = [
     "CalendarCycle",
     "CalendarUnit",
     "Client",
+    "ComparedJob",
+    "ComparedPair",
+    "Comparison",
     "Consumer",
     "CutoffSlowdown",
     "CycleWindow",
@@ -148,9 +153,9 @@ __all__ = [
     "DeadLetter",
     "DeadLetterCause",
     "DeadlineExceeded",
+    "DescribedKind",
     "Description",
     "DispatchedJobs",
-    "DueRun",
     "DueRuns",
     "Exclusion",
     "ExclusionPolicy",
@@ -164,6 +169,7 @@ __all__ = [
     "IdValue",
     "InvalidArgument",
     "JobPlacement",
+    "Kind",
     "KindSlot",
     "KindSpacing",
     "Lane",
@@ -211,6 +217,7 @@ __all__ = [
     "RunTimes",
     "Schedule",
     "ScheduleVersion",
+    "Separation",
     "Settlement",
     "ShortagePolicy",
     "Slot",

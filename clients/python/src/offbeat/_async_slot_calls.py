@@ -10,12 +10,15 @@ from . import _questions as questions
 from . import reciprocals
 from ._asking import AsyncAsking, async_catching, async_translated
 from ._settings import to_seconds
+from ._zones import TimeZone, TimeZones
 from .answers import Assignment, Description, Slot
 from .assignments import SlotAssignments
+from .comparisons import ComparedJob, Comparison, compare_schedules
 from .ids import IdType, IdValue, batches
+from .kinds import KindSpacing
 from .newcomers import Newcomer
 from .packed import PackedAssignments, assign_packed
-from .reciprocals import KindSpacing, Reciprocals
+from .reciprocals import Reciprocals
 from .schedule import AnySchedule
 from .sql import Predicate, SqlColumn
 from .v1 import slots_pb2 as pb
@@ -43,10 +46,11 @@ class AsyncSlotCalls(AsyncAsking):
         start_time: datetime | None = None,
         end_time: datetime | None = None,
         sql_column: SqlColumn | None = None,
+        kind: str = "",
         timeout: float | timedelta | None = None,
     ) -> list[Slot]:
         """See :meth:`offbeat.Client.list_slots`."""
-        question = questions.list_slots(schedule, start_time, end_time, sql_column)
+        question = questions.list_slots(schedule, start_time, end_time, sql_column, kind)
         return await self._ask(question, timeout)
 
     async def window_predicate(
@@ -56,10 +60,14 @@ class AsyncSlotCalls(AsyncAsking):
         *,
         end_time: datetime,
         start_time: datetime | None = None,
+        kind: str = "",
+        time_zones: Iterable[TimeZone] = (),
         timeout: float | timedelta | None = None,
     ) -> Predicate:
         """See :meth:`offbeat.Client.window_predicate`."""
-        question = questions.window_predicate(schedule, sql_column, start_time, end_time)
+        question = questions.window_predicate(
+            schedule, sql_column, start_time, end_time, kind, time_zones
+        )
         return await self._ask(question, timeout)
 
     async def assign_slot(
@@ -73,11 +81,12 @@ class AsyncSlotCalls(AsyncAsking):
         id_type: IdType | None = None,
         weight: int | None = None,
         newcomer: Newcomer | None = None,
+        time_zone: TimeZone | None = None,
         timeout: float | timedelta | None = None,
     ) -> Assignment:
         """See :meth:`offbeat.Client.assign_slot`."""
         question = questions.assign_slot(
-            schedule, id, from_time, next_run_count, kind, id_type, weight, newcomer
+            schedule, id, from_time, next_run_count, kind, id_type, weight, newcomer, time_zone
         )
         return await self._ask(question, timeout)
 
@@ -90,13 +99,14 @@ class AsyncSlotCalls(AsyncAsking):
         kind: str = "",
         id_type: IdType | None = None,
         weights: Iterable[int] | None = None,
+        time_zones: TimeZones | None = None,
         return_errors: bool = False,
         timeout: float | timedelta | None = None,
     ) -> SlotAssignments:
         """See :meth:`offbeat.Client.assign_slots`; takes asynchronous iterables too."""
         known = [value async for value in ids] if isinstance(ids, AsyncIterable) else ids
         question = questions.assign_slots(
-            schedule, known, from_time, kind, id_type, weights, return_errors
+            schedule, known, from_time, kind, id_type, weights, time_zones, return_errors
         )
         return await self._ask(question, timeout)
 
@@ -109,11 +119,23 @@ class AsyncSlotCalls(AsyncAsking):
         from_time: datetime | None = None,
         kind: str = "",
         columns: Iterable[str] = (),
+        time_zones: Iterable[TimeZone] = (),
+        time_zone_indexes: array[int] | None = None,
         return_errors: bool = False,
         timeout: float | timedelta | None = None,
     ) -> PackedAssignments:
         """See :meth:`offbeat.Client.assign_packed`."""
-        question = assign_packed(schedule, uuids, integers, from_time, kind, columns, return_errors)
+        question = assign_packed(
+            schedule,
+            uuids,
+            integers,
+            from_time,
+            kind,
+            columns,
+            time_zones,
+            time_zone_indexes,
+            return_errors,
+        )
         return await self._ask(question, timeout)
 
     async def stream_slot_assignments(
@@ -125,11 +147,12 @@ class AsyncSlotCalls(AsyncAsking):
         kind: str = "",
         id_type: IdType | None = None,
         weights: Iterable[int] | None = None,
+        time_zones: TimeZones | None = None,
         timeout: float | timedelta | None = None,
     ) -> AsyncIterator[SlotAssignments]:
         """See :meth:`offbeat.Client.stream_slot_assignments`; takes asynchronous iterables too."""
         limits = await self._ask(questions.piece_limits(schedule, weights), timeout)
-        stream = questions.Stream(schedule, from_time, kind, id_type, weights, limits)
+        stream = questions.Stream(schedule, from_time, kind, id_type, weights, limits, time_zones)
 
         async def requests() -> AsyncIterator[pb.StreamSlotAssignmentsRequest]:
             yield stream.opening
@@ -158,7 +181,6 @@ class AsyncSlotCalls(AsyncAsking):
         run_times: Sequence[timedelta] = (),
         spacing: KindSpacing | None = None,
         conflicts: Iterable[tuple[int, int]] = (),
-        kind_schedules: Sequence[AnySchedule] = (),
         polling_delay: timedelta | None = None,
         slot_job_delay: timedelta | None = None,
         timeout: float | timedelta | None = None,
@@ -171,11 +193,19 @@ class AsyncSlotCalls(AsyncAsking):
             run_times,
             spacing,
             conflicts,
-            kind_schedules,
             polling_delay,
             slot_job_delay,
         )
         return await self._ask(question, timeout)
+
+    async def compare_schedules(
+        self,
+        jobs: Iterable[ComparedJob],
+        *,
+        timeout: float | timedelta | None = None,
+    ) -> Comparison:
+        """See :meth:`offbeat.Client.compare_schedules`."""
+        return await self._ask(compare_schedules(jobs), timeout)
 
 
 async def _batches(

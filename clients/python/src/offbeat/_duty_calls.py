@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from . import audit, due_runs, lateness, migration
 from ._asking import Asking, AsyncAsking
 from ._settings import to_seconds
+from ._zones import TimeZones
 from .audit import Audit
 from .due_runs import CatchUp, DueRuns, MissedRunPolicy
 from .ids import IdType, IdValue
@@ -32,7 +33,10 @@ class DutyCalls(Asking):
         catch_up_horizon: timedelta | None = None,
         smear_span: timedelta | None = None,
         max_clock_skew: timedelta | None = None,
+        look_ahead: timedelta | None = None,
+        min_gap: timedelta | None = None,
         weights: Iterable[int] | None = None,
+        time_zones: TimeZones | None = None,
         kind: str = "",
         id_type: IdType | None = None,
         return_errors: bool = False,
@@ -46,12 +50,24 @@ class DutyCalls(Asking):
         began. IDs of different ages have ``watermarks`` instead, one for each; then keep, for
         each, its own or ``next_watermark``, whichever is later.
 
-        Runs that are late by more than ``on_time_tolerance`` (default: 60 s) were missed:
-        ``missed_run_policy`` says what becomes of them (default: ``RUN_ONCE``), if they are no
-        older than ``catch_up_horizon`` (default: one period). They start smeared over
-        ``smear_span`` from now on (default: at once). A watermark may lie after now by up to
-        ``max_clock_skew`` (default: 60 s). ``weights``, ``kind``, ``id_type`` and
-        ``return_errors`` are as in :meth:`assign_slots`, ``timeout`` bounds each call.
+        Runs that are late by more than ``on_time_tolerance`` (0 to one period, default: 60 s)
+        were missed: take at least the time between two questions, and with kinds at most what
+        a run time leaves of its run budget. ``missed_run_policy`` says what becomes of them
+        (default: ``RUN_ONCE``), if they are no older than ``catch_up_horizon`` (default: one
+        period). They start smeared over ``smear_span`` from now on (default: at once); where
+        the schedule declares kinds, its ``catch_up_span`` decides, so that kinds keep apart,
+        and ``smear_span`` is refused. Under ``RUN_ONCE``, one that would start at or after the
+        next run of its ID, or less than ``min_gap`` (0 to one period, default: 0) before it, is
+        superseded by that.
+
+        With a ``look_ahead`` (0 to one period, default: 0), runs up to so long after now are
+        listed too, to be enqueued with their start times. A watermark may lie after the end of
+        that by up to ``max_clock_skew`` (default: 60 s). The answer's ``next_due_time`` says when
+        to ask again.
+
+        ``weights``, ``time_zones``, ``kind``, ``id_type`` and ``return_errors`` are as in
+        :meth:`assign_slots`. However many runs are due, all pages of the answer are gathered;
+        ``timeout`` bounds each call.
         """
         catch_up = CatchUp(
             watermark,
@@ -61,9 +77,11 @@ class DutyCalls(Asking):
             catch_up_horizon,
             smear_span,
             max_clock_skew,
+            look_ahead,
+            min_gap,
         )
         question = due_runs.list_due_runs(
-            schedule, ids, catch_up, watermarks, weights, kind, id_type, return_errors
+            schedule, ids, catch_up, watermarks, weights, time_zones, kind, id_type, return_errors
         )
         return self._ask(question, timeout)
 
@@ -87,7 +105,8 @@ class DutyCalls(Asking):
         schedule's next cycle starts) and by the new one from then on, but for new runs that come
         less than ``min_gap`` after its last old one (default: 0). With a ``sql_column`` the
         plan has the ``steps`` in SQL. ``kind``, ``id_type`` and ``return_errors`` are as in
-        :meth:`assign_slots`, ``timeout`` bounds each call.
+        :meth:`assign_slots`, ``timeout`` bounds each call. All IDs are taken to live in the
+        schedule's own time zone.
         """
         question = migration.plan_migration(
             old_schedule,
@@ -131,8 +150,8 @@ class DutyCalls(Asking):
     ) -> bool:
         """Count in the sidecar's metrics how late runs started.
 
-        Returns whether ``schedule`` (a name, without version) and ``kind`` have a series of
-        their own, which the first 100 pairs have. Jobs take a
+        Returns whether ``schedule`` (its name; a version is left out) and ``kind`` have a
+        series of their own, which the first 100 pairs have. Jobs take a
         :class:`~offbeat.LatenessRecorder`, which asks from a thread.
         """
         seconds = self.timeout if timeout is None else to_seconds(timeout)
@@ -158,7 +177,10 @@ class AsyncDutyCalls(AsyncAsking):
         catch_up_horizon: timedelta | None = None,
         smear_span: timedelta | None = None,
         max_clock_skew: timedelta | None = None,
+        look_ahead: timedelta | None = None,
+        min_gap: timedelta | None = None,
         weights: Iterable[int] | None = None,
+        time_zones: TimeZones | None = None,
         kind: str = "",
         id_type: IdType | None = None,
         return_errors: bool = False,
@@ -173,9 +195,11 @@ class AsyncDutyCalls(AsyncAsking):
             catch_up_horizon,
             smear_span,
             max_clock_skew,
+            look_ahead,
+            min_gap,
         )
         question = due_runs.list_due_runs(
-            schedule, ids, catch_up, watermarks, weights, kind, id_type, return_errors
+            schedule, ids, catch_up, watermarks, weights, time_zones, kind, id_type, return_errors
         )
         return await self._ask(question, timeout)
 

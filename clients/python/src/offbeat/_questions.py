@@ -18,15 +18,18 @@ from ._columns import ColumnsResponse
 from ._fields import set_integer, set_time
 from ._rows import BadIds
 from ._weights import PieceLimits, Weights
+from ._zones import TimeZone, TimeZones, Zones, set_zones, zone_name, zone_names
 from .answers import Assignment, Description, Slot
 from .assignments import SlotAssignments
 from .ids import BATCH_IDS, IdEncoder, IdType, IdValue, batches, checked_text
 from .newcomers import Newcomer
+from .runs import DEFAULT_KIND
 from .schedule import AnySchedule, schedule_message
 from .sql import Predicate, SqlColumn
 from .times import to_timestamp
 from .v1 import slots_pb2 as pb
 from .v1.id_pb2 import IdColumn
+from .v1.schedule_pb2 import ScheduleIdentity
 
 T = TypeVar("T")
 Question = Generator["tuple[str, Any]", Any, T]
@@ -48,9 +51,12 @@ def list_slots(
     start_time: datetime | None,
     end_time: datetime | None,
     sql_column: SqlColumn | None,
+    kind: str,
 ) -> Question[list[Slot]]:
     """Ask which slots start in a window."""
-    request = pb.ListSlotsRequest(schedule=schedule_message(schedule))
+    request = pb.ListSlotsRequest(
+        schedule=schedule_message(schedule), kind=checked_text("kind", kind)
+    )
     set_time(request, "", "start_time", start_time)
     set_time(request, "", "end_time", end_time)
     if sql_column is not None:
@@ -64,10 +70,15 @@ def window_predicate(
     sql_column: SqlColumn,
     start_time: datetime | None,
     end_time: datetime,
+    kind: str,
+    time_zones: Iterable[TimeZone],
 ) -> Question[Predicate]:
     """Ask which rows run in a window."""
     request = pb.GetWindowPredicateRequest(
-        schedule=schedule_message(schedule), sql_column=sql_column.to_message()
+        schedule=schedule_message(schedule),
+        sql_column=sql_column.to_message(),
+        kind=checked_text("kind", kind),
+        time_zones=zone_names("time_zones", time_zones),
     )
     set_time(request, "", "start_time", start_time)
     set_time(request, "", "end_time", end_time)
@@ -84,6 +95,7 @@ def assign_slot(
     id_type: IdType | None,
     weight: int | None,
     newcomer: Newcomer | None,
+    time_zone: TimeZone | None,
 ) -> Question[Assignment]:
     """Ask about one ID."""
     request = pb.AssignSlotRequest(
@@ -98,7 +110,9 @@ def assign_slot(
         set_integer(request, "", "weight", weight)
     if newcomer is not None:
         request.newcomer.CopyFrom(newcomer.to_message())
-    return Assignment.from_message(id_value, (yield "AssignSlot", request))
+    if time_zone is not None:
+        request.time_zone = zone_name("time_zone", time_zone)
+    return Assignment.from_message(id_value, kind, (yield "AssignSlot", request))
 
 
 def assign_slots(
@@ -108,15 +122,16 @@ def assign_slots(
     kind: str,
     id_type: IdType | None,
     weights: Iterable[int] | None,
+    time_zones: TimeZones | None,
     return_errors: bool,
 ) -> Question[SlotAssignments]:
     """Ask about any number of IDs, batch by batch."""
-    answer = SlotAssignments(id_type=id_type)
+    answer = SlotAssignments(id_type=id_type, kind=kind or DEFAULT_KIND)
     from_message = timestamp_or_now(from_time)
     schedule_part = schedule_message(schedule)
     kind = checked_text("kind", kind)
     limits = yield from piece_limits(schedule, weights)
-    for batch in cut(ids, id_type, weights, limits):
+    for batch in cut(ids, id_type, weights, limits, time_zones):
         first = len(answer.ids)
         request = pb.AssignSlotsRequest(
             schedule=schedule_part,
@@ -127,6 +142,7 @@ def assign_slots(
         )
         response: ColumnsResponse = yield "AssignSlots", request
         answer.fingerprint = response.identity.fingerprint
+        answer.time_zone_database = response.identity.time_zone_database
         answer.add(batch.ids, response.assignments, first)
     if not answer.ids:  # nothing was asked: let the schedule be checked all the same
         description = yield from describe_schedule(schedule, None, None)
@@ -143,17 +159,53 @@ class Batch:
     ids: list[IdValue]
     #: One for each, or none.
     weights: list[int]
+    #: The time zone of each, or none.
+    zones: list[str | None]
     _encoder: IdEncoder
 
     def column(self) -> IdColumn:
-        return self._encoder.column(self.ids)
+        column = self._encoder.column(self.ids)
+        set_zones(column, self.zones)
+        return column
 
     def halves(self) -> tuple[Batch, Batch]:
         middle = len(self.ids) // 2
+        ids, weights, zones = self.ids, self.weights, self.zones
         return (
-            Batch(self.ids[:middle], self.weights[:middle], self._encoder),
-            Batch(self.ids[middle:], self.weights[middle:], self._encoder),
+            Batch(ids[:middle], weights[:middle], zones[:middle], self._encoder),
+            Batch(ids[middle:], weights[middle:], zones[middle:], self._encoder),
         )
+
+
+class Cutter:
+    """Cuts the IDs of a call, and what comes with each, into batches."""
+
+    def __init__(
+        self,
+        id_type: IdType | None,
+        weights: Iterable[int] | None,
+        limits: PieceLimits,
+        time_zones: TimeZones | None,
+    ) -> None:
+        """Draw nothing yet."""
+        self._encoder = IdEncoder(id_type)
+        self._weights = Weights(weights, limits)
+        self._zones = Zones(time_zones)
+
+    def cut(self, ids: list[IdValue]) -> Iterator[Batch]:
+        """Cut the next IDs: one batch, but where weights make too many pieces."""
+        plain = self._encoder.take(ids)
+        zones = self._zones.take(plain)
+        start = 0
+        for part, weights in self._weights.cut(plain):
+            end = start + len(part)
+            yield Batch(part, weights, zones[start:end], self._encoder)
+            start = end
+
+    def end(self) -> None:
+        """Refuse what is left when the IDs have ended."""
+        self._weights.end()
+        self._zones.end()
 
 
 def cut(
@@ -161,13 +213,13 @@ def cut(
     id_type: IdType | None,
     weights: Iterable[int] | None,
     limits: PieceLimits,
+    time_zones: TimeZones | None,
 ) -> Iterator[Batch]:
-    """Cut the IDs of a call, and their weights, into batches; lazily."""
-    encoder, weights_left = IdEncoder(id_type), Weights(weights, limits)
+    """Cut the IDs of a call, and what comes with each, into batches; lazily."""
+    cutter = Cutter(id_type, weights, limits, time_zones)
     for batch in batches(ids, BATCH_IDS):
-        for part, weights_of_part in weights_left.cut(encoder.take(batch)):
-            yield Batch(part, weights_of_part, encoder)
-    weights_left.end()
+        yield from cutter.cut(batch)
+    cutter.end()
 
 
 def piece_limits(schedule: AnySchedule, weights: Iterable[int] | None) -> Question[PieceLimits]:
@@ -193,13 +245,15 @@ class Stream:
         id_type: IdType | None,
         weights: Iterable[int] | None,
         limits: PieceLimits,
+        time_zones: TimeZones | None,
     ) -> None:
         """Prepare the first message, which has no IDs."""
         self._sent: list[list[IdValue]] = []
         self._id_type = id_type
-        self._encoder = IdEncoder(id_type)
-        self._weights = Weights(weights, limits)
-        self._fingerprint = ""
+        self._kind = kind or DEFAULT_KIND
+        self._cutter = Cutter(id_type, weights, limits, time_zones)
+        self._identity = ScheduleIdentity()
+        self.end = self._cutter.end
         self.opening = pb.StreamSlotAssignmentsRequest(
             schedule=schedule_message(schedule),
             from_time=timestamp_or_now(from_time),
@@ -208,21 +262,19 @@ class Stream:
 
     def requests(self, ids: list[IdValue]) -> Iterator[pb.StreamSlotAssignmentsRequest]:
         """Turn a batch into the next messages: one, but where weights make too many pieces."""
-        for batch, weights in self._weights.cut(self._encoder.take(ids)):
-            column = self._encoder.column(batch)
-            self._sent.append(batch)
-            yield pb.StreamSlotAssignmentsRequest(ids=column, weights=weights)
-
-    def end(self) -> None:
-        """Refuse weights that are left when the IDs have ended."""
-        self._weights.end()
+        for batch in self._cutter.cut(ids):
+            self._sent.append(batch.ids)
+            yield pb.StreamSlotAssignmentsRequest(ids=batch.column(), weights=batch.weights)
 
     def answer(self, response: pb.StreamSlotAssignmentsResponse) -> SlotAssignments:
         """Turn the next response into the answer to the oldest batch without one."""
-        self._fingerprint = self._fingerprint or response.identity.fingerprint
+        if response.HasField("identity"):  # the first one has it
+            self._identity = response.identity
         answer = SlotAssignments(
             id_type=self._id_type,
-            fingerprint=self._fingerprint,
+            kind=self._kind,
+            fingerprint=self._identity.fingerprint,
+            time_zone_database=self._identity.time_zone_database,
             first_id_index=response.first_id_index,
         )
         answer.add(self._sent.pop(0), response.assignments, 0)

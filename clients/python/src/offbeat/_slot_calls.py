@@ -10,12 +10,15 @@ from . import _questions as questions
 from . import reciprocals
 from ._asking import Asking, catching, translated
 from ._settings import to_seconds
+from ._zones import TimeZone, TimeZones
 from .answers import Assignment, Description, Slot
 from .assignments import SlotAssignments
+from .comparisons import ComparedJob, Comparison, compare_schedules
 from .ids import IdType, IdValue, batches
+from .kinds import KindSpacing
 from .newcomers import Newcomer
 from .packed import PackedAssignments, assign_packed
-from .reciprocals import KindSpacing, Reciprocals
+from .reciprocals import Reciprocals
 from .schedule import AnySchedule
 from .sql import Predicate, SqlColumn
 from .v1 import slots_pb2 as pb
@@ -32,7 +35,7 @@ class SlotCalls(Asking):
         population: int | None = None,
         timeout: float | timedelta | None = None,
     ) -> Description:
-        """Say what a schedule's defaults resolve to, its fingerprint, slot and expected load."""
+        """Say what a schedule's defaults resolve to, its fingerprint, slot, kinds and load."""
         question = questions.describe_schedule(schedule, at_time, population)
         return self._ask(question, timeout)
 
@@ -43,15 +46,17 @@ class SlotCalls(Asking):
         start_time: datetime | None = None,
         end_time: datetime | None = None,
         sql_column: SqlColumn | None = None,
+        kind: str = "",
         timeout: float | timedelta | None = None,
     ) -> list[Slot]:
         """List the slots that start in a window; by default in the period from now on.
 
         The slot that runs at ``start_time`` is listed only if it starts just then. A
         window holds 4,096 slots at most. With a ``sql_column`` each slot has the
-        ``predicate`` that selects its rows.
+        ``predicate`` that selects its rows: where the schedule declares kinds, those of
+        ``kind``.
         """
-        question = questions.list_slots(schedule, start_time, end_time, sql_column)
+        question = questions.list_slots(schedule, start_time, end_time, sql_column, kind)
         return self._ask(question, timeout)
 
     def window_predicate(
@@ -61,13 +66,20 @@ class SlotCalls(Asking):
         *,
         end_time: datetime,
         start_time: datetime | None = None,
+        kind: str = "",
+        time_zones: Iterable[TimeZone] = (),
         timeout: float | timedelta | None = None,
     ) -> Predicate:
         """Say which rows of a table run in a window of up to a period, by default from now on.
 
-        Not under ``Placement.TWISTER``, whose offsets no database can compute.
+        Not under ``Placement.TWISTER``, whose offsets no database can compute. ``kind`` says
+        whose runs, where the schedule declares kinds. With a calendar, and with
+        ``SqlColumn.time_zone_name``, rows of the ``time_zones`` named, up to 64, run by the
+        clock of their own; rows of others, or of none, are never selected.
         """
-        question = questions.window_predicate(schedule, sql_column, start_time, end_time)
+        question = questions.window_predicate(
+            schedule, sql_column, start_time, end_time, kind, time_zones
+        )
         return self._ask(question, timeout)
 
     def assign_slot(
@@ -81,20 +93,23 @@ class SlotCalls(Asking):
         id_type: IdType | None = None,
         weight: int | None = None,
         newcomer: Newcomer | None = None,
+        time_zone: TimeZone | None = None,
         timeout: float | timedelta | None = None,
     ) -> Assignment:
         """Assign one ID. For more than a few, :meth:`assign_slots` is far quicker.
 
         A ``str`` is text unless ``id_type`` says otherwise; a ``float`` is a
         stored fraction, for ``Placement.FRACTION``. Runs at or after ``from_time``
-        (default: now) are next: ``next_run_count`` of them (default: 1). ``kind``
-        names the kind of job: it is part of the run keys, and changes neither slot
-        nor time (for that, :meth:`Schedule.shifted`). With a ``weight``, in the unit of the
-        schedule's ``weight_quantum``, a large ID has several ``pieces``. A ``newcomer`` is
-        told its ``first_run``.
+        (default: now) are next: ``next_run_count`` of them (0 to 1,000, default: 1). ``kind``
+        names the kind of job, and is part of the run keys: where the schedule declares
+        kinds, one of them, which decides slot and time; elsewhere a label that moves nothing
+        (default: ``"default"``). With a ``weight``, in the unit of the schedule's
+        ``weight_quantum``, a large ID has several ``pieces``. A ``newcomer`` is told its
+        ``first_run``. With a calendar, ``time_zone`` is that in which the ID lives (default:
+        that of the schedule): its IANA name or a ``ZoneInfo``.
         """
         question = questions.assign_slot(
-            schedule, id, from_time, next_run_count, kind, id_type, weight, newcomer
+            schedule, id, from_time, next_run_count, kind, id_type, weight, newcomer, time_zone
         )
         return self._ask(question, timeout)
 
@@ -107,6 +122,7 @@ class SlotCalls(Asking):
         kind: str = "",
         id_type: IdType | None = None,
         weights: Iterable[int] | None = None,
+        time_zones: TimeZones | None = None,
         return_errors: bool = False,
         timeout: float | timedelta | None = None,
     ) -> SlotAssignments:
@@ -116,10 +132,12 @@ class SlotCalls(Asking):
         IDs are refused, raises :class:`~offbeat.BadIds`, which carries
         the answers of the others; with ``return_errors`` returns them all, the
         refused ones in ``errors``. ``timeout`` bounds each call. With ``weights``, one for
-        each ID, there is a row for each piece.
+        each ID, there is a row for each piece. With a calendar, ``time_zones`` are those in
+        which the IDs live: one for each ID, ``None`` for that of the schedule, or a mapping
+        that has the zones of some IDs; up to 600 zones among 65,536 IDs, fewer with many kinds.
         """
         question = questions.assign_slots(
-            schedule, ids, from_time, kind, id_type, weights, return_errors
+            schedule, ids, from_time, kind, id_type, weights, time_zones, return_errors
         )
         return self._ask(question, timeout)
 
@@ -132,6 +150,8 @@ class SlotCalls(Asking):
         from_time: datetime | None = None,
         kind: str = "",
         columns: Iterable[str] = (),
+        time_zones: Iterable[TimeZone] = (),
+        time_zone_indexes: array[int] | None = None,
         return_errors: bool = False,
         timeout: float | timedelta | None = None,
     ) -> PackedAssignments:
@@ -140,10 +160,22 @@ class SlotCalls(Asking):
         Give ``uuids``, 16 bytes each, end to end (a million may be one ``bytes``), or
         ``integers``, an ``array("q")``. For what makes no object of an ID: rows of a
         database's binary column, of numpy, of a file. ``columns`` are those that are wanted,
-        such as ``["next_run_unix_millis"]``: fewer are sooner there. Default: all. Otherwise
-        as :meth:`assign_slots`.
+        such as ``["next_run_unix_millis"]``: fewer are sooner there. Default: all. Time zones
+        by ID are packed too: the names in ``time_zones``, each once, and for each ID which of
+        them in ``time_zone_indexes``, an ``array("i")`` with -1 for the zone of the schedule.
+        Otherwise as :meth:`assign_slots`.
         """
-        question = assign_packed(schedule, uuids, integers, from_time, kind, columns, return_errors)
+        question = assign_packed(
+            schedule,
+            uuids,
+            integers,
+            from_time,
+            kind,
+            columns,
+            time_zones,
+            time_zone_indexes,
+            return_errors,
+        )
         return self._ask(question, timeout)
 
     def stream_slot_assignments(
@@ -155,6 +187,7 @@ class SlotCalls(Asking):
         kind: str = "",
         id_type: IdType | None = None,
         weights: Iterable[int] | None = None,
+        time_zones: TimeZones | None = None,
         timeout: float | timedelta | None = None,
     ) -> Iterator[SlotAssignments]:
         """Assign IDs as they come, over one stream; yields the answers batch by batch.
@@ -162,10 +195,11 @@ class SlotCalls(Asking):
         Holds a few batches at a time, however many IDs there are. Refused IDs stand
         in the ``errors`` of their batch, counted from the start of the stream (that
         of the batch is its ``first_id_index``). Without a ``timeout`` the stream
-        may take as long as it needs. ``weights`` are drawn batch by batch, after the IDs.
+        may take as long as it needs. ``weights`` and ``time_zones`` are drawn batch by batch,
+        after the IDs.
         """
         limits = self._ask(questions.piece_limits(schedule, weights), timeout)
-        stream = questions.Stream(schedule, from_time, kind, id_type, weights, limits)
+        stream = questions.Stream(schedule, from_time, kind, id_type, weights, limits, time_zones)
 
         def requests() -> Iterator[pb.StreamSlotAssignmentsRequest]:
             yield stream.opening
@@ -192,7 +226,6 @@ class SlotCalls(Asking):
         run_times: Sequence[timedelta] = (),
         spacing: KindSpacing | None = None,
         conflicts: Iterable[tuple[int, int]] = (),
-        kind_schedules: Sequence[AnySchedule] = (),
         polling_delay: timedelta | None = None,
         slot_job_delay: timedelta | None = None,
         timeout: float | timedelta | None = None,
@@ -200,12 +233,12 @@ class SlotCalls(Asking):
         """Say at which slots kinds of job must run so that no two meet on the same user.
 
         Give ``kind_count``, or how long a run of each kind takes in ``run_times``.
-        ``slot_index`` is the slot to look from. A schedule for each kind is
-        ``schedule.shifted(kind.offset)``. With ``conflicts``, pairs of kinds, only those
-        must not meet. ``kind_schedules`` are the schedules of today, refused unless they can be
-        compared. The run budgets are shorter by ``polling_delay``, how long a due job may
-        wait to be enqueued, and by ``slot_job_delay``, how long the job that enqueues a slot
-        may wait and run.
+        ``slot_index`` is the slot to look from. A schedule that declares ``kinds`` places
+        them so. Of a calendar, gaps and run budgets are those of the worst change of its
+        clocks from 2020 to 2037. With ``conflicts``, pairs of kinds, only those must not meet.
+        The run budgets are shorter by ``polling_delay``, how long a due job may wait to be
+        enqueued, and by ``slot_job_delay``, how long the job that enqueues a slot may wait and
+        run.
         """
         question = reciprocals.reciprocal_slots(
             schedule,
@@ -214,8 +247,20 @@ class SlotCalls(Asking):
             run_times,
             spacing,
             conflicts,
-            kind_schedules,
             polling_delay,
             slot_job_delay,
         )
         return self._ask(question, timeout)
+
+    def compare_schedules(
+        self,
+        jobs: Iterable[ComparedJob],
+        *,
+        timeout: float | timedelta | None = None,
+    ) -> Comparison:
+        """Say whether 2 to 32 jobs of schedules that exist today are kept apart on each ID.
+
+        It never says that they are where it does not know. For jobs that are to be kept apart,
+        declare ``kinds`` in one schedule.
+        """
+        return self._ask(compare_schedules(jobs), timeout)

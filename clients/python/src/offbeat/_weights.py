@@ -14,8 +14,8 @@ from .ids import IdValue
 #: The sidecar's limit of one batch.
 _BATCH_PIECES = 65_536
 
-_CONTRADICTORY = "ERROR_REASON_CONTRADICTORY"
-_ONE_FOR_EACH = "must be as many as the IDs: one for each"
+CONTRADICTORY = "ERROR_REASONCONTRADICTORY"
+ONE_FOR_EACH = "must be as many as the IDs: one for each"
 
 T = TypeVar("T")
 
@@ -54,13 +54,13 @@ class InStep(Generic[T]):
         self._next += len(values)
         if len(values) < count:
             shown = f"{self._next} {self._name}"
-            raise refused(self._name, shown, _ONE_FOR_EACH, _CONTRADICTORY)
+            raise refused(self._name, shown, ONE_FOR_EACH, CONTRADICTORY)
         return [(f"{self._name}[{first + offset}]", value) for offset, value in enumerate(values)]
 
     def end(self) -> None:
         """Refuse values for which there is no ID."""
         for value in self._iterator:
-            raise refused(f"{self._name}[{self._next}]", value, _ONE_FOR_EACH, _CONTRADICTORY)
+            raise refused(f"{self._name}[{self._next}]", value, ONE_FOR_EACH, CONTRADICTORY)
 
 
 class Weights:

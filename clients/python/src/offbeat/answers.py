@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from .ids import IdValue
+from .kinds import DescribedKind
+from .runs import Run
 from .schedule import Schedule
 from .sql import Predicate
 from .times import from_duration, from_timestamp
 from .v1 import slots_pb2 as pb
 from .v1.sql_pb2 import SqlIndex as SqlIndexMessage
-
-
-@dataclass(frozen=True)
-class Run:
-    """One run of an ID."""
-
-    #: When it starts.
-    start_time: datetime
-    #: Its cycle; cycle 0 starts at the schedule's anchor time, or is the calendar's unit that
-    #: holds 1 January 1970. A deferred run keeps the cycle that it belongs to.
-    cycle_index: int
-    #: Equal for two attempts to enqueue the same run; empty for a fraction.
-    run_key: str
-    #: When it would start but for an exclusion or a newcomer's policy, where that differs.
-    regular_time: datetime | None = None
-
-    @classmethod
-    def from_message(cls, message: pb.Run) -> Run:
-        """Turn a message into a run."""
-        regular = from_timestamp(message.regular_time) if message.HasField("regular_time") else None
-        return cls(
-            from_timestamp(message.start_time), message.cycle_index, message.run_key, regular
-        )
 
 
 @dataclass(frozen=True)
@@ -50,18 +28,23 @@ class Piece:
     first_run: Run | None
 
     @classmethod
-    def from_message(cls, message: pb.Piece | pb.AssignSlotResponse) -> Piece:
+    def from_message(
+        cls, message: pb.Piece | pb.AssignSlotResponse, id_value: IdValue, kind: str
+    ) -> Piece:
         """Turn a message into a piece; an answer about an ID is its piece 0."""
+        piece_index = message.piece_index if isinstance(message, pb.Piece) else 0
+
+        def run(part: pb.Run) -> Run:
+            return Run.from_message(part, id_value, kind, piece_index)
+
         return cls(
-            piece_index=message.piece_index if isinstance(message, pb.Piece) else 0,
+            piece_index=piece_index,
             slot_index=message.slot_index,
             slot_offset=from_duration(message.slot_offset),
             cycle_offset=from_duration(message.cycle_offset),
-            last_run=Run.from_message(message.last_run) if message.HasField("last_run") else None,
-            next_runs=_runs(message.next_runs),
-            first_run=Run.from_message(message.first_run)
-            if message.HasField("first_run")
-            else None,
+            last_run=run(message.last_run) if message.HasField("last_run") else None,
+            next_runs=tuple(map(run, message.next_runs)),
+            first_run=run(message.first_run) if message.HasField("first_run") else None,
         )
 
 
@@ -91,6 +74,9 @@ class Assignment:
     first_run: Run | None = None
     #: All pieces of the ID, in order: one but for weighted IDs, as the fields above have it.
     pieces: tuple[Piece, ...] = ()
+    #: The release of the time-zone database that decided, such as ``"2026b"``; of calendars and
+    #: recurring exclusions only. With another, times may differ, and run keys stay.
+    time_zone_database: str = ""
 
     @property
     def next_run(self) -> Run:
@@ -100,9 +86,12 @@ class Assignment:
         return self.next_runs[0]
 
     @classmethod
-    def from_message(cls, id_value: IdValue, message: pb.AssignSlotResponse) -> Assignment:
+    def from_message(
+        cls, id_value: IdValue, kind: str, message: pb.AssignSlotResponse
+    ) -> Assignment:
         """Turn a message into an assignment."""
-        piece = Piece.from_message(message)
+        piece = Piece.from_message(message, id_value, kind)
+        further = [Piece.from_message(part, id_value, kind) for part in message.further_pieces]
         return cls(
             id=id_value,
             slot_index=piece.slot_index,
@@ -114,12 +103,9 @@ class Assignment:
             canonical_id=message.reason.canonical_id,
             reason=getattr(message.reason, message.reason.WhichOneof("rule") or "hash"),
             first_run=piece.first_run,
-            pieces=(piece, *map(Piece.from_message, message.further_pieces)),
+            pieces=(piece, *further),
+            time_zone_database=message.identity.time_zone_database,
         )
-
-
-def _runs(messages: Iterable[pb.Run]) -> tuple[Run, ...]:
-    return tuple(map(Run.from_message, messages))
 
 
 @dataclass(frozen=True)
@@ -195,6 +181,12 @@ class Description:
     deferred_share: float
     #: What stands for the schedule at the head of its run keys.
     run_key_schedule: str
+    #: The kinds that the schedule declares, in order.
+    kinds: tuple[DescribedKind, ...]
+    #: Length of a cycle by the wall clock; of months the longest.
+    period: timedelta
+    #: The release of the sidecar's time-zone database, as in :class:`Assignment`.
+    time_zone_database: str
 
     @classmethod
     def from_message(cls, message: pb.DescribeScheduleResponse) -> Description:
@@ -226,4 +218,7 @@ class Description:
             skipped_share=message.skipped_share,
             deferred_share=message.deferred_share,
             run_key_schedule=message.identity.run_key_schedule,
+            kinds=tuple(map(DescribedKind.from_message, message.kinds)),
+            period=from_duration(message.period),
+            time_zone_database=message.identity.time_zone_database,
         )

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from ._columns import AssignmentColumns
 from ._rows import IdError, Rows, composed_run_key, id_errors
 from .ids import IdType, IdValue
+from .runs import DEFAULT_KIND, Run
 from .times import from_duration, from_unix_millis
 from .v1 import slots_pb2 as pb
 
@@ -22,11 +23,19 @@ class Row:
     slot_index: int
     slot_offset: timedelta
     cycle_offset: timedelta
-    cycle_index: int
-    next_run_time: datetime
-    run_key: str
+    next_run: Run
     #: Which piece of its ID; 0 but for weighted IDs.
     piece_index: int = 0
+
+    @property
+    def next_run_time(self) -> datetime:
+        """When its next run starts."""
+        return self.next_run.start_time
+
+    @property
+    def run_key(self) -> str:
+        """The key of its next run."""
+        return self.next_run.run_key
 
 
 @dataclass
@@ -65,6 +74,10 @@ class SlotAssignments(Rows[Row]):
     id_indexes: array[int] = field(default_factory=lambda: array("i"), repr=False)
     #: With weights only: which piece of its ID a row is.
     piece_indexes: array[int] = field(default_factory=lambda: array("i"), repr=False)
+    #: The kind of job; ``"default"`` if none was named.
+    kind: str = DEFAULT_KIND
+    #: The release of the sidecar's time-zone database, as in :class:`~offbeat.Assignment`.
+    time_zone_database: str = ""
 
     def __len__(self) -> int:
         return len(self.slot_indexes)
@@ -97,15 +110,24 @@ class SlotAssignments(Rows[Row]):
 
     def _row(self, position: int) -> Row:
         self._check(position)
+        value = self.ids[self._id_index(position)]
+        piece_index = self.piece_indexes[position] if self.piece_indexes else 0
+        next_run_time = from_unix_millis(self.next_run_unix_millis[position])
         return Row(
-            id=self.ids[self._id_index(position)],
+            id=value,
             slot_index=self.slot_indexes[position],
             slot_offset=self.slot_offset_ticks[position] * self.resolution,
             cycle_offset=self.cycle_offset_ticks[position] * self.resolution,
-            cycle_index=self.cycle_indexes[position],
-            next_run_time=from_unix_millis(self.next_run_unix_millis[position]),
-            run_key=self.run_key(position),
-            piece_index=self.piece_indexes[position] if self.piece_indexes else 0,
+            next_run=Run(
+                id=value,
+                kind=self.kind,
+                piece_index=piece_index,
+                cycle_index=self.cycle_indexes[position],
+                scheduled_time=next_run_time,
+                start_time=next_run_time,
+                run_key=self.run_key(position),
+            ),
+            piece_index=piece_index,
         )
 
     def add(

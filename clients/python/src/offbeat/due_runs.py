@@ -12,10 +12,18 @@ from ._fields import OUT_OF_RANGE, set_enum, set_span, set_time
 from ._questions import Batch, Question, cut, describe_schedule, piece_limits
 from ._rows import BadIds, IdError, Rows, composed_run_key, id_errors
 from ._weights import InStep
+from ._zones import TimeZones
 from .errors import InvalidArgument
 from .ids import IdType, IdValue, checked_text
+from .runs import DEFAULT_KIND, Run
 from .schedule import AnySchedule, schedule_message
-from .times import ceil_timestamp, ceil_unix_millis, from_unix_millis
+from .times import (
+    ceil_timestamp,
+    ceil_unix_millis,
+    from_duration,
+    from_timestamp,
+    from_unix_millis,
+)
 from .v1 import due_runs_pb2 as pb
 
 
@@ -31,23 +39,7 @@ class MissedRunPolicy(enum.IntEnum):
 
 
 @dataclass(frozen=True)
-class DueRun:
-    """A run that is due."""
-
-    id: IdValue
-    #: Which piece of its ID; 0 but for weighted IDs.
-    piece_index: int
-    cycle_index: int
-    #: When it should have started: what lateness is measured from.
-    scheduled_time: datetime
-    #: When to start it; of a missed run later than that.
-    start_time: datetime
-    #: Equal for two attempts to enqueue the same run; empty for a fraction.
-    run_key: str
-
-
-@dataclass(frozen=True)
-class DueRuns(Rows[DueRun]):
+class DueRuns(Rows[Run]):
     """Runs that are due: a sequence of rows, and the columns they come from.
 
     In the order of the IDs, of their pieces and of the cycles. Refused IDs have no rows and
@@ -68,8 +60,17 @@ class DueRuns(Rows[DueRun]):
     next_watermark: datetime
     #: Runs that were missed, and run now.
     late_run_count: int
-    #: Runs that were missed and do not run, by the policy or the horizon.
+    #: Runs that were missed and do not run: by the policy or the horizon, or since nothing may
+    #: start.
     dropped_run_count: int
+    #: Runs that were missed and do not run, since the next run of the ID would come before them
+    #: or within ``min_gap``.
+    superseded_run_count: int
+    #: Runs since the watermark that exclusions skip, or whose day the clock skips.
+    skipped_run_count: int
+    #: When the first run of these IDs is due that is not listed: until then there is nothing to
+    #: ask. ``None`` if exclusions skip all of the next 64 cycles.
+    next_due_time: datetime | None
     #: What tells the schedule from others.
     fingerprint: str
     #: What run keys begin with.
@@ -78,15 +79,20 @@ class DueRuns(Rows[DueRun]):
     errors: tuple[IdError, ...] = ()
     #: What strings among the IDs stand for.
     id_type: IdType | None = None
+    #: The kind of job; ``"default"`` if none was named.
+    kind: str = DEFAULT_KIND
+    #: The release of the sidecar's time-zone database, as in :class:`~offbeat.Assignment`.
+    time_zone_database: str = ""
 
     def __len__(self) -> int:
         return len(self.id_indexes)
 
-    def _row(self, position: int) -> DueRun:
+    def _row(self, position: int) -> Run:
         value = self.ids[self.id_indexes[position]]
         cycle_index, piece_index = self.cycle_indexes[position], self.piece_indexes[position]
-        return DueRun(
+        return Run(
             id=value,
+            kind=self.kind,
             piece_index=piece_index,
             cycle_index=cycle_index,
             scheduled_time=from_unix_millis(self.scheduled_unix_millis[position]),
@@ -95,6 +101,16 @@ class DueRuns(Rows[DueRun]):
                 self.run_key_prefix, cycle_index, piece_index, value, self.id_type
             ),
         )
+
+
+_SPANS = (
+    "on_time_tolerance",
+    "catch_up_horizon",
+    "smear_span",
+    "max_clock_skew",
+    "look_ahead",
+    "min_gap",
+)
 
 
 @dataclass(frozen=True)
@@ -108,6 +124,8 @@ class CatchUp:
     catch_up_horizon: timedelta | None
     smear_span: timedelta | None
     max_clock_skew: timedelta | None
+    look_ahead: timedelta | None
+    min_gap: timedelta | None
 
     def set_in(self, request: pb.ListDueRunsRequest) -> None:
         """Set it in a request."""
@@ -116,8 +134,13 @@ class CatchUp:
         if self.missed_run_policy is not None:
             policy = self.missed_run_policy
             set_enum(request, "", "missed_run_policy", policy, MissedRunPolicy)
-        for name in ("on_time_tolerance", "catch_up_horizon", "smear_span", "max_clock_skew"):
+        for name in _SPANS:
             set_span(request, "", name, getattr(self, name))
+
+    def next_watermark(self) -> datetime:
+        """Return what the sidecar would answer about no IDs."""
+        end = (self.now_time or datetime.now(timezone.utc)) + (self.look_ahead or timedelta(0))
+        return max(end, self.watermark or end)
 
 
 def list_due_runs(
@@ -126,6 +149,7 @@ def list_due_runs(
     catch_up: CatchUp,
     watermarks: Iterable[datetime] | None,
     weights: Iterable[int] | None,
+    time_zones: TimeZones | None,
     kind: str,
     id_type: IdType | None,
     return_errors: bool,
@@ -136,16 +160,15 @@ def list_due_runs(
     )
     catch_up.set_in(request)
     marks = InStep("watermarks", watermarks)
-    gathered = _Gathered(id_type)
+    gathered = _Gathered(id_type, kind or DEFAULT_KIND)
     limits = yield from piece_limits(schedule, weights)
-    for batch in cut(ids, id_type, weights, limits):
+    for batch in cut(ids, id_type, weights, limits, time_zones):
         millis = [ceil_unix_millis(at, mark) for at, mark in marks.take(len(batch.ids))]
         yield from _ask(request, batch, millis, gathered)
     marks.end()
     if not gathered.ids:  # nothing was asked: let the schedule be checked all the same
         description = yield from describe_schedule(schedule, None, None)
-        now = catch_up.now_time or datetime.now(timezone.utc)
-        return gathered.answer(max(now, catch_up.watermark or now), description.fingerprint)
+        return gathered.answer(catch_up.next_watermark(), description.fingerprint)
     answer = gathered.answer()
     if answer.errors and not return_errors:
         raise BadIds(answer, answer.errors)
@@ -155,7 +178,7 @@ def list_due_runs(
 def _ask(
     request: pb.ListDueRunsRequest, batch: Batch, millis: list[int], gathered: _Gathered
 ) -> Question[None]:
-    """Ask about a batch; in halves, if more of its runs are due than one answer holds.
+    """Ask about a batch, page by page; in halves, if it is too much for one search.
 
     That happens after an outage, to calls that were well for months.
     """
@@ -169,9 +192,7 @@ def _ask(
         if (error.field, error.reason) != ("ids", OUT_OF_RANGE) or len(batch.ids) == 1:
             raise
     else:
-        gathered.add(batch.ids, response)
-        if not request.HasField("now_time"):
-            request.now_time.CopyFrom(response.next_watermark)
+        yield from _take_pages(request, response, batch.ids, gathered)
         return
     first, second = batch.halves()
     middle = len(first.ids)
@@ -179,31 +200,72 @@ def _ask(
     yield from _ask(request, second, millis[middle:], gathered)
 
 
+def _take_pages(
+    request: pb.ListDueRunsRequest,
+    response: pb.ListDueRunsResponse,
+    ids: list[IdValue],
+    gathered: _Gathered,
+) -> Question[None]:
+    """Take the first page of an answer, and ask for the others."""
+    gathered.begin(ids)
+    gathered.add(response)
+    while response.next_page_token:
+        request.page_token = response.next_page_token
+        response = yield "ListDueRuns", request
+        gathered.add(response)
+    gathered.end(response)
+    request.ClearField("page_token")
+    if not request.HasField("now_time"):
+        set_time(request, "", "now_time", _now_of(request, response))
+
+
+def _now_of(request: pb.ListDueRunsRequest, last: pb.ListDueRunsResponse) -> datetime:
+    """Return the instant of an answer, so that the next batch has the same."""
+    return ceil_timestamp(last.next_watermark) - from_duration(request.look_ahead)
+
+
 class _Gathered:
     """The answers to the batches of a call, in one."""
 
-    def __init__(self, id_type: IdType | None) -> None:
+    def __init__(self, id_type: IdType | None, kind: str) -> None:
         """Begin with none."""
         self.ids: list[IdValue] = []
-        self._id_type = id_type
+        self._id_type, self._kind = id_type, kind
+        self._first = 0
         self._id_indexes, self._piece_indexes = array("i"), array("i")
         self._cycles, self._scheduled, self._starts = array("q"), array("q"), array("q")
-        self._errors: list[IdError] = []
-        self._late = self._dropped = 0
+        self._errors: dict[int, IdError] = {}
+        self._late = self._dropped = self._superseded = self._skipped = 0
+        self._next_due: list[datetime] = []
+        self._run_key_prefix = ""
         self._last = pb.ListDueRunsResponse()
 
-    def add(self, ids: list[IdValue], response: pb.ListDueRunsResponse) -> None:
-        first, runs = len(self.ids), response.runs
+    def begin(self, ids: list[IdValue]) -> None:
+        """Begin with the next batch."""
+        self._first = len(self.ids)
         self.ids.extend(ids)
-        self._id_indexes.extend([first + index for index in runs.id_indexes])
+
+    def add(self, response: pb.ListDueRunsResponse) -> None:
+        """Add a page of the batch."""
+        runs = response.runs
+        self._id_indexes.extend([self._first + index for index in runs.id_indexes])
         self._piece_indexes.extend(runs.piece_indexes)
         self._cycles.extend(runs.cycle_indexes)
         self._scheduled.extend(runs.scheduled_unix_millis)
         self._starts.extend(runs.start_unix_millis)
-        self._errors.extend(id_errors(runs.errors, first))
-        self._late += response.late_run_count
-        self._dropped += response.dropped_run_count
-        self._last = response
+        errors = id_errors(runs.errors, self._first)
+        self._errors.update({error.id_index: error for error in errors})
+        self._run_key_prefix = runs.run_key_prefix or self._run_key_prefix
+
+    def end(self, last: pb.ListDueRunsResponse) -> None:
+        """Take what only the last page of a batch has."""
+        self._late += last.late_run_count
+        self._dropped += last.dropped_run_count
+        self._superseded += last.superseded_run_count
+        self._skipped += last.skipped_run_count
+        if last.HasField("next_due_time"):
+            self._next_due.append(from_timestamp(last.next_due_time))
+        self._last = last
 
     def answer(self, next_watermark: datetime | None = None, fingerprint: str = "") -> DueRuns:
         last = self._last
@@ -217,8 +279,13 @@ class _Gathered:
             next_watermark=next_watermark or ceil_timestamp(last.next_watermark),
             late_run_count=self._late,
             dropped_run_count=self._dropped,
+            superseded_run_count=self._superseded,
+            skipped_run_count=self._skipped,
+            next_due_time=min(self._next_due, default=None),
             fingerprint=fingerprint or last.identity.fingerprint,
-            run_key_prefix=last.runs.run_key_prefix,
-            errors=tuple(self._errors),
+            run_key_prefix=self._run_key_prefix,
+            errors=tuple(self._errors.values()),
             id_type=self._id_type,
+            kind=self._kind,
+            time_zone_database=last.identity.time_zone_database,
         )

@@ -16,9 +16,10 @@ from .v1 import id_pb2 as pb
 #: What an ID may be: ``str`` is text unless :class:`IdType` says otherwise.
 IdValue = Union[uuid.UUID, int, str, float]
 
-#: The sidecar's limits of one batch: IDs, and bytes of its message with room for the rest.
+#: The sidecar's limits of one batch: IDs, and bytes of them, with room in a message of 4 MiB for
+#: a weight, a watermark and a time zone of each.
 BATCH_IDS = 65_536
-BATCH_BYTES = 3 << 20
+BATCH_BYTES = 5 << 19
 
 #: The number of ``IdColumn.integers``.
 _INTEGERS = 3

@@ -16,10 +16,9 @@ from weakref import WeakKeyDictionary
 
 from ._fields import set_text
 from ._settings import to_seconds
-from .answers import Run
 from .assignments import Row
-from .due_runs import DueRun
-from .errors import ResourceExhausted, Unavailable, refused
+from .errors import InvalidArgument, ResourceExhausted, Unavailable, refused
+from .runs import DEFAULT_KIND, Run
 from .schedule import ScheduleVersion
 from .times import to_micros, to_timestamp
 from .v1 import lateness_pb2 as pb
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from .client import Client
 
 #: What says when a run should have started.
-Scheduled = Union[datetime, Run, DueRun, Row]
+Scheduled = Union[datetime, Run, Row]
 
 _METRIC = "offbeat_run_lateness_seconds"
 _HELP = "From the scheduled to the real start of runs."
@@ -76,15 +75,19 @@ class LatenessRecorder:
         schedule: str | ScheduleVersion,
         scheduled: Scheduled,
         *,
-        kind: str = "default",
+        kind: str | None = None,
         started_time: datetime | None = None,
     ) -> timedelta:
         """Record the start of a run, and return how late it is.
 
-        ``schedule`` is a name for the label: of a ``ScheduleVersion``, the name without the
-        version. ``scheduled`` is the run of an answer, or when it should have started, as the
-        job carries it. ``started_time`` is now by default.
+        ``schedule`` is a name for the label: of a ``ScheduleVersion``, or its text, the name
+        without the version. ``scheduled`` is the run of an answer, or when it should have
+        started, as the job carries it. ``kind`` is by default that of the run, else
+        ``"default"``, and ``started_time`` is now.
         """
+        if isinstance(scheduled, Row):
+            scheduled = scheduled.next_run
+        kind = _kind(scheduled) if kind is None else kind
         name = _name(schedule)
         started = datetime.now(timezone.utc) if started_time is None else started_time
         to_timestamp("started_time", started)  # refused without a time zone
@@ -102,16 +105,21 @@ class LatenessRecorder:
 
 
 def _name(schedule: str | ScheduleVersion) -> str:
-    return schedule.name if isinstance(schedule, ScheduleVersion) else schedule
+    if isinstance(schedule, ScheduleVersion):
+        return schedule.name
+    if isinstance(schedule, str):
+        with suppress(InvalidArgument):  # a name without a version: no job fails by it
+            return ScheduleVersion.parse(schedule).name
+    return schedule
 
 
-def _scheduled_time(scheduled: Scheduled) -> datetime:
+def _kind(scheduled: datetime | Run) -> str:
+    return scheduled.kind if isinstance(scheduled, Run) else DEFAULT_KIND
+
+
+def _scheduled_time(scheduled: datetime | Run) -> datetime:
     if isinstance(scheduled, Run):
-        return scheduled.start_time
-    if isinstance(scheduled, DueRun):
         return scheduled.scheduled_time
-    if isinstance(scheduled, Row):
-        return scheduled.next_run_time
     to_timestamp("scheduled", scheduled)  # refused if it is no instant
     return scheduled
 

@@ -13,6 +13,7 @@ from ._questions import Question, cut
 from ._rows import BadIds, IdError, Rows, composed_run_key, id_errors
 from ._weights import PieceLimits
 from .ids import IdType, IdValue, checked_text
+from .runs import DEFAULT_KIND, Run
 from .schedule import AnySchedule, schedule_message
 from .sql import Predicate, SqlColumn, SqlIndex
 from .times import from_optional_duration, from_timestamp, from_unix_millis
@@ -37,12 +38,18 @@ class MigratedId:
     """An ID that goes over."""
 
     id: IdValue
-    last_old_time: datetime
-    last_old_cycle_index: int
-    last_old_run_key: str
-    first_new_time: datetime
-    first_new_cycle_index: int
-    first_new_run_key: str
+    last_old_run: Run
+    first_new_run: Run
+
+    @property
+    def last_old_time(self) -> datetime:
+        """When the old schedule runs it for the last time."""
+        return self.last_old_run.start_time
+
+    @property
+    def first_new_time(self) -> datetime:
+        """When the new schedule runs it for the first time."""
+        return self.first_new_run.start_time
 
     @property
     def gap(self) -> timedelta:
@@ -83,6 +90,8 @@ class MigratedIds(Rows[MigratedId]):
     errors: tuple[IdError, ...] = ()
     #: What strings among the IDs stand for.
     id_type: IdType | None = None
+    #: The kind of job; ``"default"`` if none was named.
+    kind: str = DEFAULT_KIND
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -102,19 +111,30 @@ class MigratedIds(Rows[MigratedId]):
 
     def _made(self, position: int) -> MigratedId:
         value = self.ids[position]
-        old_cycle = self.last_old_cycle_indexes[position]
-        new_cycle = self.first_new_cycle_indexes[position]
+
+        def run(unix_millis: int, cycle_index: int, prefix: str) -> Run:
+            start_time = from_unix_millis(unix_millis)
+            return Run(
+                id=value,
+                kind=self.kind,
+                piece_index=0,
+                cycle_index=cycle_index,
+                scheduled_time=start_time,
+                start_time=start_time,
+                run_key=composed_run_key(prefix, cycle_index, 0, value, self.id_type),
+            )
+
         return MigratedId(
             id=value,
-            last_old_time=from_unix_millis(self.last_old_unix_millis[position]),
-            last_old_cycle_index=old_cycle,
-            last_old_run_key=composed_run_key(
-                self.old_run_key_prefix, old_cycle, 0, value, self.id_type
+            last_old_run=run(
+                self.last_old_unix_millis[position],
+                self.last_old_cycle_indexes[position],
+                self.old_run_key_prefix,
             ),
-            first_new_time=from_unix_millis(self.first_new_unix_millis[position]),
-            first_new_cycle_index=new_cycle,
-            first_new_run_key=composed_run_key(
-                self.new_run_key_prefix, new_cycle, 0, value, self.id_type
+            first_new_run=run(
+                self.first_new_unix_millis[position],
+                self.first_new_cycle_indexes[position],
+                self.new_run_key_prefix,
             ),
         )
 
@@ -178,7 +198,7 @@ def plan_migration(
     values: list[IdValue] = []
     responses: list[pb.PlanMigrationResponse] = []
     errors: tuple[IdError, ...] = ()
-    for batch in cut(ids, id_type, None, PieceLimits()):
+    for batch in cut(ids, id_type, None, PieceLimits(), None):
         request.ids.CopyFrom(batch.column())
         response: pb.PlanMigrationResponse = yield "PlanMigration", request
         errors += id_errors(response.ids.errors, len(values))
@@ -189,7 +209,7 @@ def plan_migration(
     if not responses:
         responses.append((yield "PlanMigration", request))
     parts = [response.ids for response in responses]
-    plan = _plan(responses[0], _migrated(values, parts, errors, id_type) if values else None)
+    plan = _plan(responses[0], _migrated(values, parts, errors, id_type, kind) if values else None)
     if errors and not return_errors:
         raise BadIds(plan, errors)
     return plan
@@ -225,6 +245,7 @@ def _migrated(
     parts: list[pb.MigratedIds],
     errors: tuple[IdError, ...],
     id_type: IdType | None,
+    kind: str,
 ) -> MigratedIds:
     """Put the answers to the batches together."""
 
@@ -249,4 +270,5 @@ def _migrated(
         new_run_key_prefix=parts[0].new_run_key_prefix,
         errors=errors,
         id_type=id_type,
+        kind=kind or DEFAULT_KIND,
     )

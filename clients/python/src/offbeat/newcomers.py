@@ -25,14 +25,19 @@ class NewcomerPolicy(enum.IntEnum):
 class Newcomer:
     """That an ID is new, to be told its first run.
 
-    created_time: when it came; not after the ``from_time`` of the question.
+    created_time: when it came; after the ``from_time`` of the question by ``max_clock_skew``
+        at most.
     policy: when it runs first, if its time in that cycle has passed. Default: ``NEXT_CYCLE``.
-    smear_span: ``NOW_SMEARED`` only, where it must be given: 1 tick to one period.
+    smear_span: ``NOW_SMEARED`` only, where it must be given: 1 tick to one period. Refused
+        where the schedule declares kinds, whose ``catch_up_span`` decides.
+    max_clock_skew: how far ``created_time`` may lie ahead, as that of a machine whose clock
+        is fast: 0 to one period. Default: 60 s, or one period if that is shorter.
     """
 
     created_time: datetime
     policy: NewcomerPolicy | None = None
     smear_span: timedelta | None = None
+    max_clock_skew: timedelta | None = None
 
     def to_message(self) -> pb.Newcomer:
         """Turn the newcomer into its message."""
@@ -41,4 +46,5 @@ class Newcomer:
         if self.policy is not None:
             set_enum(message, _FIELD, "policy", self.policy, NewcomerPolicy)
         set_span(message, _FIELD, "smear_span", self.smear_span)
+        set_span(message, _FIELD, "max_clock_skew", self.max_clock_skew)
         return message

@@ -13,6 +13,8 @@ from . import _wire
 from ._columns import ColumnsResponse
 from ._questions import Question, describe_schedule, timestamp_or_now
 from ._rows import BadIds, IdError, id_errors
+from ._weights import CONTRADICTORY, ONE_FOR_EACH
+from ._zones import TimeZone, zone_names
 from .errors import refused
 from .ids import BATCH_IDS, checked_text
 from .schedule import AnySchedule, schedule_message
@@ -23,6 +25,7 @@ from .v1 import slots_pb2 as pb
 _IDS = 2
 _UUIDS, _UUID_BYTES = 1, 16
 _INTEGERS, _INTEGER_BYTES = 3, 8
+_TIME_ZONES, _TIME_ZONE_INDEXES = 7, 8
 
 _COLUMNS = (
     "slot_indexes",
@@ -60,6 +63,8 @@ class PackedAssignments:
     #: What run keys begin with: the key of a row's next run is
     #: ``run_key_prefix/cycle_index/0/ID``, with the canonical text of the ID.
     run_key_prefix: str = ""
+    #: The release of the sidecar's time-zone database, as in :class:`~offbeat.Assignment`.
+    time_zone_database: str = ""
 
     def __len__(self) -> int:
         return max(len(getattr(self, name)) for name in _COLUMNS)
@@ -77,6 +82,7 @@ class PackedAssignments:
         self.errors += id_errors(columns.errors, first)
         self.resolution = from_duration(columns.resolution)
         self.fingerprint = response.identity.fingerprint
+        self.time_zone_database = response.identity.time_zone_database
         self.run_key_prefix = columns.run_key_prefix
 
 
@@ -87,6 +93,8 @@ def assign_packed(
     from_time: datetime | None,
     kind: str,
     columns: Iterable[str],
+    time_zones: Iterable[TimeZone],
+    time_zone_indexes: array[int] | None,
     return_errors: bool,
 ) -> Question[PackedAssignments]:
     """Ask about packed IDs, batch by batch."""
@@ -97,10 +105,14 @@ def assign_packed(
         read_mask=FieldMask(paths=columns) if columns else None,
     ).SerializeToString()
     answer = PackedAssignments()
-    for head, ids in _columns(uuids, integers):
-        ids_head = _wire.head(_IDS, len(head) + len(ids))
+    zones = _PackedZones(time_zones, time_zone_indexes)
+    for head, ids, count in _columns(uuids, integers):
+        zones_of_batch = zones.take(count)
+        ids_head = _wire.head(_IDS, len(head) + len(ids) + len(zones_of_batch))
         # All at once: a copy of a batch takes as long as it takes to decide some thousand IDs.
-        answer.add((yield "AssignPacked", b"".join((opening, ids_head, head, ids))))
+        message = b"".join((opening, ids_head, head, ids, zones_of_batch))
+        answer.add((yield "AssignPacked", message))
+    zones.end()
     if not answer.fingerprint:  # nothing was asked: let the schedule be checked all the same
         answer.fingerprint = (yield from describe_schedule(schedule, None, None)).fingerprint
     if answer.errors and not return_errors:
@@ -110,8 +122,8 @@ def assign_packed(
 
 def _columns(
     uuids: bytes | bytearray | memoryview | None, integers: array[int] | None
-) -> Iterator[tuple[bytes, memoryview]]:
-    """Return one ``IdColumn`` after the other: what it begins with, and its IDs."""
+) -> Iterator[tuple[bytes, memoryview, int]]:
+    """Return one ``IdColumn`` after the other: what it begins with, its IDs, and how many."""
     if (uuids is None) == (integers is None):
         raise refused("uuids", uuids, "must be given, or integers in its place")
     if integers is not None:
@@ -126,4 +138,39 @@ def _columns(
             raise refused("uuids", f"{len(data)} bytes", "must be 16 bytes of each UUID")
     for start in range(0, len(data), BATCH_IDS * size):
         ids = data[start : start + BATCH_IDS * size]
-        yield _wire.head(number, len(ids)), ids
+        yield _wire.head(number, len(ids)), ids, len(ids) // size
+
+
+class _PackedZones:
+    """The time zones of packed IDs, as the end of each ``IdColumn``."""
+
+    def __init__(self, names: Iterable[TimeZone], indexes: array[int] | None) -> None:
+        """Check what is given."""
+        if indexes is not None and (not isinstance(indexes, array) or indexes.typecode != "i"):
+            raise refused("time_zone_indexes", type(indexes), 'must be an array("i")')
+        self._indexes = indexes
+        self._next = 0
+        self._names = b""
+        for name in zone_names("time_zones", names):
+            text = name.encode()
+            self._names += _wire.head(_TIME_ZONES, len(text)) + text
+
+    def take(self, count: int) -> bytes:
+        """Return the zones of the next IDs."""
+        if self._indexes is None:
+            return self._names  # without indexes: the sidecar's to refuse
+        indexes = self._indexes[self._next : self._next + count]
+        self._next += count
+        if len(indexes) < count:
+            self._refuse()
+        data = _wire.to_bytes(indexes)
+        return self._names + _wire.head(_TIME_ZONE_INDEXES, len(data)) + data
+
+    def end(self) -> None:
+        """Refuse zones for which there is no ID."""
+        if self._indexes is not None and self._next < len(self._indexes):
+            self._refuse()
+
+    def _refuse(self) -> None:
+        shown = f"{len(self._indexes or ())} indexes"
+        raise refused("time_zone_indexes", shown, ONE_FOR_EACH, CONTRADICTORY)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,18 +9,10 @@ from datetime import timedelta
 from ._fields import OUT_OF_RANGE, set_enum, set_integer, set_span
 from ._questions import Question
 from .errors import refused
+from .kinds import KindSpacing
 from .schedule import AnySchedule, schedule_message
 from .times import from_duration, to_duration
 from .v1 import reciprocal_pb2 as pb
-
-
-class KindSpacing(enum.IntEnum):
-    """How kinds of job that must not meet are spaced."""
-
-    #: As far apart as can be.
-    EVEN = 1
-    #: So that adding a kind moves none.
-    STABLE = 2
 
 
 @dataclass(frozen=True)
@@ -31,7 +22,7 @@ class KindSlot:
     kind_index: int
     #: Slots from kind 0 to this kind, for the same user.
     offset_slot_count: int
-    #: The same as time: a schedule for this kind is that of kind 0, ``shifted`` by it.
+    #: The same as time, from the run of kind 0 to the run of this kind.
     offset: timedelta
     #: The user's view: where this kind runs for users whose kind 0 runs at the slot.
     user_slot_index: int
@@ -85,7 +76,6 @@ def reciprocal_slots(
     run_times: Sequence[timedelta],
     spacing: KindSpacing | None,
     conflicts: Iterable[tuple[int, int]],
-    kind_schedules: Iterable[AnySchedule],
     polling_delay: timedelta | None,
     slot_job_delay: timedelta | None,
 ) -> Question[Reciprocals]:
@@ -96,10 +86,6 @@ def reciprocal_slots(
             to_duration(f"run_times[{index}]", run_time) for index, run_time in enumerate(run_times)
         ],
         conflicts=[_conflict(f"conflicts[{index}]", pair) for index, pair in enumerate(conflicts)],
-        kind_schedules=[
-            schedule_message(kind_schedule, f"kind_schedules[{index}]")
-            for index, kind_schedule in enumerate(kind_schedules)
-        ],
     )
     set_integer(request, "", "slot_index", slot_index)
     if kind_count is not None:

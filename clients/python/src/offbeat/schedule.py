@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Union
 
@@ -18,8 +19,12 @@ from .calendars import (
     exclusion_from_message,
 )
 from .errors import refused
-from .times import EPOCH, from_duration, from_timestamp
+from .kinds import Kind, KindSpacing, add_pairs, as_kinds, as_pairs
+from .times import from_duration, from_optional_duration, from_timestamp
 from .v1 import schedule_pb2 as pb
+
+#: A version's only text: ten digits hold every one.
+_VERSION = re.compile("0|[1-9][0-9]{0,9}")
 
 
 class Placement(enum.IntEnum):
@@ -64,10 +69,20 @@ class Schedule:
     active_windows: the parts of the cycle that may be used, in order. Default: all of it.
     exclusions: times when nothing may start. Default: none.
     weight_quantum: the weight up to which an ID is one piece. Default: no weights.
+    kinds: the kinds of job that must not meet on one ID, up to 1,000: names, or each a
+        :class:`~offbeat.Kind` with its run time. A question about runs then names one of them,
+        which decides the time. Default: none; ``kind`` is a label that moves nothing.
+    kind_spacing: how the kinds are spread over the cycle. Default: ``KindSpacing.EVEN``.
+    kind_conflicts: which kinds must not meet, where others may: up to 28 pairs of names, of
+        8 kinds in all. Default: no two kinds may meet.
+    catch_up_span: over how much of a cycle's usable time late runs are spread: at most
+        the 2k-th part of it for k kinds. Default: an eighth, or what the kinds need.
 
     >>> from datetime import timedelta
     >>> Schedule(timedelta(hours=8), slot_count=96).period
     datetime.timedelta(seconds=28800)
+    >>> Schedule(timedelta(days=1), kinds=["import", "export"]).kinds
+    (Kind(name='import', run_time=None), Kind(name='export', run_time=None))
 
     The sidecar checks the values: a schedule that cannot be raises
     :class:`~offbeat.InvalidArgument` when it is first used.
@@ -85,20 +100,19 @@ class Schedule:
     active_windows: Sequence[CycleWindow] = ()
     exclusions: Sequence[Exclusion] = ()
     weight_quantum: int | None = None
+    kinds: Sequence[str | Kind] = ()
+    kind_spacing: KindSpacing | None = None
+    kind_conflicts: Sequence[tuple[str, str]] = ()
+    catch_up_span: timedelta | None = None
 
     def __post_init__(self) -> None:
         """Keep lists as tuples: a schedule can be a key of a dictionary."""
+        object.__setattr__(self, "kinds", as_kinds(self.kinds))
+        object.__setattr__(self, "kind_conflicts", as_pairs(self.kind_conflicts))
         for name in ("active_windows", "exclusions"):
             values = getattr(self, name)
             if isinstance(values, list):
                 object.__setattr__(self, name, tuple(values))
-
-    def shifted(self, offset: timedelta) -> Schedule:
-        """Return the same schedule, later by ``offset``: for kinds of job that must not meet.
-
-        Everybody keeps slot and offset in it; the cycles start later. Not with a ``calendar``.
-        """
-        return replace(self, anchor_time=(self.anchor_time or EPOCH) + offset)
 
     def to_message(self, path: str = "schedule") -> pb.Schedule:
         """Turn the schedule into its message; ``path`` is its place in the request."""
@@ -112,6 +126,7 @@ class Schedule:
         set_text(spec, at, "salt", self.salt)
         set_span(spec, at, "resolution", self.resolution)
         set_time(spec, at, "anchor_time", self.anchor_time)
+        set_span(spec, at, "catch_up_span", self.catch_up_span)
         for name in ("slot_count", "bucket_count", "weight_quantum"):
             count = getattr(self, name)
             if count is not None:
@@ -120,9 +135,14 @@ class Schedule:
             set_enum(spec, at, "placement", self.placement, Placement)
         if self.profile is not None:
             set_enum(spec, at, "profile", self.profile, TwisterProfile)
-        _add_parts(spec, at, "active_windows", self.active_windows, (CycleWindow,))
-        kinds = (DatedExclusion, RecurringExclusion)
-        _add_parts(spec, at, "exclusions", self.exclusions, kinds)
+        if self.kind_spacing is not None:
+            set_enum(spec, at, "kind_spacing", self.kind_spacing, KindSpacing)
+        _add_parts(spec, at, "active_windows", self.active_windows, "CycleWindow", CycleWindow)
+        exclusions = (DatedExclusion, RecurringExclusion)
+        names = "DatedExclusion or a RecurringExclusion"
+        _add_parts(spec, at, "exclusions", self.exclusions, names, *exclusions)
+        _add_parts(spec, at, "kinds", self.kinds, "name or a Kind", Kind)
+        add_pairs(spec, at, self.kind_conflicts)
         return pb.Schedule(spec=spec)
 
     @classmethod
@@ -142,6 +162,12 @@ class Schedule:
             active_windows=tuple(map(CycleWindow.from_message, spec.active_windows)),
             exclusions=tuple(map(exclusion_from_message, spec.exclusions)),
             weight_quantum=spec.weight_quantum if spec.HasField("weight_quantum") else None,
+            kinds=tuple(map(Kind.from_message, spec.kinds)),
+            kind_spacing=KindSpacing(spec.kind_spacing) if spec.kind_spacing else None,
+            kind_conflicts=tuple(
+                (pair.first_kind, pair.second_kind) for pair in spec.kind_conflicts
+            ),
+            catch_up_span=from_optional_duration(spec, "catch_up_span"),
         )
 
 
@@ -150,14 +176,23 @@ class ScheduleVersion:
     """A schedule of the file that the sidecar was started with, by name and version.
 
     A version never changes its meaning, and must be given: with the newest as a default,
-    callers would change over at different times.
+    callers would change over at different times. Wherever a schedule is taken, so is the text
+    ``"name/version"``.
 
-    >>> ScheduleVersion("billing", 2)
+    >>> ScheduleVersion.parse("billing/2")
     ScheduleVersion(name='billing', version=2)
     """
 
     name: str
     version: int
+
+    @classmethod
+    def parse(cls, text: str, path: str = "schedule") -> ScheduleVersion:
+        """Read ``name/version``; ``path`` is its place in the request."""
+        name, _, version = text.rpartition("/")
+        if not name or not _VERSION.fullmatch(version):
+            raise refused(path, text, 'must be name/version, such as "billing/2"')
+        return cls(name, int(version))
 
     def to_message(self, path: str = "schedule") -> pb.Schedule:
         """Turn the name into its message; ``path`` is its place in the request."""
@@ -168,26 +203,28 @@ class ScheduleVersion:
         return message
 
 
-#: A schedule in full, or by name and version.
-AnySchedule = Union[Schedule, ScheduleVersion]
+#: A schedule in full, or by name and version: as an object, or as text, ``"billing/2"``.
+AnySchedule = Union[Schedule, ScheduleVersion, str]
 
 
 def schedule_message(schedule: AnySchedule, path: str = "schedule") -> pb.Schedule:
-    """Turn either sort of schedule into its message; ``path`` is its place in the request."""
+    """Turn any sort of schedule into its message; ``path`` is its place in the request."""
+    if isinstance(schedule, str):
+        schedule = ScheduleVersion.parse(schedule, path)
     if not isinstance(schedule, (Schedule, ScheduleVersion)):
-        raise refused(path, schedule, "must be a Schedule or a ScheduleVersion")
+        allowed = 'must be a Schedule, a ScheduleVersion or its text, such as "billing/2"'
+        raise refused(path, schedule, allowed)
     return schedule.to_message(path)
 
 
 def _add_parts(
-    spec: Any, path: str, name: str, parts: Sequence[Any], kinds: tuple[type[Any], ...]
+    spec: Any, path: str, name: str, parts: Sequence[Any], names: str, *types: type[Any]
 ) -> None:
-    """Fill a list of windows or exclusions."""
-    names = " or a ".join(kind.__name__ for kind in kinds)
-    if not isinstance(parts, Sequence):
+    """Fill a list of windows, exclusions or kinds."""
+    if not isinstance(parts, Sequence) or isinstance(parts, str):
         raise refused(f"{path}.{name}", parts, f"must be a list, whose elements are a {names}")
     for index, part in enumerate(parts):
         at = f"{path}.{name}[{index}]"
-        if not isinstance(part, kinds):
+        if not isinstance(part, types):
             raise refused(at, part, f"must be a {names}")
         getattr(spec, name).append(part.to_message(at))

@@ -81,6 +81,9 @@ class SqlColumn:
     parameter_style: how predicates hold their bounds. Default: ``LITERAL``.
     first_parameter_number: ``DOLLAR`` and ``NAMED`` only: the number of the first
         placeholder, for queries with parameters of their own. Default: 1.
+    time_zone_name: ``window_predicate`` of calendars only: the column that holds the IANA name
+        of the time zone that a row lives in; with ``time_zones`` in the question.
+        Default: all rows live in that of the schedule.
     """
 
     dialect: SqlDialect
@@ -91,11 +94,12 @@ class SqlColumn:
     table_alias: str = ""
     parameter_style: SqlParameterStyle | None = None
     first_parameter_number: int | None = None
+    time_zone_name: str = ""
 
     def to_message(self) -> pb.SqlColumn:
         """Turn the column into its message."""
         message = pb.SqlColumn()
-        for name in ("schema", "table", "name", "table_alias"):
+        for name in ("schema", "table", "name", "table_alias", "time_zone_name"):
             setattr(message, name, checked_text(f"{_FIELD}.{name}", getattr(self, name)))
         set_enum(message, _FIELD, "dialect", self.dialect, SqlDialect)
         set_enum(message, _FIELD, "type", self.type, SqlColumnType)

@@ -62,6 +62,11 @@ def from_timestamp(message: Timestamp) -> datetime:
     return EPOCH + timedelta(seconds=message.seconds, microseconds=message.nanos // 1_000)
 
 
+def from_optional_timestamp(message: Any, field: str) -> datetime | None:
+    """Read an instant that a message may lack."""
+    return from_timestamp(getattr(message, field)) if message.HasField(field) else None
+
+
 def ceil_timestamp(message: Timestamp) -> datetime:
     """Turn a watermark into an instant in UTC, rounded up.
 

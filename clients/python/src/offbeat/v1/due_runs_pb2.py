@@ -17,19 +17,19 @@ from offbeat.v1 import id_pb2 as offbeat_dot_v1_dot_id__pb2
 from offbeat.v1 import schedule_pb2 as offbeat_dot_v1_dot_schedule__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19offbeat/v1/due_runs.proto\x12\noffbeat.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13offbeat/v1/id.proto\x1a\x19offbeat/v1/schedule.proto\"\xff\x03\n\x12ListDueRunsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12!\n\x03ids\x18\x02 \x01(\x0b\x32\x14.offbeat.v1.IdColumn\x12\x0f\n\x07weights\x18\x03 \x03(\x10\x12\x0c\n\x04kind\x18\x04 \x01(\t\x12-\n\twatermark\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1d\n\x15watermark_unix_millis\x18\x06 \x03(\x10\x12,\n\x08now_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x36\n\x11missed_run_policy\x18\x08 \x01(\x0e\x32\x1b.offbeat.v1.MissedRunPolicy\x12\x34\n\x11on_time_tolerance\x18\t \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x33\n\x10\x63\x61tch_up_horizon\x18\n \x01(\x0b\x32\x19.google.protobuf.Duration\x12-\n\nsmear_span\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x31\n\x0emax_clock_skew\x18\x0c \x01(\x0b\x32\x19.google.protobuf.Duration\"\xcf\x01\n\x13ListDueRunsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12!\n\x04runs\x18\x02 \x01(\x0b\x32\x13.offbeat.v1.DueRuns\x12\x32\n\x0enext_watermark\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0elate_run_count\x18\x04 \x01(\x03\x12\x19\n\x11\x64ropped_run_count\x18\x05 \x01(\x03\"\xc2\x01\n\x07\x44ueRuns\x12\x12\n\nid_indexes\x18\x01 \x03(\x0f\x12\x15\n\rpiece_indexes\x18\x02 \x03(\x0f\x12\x15\n\rcycle_indexes\x18\x03 \x03(\x10\x12\x1d\n\x15scheduled_unix_millis\x18\x04 \x03(\x10\x12\x19\n\x11start_unix_millis\x18\x05 \x03(\x10\x12\x16\n\x0erun_key_prefix\x18\x06 \x01(\t\x12#\n\x06\x65rrors\x18\x07 \x03(\x0b\x32\x13.offbeat.v1.IdError*\x8f\x01\n\x0fMissedRunPolicy\x12!\n\x1dMISSED_RUN_POLICY_UNSPECIFIED\x10\x00\x12\x1a\n\x16MISSED_RUN_POLICY_SKIP\x10\x01\x12\x1e\n\x1aMISSED_RUN_POLICY_RUN_ONCE\x10\x02\x12\x1d\n\x19MISSED_RUN_POLICY_RUN_ALL\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19offbeat/v1/due_runs.proto\x12\noffbeat.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13offbeat/v1/id.proto\x1a\x19offbeat/v1/schedule.proto\"\x94\x05\n\x12ListDueRunsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12!\n\x03ids\x18\x02 \x01(\x0b\x32\x14.offbeat.v1.IdColumn\x12\x0f\n\x07weights\x18\x03 \x03(\x10\x12\x0c\n\x04kind\x18\x04 \x01(\t\x12-\n\twatermark\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1d\n\x15watermark_unix_millis\x18\x06 \x03(\x10\x12,\n\x08now_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x36\n\x11missed_run_policy\x18\x08 \x01(\x0e\x32\x1b.offbeat.v1.MissedRunPolicy\x12\x34\n\x11on_time_tolerance\x18\t \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x33\n\x10\x63\x61tch_up_horizon\x18\n \x01(\x0b\x32\x19.google.protobuf.Duration\x12-\n\nsmear_span\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x31\n\x0emax_clock_skew\x18\x0c \x01(\x0b\x32\x19.google.protobuf.Duration\x12-\n\nlook_ahead\x18\r \x01(\x0b\x32\x19.google.protobuf.Duration\x12*\n\x07min_gap\x18\x0e \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x16\n\tpage_size\x18\x0f \x01(\x05H\x00\x88\x01\x01\x12\x12\n\npage_token\x18\x10 \x01(\x0c\x42\x0c\n\n_page_size\"\xd4\x02\n\x13ListDueRunsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12!\n\x04runs\x18\x02 \x01(\x0b\x32\x13.offbeat.v1.DueRuns\x12\x32\n\x0enext_watermark\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0elate_run_count\x18\x04 \x01(\x03\x12\x19\n\x11\x64ropped_run_count\x18\x05 \x01(\x03\x12\x1c\n\x14superseded_run_count\x18\x06 \x01(\x03\x12\x19\n\x11skipped_run_count\x18\x07 \x01(\x03\x12\x31\n\rnext_due_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x0fnext_page_token\x18\t \x01(\x0c\"\xc2\x01\n\x07\x44ueRuns\x12\x12\n\nid_indexes\x18\x01 \x03(\x0f\x12\x15\n\rpiece_indexes\x18\x02 \x03(\x0f\x12\x15\n\rcycle_indexes\x18\x03 \x03(\x10\x12\x1d\n\x15scheduled_unix_millis\x18\x04 \x03(\x10\x12\x19\n\x11start_unix_millis\x18\x05 \x03(\x10\x12\x16\n\x0erun_key_prefix\x18\x06 \x01(\t\x12#\n\x06\x65rrors\x18\x07 \x03(\x0b\x32\x13.offbeat.v1.IdError*\x8f\x01\n\x0fMissedRunPolicy\x12!\n\x1dMISSED_RUN_POLICY_UNSPECIFIED\x10\x00\x12\x1a\n\x16MISSED_RUN_POLICY_SKIP\x10\x01\x12\x1e\n\x1aMISSED_RUN_POLICY_RUN_ONCE\x10\x02\x12\x1d\n\x19MISSED_RUN_POLICY_RUN_ALL\x10\x03\x62\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'offbeat.v1.due_runs_pb2', globals())
 if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
-  _MISSEDRUNPOLICY._serialized_start=1076
-  _MISSEDRUNPOLICY._serialized_end=1219
+  _MISSEDRUNPOLICY._serialized_start=1358
+  _MISSEDRUNPOLICY._serialized_end=1501
   _LISTDUERUNSREQUEST._serialized_start=155
-  _LISTDUERUNSREQUEST._serialized_end=666
-  _LISTDUERUNSRESPONSE._serialized_start=669
-  _LISTDUERUNSRESPONSE._serialized_end=876
-  _DUERUNS._serialized_start=879
-  _DUERUNS._serialized_end=1073
+  _LISTDUERUNSREQUEST._serialized_end=815
+  _LISTDUERUNSRESPONSE._serialized_start=818
+  _LISTDUERUNSRESPONSE._serialized_end=1158
+  _DUERUNS._serialized_start=1161
+  _DUERUNS._serialized_end=1355
 # @@protoc_insertion_point(module_scope)

@@ -7,15 +7,55 @@ from google.protobuf import message as _message
 from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
-KIND_SPACING_EVEN: KindSpacing
-KIND_SPACING_STABLE: KindSpacing
-KIND_SPACING_UNSPECIFIED: KindSpacing
+SEPARATION_APART: Separation
+SEPARATION_MEET: Separation
+SEPARATION_UNKNOWN: Separation
+SEPARATION_UNSPECIFIED: Separation
+
+class CompareSchedulesRequest(_message.Message):
+    __slots__ = ["jobs"]
+    JOBS_FIELD_NUMBER: _ClassVar[int]
+    jobs: _containers.RepeatedCompositeFieldContainer[ComparedJob]
+    def __init__(self, jobs: _Optional[_Iterable[_Union[ComparedJob, _Mapping]]] = ...) -> None: ...
+
+class CompareSchedulesResponse(_message.Message):
+    __slots__ = ["pairs", "separation"]
+    PAIRS_FIELD_NUMBER: _ClassVar[int]
+    SEPARATION_FIELD_NUMBER: _ClassVar[int]
+    pairs: _containers.RepeatedCompositeFieldContainer[ComparedPair]
+    separation: Separation
+    def __init__(self, separation: _Optional[_Union[Separation, str]] = ..., pairs: _Optional[_Iterable[_Union[ComparedPair, _Mapping]]] = ...) -> None: ...
+
+class ComparedJob(_message.Message):
+    __slots__ = ["kind", "run_time", "schedule"]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    RUN_TIME_FIELD_NUMBER: _ClassVar[int]
+    SCHEDULE_FIELD_NUMBER: _ClassVar[int]
+    kind: str
+    run_time: _duration_pb2.Duration
+    schedule: _schedule_pb2.Schedule
+    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., kind: _Optional[str] = ..., run_time: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class ComparedPair(_message.Message):
+    __slots__ = ["first_job_index", "first_to_second", "reason", "second_job_index", "second_to_first", "separation"]
+    FIRST_JOB_INDEX_FIELD_NUMBER: _ClassVar[int]
+    FIRST_TO_SECOND_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    SECOND_JOB_INDEX_FIELD_NUMBER: _ClassVar[int]
+    SECOND_TO_FIRST_FIELD_NUMBER: _ClassVar[int]
+    SEPARATION_FIELD_NUMBER: _ClassVar[int]
+    first_job_index: int
+    first_to_second: _duration_pb2.Duration
+    reason: str
+    second_job_index: int
+    second_to_first: _duration_pb2.Duration
+    separation: Separation
+    def __init__(self, first_job_index: _Optional[int] = ..., second_job_index: _Optional[int] = ..., separation: _Optional[_Union[Separation, str]] = ..., reason: _Optional[str] = ..., first_to_second: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., second_to_first: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class GetReciprocalSlotsRequest(_message.Message):
-    __slots__ = ["conflicts", "kind_count", "kind_schedules", "polling_delay", "run_times", "schedule", "slot_index", "slot_job_delay", "spacing"]
+    __slots__ = ["conflicts", "kind_count", "polling_delay", "run_times", "schedule", "slot_index", "slot_job_delay", "spacing"]
     CONFLICTS_FIELD_NUMBER: _ClassVar[int]
     KIND_COUNT_FIELD_NUMBER: _ClassVar[int]
-    KIND_SCHEDULES_FIELD_NUMBER: _ClassVar[int]
     POLLING_DELAY_FIELD_NUMBER: _ClassVar[int]
     RUN_TIMES_FIELD_NUMBER: _ClassVar[int]
     SCHEDULE_FIELD_NUMBER: _ClassVar[int]
@@ -24,14 +64,13 @@ class GetReciprocalSlotsRequest(_message.Message):
     SPACING_FIELD_NUMBER: _ClassVar[int]
     conflicts: _containers.RepeatedCompositeFieldContainer[KindConflict]
     kind_count: int
-    kind_schedules: _containers.RepeatedCompositeFieldContainer[_schedule_pb2.Schedule]
     polling_delay: _duration_pb2.Duration
     run_times: _containers.RepeatedCompositeFieldContainer[_duration_pb2.Duration]
     schedule: _schedule_pb2.Schedule
     slot_index: int
     slot_job_delay: _duration_pb2.Duration
-    spacing: KindSpacing
-    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., slot_index: _Optional[int] = ..., kind_count: _Optional[int] = ..., spacing: _Optional[_Union[KindSpacing, str]] = ..., run_times: _Optional[_Iterable[_Union[_duration_pb2.Duration, _Mapping]]] = ..., conflicts: _Optional[_Iterable[_Union[KindConflict, _Mapping]]] = ..., kind_schedules: _Optional[_Iterable[_Union[_schedule_pb2.Schedule, _Mapping]]] = ..., polling_delay: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., slot_job_delay: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    spacing: _schedule_pb2.KindSpacing
+    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., slot_index: _Optional[int] = ..., kind_count: _Optional[int] = ..., spacing: _Optional[_Union[_schedule_pb2.KindSpacing, str]] = ..., run_times: _Optional[_Iterable[_Union[_duration_pb2.Duration, _Mapping]]] = ..., conflicts: _Optional[_Iterable[_Union[KindConflict, _Mapping]]] = ..., polling_delay: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., slot_job_delay: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class GetReciprocalSlotsResponse(_message.Message):
     __slots__ = ["gap", "gap_slot_count", "identity", "independent_run_budget", "kinds", "run_budget"]
@@ -75,5 +114,5 @@ class KindSlot(_message.Message):
     user_slot_index: int
     def __init__(self, kind_index: _Optional[int] = ..., offset_slot_count: _Optional[int] = ..., user_slot_index: _Optional[int] = ..., time_slot_index: _Optional[int] = ..., gap_slot_count: _Optional[int] = ..., run_budget: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., offset: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
-class KindSpacing(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+class Separation(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []

@@ -14,6 +14,9 @@ DESCRIPTOR: _descriptor.FileDescriptor
 EXCLUSION_POLICY_DEFER: ExclusionPolicy
 EXCLUSION_POLICY_SKIP: ExclusionPolicy
 EXCLUSION_POLICY_UNSPECIFIED: ExclusionPolicy
+KIND_SPACING_EVEN: KindSpacing
+KIND_SPACING_STABLE: KindSpacing
+KIND_SPACING_UNSPECIFIED: KindSpacing
 PLACEMENT_FRACTION: Placement
 PLACEMENT_HASH: Placement
 PLACEMENT_TWISTER: Placement
@@ -58,6 +61,22 @@ class Exclusion(_message.Message):
     recurring: RecurringExclusion
     def __init__(self, dated: _Optional[_Union[DatedExclusion, _Mapping]] = ..., recurring: _Optional[_Union[RecurringExclusion, _Mapping]] = ..., policy: _Optional[_Union[ExclusionPolicy, str]] = ...) -> None: ...
 
+class Kind(_message.Message):
+    __slots__ = ["name", "run_time"]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    RUN_TIME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    run_time: _duration_pb2.Duration
+    def __init__(self, name: _Optional[str] = ..., run_time: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class KindPair(_message.Message):
+    __slots__ = ["first_kind", "second_kind"]
+    FIRST_KIND_FIELD_NUMBER: _ClassVar[int]
+    SECOND_KIND_FIELD_NUMBER: _ClassVar[int]
+    first_kind: str
+    second_kind: str
+    def __init__(self, first_kind: _Optional[str] = ..., second_kind: _Optional[str] = ...) -> None: ...
+
 class RecurringExclusion(_message.Message):
     __slots__ = ["calendar", "window"]
     CALENDAR_FIELD_NUMBER: _ClassVar[int]
@@ -75,20 +94,26 @@ class Schedule(_message.Message):
     def __init__(self, spec: _Optional[_Union[ScheduleSpec, _Mapping]] = ..., version: _Optional[_Union[ScheduleVersion, _Mapping]] = ...) -> None: ...
 
 class ScheduleIdentity(_message.Message):
-    __slots__ = ["fingerprint", "run_key_schedule"]
+    __slots__ = ["fingerprint", "run_key_schedule", "time_zone_database"]
     FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
     RUN_KEY_SCHEDULE_FIELD_NUMBER: _ClassVar[int]
+    TIME_ZONE_DATABASE_FIELD_NUMBER: _ClassVar[int]
     fingerprint: str
     run_key_schedule: str
-    def __init__(self, fingerprint: _Optional[str] = ..., run_key_schedule: _Optional[str] = ...) -> None: ...
+    time_zone_database: str
+    def __init__(self, fingerprint: _Optional[str] = ..., run_key_schedule: _Optional[str] = ..., time_zone_database: _Optional[str] = ...) -> None: ...
 
 class ScheduleSpec(_message.Message):
-    __slots__ = ["active_windows", "anchor_time", "bucket_count", "calendar", "exclusions", "period", "placement", "profile", "resolution", "salt", "slot_count", "weight_quantum"]
+    __slots__ = ["active_windows", "anchor_time", "bucket_count", "calendar", "catch_up_span", "exclusions", "kind_conflicts", "kind_spacing", "kinds", "period", "placement", "profile", "resolution", "salt", "slot_count", "weight_quantum"]
     ACTIVE_WINDOWS_FIELD_NUMBER: _ClassVar[int]
     ANCHOR_TIME_FIELD_NUMBER: _ClassVar[int]
     BUCKET_COUNT_FIELD_NUMBER: _ClassVar[int]
     CALENDAR_FIELD_NUMBER: _ClassVar[int]
+    CATCH_UP_SPAN_FIELD_NUMBER: _ClassVar[int]
     EXCLUSIONS_FIELD_NUMBER: _ClassVar[int]
+    KINDS_FIELD_NUMBER: _ClassVar[int]
+    KIND_CONFLICTS_FIELD_NUMBER: _ClassVar[int]
+    KIND_SPACING_FIELD_NUMBER: _ClassVar[int]
     PERIOD_FIELD_NUMBER: _ClassVar[int]
     PLACEMENT_FIELD_NUMBER: _ClassVar[int]
     PROFILE_FIELD_NUMBER: _ClassVar[int]
@@ -100,7 +125,11 @@ class ScheduleSpec(_message.Message):
     anchor_time: _timestamp_pb2.Timestamp
     bucket_count: int
     calendar: CalendarCycle
+    catch_up_span: _duration_pb2.Duration
     exclusions: _containers.RepeatedCompositeFieldContainer[Exclusion]
+    kind_conflicts: _containers.RepeatedCompositeFieldContainer[KindPair]
+    kind_spacing: KindSpacing
+    kinds: _containers.RepeatedCompositeFieldContainer[Kind]
     period: _duration_pb2.Duration
     placement: Placement
     profile: TwisterProfile
@@ -108,7 +137,7 @@ class ScheduleSpec(_message.Message):
     salt: str
     slot_count: int
     weight_quantum: int
-    def __init__(self, period: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., calendar: _Optional[_Union[CalendarCycle, _Mapping]] = ..., resolution: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., anchor_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., slot_count: _Optional[int] = ..., placement: _Optional[_Union[Placement, str]] = ..., bucket_count: _Optional[int] = ..., profile: _Optional[_Union[TwisterProfile, str]] = ..., salt: _Optional[str] = ..., active_windows: _Optional[_Iterable[_Union[CycleWindow, _Mapping]]] = ..., exclusions: _Optional[_Iterable[_Union[Exclusion, _Mapping]]] = ..., weight_quantum: _Optional[int] = ...) -> None: ...
+    def __init__(self, period: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., calendar: _Optional[_Union[CalendarCycle, _Mapping]] = ..., resolution: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., anchor_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., slot_count: _Optional[int] = ..., placement: _Optional[_Union[Placement, str]] = ..., bucket_count: _Optional[int] = ..., profile: _Optional[_Union[TwisterProfile, str]] = ..., salt: _Optional[str] = ..., active_windows: _Optional[_Iterable[_Union[CycleWindow, _Mapping]]] = ..., exclusions: _Optional[_Iterable[_Union[Exclusion, _Mapping]]] = ..., weight_quantum: _Optional[int] = ..., kinds: _Optional[_Iterable[_Union[Kind, _Mapping]]] = ..., kind_spacing: _Optional[_Union[KindSpacing, str]] = ..., kind_conflicts: _Optional[_Iterable[_Union[KindPair, _Mapping]]] = ..., catch_up_span: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class ScheduleVersion(_message.Message):
     __slots__ = ["name", "version"]
@@ -117,6 +146,9 @@ class ScheduleVersion(_message.Message):
     name: str
     version: int
     def __init__(self, name: _Optional[str] = ..., version: _Optional[int] = ...) -> None: ...
+
+class KindSpacing(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = []
 
 class CalendarUnit(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []

@@ -20,13 +20,14 @@ NEWCOMER_POLICY_NOW_SMEARED: NewcomerPolicy
 NEWCOMER_POLICY_UNSPECIFIED: NewcomerPolicy
 
 class AssignSlotRequest(_message.Message):
-    __slots__ = ["from_time", "id", "kind", "newcomer", "next_run_count", "schedule", "weight"]
+    __slots__ = ["from_time", "id", "kind", "newcomer", "next_run_count", "schedule", "time_zone", "weight"]
     FROM_TIME_FIELD_NUMBER: _ClassVar[int]
     ID_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     NEWCOMER_FIELD_NUMBER: _ClassVar[int]
     NEXT_RUN_COUNT_FIELD_NUMBER: _ClassVar[int]
     SCHEDULE_FIELD_NUMBER: _ClassVar[int]
+    TIME_ZONE_FIELD_NUMBER: _ClassVar[int]
     WEIGHT_FIELD_NUMBER: _ClassVar[int]
     from_time: _timestamp_pb2.Timestamp
     id: _id_pb2.Id
@@ -34,8 +35,9 @@ class AssignSlotRequest(_message.Message):
     newcomer: Newcomer
     next_run_count: int
     schedule: _schedule_pb2.Schedule
+    time_zone: str
     weight: int
-    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., id: _Optional[_Union[_id_pb2.Id, _Mapping]] = ..., from_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., next_run_count: _Optional[int] = ..., kind: _Optional[str] = ..., weight: _Optional[int] = ..., newcomer: _Optional[_Union[Newcomer, _Mapping]] = ...) -> None: ...
+    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., id: _Optional[_Union[_id_pb2.Id, _Mapping]] = ..., from_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., next_run_count: _Optional[int] = ..., kind: _Optional[str] = ..., weight: _Optional[int] = ..., newcomer: _Optional[_Union[Newcomer, _Mapping]] = ..., time_zone: _Optional[str] = ...) -> None: ...
 
 class AssignSlotResponse(_message.Message):
     __slots__ = ["cycle_offset", "first_run", "further_pieces", "identity", "last_run", "next_runs", "reason", "slot_index", "slot_offset"]
@@ -104,7 +106,7 @@ class DescribeScheduleRequest(_message.Message):
     def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., at_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., population: _Optional[int] = ...) -> None: ...
 
 class DescribeScheduleResponse(_message.Message):
-    __slots__ = ["active_duration", "bucket_share", "canonical_text", "cycle_end_time", "cycle_start_time", "deferred_share", "identity", "second_load", "skipped_share", "slot", "slot_duration", "slot_load", "spec"]
+    __slots__ = ["active_duration", "bucket_share", "canonical_text", "cycle_end_time", "cycle_start_time", "deferred_share", "identity", "kinds", "period", "second_load", "skipped_share", "slot", "slot_duration", "slot_load", "spec"]
     ACTIVE_DURATION_FIELD_NUMBER: _ClassVar[int]
     BUCKET_SHARE_FIELD_NUMBER: _ClassVar[int]
     CANONICAL_TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -112,6 +114,8 @@ class DescribeScheduleResponse(_message.Message):
     CYCLE_START_TIME_FIELD_NUMBER: _ClassVar[int]
     DEFERRED_SHARE_FIELD_NUMBER: _ClassVar[int]
     IDENTITY_FIELD_NUMBER: _ClassVar[int]
+    KINDS_FIELD_NUMBER: _ClassVar[int]
+    PERIOD_FIELD_NUMBER: _ClassVar[int]
     SECOND_LOAD_FIELD_NUMBER: _ClassVar[int]
     SKIPPED_SHARE_FIELD_NUMBER: _ClassVar[int]
     SLOT_DURATION_FIELD_NUMBER: _ClassVar[int]
@@ -125,13 +129,33 @@ class DescribeScheduleResponse(_message.Message):
     cycle_start_time: _timestamp_pb2.Timestamp
     deferred_share: float
     identity: _schedule_pb2.ScheduleIdentity
+    kinds: _containers.RepeatedCompositeFieldContainer[DescribedKind]
+    period: _duration_pb2.Duration
     second_load: ExpectedLoad
     skipped_share: float
     slot: Slot
     slot_duration: _duration_pb2.Duration
     slot_load: ExpectedLoad
     spec: _schedule_pb2.ScheduleSpec
-    def __init__(self, identity: _Optional[_Union[_schedule_pb2.ScheduleIdentity, _Mapping]] = ..., spec: _Optional[_Union[_schedule_pb2.ScheduleSpec, _Mapping]] = ..., canonical_text: _Optional[str] = ..., slot_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., slot: _Optional[_Union[Slot, _Mapping]] = ..., cycle_start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., bucket_share: _Optional[_Union[BucketShare, _Mapping]] = ..., slot_load: _Optional[_Union[ExpectedLoad, _Mapping]] = ..., second_load: _Optional[_Union[ExpectedLoad, _Mapping]] = ..., cycle_end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., active_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., skipped_share: _Optional[float] = ..., deferred_share: _Optional[float] = ...) -> None: ...
+    def __init__(self, identity: _Optional[_Union[_schedule_pb2.ScheduleIdentity, _Mapping]] = ..., spec: _Optional[_Union[_schedule_pb2.ScheduleSpec, _Mapping]] = ..., canonical_text: _Optional[str] = ..., slot_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., slot: _Optional[_Union[Slot, _Mapping]] = ..., cycle_start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., bucket_share: _Optional[_Union[BucketShare, _Mapping]] = ..., slot_load: _Optional[_Union[ExpectedLoad, _Mapping]] = ..., second_load: _Optional[_Union[ExpectedLoad, _Mapping]] = ..., cycle_end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., active_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., skipped_share: _Optional[float] = ..., deferred_share: _Optional[float] = ..., kinds: _Optional[_Iterable[_Union[DescribedKind, _Mapping]]] = ..., period: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class DescribedKind(_message.Message):
+    __slots__ = ["gap_slot_count", "name", "offset", "offset_slot_count", "run_budget", "run_time", "worst_cycle_start_time"]
+    GAP_SLOT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_SLOT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    RUN_BUDGET_FIELD_NUMBER: _ClassVar[int]
+    RUN_TIME_FIELD_NUMBER: _ClassVar[int]
+    WORST_CYCLE_START_TIME_FIELD_NUMBER: _ClassVar[int]
+    gap_slot_count: int
+    name: str
+    offset: _duration_pb2.Duration
+    offset_slot_count: int
+    run_budget: _duration_pb2.Duration
+    run_time: _duration_pb2.Duration
+    worst_cycle_start_time: _timestamp_pb2.Timestamp
+    def __init__(self, name: _Optional[str] = ..., offset_slot_count: _Optional[int] = ..., offset: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., gap_slot_count: _Optional[int] = ..., run_budget: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., worst_cycle_start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., run_time: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class ExpectedLoad(_message.Message):
     __slots__ = ["fullest_median", "fullest_p99", "mean"]
@@ -144,16 +168,20 @@ class ExpectedLoad(_message.Message):
     def __init__(self, mean: _Optional[float] = ..., fullest_median: _Optional[int] = ..., fullest_p99: _Optional[int] = ...) -> None: ...
 
 class GetWindowPredicateRequest(_message.Message):
-    __slots__ = ["end_time", "schedule", "sql_column", "start_time"]
+    __slots__ = ["end_time", "kind", "schedule", "sql_column", "start_time", "time_zones"]
     END_TIME_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
     SCHEDULE_FIELD_NUMBER: _ClassVar[int]
     SQL_COLUMN_FIELD_NUMBER: _ClassVar[int]
     START_TIME_FIELD_NUMBER: _ClassVar[int]
+    TIME_ZONES_FIELD_NUMBER: _ClassVar[int]
     end_time: _timestamp_pb2.Timestamp
+    kind: str
     schedule: _schedule_pb2.Schedule
     sql_column: _sql_pb2.SqlColumn
     start_time: _timestamp_pb2.Timestamp
-    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., sql_column: _Optional[_Union[_sql_pb2.SqlColumn, _Mapping]] = ...) -> None: ...
+    time_zones: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., sql_column: _Optional[_Union[_sql_pb2.SqlColumn, _Mapping]] = ..., kind: _Optional[str] = ..., time_zones: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class GetWindowPredicateResponse(_message.Message):
     __slots__ = ["identity", "predicate", "sql_index"]
@@ -166,16 +194,18 @@ class GetWindowPredicateResponse(_message.Message):
     def __init__(self, identity: _Optional[_Union[_schedule_pb2.ScheduleIdentity, _Mapping]] = ..., predicate: _Optional[_Union[_sql_pb2.SqlPredicate, _Mapping]] = ..., sql_index: _Optional[_Union[_sql_pb2.SqlIndex, _Mapping]] = ...) -> None: ...
 
 class ListSlotsRequest(_message.Message):
-    __slots__ = ["end_time", "schedule", "sql_column", "start_time"]
+    __slots__ = ["end_time", "kind", "schedule", "sql_column", "start_time"]
     END_TIME_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
     SCHEDULE_FIELD_NUMBER: _ClassVar[int]
     SQL_COLUMN_FIELD_NUMBER: _ClassVar[int]
     START_TIME_FIELD_NUMBER: _ClassVar[int]
     end_time: _timestamp_pb2.Timestamp
+    kind: str
     schedule: _schedule_pb2.Schedule
     sql_column: _sql_pb2.SqlColumn
     start_time: _timestamp_pb2.Timestamp
-    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., sql_column: _Optional[_Union[_sql_pb2.SqlColumn, _Mapping]] = ...) -> None: ...
+    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., sql_column: _Optional[_Union[_sql_pb2.SqlColumn, _Mapping]] = ..., kind: _Optional[str] = ...) -> None: ...
 
 class ListSlotsResponse(_message.Message):
     __slots__ = ["identity", "slots", "sql_index"]
@@ -188,14 +218,16 @@ class ListSlotsResponse(_message.Message):
     def __init__(self, identity: _Optional[_Union[_schedule_pb2.ScheduleIdentity, _Mapping]] = ..., slots: _Optional[_Iterable[_Union[Slot, _Mapping]]] = ..., sql_index: _Optional[_Union[_sql_pb2.SqlIndex, _Mapping]] = ...) -> None: ...
 
 class Newcomer(_message.Message):
-    __slots__ = ["created_time", "policy", "smear_span"]
+    __slots__ = ["created_time", "max_clock_skew", "policy", "smear_span"]
     CREATED_TIME_FIELD_NUMBER: _ClassVar[int]
+    MAX_CLOCK_SKEW_FIELD_NUMBER: _ClassVar[int]
     POLICY_FIELD_NUMBER: _ClassVar[int]
     SMEAR_SPAN_FIELD_NUMBER: _ClassVar[int]
     created_time: _timestamp_pb2.Timestamp
+    max_clock_skew: _duration_pb2.Duration
     policy: NewcomerPolicy
     smear_span: _duration_pb2.Duration
-    def __init__(self, created_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., policy: _Optional[_Union[NewcomerPolicy, str]] = ..., smear_span: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    def __init__(self, created_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., policy: _Optional[_Union[NewcomerPolicy, str]] = ..., smear_span: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., max_clock_skew: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class Piece(_message.Message):
     __slots__ = ["cycle_offset", "first_run", "last_run", "next_runs", "piece_index", "slot_index", "slot_offset"]
@@ -228,16 +260,18 @@ class PlacementReason(_message.Message):
     def __init__(self, canonical_id: _Optional[str] = ..., hash: _Optional[str] = ..., bucket: _Optional[int] = ..., fraction: _Optional[float] = ...) -> None: ...
 
 class Run(_message.Message):
-    __slots__ = ["cycle_index", "regular_time", "run_key", "start_time"]
+    __slots__ = ["cycle_index", "regular_time", "run_id", "run_key", "start_time"]
     CYCLE_INDEX_FIELD_NUMBER: _ClassVar[int]
     REGULAR_TIME_FIELD_NUMBER: _ClassVar[int]
+    RUN_ID_FIELD_NUMBER: _ClassVar[int]
     RUN_KEY_FIELD_NUMBER: _ClassVar[int]
     START_TIME_FIELD_NUMBER: _ClassVar[int]
     cycle_index: int
     regular_time: _timestamp_pb2.Timestamp
+    run_id: str
     run_key: str
     start_time: _timestamp_pb2.Timestamp
-    def __init__(self, start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., cycle_index: _Optional[int] = ..., run_key: _Optional[str] = ..., regular_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    def __init__(self, start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., cycle_index: _Optional[int] = ..., run_key: _Optional[str] = ..., regular_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., run_id: _Optional[str] = ...) -> None: ...
 
 class Slot(_message.Message):
     __slots__ = ["cycle_index", "end_time", "predicate", "slot_index", "start_time"]

@@ -64,6 +64,11 @@ class SlotServiceStub(object):
                 request_serializer=offbeat_dot_v1_dot_reciprocal__pb2.GetReciprocalSlotsRequest.SerializeToString,
                 response_deserializer=offbeat_dot_v1_dot_reciprocal__pb2.GetReciprocalSlotsResponse.FromString,
                 )
+        self.CompareSchedules = channel.unary_unary(
+                '/offbeat.v1.SlotService/CompareSchedules',
+                request_serializer=offbeat_dot_v1_dot_reciprocal__pb2.CompareSchedulesRequest.SerializeToString,
+                response_deserializer=offbeat_dot_v1_dot_reciprocal__pb2.CompareSchedulesResponse.FromString,
+                )
         self.ListDueRuns = channel.unary_unary(
                 '/offbeat.v1.SlotService/ListDueRuns',
                 request_serializer=offbeat_dot_v1_dot_due__runs__pb2.ListDueRunsRequest.SerializeToString,
@@ -150,6 +155,14 @@ class SlotServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CompareSchedules(self, request, context):
+        """Says whether jobs of schedules that exist today are kept apart on each ID; never that they
+        are where it does not know.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListDueRuns(self, request, context):
         """Says which runs are due since the last time that this was asked: each run
         once, however often and irregularly it is asked, and after an outage those
@@ -212,6 +225,11 @@ def add_SlotServiceServicer_to_server(servicer, server):
                     servicer.GetReciprocalSlots,
                     request_deserializer=offbeat_dot_v1_dot_reciprocal__pb2.GetReciprocalSlotsRequest.FromString,
                     response_serializer=offbeat_dot_v1_dot_reciprocal__pb2.GetReciprocalSlotsResponse.SerializeToString,
+            ),
+            'CompareSchedules': grpc.unary_unary_rpc_method_handler(
+                    servicer.CompareSchedules,
+                    request_deserializer=offbeat_dot_v1_dot_reciprocal__pb2.CompareSchedulesRequest.FromString,
+                    response_serializer=offbeat_dot_v1_dot_reciprocal__pb2.CompareSchedulesResponse.SerializeToString,
             ),
             'ListDueRuns': grpc.unary_unary_rpc_method_handler(
                     servicer.ListDueRuns,
@@ -365,6 +383,23 @@ class SlotService(object):
         return grpc.experimental.unary_unary(request, target, '/offbeat.v1.SlotService/GetReciprocalSlots',
             offbeat_dot_v1_dot_reciprocal__pb2.GetReciprocalSlotsRequest.SerializeToString,
             offbeat_dot_v1_dot_reciprocal__pb2.GetReciprocalSlotsResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def CompareSchedules(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/offbeat.v1.SlotService/CompareSchedules',
+            offbeat_dot_v1_dot_reciprocal__pb2.CompareSchedulesRequest.SerializeToString,
+            offbeat_dot_v1_dot_reciprocal__pb2.CompareSchedulesResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 

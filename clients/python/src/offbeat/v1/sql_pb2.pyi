@@ -28,7 +28,7 @@ SQL_PARAMETER_STYLE_QUESTION_MARK: SqlParameterStyle
 SQL_PARAMETER_STYLE_UNSPECIFIED: SqlParameterStyle
 
 class SqlColumn(_message.Message):
-    __slots__ = ["dialect", "first_parameter_number", "name", "parameter_style", "schema", "table", "table_alias", "type"]
+    __slots__ = ["dialect", "first_parameter_number", "name", "parameter_style", "schema", "table", "table_alias", "time_zone_name", "type"]
     DIALECT_FIELD_NUMBER: _ClassVar[int]
     FIRST_PARAMETER_NUMBER_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
@@ -36,6 +36,7 @@ class SqlColumn(_message.Message):
     SCHEMA_FIELD_NUMBER: _ClassVar[int]
     TABLE_ALIAS_FIELD_NUMBER: _ClassVar[int]
     TABLE_FIELD_NUMBER: _ClassVar[int]
+    TIME_ZONE_NAME_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
     dialect: SqlDialect
     first_parameter_number: int
@@ -44,8 +45,9 @@ class SqlColumn(_message.Message):
     schema: str
     table: str
     table_alias: str
+    time_zone_name: str
     type: SqlColumnType
-    def __init__(self, dialect: _Optional[_Union[SqlDialect, str]] = ..., schema: _Optional[str] = ..., table: _Optional[str] = ..., name: _Optional[str] = ..., type: _Optional[_Union[SqlColumnType, str]] = ..., table_alias: _Optional[str] = ..., parameter_style: _Optional[_Union[SqlParameterStyle, str]] = ..., first_parameter_number: _Optional[int] = ...) -> None: ...
+    def __init__(self, dialect: _Optional[_Union[SqlDialect, str]] = ..., schema: _Optional[str] = ..., table: _Optional[str] = ..., name: _Optional[str] = ..., type: _Optional[_Union[SqlColumnType, str]] = ..., table_alias: _Optional[str] = ..., parameter_style: _Optional[_Union[SqlParameterStyle, str]] = ..., first_parameter_number: _Optional[int] = ..., time_zone_name: _Optional[str] = ...) -> None: ...
 
 class SqlIndex(_message.Message):
     __slots__ = ["create_statements", "name"]

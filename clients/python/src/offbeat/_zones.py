@@ -1,0 +1,69 @@
+"""Time zones by ID: one for each ID of a call, as a dictionary of names on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Union
+from zoneinfo import ZoneInfo
+
+from ._weights import InStep
+from .errors import refused
+from .ids import IdValue, checked_text
+from .v1 import id_pb2 as pb
+
+#: A time zone: its IANA name, or a ``ZoneInfo``, of which the name is kept.
+TimeZone = Union[str, ZoneInfo]
+
+#: One zone for each ID, in the order of the IDs, ``None`` for that of the schedule; or the zones
+#: of some IDs, by ID.
+TimeZones = Union[Iterable[Union[TimeZone, None]], Mapping[IdValue, Union[TimeZone, None]]]
+
+#: In a column: the zone of the schedule.
+_OF_SCHEDULE = -1
+
+
+def zone_name(path: str, zone: TimeZone) -> str:
+    """Return the IANA name of a zone; which there are is the sidecar's to say."""
+    if isinstance(zone, ZoneInfo):
+        zone = zone.key
+    if not isinstance(zone, str):  # a ZoneInfo of a file has no name
+        raise refused(path, zone, "must be an IANA name such as 'Europe/Berlin', or a ZoneInfo")
+    return checked_text(path, zone)
+
+
+def zone_names(path: str, zones: Iterable[TimeZone]) -> list[str]:
+    """Return the names of a list of zones."""
+    if isinstance(zones, (str, ZoneInfo)):
+        raise refused(path, zones, "must be a list of time zones, such as ['Europe/Berlin']")
+    return [zone_name(f"{path}[{index}]", zone) for index, zone in enumerate(zones)]
+
+
+class Zones:
+    """The time zones of the IDs of one call, drawn batch by batch after the IDs."""
+
+    def __init__(self, time_zones: TimeZones | None) -> None:
+        """Draw nothing yet."""
+        if isinstance(time_zones, (str, ZoneInfo)):
+            allowed = "must be one for each ID: a list of time zones, or a mapping of IDs to them"
+            raise refused("time_zones", time_zones, allowed)
+        self._by_id = time_zones if isinstance(time_zones, Mapping) else None
+        in_turn = None if isinstance(time_zones, Mapping) else time_zones
+        self._in_turn = InStep("time_zones", in_turn)
+        self.end = self._in_turn.end
+
+    def take(self, ids: list[IdValue]) -> list[str | None]:
+        """Return the zones of the next IDs; none if no zones were given."""
+        zones: Iterable[tuple[str, TimeZone | None]] = self._in_turn.take(len(ids))
+        if self._by_id is not None:
+            zones = [(f"time_zones[{value!r}]", self._by_id.get(value)) for value in ids]
+        return [None if zone is None else zone_name(path, zone) for path, zone in zones]
+
+
+def set_zones(column: pb.IdColumn, zones: list[str | None]) -> None:
+    """Set the zones of a column: each name once, and which of them each ID has."""
+    indexes: dict[str | None, int] = {None: _OF_SCHEDULE}
+    # None counts as the first name, so that the others count from 0.
+    numbers = [indexes.setdefault(zone, len(indexes) - 1) for zone in zones]
+    if len(indexes) > 1:
+        column.time_zones.extend([zone for zone in indexes if zone is not None])
+        column.time_zone_indexes.extend(numbers)

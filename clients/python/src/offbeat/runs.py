@@ -1,0 +1,66 @@
+"""Runs: one shape in all answers."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from .ids import IdValue
+from .times import from_optional_timestamp, from_timestamp
+from .v1 import slots_pb2 as pb
+
+#: What stands for no kind in run keys.
+DEFAULT_KIND = "default"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of an ID, or of a piece of it."""
+
+    #: The ID, as it was given.
+    id: IdValue
+    #: The kind of job; ``"default"`` if none was named.
+    kind: str
+    #: Which piece of its ID; 0 but for weighted IDs.
+    piece_index: int
+    #: Its cycle; cycle 0 starts at the schedule's anchor time, or is the calendar's unit that
+    #: holds 1 January 1970. A deferred run keeps the cycle that it belongs to.
+    cycle_index: int
+    #: When it should start: what lateness is measured from.
+    scheduled_time: datetime
+    #: When to start it: at the scheduled time, but for a run that was missed.
+    start_time: datetime
+    #: Equal for two attempts to enqueue the same run; empty for a fraction.
+    run_key: str
+    #: When it would start but for an exclusion or a newcomer's policy, where that differs from
+    #: the scheduled time. ``assign_slot`` alone says it.
+    regular_time: datetime | None = None
+
+    @property
+    def run_id(self) -> str:
+        """A job ID that any queue takes, as long as a UUID; empty where the run key is.
+
+        The first 16 bytes of the run key's SHA-256, as 32 hexadecimal digits.
+        """
+        return hashlib.sha256(self.run_key.encode()).hexdigest()[:32] if self.run_key else ""
+
+    @property
+    def late(self) -> bool:
+        """Whether it was missed, and starts later than it should."""
+        return self.start_time > self.scheduled_time
+
+    @classmethod
+    def from_message(cls, message: pb.Run, id_value: IdValue, kind: str, piece_index: int) -> Run:
+        """Turn a message into a run."""
+        start_time = from_timestamp(message.start_time)
+        return cls(
+            id=id_value,
+            kind=kind or DEFAULT_KIND,
+            piece_index=piece_index,
+            cycle_index=message.cycle_index,
+            scheduled_time=start_time,
+            start_time=start_time,
+            run_key=message.run_key,
+            regular_time=from_optional_timestamp(message, "regular_time"),
+        )

@@ -1,0 +1,471 @@
+"""Kinds of job that never meet on one ID, against Python's own arithmetic."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import sqlite3
+from dataclasses import replace
+from datetime import datetime, time, timedelta, timezone
+
+import grpc
+import pytest
+
+import offbeat
+from offbeat import (
+    CalendarCycle,
+    CalendarUnit,
+    CycleWindow,
+    Kind,
+    KindSpacing,
+    MissedRunPolicy,
+    Newcomer,
+    NewcomerPolicy,
+    Schedule,
+    SqlColumn,
+    SqlColumnType,
+    SqlDialect,
+)
+from offbeat.v1 import slots_pb2, slots_pb2_grpc
+
+UTC = timezone.utc
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
+PERIOD = 8 * HOUR
+THREE = Schedule(PERIOD, slot_count=96, kinds=["import", "export", "check"])
+SLOTS = {"import": 0, "export": 32, "check": 64}
+COLUMN = SqlColumn(SqlDialect.SQLITE, "account", "hash", SqlColumnType.HASH_DIGITS)
+BERLIN = CalendarCycle(CalendarUnit.DAY, "Europe/Berlin")
+
+
+@pytest.fixture(scope="module")
+def client():
+    with offbeat.Client() as client:
+        yield client
+
+
+def digest(id_value: object) -> bytes:
+    return hashlib.md5(str(id_value).encode()).digest()
+
+
+def place(id_value: object, kind: str) -> tuple[int, timedelta]:
+    """Return slot and offset of an ID's kind in the cycle of ``THREE``."""
+    h = int.from_bytes(digest(id_value)[:8], "big")
+    offset = (h * 28_800 >> 64) + SLOTS[kind] * 300
+    return offset % 28_800 // 300, timedelta(seconds=offset % 28_800)
+
+
+@pytest.mark.parametrize("kind", SLOTS)
+def test_a_kind_has_a_place_of_its_own(client, kind):
+    ids = list(range(3_000))
+    rows = client.assign_slots(THREE, ids, from_time=NOON, kind=kind)
+    assert [(row.slot_index, row.cycle_offset) for row in rows] == [place(id_, kind) for id_ in ids]
+    one = client.assign_slot(THREE, 7, from_time=NOON, kind=kind, next_run_count=2)
+    assert one.next_runs[0] == rows[7].next_run
+    assert (one.slot_index, one.cycle_offset) == place(7, kind)
+    assert one.next_run.kind == kind
+    assert one.next_run.run_key == f"{one.fingerprint}/{kind}/{one.next_run.cycle_index}/0/7"
+    (streamed,) = client.stream_slot_assignments(THREE, ids, from_time=NOON, kind=kind)
+    assert (streamed.slot_indexes, streamed.kind) == (rows.slot_indexes, kind)
+    assert streamed[7] == rows[7]
+
+
+def test_run_ids_are_those_that_the_sidecar_composes(client, sidecar):
+    request = slots_pb2.AssignSlotRequest(schedule=THREE.to_message(), kind="export")
+    request.id.text = "acme"
+    request.next_run_count = 3
+    request.from_time.FromDatetime(NOON.replace(tzinfo=None))
+    with grpc.insecure_channel(sidecar.address) as channel:
+        response = slots_pb2_grpc.SlotServiceStub(channel).AssignSlot(request, timeout=10)
+    expected = [run.run_id for run in response.next_runs]
+    assert len(set(expected)) == 3
+    one = client.assign_slot(THREE, "acme", from_time=NOON, kind="export", next_run_count=3)
+    assert [run.run_id for run in one.next_runs] == expected
+    (row,) = client.assign_slots(THREE, ["acme"], from_time=NOON, kind="export")
+    assert row.next_run.run_id == expected[0]
+    assert row.next_run.run_id == hashlib.sha256(row.run_key.encode()).hexdigest()[:32]
+    fractions = Schedule(PERIOD, placement=offbeat.Placement.FRACTION)
+    run = client.assign_slot(fractions, 0.5).next_run
+    assert (run.run_key, run.run_id, run.kind) == ("", "", "default")
+
+
+def test_a_schedule_says_where_its_kinds_stand(client):
+    described = client.describe_schedule(THREE, at_time=NOON)
+    assert [
+        (kind.name, kind.offset_slot_count, kind.offset, kind.gap_slot_count, kind.run_budget)
+        for kind in described.kinds
+    ] == [(name, slots, slots * 5 * MINUTE, 32, 160 * MINUTE) for name, slots in SLOTS.items()]
+    assert {(kind.run_time, kind.worst_cycle_start_time) for kind in described.kinds} == {
+        (None, None)
+    }
+    assert described.period == PERIOD
+    # The defaults are filled in, and the resolved schedule is the same one.
+    assert described.schedule.kinds == (Kind("import"), Kind("export"), Kind("check"))
+    assert described.schedule.kind_spacing is KindSpacing.EVEN
+    assert described.schedule.catch_up_span == HOUR
+    assert client.describe_schedule(described.schedule).fingerprint == described.fingerprint
+    assert "\nkind=export\n" in described.canonical_text
+    assert client.describe_schedule(Schedule(PERIOD)).kinds == ()
+
+
+def test_run_times_spacings_and_conflicts_decide_the_places(client):
+    def offsets(**kinds):
+        described = client.describe_schedule(Schedule(PERIOD, slot_count=96, **kinds))
+        return [kind.offset_slot_count for kind in described.kinds]
+
+    names = ["a", "b", "c"]
+    assert offsets(kinds=names, kind_spacing=KindSpacing.STABLE) == [0, 48, 24]
+    # Kinds a and c may meet: b stands opposite of both.
+    assert offsets(kinds=names, kind_conflicts=[("a", "b"), ["c", "b"]]) == [0, 48, 0]
+    timed = [Kind("a", 25 * MINUTE), Kind("b", MINUTE), Kind("c", MINUTE)]
+    # a needs 5 slots, b and c one each, and all share the 89 that are left.
+    assert offsets(kinds=timed) == [0, 34, 65]
+    described = client.describe_schedule(Schedule(PERIOD, slot_count=96, kinds=timed))
+    assert [kind.run_time for kind in described.kinds] == [25 * MINUTE, MINUTE, MINUTE]
+    assert [kind.run_budget for kind in described.kinds] == [
+        slots * 5 * MINUTE for slots in (34, 31, 31)
+    ]
+
+
+def test_a_change_of_the_clocks_that_shortens_a_budget_is_named(client):
+    schedule = Schedule(calendar=BERLIN, slot_count=24, kinds=["import", "export"])
+    described = client.describe_schedule(schedule)
+    assert described.period == timedelta(days=1)
+    assert described.time_zone_database
+    # A change takes an hour from the 12; it is at 01:00 UTC, on the last Sunday of March.
+    assert {kind.run_budget for kind in described.kinds} == {11 * HOUR}
+    for kind in described.kinds:
+        assert kind.gap_slot_count == 12
+        start = kind.worst_cycle_start_time
+        assert (start.month, start.hour, start.weekday()) == (3, 23, 5)
+    # Numbers of kinds have the same.
+    placed = client.reciprocal_slots(Schedule(calendar=BERLIN, slot_count=24), kind_count=2)
+    assert [kind.run_budget for kind in placed.kinds] == [11 * HOUR] * 2
+
+
+def test_predicates_select_the_rows_of_a_kind(client):
+    ids = list(range(5_000))
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE account (id INTEGER, hash TEXT)")
+    database.executemany("INSERT INTO account VALUES (?, ?)", [(i, digest(i).hex()) for i in ids])
+
+    def selected(predicate) -> set[int]:
+        query = f"SELECT id FROM account WHERE {predicate.sql}"
+        return {row[0] for row in database.execute(query)}
+
+    for kind in SLOTS:
+        slots = client.list_slots(THREE, start_time=EPOCH, sql_column=COLUMN, kind=kind)
+        assert len(slots) == 96
+        for slot in slots[::7]:
+            mine = {id_ for id_ in ids if place(id_, kind)[0] == slot.slot_index}
+            assert selected(slot.predicate) == mine
+        window = client.window_predicate(
+            THREE, COLUMN, start_time=EPOCH + HOUR, end_time=EPOCH + 2 * HOUR, kind=kind
+        )
+        mine = {id_ for id_ in ids if HOUR <= place(id_, kind)[1] < 2 * HOUR}
+        assert selected(window) == mine
+        assert mine
+
+
+def late_runs(client, schedule, ids, now, **question):
+    """Return the late runs of each kind after an outage of a day, by kind and ID."""
+    found = {}
+    for kind in schedule.kinds:
+        due = client.list_due_runs(
+            schedule,
+            ids,
+            watermark=now - timedelta(days=1),
+            now_time=now,
+            kind=kind.name,
+            **question,
+        )
+        assert due.kind == kind.name
+        for run in due:
+            assert (run.kind, run.late) == (kind.name, run.start_time > run.scheduled_time)
+            if run.late:
+                found.setdefault(run.id, {})[kind.name] = run.start_time
+    return found
+
+
+def test_late_kinds_keep_apart(client):
+    now = NOON + timedelta(minutes=17, microseconds=3)
+    late = late_runs(client, THREE, range(1_000), now)
+    # A turn is an hour (a cycle has eight), and a kind has a third of it.
+    apart = 20 * MINUTE - timedelta(milliseconds=1)
+    pairs = 0
+    for starts in late.values():
+        in_order = sorted(starts.values())
+        assert in_order[0] >= now
+        pairs += len(in_order) - 1
+        assert all(b - a >= apart for a, b in zip(in_order, in_order[1:]))
+    assert pairs > 1_000
+
+    # Half of that is kept free of the regular runs of other kinds, too.
+    for id_, starts in late.items():
+        for kind, start in starts.items():
+            for other in set(SLOTS) - {kind}:
+                ahead = (EPOCH + place(id_, other)[1] - start) % PERIOD
+                assert min(ahead, PERIOD - ahead) >= 10 * MINUTE - timedelta(milliseconds=1)
+
+
+def test_a_schedule_may_have_a_catch_up_span_of_its_own(client):
+    now = NOON + 17 * MINUTE
+    quick = replace(THREE, catch_up_span=10 * MINUTE)
+    soon, later = (
+        [start for starts in late_runs(client, schedule, range(300), now).values()
+         for start in starts.values()]
+        for schedule in (quick, THREE)
+    )  # fmt: skip
+    # Most start in the first turn, that is within the span.
+    assert sorted(soon)[len(soon) // 2] < now + 10 * MINUTE < sorted(later)[len(later) // 2]
+
+
+def test_a_late_run_gives_way_to_the_next_regular_one(client):
+    hourly = Schedule(HOUR, slot_count=60)
+    ids = list(range(2_000))
+    offsets = [int.from_bytes(digest(id_)[:8], "big") * 3_600 >> 64 for id_ in ids]
+    question = {"watermark": NOON - 2 * HOUR, "now_time": NOON}
+    due = client.list_due_runs(hourly, ids, min_gap=30 * MINUTE, **question)
+    missed = [offset for offset in offsets if offset < 3_540]
+    near = [offset for offset in missed if offset < 1_800]
+    assert due.superseded_run_count == len(near)
+    assert due.late_run_count == len(missed) - len(near)
+    assert {run.id for run in due if run.late} == {
+        id_ for id_, offset in zip(ids, offsets) if 1_800 <= offset < 3_540
+    }
+    every = client.list_due_runs(hourly, ids, **question)
+    # The next run of some is at this very instant.
+    now = missed.count(0)
+    assert (every.superseded_run_count, every.late_run_count) == (now, len(missed) - now)
+
+
+def test_runs_ahead_of_now_are_listed_and_asked_about_no_more(client):
+    hourly = Schedule(HOUR, slot_count=60)
+    ids = list(range(70_000))  # two batches, of one instant
+    before = datetime.now(UTC)
+    due = client.list_due_runs(
+        hourly,
+        ids,
+        watermark=before - MINUTE,
+        look_ahead=10 * MINUTE,
+        on_time_tolerance=HOUR,  # nothing is late, however long the answer takes
+    )
+    now = due.next_watermark - 10 * MINUTE
+    assert before - SECOND < now <= datetime.now(UTC)
+    expected = []
+    for id_ in ids:
+        offset = timedelta(seconds=int.from_bytes(digest(id_)[:8], "big") * 3_600 >> 64)
+        run = before - MINUTE + (EPOCH + offset - before + MINUTE) % HOUR
+        if run < due.next_watermark:
+            expected.append((id_, run, run))
+    assert [(run.id, run.scheduled_time, run.start_time) for run in due] == expected
+    assert expected[-1][0] > 65_536
+    assert due.late_run_count == 0
+    # The next is listed as soon as it is due, and nothing before.
+    following = client.list_due_runs(
+        hourly, ids, watermark=due.next_watermark, now_time=due.next_due_time
+    )
+    assert len(following) == 0
+    following = client.list_due_runs(
+        hourly, ids, watermark=due.next_watermark, now_time=due.next_due_time + SECOND
+    )
+    assert min(run.scheduled_time for run in following) == due.next_due_time
+    nothing = client.list_due_runs(
+        hourly, [], watermark=NOON, now_time=NOON, look_ahead=10 * MINUTE
+    )
+    assert (nothing.next_watermark, nothing.next_due_time) == (NOON + 10 * MINUTE, None)
+
+
+def test_runs_that_exclusions_skip_are_counted(client):
+    morning = offbeat.RecurringExclusion(
+        CalendarCycle(CalendarUnit.DAY, "UTC"),
+        CycleWindow(time(0), time(6)),
+        offbeat.ExclusionPolicy.SKIP,
+    )
+    schedule = Schedule(timedelta(days=1), slot_count=24, exclusions=[morning])
+    ids = list(range(400))
+    hours = [int.from_bytes(digest(id_)[:8], "big") * 24 >> 64 for id_ in ids]
+    due = client.list_due_runs(
+        schedule,
+        ids,
+        watermark=NOON.replace(hour=0),
+        now_time=NOON,
+        missed_run_policy=MissedRunPolicy.RUN_ALL,
+    )
+    assert due.skipped_run_count == sum(hour < 6 for hour in hours)
+    assert len(due) == sum(6 <= hour < 12 for hour in hours)
+
+
+def test_a_newcomer_of_a_kind_starts_in_a_free_turn(client):
+    created = NOON + 7 * HOUR
+    passed = [id_ for id_ in range(100) if place(id_, "export")[1] < 3 * HOUR]  # of the cycle
+    first = {"import": [], "export": [], "check": []}
+    for kind, starts in first.items():
+        for id_ in passed:
+            newcomer = Newcomer(created, NewcomerPolicy.NOW_SMEARED)
+            one = client.assign_slot(THREE, id_, from_time=created, kind=kind, newcomer=newcomer)
+            starts.append(one.first_run.start_time)
+    assert len(passed) > 20
+    for starts in zip(*first.values()):
+        in_order = sorted(starts)
+        assert in_order[0] >= created
+        assert all(b - a >= 10 * MINUTE - SECOND for a, b in zip(in_order, in_order[1:]))
+    assert any(start < created + HOUR for start in first["export"])
+
+
+def test_newcomers_may_come_from_a_clock_that_is_fast(client):
+    def ask(ahead, **newcomer):
+        return client.assign_slot(
+            Schedule(PERIOD), "acme", from_time=NOON, newcomer=Newcomer(NOON + ahead, **newcomer)
+        ).first_run
+
+    assert ask(30 * SECOND).start_time >= NOON + 30 * SECOND
+    assert ask(5 * MINUTE, max_clock_skew=5 * MINUTE).start_time >= NOON + 5 * MINUTE
+    with pytest.raises(offbeat.InvalidArgument) as caught:
+        ask(5 * MINUTE)
+    assert caught.value.field == "newcomer.created_time"
+    with pytest.raises(offbeat.InvalidArgument) as caught:
+        ask(SECOND, max_clock_skew=9 * HOUR)
+    assert caught.value.field == "newcomer.max_clock_skew"
+    with pytest.raises(offbeat.InvalidArgument) as caught:
+        ask(SECOND, max_clock_skew=60)
+    assert caught.value.field == "newcomer.max_clock_skew"
+
+
+def test_migrations_and_audits_of_kinds(client):
+    new = replace(THREE, slot_count=192)
+    plan = client.plan_migration(THREE, new, range(50), cutover_time=NOON, kind="check")
+    for row in plan.ids:
+        one = client.assign_slot(THREE, row.id, from_time=plan.cutover_time, kind="check")
+        assert row.last_old_run == one.last_run
+        run = client.assign_slot(new, row.id, from_time=plan.cutover_time, kind="check").next_run
+        assert row.first_new_run == run
+    audit = client.audit_ids(THREE, range(9_600))
+    assert audit.id_count == 9_600
+    with pytest.raises(offbeat.InvalidArgument) as caught:
+        client.plan_migration(THREE, new, range(50))
+    assert caught.value.field == "kind"
+
+
+def test_kinds_of_a_schedule_of_the_file(client):
+    described = client.describe_schedule("accounts/1")
+    assert [kind.name for kind in described.kinds] == ["import", "export"]
+    assert described.run_key_schedule == "accounts/1"
+    runs = [
+        client.assign_slot("accounts/1", "acme", from_time=NOON, kind=kind.name).next_run
+        for kind in described.kinds
+    ]
+    assert abs(runs[1].start_time - runs[0].start_time) == 4 * HOUR
+    assert [run.run_key for run in runs] == [
+        f"accounts/1/{run.kind}/{run.cycle_index}/0/acme" for run in runs
+    ]
+
+
+def test_asyncio_answers_the_same(client):
+    question = {"watermark": NOON - 9 * HOUR, "now_time": NOON, "kind": "export"}
+    calls = [
+        lambda client: client.describe_schedule(THREE, at_time=NOON),
+        lambda client: client.list_slots(THREE, start_time=NOON, sql_column=COLUMN, kind="check"),
+        lambda client: client.window_predicate(
+            THREE, COLUMN, start_time=NOON, end_time=NOON + MINUTE, kind="check"
+        ),
+        lambda client: client.assign_slots(THREE, range(99), from_time=NOON, kind="import"),
+        lambda client: client.list_due_runs(
+            THREE, range(99), look_ahead=HOUR, min_gap=HOUR, **question
+        ),
+    ]
+
+    async def answers():
+        async with offbeat.AsyncClient() as asyncio_client:
+            return await asyncio.gather(*[call(asyncio_client) for call in calls])
+
+    assert asyncio.run(answers()) == [call(client) for call in calls]
+
+
+@pytest.mark.parametrize("kind", ["", "reports", "import/1"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda client, kind: client.assign_slot(THREE, "acme", kind=kind),
+        lambda client, kind: client.assign_slots(THREE, ["acme"], kind=kind),
+        lambda client, kind: list(client.stream_slot_assignments(THREE, ["acme"], kind=kind)),
+        lambda client, kind: client.assign_packed(THREE, uuids=bytes(16), kind=kind),
+        lambda client, kind: client.list_due_runs(THREE, ["acme"], watermark=NOON, kind=kind),
+        lambda client, kind: client.list_slots(THREE, sql_column=COLUMN, kind=kind),
+        lambda client, kind: client.window_predicate(
+            THREE, COLUMN, start_time=NOON, end_time=NOON + HOUR, kind=kind
+        ),
+    ],
+)
+def test_a_kind_that_is_not_declared_is_refused(client, ask, kind):
+    with pytest.raises(offbeat.InvalidArgument) as caught:
+        ask(client, kind)
+    assert caught.value.field == "kind"
+    assert "import, export, check" in caught.value.allowed
+
+
+def test_without_kinds_the_name_is_a_label(client):
+    schedule = Schedule(PERIOD)
+    runs = [
+        client.assign_slot(schedule, "acme", from_time=NOON, kind=kind).next_run
+        for kind in ("", "sync")
+    ]
+    assert runs[0].start_time == runs[1].start_time
+    assert [run.kind for run in runs] == ["default", "sync"]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "field"),
+    [
+        (replace(THREE, kinds="import"), "kinds"),
+        (replace(THREE, kinds={"import"}), "kinds"),
+        (replace(THREE, kinds=["import", 5]), "kinds[1]"),
+        (replace(THREE, kinds=[Kind("a"), Kind(5)]), "kinds[1].name"),
+        (replace(THREE, kinds=[Kind("a", 600)]), "kinds[0].run_time"),
+        (replace(THREE, kinds=["a", "a/b"]), "kinds[1].name"),
+        (replace(THREE, kinds=["a", "a"]), "kinds[1].name"),
+        (replace(THREE, kinds=["a", Kind("b", MINUTE)]), "kinds[1].run_time"),
+        (replace(THREE, kinds=[str(kind) for kind in range(97)]), "kinds"),
+        (replace(THREE, kind_spacing="even"), "kind_spacing"),
+        (replace(THREE, kind_spacing=9), "kind_spacing"),
+        (replace(THREE, kind_conflicts="ab"), "kind_conflicts"),
+        (replace(THREE, kind_conflicts=["ab"]), "kind_conflicts[0]"),
+        (replace(THREE, kind_conflicts=[("import", "export", "check")]), "kind_conflicts[0]"),
+        (replace(THREE, kind_conflicts=[("import", 5)]), "kind_conflicts[0].second_kind"),
+        (replace(THREE, kind_conflicts=[("report", "check")]), "kind_conflicts[0].first_kind"),
+        (replace(THREE, catch_up_span=3_600), "catch_up_span"),
+        (replace(THREE, catch_up_span=2 * HOUR), "catch_up_span"),
+        (replace(THREE, weight_quantum=5), "weight_quantum"),
+        (Schedule(PERIOD, catch_up_span=HOUR), "catch_up_span"),
+        (Schedule(PERIOD, kind_spacing=KindSpacing.STABLE), "kind_spacing"),
+        (Schedule(PERIOD, kind_conflicts=[("a", "b")]), "kind_conflicts"),
+    ],
+)
+def test_kinds_that_cannot_be_are_refused_by_their_field(client, schedule, field):
+    with pytest.raises(offbeat.InvalidArgument) as caught:
+        client.describe_schedule(schedule)
+    assert caught.value.field == f"schedule.spec.{field}"
+
+
+def test_a_run_that_is_on_time_leaves_the_next_kind_alone(client):
+    timed = replace(THREE, kinds=[Kind(kind, 20 * MINUTE) for kind in SLOTS])
+    # Of 160 minutes, a run takes 20.
+    question = {"watermark": NOON, "now_time": NOON, "kind": "check"}
+    client.list_due_runs(timed, ["acme"], on_time_tolerance=140 * MINUTE, **question)
+    with pytest.raises(offbeat.InvalidArgument) as caught:
+        client.list_due_runs(timed, ["acme"], on_time_tolerance=140 * MINUTE + SECOND, **question)
+    assert caught.value.field == "on_time_tolerance"
+
+
+def test_what_the_catch_up_clock_decides_is_not_asked_for(client):
+    with pytest.raises(offbeat.InvalidArgument) as caught:
+        client.list_due_runs(THREE, ["acme"], watermark=NOON, kind="check", smear_span=HOUR)
+    assert caught.value.field == "smear_span"
+    with pytest.raises(offbeat.InvalidArgument) as caught:
+        client.assign_slot(
+            THREE, "acme", kind="check", newcomer=Newcomer(NOON, NewcomerPolicy.NOW_SMEARED, HOUR)
+        )
+    assert caught.value.field == "newcomer.smear_span"
