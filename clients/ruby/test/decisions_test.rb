@@ -103,8 +103,9 @@ class DecisionsTest < OffbeatTest
   def test_strings_are_what_id_type_says
     unhyphenated = "0190d7a211117abc8def0123456789ab"
     uuid = client.assign_slot(EIGHT_HOURS, "0190d7a2-1111-7abc-8def-0123456789ab", from_time: NOON)
-    assert_equal uuid.next_run, client.assign_slot(EIGHT_HOURS, unhyphenated, id_type: :uuid, from_time: NOON).next_run
-    refute_equal uuid.next_run, client.assign_slot(EIGHT_HOURS, unhyphenated, from_time: NOON).next_run
+    digits, text = [:uuid, nil].map { |type| client.assign_slot(EIGHT_HOURS, unhyphenated, id_type: type, from_time: NOON) }
+    assert_equal [uuid.next_run.run_key, uuid.next_run.start_time], [digits.next_run.run_key, digits.next_run.start_time]
+    refute_equal uuid.next_run.start_time, text.next_run.start_time
     integer = client.assign_slots(EIGHT_HOURS, ["-7"], id_type: :integer, from_time: NOON)[0]
     assert_equal client.assign_slot(EIGHT_HOURS, -7, from_time: NOON).next_run.run_key, integer.run_key
   end
@@ -116,11 +117,13 @@ class DecisionsTest < OffbeatTest
     assert_equal [""], rows.map(&:run_key).uniq
   end
 
-  def test_kinds_on_shifted_schedules_never_meet
+  def test_kinds_never_meet
     base = Offbeat::Schedule.new(period: 28_800, slot_count: 8, anchor_time: NOON)
     placed = client.reciprocal_slots(base, kind_count: 3)
     assert_equal [[0, 2, 5], [0, 6, 3]], [placed.kinds.map(&:user_slot_index), placed.kinds.map(&:time_slot_index)]
-    runs = placed.kinds.map { |kind| client.assign_slots(base.shifted(kind.offset), 0..200, from_time: NOON).map(&:next_run_time) }
+    kinds = %w[a b c]
+    declared = Offbeat::Schedule.new(**base.to_h, kinds: kinds)
+    runs = kinds.map { |kind| client.assign_slots(declared, 0..200, from_time: NOON, kind: kind).map(&:next_run_time) }
     runs.transpose.each do |times|
       around = times.map { |time| time.to_i % 28_800 }.sort
       gaps = around.each_cons(2).map { |a, b| b - a } << (around.first + 28_800 - around.last)

@@ -62,6 +62,65 @@ class DueRunsTest < OffbeatTest
     assert_equal all.size - recent.size, recent.dropped_run_count
   end
 
+  # Runs are enqueued ahead, with their start times; what is late is judged by now.
+  def test_looking_ahead
+    ask = ->(now, **more) { client.list_due_runs(HOURLY, IDS, watermark: NOON, now_time: now, missed_run_policy: :run_all, **more) }
+    till = NOON + 3_000
+    plain, ahead = ask.call(till), ask.call(NOON + 1_200, look_ahead: 1_800)
+    assert_equal [plain.map(&:run_key), till], [ahead.map(&:run_key), ahead.next_watermark]
+    on_time, late = ahead.partition { |run| run.scheduled_time >= NOON + 1_140 }
+    assert_equal [0, late.size], [on_time, late].map { |some| some.count(&:late?) }
+    on_time.each { |run| assert_equal run.scheduled_time, run.start_time }
+    assert_equal [late.size, [NOON + 1_200]], [ahead.late_run_count, late.map(&:start_time).uniq]
+    assert_operator on_time.count { |run| run.start_time > NOON + 1_200 }, :>, 50
+    assert_equal NOON + 1_200.001r, client.list_due_runs(HOURLY, [], watermark: NOON, now_time: NOON, look_ahead: 1_200.0005r).next_watermark
+    client.list_due_runs(HOURLY, IDS, watermark: NOON + 1_860, now_time: NOON, look_ahead: 1_800)
+  end
+
+  def test_a_late_run_that_the_next_one_supersedes
+    now = NOON + 3_600
+    ids = IDS.select { |id| client.assign_slot(HOURLY, id, from_time: NOON).next_run.start_time < now - 60 }
+    next_in = ids.to_h { |id| [id, client.assign_slot(HOURLY, id, from_time: now).next_run.start_time - now] }
+    due = client.list_due_runs(HOURLY, ids, watermark: NOON, now_time: now, smear_span: 1_200)
+    starts = client.list_due_runs(HOURLY, ids, watermark: NOON, now_time: now, smear_span: 1_200, missed_run_policy: :run_all)
+                   .to_h { |run| [run.id, run.start_time - now] }
+    [0, 600].zip([due, client.list_due_runs(HOURLY, ids, watermark: NOON, now_time: now, smear_span: 1_200, min_gap: 600)]) do |gap, answer|
+      listed = ids.select { |id| starts[id] < next_in[id] && starts[id] <= next_in[id] - gap }
+      assert_equal [listed, ids.size - listed.size], [answer.map(&:id), answer.superseded_run_count]
+      assert_operator answer.superseded_run_count, :>, 20
+      assert_equal 0, answer.dropped_run_count
+    end
+  end
+
+  def test_skipped_runs_are_counted
+    holiday = Offbeat::Exclusion.new(times: NOON...(NOON + 7_200), policy: :skip)
+    schedule = Offbeat::Schedule.new(period: 3_600, slot_count: 60, exclusions: [holiday])
+    due = client.list_due_runs(schedule, IDS, watermark: NOON - 3_600, now_time: NOON + 7_200, missed_run_policy: :run_all, catch_up_horizon: 86_400)
+    assert_equal [200, 400, 0], [due.size, due.skipped_run_count, due.dropped_run_count]
+    zone = Offbeat::CalendarCycle.new(unit: :day, time_zone: "Pacific/Apia")
+    samoa = client.list_due_runs(Offbeat::Schedule.new(calendar: zone), IDS, watermark: Time.utc(2011, 12, 29), now_time: Time.utc(2012),
+                                                                             missed_run_policy: :run_all, catch_up_horizon: 7 * 86_400)
+    assert_equal 200, samoa.skipped_run_count # 30 December 2011
+    assert_equal samoa.map(&:start_time).size, samoa.map(&:run_key).uniq.size
+  end
+
+  def test_until_when_nothing_is_due
+    due = client.list_due_runs(HOURLY, IDS, watermark: NOON, now_time: NOON + 60)
+    following = IDS.map { |id| client.assign_slot(HOURLY, id, from_time: NOON + 60).next_run.start_time }
+    assert_equal following.min, due.next_due_time
+    assert_equal 0, client.list_due_runs(HOURLY, IDS, watermark: NOON + 60, now_time: due.next_due_time).size
+    assert_operator client.list_due_runs(HOURLY, IDS, watermark: NOON + 60, now_time: due.next_due_time + 1).size, :>, 0
+    many, *alone = [0...70_000, 0...65_536, 65_536...70_000].map do |ids|
+      client.list_due_runs(Offbeat::Schedule.new(period: 86_400), ids, watermark: NOON, now_time: NOON).next_due_time
+    end
+    assert_equal alone.min, many
+    refute_equal(*alone)
+    never = Offbeat::Exclusion.new(times: NOON...(NOON + (366 * 86_400)), policy: :skip)
+    excluded = client.list_due_runs(Offbeat::Schedule.new(period: 3_600, exclusions: [never]), IDS, watermark: NOON, now_time: NOON + 60)
+    assert_nil excluded.next_due_time
+    assert_nil client.list_due_runs(HOURLY, [], watermark: NOON, now_time: NOON).next_due_time
+  end
+
   def test_watermarks_of_ones_own
     watermarks = IDS.each_index.map { |number| NOON + (number * 17) + 0.0005r }
     now = NOON + 3_600
@@ -86,7 +145,7 @@ class DueRunsTest < OffbeatTest
     assert_equal keys, due.map(&:run_key)
   end
 
-  # 65,536 runs fit into an answer: of more, halves are asked for.
+  # 65,536 runs fit into an answer: of more, page after page is asked for.
   def test_any_number_of_runs
     every_minute = Offbeat::Schedule.new(period: 60, slot_count: 1)
     ids = Array.new(1_000) { |number| number }
@@ -103,11 +162,32 @@ class DueRunsTest < OffbeatTest
     without = ask.call(bad)
     assert_equal [99_900, [900], ["ids[900]"]], [without.size, without.errors.map(&:id_index), without.errors.map(&:field)]
     assert_equal due.each_with_index.reject { |run, _| run.id == 900 }.map { |run, _| run.run_key }, without.map(&:run_key)
-    alone = assert_raises(Offbeat::InvalidArgument) do
-      client.list_due_runs(Offbeat::Schedule.new(period: 1, slot_count: 1), [1], watermark: NOON, now_time: NOON + 70_000,
-                                                                                 missed_run_policy: :run_all, catch_up_horizon: 86_400)
+    assert_equal [without.count(&:late?), 0, now], [without.late_run_count, without.dropped_run_count, without.next_watermark]
+    alone = client.list_due_runs(Offbeat::Schedule.new(period: 1, slot_count: 1), [1], watermark: NOON, now_time: NOON + 70_000,
+                                                                                       missed_run_policy: :run_all, catch_up_horizon: 86_400)
+    assert_equal [*NOON.to_i...(NOON.to_i + 70_000)], alone.cycle_indexes
+    assert_equal [69_999, NOON + 70_000, NOON + 70_000], [alone.late_run_count, alone.next_watermark, alone.next_due_time]
+  end
+
+  # With exclusions, cycles are looked through one by one: of too many, halves are asked for.
+  def test_more_cycles_than_one_question_may_cost
+    impatient = Offbeat::Client.new(Sidecar::SHARED.address)
+    impatient.define_singleton_method(:call) do |method, request, *more, **options|
+      if request.respond_to?(:ids) && request.ids.texts.size > 30
+        raise Offbeat.refused("ids", request.ids.texts.size, "must need fewer cycles", reason: "ERROR_REASON_OUT_OF_RANGE")
+      end
+
+      super(method, request, *more, **options)
     end
-    assert_equal "ids", alone.field
+    options = { now_time: NOON + 3_600, missed_run_policy: :run_all, weights: IDS.each_index, watermarks: IDS.each_index.map { |row| NOON + row } }
+    halves, whole = [impatient, client].map { |asked| asked.list_due_runs(HOURLY, IDS, **options) }
+    assert_equal [whole.to_a, whole.id_indexes], [halves.to_a, halves.id_indexes]
+    assert_operator whole.size, :>, 2_000
+    alone = assert_raises(Offbeat::InvalidArgument) do
+      client.list_due_runs(Offbeat::Schedule.new(period: 1, slot_count: 1, exclusions: [Offbeat::Exclusion.new(times: NOON...(NOON + 1))]), [1],
+                           watermark: NOON - (200 * 86_400), now_time: NOON)
+    end
+    assert_equal %w[ids ERROR_REASON_OUT_OF_RANGE], [alone.field, alone.reason]
   end
 
   def test_refused_ids
@@ -145,6 +225,7 @@ class DueRunsTest < OffbeatTest
       "catch_up_horizon" => -> { ask.call(watermark: NOON, catch_up_horizon: 1) },
       "on_time_tolerance" => -> { ask.call(watermark: NOON, on_time_tolerance: -1) },
       "max_clock_skew" => -> { ask.call(watermark: NOON, max_clock_skew: 3_601) },
+      "look_ahead" => -> { ask.call(watermark: NOON, look_ahead: 3_601) }, "min_gap" => -> { ask.call(watermark: NOON, min_gap: "1m") },
       "ids[1]" => -> { ask.call(["a", 5], watermark: NOON) }, "weights" => -> { ask.call(watermark: NOON, weights: [1]) }
     }.each do |field, refused|
       assert_equal field, assert_raises(Offbeat::InvalidArgument, field, &refused).field

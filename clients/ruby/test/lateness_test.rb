@@ -51,6 +51,11 @@ class LatenessTest < OffbeatTest
     assert_equal [["run_lateness.offbeat", payload]], seen
   end
 
+  def test_schedules_go_by_their_names
+    named = ["bank-sync", "bank-sync/3", Offbeat::ScheduleVersion.new(name: "bank-sync", version: 3)]
+    assert_equal ["bank-sync"], named.map { |schedule| lateness(schedule).schedule }.uniq
+  end
+
   def test_prometheus_counts_by_schedule_and_kind
     registry = Prometheus::Client::Registry.new
     poll, mail = %w[poll mail].map { |kind| lateness(kind: kind, registry: registry) }

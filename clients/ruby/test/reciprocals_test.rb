@@ -26,20 +26,10 @@ class ReciprocalsTest < OffbeatTest
     assert_equal plain.gap, late.gap
   end
 
-  def test_schedules_of_today_are_compared
-    placed = ask(kind_count: 3)
-    today = placed.kinds.map { |kind| EIGHT_SLOTS.shifted(kind.offset) }
-    assert_equal placed, ask(kind_count: 3, kind_schedules: today)
-    error = assert_raises(Offbeat::InvalidArgument) { ask(kind_count: 3, kind_schedules: [*today.first(2), EIGHT_HOURS]) }
-    assert_equal "ERROR_REASON_CONTRADICTORY", error.reason
-    assert_match(/\Akind_schedules\[2\]/, error.field)
-  end
-
   def test_what_cannot_be_is_refused
     {
       "conflicts" => { conflicts: 5 }, "conflicts[1]" => { conflicts: [[0, 1], [0, 1, 2]] },
-      "conflicts[0].second_kind_index" => { conflicts: [[0, "1"]] }, "kind_schedules[0]" => { kind_schedules: [nil, nil] },
-      "kind_schedules[1].spec.period" => { kind_schedules: [EIGHT_SLOTS, Offbeat::Schedule.new(period: "8h")] },
+      "conflicts[0].second_kind_index" => { conflicts: [[0, "1"]] },
       "polling_delay" => { polling_delay: -1 }, "slot_job_delay" => { slot_job_delay: "1" }, "spacing" => { spacing: :odd }
     }.each do |field, options|
       error = assert_raises(Offbeat::InvalidArgument, field) { ask(kind_count: 2, **options) }

@@ -45,6 +45,16 @@ class SchedulesTest < OffbeatTest
       }
     }
     assert_equal expected, sent(schedule)
+    timed = %w[import export].zip([600, 1/4r]).map { |name, time| Offbeat::Kind.new(name: name, run_time: time) }
+    kinds = { kinds: timed.each, kind_spacing: :stable, kind_conflicts: [%w[import export]], catch_up_span: 3_600 }
+    expected = {
+      "kinds" => [{ "name" => "import", "runTime" => "600s" }, { "name" => "export", "runTime" => "0.250s" }],
+      "kindSpacing" => "KIND_SPACING_STABLE", "catchUpSpan" => "3600s",
+      "kindConflicts" => [{ "firstKind" => "import", "secondKind" => "export" }]
+    }
+    assert_equal expected, sent(Offbeat::Schedule.new(**kinds))["spec"]
+    assert_equal({ "kinds" => [{ "name" => "import" }], "kindSpacing" => "KIND_SPACING_EVEN" },
+                 sent(Offbeat::Schedule.new(kinds: ["import"], kind_spacing: :even))["spec"])
     assert_equal({ "version" => { "name" => "bank-sync", "version" => 3 } },
                  sent(Offbeat::ScheduleVersion.new(name: "bank-sync", version: 3)))
   end
@@ -65,9 +75,9 @@ class SchedulesTest < OffbeatTest
     windows << (7_200...10_800)
     assert_equal [0...3_600], schedule.active_windows
     assert_equal schedule, Offbeat::Schedule.new(period: 86_400, active_windows: [0...3_600])
-    [schedule, DAYS, Offbeat::ScheduleVersion.new(name: "a", version: 1)].each { |value| assert_predicate value, :frozen? }
-    shifted = schedule.shifted(60)
-    assert_equal [Time.at(60), [0...3_600]], [shifted.anchor_time, shifted.active_windows]
+    [schedule, DAYS, Offbeat::ScheduleVersion.new(name: "a", version: 1), Offbeat::Kind.new(name: "a")].each do |value|
+      assert_predicate value, :frozen?
+    end
   end
 
   def test_what_cannot_be_is_refused
@@ -87,6 +97,14 @@ class SchedulesTest < OffbeatTest
       "schedule.spec.exclusions[0].times" =>
         Offbeat::Schedule.new(**day, exclusions: [Offbeat::Exclusion.new(times: CHRISTMAS.begin..CHRISTMAS.end)]),
       "schedule.spec.weight_quantum" => Offbeat::Schedule.new(**day, weight_quantum: 1.5),
+      "schedule.spec.kinds" => Offbeat::Schedule.new(**day, kinds: "import"),
+      "schedule.spec.kinds[1]" => Offbeat::Schedule.new(**day, kinds: ["import", :export]),
+      "schedule.spec.kinds[0].name" => Offbeat::Schedule.new(**day, kinds: [Offbeat::Kind.new(name: 1)]),
+      "schedule.spec.kinds[0].run_time" => Offbeat::Schedule.new(**day, kinds: [Offbeat::Kind.new(name: "a", run_time: "1m")]),
+      "schedule.spec.kind_spacing" => Offbeat::Schedule.new(**day, kinds: ["a"], kind_spacing: :odd),
+      "schedule.spec.kind_conflicts[1]" => Offbeat::Schedule.new(**day, kinds: %w[a b], kind_conflicts: [%w[a b], "a"]),
+      "schedule.spec.kind_conflicts[0].second_kind" => Offbeat::Schedule.new(**day, kinds: %w[a b], kind_conflicts: [["a", 1]]),
+      "schedule.spec.catch_up_span" => Offbeat::Schedule.new(**day, kinds: ["a"], catch_up_span: "1h"),
       "schedule.version.version" => Offbeat::ScheduleVersion.new(name: "a", version: "1"),
       "schedule" => { period: 86_400 }
     }.each do |field, schedule|
@@ -116,16 +134,27 @@ class SchedulesTest < OffbeatTest
 
   def test_a_name_goes_wherever_a_schedule_does
     column = Offbeat::SqlColumn.new(dialect: :sqlite, table: "t", name: "h", type: :hash_digits)
-    by_spec, by_name = [SPEC, BANK_SYNC].map do |schedule|
+    by_spec, *by_name = [SPEC, BANK_SYNC, "bank-sync/1"].map do |schedule|
       [client.list_slots(schedule, start_time: NOON, end_time: NOON + 3_600),
        client.window_predicate(schedule, column, start_time: NOON, end_time: NOON + 60),
        client.stream_slot_assignments(schedule, ["acme"], from_time: NOON).first.slot_indexes,
-       client.reciprocal_slots(schedule, kind_count: 2, kind_schedules: [schedule, SPEC]),
+       client.reciprocal_slots(schedule, kind_count: 2), client.compare_schedules([schedule, SPEC]),
        client.list_due_runs(schedule, %w[acme bolt], watermark: NOON - 28_800, now_time: NOON).scheduled_unix_millis,
        client.audit_ids(schedule, %w[acme bolt]).slot_loads,
        client.plan_migration(schedule, SPEC, cutover_time: NOON), client.plan_migration(SPEC, schedule, cutover_time: NOON)]
     end
-    assert_equal by_spec, by_name
+    assert_equal [by_spec, by_spec], by_name
+  end
+
+  def test_text_that_names_no_schedule_is_refused
+    ["bank-sync", "bank-sync/", "/1", "bank-sync/0", "bank-sync/1.0", "bank-sync/-1", "bank sync/1", "a/b/1", "é/1", "bank-sync/1\n",
+     "", "\xff/1", "bank-sync/1".encode("UTF-16LE")].each do |text|
+      error = assert_refused("schedule") { client.assign_slot(text, "acme") }
+      assert_includes error.allowed, '"bank-sync/3"', text.inspect
+    end
+    assert_refused("schedule.version.version") { client.assign_slot("bank-sync/#{2**64}", "acme") }
+    assert_refused("new_schedule") { client.plan_migration("bank-sync/1", "bank-sync/v2") }
+    assert_raises(Offbeat::NotFound) { client.assign_slot("bank-sync/3", "acme") }
   end
 
   def test_weights_of_a_named_schedule

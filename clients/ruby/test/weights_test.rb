@@ -114,9 +114,20 @@ class WeightsTest < OffbeatTest
   def test_newcomers_that_cannot_be_are_refused
     { newcomer("yesterday") => "newcomer.created_time", newcomer(NOON, :soon) => "newcomer.policy",
       newcomer(NOON, :now_smeared) => "newcomer.smear_span", newcomer(NOON, nil, 5) => "newcomer.smear_span",
-      newcomer(NOON + 1) => "newcomer.created_time", { created_time: NOON } => "newcomer" }.each do |new, field|
+      newcomer(NOON + 61) => "newcomer.created_time", { created_time: NOON } => "newcomer" }.each do |new, field|
       error = assert_raises(Offbeat::InvalidArgument, field) { client.assign_slot(EIGHT_HOURS, "a", from_time: NOON, newcomer: new) }
       assert_equal field, error.field
+    end
+  end
+
+  # Of a machine whose clock is fast.
+  def test_newcomers_from_the_future
+    ahead = ->(skew) { Offbeat::Newcomer.new(created_time: NOON + 61, max_clock_skew: skew) }
+    ask = ->(new) { client.assign_slot(EIGHT_HOURS, "a", from_time: NOON, newcomer: new).first_run }
+    plain = client.assign_slot(EIGHT_HOURS, "a", from_time: NOON + 61).next_run
+    assert_equal [plain, plain], [ask.call(ahead.call(61)), ask.call(ahead.call(28_800))]
+    { "newcomer.created_time" => [60, nil, 0], "newcomer.max_clock_skew" => [28_801, -1, "1m"] }.each do |field, skews|
+      skews.each { |skew| assert_equal field, assert_raises(Offbeat::InvalidArgument) { ask.call(ahead.call(skew)) }.field }
     end
   end
 end

@@ -1,27 +1,48 @@
 # frozen_string_literal: true
 
+require "digest"
+
 module Offbeat
-  # One run of an ID. The run key is equal for two attempts to enqueue it, and empty for a fraction.
-  # `regular_time` is when it would start but for an exclusion or a newcomer's policy; nil where that is
-  # when it starts.
-  Run = Struct.new(:start_time, :cycle_index, :run_key, :regular_time, keyword_init: true) do
-    def self.of(message)
-      new(start_time: Times.from_timestamp(message.start_time), cycle_index: message.cycle_index,
-          run_key: message.run_key, regular_time: Times.from_optional_timestamp(message.regular_time))
+  # One run of one kind of job of an ID (of a piece of it), the same in all answers.
+  #
+  # `run_key` is equal for two attempts to enqueue the run; `run_id` is made of it ({Offbeat.run_id}). Both are
+  # empty for a fraction, which is no identity.
+  #
+  # `regular_time` is when the run would start but for an exclusion or a newcomer's policy; nil where that is
+  # its scheduled time, and where an answer does not say: those about many IDs do not tell deferred runs from
+  # others. `scheduled_time` is when it should start, which is what lateness is measured from; `start_time` is
+  # when to start it: later than that for a run that was missed.
+  Run = Value.define(:id, :kind, :piece_index, :cycle_index, :run_key, :run_id, :regular_time, :scheduled_time,
+                     :start_time) do
+    # @param id_kind_piece what the message does not say
+    def self.of(message, id_kind_piece)
+      start_time = Times.from_timestamp(message.start_time)
+      new(**id_kind_piece, cycle_index: message.cycle_index, run_key: message.run_key, run_id: message.run_id,
+                           regular_time: Times.from_optional_timestamp(message.regular_time),
+                           scheduled_time: start_time, start_time: start_time)
     end
 
-    def self.of_optional(message)
-      message && of(message)
+    # Whether it was missed, and starts later than it should have.
+    def late?
+      start_time > scheduled_time
     end
+  end
+
+  # The ID of a run by its key: the first half of its SHA-256, as 32 hexadecimal digits. A job ID that any
+  # queue takes, and a value of a column of UUIDs. Empty where the key is.
+  def self.run_id(run_key)
+    run_key.empty? ? "" : Digest::SHA256.hexdigest(run_key)[0, 32]
   end
 
   # A piece of a weighted ID, which runs as if it were an ID. Offsets are in seconds.
   Piece = Value.define(:piece_index, :slot_index, :slot_offset, :cycle_offset, :last_run, :next_runs, :first_run) do
-    def self.of(message)
-      new(piece_index: message.piece_index, slot_index: message.slot_index,
+    # @param message of a piece, or of the whole answer, which is that of piece 0
+    def self.of(message, piece_index, id, kind)
+      run = ->(one) { one && Run.of(one, { id: id, kind: kind, piece_index: piece_index }) }
+      new(piece_index: piece_index, slot_index: message.slot_index,
           slot_offset: Times.from_duration(message.slot_offset),
-          cycle_offset: Times.from_duration(message.cycle_offset), last_run: Run.of_optional(message.last_run),
-          next_runs: message.next_runs.map { |run| Run.of(run) }, first_run: Run.of_optional(message.first_run))
+          cycle_offset: Times.from_duration(message.cycle_offset), last_run: run.call(message.last_run),
+          next_runs: message.next_runs.map(&run), first_run: run.call(message.first_run))
     end
   end
 
@@ -31,14 +52,16 @@ module Offbeat
   # `last_run` is nil if exclusions skip the 1,000 cycles before; `first_run` is that of a newcomer.
   # `further_pieces` are those of a weighted ID from piece 1 on; {#pieces} are all.
   Assignment = Struct.new(:id, :slot_index, :slot_offset, :cycle_offset, :last_run, :next_runs,
-                          :fingerprint, :canonical_id, :reason, :first_run, :further_pieces, keyword_init: true) do
-    def self.of(id, message)
-      new(id: id, slot_index: message.slot_index, slot_offset: Times.from_duration(message.slot_offset),
-          cycle_offset: Times.from_duration(message.cycle_offset), last_run: Run.of_optional(message.last_run),
-          next_runs: message.next_runs.map { |run| Run.of(run) },
+                          :fingerprint, :canonical_id, :reason, :first_run, :further_pieces, :time_zone_database,
+                          keyword_init: true) do
+    def self.of(id, kind, message)
+      first = Piece.of(message, 0, id, kind)
+      new(id: id, slot_index: first.slot_index, slot_offset: first.slot_offset, cycle_offset: first.cycle_offset,
+          last_run: first.last_run, next_runs: first.next_runs,
           fingerprint: message.identity.fingerprint, canonical_id: message.reason.canonical_id,
-          reason: message.reason[message.reason.rule.to_s], first_run: Run.of_optional(message.first_run),
-          further_pieces: message.further_pieces.map { |piece| Piece.of(piece) })
+          reason: message.reason[message.reason.rule.to_s], first_run: first.first_run,
+          further_pieces: message.further_pieces.map { |piece| Piece.of(piece, piece.piece_index, id, kind) },
+          time_zone_database: Fields.name_or_nil(message.identity.time_zone_database))
     end
 
     def next_run
@@ -55,11 +78,14 @@ module Offbeat
   # An ID that is new to the schedule, to be told its first run.
   #
   #   Offbeat::Newcomer.new(created_time: Time.now, policy: :now_smeared, smear_span: 600)
-  Newcomer = Value.define(:created_time, :policy, :smear_span) do
+  Newcomer = Value.define(:created_time, :policy, :smear_span, :max_clock_skew) do
     # @param created_time when it came
     # @param policy when it runs first, if its time in the cycle has passed: :next_cycle (the default) or
     #   :now_smeared, within `smear_span` seconds of created_time
-    def initialize(created_time:, policy: nil, smear_span: nil)
+    # @param smear_span refused where the schedule declares kinds: its catch_up_span decides
+    # @param max_clock_skew how far created_time may lie after from_time, in seconds, as that of a machine whose
+    #   clock is fast. Default: 60, or one period if that is shorter
+    def initialize(created_time:, policy: nil, smear_span: nil, max_clock_skew: nil)
       super
     end
 
@@ -67,7 +93,7 @@ module Offbeat
     def to_message(path)
       message = V1::Newcomer.new(created_time: Times.to_timestamp("#{path}.created_time", created_time))
       message.policy = Offbeat.named("#{path}.policy", policy, Newcomer::POLICIES) if policy
-      Fields.set_spans(message, self, path, %w[smear_span])
+      Fields.set_spans(message, self, path, %w[smear_span max_clock_skew])
       message
     end
   end
@@ -87,10 +113,13 @@ module Offbeat
 
   # What a schedule is, and its cycle at the time asked about. Spans are in seconds; `run_key_schedule` is
   # what run keys begin with; `slot` is nil outside of the active windows, `active_duration` what they leave
-  # of the cycle; exclusions skip and defer so large a share of its runs (0 to 1).
+  # of the cycle; exclusions skip and defer so large a share of its runs (0 to 1). `kinds` are the
+  # {DescribedKind}s that it declares, `period` is the length of a cycle by the wall clock (of months that of
+  # the longest), `time_zone_database` the release that times were reckoned with; nil without time zones.
   Description = Struct.new(:fingerprint, :canonical_text, :slot_count, :slot_duration, :slot, :cycle_start_time,
                            :bucket_share, :slot_load, :second_load, :run_key_schedule, :cycle_end_time,
-                           :active_duration, :skipped_share, :deferred_share, keyword_init: true) do
+                           :active_duration, :skipped_share, :deferred_share, :kinds, :period,
+                           :time_zone_database, keyword_init: true) do
     def self.of(message)
       load = ->(estimate) { estimate && ExpectedLoad.new(**estimate.to_h) }
       share = message.bucket_share
@@ -103,7 +132,25 @@ module Offbeat
           run_key_schedule: message.identity.run_key_schedule,
           cycle_end_time: Times.from_timestamp(message.cycle_end_time),
           active_duration: Times.from_duration(message.active_duration),
-          skipped_share: message.skipped_share, deferred_share: message.deferred_share)
+          skipped_share: message.skipped_share, deferred_share: message.deferred_share,
+          kinds: message.kinds.map { |kind| DescribedKind.of(kind) }, period: Times.from_duration(message.period),
+          time_zone_database: Fields.name_or_nil(message.identity.time_zone_database))
+    end
+  end
+
+  # Where a kind of a schedule stands, and how long its jobs may take; spans in seconds. `offset` is from the
+  # run of kind 0 to that of this kind, in active time. `run_budget` is the shortest time to the next run of a
+  # kind that it must not meet: what a job waits and runs must stay within it. Where a change of the clocks or
+  # a month shortens that, `worst_cycle_start_time` says which; nil where none does. `run_time` is how long a
+  # run takes at most, nil if the schedule does not say.
+  DescribedKind = Value.define(:name, :offset_slot_count, :offset, :gap_slot_count, :run_budget,
+                               :worst_cycle_start_time, :run_time) do
+    def self.of(message)
+      new(name: message.name, offset_slot_count: message.offset_slot_count,
+          offset: Times.from_duration(message.offset), gap_slot_count: message.gap_slot_count,
+          run_budget: Times.from_duration(message.run_budget),
+          worst_cycle_start_time: Times.from_optional_timestamp(message.worst_cycle_start_time),
+          run_time: Times.from_optional(message.run_time))
     end
   end
 
@@ -112,7 +159,7 @@ module Offbeat
 
   # Where one kind of job stands, seen from a slot: `user_slot_index` is where it runs
   # for users whose kind 0 runs at the slot, `time_slot_index` whose users it handles
-  # while the slot runs; `offset` (seconds) is what to shift its schedule by.
+  # while the slot runs; `offset` (seconds) is from the run of kind 0 to that of this kind, for the same user.
   KindSlot = Struct.new(:kind_index, :offset_slot_count, :offset, :user_slot_index, :time_slot_index,
                         :gap_slot_count, :run_budget, keyword_init: true) do
     def self.of(message)

@@ -3,8 +3,8 @@
 require_relative "ids"
 
 module Offbeat
-  # Values that go with the IDs of one call, one for each: weights, watermarks. They are pulled as they are
-  # needed, like the IDs.
+  # Values that go with the IDs of one call, one for each: weights, watermarks, time zones. They are pulled as
+  # they are needed, like the IDs.
   class Beside
     def initialize(name, values)
       unless values.is_a?(Enumerable) && !values.is_a?(Struct)
@@ -31,6 +31,21 @@ module Offbeat
       raise not_one_for_each
     rescue StopIteration
       nil
+    end
+
+    # Time zones, if there are any.
+    def self.time_zones(zones)
+      zones && new("time_zones", zones)
+    end
+
+    # The next time zones, by their names; nil for that of the schedule.
+    def take_time_zones(count)
+      take(count) do |zone, place|
+        name = Fields.time_zone(zone)
+        next name if name.nil? || name.is_a?(String)
+
+        raise Offbeat.refused(place, zone, "must be an IANA name, a zone of TZInfo or ActiveSupport, or nil")
+      end
     end
 
     private

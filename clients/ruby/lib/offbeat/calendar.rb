@@ -18,10 +18,8 @@ module Offbeat
 
     # The cycle as its message; the path names it in refusals.
     def to_message(path)
-      zone = time_zone.respond_to?(:tzinfo) ? time_zone.tzinfo : time_zone
-      zone = zone.identifier if zone.respond_to?(:identifier)
       message = V1::CalendarCycle.new(unit: Offbeat.named("#{path}.unit", unit, CalendarCycle::UNITS))
-      Offbeat.set_field(message, "time_zone", zone, "#{path}.time_zone")
+      Offbeat.set_field(message, "time_zone", Fields.time_zone(time_zone), "#{path}.time_zone")
       message
     end
   end

@@ -1,37 +1,37 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # One run that is due: when it should have started, which is what lateness is measured from, and when to
-  # start it: a run that was missed now or later, others at their time.
-  DueRun = Value.define(:id, :piece_index, :cycle_index, :scheduled_time, :start_time, :run_key)
-
-  # Runs that are due, in the order of the IDs, their pieces and their cycles; and the columns they come from:
-  # {#id_indexes} says which of {#ids} a run is. Refused IDs have no runs and stand in {#errors}.
+  # Runs that are due, in the order of the IDs, their pieces and their cycles, each a {Run}; and the columns they
+  # come from: {#id_indexes} says which of {#ids} a run is. Refused IDs have no runs and stand in {#errors}.
   #
-  # {#next_watermark} is for the next question, {#late_run_count} how many runs were missed and run now,
-  # {#dropped_run_count} how many were missed and do not run.
+  # {#next_watermark} is for the next question. Until {#next_due_time} no further run of these IDs is due: nil
+  # if exclusions skip all of theirs for long. Of the runs that were missed, {#late_run_count} run now,
+  # {#dropped_run_count} do not by the policy or the horizon, and {#superseded_run_count} do not since the next
+  # run of the ID comes first, or too soon after. {#skipped_run_count} runs do not happen, by an exclusion or a
+  # day that the clock skips.
   class DueRuns
     include Enumerable
 
-    attr_reader :ids, :id_indexes, :piece_indexes, :cycle_indexes, :scheduled_unix_millis, :start_unix_millis,
-                :errors, :next_watermark, :late_run_count, :dropped_run_count, :fingerprint
+    COLUMNS = %w[piece_indexes cycle_indexes scheduled_unix_millis start_unix_millis].freeze
+    COUNTS = %w[late_run_count dropped_run_count superseded_run_count skipped_run_count].freeze
+    private_constant :COLUMNS, :COUNTS
 
-    # @param parts pairs of IDs and the answer about them
+    attr_reader :ids, :id_indexes, :piece_indexes, :cycle_indexes, :scheduled_unix_millis, :start_unix_millis,
+                :errors, :next_watermark, :next_due_time, :late_run_count, :dropped_run_count, :superseded_run_count,
+                :skipped_run_count, :fingerprint, :time_zone_database
+
+    # @param parts pairs of IDs and the pages of the answer about them
     def initialize(encoder, parts)
-      @encoder = encoder
-      answers = parts.map(&:last)
-      @ids = parts.flat_map(&:first).freeze
       firsts = parts.inject([0]) { |sums, (ids, _)| sums << (sums.last + ids.size) }
-      @id_indexes = answers.zip(firsts).flat_map { |answer, first| answer.runs.id_indexes.map { |id| first + id } }.freeze
-      @errors = answers.zip(firsts).flat_map { |answer, first| answer.runs.errors.map { |e| IdError.of(e, first) } }.freeze
+      pages = parts.zip(firsts).flat_map { |(_, answers), first| answers.map { |answer| [answer.runs, first] } }
+      @ids = parts.flat_map(&:first).freeze
+      @id_indexes = pages.flat_map { |runs, first| runs.id_indexes.map { |id| first + id } }.freeze
+      # They stand on every page.
+      @errors = pages.flat_map { |runs, first| runs.errors.map { |error| IdError.of(error, first) } }.uniq.freeze
       @piece_indexes, @cycle_indexes, @scheduled_unix_millis, @start_unix_millis =
-        %w[piece_indexes cycle_indexes scheduled_unix_millis start_unix_millis].map do |name|
-          answers.flat_map { |answer| answer.runs[name].to_a }.freeze
-        end
-      @late_run_count, @dropped_run_count = answers.sum(&:late_run_count), answers.sum(&:dropped_run_count)
-      @run_key_prefix = answers.first.runs.run_key_prefix
-      @next_watermark = Times.from_timestamp(answers.first.next_watermark)
-      @fingerprint = answers.first.identity.fingerprint
+        COLUMNS.map { |name| pages.flat_map { |runs, _| runs[name].to_a }.freeze }
+      @runs = ColumnRuns.new(encoder, pages.first.first.run_key_prefix)
+      sum_up(parts.map { |_, answers| answers.last })
       freeze
     end
 
@@ -46,16 +46,26 @@ module Offbeat
     end
 
     def [](index)
-      DueRun.new(id: ids[id_indexes.fetch(index)], piece_index: piece_indexes[index],
-                 cycle_index: cycle_indexes[index],
-                 scheduled_time: Times.from_unix_millis(scheduled_unix_millis[index]),
-                 start_time: Times.from_unix_millis(start_unix_millis[index]), run_key: run_key(index))
+      @runs.run(ids[id_indexes.fetch(index)], piece_indexes[index], cycle_indexes[index],
+                scheduled_unix_millis[index], start_unix_millis[index])
     end
 
     # Equal for two attempts to enqueue a run; empty for a fraction, which is no identity.
     def run_key(index)
-      id = ids[id_indexes.fetch(index)]
-      @encoder.run_key(@run_key_prefix, cycle_indexes[index], piece_indexes[index], id)
+      @runs.key(ids[id_indexes.fetch(index)], piece_indexes[index], cycle_indexes[index])
+    end
+
+    private
+
+    # @param answers the last page of each, which has the figures of all
+    def sum_up(answers)
+      @late_run_count, @dropped_run_count, @superseded_run_count, @skipped_run_count =
+        COUNTS.map { |name| answers.sum { |answer| answer[name] } }
+      @next_watermark = Times.from_timestamp(answers.first.next_watermark)
+      @next_due_time = answers.filter_map { |answer| Times.from_optional_timestamp(answer.next_due_time) }.min
+      identity = answers.first.identity
+      @fingerprint = identity.fingerprint
+      @time_zone_database = Fields.name_or_nil(identity.time_zone_database)
     end
   end
 end

@@ -45,9 +45,11 @@ module Offbeat
 
     # The message of a schedule, whichever way it is said.
     def schedule(value, path = "schedule")
-      return value.to_message(path) if value.is_a?(Schedule) || value.is_a?(ScheduleVersion)
+      schedule = value.is_a?(String) ? ScheduleVersion.parse(value) : value
+      return schedule.to_message(path) if schedule.is_a?(Schedule) || schedule.is_a?(ScheduleVersion)
 
-      raise Offbeat.refused(path, value, "must be an Offbeat::Schedule or an Offbeat::ScheduleVersion")
+      raise Offbeat.refused(path, value, "must be an Offbeat::Schedule, or the name and version of one: an " \
+                                         "Offbeat::ScheduleVersion, or text such as \"bank-sync/3\"")
     end
 
     # The message of a value of a type.
@@ -55,6 +57,28 @@ module Offbeat
       raise Offbeat.refused(path, value, "must be an #{type}") unless value.is_a?(type)
 
       value.to_message(path)
+    end
+
+    # The message of two things, from an Array of both.
+    def pair(type, pair, path, names, example)
+      unless pair.is_a?(Array) && pair.size == 2
+        raise Offbeat.refused(path, pair, "must be a pair of kinds, such as #{example}")
+      end
+
+      names.zip(pair).each_with_object(type.new) do |(name, value), message|
+        Offbeat.set_field(message, name, value, "#{path}.#{name}")
+      end
+    end
+
+    # The IANA name of a time zone, which may be one of TZInfo or ActiveSupport.
+    def time_zone(zone)
+      zone = zone.tzinfo if zone.respond_to?(:tzinfo)
+      zone.respond_to?(:identifier) ? zone.identifier : zone
+    end
+
+    # Adds the names of time zones.
+    def add_time_zones(message, zones)
+      add(message, "time_zones", zones.is_a?(Enumerable) ? zones.map { |zone| time_zone(zone) } : zones)
     end
 
     # A part of a cycle, from a Range of seconds.

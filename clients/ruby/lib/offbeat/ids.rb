@@ -37,8 +37,9 @@ module Offbeat
     end
 
     # The next IDs of a call as a column.
-    def column(ids)
-      encode(checked(ids))
+    # @param zones the names of their time zones, one for each ID, or none; nil for that of the schedule
+    def column(ids, zones = [])
+      encode(checked(ids), zones)
     end
 
     # The next IDs of a call; raises for what is no ID, or of another type.
@@ -49,13 +50,16 @@ module Offbeat
     end
 
     # IDs that were checked before as a column.
-    def encode(ids)
+    def encode(ids, zones = [])
       return V1::IdColumn.new if ids.empty?
 
+      indexes = zones.compact.uniq.each_with_index.to_h
+      zone_indexes = indexes.empty? ? [] : zones.map { |zone| indexes.fetch(zone, -1) }
+      beside = { time_zones: indexes.keys, time_zone_indexes: zone_indexes }
       if @kind == :integers && !ids.all? { |id| INT64.cover?(id) }
-        V1::IdColumn.new(decimals: ids.map(&:to_s))
+        V1::IdColumn.new(decimals: ids.map(&:to_s), **beside)
       else
-        V1::IdColumn.new(@kind => ids)
+        V1::IdColumn.new(@kind => ids, **beside)
       end
     end
 
@@ -80,7 +84,7 @@ module Offbeat
         ids.each_slice(size) do |slice|
           weight = 0
           slice.slice_before do |id|
-            bytes = id.is_a?(String) ? id.bytesize + 6 : 46
+            bytes = id.is_a?(String) ? id.bytesize + 10 : 46 # with the index of a time zone
             full = weight + bytes > BATCH_BYTES
             weight = full ? bytes : weight + bytes
             full

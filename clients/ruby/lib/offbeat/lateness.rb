@@ -22,14 +22,16 @@ module Offbeat
 
     attr_reader :schedule, :kind
 
-    # @param schedule its name, or a {ScheduleVersion}: a label of the metric
+    # @param schedule its name, or a {ScheduleVersion} or its text, of which the name counts: a label of the
+    #   metric
     # @param kind the kind of job: another label
     # @param client a {Client}, to record into the sidecar's metrics too: in batches, now and then by
     #   {#record}, the last by {#flush}
     # @param registry the registry of prometheus-client. Default: Prometheus::Client.registry
     # @param on_error what to call with an error of the metrics, instead of the warning
     def initialize(schedule, kind: "default", client: nil, registry: nil, on_error: nil)
-      @schedule = schedule.is_a?(ScheduleVersion) ? schedule.name : schedule
+      version = schedule.is_a?(String) ? ScheduleVersion.parse(schedule) : schedule
+      @schedule = version.is_a?(ScheduleVersion) ? version.name : schedule
       @kind, @client, @registry = kind, client, registry
       @on_error = on_error || method(:warn_once)
       @lock = Mutex.new
@@ -38,7 +40,7 @@ module Offbeat
 
     # Records a run that starts now: how late, in seconds, never below 0; nil if that cannot be said.
     #
-    # @param run a {Run}, {DueRun} or {Row}, or when it should have started
+    # @param run a {Run}, a {Row}, of which the next run counts, or when it should have started
     def record(run, started_time: Time.now)
       unharmed do
         scheduled = Times.to_time("run", scheduled_time(run))
@@ -61,9 +63,8 @@ module Offbeat
 
     def scheduled_time(run)
       case run
-      when DueRun then run.scheduled_time
-      when Run then run.start_time
-      when Row then run.next_run_time
+      when Run then run.scheduled_time
+      when Row then run.next_run.scheduled_time
       else run
       end
     end

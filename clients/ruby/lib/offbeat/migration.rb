@@ -36,9 +36,32 @@ module Offbeat
     end
   end
 
-  # One ID that goes over.
-  MigratedId = Value.define(:id, :last_old_time, :last_old_cycle_index, :last_old_run_key, :first_new_time,
-                            :first_new_cycle_index, :first_new_run_key)
+  # One ID that goes over: its last {Run} by the old schedule, and its first by the new one.
+  MigratedId = Value.define(:id, :last_old_run, :first_new_run) do
+    def last_old_time
+      last_old_run.start_time
+    end
+
+    def last_old_cycle_index
+      last_old_run.cycle_index
+    end
+
+    def last_old_run_key
+      last_old_run.run_key
+    end
+
+    def first_new_time
+      first_new_run.start_time
+    end
+
+    def first_new_cycle_index
+      first_new_run.cycle_index
+    end
+
+    def first_new_run_key
+      first_new_run.run_key
+    end
+  end
 
   # IDs that go over, one row for each, and the columns they come from. A refused ID holds -1 in all of them
   # and stands in {#errors}; its row raises KeyError, and {#accepted} passes over it.
@@ -56,7 +79,6 @@ module Offbeat
 
     # @param parts pairs of IDs and the message about them
     def initialize(encoder, parts)
-      @encoder = encoder
       messages = parts.map(&:last)
       @ids = parts.flat_map(&:first).freeze
       firsts = parts.inject([0]) { |sums, (ids, _)| sums << (sums.last + ids.size) }
@@ -66,7 +88,8 @@ module Offbeat
       @moved_id_count, @left_out_run_count = messages.sum(&:moved_id_count), messages.sum(&:left_out_run_count)
       @min_gap = messages.filter_map { |message| Times.from_optional(message.min_gap) }.min
       @max_gap = messages.filter_map { |message| Times.from_optional(message.max_gap) }.max
-      @old_prefix, @new_prefix = messages.first&.old_run_key_prefix, messages.first&.new_run_key_prefix
+      prefixes = messages.first(1).flat_map { |message| [message.old_run_key_prefix, message.new_run_key_prefix] }
+      @old_runs, @new_runs = prefixes.map { |prefix| ColumnRuns.new(encoder, prefix) }
       freeze
     end
 
@@ -96,11 +119,9 @@ module Offbeat
       id = ids.fetch(index)
       raise KeyError, "ids[#{index}] was refused: see errors" if refused?(index)
 
-      old_cycle, new_cycle = last_old_cycle_indexes[index], first_new_cycle_indexes[index]
-      MigratedId.new(id: id, last_old_time: Times.from_unix_millis(last_old_unix_millis[index]),
-                     last_old_cycle_index: old_cycle, last_old_run_key: @encoder.run_key(@old_prefix, old_cycle, 0, id),
-                     first_new_time: Times.from_unix_millis(first_new_unix_millis[index]),
-                     first_new_cycle_index: new_cycle, first_new_run_key: @encoder.run_key(@new_prefix, new_cycle, 0, id))
+      MigratedId.new(id: id,
+                     last_old_run: @old_runs.run(id, 0, last_old_cycle_indexes[index], last_old_unix_millis[index]),
+                     first_new_run: @new_runs.run(id, 0, first_new_cycle_indexes[index], first_new_unix_millis[index]))
     end
 
     private

@@ -17,9 +17,9 @@ module Offbeat
     private_constant :COLUMNS, :ASSIGNMENTS
 
     # What the run keys begin with: the key of a row's next run is run_key_prefix/cycle_index/0/ID, with the
-    # canonical text of the ID.
+    # canonical text of the ID; {Offbeat.run_id} makes its run ID.
     attr_reader :run_key_prefix
-    attr_reader :errors, :fingerprint
+    attr_reader :errors, :fingerprint, :time_zone_database
     # The length of a tick in seconds.
     attr_reader :resolution
 
@@ -63,7 +63,7 @@ module Offbeat
     def add(response)
       first = size
       found, rest = Wire.taken(response, [ASSIGNMENTS])
-      @fingerprint = V1::AssignSlotsResponse.decode(rest).identity.fingerprint
+      self.identity = V1::AssignSlotsResponse.decode(rest).identity
       columns, rest = Wire.taken(found[ASSIGNMENTS], COLUMNS.each_value.map(&:first))
       COLUMNS.each { |name, (number, _)| @bytes[name] = first.zero? ? columns[number] : @bytes[name] + columns[number] }
       message = V1::SlotAssignments.decode(rest)
@@ -74,10 +74,10 @@ module Offbeat
       self
     end
 
-    # That nothing was asked, of a schedule that is right.
-    def nothing(fingerprint)
-      @fingerprint = fingerprint
-      self
+    # What tells the schedule from others.
+    def identity=(message)
+      @fingerprint = message.fingerprint
+      @time_zone_database = Fields.name_or_nil(message.time_zone_database)
     end
 
     private
@@ -90,17 +90,22 @@ module Offbeat
   # Packed IDs of one call, as bytes.
   class PackedIds
     COLUMNS = { uuids: [1, 16], integers: [3, 8] }.freeze # of IdColumn, and bytes of an ID
+    ZONE_INDEXES = 8 # the field of IdColumn
+    ZONE_INDEX_BYTES = 4
     IDS = 2 # the field of AssignSlotsRequest
 
-    def initialize(given)
+    # @param zones the zones that IDs live in, and which of them each does, as bytes; nil for that of the schedule
+    def initialize(given, zones = nil, zone_indexes = nil)
       given = given.compact
       raise Offbeat.refused("uuids", given.keys, "must be given, or integers in its place") unless given.size == 1
 
       @name, @bytes = given.first
       @number, @size = COLUMNS.fetch(@name)
-      return if @bytes.is_a?(String) && (@bytes.bytesize % @size).zero?
+      unless @bytes.is_a?(String) && (@bytes.bytesize % @size).zero?
+        raise Offbeat.refused(@name.to_s, @bytes.class, "must be a String of #{@size} bytes for each ID")
+      end
 
-      raise Offbeat.refused(@name.to_s, @bytes.class, "must be a String of #{@size} bytes for each ID")
+      take_zones(zones, zone_indexes) if zones || zone_indexes
     end
 
     # Yields the question about each batch, which begins with `opening`.
@@ -108,11 +113,34 @@ module Offbeat
       step = IdEncoder::BATCH_IDS * @size
       0.step(@bytes.bytesize - 1, step) do |start|
         length = [step, @bytes.bytesize - start].min
-        head = Wire.head(@number, length)
-        question = String.new(opening, capacity: opening.bytesize + length + 16, encoding: Encoding::BINARY)
+        head = zones_of(start / @size, length / @size) << Wire.head(@number, length)
+        capacity = opening.bytesize + head.bytesize + length + 16
+        question = String.new(opening, capacity: capacity, encoding: Encoding::BINARY)
         question << Wire.head(IDS, head.bytesize + length) << head
         yield question << (length == @bytes.bytesize ? @bytes : @bytes.byteslice(start, length)).b
       end
+    end
+
+    private
+
+    def take_zones(zones, indexes)
+      count = @bytes.bytesize / @size
+      unless indexes.is_a?(String) && indexes.bytesize == count * ZONE_INDEX_BYTES
+        raise Offbeat.refused("time_zone_indexes", indexes.class,
+                              "must be a String of #{ZONE_INDEX_BYTES} bytes for each ID, with time_zones")
+      end
+
+      column = V1::IdColumn.new
+      Fields.add_time_zones(column, zones)
+      @zones, @zone_indexes = V1::IdColumn.encode(column), indexes
+    end
+
+    # The fields of the zones of so many IDs.
+    def zones_of(first, count)
+      return +"".b unless @zones
+
+      length = count * ZONE_INDEX_BYTES
+      @zones.b << Wire.head(ZONE_INDEXES, length) << @zone_indexes.byteslice(first * ZONE_INDEX_BYTES, length).b
     end
   end
   private_constant :PackedIds

@@ -14,7 +14,8 @@ module Offbeat
   # The sidecar checks the values: a schedule that cannot be raises
   # {InvalidArgument} when it is first used.
   Schedule = Value.define(:period, :calendar, :slot_count, :placement, :salt, :profile, :bucket_count, :resolution,
-                          :anchor_time, :active_windows, :exclusions, :weight_quantum) do
+                          :anchor_time, :active_windows, :exclusions, :weight_quantum, :kinds, :kind_spacing,
+                          :kind_conflicts, :catch_up_span) do
     # @param period length of the cycle in seconds, 1 ms to 3,660 days of elapsed time
     #   (a day is 24 hours, whatever the clocks do)
     # @param calendar instead of it: a {CalendarCycle}. Not for :twister
@@ -31,22 +32,26 @@ module Offbeat
     # @param exclusions {Exclusion}s: when nothing may start
     # @param weight_quantum the weight up to which an ID is one piece. An absolute number, never a mean of
     #   today's IDs, which would move everybody. Default: no weights
+    # @param kinds the kinds of job that must not meet on one ID, in order: names, or {Kind}s with a run time.
+    #   Each has a place of its own, and every question about runs names one. Default: none, and `kind` is a
+    #   label that moves nothing
+    # @param kind_spacing how the kinds are spread over the cycle: :even (the default), or :stable, where another
+    #   kind moves none
+    # @param kind_conflicts which kinds must not meet, where others may, as pairs of names:
+    #   [%w[import export]]. Default: no two
+    # @param catch_up_span over how many seconds of a cycle late runs are spread, so that kinds keep apart when
+    #   they are late. With kinds only. Default: an eighth of the cycle, or what the kinds need or allow
     def initialize(period: nil, calendar: nil, slot_count: nil, placement: nil, salt: "", profile: nil,
                    bucket_count: nil, resolution: nil, anchor_time: nil, active_windows: [], exclusions: [],
-                   weight_quantum: nil)
+                   weight_quantum: nil, kinds: [], kind_spacing: nil, kind_conflicts: [], catch_up_span: nil)
       super
-    end
-
-    # The same schedule, later by so many seconds: for kinds of job that must not meet.
-    def shifted(offset)
-      Schedule.new(**to_h, anchor_time: (anchor_time || Time.at(0, in: "UTC")) + offset)
     end
 
     # The schedule as its message; the path names it in refusals.
     def to_message(path = "schedule")
       path = "#{path}.spec"
       spec = V1::ScheduleSpec.new(cycle(path))
-      Fields.set_spans(spec, self, path, %w[resolution])
+      Fields.set_spans(spec, self, path, %w[resolution catch_up_span])
       spec.anchor_time = Times.to_timestamp("#{path}.anchor_time", anchor_time) if anchor_time
       Fields.set_all(spec, self, path, %w[slot_count bucket_count salt weight_quantum])
       spec.placement = Offbeat.named("#{path}.placement", placement, Schedule::PLACEMENTS) if placement
@@ -55,10 +60,26 @@ module Offbeat
         spec.active_windows << Fields.window(window, place)
       end
       Fields.add_messages(spec, "exclusions", exclusions, Exclusion, "#{path}.exclusions")
+      add_kinds(spec, path)
       V1::Schedule.new(spec: spec)
     end
 
     private
+
+    def add_kinds(spec, path)
+      spec.kind_spacing = Offbeat.named("#{path}.kind_spacing", kind_spacing, Schedule::SPACINGS) if kind_spacing
+      Fields.each_indexed(kinds, "#{path}.kinds") do |kind, place|
+        kind = Kind.new(name: kind) if kind.is_a?(String)
+        unless kind.is_a?(Kind)
+          raise Offbeat.refused(place, kind, "must be the name of a kind, or an Offbeat::Kind")
+        end
+
+        spec.kinds << kind.to_message(place)
+      end
+      Fields.each_indexed(kind_conflicts, "#{path}.kind_conflicts") do |pair, place|
+        spec.kind_conflicts << Fields.pair(V1::KindPair, pair, place, %w[first_kind second_kind], %w[import export])
+      end
+    end
 
     # A message would keep the last of two cycles, and say nothing.
     def cycle(path)
@@ -76,13 +97,40 @@ module Offbeat
     ruby: :TWISTER_PROFILE_RUBY, ruby_3_0_to_3_1: :TWISTER_PROFILE_RUBY_3_0_TO_3_1,
     python: :TWISTER_PROFILE_PYTHON, php: :TWISTER_PROFILE_PHP
   }.freeze
+  Schedule::SPACINGS = { even: :KIND_SPACING_EVEN, stable: :KIND_SPACING_STABLE }.freeze
 
-  # A schedule by name, from the file that the sidecar has loaded; it goes wherever a {Schedule} does.
+  # A kind of job of a {Schedule}, for one whose runs take up to a known time.
+  #
+  #   Offbeat::Kind.new(name: "import", run_time: 600)
+  Kind = Value.define(:name, :run_time) do
+    # @param name 1 to 64 characters of A-Z a-z 0-9 . _ -, part of the run keys
+    # @param run_time how long a run takes at most, in seconds: said for every kind of a schedule, or for none
+    def initialize(name:, run_time: nil)
+      super
+    end
+
+    # The kind as its message; the path names it in refusals.
+    def to_message(path)
+      message = V1::Kind.new
+      Fields.set_all(message, self, path, %w[name])
+      Fields.set_spans(message, self, path, %w[run_time])
+      message
+    end
+  end
+
+  # A schedule by name, from the file that the sidecar has loaded; it goes wherever a {Schedule} does, and so
+  # does its text, "bank-sync/3".
   #
   #   Offbeat::ScheduleVersion.new(name: "bank-sync", version: 3)
   #
   # A version never changes its meaning. One that is not loaded raises {NotFound} when it is first used.
   ScheduleVersion = Value.define(:name, :version) do
+    # What the text of one says, such as "bank-sync/3"; nil if it says none.
+    def self.parse(text)
+      name, version = %r{\A([A-Za-z0-9._-]+)/([1-9][0-9]*)\z}.match(text)&.captures if text.ascii_only?
+      new(name: name, version: Integer(version)) if name
+    end
+
     # @param version from 1. The newest is not the default: callers would change over at different times
     def initialize(name:, version:)
       super

@@ -11,9 +11,46 @@ module Offbeat
     end
   end
 
-  # One ID of a batch, or one piece of it: its place, and its next run. Offsets are in seconds.
-  Row = Struct.new(:id, :slot_index, :slot_offset, :cycle_offset, :cycle_index, :next_run_time, :run_key,
-                   :piece_index, keyword_init: true)
+  # The runs of one schedule and kind in an answer of columns.
+  class ColumnRuns
+    def initialize(encoder, run_key_prefix)
+      @encoder, @prefix = encoder, run_key_prefix
+      @kind = run_key_prefix.rpartition("/").last
+    end
+
+    # The key of a run.
+    def key(id, piece_index, cycle_index)
+      @encoder.run_key(@prefix, cycle_index, piece_index, id)
+    end
+
+    # A run by its times in milliseconds.
+    def run(id, piece_index, cycle_index, scheduled, start = scheduled)
+      key = key(id, piece_index, cycle_index)
+      time = Times.from_unix_millis(scheduled)
+      Run.new(id: id, kind: @kind, piece_index: piece_index, cycle_index: cycle_index, run_key: key,
+              run_id: Offbeat.run_id(key), regular_time: nil, scheduled_time: time,
+              start_time: start == scheduled ? time : Times.from_unix_millis(start))
+    end
+  end
+  private_constant :ColumnRuns
+
+  # One ID of a batch, or one piece of it: its place, and its next {Run}. Offsets are in seconds.
+  Row = Struct.new(:id, :piece_index, :slot_index, :slot_offset, :cycle_offset, :next_run, keyword_init: true) do
+    # When the next run starts.
+    def next_run_time
+      next_run.start_time
+    end
+
+    # The cycle of the next run.
+    def cycle_index
+      next_run.cycle_index
+    end
+
+    # Equal for two attempts to enqueue the next run; empty for a fraction, which is no identity.
+    def run_key
+      next_run.run_key
+    end
+  end
 
   # Assignments of a batch: rows, and the columns they come from. There is one row for each ID, or with
   # weights for each piece of each: {#id_indexes} says which of {#ids} a row is.
@@ -24,15 +61,14 @@ module Offbeat
     include Enumerable
 
     attr_reader :ids, :slot_indexes, :slot_offset_ticks, :cycle_offset_ticks, :cycle_indexes,
-                :next_run_unix_millis, :errors, :first_id_index
-    attr_accessor :fingerprint
+                :next_run_unix_millis, :errors, :first_id_index, :fingerprint, :time_zone_database
 
     def initialize(encoder, first_id_index = 0)
       @encoder, @first_id_index = encoder, first_id_index
       @ids, @slot_indexes, @slot_offset_ticks, @cycle_offset_ticks = [], [], [], []
       @cycle_indexes, @next_run_unix_millis, @errors = [], [], []
       @id_indexes = @piece_indexes = nil
-      @resolution, @run_key_prefix, @fingerprint = 1, "", ""
+      @resolution, @runs, @fingerprint, @time_zone_database = 1, nil, "", nil
     end
 
     # The number of rows.
@@ -63,21 +99,23 @@ module Offbeat
 
     def [](index)
       check(index)
-      Row.new(id: ids[id_index(index)], slot_index: slot_indexes[index],
+      id, piece = ids[id_index(index)], piece_index(index)
+      Row.new(id: id, piece_index: piece, slot_index: slot_indexes[index],
               slot_offset: Times.whole(slot_offset_ticks[index] * @resolution.to_r),
               cycle_offset: Times.whole(cycle_offset_ticks[index] * @resolution.to_r),
-              cycle_index: cycle_indexes[index], next_run_time: Times.from_unix_millis(next_run_unix_millis[index]),
-              run_key: run_key(index), piece_index: piece_index(index))
+              next_run: @runs.run(id, piece, cycle_indexes[index], next_run_unix_millis[index]))
     end
 
     # Equal for two attempts to enqueue a row's next run; empty for a fraction, which is no identity.
     def run_key(index)
       check(index)
-      @encoder.run_key(@run_key_prefix, cycle_indexes[index], piece_index(index), ids[id_index(index)])
+      @runs.key(ids[id_index(index)], piece_index(index), cycle_indexes[index])
     end
 
     # Appends the answer of one message.
-    def add(batch, columns)
+    def add(batch, response)
+      columns = response.assignments
+      self.identity = response.identity
       add_indexes(columns)
       first = first_id_index + ids.size
       @ids.concat(batch)
@@ -87,9 +125,15 @@ module Offbeat
       @cycle_indexes.concat(columns.cycle_indexes.to_a)
       @next_run_unix_millis.concat(columns.next_run_unix_millis.to_a)
       @resolution = Times.from_duration(columns.resolution)
-      @run_key_prefix = columns.run_key_prefix
+      @runs ||= ColumnRuns.new(@encoder, columns.run_key_prefix)
       @errors.concat(columns.errors.map { |error| IdError.of(error, first) })
       self
+    end
+
+    # What tells the schedule from others.
+    def identity=(message)
+      @fingerprint = message.fingerprint
+      @time_zone_database = Fields.name_or_nil(message.time_zone_database)
     end
 
     private

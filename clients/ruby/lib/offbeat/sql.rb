@@ -24,7 +24,8 @@ module Offbeat
       format: :SQL_PARAMETER_STYLE_FORMAT, dollar: :SQL_PARAMETER_STYLE_DOLLAR, named: :SQL_PARAMETER_STYLE_NAMED
     }.freeze
 
-    attr_reader :dialect, :table, :name, :type, :schema, :table_alias, :parameter_style, :first_parameter_number
+    attr_reader :dialect, :table, :name, :type, :schema, :table_alias, :parameter_style, :first_parameter_number,
+                :time_zone_name
 
     # @param dialect :postgresql, :mysql, :mariadb or :sqlite
     # @param table the table, without quotes, like all names here
@@ -38,17 +39,20 @@ module Offbeat
     # @param parameter_style :literal (the default: nothing is to be bound), :question_mark, :format (%s),
     #   :dollar ($1) or :named (:offbeat_1)
     # @param first_parameter_number :dollar and :named only: the number of the first placeholder. Default: 1
+    # @param time_zone_name {Client#window_predicate} of calendars only, with its `time_zones`: the column that
+    #   holds the IANA name of the time zone that a row lives in. Default: all live in that of the schedule
     def initialize(dialect:, table:, name:, type:, schema: nil, table_alias: nil, parameter_style: nil,
-                   first_parameter_number: nil)
+                   first_parameter_number: nil, time_zone_name: nil)
       @dialect, @table, @name, @type, @schema = dialect, table, name, type, schema
       @table_alias, @parameter_style, @first_parameter_number = table_alias, parameter_style, first_parameter_number
+      @time_zone_name = time_zone_name
       freeze
     end
 
     # The column as its message.
     def to_message
       column = V1::SqlColumn.new(dialect: named("dialect", dialect, DIALECTS), type: named("type", type, TYPES))
-      %w[schema table name table_alias first_parameter_number].each do |field|
+      %w[schema table name table_alias first_parameter_number time_zone_name].each do |field|
         Offbeat.set_field(column, field, public_send(field), "sql_column.#{field}")
       end
       column.parameter_style = named("parameter_style", parameter_style, PARAMETER_STYLES) if parameter_style

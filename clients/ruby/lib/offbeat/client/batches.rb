@@ -4,7 +4,10 @@ module Offbeat
   # Asks about many IDs at once. They are of one type; where some are refused, {BadIds} is raised, which
   # carries the answer about the others, or with `return_errors` they stand in its `errors`.
   #
-  # `weights` say how large the IDs are, one for each, in the unit of the schedule's weight_quantum.
+  # `weights` say how large the IDs are, one for each, in the unit of the schedule's weight_quantum. `time_zones`
+  # are those that IDs live in, where the schedule is one of the calendar: one for each ID, each an IANA name, a
+  # zone of TZInfo or ActiveSupport, or nil for that of the schedule. `kind` is the kind of job: where the
+  # schedule declares kinds, one of them; else a label, by default "default".
   class Client
     STREAM_IDS = 8_192
     MISSED_RUN_POLICIES = {
@@ -14,14 +17,14 @@ module Offbeat
     # Any number of IDs of one type, in as few calls as that takes. If some are refused,
     # raises {BadIds}, which carries the answers of the others; with `return_errors`
     # returns them all, the refused ones in `errors`.
-    def assign_slots(schedule, ids, from_time: nil, kind: nil, id_type: nil, weights: nil, return_errors: false,
-                     timeout: nil)
+    def assign_slots(schedule, ids, from_time: nil, kind: nil, id_type: nil, weights: nil, time_zones: nil,
+                     return_errors: false, timeout: nil)
       answer = nil
-      options = { from_time: from_time, kind: kind, id_type: id_type, weights: weights, timeout: timeout }
+      options = { from_time: from_time, kind: kind, id_type: id_type, weights: weights, time_zones: time_zones,
+                  timeout: timeout }
       each_assigned(schedule, ids, IdEncoder::BATCH_IDS, **options) do |encoder, batch, response|
         answer ||= SlotAssignments.new(encoder)
-        answer.fingerprint = response.identity.fingerprint
-        answer.add(batch, response.assignments)
+        answer.add(batch, response)
       end
       accepted(answer || nothing(schedule, id_type, timeout), return_errors)
     end
@@ -31,31 +34,33 @@ module Offbeat
     # @param uuids a String of their bytes, 16 each, end to end
     # @param integers in their place: a String of integers of 64 bits, as `ids.pack("q<*")` makes it
     # @param columns those that are wanted, such as `[:next_run_unix_millis]`: fewer are sooner there. Default: all
-    def assign_packed(schedule, uuids: nil, integers: nil, from_time: nil, kind: nil, columns: nil,
-                      return_errors: false, timeout: nil)
+    # @param time_zones the time zones that IDs live in, each once
+    # @param time_zone_indexes with it: which of them each ID lives in, from 0, as `indexes.pack("l<*")` makes it;
+    #   -1 for that of the schedule
+    def assign_packed(schedule, uuids: nil, integers: nil, from_time: nil, kind: nil, columns: nil, time_zones: nil,
+                      time_zone_indexes: nil, return_errors: false, timeout: nil)
       opening = assigning(schedule, from_time, kind)
       opening.read_mask = Google::Protobuf::FieldMask.new(paths: columns.map(&:to_s)) if columns
       opening = V1::AssignSlotsRequest.encode(opening)
       answer = PackedAssignments.new
-      PackedIds.new(uuids: uuids, integers: integers).each_question(opening) do |question|
-        answer.add(call_bytes("AssignSlots", question, timeout))
-      end
+      ids = PackedIds.new({ uuids: uuids, integers: integers }, time_zones, time_zone_indexes)
+      ids.each_question(opening) { |question| answer.add(call_bytes("AssignSlots", question, timeout)) }
       if answer.fingerprint.empty? # nothing was asked: let the schedule be checked all the same
-        answer.nothing(describe_schedule(schedule, timeout: timeout).fingerprint)
+        answer.identity = resolved(Fields.schedule(schedule), timeout).identity
       end
       accepted(answer, return_errors)
     end
 
     # IDs as they come: an Enumerator of the answers, batch by batch, that holds one
     # batch at a time. Refused IDs stand in the `errors` of their batch.
-    def stream_slot_assignments(schedule, ids, from_time: nil, kind: nil, id_type: nil, weights: nil, timeout: nil)
-      options = { from_time: from_time, kind: kind, id_type: id_type, weights: weights, timeout: timeout }
+    def stream_slot_assignments(schedule, ids, from_time: nil, kind: nil, id_type: nil, weights: nil,
+                                time_zones: nil, timeout: nil)
+      options = { from_time: from_time, kind: kind, id_type: id_type, weights: weights, time_zones: time_zones,
+                  timeout: timeout }
       Enumerator.new do |answers|
         first = 0
         each_assigned(schedule, ids, STREAM_IDS, **options) do |encoder, batch, response|
-          answer = SlotAssignments.new(encoder, first)
-          answer.fingerprint = response.identity.fingerprint
-          answers << answer.add(batch, response.assignments)
+          answers << SlotAssignments.new(encoder, first).add(batch, response)
           first += batch.size
         end
       end
@@ -71,14 +76,21 @@ module Offbeat
     # @param now_time until when runs are due. Default: now
     # @param missed_run_policy :run_once (the default: the latest of each ID), :run_all or :skip
     # @param on_time_tolerance runs so many seconds late, or fewer, were not missed: take at least the time
-    #   between two questions. Default: 60, or one period if that is shorter
+    #   between two questions. With kinds, at most what a run time leaves of its run budget. Default: 60, or the
+    #   most that may be if that is shorter
     # @param catch_up_horizon missed runs older than this, in seconds, are dropped. Default: one period
-    # @param smear_span missed runs start over so many seconds, and not all at once. Default: 0
-    # @param max_clock_skew how far in the future a watermark may lie, in seconds. Default: 60, or one period
-    #   if that is shorter
+    # @param smear_span missed runs start over so many seconds, and not all at once. Refused where the schedule
+    #   declares kinds: its catch_up_span decides, so that kinds keep apart. Default: 0
+    # @param max_clock_skew how far in the future a watermark may lie, in seconds, beyond `look_ahead`. Default:
+    #   60, or one period if that is shorter
+    # @param look_ahead runs of so many seconds after `now_time` are listed too, to be enqueued for their start
+    #   times; late are those that are late now. Default: 0
+    # @param min_gap with :run_once, a missed run does not run if it would start after the next run of its ID, or
+    #   fewer seconds than this before it. Default: 0
     def list_due_runs(schedule, ids, watermark: nil, watermarks: nil, now_time: nil, missed_run_policy: nil,
                       on_time_tolerance: nil, catch_up_horizon: nil, smear_span: nil, max_clock_skew: nil,
-                      weights: nil, kind: nil, id_type: nil, return_errors: false, timeout: nil)
+                      look_ahead: nil, min_gap: nil, weights: nil, kind: nil, id_type: nil, time_zones: nil,
+                      return_errors: false, timeout: nil)
       # Now is taken once, so that all IDs of a call are asked about at one instant.
       opening = V1::ListDueRunsRequest.new(schedule: Fields.schedule(schedule),
                                            now_time: Times.to_timestamp("now_time", now_time || Time.now))
@@ -88,11 +100,11 @@ module Offbeat
         opening.missed_run_policy = Offbeat.named("missed_run_policy", missed_run_policy, MISSED_RUN_POLICIES)
       end
       { on_time_tolerance: on_time_tolerance, catch_up_horizon: catch_up_horizon, smear_span: smear_span,
-        max_clock_skew: max_clock_skew }.each do |name, span|
+        max_clock_skew: max_clock_skew, look_ahead: look_ahead, min_gap: min_gap }.each do |name, span|
         opening[name.to_s] = Times.to_duration(name.to_s, span) unless span.nil?
       end
       encoder = IdEncoder.new(id_type)
-      parts = due_parts(opening, ids, watermarks, encoder, weights, timeout)
+      parts = due_parts(opening, ids, watermarks, encoder, weights, time_zones, timeout)
       accepted(DueRuns.new(encoder, parts), return_errors)
     end
 
@@ -120,15 +132,17 @@ module Offbeat
       answer
     end
 
-    def each_assigned(schedule, ids, size, from_time:, kind:, id_type:, weights:, timeout:)
+    def each_assigned(schedule, ids, size, from_time:, kind:, id_type:, weights:, time_zones:, timeout:)
       encoder = IdEncoder.new(id_type)
       opening = assigning(schedule, from_time, kind)
+      zones = Beside.time_zones(time_zones)
       batches(opening.schedule, ids, size, weights, timeout).each do |batch, its_weights|
         request = Google::Protobuf.deep_copy(opening)
-        request.ids = encoder.column(batch)
+        request.ids = encoder.column(batch, zones&.take_time_zones(batch.size) || [])
         request.weights.concat(its_weights)
         yield encoder, batch, call("AssignSlots", request, V1::AssignSlotsResponse, timeout)
       end
+      zones&.finish
     end
 
     # All of a question but its IDs. Now is taken once, so that all IDs of a call are asked about at one instant.
@@ -149,38 +163,56 @@ module Offbeat
       call("DescribeSchedule", V1::DescribeScheduleRequest.new(schedule: schedule), V1::DescribeScheduleResponse, timeout)
     end
 
-    # Pairs of IDs and the answer about them.
-    def due_parts(opening, ids, watermarks, encoder, weights, timeout)
+    # Pairs of IDs and the pages of the answer about them.
+    def due_parts(opening, ids, watermarks, encoder, weights, time_zones, timeout)
       watermarks &&= Beside.new("watermarks", watermarks)
+      zones = Beside.time_zones(time_zones)
       parts = []
       batches(opening.schedule, ids, IdEncoder::BATCH_IDS, weights, timeout).each do |batch, its_weights|
         encoder.checked(batch)
         millis = watermarks ? watermarks.take(batch.size) { |time, place| Times.to_unix_millis(place, time) } : []
-        parts.concat(due_halves(opening, encoder, batch, its_weights, millis, timeout))
+        its_zones = zones&.take_time_zones(batch.size) || []
+        parts.concat(due_halves(opening, encoder, [batch, its_weights, millis, its_zones], timeout))
       end
       watermarks&.finish
-      parts.empty? ? [[[], no_due_runs(opening, timeout)]] : parts
+      zones&.finish
+      parts.empty? ? [[[], [no_due_runs(opening, timeout)]]] : parts
     end
 
-    # The answer about a batch, or the answers about its halves, if it has more runs than fit into one.
-    def due_halves(opening, encoder, ids, weights, watermarks, timeout)
+    # The answer about a batch, or the answers about its halves, if it takes the sidecar too long.
+    # @param columns IDs, weights, watermarks and time zones
+    def due_halves(opening, encoder, columns, timeout)
+      ids, weights, watermarks, zones = columns
       request = Google::Protobuf.deep_copy(opening)
-      request.ids = encoder.encode(ids)
+      request.ids = encoder.encode(ids, zones)
       request.weights.concat(weights)
       request.watermark_unix_millis.concat(watermarks)
-      [[ids, call("ListDueRuns", request, V1::ListDueRunsResponse, timeout)]]
+      [[ids, due_pages(request, timeout)]]
     rescue InvalidArgument => e
       raise unless ids.size > 1 && e.field == "ids" && e.reason == "ERROR_REASON_OUT_OF_RANGE"
 
       half = ids.size / 2
       [0...half, half..].flat_map do |part|
-        due_halves(opening, encoder, ids[part], weights[part] || [], watermarks[part] || [], timeout)
+        due_halves(opening, encoder, columns.map { |column| column[part] || [] }, timeout)
+      end
+    end
+
+    # All pages of an answer.
+    def due_pages(request, timeout)
+      pages = []
+      loop do
+        pages << call("ListDueRuns", request, V1::ListDueRunsResponse, timeout)
+        request.page_token = pages.last.next_page_token
+        break pages if request.page_token.empty?
       end
     end
 
     # No IDs, no runs: let the schedule be checked all the same.
     def no_due_runs(opening, timeout)
-      watermark = [opening.now_time, opening.watermark].compact.max_by { |time| [time.seconds, time.nanos] }
+      times = [Times.from_timestamp(opening.now_time) + (Times.from_optional(opening.look_ahead) || 0),
+               Times.from_optional_timestamp(opening.watermark)]
+      millis = times.compact.map { |time| Times.to_unix_millis("watermark", time) }.max
+      watermark = Times.to_timestamp("watermark", Times.from_unix_millis(millis))
       V1::ListDueRunsResponse.new(identity: resolved(opening.schedule, timeout).identity, next_watermark: watermark,
                                   runs: V1::DueRuns.new)
     end
@@ -188,7 +220,7 @@ module Offbeat
     # Nothing was asked: let the schedule be checked all the same.
     def nothing(schedule, id_type, timeout)
       answer = SlotAssignments.new(IdEncoder.new(id_type))
-      answer.fingerprint = describe_schedule(schedule, timeout: timeout).fingerprint
+      answer.identity = resolved(Fields.schedule(schedule), timeout).identity
       answer
     end
   end

@@ -8,7 +8,7 @@ module Offbeat
     # Records seconds from the scheduled to the real start of runs: at most 65,536; what started early counts
     # as 0. {Lateness} does this for a job, and fails none.
     #
-    # @param schedule what stands for the schedule in the metric's labels: its name
+    # @param schedule what stands for the schedule in the metric's labels: its name, not its version
     # @return whether the schedule and kind have a series of their own; after the first 100 pairs, others are
     #   counted together as "other"
     def record_lateness(schedule, latenesses, kind: nil, timeout: nil)

@@ -9,6 +9,7 @@ module Offbeat
     # @param min_gap no ID runs twice within so many seconds. Default: 0, which leaves out nothing
     # @param ids any number of IDs of one type, to be told their last old and first new runs; refused ones are
     #   raised, or returned, as by {#assign_slots}
+    # @param kind which kind goes over, where a schedule declares kinds
     # @param sql_column a {SqlColumn}, to have the plan as conditions of SQL
     def plan_migration(old_schedule, new_schedule, cutover_time: nil, min_gap: nil, ids: nil, kind: nil, id_type: nil,
                        sql_column: nil, return_errors: false, timeout: nil)
