@@ -8,6 +8,9 @@ use Offbeat\Answer\Assignment;
 use Offbeat\Answer\AuditFinding;
 use Offbeat\Answer\AuditWarning;
 use Offbeat\Answer\BucketShare;
+use Offbeat\Answer\ComparedPair;
+use Offbeat\Answer\Comparison;
+use Offbeat\Answer\DescribedKind;
 use Offbeat\Answer\Description;
 use Offbeat\Answer\ExpectedLoad;
 use Offbeat\Answer\IdAudit;
@@ -21,6 +24,7 @@ use Offbeat\Answer\Piece;
 use Offbeat\Answer\Predicate;
 use Offbeat\Answer\Reciprocals;
 use Offbeat\Answer\Run;
+use Offbeat\Answer\Separation;
 use Offbeat\Answer\Slot;
 use Offbeat\Answer\SqlIndex;
 
@@ -31,17 +35,24 @@ use Offbeat\Answer\SqlIndex;
  */
 final class Answers
 {
-    public static function assignment(int|float|string|\GMP $id, V1\AssignSlotResponse $message): Assignment
+    /** What a run is of that is asked about without a kind, as the sidecar has it. */
+    private const DEFAULT_KIND = 'default';
+
+    public static function assignment(int|float|string|\GMP $id, ?string $kind, V1\AssignSlotResponse $message): Assignment
     {
         $reason = $message->getReason();
+        $kind = (string) $kind === '' ? self::DEFAULT_KIND : $kind;
+        $runOf = static fn (int $piece): \Closure => static fn (V1\Run $run): Run => self::run($id, $piece, $kind, $run);
+        $piece = static fn (V1\Piece $piece): Piece => self::piece($piece, $runOf($piece->getPieceIndex()));
+        $run = $runOf(0);
 
         return new Assignment(
             id: $id,
             slotIndex: $message->getSlotIndex(),
             slotOffset: Times::fromDuration($message->getSlotOffset()),
             cycleOffset: Times::fromDuration($message->getCycleOffset()),
-            lastRun: self::optionalRun($message->getLastRun()),
-            nextRuns: self::runs($message->getNextRuns()),
+            lastRun: self::optional($run, $message->getLastRun()),
+            nextRuns: array_map($run, iterator_to_array($message->getNextRuns(), false)),
             fingerprint: $message->getIdentity()->getFingerprint(),
             canonicalId: $reason->getCanonicalId(),
             reason: match ($reason->getRule()) {
@@ -49,8 +60,8 @@ final class Answers
                 'fraction' => $reason->getFraction(),
                 default => $reason->getHash(),
             },
-            firstRun: self::optionalRun($message->getFirstRun()),
-            furtherPieces: array_map(self::piece(...), iterator_to_array($message->getFurtherPieces(), false)),
+            firstRun: self::optional($run, $message->getFirstRun()),
+            furtherPieces: array_map($piece, iterator_to_array($message->getFurtherPieces(), false)),
         );
     }
 
@@ -95,6 +106,7 @@ final class Answers
             fingerprint: $message->getIdentity()->getFingerprint(),
             runKeySchedule: $message->getIdentity()->getRunKeySchedule(),
             canonicalText: $message->getCanonicalText(),
+            period: Times::fromDuration($message->getPeriod()),
             slotCount: $message->getSpec()->getSlotCount(),
             slotDuration: Times::fromDuration($message->getSlotDuration()),
             slot: $slot === null ? null : self::slot($slot),
@@ -110,6 +122,25 @@ final class Answers
             ),
             slotLoad: self::load($message->getSlotLoad()),
             secondLoad: self::load($message->getSecondLoad()),
+            kinds: array_map(self::describedKind(...), iterator_to_array($message->getKinds(), false)),
+            timeZoneDatabase: $message->getIdentity()->getTimeZoneDatabase(),
+        );
+    }
+
+    public static function comparison(V1\CompareSchedulesResponse $message): Comparison
+    {
+        $pair = static fn (V1\ComparedPair $pair): ComparedPair => new ComparedPair(
+            firstJobIndex: $pair->getFirstJobIndex(),
+            secondJobIndex: $pair->getSecondJobIndex(),
+            separation: Separation::fromMessage($pair->getSeparation()),
+            reason: $pair->getReason(),
+            firstToSecond: Times::fromOptional($pair->getFirstToSecond()),
+            secondToFirst: Times::fromOptional($pair->getSecondToFirst()),
+        );
+
+        return new Comparison(
+            Separation::fromMessage($message->getSeparation()),
+            array_map($pair, iterator_to_array($message->getPairs(), false)),
         );
     }
 
@@ -180,43 +211,53 @@ final class Answers
         return new SqlIndex($message->getName(), iterator_to_array($message->getCreateStatements(), false));
     }
 
-    private static function piece(V1\Piece $message): Piece
+    private static function describedKind(V1\DescribedKind $message): DescribedKind
+    {
+        return new DescribedKind(
+            name: $message->getName(),
+            offsetSlotCount: $message->getOffsetSlotCount(),
+            offset: Times::fromDuration($message->getOffset()),
+            gapSlotCount: $message->getGapSlotCount(),
+            runBudget: Times::fromDuration($message->getRunBudget()),
+            worstCycleStartTime: Times::fromOptionalTimestamp($message->getWorstCycleStartTime()),
+            runTime: Times::fromOptional($message->getRunTime()),
+        );
+    }
+
+    /** @param \Closure(V1\Run): Run $run */
+    private static function piece(V1\Piece $message, \Closure $run): Piece
     {
         return new Piece(
             pieceIndex: $message->getPieceIndex(),
             slotIndex: $message->getSlotIndex(),
             slotOffset: Times::fromDuration($message->getSlotOffset()),
             cycleOffset: Times::fromDuration($message->getCycleOffset()),
-            lastRun: self::optionalRun($message->getLastRun()),
-            nextRuns: self::runs($message->getNextRuns()),
-            firstRun: self::optionalRun($message->getFirstRun()),
+            lastRun: self::optional($run, $message->getLastRun()),
+            nextRuns: array_map($run, iterator_to_array($message->getNextRuns(), false)),
+            firstRun: self::optional($run, $message->getFirstRun()),
         );
     }
 
-    /**
-     * @param iterable<V1\Run> $messages
-     *
-     * @return list<Run>
-     */
-    private static function runs(iterable $messages): array
+    /** @param \Closure(V1\Run): Run $run */
+    private static function optional(\Closure $run, ?V1\Run $message): ?Run
     {
-        return array_map(self::run(...), iterator_to_array($messages, false));
+        return $message === null ? null : $run($message);
     }
 
-    private static function optionalRun(?V1\Run $message): ?Run
+    private static function run(int|float|string|\GMP $id, int $pieceIndex, string $kind, V1\Run $message): Run
     {
-        return $message === null ? null : self::run($message);
-    }
-
-    private static function run(V1\Run $message): Run
-    {
-        $regular = $message->getRegularTime();
+        $start = Times::fromTimestamp($message->getStartTime());
 
         return new Run(
-            startTime: Times::fromTimestamp($message->getStartTime()),
-            cycleIndex: (int) $message->getCycleIndex(),
+            id: $id,
             runKey: $message->getRunKey(),
-            regularTime: $regular === null ? null : Times::fromTimestamp($regular),
+            runId: $message->getRunId(),
+            regularTime: Times::fromOptionalTimestamp($message->getRegularTime()),
+            scheduledTime: $start, // of a run that was not missed
+            startTime: $start,
+            cycleIndex: (int) $message->getCycleIndex(),
+            pieceIndex: $pieceIndex,
+            kind: $kind,
         );
     }
 

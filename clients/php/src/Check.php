@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
+use DateTimeZone;
 use Offbeat\Exception\InvalidArgument;
 
 /**
@@ -33,6 +34,31 @@ final class Check
         }
 
         return $value;
+    }
+
+    /** A time zone by its IANA name, which the sidecar knows or not. */
+    public static function timeZone(string $field, mixed $zone): string
+    {
+        return match (true) {
+            is_string($zone) => self::utf8($field, $zone),
+            $zone instanceof DateTimeZone => $zone->getName(),
+            default => throw InvalidArgument::refused($field, $zone, 'must be a DateTimeZone, or the IANA name of a zone'),
+        };
+    }
+
+    /**
+     * @param array<mixed> $zones
+     *
+     * @return list<string>
+     */
+    public static function timeZones(array $zones): array
+    {
+        $names = [];
+        foreach (array_values($zones) as $place => $zone) {
+            $names[] = self::timeZone("time_zones[$place]", $zone);
+        }
+
+        return $names;
     }
 
     public static function timeout(string $field, int|float $seconds): float

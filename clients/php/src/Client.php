@@ -18,6 +18,7 @@ use Offbeat\NamedSpread\Service;
 use Offbeat\NamedSpread\SpreadDescription;
 use Offbeat\Slots\BatchCalls;
 use Offbeat\Slots\DueRunCalls;
+use Offbeat\Slots\KindCalls;
 use Offbeat\Slots\MigrationCalls;
 use Offbeat\Slots\SlotCalls;
 use Offbeat\Spread\ShortagePolicy;
@@ -44,6 +45,7 @@ final class Client
 {
     use BatchCalls;
     use DueRunCalls;
+    use KindCalls;
     use LaneCalls;
     use LatenessCalls;
     use MigrationCalls;

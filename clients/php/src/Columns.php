@@ -31,6 +31,7 @@ final class Columns
     private const PIECE_INDEXES = 10;
     // … in ListDueRunsResponse.runs, …
     private const DUE_RUNS = 2;
+    private const NEXT_PAGE_TOKEN = 9; // of the answer itself
     private const DUE_ID_INDEXES = 1;
     private const DUE_PIECE_INDEXES = 2;
     private const DUE_CYCLE_INDEXES = 3;
@@ -123,6 +124,8 @@ final class Columns
     }
 
     /**
+     * @param string $bytes one page, or all pages end to end, which make one message: columns go on from page to
+     *     page, and only the last one has a watermark and counts
      * @param list<int|float|string|\GMP> $ids
      *
      * @throws \Exception if the bytes are no offbeat.v1.ListDueRunsResponse
@@ -138,6 +141,7 @@ final class Columns
         $message = self::merged(new V1\DueRuns(), $rest);
         $idIndexes = self::places($columns[self::DUE_ID_INDEXES], count($ids));
         $size = count($idIndexes);
+        $errors = self::errors($message->getErrors(), $firstIdIndex);
 
         return new DueRuns(
             fingerprint: $response->getIdentity()->getFingerprint(),
@@ -150,10 +154,23 @@ final class Columns
             nextWatermark: Times::fromTimestamp($response->getNextWatermark()),
             lateRunCount: (int) $response->getLateRunCount(),
             droppedRunCount: (int) $response->getDroppedRunCount(),
-            errors: self::errors($message->getErrors(), $firstIdIndex),
+            supersededRunCount: (int) $response->getSupersededRunCount(),
+            skippedRunCount: (int) $response->getSkippedRunCount(),
+            nextDueTime: Times::fromOptionalTimestamp($response->getNextDueTime()),
+            errors: array_values(array_column($errors, null, 'idIndex')), // once, where each page has them
             runKeyPrefix: $message->getRunKeyPrefix(),
             idsAreUuids: $idsAreUuids,
         );
+    }
+
+    /**
+     * What to ask for the next page with; empty in the last one.
+     *
+     * @throws \Exception if the bytes are no message
+     */
+    public static function nextPageToken(string $page): string
+    {
+        return Wire::taken($page, [self::NEXT_PAGE_TOKEN])[0][self::NEXT_PAGE_TOKEN];
     }
 
     /**

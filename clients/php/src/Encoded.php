@@ -16,10 +16,19 @@ final class Encoded
     private static ?\WeakMap $schedules = null;
 
     /** The schedule of a question, which is its first field. */
-    public static function schedule(Schedule|ScheduleVersion $schedule): string
+    public static function schedule(Schedule|ScheduleVersion|string $schedule): string
     {
+        if (is_string($schedule)) {
+            return Wire::field(1, self::message($schedule)->serializeToString()); // short enough
+        }
         self::$schedules ??= new \WeakMap();
 
-        return self::$schedules[$schedule] ??= Wire::field(1, $schedule->toMessage()->serializeToString());
+        return self::$schedules[$schedule] ??= Wire::field(1, self::message($schedule)->serializeToString());
+    }
+
+    /** The same as a message. */
+    public static function message(Schedule|ScheduleVersion|string $schedule, string $field = 'schedule'): V1\Schedule
+    {
+        return (is_string($schedule) ? ScheduleVersion::parse($schedule, $field) : $schedule)->toMessage($field);
     }
 }

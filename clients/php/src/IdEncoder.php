@@ -20,6 +20,8 @@ final class IdEncoder
     /** The sidecar's limits of one batch: IDs, and bytes of its message with room for the rest. */
     public const BATCH_IDS = 65_536;
     private const BATCH_BYTES = 3 << 20;
+    /** Which zone an ID lives in takes so many. */
+    public const INDEX_BYTES = 4;
 
     private const UUID = '/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/Di';
     private const BARE_UUID = '/^[0-9a-f]{32}$/Di';
@@ -39,6 +41,8 @@ final class IdEncoder
     private const COLUMN_DECIMALS = 4;
     private const COLUMN_TEXTS = 5;
     private const COLUMN_FRACTIONS = 6;
+    private const COLUMN_TIME_ZONES = 7;
+    private const COLUMN_TIME_ZONE_INDEXES = 8;
 
     private ?string $kind = null;
     private int $next = 0;
@@ -96,10 +100,11 @@ final class IdEncoder
      * microseconds for each ID where ext-protobuf is not loaded.)
      *
      * @param non-empty-list<int|float|string|\GMP> $ids
+     * @param list<?string> $timeZones one for each ID, or none
      */
-    public function column(array $ids): string
+    public function column(array $ids, array $timeZones = []): string
     {
-        return match ($this->kind) {
+        $column = match ($this->kind) {
             self::UUIDS => $this->idType === null || self::areUuids($ids)
                 ? Wire::field(self::COLUMN_UUID_BYTES, hex2bin(str_replace('-', '', implode('', $ids))))
                 : self::texts(self::COLUMN_UUIDS, $ids),
@@ -110,6 +115,37 @@ final class IdEncoder
                 ? Wire::field(self::COLUMN_INTEGERS, pack('P*', ...$ids))
                 : self::texts(self::COLUMN_DECIMALS, array_map(strval(...), $ids)),
         };
+        $names = self::zoneNames($timeZones);
+        if ($names === []) {
+            return $column;
+        }
+        $indexes = array_flip($names);
+        $indexes = array_map(static fn (?string $zone): int => $zone === null ? -1 : $indexes[$zone], $timeZones);
+
+        return $column . self::zones($names, pack('V*', ...$indexes));
+    }
+
+    /**
+     * The zones that IDs live in, each once: the dictionary of a column.
+     *
+     * @param list<?string> $timeZones
+     *
+     * @return list<string>
+     */
+    public static function zoneNames(array $timeZones): array
+    {
+        return array_values(array_unique(array_filter($timeZones, is_string(...))));
+    }
+
+    /**
+     * The fields of a column that say which zones its IDs live in.
+     *
+     * @param list<string> $names
+     * @param string $indexes 4 bytes for each ID
+     */
+    public static function zones(array $names, string $indexes): string
+    {
+        return self::texts(self::COLUMN_TIME_ZONES, $names) . Wire::field(self::COLUMN_TIME_ZONE_INDEXES, $indexes);
     }
 
     public function idsAreUuids(): bool

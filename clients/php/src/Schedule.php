@@ -30,6 +30,11 @@ final class Schedule
     public readonly array $activeWindows;
     /** @var list<DatedExclusion|RecurringExclusion> */
     public readonly array $exclusions;
+    /** @var list<Kind> */
+    public readonly array $kinds;
+    /** @var list<array{string, string}> */
+    public readonly array $kindConflicts;
+    public readonly DateInterval|int|float|null $catchUpSpan;
 
     /**
      * @param DateInterval|int|float|null $period length of the cycle, as an interval of fixed length or
@@ -49,6 +54,14 @@ final class Schedule
      *     ID outside of them moves. Default: none
      * @param ?int $weightQuantum the weight up to which an ID is one piece, in a unit of yours. Default:
      *     no weights
+     * @param array<Kind|string> $kinds the kinds of job that must not meet on one ID, in order, each with a
+     *     place of its own: names, or a Kind that says how long its runs take. A question about runs then
+     *     names one of them. Default: none, and a kind is a label that moves nothing
+     * @param ?KindSpacing $kindSpacing KindSpacing::Even by default
+     * @param array<array{string, string}> $kindConflicts which kinds must not meet, where others may, as
+     *     pairs of names. Default: no two may
+     * @param DateInterval|int|float|null $catchUpSpan with kinds only: over how much of a cycle late runs
+     *     are spread. Default: an eighth, or what keeps the kinds apart
      */
     public function __construct(
         DateInterval|int|float|null $period = null,
@@ -63,6 +76,10 @@ final class Schedule
         array $activeWindows = [],
         array $exclusions = [],
         public readonly ?int $weightQuantum = null,
+        array $kinds = [],
+        public readonly ?KindSpacing $kindSpacing = null,
+        array $kindConflicts = [],
+        DateInterval|int|float|null $catchUpSpan = null,
     ) {
         if ($period !== null && $calendar !== null) { // of which a message would keep the last alone
             throw InvalidArgument::refused(
@@ -81,28 +98,12 @@ final class Schedule
             static fn (DatedExclusion|RecurringExclusion $exclusion) => $exclusion,
             array_values($exclusions),
         );
-    }
-
-    /**
-     * The same schedule, later by an interval or by so many seconds: for kinds of job that
-     * must not meet.
-     */
-    public function shifted(DateInterval|int|float $offset): self
-    {
-        return new self(
-            period: $this->period,
-            slotCount: $this->slotCount,
-            placement: $this->placement,
-            salt: $this->salt,
-            profile: $this->profile,
-            bucketCount: $this->bucketCount,
-            resolution: $this->resolution,
-            anchorTime: Times::shifted($this->anchorTime ?? Times::instant(0, 0), $offset),
-            calendar: $this->calendar,
-            activeWindows: $this->activeWindows,
-            exclusions: $this->exclusions,
-            weightQuantum: $this->weightQuantum,
+        $this->kinds = array_map(
+            static fn (mixed $kind): Kind => $kind instanceof Kind ? $kind : new Kind($kind),
+            array_values($kinds),
         );
+        $this->kindConflicts = self::pairs(array_values($kindConflicts));
+        $this->catchUpSpan = Times::copy($catchUpSpan);
     }
 
     /** @internal */
@@ -140,11 +141,46 @@ final class Schedule
         }
         $spec->setActiveWindows(self::messages("$field.active_windows", $this->activeWindows));
         $spec->setExclusions(self::messages("$field.exclusions", $this->exclusions));
+        $spec->setKinds(self::messages("$field.kinds", $this->kinds));
+        if ($this->kindSpacing !== null) {
+            $spec->setKindSpacing($this->kindSpacing->toMessage());
+        }
+        $conflicts = [];
+        foreach ($this->kindConflicts as $place => [$first, $second]) {
+            $conflicts[] = (new V1\KindPair())
+                ->setFirstKind(Check::utf8("$field.kind_conflicts[$place].first_kind", $first))
+                ->setSecondKind(Check::utf8("$field.kind_conflicts[$place].second_kind", $second));
+        }
+        $spec->setKindConflicts($conflicts);
+        if ($this->catchUpSpan !== null) {
+            $spec->setCatchUpSpan(Times::toDuration("$field.catch_up_span", $this->catchUpSpan));
+        }
 
         return (new V1\Schedule())->setSpec($spec);
     }
 
-    /** @param list<CycleWindow|DatedExclusion|RecurringExclusion> $parts */
+    /**
+     * @param list<mixed> $pairs
+     *
+     * @return list<array{string, string}>
+     */
+    private static function pairs(array $pairs): array
+    {
+        foreach ($pairs as $place => $pair) {
+            $isPair = is_array($pair) && array_is_list($pair) && count($pair) === 2 && is_string($pair[0]) && is_string($pair[1]);
+            if (!$isPair) {
+                throw InvalidArgument::refused(
+                    "schedule.spec.kind_conflicts[$place]",
+                    $pair,
+                    "must be a pair of names: ['import', 'export']",
+                );
+            }
+        }
+
+        return $pairs;
+    }
+
+    /** @param list<CycleWindow|DatedExclusion|RecurringExclusion|Kind> $parts */
     private static function messages(string $field, array $parts): array
     {
         $messages = [];

@@ -4,19 +4,49 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
+use Offbeat\Exception\InvalidArgument;
+
 /**
  * A schedule by name, from the file that the sidecar was started with (--schedules); NotFound
  * where it has none of this name and version.
  *
  *     new Offbeat\ScheduleVersion('nightly', 2)
  *
+ * The text 'nightly/2' stands for the same wherever a schedule is taken.
+ *
  * A version never changes its meaning, and the newest is not the default: callers would change
  * over at different times.
  */
 final class ScheduleVersion
 {
+    private const TEXT = '#^([A-Za-z0-9._-]{1,64})/(0|[1-9]\d{0,8})$#D';
+
     public function __construct(public readonly string $name, public readonly int $version)
     {
+    }
+
+    /**
+     * The version that a text such as 'nightly/2' names.
+     *
+     * @throws InvalidArgument if it names none
+     */
+    public static function parse(string $text, string $field = 'schedule'): self
+    {
+        if (preg_match(self::TEXT, $text, $found) !== 1) {
+            throw InvalidArgument::refused($field, $text, "as text must be a name and a version: 'nightly/2'");
+        }
+
+        return new self($found[1], (int) $found[2]);
+    }
+
+    /** @internal The name alone, of a version or of a text that may name one. */
+    public static function nameOf(self|string $schedule): string
+    {
+        return match (true) {
+            !is_string($schedule) => $schedule->name,
+            preg_match(self::TEXT, $schedule) === 1 => self::parse($schedule)->name,
+            default => $schedule,
+        };
     }
 
     /** @internal */

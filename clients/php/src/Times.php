@@ -96,6 +96,12 @@ final class Times
         return self::instant((int) $message?->getSeconds(), intdiv((int) $message?->getNanos(), 1_000));
     }
 
+    /** @internal The same where an instant that is not set means none. */
+    public static function fromOptionalTimestamp(?Timestamp $message): ?DateTimeImmutable
+    {
+        return $message === null ? null : self::fromTimestamp($message);
+    }
+
     /** @internal An instant in UTC, from seconds since the Unix epoch and microseconds after them. */
     public static function instant(int $seconds, int $micros): DateTimeImmutable
     {
@@ -106,16 +112,12 @@ final class Times
     }
 
     /** @internal An instant, later by a span. */
-    public static function shifted(DateTimeInterface $instant, DateInterval|int|float $span): DateTimeImmutable
+    public static function shifted(string $field, DateTimeInterface $instant, DateInterval|int|float $span): DateTimeImmutable
     {
-        [$seconds, $nanos] = self::parts('offset', $span);
-        if ($nanos % 1_000 !== 0) {
-            throw InvalidArgument::refused('offset', $span, 'must be a whole number of microseconds');
-        }
-        $micros = (int) $instant->format('u') + intdiv($nanos, 1_000);
+        $micros = (int) $instant->format('u') + self::toMicros($field, $span);
         $carry = (int) floor($micros / self::MICROS);
 
-        return self::instant($instant->getTimestamp() + $seconds + $carry, $micros - $carry * self::MICROS);
+        return self::instant($instant->getTimestamp() + $carry, $micros - $carry * self::MICROS);
     }
 
     /**

@@ -6,6 +6,8 @@ namespace Offbeat\Tests;
 
 use DateTimeImmutable;
 use Offbeat\Answer\DueRuns;
+use Offbeat\Calendar\DatedExclusion;
+use Offbeat\Calendar\ExclusionPolicy;
 use Offbeat\Exception\BadIds;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\IdType;
@@ -79,9 +81,13 @@ final class DueRunsTest extends OffbeatTestCase
         $skip = $ask(MissedRunPolicy::Skip);
         self::assertSame([self::onTime($all, $now), 0], [count($skip), $skip->lateRunCount]);
         $smeared = $ask(MissedRunPolicy::RunOnce, smearSpan: 3_600);
-        self::assertSame($once->scheduledUnixMillis, $smeared->scheduledUnixMillis);
+        // Late runs that the next run of their ID would overtake are not made up for.
+        self::assertGreaterThan(0, $smeared->supersededRunCount);
+        self::assertSame([100, 0], [count($smeared) + $smeared->supersededRunCount, $once->supersededRunCount]);
         foreach ($smeared as $index => $run) {
+            self::assertEquals($once[$run->id - 1]->scheduledTime, $run->scheduledTime);
             self::assertGreaterThanOrEqual($run->scheduledTime, $run->startTime);
+            self::assertSame($run->scheduledTime < $now->modify('-60 seconds'), $run->late);
             self::assertLessThan($now->modify('+1 hour'), $run->startTime);
             self::assertSame($run->runKey, $smeared->runKey($index));
             self::assertEquals($run, $smeared[$index]);
@@ -137,7 +143,85 @@ final class DueRunsTest extends OffbeatTestCase
         self::assertSame([70_000, 70_000], [$runs[139_999]->id, $runs[139_998]->id]);
         self::assertStringEndsWith('/0/70000', $runs->runKey(139_999));
         self::assertGreaterThan(139_000, $runs->lateRunCount);
+        self::assertSame(140_000, count(array_unique(array_map($runs->runKey(...), range(0, 139_999)))));
+        $next = self::client($kind)->assignSlots(self::eightHours(), $ids, fromTime: $runs->nextWatermark)->nextRunUnixMillis;
+        self::assertSame(min($next), $runs->nextDueTime->getTimestamp() * 1_000);
         self::assertSame(self::noon()->modify('+16 hours')->format('c'), $runs->nextWatermark->format('c'));
+    }
+
+    public function testRefusedIdsAreNamedOnceWhateverTheNumberOfPages(): void
+    {
+        $ids = [...array_fill(0, 100, '0190d7a2-1111-7abc-8def-0123456789ab'), 'oops'];
+        $runs = self::client()->listDueRuns(
+            new Schedule(60),
+            $ids,
+            watermark: self::noon(),
+            nowTime: self::noon()->modify('+1 day'),
+            missedRunPolicy: MissedRunPolicy::RunAll,
+            catchUpHorizon: 86_400,
+            idType: IdType::Uuid,
+            returnErrors: true,
+        );
+        self::assertCount(144_000, $runs); // three pages
+        self::assertSame([100], array_column($runs->errors, 'idIndex'));
+        $cycles = array_slice($runs->cycleIndexes, 1_440, 1_440);
+        self::assertSame(range($cycles[0], $cycles[0] + 1_439), $cycles);
+    }
+
+    public function testRunsAheadOfNowAreListedToo(): void
+    {
+        $ids = range(1, 200);
+        $ask = static fn (mixed ...$more): DueRuns => self::client()->listDueRuns(self::eightHours(), $ids, ...$more + ['nowTime' => self::noon()]);
+        $due = $ask(watermark: self::noon()->modify('-5 minutes'), lookAhead: new \DateInterval('PT1H'));
+        self::assertEquals(self::noon()->modify('+1 hour'), $due->nextWatermark);
+        [$early, $late] = [0, 0];
+        foreach ($due as $run) {
+            $early += $run->startTime > self::noon() ? 1 : 0;
+            $late += $run->late ? 1 : 0;
+            self::assertSame($run->scheduledTime < self::noon()->modify('-60 seconds'), $run->late);
+        }
+        self::assertGreaterThan(10, $early);
+        self::assertSame($due->lateRunCount, $late);
+        // What was listed ahead is not listed again.
+        self::assertCount(0, $ask(watermark: $due->nextWatermark, lookAhead: 3_600));
+        self::assertCount(0, $ask(watermark: $due->nextWatermark->modify('+50 seconds'), lookAhead: 3_600));
+        $refused = self::thrown(InvalidArgument::class, static fn () => $ask(watermark: $due->nextWatermark->modify('+70 seconds'), lookAhead: 3_600));
+        self::assertSame('watermark', $refused->field);
+        self::assertGreaterThanOrEqual($due->nextWatermark, $due->nextDueTime);
+        self::assertCount(0, $ask(watermark: $due->nextWatermark, nowTime: $due->nextDueTime));
+        self::assertGreaterThan(0, count($ask(watermark: $due->nextWatermark, nowTime: $due->nextDueTime->modify('+1 millisecond'))));
+        $none = self::client()->listDueRuns(self::eightHours(), [], self::noon(), nowTime: self::noon(), lookAhead: 90.5);
+        self::assertEquals(self::noon()->modify('+90 seconds 500 milliseconds'), $none->nextWatermark);
+        self::assertNull($none->nextDueTime);
+    }
+
+    public function testEveryRunIsCounted(): void
+    {
+        $ids = range(1, 300);
+        $ask = static fn (Schedule $schedule, mixed ...$more): DueRuns => self::client()->listDueRuns(
+            $schedule,
+            $ids,
+            self::noon(),
+            ...['nowTime' => self::noon()->modify('+22 hours')] + $more,
+        );
+        $all = static fn (DueRuns $due): int => count($due) + $due->droppedRunCount + $due->supersededRunCount + $due->skippedRunCount;
+        $scheduled = count($ask(self::eightHours(), missedRunPolicy: MissedRunPolicy::RunAll, catchUpHorizon: 86_400));
+        $once = $ask(self::eightHours());
+        self::assertSame([0, 0, $scheduled], [$once->supersededRunCount, $once->skippedRunCount, $all($once)]);
+        $gap = $ask(self::eightHours(), minGap: new \DateInterval('PT2H'));
+        self::assertGreaterThan(40, $gap->supersededRunCount);
+        self::assertSame($scheduled, $all($gap));
+        foreach ($gap as $run) {
+            $next = self::client()->assignSlot(self::eightHours(), $run->id, fromTime: self::noon()->modify('+22 hours'))->nextRun();
+            self::assertGreaterThanOrEqual($run->late ? 7_200 : 0, $next->startTime->getTimestamp() - $run->startTime->getTimestamp());
+            if ($run->id > 30) {
+                break; // a call each
+            }
+        }
+        $pause = new DatedExclusion(self::noon(), self::noon()->modify('+4 hours'), ExclusionPolicy::Skip);
+        $skipping = $ask(new Schedule(8 * 3600, exclusions: [$pause]));
+        self::assertGreaterThan(100, $skipping->skippedRunCount);
+        self::assertSame($scheduled, $all($skipping));
     }
 
     public function testPiecesAreDueOneByOne(): void
@@ -176,9 +260,9 @@ final class DueRunsTest extends OffbeatTestCase
             new Schedule(28_800, placement: Placement::Fraction),
             [0.5],
             watermark: self::noon(),
-            nowTime: self::noon()->modify('+8 hours'),
+            nowTime: self::noon()->modify('+7 hours'),
         );
-        self::assertSame('', $fraction[0]->runKey);
+        self::assertSame(['', '', ''], [$fraction[0]->runKey, $fraction[0]->runId, $fraction->runId(0)]);
     }
 
     public function testNobodyIsDueWhereNobodyIs(): void
@@ -211,6 +295,10 @@ final class DueRunsTest extends OffbeatTestCase
             ['smear_span', $ask(watermark: self::noon(), smearSpan: -1)],
             ['max_clock_skew', $ask(watermark: self::noon(), maxClockSkew: $month)],
             ['kind', $ask(watermark: self::noon(), kind: "\xff")],
+            ['look_ahead', $ask(watermark: self::noon(), lookAhead: $month)],
+            ['look_ahead', $ask(watermark: self::noon(), lookAhead: 8 * 3600 + 1)],
+            ['min_gap', $ask(watermark: self::noon(), minGap: $month)],
+            ['min_gap', $ask(watermark: self::noon(), minGap: -1)],
         ] as [$field, $refused]) {
             self::assertSame($field, self::thrown(InvalidArgument::class, $refused, $field)->field);
         }

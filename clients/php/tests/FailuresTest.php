@@ -50,7 +50,6 @@ final class FailuresTest extends OffbeatTestCase
             ['kind', static fn () => $client->assignSlot($schedule, 1, kind: "\xff")],
             ['kind', static fn () => $client->assignSlots($schedule, [1], kind: 'two words')],
             ['population', static fn () => $client->describeSchedule($schedule, population: 0)],
-            ['offset', static fn () => $schedule->shifted(1e-7)],
             ['timeout', static fn () => $client->describeSchedule($schedule, timeout: 0)],
             ['timeout', static fn () => $client->describeSchedule($schedule, timeout: NAN)],
             ['timeout', static fn () => new Client(timeout: -1)],

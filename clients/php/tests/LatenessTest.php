@@ -6,7 +6,6 @@ namespace Offbeat\Tests;
 
 use DateInterval;
 use DateTimeImmutable;
-use Offbeat\Answer\DueRun;
 use Offbeat\Answer\Row;
 use Offbeat\Answer\Run;
 use Offbeat\Client;
@@ -33,11 +32,9 @@ final class LatenessTest extends OffbeatTestCase
         ] as [$started, $seconds]) {
             self::assertSame($seconds, $lateness->record($scheduled, new DateTimeImmutable($started)));
         }
-        $run = new Run($scheduled, 1, 'key', regularTime: $scheduled->modify('-1 hour'));
-        $due = new DueRun('acme', 0, 1, $scheduled, startTime: $scheduled->modify('+1 hour'), runKey: 'key');
+        $run = new Run('acme', 'key', 'id', $scheduled->modify('-1 hour'), $scheduled, $scheduled->modify('+1 hour'), 1, 0, 'sync');
         $none = new DateInterval('PT0S');
-        $row = new Row('acme', 0, $none, $none, 1, nextRunTime: $scheduled, runKey: 'key');
-        foreach ([$run, $row, $due] as $given) {
+        foreach ([$run, new Row('acme', 0, 0, $none, $none, nextRun: $run)] as $given) {
             self::assertSame(10.0, $lateness->record($given, $scheduled->modify('+10 seconds')));
         }
         self::assertEqualsWithDelta(60, $lateness->record(new DateTimeImmutable('-1 minute')), 1);
@@ -107,6 +104,9 @@ final class LatenessTest extends OffbeatTestCase
         self::assertEqualsWithDelta(499 * 0.4 + 366 * 86_400 + 3.5, $metrics()['sum'], 0.01);
         self::assertTrue($client->recordLateness(new ScheduleVersion('nightly', 3), [1], 'mail'));
         self::assertSame(1.0, $metrics('nightly', 'mail')['count']);
+        self::assertTrue($client->recordLateness('nightly/4', [1], 'mail')); // the same by its text
+        (new LatenessRecorder('nightly/5', kind: 'mail', client: $client))->record($scheduled, $scheduled);
+        self::assertSame(3.0, $metrics('nightly', 'mail')['count']);
         self::assertFalse($client->recordLateness('other', [1], 'other'));
     }
 

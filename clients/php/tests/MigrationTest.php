@@ -36,14 +36,14 @@ final class MigrationTest extends OffbeatTestCase
         [$gaps, $moved, $leftOut] = [[], 0, 0];
         foreach ($plan->ids as $index => $id) {
             self::assertSame($ids[$index], $id->id);
-            self::assertEquals($before[$index]->nextRunTime, $id->lastOldTime);
-            self::assertSame($before->runKey($index), $id->lastOldRunKey);
-            $first = $after[$index]->nextRunTime;
-            $isLeftOut = $first->getTimestamp() - $id->lastOldTime->getTimestamp() < 6 * 3600;
-            self::assertEquals($isLeftOut ? $first->modify('+12 hours') : $first, $id->firstNewTime);
-            self::assertStringEndsWith("/sync/$id->firstNewCycleIndex/0/$id->id", $id->firstNewRunKey);
-            $gaps[] = $id->firstNewTime->getTimestamp() - $id->lastOldTime->getTimestamp();
-            $moved += $id->firstNewTime == $id->lastOldTime->modify('+8 hours') ? 0 : 1;
+            self::assertEquals($before[$index]->nextRun->startTime, $id->lastOldRun->startTime);
+            self::assertSame($before->runKey($index), $id->lastOldRun->runKey);
+            $first = $after[$index]->nextRun->startTime;
+            $isLeftOut = $first->getTimestamp() - $id->lastOldRun->startTime->getTimestamp() < 6 * 3600;
+            self::assertEquals($isLeftOut ? $first->modify('+12 hours') : $first, $id->firstNewRun->startTime);
+            self::assertStringEndsWith("/sync/{$id->firstNewRun->cycleIndex}/0/$id->id", $id->firstNewRun->runKey);
+            $gaps[] = $id->firstNewRun->startTime->getTimestamp() - $id->lastOldRun->startTime->getTimestamp();
+            $moved += $id->firstNewRun->startTime == $id->lastOldRun->startTime->modify('+8 hours') ? 0 : 1;
             $leftOut += $isLeftOut ? 1 : 0;
         }
         self::assertGreaterThan(0, $leftOut);
@@ -71,7 +71,7 @@ final class MigrationTest extends OffbeatTestCase
         $seconds = static fn (string $gap): array => array_map(static fn ($part) => Times::seconds($part->$gap), $parts);
         self::assertSame(min($seconds('minGap')), Times::seconds($plan->ids->minGap));
         self::assertSame(max($seconds('maxGap')), Times::seconds($plan->ids->maxGap));
-        self::assertSame('70000', substr($plan->ids[69_999]->firstNewRunKey, -5));
+        self::assertSame('70000', substr($plan->ids[69_999]->firstNewRun->runKey, -5));
     }
 
     /** The first batch says when, if nobody did, and has the SQL. */
@@ -155,9 +155,9 @@ final class MigrationTest extends OffbeatTestCase
         self::assertCount(997, $runs);
         foreach ($plan->ids as $index => $id) {
             [$start, $end] = $runs[$index]['new'][0];
-            self::assertTrue($start <= $id->firstNewTime && $id->firstNewTime < $end, "$index");
+            self::assertTrue($start <= $id->firstNewRun->startTime && $id->firstNewRun->startTime < $end, "$index");
             foreach ($runs[$index]['old'] ?? [] as [$start]) {
-                self::assertLessThanOrEqual($id->lastOldTime, $start);
+                self::assertLessThanOrEqual($id->lastOldRun->startTime, $start);
             }
         }
     }

@@ -7,8 +7,13 @@ namespace Offbeat\Tests;
 use Offbeat\Client;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\NotFound;
+use Offbeat\KindSpacing;
 use Offbeat\Schedule;
 use Offbeat\ScheduleVersion;
+use Offbeat\Slots\ComparedJob;
+use Offbeat\Sql\SqlColumn;
+use Offbeat\Sql\SqlColumnType;
+use Offbeat\Sql\SqlDialect;
 
 /** Schedules by name and version, from a file that the sidecar has loaded. */
 final class NamedSchedulesTest extends OffbeatTestCase
@@ -32,6 +37,14 @@ final class NamedSchedulesTest extends OffbeatTestCase
             period = "12h"
             slot_count = 96
             weight_quantum = 10
+
+            [[schedule]]
+            name = "accounts"
+            version = 1
+            period = "8h"
+            kinds = ["import", { name = "export" }]
+            kind_spacing = "stable"
+            catch_up_span = "30m"
             TOML);
         self::$sidecar = new Sidecar(flags: ['--schedules', self::$file]);
     }
@@ -67,15 +80,69 @@ final class NamedSchedulesTest extends OffbeatTestCase
     {
         $client = self::named();
         [$one, $two] = [new ScheduleVersion('bank-sync', 1), new ScheduleVersion('bank-sync', 2)];
-        self::assertSame([0, 48], array_column($client->reciprocalSlots($one, kindCount: 2, kindSchedules: [$one, $one])->kinds, 'userSlotIndex'));
+        self::assertSame([0, 48], array_column($client->reciprocalSlots($one, kindCount: 2)->kinds, 'userSlotIndex'));
         $due = $client->listDueRuns($one, ['acme'], watermark: self::noon(), nowTime: self::noon()->modify('+8 hours'), onTimeTolerance: 8 * 3600);
         self::assertStringStartsWith('bank-sync/1/default/', $due->runKey(0));
         $planned = $client->planMigration($one, $two, ids: ['acme'])->ids[0];
-        self::assertStringStartsWith('bank-sync/1/default/', $planned->lastOldRunKey);
-        self::assertStringStartsWith('bank-sync/2/default/', $planned->firstNewRunKey);
+        self::assertStringStartsWith('bank-sync/1/default/', $planned->lastOldRun->runKey);
+        self::assertStringStartsWith('bank-sync/2/default/', $planned->firstNewRun->runKey);
         self::assertSame(1, $client->auditIds($two, ['acme'], weights: [5])->idCount);
         self::assertCount(3, $client->assignSlots($two, ['acme'], weights: [25]));
         self::assertSame(1, iterator_count($client->streamSlotAssignments($one, ['acme'])));
+    }
+
+    /** @dataProvider transports */
+    public function testTextIsANameAndAVersion(string $kind): void
+    {
+        $client = self::named($kind);
+        [$one, $two] = [new ScheduleVersion('bank-sync', 1), new ScheduleVersion('bank-sync', 2)];
+        self::assertEquals($one, ScheduleVersion::parse('bank-sync/1'));
+        $until = self::noon()->modify('+8 hours');
+        $accounts = new SqlColumn(SqlDialect::Sqlite, 'account', 'hash', SqlColumnType::HashDigits);
+        foreach ([
+            static fn ($of, $other) => $client->describeSchedule($of, atTime: self::noon()),
+            static fn ($of, $other) => $client->listSlots($of, self::noon()),
+            static fn ($of, $other) => $client->windowPredicate($of, $accounts, endTime: $until, startTime: self::noon()),
+            static fn ($of, $other) => $client->assignSlot($of, 'acme', fromTime: self::noon()),
+            static fn ($of, $other) => $client->assignSlots($of, ['acme'], fromTime: self::noon()),
+            static fn ($of, $other) => $client->assignSlots($of, []),
+            static fn ($of, $other) => $client->assignPacked($of, integers: pack('P', 1), fromTime: self::noon()),
+            static fn ($of, $other) => iterator_to_array($client->streamSlotAssignments($of, ['acme'], fromTime: self::noon())),
+            static fn ($of, $other) => $client->auditIds($of, ['acme'], fromTime: self::noon()),
+            static fn ($of, $other) => $client->listDueRuns($of, ['acme'], self::noon(), nowTime: $until),
+            static fn ($of, $other) => $client->planMigration($of, $other, $until, ids: ['acme']),
+            static fn ($of, $other) => $client->reciprocalSlots($of, kindCount: 2),
+            static fn ($of, $other) => $client->compareSchedules([$of, new ComparedJob($other)]),
+        ] as $which => $ask) {
+            self::assertEquals($ask($one, $two), $ask('bank-sync/1', 'bank-sync/2'), "$which");
+            $refused = self::thrown(InvalidArgument::class, static fn () => $ask('bank-sync', 'bank-sync/2'), "$which");
+            self::assertStringEndsWith('schedule', $refused->field);
+            self::assertSame('"bank-sync"', $refused->value);
+        }
+    }
+
+    public function testTextThatNamesNoVersionIsRefused(): void
+    {
+        foreach (['', 'bank-sync', 'bank-sync/', '/1', 'bank-sync/01', 'bank-sync/-1', 'bank-sync/1/2', 'bank-sync/one', "bank-sync/1\n", 'bänk/1', '8h'] as $text) {
+            $refused = self::thrown(InvalidArgument::class, static fn () => self::named()->assignSlot($text, 'acme'), $text);
+            self::assertSame(['schedule', 'ERROR_REASON_MALFORMED'], [$refused->field, $refused->reason]);
+            self::assertStringContainsString("'nightly/2'", $refused->allowed);
+        }
+        $refused = self::thrown(InvalidArgument::class, static fn () => self::named()->planMigration('bank-sync/1', 'bank-sync'));
+        self::assertSame('new_schedule', $refused->field);
+        $refused = self::thrown(InvalidArgument::class, static fn () => self::named()->assignSlot('bank-sync/0', 'acme'));
+        self::assertSame('schedule.version.version', $refused->field);
+        self::thrown(NotFound::class, static fn () => self::named()->assignSlot('bank-sync/3', 'acme'));
+    }
+
+    public function testKindsOfAFileAreDescribed(): void
+    {
+        $described = self::named()->describeSchedule('accounts/1');
+        self::assertSame(['import', 'export'], array_column($described->kinds, 'name'));
+        $spec = new Schedule(8 * 3600, kinds: ['import', 'export'], kindSpacing: KindSpacing::Stable, catchUpSpan: 1_800);
+        self::assertSame(self::named()->describeSchedule($spec)->fingerprint, $described->fingerprint);
+        $run = self::named()->assignSlot('accounts/1', 'acme', kind: 'export')->nextRun();
+        self::assertMatchesRegularExpression('#^accounts/1/export/\d+/0/acme$#D', $run->runKey);
     }
 
     public function testWhatIsNotLoadedIsNotFound(): void

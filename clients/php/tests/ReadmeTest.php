@@ -18,7 +18,7 @@ final class ReadmeTest extends OffbeatTestCase
             implode("\n", $blocks[1]),
             count: $examples,
         );
-        self::assertSame(59, $examples);
+        self::assertSame(68, $examples);
         $file = tempnam(sys_get_temp_dir(), 'offbeat-');
         file_put_contents($file, "<?php\n\ndeclare(strict_types=1);\n\n$code");
         file_put_contents("$file.toml", $schedules[1]);

@@ -8,7 +8,7 @@ use Offbeat\Exception\InvalidArgument;
 use Offbeat\Schedule;
 use Offbeat\Times;
 
-/** Kinds of which only some conflict, that have schedules, and whose jobs wait. */
+/** Kinds of which only some conflict, and whose jobs wait. */
 final class ReciprocalsTest extends OffbeatTestCase
 {
     /** @dataProvider transports */
@@ -33,18 +33,6 @@ final class ReciprocalsTest extends OffbeatTestCase
         self::assertSame(Times::seconds($plain->kinds[1]->runBudget) - 90, Times::seconds($delayed->kinds[1]->runBudget));
     }
 
-    public function testSchedulesOfKindsAreCompared(): void
-    {
-        $schedule = self::eightSlots();
-        $kinds = [$schedule, $schedule->shifted(4 * 3_600)];
-        self::assertCount(2, self::client()->reciprocalSlots($schedule, kindCount: 2, kindSchedules: $kinds)->kinds);
-        $other = new Schedule(period: 28_800, slotCount: 16);
-        $thrown = self::thrown(InvalidArgument::class, static fn () => self::client()
-            ->reciprocalSlots($schedule, kindCount: 2, kindSchedules: ['a' => $schedule, 'b' => $other]));
-        self::assertSame('ERROR_REASON_CONTRADICTORY', $thrown->reason);
-        self::assertStringStartsWith('kind_schedules[1]', $thrown->field);
-    }
-
     public function testWhatCannotBeIsRefused(): void
     {
         $ask = static fn (mixed ...$more): \Closure => static fn () => self::client()
@@ -54,13 +42,11 @@ final class ReciprocalsTest extends OffbeatTestCase
             ['conflicts[0]', $ask(conflicts: [['0', '1']])],
             ['conflicts[0]', $ask(conflicts: [0])],
             ['conflicts[0].second_kind_index', $ask(conflicts: [[0, 2 ** 32 + 1]])],
-            ['kind_schedules[1].spec.salt', $ask(kindSchedules: [self::eightSlots(), new Schedule(60, salt: "\xff")])],
             ['polling_delay', $ask(pollingDelay: new \DateInterval('P1M'))],
             ['slot_job_delay', $ask(slotJobDelay: NAN)],
         ] as [$field, $refused]) {
             self::assertSame($field, self::thrown(InvalidArgument::class, $refused, $field)->field);
         }
-        self::thrown(\TypeError::class, $ask(kindSchedules: ['nightly']));
     }
 
     private static function eightSlots(): Schedule

@@ -72,6 +72,39 @@ final class SqlTest extends OffbeatTestCase
         }
     }
 
+    /** @dataProvider styles */
+    public function testAKindHasTheRowsOfItsOwn(SqlParameterStyle $style): void
+    {
+        $fractions = array_map(static fn (int $n): float => $n / 1_999, range(0, 1_998));
+        $this->insert($fractions);
+        $schedule = new Schedule(period: 86_400, slotCount: 24, placement: Placement::Fraction, kinds: ['import', 'export']);
+        $column = $this->column('fraction', SqlColumnType::Fraction, $style);
+        [$start, $end] = [self::noon(), self::noon()->modify('+5 hours')];
+        $selected = [];
+        foreach (['import', 'export'] as $kind) {
+            $rows = self::client()->assignSlots($schedule, $fractions, fromTime: $start, kind: $kind);
+            $expected = array_keys(array_filter($rows->nextRunUnixMillis, static fn (int $millis): bool => $millis < $end->getTimestamp() * 1_000));
+            $predicate = self::client()->windowPredicate($schedule, $column, $end, $start, kind: $kind);
+            self::assertSame($expected, $selected[$kind] = $this->select($predicate));
+            $slots = self::client()->listSlots($schedule, $start, $end, $column, kind: $kind);
+            self::assertSame([12, 13, 14, 15, 16], array_column($slots, 'slotIndex'));
+            foreach ($slots as $slot) {
+                self::assertSame(array_keys($rows->slotIndexes, $slot->slotIndex, true), $this->select($slot->predicate));
+            }
+        }
+        self::assertSame([], array_intersect($selected['import'], $selected['export']));
+        self::assertGreaterThan(400, count($selected['export']));
+        foreach ([
+            static fn () => self::client()->windowPredicate($schedule, $column, $end, $start),
+            static fn () => self::client()->windowPredicate($schedule, $column, $end, $start, kind: 'mail'),
+            static fn () => self::client()->windowPredicate($schedule, $column, $end, $start, kind: "\xff"),
+            static fn () => self::client()->listSlots($schedule, $start, $end, $column),
+            static fn () => self::client()->listSlots($schedule, $start, $end, $column, kind: 'mail'),
+        ] as $ask) {
+            self::assertSame('kind', self::thrown(InvalidArgument::class, $ask)->field);
+        }
+    }
+
     public function testColumnsThatCannotBe(): void
     {
         $schedule = new Schedule(period: 86_400);

@@ -10,6 +10,7 @@ use Offbeat\Columns;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\IdEncoder;
 use Offbeat\IdType;
+use Offbeat\Kind;
 use Offbeat\Schedule;
 use Offbeat\Times;
 use Offbeat\V1;
@@ -91,7 +92,7 @@ final class TimesTest extends OffbeatTestCase
             $span = Times::interval($seconds, $nanos);
             self::assertSame([$seconds, $nanos], Times::parts('span', $span));
             $start = self::noon();
-            self::assertEquals(Times::shifted($start, $span), $start->add($span));
+            self::assertEquals(Times::shifted('span', $start, $span), $start->add($span));
         }
         foreach (['2026-03-01T12:00:00.000000', '1969-12-31T23:59:59.999999', '0001-01-01T00:00:00.000001', '9999-12-31T23:59:59.5'] as $text) {
             $instant = new DateTimeImmutable("$text+00:00");
@@ -100,14 +101,15 @@ final class TimesTest extends OffbeatTestCase
         }
     }
 
-    public function testShiftedSchedulesKeepTheRest(): void
+    public function testSchedulesKeepWhatTheyWereGiven(): void
     {
         $anchor = new \DateTime('1969-12-31T23:59:59.75Z');
-        $schedule = new Schedule(period: 60, slotCount: 4, salt: 'a', resolution: 0.25, anchorTime: $anchor);
+        $span = new DateInterval('PT1H');
+        $schedule = new Schedule(period: $span, anchorTime: $anchor, kinds: ['b' => new Kind('import', $span)], catchUpSpan: $span);
         $anchor->modify('+1 year'); // which is the caller's own
-        $shifted = $schedule->shifted(new DateInterval('PT15S'))->shifted(-0.5)->shifted(1);
-        self::assertSame('1970-01-01T00:00:15.250000', $shifted->anchorTime->format('Y-m-d\TH:i:s.u'));
-        self::assertSame([60, 4, 'a', 0.25], [$shifted->period, $shifted->slotCount, $shifted->salt, $shifted->resolution]);
+        $span->h = 2;
+        self::assertSame('1969-12-31T23:59:59.750000', $schedule->anchorTime->format('Y-m-d\TH:i:s.u'));
+        self::assertSame([1, 1, 1], [$schedule->period->h, $schedule->catchUpSpan->h, $schedule->kinds[0]->runTime->h]);
     }
 
     public function testColumnsAreMessages(): void

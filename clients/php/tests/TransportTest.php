@@ -141,6 +141,17 @@ final class TransportTest extends OffbeatTestCase
         self::assertSame(['google.rpc.ErrorInfo', 'google.rpc.RetryInfo', 'example.Unknown'], array_column($thrown->details, 'type'));
     }
 
+    public function testAClientThatIsDroppedLeavesNoConnection(): void
+    {
+        $open = static fn (): int => count(scandir('/proc/self/fd'));
+        self::client('curl')->assignSlot(self::eightHours(), 'acme'); // which starts the sidecar
+        $before = $open();
+        for ($client = 0; $client < 5; ++$client) {
+            self::client('curl')->assignSlot(self::eightHours(), 'acme');
+        }
+        self::assertSame($before, $open());
+    }
+
     /** @dataProvider transports */
     public function testDetailsThatCannotBeReadDoNotHideTheStatus(string $kind): void
     {

@@ -68,8 +68,8 @@ final class WeightsTest extends OffbeatTestCase
             $piece = $row->pieceIndex === 0 ? $one : $one->furtherPieces[$row->pieceIndex - 1];
             self::assertSame($piece->slotIndex, $row->slotIndex);
             self::assertEquals([$piece->slotOffset, $piece->cycleOffset], [$row->slotOffset, $row->cycleOffset]);
-            self::assertEquals($piece->nextRuns[0]->startTime, $row->nextRunTime);
-            self::assertSame($piece->nextRuns[0]->runKey, $row->runKey);
+            self::assertEquals($piece->nextRuns[0]->startTime, $row->nextRun->startTime);
+            self::assertSame($piece->nextRuns[0]->runKey, $row->nextRun->runKey);
         }
         $thrown = self::thrown(BadIds::class, static fn () => $client->assignSlots(self::weighted(), ['a', 'oops', self::UUID], idType: IdType::Uuid, weights: [1, 1, 25]));
         self::assertSame([-1, -1], array_slice($thrown->assignments->slotIndexes, 0, 2));

@@ -28,6 +28,30 @@ trait Columnar
         throw new \LogicException('answers are read only');
     }
 
+    /** The run of an ID in a cycle. */
+    private function run(
+        string $prefix,
+        int|float|string|\GMP $id,
+        int $cycleIndex,
+        int $pieceIndex,
+        int $scheduledUnixMillis,
+        int $startUnixMillis,
+    ): Run {
+        $runKey = $this->key($prefix, $cycleIndex, $pieceIndex, $id);
+
+        return new Run(
+            id: $id,
+            runKey: $runKey,
+            runId: Run::idOf($runKey),
+            regularTime: null, // which columns do not tell
+            scheduledTime: self::instant($scheduledUnixMillis),
+            startTime: self::instant($startUnixMillis),
+            cycleIndex: $cycleIndex,
+            pieceIndex: $pieceIndex,
+            kind: substr($prefix, (int) strrpos($prefix, '/') + 1),
+        );
+    }
+
     /** A run key; empty for a fraction, which is no identity. */
     private function key(string $prefix, int $cycleIndex, int $pieceIndex, int|float|string|\GMP $id): string
     {

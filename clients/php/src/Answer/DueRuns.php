@@ -10,8 +10,8 @@ use DateTimeImmutable;
  * Runs that are due: rows, and the columns they come from, in the order of the IDs, their pieces and
  * cycles. A refused ID has no row and stands in the errors.
  *
- * @implements \ArrayAccess<int, DueRun>
- * @implements \IteratorAggregate<int, DueRun>
+ * @implements \ArrayAccess<int, Run>
+ * @implements \IteratorAggregate<int, Run>
  */
 final class DueRuns implements \ArrayAccess, \Countable, \IteratorAggregate
 {
@@ -27,7 +27,13 @@ final class DueRuns implements \ArrayAccess, \Countable, \IteratorAggregate
      * @param DateTimeImmutable $nextWatermark the watermark of the next call, to be kept with the jobs. Of
      *     IDs with watermarks of their own: each's own or this, whichever is later
      * @param int $lateRunCount runs that were missed, and run now
-     * @param int $droppedRunCount runs that were missed and do not run, by the policy or the horizon
+     * @param int $droppedRunCount runs that were missed and do not run: by the policy or the horizon, or since
+     *     nothing may start
+     * @param int $supersededRunCount runs that were missed and do not run, since the next run of the ID would
+     *     come before them or within minGap
+     * @param int $skippedRunCount runs since the watermark that exclusions skip, or whose day the clock skips
+     * @param ?DateTimeImmutable $nextDueTime when the first run of these IDs is due that is not listed: until then
+     *     there is nothing to ask for. Null if exclusions skip all of the next 64 cycles
      * @param list<IdError> $errors the refused IDs, by index, rising
      *
      * @internal
@@ -43,6 +49,9 @@ final class DueRuns implements \ArrayAccess, \Countable, \IteratorAggregate
         public readonly DateTimeImmutable $nextWatermark,
         public readonly int $lateRunCount,
         public readonly int $droppedRunCount,
+        public readonly int $supersededRunCount,
+        public readonly int $skippedRunCount,
+        public readonly ?DateTimeImmutable $nextDueTime,
         public readonly array $errors,
         private readonly string $runKeyPrefix,
         bool $idsAreUuids,
@@ -61,6 +70,7 @@ final class DueRuns implements \ArrayAccess, \Countable, \IteratorAggregate
     public static function joined(array $parts): self
     {
         $first = $parts[0];
+        $dueTimes = array_filter(array_column($parts, 'nextDueTime'));
 
         return count($parts) === 1 ? $first : new self(
             $first->fingerprint,
@@ -73,6 +83,9 @@ final class DueRuns implements \ArrayAccess, \Countable, \IteratorAggregate
             $first->nextWatermark,
             array_sum(array_column($parts, 'lateRunCount')),
             array_sum(array_column($parts, 'droppedRunCount')),
+            array_sum(array_column($parts, 'supersededRunCount')),
+            array_sum(array_column($parts, 'skippedRunCount')),
+            $dueTimes === [] ? null : min($dueTimes),
             self::all($parts, 'errors'),
             $first->runKeyPrefix,
             $first->idsAreUuids,
@@ -82,7 +95,7 @@ final class DueRuns implements \ArrayAccess, \Countable, \IteratorAggregate
     /** @internal The answer to no IDs. */
     public static function none(string $fingerprint, DateTimeImmutable $nextWatermark): self
     {
-        return new self($fingerprint, [], [], [], [], [], [], $nextWatermark, 0, 0, [], '', false);
+        return new self($fingerprint, [], [], [], [], [], [], $nextWatermark, 0, 0, 0, 0, null, [], '', false);
     }
 
     public function count(): int
@@ -90,7 +103,7 @@ final class DueRuns implements \ArrayAccess, \Countable, \IteratorAggregate
         return count($this->cycleIndexes);
     }
 
-    /** @return \Generator<int, DueRun> */
+    /** @return \Generator<int, Run> */
     public function getIterator(): \Generator
     {
         foreach ($this->cycleIndexes as $index => $_) {
@@ -111,22 +124,28 @@ final class DueRuns implements \ArrayAccess, \Countable, \IteratorAggregate
         );
     }
 
+    /** The run ID that goes with it; empty for a fraction. */
+    public function runId(int $index): string
+    {
+        return Run::idOf($this->runKey($index));
+    }
+
     public function offsetExists(mixed $offset): bool
     {
         return isset($this->cycleIndexes[$offset]);
     }
 
-    public function offsetGet(mixed $offset): DueRun
+    public function offsetGet(mixed $offset): Run
     {
         $this->check($offset);
 
-        return new DueRun(
-            id: $this->ids[$this->idIndexes[$offset]],
-            pieceIndex: $this->pieceIndexes[$offset],
-            cycleIndex: $this->cycleIndexes[$offset],
-            scheduledTime: self::instant($this->scheduledUnixMillis[$offset]),
-            startTime: self::instant($this->startUnixMillis[$offset]),
-            runKey: $this->runKey($offset),
+        return $this->run(
+            $this->runKeyPrefix,
+            $this->ids[$this->idIndexes[$offset]],
+            $this->cycleIndexes[$offset],
+            $this->pieceIndexes[$offset],
+            $this->scheduledUnixMillis[$offset],
+            $this->startUnixMillis[$offset],
         );
     }
 

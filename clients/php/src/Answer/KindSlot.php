@@ -9,7 +9,7 @@ use DateInterval;
 /**
  * Where one kind of job stands, seen from a slot: `userSlotIndex` is where it runs for
  * users whose kind 0 runs at the slot, `timeSlotIndex` whose users it handles while the
- * slot runs; `offset` is what to shift its schedule by.
+ * slot runs; `offset` is the time from the run of kind 0 to its own, for the same user.
  */
 final class KindSlot
 {

@@ -131,16 +131,14 @@ final class MigratedIds implements \ArrayAccess, \Countable, \IteratorAggregate
         if (isset($this->refused[$offset])) {
             throw new \OutOfBoundsException("ids[$offset] was refused: see errors");
         }
-        [$id, $old, $new] = [$this->ids[$offset], $this->lastOldCycleIndexes[$offset], $this->firstNewCycleIndexes[$offset]];
+        $id = $this->ids[$offset];
+        [$oldCycle, $oldMillis] = [$this->lastOldCycleIndexes[$offset], $this->lastOldUnixMillis[$offset]];
+        [$newCycle, $newMillis] = [$this->firstNewCycleIndexes[$offset], $this->firstNewUnixMillis[$offset]];
 
         return new MigratedId(
             id: $id,
-            lastOldTime: self::instant($this->lastOldUnixMillis[$offset]),
-            lastOldCycleIndex: $old,
-            lastOldRunKey: $this->key($this->oldRunKeyPrefix, $old, 0, $id),
-            firstNewTime: self::instant($this->firstNewUnixMillis[$offset]),
-            firstNewCycleIndex: $new,
-            firstNewRunKey: $this->key($this->newRunKeyPrefix, $new, 0, $id),
+            lastOldRun: $this->run($this->oldRunKeyPrefix, $id, $oldCycle, 0, $oldMillis, $oldMillis),
+            firstNewRun: $this->run($this->newRunKeyPrefix, $id, $newCycle, 0, $newMillis, $newMillis),
         );
     }
 

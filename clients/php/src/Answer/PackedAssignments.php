@@ -22,7 +22,7 @@ final class PackedAssignments implements \Countable
      * @param list<IdError> $errors the refused IDs, by index, rising
      * @param int $tickNanos length of a tick, the unit of the offsets
      * @param string $runKeyPrefix the key of a row's next run is `runKeyPrefix/cycle index/0/ID`, with the
-     *     canonical text of the ID
+     *     canonical text of the ID; Run::idOf() makes a run ID of it
      *
      * @internal
      */

@@ -6,20 +6,41 @@ namespace Offbeat\Answer;
 
 use DateTimeImmutable;
 
-/** One run of an ID. The run key is equal for two attempts to enqueue it, and empty for a fraction. */
+/** One run of an ID, or of a piece of it: the same in all answers. */
 final class Run
 {
+    /** Whether it was missed, and so starts later than it is scheduled for. */
+    public readonly bool $late;
+
     /**
-     * @param DateTimeImmutable $startTime when it starts: what lateness is measured from
+     * @param string $runKey equal for two attempts to enqueue it, and empty for a fraction, which is no identity
+     * @param string $runId the same as 32 hexadecimal digits, which any queue takes as the ID of a job; empty
+     *     where the run key is
+     * @param ?DateTimeImmutable $regularTime when it would start but for an exclusion, or for a newcomer's
+     *     policy; null where that is the scheduled time, and in answers about batches, which do not say it
+     * @param DateTimeImmutable $scheduledTime when it should start: what lateness is measured from
+     * @param DateTimeImmutable $startTime when to start it
      * @param int $cycleIndex its cycle, which a deferred run keeps
-     * @param ?DateTimeImmutable $regularTime when it would start but for an exclusion, or for a
-     *     newcomer's policy; null where that is the same
+     * @param int $pieceIndex 0 but for weighted IDs
+     * @param string $kind the kind of job that was asked about
      */
     public function __construct(
+        public readonly int|float|string|\GMP $id,
+        public readonly string $runKey,
+        public readonly string $runId,
+        public readonly ?DateTimeImmutable $regularTime,
+        public readonly DateTimeImmutable $scheduledTime,
         public readonly DateTimeImmutable $startTime,
         public readonly int $cycleIndex,
-        public readonly string $runKey,
-        public readonly ?DateTimeImmutable $regularTime = null,
+        public readonly int $pieceIndex,
+        public readonly string $kind,
     ) {
+        $this->late = $startTime > $scheduledTime;
+    }
+
+    /** The run ID that goes with a run key: the first half of its SHA-256. */
+    public static function idOf(string $runKey): string
+    {
+        return $runKey === '' ? '' : substr(hash('sha256', $runKey), 0, 32);
     }
 }

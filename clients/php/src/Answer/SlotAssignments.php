@@ -133,6 +133,12 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
         );
     }
 
+    /** The run ID that goes with it; empty for a fraction. */
+    public function runId(int $index): string
+    {
+        return Run::idOf($this->runKey($index));
+    }
+
     public function offsetExists(mixed $offset): bool
     {
         return ($this->slotIndexes[$offset] ?? -1) >= 0;
@@ -141,16 +147,17 @@ final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggreg
     public function offsetGet(mixed $offset): Row
     {
         $this->check($offset);
+        $id = $this->ids[$this->idIndexes[$offset] ?? $offset];
+        $piece = $this->pieceIndexes[$offset] ?? 0;
+        $millis = $this->nextRunUnixMillis[$offset];
 
         return new Row(
-            id: $this->ids[$this->idIndexes[$offset] ?? $offset],
+            id: $id,
+            pieceIndex: $piece,
             slotIndex: $this->slotIndexes[$offset],
             slotOffset: $this->span($this->slotOffsetTicks[$offset]),
             cycleOffset: $this->span($this->cycleOffsetTicks[$offset]),
-            cycleIndex: $this->cycleIndexes[$offset],
-            nextRunTime: self::instant($this->nextRunUnixMillis[$offset]),
-            runKey: $this->runKey($offset),
-            pieceIndex: $this->pieceIndexes[$offset] ?? 0,
+            nextRun: $this->run($this->runKeyPrefix, $id, $this->cycleIndexes[$offset], $piece, $millis, $millis),
         );
     }
 

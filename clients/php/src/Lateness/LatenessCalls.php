@@ -40,7 +40,7 @@ trait LatenessCalls
         int|float|null $timeout = null,
     ): bool {
         $request = (new V1\RecordLatenessRequest())
-            ->setSchedule(Check::utf8('schedule', is_string($schedule) ? $schedule : $schedule->name))
+            ->setSchedule(Check::utf8('schedule', ScheduleVersion::nameOf($schedule)))
             ->setKind(Check::utf8('kind', $kind ?? ''))
             ->setLatenessMillis(self::millis(array_values($lateness)));
         $bytes = $this->sendOnce('LatenessService/RecordLateness', $request->serializeToString(), $timeout);

@@ -6,7 +6,6 @@ namespace Offbeat\Lateness;
 
 use DateTimeImmutable;
 use DateTimeInterface;
-use Offbeat\Answer\DueRun;
 use Offbeat\Answer\Row;
 use Offbeat\Answer\Run;
 use Offbeat\Client;
@@ -62,7 +61,7 @@ final class LatenessRecorder
         private readonly RegistryInterface|\Closure|null $metrics = null,
         private readonly ?Client $client = null,
     ) {
-        $this->schedule = is_string($schedule) ? $schedule : $schedule->name;
+        $this->schedule = ScheduleVersion::nameOf($schedule);
         $this->pid = getmypid();
     }
 
@@ -74,18 +73,17 @@ final class LatenessRecorder
     /**
      * Records the start of a run.
      *
-     * @param DateTimeInterface|Run|Row|DueRun $scheduled the run, or when it should have started, as the
-     *     job carries it: the startTime of a run that was assigned, the scheduledTime of one that is due
+     * @param DateTimeInterface|Run|Row $scheduled the run, or when it should have started, as the job carries
+     *     it: its scheduledTime
      * @param ?DateTimeInterface $startedTime when it did. Default: now
      *
      * @return float its lateness in seconds, never below 0
      */
-    public function record(DateTimeInterface|Run|Row|DueRun $scheduled, ?DateTimeInterface $startedTime = null): float
+    public function record(DateTimeInterface|Run|Row $scheduled, ?DateTimeInterface $startedTime = null): float
     {
         $scheduledTime = match (true) {
-            $scheduled instanceof Run => $scheduled->startTime,
-            $scheduled instanceof Row => $scheduled->nextRunTime,
-            $scheduled instanceof DueRun => $scheduled->scheduledTime,
+            $scheduled instanceof Run => $scheduled->scheduledTime,
+            $scheduled instanceof Row => $scheduled->nextRun->scheduledTime,
             default => $scheduled,
         };
         $seconds = self::between($scheduledTime, $startedTime ?? new DateTimeImmutable());

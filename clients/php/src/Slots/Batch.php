@@ -19,12 +19,14 @@ final class Batch
      * @param int $first the first ID, counted from the first of the call
      * @param non-empty-list<int|float|string|\GMP> $ids
      * @param array<string, list<int>> $along by the names of their fields
+     * @param list<?string> $timeZones one for each ID, or none
      */
     public function __construct(
         private readonly IdEncoder $encoder,
         public readonly int $first,
         public readonly array $ids,
         private readonly array $along,
+        private readonly array $timeZones = [],
     ) {
     }
 
@@ -36,7 +38,7 @@ final class Batch
     /** @param array<string, int> $fields the numbers of the fields, with that of the IDs */
     public function bytes(array $fields): string
     {
-        $bytes = Wire::field($fields['ids'], $this->encoder->column($this->ids));
+        $bytes = Wire::field($fields['ids'], $this->encoder->column($this->ids, $this->timeZones));
         foreach ($this->along as $name => $values) {
             $bytes .= Wire::field($fields[$name], pack('P*', ...$values));
         }
@@ -64,6 +66,7 @@ final class Batch
             $this->first + $offset,
             array_slice($this->ids, $offset, $length),
             array_map(static fn (array $values): array => array_slice($values, $offset, $length), $this->along),
+            array_slice($this->timeZones, $offset, $length),
         );
 
         return [$part(0, $middle), $part($middle, null)];
@@ -72,10 +75,16 @@ final class Batch
     /** The same refusal, whose field counts from the first ID of the call. */
     public function located(InvalidArgument $refused): InvalidArgument
     {
-        if ($this->first === 0 || preg_match('/^(\w+)\[(\d+)\]$/D', $refused->field, $found) !== 1) {
+        $place = self::place('\w+', $refused->field);
+        $zone = self::place('ids\.time_zones', $refused->field);
+        if ($zone !== null) { // one of the dictionary, of which the caller knows nothing
+            $name = IdEncoder::zoneNames($this->timeZones)[$zone] ?? '';
+            $field = 'time_zones[' . $this->first + (int) array_search($name, $this->timeZones, true) . ']';
+        } elseif ($place !== null && $this->first > 0) {
+            $field = strstr($refused->field, '[', true) . '[' . $place + $this->first . ']';
+        } else {
             return $refused;
         }
-        $field = $found[1] . '[' . $found[2] + $this->first . ']';
 
         return new InvalidArgument(
             "$field: $refused->value is refused: $refused->allowed",
@@ -86,5 +95,11 @@ final class Batch
             details: $refused->details,
             previous: $refused,
         );
+    }
+
+    /** Which place of a list a field is. */
+    private static function place(string $list, string $field): ?int
+    {
+        return preg_match("/^$list\[(\d+)\]$/D", $field, $found) === 1 ? (int) $found[1] : null;
     }
 }

@@ -6,6 +6,7 @@ namespace Offbeat\Slots;
 
 use DateTimeImmutable;
 use DateTimeInterface;
+use DateTimeZone;
 use Google\Protobuf\FieldMask;
 use Google\Protobuf\Internal\Message;
 use Offbeat\Answer\IdAudit;
@@ -42,21 +43,24 @@ trait BatchCalls
      *     then stand in the errors
      * @param ?iterable<int> $weights how large each ID is, in the unit of the schedule's weight quantum;
      *     the answer then has a row for each piece. Default: one piece each
+     * @param ?iterable<DateTimeZone|string|null> $timeZones where each ID lives, with a calendar: its cycles are then
+     *     those of the wall clock there. Null is the zone of the schedule. Default: there, all of them
      *
      * @throws BadIds if some IDs are refused; it carries the answers of the others
      * @throws OffbeatException
      */
     public function assignSlots(
-        Schedule|ScheduleVersion $schedule,
+        Schedule|ScheduleVersion|string $schedule,
         iterable $ids,
         ?DateTimeInterface $fromTime = null,
         ?string $kind = null,
         ?IdType $idType = null,
         bool $returnErrors = false,
         ?iterable $weights = null,
+        ?iterable $timeZones = null,
         int|float|null $timeout = null,
     ): SlotAssignments {
-        $batches = new Batches($ids, $idType, ['weights' => $weights]);
+        $batches = new Batches($ids, $idType, ['weights' => $weights], $timeZones);
         $parts = iterator_to_array($this->assigned($schedule, $batches, $fromTime, $kind, $timeout), false);
         if ($parts === []) { // nothing was asked: let the schedule be checked all the same
             $fingerprint = $this->describeSchedule($schedule, timeout: $timeout)->fingerprint;
@@ -78,17 +82,22 @@ trait BatchCalls
      * @param ?string $integers in their place: integers, as `pack('P*', ...$ids)` makes them
      * @param list<AssignmentColumn> $columns those that are wanted: fewer are sooner there. Default: all
      * @param bool $returnErrors as in assignSlots()
+     * @param array<DateTimeZone|string> $timeZones the zones that IDs live in, each once
+     * @param ?string $timeZoneIndexes which of them each ID lives in, as `pack('V*', ...$indexes)` makes them; -1
+     *     for the zone of the schedule
      *
      * @throws OffbeatException
      */
     public function assignPacked(
-        Schedule|ScheduleVersion $schedule,
+        Schedule|ScheduleVersion|string $schedule,
         ?string $uuids = null,
         ?string $integers = null,
         ?DateTimeInterface $fromTime = null,
         ?string $kind = null,
         array $columns = [],
         bool $returnErrors = false,
+        array $timeZones = [],
+        ?string $timeZoneIndexes = null,
         int|float|null $timeout = null,
     ): PackedAssignments {
         if (($uuids === null) === ($integers === null)) {
@@ -100,6 +109,12 @@ trait BatchCalls
         if (strlen($bytes) % $size !== 0) {
             throw InvalidArgument::refused($name, strlen($bytes) . ' bytes', "must be $size bytes for each ID");
         }
+        $idCount = intdiv(strlen($bytes), $size);
+        if ($timeZoneIndexes !== null && strlen($timeZoneIndexes) !== IdEncoder::INDEX_BYTES * $idCount) {
+            $shown = strlen($timeZoneIndexes) . ' bytes';
+            throw InvalidArgument::refused('time_zone_indexes', $shown, 'must be 4 bytes for each ID', 'ERROR_REASON_CONTRADICTORY');
+        }
+        $zoneNames = Check::timeZones($timeZones);
         if ($bytes === '') { // nothing is asked: let the schedule be checked all the same
             $fingerprint = $this->describeSchedule($schedule, timeout: $timeout)->fingerprint;
 
@@ -116,11 +131,13 @@ trait BatchCalls
         for ($start = 0; $start < strlen($bytes); $start += $step) {
             $part = strlen($bytes) <= $step ? $bytes : substr($bytes, $start, $step);
             $head = Wire::head($number, strlen($part));
-            // In one go: a copy of a batch takes as long as some thousand decisions.
-            $question = $opening . Wire::head(2, strlen($head) + strlen($part)) . $head . $part;
-            $answer = $this->send('SlotService/AssignSlots', $question, $timeout);
             $first = intdiv($start, $size);
             $count = intdiv(strlen($part), $size);
+            $indexes = substr($timeZoneIndexes ?? '', IdEncoder::INDEX_BYTES * $first, IdEncoder::INDEX_BYTES * $count);
+            $zones = $zoneNames === [] && $indexes === '' ? '' : IdEncoder::zones($zoneNames, $indexes);
+            // In one go: a copy of a batch takes as long as some thousand decisions.
+            $question = $opening . Wire::head(2, strlen($head) + strlen($part) + strlen($zones)) . $head . $part . $zones;
+            $answer = $this->send('SlotService/AssignSlots', $question, $timeout);
             $parts[] = $this->read(static fn (): PackedAssignments => Columns::packed($answer, $count, $first, $columns));
         }
         $assignments = PackedAssignments::joined($parts);
@@ -137,21 +154,23 @@ trait BatchCalls
      *
      * @param iterable<int|float|string|\Stringable|\GMP> $ids
      * @param ?iterable<int> $weights as in assignSlots()
+     * @param ?iterable<DateTimeZone|string|null> $timeZones as in assignSlots()
      *
      * @return \Generator<int, SlotAssignments>
      *
      * @throws OffbeatException
      */
     public function streamSlotAssignments(
-        Schedule|ScheduleVersion $schedule,
+        Schedule|ScheduleVersion|string $schedule,
         iterable $ids,
         ?DateTimeInterface $fromTime = null,
         ?string $kind = null,
         ?IdType $idType = null,
         ?iterable $weights = null,
+        ?iterable $timeZones = null,
         int|float|null $timeout = null,
     ): \Generator {
-        $batches = new Batches($ids, $idType, ['weights' => $weights], size: 8_192);
+        $batches = new Batches($ids, $idType, ['weights' => $weights], $timeZones, size: 8_192);
 
         return $this->assigned($schedule, $batches, $fromTime, $kind, $timeout);
     }
@@ -167,14 +186,14 @@ trait BatchCalls
      * @throws OffbeatException
      */
     public function auditIds(
-        Schedule|ScheduleVersion $schedule,
+        Schedule|ScheduleVersion|string $schedule,
         iterable $ids,
         ?IdType $idType = null,
         ?iterable $weights = null,
         ?DateTimeInterface $fromTime = null,
         int|float|null $timeout = null,
     ): IdAudit {
-        $request = (new V1\AuditIdsRequest())->setSchedule($schedule->toMessage());
+        $request = (new V1\AuditIdsRequest())->setSchedule(Encoded::message($schedule));
         if ($fromTime !== null) {
             $request->setFromTime(Times::toTimestamp($fromTime));
         }
@@ -193,7 +212,7 @@ trait BatchCalls
 
     /** @return \Generator<int, SlotAssignments> */
     private function assigned(
-        Schedule|ScheduleVersion $schedule,
+        Schedule|ScheduleVersion|string $schedule,
         Batches $batches,
         ?DateTimeInterface $fromTime,
         ?string $kind,

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat\Slots;
 
+use Offbeat\Check;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\IdEncoder;
 use Offbeat\IdType;
@@ -19,6 +20,7 @@ use Offbeat\IdType;
 final class Batches implements \IteratorAggregate
 {
     private const NUMBER_BYTES = 8;
+    private const TIME_ZONES = 'time_zones';
 
     /** @var array<string, \Generator<int, mixed>> */
     private readonly array $along;
@@ -27,11 +29,13 @@ final class Batches implements \IteratorAggregate
      * @param iterable<mixed> $ids
      * @param array<string, ?iterable<mixed>> $along one for each ID, by the names of their fields; those
      *     that are null are left out
+     * @param ?iterable<mixed> $timeZones where each ID lives
      */
     public function __construct(
         private readonly iterable $ids,
         private readonly ?IdType $idType,
         array $along = [],
+        ?iterable $timeZones = null,
         private readonly int $size = IdEncoder::BATCH_IDS,
     ) {
         $values = static function (iterable $values): \Generator {
@@ -39,6 +43,7 @@ final class Batches implements \IteratorAggregate
                 yield $value;
             }
         };
+        $along[self::TIME_ZONES] = $timeZones;
         $this->along = array_map($values, array_filter($along, static fn (?iterable $given): bool => $given !== null));
     }
 
@@ -52,7 +57,9 @@ final class Batches implements \IteratorAggregate
             foreach ($this->along as $field => $values) {
                 $along[$field] = self::next($field, $values, $first, count($ids));
             }
-            yield new Batch($encoder, $first, $encoder->take($ids), $along);
+            $timeZones = $along[self::TIME_ZONES] ?? [];
+            unset($along[self::TIME_ZONES]);
+            yield new Batch($encoder, $first, $encoder->take($ids), $along, $timeZones);
             $first += count($ids);
         }
         foreach ($this->along as $field => $values) {
@@ -92,7 +99,7 @@ final class Batches implements \IteratorAggregate
     /**
      * @param \Generator<int, mixed> $values
      *
-     * @return list<int>
+     * @return list<int|string|null>
      */
     private static function next(string $field, \Generator $values, int $first, int $count): array
     {
@@ -101,18 +108,29 @@ final class Batches implements \IteratorAggregate
             if (!$values->valid()) {
                 throw self::uneven($field, (string) $place);
             }
-            $value = $values->current();
-            if ($value instanceof \DateTimeInterface) {
-                // No run starts within a millisecond, so that none is lost by going up.
-                $value = $value->getTimestamp() * 1_000 + (int) ceil($value->format('u') / 1_000);
-            }
-            $next[] = is_int($value)
-                ? $value
-                : throw InvalidArgument::refused("{$field}[$place]", $value, 'must be an integer');
+            $next[] = $field === self::TIME_ZONES
+                ? self::timeZone("{$field}[$place]", $values->current())
+                : self::number("{$field}[$place]", $values->current());
             $values->next();
         }
 
         return $next;
+    }
+
+    private static function number(string $field, mixed $value): int
+    {
+        if ($value instanceof \DateTimeInterface) {
+            // No run starts within a millisecond, so that none is lost by going up.
+            $value = $value->getTimestamp() * 1_000 + (int) ceil($value->format('u') / 1_000);
+        }
+
+        return is_int($value) ? $value : throw InvalidArgument::refused($field, $value, 'must be an integer');
+    }
+
+    /** Null stands for the zone of the schedule. */
+    private static function timeZone(string $field, mixed $value): ?string
+    {
+        return $value === null ? null : Check::timeZone($field, $value);
     }
 
     private static function uneven(string $field, string $count): InvalidArgument

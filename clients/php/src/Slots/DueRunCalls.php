@@ -7,10 +7,11 @@ namespace Offbeat\Slots;
 use DateInterval;
 use DateTimeImmutable;
 use DateTimeInterface;
-use Google\Protobuf\Internal\Message;
+use DateTimeZone;
 use Offbeat\Answer\DueRuns;
 use Offbeat\Check;
 use Offbeat\Columns;
+use Offbeat\Encoded;
 use Offbeat\Exception\BadIds;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\IdType;
@@ -43,17 +44,24 @@ trait DueRunCalls
      *     not missed yet: at least the time between two calls. Default: 60 s
      * @param DateInterval|int|float|null $catchUpHorizon missed runs older than this are dropped.
      *     Default: one period
-     * @param DateInterval|int|float|null $smearSpan missed runs start smeared over this. Default: at once
-     * @param DateInterval|int|float|null $maxClockSkew how far a watermark may lie ahead of now; nothing is
-     *     due then. Default: 60 s
+     * @param DateInterval|int|float|null $smearSpan missed runs start smeared over this. Default: at once. Refused
+     *     where the schedule declares kinds, whose catchUpSpan decides
+     * @param DateInterval|int|float|null $maxClockSkew how far a watermark may lie ahead of now and lookAhead;
+     *     nothing is due then. Default: 60 s
+     * @param ?string $kind as in assignSlot()
      * @param ?iterable<int> $weights as in assignSlots()
      * @param bool $returnErrors as in assignSlots()
+     * @param DateInterval|int|float|null $lookAhead how far ahead of now runs are listed, to be enqueued with their
+     *     start times; whether a run is late is judged by now all the same. Default: 0
+     * @param DateInterval|int|float|null $minGap MissedRunPolicy::RunOnce only in meaning: a late run that would
+     *     start after the next run of its ID, or less than this before it, is superseded by that. Default: 0
+     * @param ?iterable<DateTimeZone|string|null> $timeZones as in assignSlots()
      *
      * @throws BadIds if some IDs are refused; it carries the runs of the others
      * @throws OffbeatException
      */
     public function listDueRuns(
-        Schedule|ScheduleVersion $schedule,
+        Schedule|ScheduleVersion|string $schedule,
         iterable $ids,
         ?DateTimeInterface $watermark = null,
         ?iterable $watermarks = null,
@@ -67,11 +75,14 @@ trait DueRunCalls
         ?IdType $idType = null,
         ?iterable $weights = null,
         bool $returnErrors = false,
+        DateInterval|int|float|null $lookAhead = null,
+        DateInterval|int|float|null $minGap = null,
+        ?iterable $timeZones = null,
         int|float|null $timeout = null,
     ): DueRuns {
         $now = DateTimeImmutable::createFromInterface($nowTime ?? new DateTimeImmutable());
         $request = (new V1\ListDueRunsRequest())
-            ->setSchedule($schedule->toMessage())
+            ->setSchedule(Encoded::message($schedule))
             ->setKind(Check::utf8('kind', $kind ?? ''))
             ->setNowTime(Times::toTimestamp($now))
             ->setMissedRunPolicy($missedRunPolicy?->toMessage() ?? V1\MissedRunPolicy::MISSED_RUN_POLICY_UNSPECIFIED);
@@ -90,15 +101,24 @@ trait DueRunCalls
         if ($maxClockSkew !== null) {
             $request->setMaxClockSkew(Times::toDuration('max_clock_skew', $maxClockSkew));
         }
-        $batches = new Batches($ids, $idType, ['weights' => $weights, 'watermark_unix_millis' => $watermarks]);
-        $fields = ['ids' => 2, 'weights' => 3, 'watermark_unix_millis' => 6]; // of the request
-        $answers = $this->answers('ListDueRuns', $request, $fields, $batches, Columns::dueRuns(...), $timeout);
-        $parts = iterator_to_array($answers, false);
+        if ($lookAhead !== null) {
+            $request->setLookAhead(Times::toDuration('look_ahead', $lookAhead));
+        }
+        if ($minGap !== null) {
+            $request->setMinGap(Times::toDuration('min_gap', $minGap));
+        }
+        $batches = new Batches($ids, $idType, ['weights' => $weights, 'watermark_unix_millis' => $watermarks], $timeZones);
+        $parts = [];
+        foreach ($batches->answered(fn (Batch $batch): string => $this->pages($request, $batch, $timeout)) as [$batch, $bytes]) {
+            $parts[] = $this->read(
+                static fn (): DueRuns => Columns::dueRuns($bytes, $batch->ids, $batch->first, $batch->idsAreUuids()),
+            );
+        }
         if ($parts === []) {
             $fingerprint = $this->describeSchedule($schedule, timeout: $timeout)->fingerprint;
-            $next = max($now, $watermark ?? $now);
+            $next = Times::shifted('look_ahead', $now, $lookAhead ?? 0);
 
-            return DueRuns::none($fingerprint, Times::fromTimestamp(Times::toTimestamp($next)));
+            return DueRuns::none($fingerprint, Times::fromTimestamp(Times::toTimestamp(max($next, $watermark ?? $next))));
         }
         $runs = DueRuns::joined($parts);
         if ($runs->errors !== [] && !$returnErrors) {
@@ -108,12 +128,23 @@ trait DueRunCalls
         return $runs;
     }
 
-    abstract private function answers(
-        string $method,
-        Message $request,
-        array $fields,
-        Batches $batches,
-        \Closure $reader,
-        int|float|null $timeout,
-    ): \Generator;
+    /** All pages about a batch, end to end. */
+    private function pages(V1\ListDueRunsRequest $request, Batch $batch, int|float|null $timeout): string
+    {
+        $ids = $batch->bytes(['ids' => 2, 'weights' => 3, 'watermark_unix_millis' => 6]); // of the request
+        $pages = '';
+        $token = '';
+        do {
+            $question = $request->setPageToken($token)->serializeToString() . $ids;
+            $page = $this->send('SlotService/ListDueRuns', $question, $timeout);
+            $pages .= $page;
+            $token = $this->read(static fn (): string => Columns::nextPageToken($page));
+        } while ($token !== '');
+
+        return $pages;
+    }
+
+    abstract private function send(string $method, string $bytes, int|float|null $timeout): string;
+
+    abstract private function read(\Closure $reader): mixed;
 }

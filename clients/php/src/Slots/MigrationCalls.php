@@ -10,6 +10,7 @@ use Google\Protobuf\Internal\Message;
 use Offbeat\Answer\Migration;
 use Offbeat\Check;
 use Offbeat\Columns;
+use Offbeat\Encoded;
 use Offbeat\Exception\BadIds;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\IdType;
@@ -41,8 +42,8 @@ trait MigrationCalls
      * @throws OffbeatException
      */
     public function planMigration(
-        Schedule|ScheduleVersion $oldSchedule,
-        Schedule|ScheduleVersion $newSchedule,
+        Schedule|ScheduleVersion|string $oldSchedule,
+        Schedule|ScheduleVersion|string $newSchedule,
         ?DateTimeInterface $cutoverTime = null,
         DateInterval|int|float|null $minGap = null,
         iterable $ids = [],
@@ -53,8 +54,8 @@ trait MigrationCalls
         int|float|null $timeout = null,
     ): Migration {
         $request = (new V1\PlanMigrationRequest())
-            ->setOldSchedule($oldSchedule->toMessage('old_schedule'))
-            ->setNewSchedule($newSchedule->toMessage('new_schedule'))
+            ->setOldSchedule(Encoded::message($oldSchedule, 'old_schedule'))
+            ->setNewSchedule(Encoded::message($newSchedule, 'new_schedule'))
             ->setKind(Check::utf8('kind', $kind ?? ''));
         if ($cutoverTime !== null) {
             $request->setCutoverTime(Times::toTimestamp($cutoverTime));

@@ -19,6 +19,8 @@ final class SqlColumn
      * @param ?SqlParameterStyle $parameterStyle how predicates hold their bounds. Default: Literal
      * @param ?int $firstParameterNumber Dollar and Named only: the number of the first placeholder,
      *     for queries with parameters of their own. Default: 1
+     * @param string $timeZoneName windowPredicate() of calendars only: the column that holds the IANA name of the
+     *     zone that a row lives in; with its timeZones. Default: all rows live in that of the schedule
      */
     public function __construct(
         public readonly SqlDialect $dialect,
@@ -29,6 +31,7 @@ final class SqlColumn
         public readonly string $tableAlias = '',
         public readonly ?SqlParameterStyle $parameterStyle = null,
         public readonly ?int $firstParameterNumber = null,
+        public readonly string $timeZoneName = '',
     ) {
     }
 
@@ -41,7 +44,8 @@ final class SqlColumn
             ->setTable(Check::utf8('sql_column.table', $this->table))
             ->setName(Check::utf8('sql_column.name', $this->name))
             ->setType($this->type->toMessage())
-            ->setTableAlias(Check::utf8('sql_column.table_alias', $this->tableAlias));
+            ->setTableAlias(Check::utf8('sql_column.table_alias', $this->tableAlias))
+            ->setTimeZoneName(Check::utf8('sql_column.time_zone_name', $this->timeZoneName));
         if ($this->parameterStyle !== null) {
             $message->setParameterStyle($this->parameterStyle->toMessage());
         }

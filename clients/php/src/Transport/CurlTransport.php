@@ -88,6 +88,7 @@ final class CurlTransport implements Transport
     private function exchange(CurlHandle $handle, string $method, string $bytes, float $timeout, string $expectation): array
     {
         $head = $body = '';
+        $maxBytes = $this->maxAnswerBytes;
         $authorization = $this->endpoint->authorization();
         $scheme = $this->endpoint->tls === null ? 'http' : 'https';
         $millis = (int) ceil(min($timeout, self::MAX_TIMEOUT_SECONDS) * 1_000);
@@ -109,10 +110,11 @@ final class CurlTransport implements Transport
 
                 return strlen($line);
             },
-            CURLOPT_WRITEFUNCTION => function (CurlHandle $handle, string $part) use (&$body): int {
+            // Without $this, or the handle would keep its connection until PHP looks for cycles.
+            CURLOPT_WRITEFUNCTION => static function (CurlHandle $handle, string $part) use (&$body, $maxBytes): int {
                 $body .= $part;
 
-                return strlen($body) <= $this->maxAnswerBytes ? strlen($part) : -1;
+                return strlen($body) <= $maxBytes ? strlen($part) : -1;
             },
         ]);
         curl_exec($handle);

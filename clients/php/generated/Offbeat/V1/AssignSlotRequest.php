@@ -43,8 +43,9 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
      */
     protected $next_run_count = null;
     /**
-     * Name of the kind of job, part of the run keys; it changes neither slot nor
-     * time. 1 to 64 characters of A-Z a-z 0-9 . _ - . Default: "default".
+     * The kind of job, part of the run keys. Where the schedule declares kinds, one of
+     * them, which decides slot and time; must be set. Where it declares none, a label that
+     * moves nothing: 1 to 64 characters of A-Z a-z 0-9 . _ - . Default: "default".
      *
      * Generated from protobuf field <code>string kind = 5;</code>
      */
@@ -64,6 +65,12 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>.offbeat.v1.Newcomer newcomer = 7;</code>
      */
     protected $newcomer = null;
+    /**
+     * The time zone that the ID lives in, as in IdColumn. Default: that of the schedule.
+     *
+     * Generated from protobuf field <code>string time_zone = 8;</code>
+     */
+    protected $time_zone = '';
 
     /**
      * Constructor.
@@ -82,8 +89,9 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
      *     @type int $next_run_count
      *           How many next runs to name: 0 to 1,000. Default: 1.
      *     @type string $kind
-     *           Name of the kind of job, part of the run keys; it changes neither slot nor
-     *           time. 1 to 64 characters of A-Z a-z 0-9 . _ - . Default: "default".
+     *           The kind of job, part of the run keys. Where the schedule declares kinds, one of
+     *           them, which decides slot and time; must be set. Where it declares none, a label that
+     *           moves nothing: 1 to 64 characters of A-Z a-z 0-9 . _ - . Default: "default".
      *     @type int|string $weight
      *           How large the ID is, in the unit of the schedule's weight_quantum q, without
      *           which it is refused: 0 to 2^53. An ID of weight w is cut into
@@ -91,6 +99,8 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
      *           each were an ID. More weight adds pieces and moves none. Default: one piece.
      *     @type \Offbeat\V1\Newcomer $newcomer
      *           That the ID is new, to be told its first run. Default: not told.
+     *     @type string $time_zone
+     *           The time zone that the ID lives in, as in IdColumn. Default: that of the schedule.
      * }
      */
     public function __construct($data = NULL) {
@@ -247,8 +257,9 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Name of the kind of job, part of the run keys; it changes neither slot nor
-     * time. 1 to 64 characters of A-Z a-z 0-9 . _ - . Default: "default".
+     * The kind of job, part of the run keys. Where the schedule declares kinds, one of
+     * them, which decides slot and time; must be set. Where it declares none, a label that
+     * moves nothing: 1 to 64 characters of A-Z a-z 0-9 . _ - . Default: "default".
      *
      * Generated from protobuf field <code>string kind = 5;</code>
      * @return string
@@ -259,8 +270,9 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Name of the kind of job, part of the run keys; it changes neither slot nor
-     * time. 1 to 64 characters of A-Z a-z 0-9 . _ - . Default: "default".
+     * The kind of job, part of the run keys. Where the schedule declares kinds, one of
+     * them, which decides slot and time; must be set. Where it declares none, a label that
+     * moves nothing: 1 to 64 characters of A-Z a-z 0-9 . _ - . Default: "default".
      *
      * Generated from protobuf field <code>string kind = 5;</code>
      * @param string $var
@@ -348,6 +360,32 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkMessage($var, \Offbeat\V1\Newcomer::class);
         $this->newcomer = $var;
+
+        return $this;
+    }
+
+    /**
+     * The time zone that the ID lives in, as in IdColumn. Default: that of the schedule.
+     *
+     * Generated from protobuf field <code>string time_zone = 8;</code>
+     * @return string
+     */
+    public function getTimeZone()
+    {
+        return $this->time_zone;
+    }
+
+    /**
+     * The time zone that the ID lives in, as in IdColumn. Default: that of the schedule.
+     *
+     * Generated from protobuf field <code>string time_zone = 8;</code>
+     * @param string $var
+     * @return $this
+     */
+    public function setTimeZone($var)
+    {
+        GPBUtil::checkString($var, True);
+        $this->time_zone = $var;
 
         return $this;
     }

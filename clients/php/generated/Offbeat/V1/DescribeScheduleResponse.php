@@ -98,6 +98,18 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>double deferred_share = 13;</code>
      */
     protected $deferred_share = 0.0;
+    /**
+     * The kinds that the schedule declares, in order.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.DescribedKind kinds = 14;</code>
+     */
+    private $kinds;
+    /**
+     * Length of a cycle by the wall clock; of months the longest.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration period = 15;</code>
+     */
+    protected $period = null;
 
     /**
      * Constructor.
@@ -135,6 +147,10 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
      *           Which share of the runs of that cycle exclusions skip: 0 to 1.
      *     @type float $deferred_share
      *           Which share of the runs of that cycle exclusions defer: 0 to 1.
+     *     @type array<\Offbeat\V1\DescribedKind>|\Google\Protobuf\Internal\RepeatedField $kinds
+     *           The kinds that the schedule declares, in order.
+     *     @type \Google\Protobuf\Duration $period
+     *           Length of a cycle by the wall clock; of months the longest.
      * }
      */
     public function __construct($data = NULL) {
@@ -584,6 +600,68 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkDouble($var);
         $this->deferred_share = $var;
+
+        return $this;
+    }
+
+    /**
+     * The kinds that the schedule declares, in order.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.DescribedKind kinds = 14;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getKinds()
+    {
+        return $this->kinds;
+    }
+
+    /**
+     * The kinds that the schedule declares, in order.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.DescribedKind kinds = 14;</code>
+     * @param array<\Offbeat\V1\DescribedKind>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setKinds($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\DescribedKind::class);
+        $this->kinds = $arr;
+
+        return $this;
+    }
+
+    /**
+     * Length of a cycle by the wall clock; of months the longest.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration period = 15;</code>
+     * @return \Google\Protobuf\Duration|null
+     */
+    public function getPeriod()
+    {
+        return $this->period;
+    }
+
+    public function hasPeriod()
+    {
+        return isset($this->period);
+    }
+
+    public function clearPeriod()
+    {
+        unset($this->period);
+    }
+
+    /**
+     * Length of a cycle by the wall clock; of months the longest.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration period = 15;</code>
+     * @param \Google\Protobuf\Duration $var
+     * @return $this
+     */
+    public function setPeriod($var)
+    {
+        GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
+        $this->period = $var;
 
         return $this;
     }

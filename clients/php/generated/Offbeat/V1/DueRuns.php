@@ -9,8 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Runs as columns of equal length, at most 65,536 rows (the refusal says what fits: ask
- * for fewer IDs at once, or shorten catch_up_horizon), in the order of the IDs,
+ * Runs as columns of equal length, at most page_size rows, in the order of the IDs,
  * the pieces of an ID and its cycles. With exclusions, cycles are looked through one by
  * one from the watermark on: at most 16,777,216, with the times that are excluded in
  * them, of all IDs together.
@@ -59,7 +58,8 @@ class DueRuns extends \Google\Protobuf\Internal\Message
      */
     protected $run_key_prefix = '';
     /**
-     * The refused IDs, by index, rising; they have no rows.
+     * The refused IDs, by index, rising; they have no rows. The same on each
+     * page.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 7;</code>
      */
@@ -86,7 +86,8 @@ class DueRuns extends \Google\Protobuf\Internal\Message
      *     @type string $run_key_prefix
      *           As in SlotAssignments: run_key_prefix/cycle_index/piece/ID.
      *     @type array<\Offbeat\V1\IdError>|\Google\Protobuf\Internal\RepeatedField $errors
-     *           The refused IDs, by index, rising; they have no rows.
+     *           The refused IDs, by index, rising; they have no rows. The same on each
+     *           page.
      * }
      */
     public function __construct($data = NULL) {
@@ -255,7 +256,8 @@ class DueRuns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The refused IDs, by index, rising; they have no rows.
+     * The refused IDs, by index, rising; they have no rows. The same on each
+     * page.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 7;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -266,7 +268,8 @@ class DueRuns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The refused IDs, by index, rising; they have no rows.
+     * The refused IDs, by index, rising; they have no rows. The same on each
+     * page.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 7;</code>
      * @param array<\Offbeat\V1\IdError>|\Google\Protobuf\Internal\RepeatedField $var

@@ -17,9 +17,9 @@ use Google\Protobuf\Internal\GPBUtil;
 class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The schedule that all kinds share; one with a period and without active
-     * windows, exclusions and weights, since there a slot is a fixed span of time.
-     * Must be set.
+     * The schedule that all kinds share; without weights and EXCLUSION_POLICY_DEFER, which
+     * would let kinds meet. Of a calendar, gaps and run budgets are those of the worst change
+     * of its clocks from 2020 to 2037. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.Schedule schedule = 1;</code>
      */
@@ -65,17 +65,6 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
      */
     private $conflicts;
     /**
-     * The schedules that the kinds have today, one for each kind in order, to be
-     * compared: refused with ERROR_REASON_CONTRADICTORY unless all have the period,
-     * resolution, slot count, placement (with bucket count and profile) and salt of
-     * `schedule`, and its anchor time but for whole slots, since otherwise a slot of
-     * one kind is no slot of another. They are not answered about.
-     * Default: not compared.
-     *
-     * Generated from protobuf field <code>repeated .offbeat.v1.Schedule kind_schedules = 7;</code>
-     */
-    private $kind_schedules;
-    /**
      * How long a due job may wait for whoever enqueues it, 0 to one period; the run
      * budgets are shorter by it. Default: 0.
      *
@@ -97,9 +86,9 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\Schedule $schedule
-     *           The schedule that all kinds share; one with a period and without active
-     *           windows, exclusions and weights, since there a slot is a fixed span of time.
-     *           Must be set.
+     *           The schedule that all kinds share; without weights and EXCLUSION_POLICY_DEFER, which
+     *           would let kinds meet. Of a calendar, gaps and run budgets are those of the worst change
+     *           of its clocks from 2020 to 2037. Must be set.
      *     @type int $slot_index
      *           The slot to look from: 0 to slot count − 1. Default: 0.
      *     @type int $kind_count
@@ -120,13 +109,6 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
      *           can be; of several ways it is the first in the order of the kinds' slots, with
      *           kind 0 at 0. Kinds in no pair stand at kind 0's slot. Default: no two kinds may
      *           meet.
-     *     @type array<\Offbeat\V1\Schedule>|\Google\Protobuf\Internal\RepeatedField $kind_schedules
-     *           The schedules that the kinds have today, one for each kind in order, to be
-     *           compared: refused with ERROR_REASON_CONTRADICTORY unless all have the period,
-     *           resolution, slot count, placement (with bucket count and profile) and salt of
-     *           `schedule`, and its anchor time but for whole slots, since otherwise a slot of
-     *           one kind is no slot of another. They are not answered about.
-     *           Default: not compared.
      *     @type \Google\Protobuf\Duration $polling_delay
      *           How long a due job may wait for whoever enqueues it, 0 to one period; the run
      *           budgets are shorter by it. Default: 0.
@@ -141,9 +123,9 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The schedule that all kinds share; one with a period and without active
-     * windows, exclusions and weights, since there a slot is a fixed span of time.
-     * Must be set.
+     * The schedule that all kinds share; without weights and EXCLUSION_POLICY_DEFER, which
+     * would let kinds meet. Of a calendar, gaps and run budgets are those of the worst change
+     * of its clocks from 2020 to 2037. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.Schedule schedule = 1;</code>
      * @return \Offbeat\V1\Schedule|null
@@ -164,9 +146,9 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The schedule that all kinds share; one with a period and without active
-     * windows, exclusions and weights, since there a slot is a fixed span of time.
-     * Must be set.
+     * The schedule that all kinds share; without weights and EXCLUSION_POLICY_DEFER, which
+     * would let kinds meet. Of a calendar, gaps and run budgets are those of the worst change
+     * of its clocks from 2020 to 2037. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.Schedule schedule = 1;</code>
      * @param \Offbeat\V1\Schedule $var
@@ -336,42 +318,6 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\KindConflict::class);
         $this->conflicts = $arr;
-
-        return $this;
-    }
-
-    /**
-     * The schedules that the kinds have today, one for each kind in order, to be
-     * compared: refused with ERROR_REASON_CONTRADICTORY unless all have the period,
-     * resolution, slot count, placement (with bucket count and profile) and salt of
-     * `schedule`, and its anchor time but for whole slots, since otherwise a slot of
-     * one kind is no slot of another. They are not answered about.
-     * Default: not compared.
-     *
-     * Generated from protobuf field <code>repeated .offbeat.v1.Schedule kind_schedules = 7;</code>
-     * @return \Google\Protobuf\Internal\RepeatedField
-     */
-    public function getKindSchedules()
-    {
-        return $this->kind_schedules;
-    }
-
-    /**
-     * The schedules that the kinds have today, one for each kind in order, to be
-     * compared: refused with ERROR_REASON_CONTRADICTORY unless all have the period,
-     * resolution, slot count, placement (with bucket count and profile) and salt of
-     * `schedule`, and its anchor time but for whole slots, since otherwise a slot of
-     * one kind is no slot of another. They are not answered about.
-     * Default: not compared.
-     *
-     * Generated from protobuf field <code>repeated .offbeat.v1.Schedule kind_schedules = 7;</code>
-     * @param array<\Offbeat\V1\Schedule>|\Google\Protobuf\Internal\RepeatedField $var
-     * @return $this
-     */
-    public function setKindSchedules($var)
-    {
-        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\Schedule::class);
-        $this->kind_schedules = $arr;
 
         return $this;
     }

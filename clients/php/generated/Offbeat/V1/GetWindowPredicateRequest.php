@@ -43,6 +43,20 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>.offbeat.v1.SqlColumn sql_column = 4;</code>
      */
     protected $sql_column = null;
+    /**
+     * Whose runs, where the schedule declares kinds: one of them.
+     *
+     * Generated from protobuf field <code>string kind = 5;</code>
+     */
+    protected $kind = '';
+    /**
+     * The time zones that rows live in, by their IANA names, each once: at most 64, with
+     * sql_column.time_zone_name and a calendar. A row of another zone, or of none, is never
+     * selected. Default: none.
+     *
+     * Generated from protobuf field <code>repeated string time_zones = 6;</code>
+     */
+    private $time_zones;
 
     /**
      * Constructor.
@@ -61,6 +75,12 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
      *           set.
      *     @type \Offbeat\V1\SqlColumn $sql_column
      *           The column of IDs. Must be set.
+     *     @type string $kind
+     *           Whose runs, where the schedule declares kinds: one of them.
+     *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $time_zones
+     *           The time zones that rows live in, by their IANA names, each once: at most 64, with
+     *           sql_column.time_zone_name and a calendar. A row of another zone, or of none, is never
+     *           selected. Default: none.
      * }
      */
     public function __construct($data = NULL) {
@@ -214,6 +234,62 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkMessage($var, \Offbeat\V1\SqlColumn::class);
         $this->sql_column = $var;
+
+        return $this;
+    }
+
+    /**
+     * Whose runs, where the schedule declares kinds: one of them.
+     *
+     * Generated from protobuf field <code>string kind = 5;</code>
+     * @return string
+     */
+    public function getKind()
+    {
+        return $this->kind;
+    }
+
+    /**
+     * Whose runs, where the schedule declares kinds: one of them.
+     *
+     * Generated from protobuf field <code>string kind = 5;</code>
+     * @param string $var
+     * @return $this
+     */
+    public function setKind($var)
+    {
+        GPBUtil::checkString($var, True);
+        $this->kind = $var;
+
+        return $this;
+    }
+
+    /**
+     * The time zones that rows live in, by their IANA names, each once: at most 64, with
+     * sql_column.time_zone_name and a calendar. A row of another zone, or of none, is never
+     * selected. Default: none.
+     *
+     * Generated from protobuf field <code>repeated string time_zones = 6;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getTimeZones()
+    {
+        return $this->time_zones;
+    }
+
+    /**
+     * The time zones that rows live in, by their IANA names, each once: at most 64, with
+     * sql_column.time_zone_name and a calendar. A row of another zone, or of none, is never
+     * selected. Default: none.
+     *
+     * Generated from protobuf field <code>repeated string time_zones = 6;</code>
+     * @param array<string>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setTimeZones($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::STRING);
+        $this->time_zones = $arr;
 
         return $this;
     }

@@ -53,6 +53,22 @@ class IdColumn extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>repeated double fractions = 6;</code>
      */
     private $fractions;
+    /**
+     * The time zones that IDs live in, by their IANA names, each once: at most 600. With
+     * calendars only, and not in PlanMigration and AuditIds: an ID's cycles then are those of the wall clock of its own zone, 07:00 at
+     * home for everybody. Default: all IDs have the zone of the schedule.
+     *
+     * Generated from protobuf field <code>repeated string time_zones = 7;</code>
+     */
+    private $time_zones;
+    /**
+     * Which of time_zones each ID lives in, from 0; −1 for that of the schedule. One for
+     * each ID, or none. A run key does not name the zone: an ID that moves to another one keeps
+     * the key of the day, and its run there is the same run.
+     *
+     * Generated from protobuf field <code>repeated sfixed32 time_zone_indexes = 8;</code>
+     */
+    private $time_zone_indexes;
 
     /**
      * Constructor.
@@ -72,6 +88,14 @@ class IdColumn extends \Google\Protobuf\Internal\Message
      *           Texts.
      *     @type array<float>|\Google\Protobuf\Internal\RepeatedField $fractions
      *           Fractions.
+     *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $time_zones
+     *           The time zones that IDs live in, by their IANA names, each once: at most 600. With
+     *           calendars only, and not in PlanMigration and AuditIds: an ID's cycles then are those of the wall clock of its own zone, 07:00 at
+     *           home for everybody. Default: all IDs have the zone of the schedule.
+     *     @type array<int>|\Google\Protobuf\Internal\RepeatedField $time_zone_indexes
+     *           Which of time_zones each ID lives in, from 0; −1 for that of the schedule. One for
+     *           each ID, or none. A run key does not name the zone: an ID that moves to another one keeps
+     *           the key of the day, and its run there is the same run.
      * }
      */
     public function __construct($data = NULL) {
@@ -231,6 +255,66 @@ class IdColumn extends \Google\Protobuf\Internal\Message
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::DOUBLE);
         $this->fractions = $arr;
+
+        return $this;
+    }
+
+    /**
+     * The time zones that IDs live in, by their IANA names, each once: at most 600. With
+     * calendars only, and not in PlanMigration and AuditIds: an ID's cycles then are those of the wall clock of its own zone, 07:00 at
+     * home for everybody. Default: all IDs have the zone of the schedule.
+     *
+     * Generated from protobuf field <code>repeated string time_zones = 7;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getTimeZones()
+    {
+        return $this->time_zones;
+    }
+
+    /**
+     * The time zones that IDs live in, by their IANA names, each once: at most 600. With
+     * calendars only, and not in PlanMigration and AuditIds: an ID's cycles then are those of the wall clock of its own zone, 07:00 at
+     * home for everybody. Default: all IDs have the zone of the schedule.
+     *
+     * Generated from protobuf field <code>repeated string time_zones = 7;</code>
+     * @param array<string>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setTimeZones($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::STRING);
+        $this->time_zones = $arr;
+
+        return $this;
+    }
+
+    /**
+     * Which of time_zones each ID lives in, from 0; −1 for that of the schedule. One for
+     * each ID, or none. A run key does not name the zone: an ID that moves to another one keeps
+     * the key of the day, and its run there is the same run.
+     *
+     * Generated from protobuf field <code>repeated sfixed32 time_zone_indexes = 8;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getTimeZoneIndexes()
+    {
+        return $this->time_zone_indexes;
+    }
+
+    /**
+     * Which of time_zones each ID lives in, from 0; −1 for that of the schedule. One for
+     * each ID, or none. A run key does not name the zone: an ID that moves to another one keeps
+     * the key of the day, and its run there is the same run.
+     *
+     * Generated from protobuf field <code>repeated sfixed32 time_zone_indexes = 8;</code>
+     * @param array<int>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setTimeZoneIndexes($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::SFIXED32);
+        $this->time_zone_indexes = $arr;
 
         return $this;
     }

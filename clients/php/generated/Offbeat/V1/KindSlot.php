@@ -56,8 +56,7 @@ class KindSlot extends \Google\Protobuf\Internal\Message
      */
     protected $run_budget = null;
     /**
-     * From the run of kind 0 to the run of this kind, for the same user. The
-     * schedule of this kind is that of kind 0 with its anchor time later by this.
+     * From the run of kind 0 to the run of this kind, for the same user.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration offset = 7;</code>
      */
@@ -85,8 +84,7 @@ class KindSlot extends \Google\Protobuf\Internal\Message
      *     @type \Google\Protobuf\Duration $run_budget
      *           The run budget of this kind: as run_budget, up to the next kind.
      *     @type \Google\Protobuf\Duration $offset
-     *           From the run of kind 0 to the run of this kind, for the same user. The
-     *           schedule of this kind is that of kind 0 with its anchor time later by this.
+     *           From the run of kind 0 to the run of this kind, for the same user.
      * }
      */
     public function __construct($data = NULL) {
@@ -267,8 +265,7 @@ class KindSlot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * From the run of kind 0 to the run of this kind, for the same user. The
-     * schedule of this kind is that of kind 0 with its anchor time later by this.
+     * From the run of kind 0 to the run of this kind, for the same user.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration offset = 7;</code>
      * @return \Google\Protobuf\Duration|null
@@ -289,8 +286,7 @@ class KindSlot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * From the run of kind 0 to the run of this kind, for the same user. The
-     * schedule of this kind is that of kind 0 with its anchor time later by this.
+     * From the run of kind 0 to the run of this kind, for the same user.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration offset = 7;</code>
      * @param \Google\Protobuf\Duration $var

@@ -9,7 +9,19 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Which runs to list: those that start in [watermark, now).
+ * Which runs to list: those that start in [watermark, now + look_ahead).
+ * Where the schedule declares kinds, late runs follow its catch-up clock, so that kinds keep
+ * apart however late each is. The usable time of each cycle is cut into m equal turns: m is
+ * the smallest whole number that is at least cycle / catch_up_span and cuts it into whole
+ * ticks. In each turn of T milliseconds, kind i of an ID, g slots after kind 0, has its place
+ * (⌊u·T / 2^64⌋ + ⌊g·T / n⌋) mod T after the start, for n slots and the u of smear_span. A late
+ * run starts at the first of these places at or after now_time that no exclusion holds, and
+ * that keeps to a regular run of another kind of the ID the run time of whichever comes
+ * first (without run times: half of the smallest gap in a turn). Late runs of one ID take
+ * successive turns; one that has none within two cycles is dropped. Two late runs of
+ * different kinds are never nearer than their gap in a turn, less a millisecond. Where a change
+ * of the clocks cuts turns, a place is passed over that lies nearer to a place of another kind
+ * than the run time of whichever comes first, or than what the cut leaves of their gap.
  * Keep next_watermark with the jobs (best in the same transaction) and give it back
  * the next time: no run falls between two requests and none is listed twice,
  * whatever the rhythm.
@@ -38,7 +50,7 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
      */
     private $weights;
     /**
-     * Name of the kind of job, part of the run keys, as in AssignSlotRequest.
+     * The kind of job, as in AssignSlotRequest.
      *
      * Generated from protobuf field <code>string kind = 4;</code>
      */
@@ -71,8 +83,10 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     protected $missed_run_policy = 0;
     /**
      * Runs that should have started this long before now_time, or less, are on time;
-     * others were missed. 0 to one period. Take at least the time between two requests.
-     * Default: 60 s, or one period if that is shorter.
+     * others were missed. 0 to one period; where the schedule declares kinds, to what the run
+     * time of a kind leaves of its run budget, since a run that starts later could meet the
+     * next kind's. Take at least the time between two requests, or runs are taken for missed
+     * that are not. Default: 60 s, or the most that may be, if that is shorter.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration on_time_tolerance = 9;</code>
      */
@@ -93,19 +107,49 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
      * places by the first 8 (others have no salt); for piece p, plus p with its 64 bits
      * reversed, mod 2^64. With active windows or exclusions, time in which
      * nothing may start does not count: a late run starts at the first tick that may,
-     * after so many that might, and so on a tick. Default: 0.
+     * after so many that might, and so on a tick; where the next 64 cycles leave less than
+     * smear_span, over that. Refused where the schedule declares kinds. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 11;</code>
      */
     protected $smear_span = null;
     /**
-     * How far a watermark may lie after now_time, as that of a machine whose clock is
-     * fast: 0 to one period. Nothing is due then, and the watermark stays. One
+     * How far a watermark may lie after now_time + look_ahead, as that of a machine whose
+     * clock is fast: 0 to one period. Nothing is due then, and the watermark stays. One
      * that lies further ahead is refused. Default: 60 s, or one period if that is shorter.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration max_clock_skew = 12;</code>
      */
     protected $max_clock_skew = null;
+    /**
+     * How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to
+     * one period. Whether a run is late is judged by now_time all the same. Default: 0.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration look_ahead = 13;</code>
+     */
+    protected $look_ahead = null;
+    /**
+     * MISSED_RUN_POLICY_RUN_ONCE only in meaning: a late run that would start after the next
+     * run of its ID, or less than this before it, is superseded by that and not listed. 0 to
+     * one period. Default: 0.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration min_gap = 14;</code>
+     */
+    protected $min_gap = null;
+    /**
+     * How many runs to list in an answer at most: 1 to 65,536. Default: 65,536.
+     *
+     * Generated from protobuf field <code>optional int32 page_size = 15;</code>
+     */
+    protected $page_size = null;
+    /**
+     * next_page_token of the answer before, to go on where it ended. All other fields must be
+     * those of the first request (a token knows them, and the now of the first; now_time may be
+     * left out). Default: the first page.
+     *
+     * Generated from protobuf field <code>bytes page_token = 16;</code>
+     */
+    protected $page_token = '';
 
     /**
      * Constructor.
@@ -120,7 +164,7 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $weights
      *           The IDs' weights, as in AssignSlotsRequest: one for each ID, or none.
      *     @type string $kind
-     *           Name of the kind of job, part of the run keys, as in AssignSlotRequest.
+     *           The kind of job, as in AssignSlotRequest.
      *     @type \Google\Protobuf\Timestamp $watermark
      *           Runs before this were listed before: next_watermark of the last answer, or, the
      *           first time, when the IDs began. Must be set, but for IDs with watermarks of their
@@ -133,8 +177,10 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
      *           What becomes of runs that were missed. Default: MISSED_RUN_POLICY_RUN_ONCE.
      *     @type \Google\Protobuf\Duration $on_time_tolerance
      *           Runs that should have started this long before now_time, or less, are on time;
-     *           others were missed. 0 to one period. Take at least the time between two requests.
-     *           Default: 60 s, or one period if that is shorter.
+     *           others were missed. 0 to one period; where the schedule declares kinds, to what the run
+     *           time of a kind leaves of its run budget, since a run that starts later could meet the
+     *           next kind's. Take at least the time between two requests, or runs are taken for missed
+     *           that are not. Default: 60 s, or the most that may be, if that is shorter.
      *     @type \Google\Protobuf\Duration $catch_up_horizon
      *           Missed runs that should have started longer before now_time than this are
      *           dropped, whatever the policy: on_time_tolerance to 3,660 days. Default: one period.
@@ -147,11 +193,25 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
      *           places by the first 8 (others have no salt); for piece p, plus p with its 64 bits
      *           reversed, mod 2^64. With active windows or exclusions, time in which
      *           nothing may start does not count: a late run starts at the first tick that may,
-     *           after so many that might, and so on a tick. Default: 0.
+     *           after so many that might, and so on a tick; where the next 64 cycles leave less than
+     *           smear_span, over that. Refused where the schedule declares kinds. Default: 0.
      *     @type \Google\Protobuf\Duration $max_clock_skew
-     *           How far a watermark may lie after now_time, as that of a machine whose clock is
-     *           fast: 0 to one period. Nothing is due then, and the watermark stays. One
+     *           How far a watermark may lie after now_time + look_ahead, as that of a machine whose
+     *           clock is fast: 0 to one period. Nothing is due then, and the watermark stays. One
      *           that lies further ahead is refused. Default: 60 s, or one period if that is shorter.
+     *     @type \Google\Protobuf\Duration $look_ahead
+     *           How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to
+     *           one period. Whether a run is late is judged by now_time all the same. Default: 0.
+     *     @type \Google\Protobuf\Duration $min_gap
+     *           MISSED_RUN_POLICY_RUN_ONCE only in meaning: a late run that would start after the next
+     *           run of its ID, or less than this before it, is superseded by that and not listed. 0 to
+     *           one period. Default: 0.
+     *     @type int $page_size
+     *           How many runs to list in an answer at most: 1 to 65,536. Default: 65,536.
+     *     @type string $page_token
+     *           next_page_token of the answer before, to go on where it ended. All other fields must be
+     *           those of the first request (a token knows them, and the now of the first; now_time may be
+     *           left out). Default: the first page.
      * }
      */
     public function __construct($data = NULL) {
@@ -258,7 +318,7 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Name of the kind of job, part of the run keys, as in AssignSlotRequest.
+     * The kind of job, as in AssignSlotRequest.
      *
      * Generated from protobuf field <code>string kind = 4;</code>
      * @return string
@@ -269,7 +329,7 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Name of the kind of job, part of the run keys, as in AssignSlotRequest.
+     * The kind of job, as in AssignSlotRequest.
      *
      * Generated from protobuf field <code>string kind = 4;</code>
      * @param string $var
@@ -413,8 +473,10 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
 
     /**
      * Runs that should have started this long before now_time, or less, are on time;
-     * others were missed. 0 to one period. Take at least the time between two requests.
-     * Default: 60 s, or one period if that is shorter.
+     * others were missed. 0 to one period; where the schedule declares kinds, to what the run
+     * time of a kind leaves of its run budget, since a run that starts later could meet the
+     * next kind's. Take at least the time between two requests, or runs are taken for missed
+     * that are not. Default: 60 s, or the most that may be, if that is shorter.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration on_time_tolerance = 9;</code>
      * @return \Google\Protobuf\Duration|null
@@ -436,8 +498,10 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
 
     /**
      * Runs that should have started this long before now_time, or less, are on time;
-     * others were missed. 0 to one period. Take at least the time between two requests.
-     * Default: 60 s, or one period if that is shorter.
+     * others were missed. 0 to one period; where the schedule declares kinds, to what the run
+     * time of a kind leaves of its run budget, since a run that starts later could meet the
+     * next kind's. Take at least the time between two requests, or runs are taken for missed
+     * that are not. Default: 60 s, or the most that may be, if that is shorter.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration on_time_tolerance = 9;</code>
      * @param \Google\Protobuf\Duration $var
@@ -498,7 +562,8 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
      * places by the first 8 (others have no salt); for piece p, plus p with its 64 bits
      * reversed, mod 2^64. With active windows or exclusions, time in which
      * nothing may start does not count: a late run starts at the first tick that may,
-     * after so many that might, and so on a tick. Default: 0.
+     * after so many that might, and so on a tick; where the next 64 cycles leave less than
+     * smear_span, over that. Refused where the schedule declares kinds. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 11;</code>
      * @return \Google\Protobuf\Duration|null
@@ -527,7 +592,8 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
      * places by the first 8 (others have no salt); for piece p, plus p with its 64 bits
      * reversed, mod 2^64. With active windows or exclusions, time in which
      * nothing may start does not count: a late run starts at the first tick that may,
-     * after so many that might, and so on a tick. Default: 0.
+     * after so many that might, and so on a tick; where the next 64 cycles leave less than
+     * smear_span, over that. Refused where the schedule declares kinds. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 11;</code>
      * @param \Google\Protobuf\Duration $var
@@ -542,8 +608,8 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How far a watermark may lie after now_time, as that of a machine whose clock is
-     * fast: 0 to one period. Nothing is due then, and the watermark stays. One
+     * How far a watermark may lie after now_time + look_ahead, as that of a machine whose
+     * clock is fast: 0 to one period. Nothing is due then, and the watermark stays. One
      * that lies further ahead is refused. Default: 60 s, or one period if that is shorter.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration max_clock_skew = 12;</code>
@@ -565,8 +631,8 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How far a watermark may lie after now_time, as that of a machine whose clock is
-     * fast: 0 to one period. Nothing is due then, and the watermark stays. One
+     * How far a watermark may lie after now_time + look_ahead, as that of a machine whose
+     * clock is fast: 0 to one period. Nothing is due then, and the watermark stays. One
      * that lies further ahead is refused. Default: 60 s, or one period if that is shorter.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration max_clock_skew = 12;</code>
@@ -577,6 +643,150 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
         $this->max_clock_skew = $var;
+
+        return $this;
+    }
+
+    /**
+     * How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to
+     * one period. Whether a run is late is judged by now_time all the same. Default: 0.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration look_ahead = 13;</code>
+     * @return \Google\Protobuf\Duration|null
+     */
+    public function getLookAhead()
+    {
+        return $this->look_ahead;
+    }
+
+    public function hasLookAhead()
+    {
+        return isset($this->look_ahead);
+    }
+
+    public function clearLookAhead()
+    {
+        unset($this->look_ahead);
+    }
+
+    /**
+     * How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to
+     * one period. Whether a run is late is judged by now_time all the same. Default: 0.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration look_ahead = 13;</code>
+     * @param \Google\Protobuf\Duration $var
+     * @return $this
+     */
+    public function setLookAhead($var)
+    {
+        GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
+        $this->look_ahead = $var;
+
+        return $this;
+    }
+
+    /**
+     * MISSED_RUN_POLICY_RUN_ONCE only in meaning: a late run that would start after the next
+     * run of its ID, or less than this before it, is superseded by that and not listed. 0 to
+     * one period. Default: 0.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration min_gap = 14;</code>
+     * @return \Google\Protobuf\Duration|null
+     */
+    public function getMinGap()
+    {
+        return $this->min_gap;
+    }
+
+    public function hasMinGap()
+    {
+        return isset($this->min_gap);
+    }
+
+    public function clearMinGap()
+    {
+        unset($this->min_gap);
+    }
+
+    /**
+     * MISSED_RUN_POLICY_RUN_ONCE only in meaning: a late run that would start after the next
+     * run of its ID, or less than this before it, is superseded by that and not listed. 0 to
+     * one period. Default: 0.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration min_gap = 14;</code>
+     * @param \Google\Protobuf\Duration $var
+     * @return $this
+     */
+    public function setMinGap($var)
+    {
+        GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
+        $this->min_gap = $var;
+
+        return $this;
+    }
+
+    /**
+     * How many runs to list in an answer at most: 1 to 65,536. Default: 65,536.
+     *
+     * Generated from protobuf field <code>optional int32 page_size = 15;</code>
+     * @return int
+     */
+    public function getPageSize()
+    {
+        return isset($this->page_size) ? $this->page_size : 0;
+    }
+
+    public function hasPageSize()
+    {
+        return isset($this->page_size);
+    }
+
+    public function clearPageSize()
+    {
+        unset($this->page_size);
+    }
+
+    /**
+     * How many runs to list in an answer at most: 1 to 65,536. Default: 65,536.
+     *
+     * Generated from protobuf field <code>optional int32 page_size = 15;</code>
+     * @param int $var
+     * @return $this
+     */
+    public function setPageSize($var)
+    {
+        GPBUtil::checkInt32($var);
+        $this->page_size = $var;
+
+        return $this;
+    }
+
+    /**
+     * next_page_token of the answer before, to go on where it ended. All other fields must be
+     * those of the first request (a token knows them, and the now of the first; now_time may be
+     * left out). Default: the first page.
+     *
+     * Generated from protobuf field <code>bytes page_token = 16;</code>
+     * @return string
+     */
+    public function getPageToken()
+    {
+        return $this->page_token;
+    }
+
+    /**
+     * next_page_token of the answer before, to go on where it ended. All other fields must be
+     * those of the first request (a token knows them, and the now of the first; now_time may be
+     * left out). Default: the first page.
+     *
+     * Generated from protobuf field <code>bytes page_token = 16;</code>
+     * @param string $var
+     * @return $this
+     */
+    public function setPageToken($var)
+    {
+        GPBUtil::checkString($var, False);
+        $this->page_token = $var;
 
         return $this;
     }

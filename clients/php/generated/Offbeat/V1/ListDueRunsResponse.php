@@ -29,8 +29,8 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
      */
     protected $runs = null;
     /**
-     * The watermark of the next request: now_time, or the request's own if it was later,
-     * in whole milliseconds, rounded up. Of IDs with watermarks of their own, each's own or
+     * The watermark of the next request: now_time + look_ahead, or the request's own if it was
+     * later, in whole milliseconds, rounded up. Of IDs with watermarks of their own, each's own or
      * this, whichever is later.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp next_watermark = 3;</code>
@@ -43,11 +43,40 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
      */
     protected $late_run_count = 0;
     /**
-     * Runs that were missed and do not run, by the policy or the horizon.
+     * Runs that were missed and do not run: by the policy or the horizon, or since nothing may
+     * start.
      *
      * Generated from protobuf field <code>int64 dropped_run_count = 5;</code>
      */
     protected $dropped_run_count = 0;
+    /**
+     * Runs that were missed and do not run, since the next run of the ID would come before them
+     * or within min_gap.
+     *
+     * Generated from protobuf field <code>int64 superseded_run_count = 6;</code>
+     */
+    protected $superseded_run_count = 0;
+    /**
+     * Runs since the watermark that exclusions skip, or whose day the clock skips.
+     *
+     * Generated from protobuf field <code>int64 skipped_run_count = 7;</code>
+     */
+    protected $skipped_run_count = 0;
+    /**
+     * When the first run of these IDs is due that is not listed: until then a caller who asks
+     * again has nothing to do. Not set if exclusions skip all of the next 64 cycles, or it
+     * would lie after the year 9999.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Timestamp next_due_time = 8;</code>
+     */
+    protected $next_due_time = null;
+    /**
+     * To be sent for the next page; empty in the last one. Only the last page has
+     * next_watermark and next_due_time, and the counts, which are those of all pages.
+     *
+     * Generated from protobuf field <code>bytes next_page_token = 9;</code>
+     */
+    protected $next_page_token = '';
 
     /**
      * Constructor.
@@ -60,13 +89,26 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
      *     @type \Offbeat\V1\DueRuns $runs
      *           The runs.
      *     @type \Google\Protobuf\Timestamp $next_watermark
-     *           The watermark of the next request: now_time, or the request's own if it was later,
-     *           in whole milliseconds, rounded up. Of IDs with watermarks of their own, each's own or
+     *           The watermark of the next request: now_time + look_ahead, or the request's own if it was
+     *           later, in whole milliseconds, rounded up. Of IDs with watermarks of their own, each's own or
      *           this, whichever is later.
      *     @type int|string $late_run_count
      *           Runs that were missed, and run now.
      *     @type int|string $dropped_run_count
-     *           Runs that were missed and do not run, by the policy or the horizon.
+     *           Runs that were missed and do not run: by the policy or the horizon, or since nothing may
+     *           start.
+     *     @type int|string $superseded_run_count
+     *           Runs that were missed and do not run, since the next run of the ID would come before them
+     *           or within min_gap.
+     *     @type int|string $skipped_run_count
+     *           Runs since the watermark that exclusions skip, or whose day the clock skips.
+     *     @type \Google\Protobuf\Timestamp $next_due_time
+     *           When the first run of these IDs is due that is not listed: until then a caller who asks
+     *           again has nothing to do. Not set if exclusions skip all of the next 64 cycles, or it
+     *           would lie after the year 9999.
+     *     @type string $next_page_token
+     *           To be sent for the next page; empty in the last one. Only the last page has
+     *           next_watermark and next_due_time, and the counts, which are those of all pages.
      * }
      */
     public function __construct($data = NULL) {
@@ -147,8 +189,8 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The watermark of the next request: now_time, or the request's own if it was later,
-     * in whole milliseconds, rounded up. Of IDs with watermarks of their own, each's own or
+     * The watermark of the next request: now_time + look_ahead, or the request's own if it was
+     * later, in whole milliseconds, rounded up. Of IDs with watermarks of their own, each's own or
      * this, whichever is later.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp next_watermark = 3;</code>
@@ -170,8 +212,8 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The watermark of the next request: now_time, or the request's own if it was later,
-     * in whole milliseconds, rounded up. Of IDs with watermarks of their own, each's own or
+     * The watermark of the next request: now_time + look_ahead, or the request's own if it was
+     * later, in whole milliseconds, rounded up. Of IDs with watermarks of their own, each's own or
      * this, whichever is later.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp next_watermark = 3;</code>
@@ -213,7 +255,8 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Runs that were missed and do not run, by the policy or the horizon.
+     * Runs that were missed and do not run: by the policy or the horizon, or since nothing may
+     * start.
      *
      * Generated from protobuf field <code>int64 dropped_run_count = 5;</code>
      * @return int|string
@@ -224,7 +267,8 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Runs that were missed and do not run, by the policy or the horizon.
+     * Runs that were missed and do not run: by the policy or the horizon, or since nothing may
+     * start.
      *
      * Generated from protobuf field <code>int64 dropped_run_count = 5;</code>
      * @param int|string $var
@@ -234,6 +278,128 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkInt64($var);
         $this->dropped_run_count = $var;
+
+        return $this;
+    }
+
+    /**
+     * Runs that were missed and do not run, since the next run of the ID would come before them
+     * or within min_gap.
+     *
+     * Generated from protobuf field <code>int64 superseded_run_count = 6;</code>
+     * @return int|string
+     */
+    public function getSupersededRunCount()
+    {
+        return $this->superseded_run_count;
+    }
+
+    /**
+     * Runs that were missed and do not run, since the next run of the ID would come before them
+     * or within min_gap.
+     *
+     * Generated from protobuf field <code>int64 superseded_run_count = 6;</code>
+     * @param int|string $var
+     * @return $this
+     */
+    public function setSupersededRunCount($var)
+    {
+        GPBUtil::checkInt64($var);
+        $this->superseded_run_count = $var;
+
+        return $this;
+    }
+
+    /**
+     * Runs since the watermark that exclusions skip, or whose day the clock skips.
+     *
+     * Generated from protobuf field <code>int64 skipped_run_count = 7;</code>
+     * @return int|string
+     */
+    public function getSkippedRunCount()
+    {
+        return $this->skipped_run_count;
+    }
+
+    /**
+     * Runs since the watermark that exclusions skip, or whose day the clock skips.
+     *
+     * Generated from protobuf field <code>int64 skipped_run_count = 7;</code>
+     * @param int|string $var
+     * @return $this
+     */
+    public function setSkippedRunCount($var)
+    {
+        GPBUtil::checkInt64($var);
+        $this->skipped_run_count = $var;
+
+        return $this;
+    }
+
+    /**
+     * When the first run of these IDs is due that is not listed: until then a caller who asks
+     * again has nothing to do. Not set if exclusions skip all of the next 64 cycles, or it
+     * would lie after the year 9999.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Timestamp next_due_time = 8;</code>
+     * @return \Google\Protobuf\Timestamp|null
+     */
+    public function getNextDueTime()
+    {
+        return $this->next_due_time;
+    }
+
+    public function hasNextDueTime()
+    {
+        return isset($this->next_due_time);
+    }
+
+    public function clearNextDueTime()
+    {
+        unset($this->next_due_time);
+    }
+
+    /**
+     * When the first run of these IDs is due that is not listed: until then a caller who asks
+     * again has nothing to do. Not set if exclusions skip all of the next 64 cycles, or it
+     * would lie after the year 9999.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Timestamp next_due_time = 8;</code>
+     * @param \Google\Protobuf\Timestamp $var
+     * @return $this
+     */
+    public function setNextDueTime($var)
+    {
+        GPBUtil::checkMessage($var, \Google\Protobuf\Timestamp::class);
+        $this->next_due_time = $var;
+
+        return $this;
+    }
+
+    /**
+     * To be sent for the next page; empty in the last one. Only the last page has
+     * next_watermark and next_due_time, and the counts, which are those of all pages.
+     *
+     * Generated from protobuf field <code>bytes next_page_token = 9;</code>
+     * @return string
+     */
+    public function getNextPageToken()
+    {
+        return $this->next_page_token;
+    }
+
+    /**
+     * To be sent for the next page; empty in the last one. Only the last page has
+     * next_watermark and next_due_time, and the counts, which are those of all pages.
+     *
+     * Generated from protobuf field <code>bytes next_page_token = 9;</code>
+     * @param string $var
+     * @return $this
+     */
+    public function setNextPageToken($var)
+    {
+        GPBUtil::checkString($var, False);
+        $this->next_page_token = $var;
 
         return $this;
     }

@@ -44,6 +44,12 @@ class ListSlotsRequest extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>.offbeat.v1.SqlColumn sql_column = 4;</code>
      */
     protected $sql_column = null;
+    /**
+     * Whose rows the predicates select, where the schedule declares kinds: one of them.
+     *
+     * Generated from protobuf field <code>string kind = 5;</code>
+     */
+    protected $kind = '';
 
     /**
      * Constructor.
@@ -63,6 +69,8 @@ class ListSlotsRequest extends \Google\Protobuf\Internal\Message
      *     @type \Offbeat\V1\SqlColumn $sql_column
      *           The column of IDs in a table, to have a predicate with each slot. Default: no
      *           predicates.
+     *     @type string $kind
+     *           Whose rows the predicates select, where the schedule declares kinds: one of them.
      * }
      */
     public function __construct($data = NULL) {
@@ -218,6 +226,32 @@ class ListSlotsRequest extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkMessage($var, \Offbeat\V1\SqlColumn::class);
         $this->sql_column = $var;
+
+        return $this;
+    }
+
+    /**
+     * Whose rows the predicates select, where the schedule declares kinds: one of them.
+     *
+     * Generated from protobuf field <code>string kind = 5;</code>
+     * @return string
+     */
+    public function getKind()
+    {
+        return $this->kind;
+    }
+
+    /**
+     * Whose rows the predicates select, where the schedule declares kinds: one of them.
+     *
+     * Generated from protobuf field <code>string kind = 5;</code>
+     * @param string $var
+     * @return $this
+     */
+    public function setKind($var)
+    {
+        GPBUtil::checkString($var, True);
+        $this->kind = $var;
 
         return $this;
     }

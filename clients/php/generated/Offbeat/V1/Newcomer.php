@@ -17,7 +17,7 @@ use Google\Protobuf\Internal\GPBUtil;
 class Newcomer extends \Google\Protobuf\Internal\Message
 {
     /**
-     * When it came; not after from_time. Must be set.
+     * When it came; after from_time by max_clock_skew at most. Must be set.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp created_time = 1;</code>
      */
@@ -31,11 +31,18 @@ class Newcomer extends \Google\Protobuf\Internal\Message
     protected $policy = 0;
     /**
      * NEWCOMER_POLICY_NOW_SMEARED only, where it must be set: 1 tick to one period
-     * (of a calendar: to its shortest unit).
+     * (of a calendar: to its shortest unit). Refused where the schedule declares kinds.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 3;</code>
      */
     protected $smear_span = null;
+    /**
+     * How far created_time may lie after from_time, as that of a machine whose clock is
+     * fast: 0 to one period. Default: 60 s, or one period if that is shorter.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration max_clock_skew = 4;</code>
+     */
+    protected $max_clock_skew = null;
 
     /**
      * Constructor.
@@ -44,13 +51,16 @@ class Newcomer extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Google\Protobuf\Timestamp $created_time
-     *           When it came; not after from_time. Must be set.
+     *           When it came; after from_time by max_clock_skew at most. Must be set.
      *     @type int $policy
      *           When it runs first, if its time in the cycle of created_time has passed.
      *           Default: NEWCOMER_POLICY_NEXT_CYCLE.
      *     @type \Google\Protobuf\Duration $smear_span
      *           NEWCOMER_POLICY_NOW_SMEARED only, where it must be set: 1 tick to one period
-     *           (of a calendar: to its shortest unit).
+     *           (of a calendar: to its shortest unit). Refused where the schedule declares kinds.
+     *     @type \Google\Protobuf\Duration $max_clock_skew
+     *           How far created_time may lie after from_time, as that of a machine whose clock is
+     *           fast: 0 to one period. Default: 60 s, or one period if that is shorter.
      * }
      */
     public function __construct($data = NULL) {
@@ -59,7 +69,7 @@ class Newcomer extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When it came; not after from_time. Must be set.
+     * When it came; after from_time by max_clock_skew at most. Must be set.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp created_time = 1;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -80,7 +90,7 @@ class Newcomer extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When it came; not after from_time. Must be set.
+     * When it came; after from_time by max_clock_skew at most. Must be set.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp created_time = 1;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -124,7 +134,7 @@ class Newcomer extends \Google\Protobuf\Internal\Message
 
     /**
      * NEWCOMER_POLICY_NOW_SMEARED only, where it must be set: 1 tick to one period
-     * (of a calendar: to its shortest unit).
+     * (of a calendar: to its shortest unit). Refused where the schedule declares kinds.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 3;</code>
      * @return \Google\Protobuf\Duration|null
@@ -146,7 +156,7 @@ class Newcomer extends \Google\Protobuf\Internal\Message
 
     /**
      * NEWCOMER_POLICY_NOW_SMEARED only, where it must be set: 1 tick to one period
-     * (of a calendar: to its shortest unit).
+     * (of a calendar: to its shortest unit). Refused where the schedule declares kinds.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 3;</code>
      * @param \Google\Protobuf\Duration $var
@@ -156,6 +166,44 @@ class Newcomer extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
         $this->smear_span = $var;
+
+        return $this;
+    }
+
+    /**
+     * How far created_time may lie after from_time, as that of a machine whose clock is
+     * fast: 0 to one period. Default: 60 s, or one period if that is shorter.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration max_clock_skew = 4;</code>
+     * @return \Google\Protobuf\Duration|null
+     */
+    public function getMaxClockSkew()
+    {
+        return $this->max_clock_skew;
+    }
+
+    public function hasMaxClockSkew()
+    {
+        return isset($this->max_clock_skew);
+    }
+
+    public function clearMaxClockSkew()
+    {
+        unset($this->max_clock_skew);
+    }
+
+    /**
+     * How far created_time may lie after from_time, as that of a machine whose clock is
+     * fast: 0 to one period. Default: 60 s, or one period if that is shorter.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration max_clock_skew = 4;</code>
+     * @param \Google\Protobuf\Duration $var
+     * @return $this
+     */
+    public function setMaxClockSkew($var)
+    {
+        GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
+        $this->max_clock_skew = $var;
 
         return $this;
     }

@@ -32,7 +32,8 @@ class NewcomerPolicy
      * u·smear_span / 2^64 after created_time, rounded down to milliseconds, whatever the
      * schedule's resolution, with the u of ListDueRunsRequest.smear_span; with active windows
      * or exclusions, likewise at the first tick after so much of the time in which runs may
-     * start.
+     * start. Where the schedule declares kinds, it starts instead in the first free turn at or
+     * after created_time, as a late run (see ListDueRunsRequest).
      *
      * Generated from protobuf enum <code>NEWCOMER_POLICY_NOW_SMEARED = 2;</code>
      */

@@ -46,6 +46,14 @@ class Run extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>.google.protobuf.Timestamp regular_time = 4;</code>
      */
     protected $regular_time = null;
+    /**
+     * The first 16 bytes of the run key's SHA-256, as 32 hexadecimal digits in lower case: a
+     * job ID that any queue takes, and a value of a column of UUIDs. Empty where the
+     * run key is.
+     *
+     * Generated from protobuf field <code>string run_id = 5;</code>
+     */
+    protected $run_id = '';
 
     /**
      * Constructor.
@@ -67,6 +75,10 @@ class Run extends \Google\Protobuf\Internal\Message
      *     @type \Google\Protobuf\Timestamp $regular_time
      *           When it would start but for an exclusion or for a newcomer's policy; only where
      *           that differs from start_time.
+     *     @type string $run_id
+     *           The first 16 bytes of the run key's SHA-256, as 32 hexadecimal digits in lower case: a
+     *           job ID that any queue takes, and a value of a column of UUIDs. Empty where the
+     *           run key is.
      * }
      */
     public function __construct($data = NULL) {
@@ -206,6 +218,36 @@ class Run extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Timestamp::class);
         $this->regular_time = $var;
+
+        return $this;
+    }
+
+    /**
+     * The first 16 bytes of the run key's SHA-256, as 32 hexadecimal digits in lower case: a
+     * job ID that any queue takes, and a value of a column of UUIDs. Empty where the
+     * run key is.
+     *
+     * Generated from protobuf field <code>string run_id = 5;</code>
+     * @return string
+     */
+    public function getRunId()
+    {
+        return $this->run_id;
+    }
+
+    /**
+     * The first 16 bytes of the run key's SHA-256, as 32 hexadecimal digits in lower case: a
+     * job ID that any queue takes, and a value of a column of UUIDs. Empty where the
+     * run key is.
+     *
+     * Generated from protobuf field <code>string run_id = 5;</code>
+     * @param string $var
+     * @return $this
+     */
+    public function setRunId($var)
+    {
+        GPBUtil::checkString($var, True);
+        $this->run_id = $var;
 
         return $this;
     }

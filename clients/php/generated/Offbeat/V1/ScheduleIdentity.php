@@ -32,6 +32,14 @@ class ScheduleIdentity extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>string run_key_schedule = 2;</code>
      */
     protected $run_key_schedule = '';
+    /**
+     * The release of the time-zone database that the answer was reckoned with, such as
+     * "2026b"; of calendars and recurring exclusions only. Run keys stay, whatever laws are
+     * passed; the times of runs may move with a release.
+     *
+     * Generated from protobuf field <code>string time_zone_database = 3;</code>
+     */
+    protected $time_zone_database = '';
 
     /**
      * Constructor.
@@ -47,6 +55,10 @@ class ScheduleIdentity extends \Google\Protobuf\Internal\Message
      *     @type string $run_key_schedule
      *           What stands for the schedule at the head of its run keys: name/version, or the
      *           fingerprint for a spec in the request.
+     *     @type string $time_zone_database
+     *           The release of the time-zone database that the answer was reckoned with, such as
+     *           "2026b"; of calendars and recurring exclusions only. Run keys stay, whatever laws are
+     *           passed; the times of runs may move with a release.
      * }
      */
     public function __construct($data = NULL) {
@@ -110,6 +122,36 @@ class ScheduleIdentity extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkString($var, True);
         $this->run_key_schedule = $var;
+
+        return $this;
+    }
+
+    /**
+     * The release of the time-zone database that the answer was reckoned with, such as
+     * "2026b"; of calendars and recurring exclusions only. Run keys stay, whatever laws are
+     * passed; the times of runs may move with a release.
+     *
+     * Generated from protobuf field <code>string time_zone_database = 3;</code>
+     * @return string
+     */
+    public function getTimeZoneDatabase()
+    {
+        return $this->time_zone_database;
+    }
+
+    /**
+     * The release of the time-zone database that the answer was reckoned with, such as
+     * "2026b"; of calendars and recurring exclusions only. Run keys stay, whatever laws are
+     * passed; the times of runs may move with a release.
+     *
+     * Generated from protobuf field <code>string time_zone_database = 3;</code>
+     * @param string $var
+     * @return $this
+     */
+    public function setTimeZoneDatabase($var)
+    {
+        GPBUtil::checkString($var, True);
+        $this->time_zone_database = $var;
 
         return $this;
     }

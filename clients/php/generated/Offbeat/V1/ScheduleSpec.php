@@ -91,6 +91,43 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>optional int64 weight_quantum = 12;</code>
      */
     protected $weight_quantum = null;
+    /**
+     * The kinds of job that must not meet on one ID, each with a place of its own: at most
+     * 1,000. Where kinds are declared, a question about runs names one of them, and every
+     * place, run, predicate and migration is that of the kind. The time of kind i is that of
+     * kind 0, later by as many slots as it stands after it, around the cycle: (offset + slots
+     * times slot length) mod cycle, in active time. Two or more kinds go neither with
+     * weight_quantum nor with EXCLUSION_POLICY_DEFER, which would let them meet.
+     * Default: none, and `kind` is a label that moves nothing.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.Kind kinds = 13;</code>
+     */
+    private $kinds;
+    /**
+     * How the kinds are spread over the cycle; refused without kinds. With
+     * KIND_SPACING_STABLE no kind has a run time. Default: KIND_SPACING_EVEN.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.KindSpacing kind_spacing = 14;</code>
+     */
+    protected $kind_spacing = 0;
+    /**
+     * Which kinds must not meet, where others may: at most 28 pairs of 8 kinds in all,
+     * each pair once; with KIND_SPACING_EVEN and without run times. Spaced as
+     * GetReciprocalSlotsRequest.conflicts says. Default: no two kinds may meet.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.KindPair kind_conflicts = 15;</code>
+     */
+    private $kind_conflicts;
+    /**
+     * Over how much of a cycle's usable time late runs are spread, so that kinds keep
+     * apart when they are late: of what active windows leave of the longest cycle, at most the
+     * 2k-th part for k kinds, and long enough to keep a run time between two late kinds (the
+     * refusal names the range); refused without kinds. See ListDueRunsRequest. Default: an
+     * eighth of it, or the 2k-th part, or what run times need.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration catch_up_span = 16;</code>
+     */
+    protected $catch_up_span = null;
     protected $cycle;
 
     /**
@@ -140,6 +177,27 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
      *           q: the weight up to which an ID is one piece, 1 to 2^53, in the caller's unit
      *           (see AssignSlotRequest.weight). An absolute number, never a mean of today's
      *           IDs, which would move everybody. Default: no weights.
+     *     @type array<\Offbeat\V1\Kind>|\Google\Protobuf\Internal\RepeatedField $kinds
+     *           The kinds of job that must not meet on one ID, each with a place of its own: at most
+     *           1,000. Where kinds are declared, a question about runs names one of them, and every
+     *           place, run, predicate and migration is that of the kind. The time of kind i is that of
+     *           kind 0, later by as many slots as it stands after it, around the cycle: (offset + slots
+     *           times slot length) mod cycle, in active time. Two or more kinds go neither with
+     *           weight_quantum nor with EXCLUSION_POLICY_DEFER, which would let them meet.
+     *           Default: none, and `kind` is a label that moves nothing.
+     *     @type int $kind_spacing
+     *           How the kinds are spread over the cycle; refused without kinds. With
+     *           KIND_SPACING_STABLE no kind has a run time. Default: KIND_SPACING_EVEN.
+     *     @type array<\Offbeat\V1\KindPair>|\Google\Protobuf\Internal\RepeatedField $kind_conflicts
+     *           Which kinds must not meet, where others may: at most 28 pairs of 8 kinds in all,
+     *           each pair once; with KIND_SPACING_EVEN and without run times. Spaced as
+     *           GetReciprocalSlotsRequest.conflicts says. Default: no two kinds may meet.
+     *     @type \Google\Protobuf\Duration $catch_up_span
+     *           Over how much of a cycle's usable time late runs are spread, so that kinds keep
+     *           apart when they are late: of what active windows leave of the longest cycle, at most the
+     *           2k-th part for k kinds, and long enough to keep a run time between two late kinds (the
+     *           refusal names the range); refused without kinds. See ListDueRunsRequest. Default: an
+     *           eighth of it, or the 2k-th part, or what run times need.
      * }
      */
     public function __construct($data = NULL) {
@@ -549,6 +607,146 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkInt64($var);
         $this->weight_quantum = $var;
+
+        return $this;
+    }
+
+    /**
+     * The kinds of job that must not meet on one ID, each with a place of its own: at most
+     * 1,000. Where kinds are declared, a question about runs names one of them, and every
+     * place, run, predicate and migration is that of the kind. The time of kind i is that of
+     * kind 0, later by as many slots as it stands after it, around the cycle: (offset + slots
+     * times slot length) mod cycle, in active time. Two or more kinds go neither with
+     * weight_quantum nor with EXCLUSION_POLICY_DEFER, which would let them meet.
+     * Default: none, and `kind` is a label that moves nothing.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.Kind kinds = 13;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getKinds()
+    {
+        return $this->kinds;
+    }
+
+    /**
+     * The kinds of job that must not meet on one ID, each with a place of its own: at most
+     * 1,000. Where kinds are declared, a question about runs names one of them, and every
+     * place, run, predicate and migration is that of the kind. The time of kind i is that of
+     * kind 0, later by as many slots as it stands after it, around the cycle: (offset + slots
+     * times slot length) mod cycle, in active time. Two or more kinds go neither with
+     * weight_quantum nor with EXCLUSION_POLICY_DEFER, which would let them meet.
+     * Default: none, and `kind` is a label that moves nothing.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.Kind kinds = 13;</code>
+     * @param array<\Offbeat\V1\Kind>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setKinds($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\Kind::class);
+        $this->kinds = $arr;
+
+        return $this;
+    }
+
+    /**
+     * How the kinds are spread over the cycle; refused without kinds. With
+     * KIND_SPACING_STABLE no kind has a run time. Default: KIND_SPACING_EVEN.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.KindSpacing kind_spacing = 14;</code>
+     * @return int
+     */
+    public function getKindSpacing()
+    {
+        return $this->kind_spacing;
+    }
+
+    /**
+     * How the kinds are spread over the cycle; refused without kinds. With
+     * KIND_SPACING_STABLE no kind has a run time. Default: KIND_SPACING_EVEN.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.KindSpacing kind_spacing = 14;</code>
+     * @param int $var
+     * @return $this
+     */
+    public function setKindSpacing($var)
+    {
+        GPBUtil::checkEnum($var, \Offbeat\V1\KindSpacing::class);
+        $this->kind_spacing = $var;
+
+        return $this;
+    }
+
+    /**
+     * Which kinds must not meet, where others may: at most 28 pairs of 8 kinds in all,
+     * each pair once; with KIND_SPACING_EVEN and without run times. Spaced as
+     * GetReciprocalSlotsRequest.conflicts says. Default: no two kinds may meet.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.KindPair kind_conflicts = 15;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getKindConflicts()
+    {
+        return $this->kind_conflicts;
+    }
+
+    /**
+     * Which kinds must not meet, where others may: at most 28 pairs of 8 kinds in all,
+     * each pair once; with KIND_SPACING_EVEN and without run times. Spaced as
+     * GetReciprocalSlotsRequest.conflicts says. Default: no two kinds may meet.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.KindPair kind_conflicts = 15;</code>
+     * @param array<\Offbeat\V1\KindPair>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setKindConflicts($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\KindPair::class);
+        $this->kind_conflicts = $arr;
+
+        return $this;
+    }
+
+    /**
+     * Over how much of a cycle's usable time late runs are spread, so that kinds keep
+     * apart when they are late: of what active windows leave of the longest cycle, at most the
+     * 2k-th part for k kinds, and long enough to keep a run time between two late kinds (the
+     * refusal names the range); refused without kinds. See ListDueRunsRequest. Default: an
+     * eighth of it, or the 2k-th part, or what run times need.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration catch_up_span = 16;</code>
+     * @return \Google\Protobuf\Duration|null
+     */
+    public function getCatchUpSpan()
+    {
+        return $this->catch_up_span;
+    }
+
+    public function hasCatchUpSpan()
+    {
+        return isset($this->catch_up_span);
+    }
+
+    public function clearCatchUpSpan()
+    {
+        unset($this->catch_up_span);
+    }
+
+    /**
+     * Over how much of a cycle's usable time late runs are spread, so that kinds keep
+     * apart when they are late: of what active windows leave of the longest cycle, at most the
+     * 2k-th part for k kinds, and long enough to keep a run time between two late kinds (the
+     * refusal names the range); refused without kinds. See ListDueRunsRequest. Default: an
+     * eighth of it, or the 2k-th part, or what run times need.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration catch_up_span = 16;</code>
+     * @param \Google\Protobuf\Duration $var
+     * @return $this
+     */
+    public function setCatchUpSpan($var)
+    {
+        GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
+        $this->catch_up_span = $var;
 
         return $this;
     }

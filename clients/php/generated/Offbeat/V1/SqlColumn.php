@@ -68,6 +68,14 @@ class SqlColumn extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>optional int32 first_parameter_number = 8;</code>
      */
     protected $first_parameter_number = null;
+    /**
+     * GetWindowPredicate of calendars only: the column that holds the IANA name of the time
+     * zone that a row lives in; with time_zones in the request. Default: all rows live in that
+     * of the schedule.
+     *
+     * Generated from protobuf field <code>string time_zone_name = 9;</code>
+     */
+    protected $time_zone_name = '';
 
     /**
      * Constructor.
@@ -95,6 +103,10 @@ class SqlColumn extends \Google\Protobuf\Internal\Message
      *           SQL_PARAMETER_STYLE_DOLLAR and SQL_PARAMETER_STYLE_NAMED only, refused with others:
      *           the number of the first placeholder, from 1 to 65,000, for queries with parameters of
      *           their own. Default: 1.
+     *     @type string $time_zone_name
+     *           GetWindowPredicate of calendars only: the column that holds the IANA name of the time
+     *           zone that a row lives in; with time_zones in the request. Default: all rows live in that
+     *           of the schedule.
      * }
      */
     public function __construct($data = NULL) {
@@ -324,6 +336,36 @@ class SqlColumn extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkInt32($var);
         $this->first_parameter_number = $var;
+
+        return $this;
+    }
+
+    /**
+     * GetWindowPredicate of calendars only: the column that holds the IANA name of the time
+     * zone that a row lives in; with time_zones in the request. Default: all rows live in that
+     * of the schedule.
+     *
+     * Generated from protobuf field <code>string time_zone_name = 9;</code>
+     * @return string
+     */
+    public function getTimeZoneName()
+    {
+        return $this->time_zone_name;
+    }
+
+    /**
+     * GetWindowPredicate of calendars only: the column that holds the IANA name of the time
+     * zone that a row lives in; with time_zones in the request. Default: all rows live in that
+     * of the schedule.
+     *
+     * Generated from protobuf field <code>string time_zone_name = 9;</code>
+     * @param string $var
+     * @return $this
+     */
+    public function setTimeZoneName($var)
+    {
+        GPBUtil::checkString($var, True);
+        $this->time_zone_name = $var;
 
         return $this;
     }

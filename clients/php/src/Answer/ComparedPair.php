@@ -1,0 +1,28 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Answer;
+
+use DateInterval;
+
+/** How two jobs stand to one another. */
+final class ComparedPair
+{
+    /**
+     * @param int $firstJobIndex from 0
+     * @param string $reason why, in a sentence
+     * @param ?DateInterval $firstToSecond the shortest time from a run of the first to the next run of the
+     *     second, for one ID; null where that is not known
+     * @param ?DateInterval $secondToFirst the shortest time from a run of the second to the next of the first
+     */
+    public function __construct(
+        public readonly int $firstJobIndex,
+        public readonly int $secondJobIndex,
+        public readonly Separation $separation,
+        public readonly string $reason,
+        public readonly ?DateInterval $firstToSecond,
+        public readonly ?DateInterval $secondToFirst,
+    ) {
+    }
+}
