@@ -151,6 +151,8 @@ rust() {
     python3 $generate/decisions_of_lanes.py | cmp - $decisions/lanes.json
     python3 $generate/decisions_of_reciprocals.py | cmp - $decisions/reciprocals.json
     python3 $generate/decisions_of_duties.py | cmp - $decisions/duties.json
+    python3 $generate/decisions_of_kinds.py | cmp - $decisions/kinds.json
+    python3 $generate/decisions_of_zones.py | cmp - $decisions/zones.json
     wait "$slowest"
     cmp "$by_calendar" $decisions/duties_by_calendar.json
 }
@@ -206,6 +208,8 @@ clients() {
     ended php-grpc
     say "elections, searches, and a second simulator"
     "$venv/bin/pytest" --quiet tests/oracles
+    say "kinds that never meet, also when they are late"
+    "$venv/bin/pytest" --quiet tests/kinds
     say "three databases, and the recipe in three languages"
     "$venv/bin/pytest" --quiet tests/databases
     say "a server that is killed, and a ledger"

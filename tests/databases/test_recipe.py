@@ -1,4 +1,6 @@
-"""The recipe of the examples, in each language: killed halfway, retried, and nothing twice."""
+"""The recipe of the examples, in each language: an outage, and a tick that is killed halfway.
+
+Nothing is enqueued twice, nothing is lost, and import and export of an account keep apart."""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +27,23 @@ ROOT = Path(__file__).parents[2]
 RECIPE = ROOT / "examples" / "recipe"
 
 START = datetime(2026, 3, 1, 8, tzinfo=timezone.utc)
-SLOTS, PERIOD = 32, 8 * 3_600
-ACCOUNTS = 10_000
+MINUTE = timedelta(minutes=1)
+#: When the workers come back: all accounts have missed a run of each kind, some of them two.
+BACK = START + timedelta(hours=11, minutes=30)
+KINDS = ["import", "export"]
+ACCOUNTS = 5_000
+
+# In milliseconds.
+PERIOD, TURN, TOLERANCE = 8 * 3_600_000, 3_600_000, 60_000
+#: What is kept free between a late run and a regular one of the other kind.
+LEAD = TURN // 4
+
+#: By a run's ID: its account, its kind, and when it starts, in milliseconds since the Unix epoch.
+Jobs = dict[str, tuple[str, str, int]]
 
 
 class Producer:
-    """A producer, and the database it works on. Its rows are (run key, account, Unix time)."""
+    """A producer, and the database it works on."""
 
     command: list[str | Path]
     environment: dict[str, str]
@@ -36,7 +51,7 @@ class Producer:
     def load(self, ids: list[uuid.UUID]) -> None:
         raise NotImplementedError
 
-    def jobs(self) -> list[tuple[str, str, int]]:
+    def jobs(self) -> Jobs:
         raise NotImplementedError
 
     def count(self) -> int:
@@ -69,8 +84,8 @@ class Python(Producer):
         return self.connection.execute("SELECT count(*) FROM job").fetchone()[0]
 
     def jobs(self):
-        rows = self.connection.execute("SELECT run_key, account_id, run_at FROM job")
-        return [(key, str(account), int(at.timestamp())) for key, account, at in rows]
+        rows = self.connection.execute("SELECT run_id, account_id, kind, run_at FROM job")
+        return {run.hex: (str(account), kind, millis(at)) for run, account, kind, at in rows}
 
 
 class Ruby(Producer):
@@ -89,9 +104,8 @@ class Ruby(Producer):
         return self.database.run("SELECT count(*) FROM job")[0][0]
 
     def jobs(self):
-        return [
-            tuple(row) for row in self.database.run("SELECT run_key, account_id, run_at FROM job")
-        ]
+        rows = self.database.run("SELECT run_id, account_id, kind, run_at FROM job")
+        return {run: (account, kind, at) for run, account, kind, at in rows}
 
 
 class Php(Producer):
@@ -116,21 +130,68 @@ class Php(Producer):
         return self.database.run("SELECT count(*) FROM recipe.job")[0][0]
 
     def jobs(self):
-        rows = self.database.run("SELECT run_key, account_id, run_at FROM recipe.job")
-        return [
-            (key, str(unswapped(account)), int(at.replace(tzinfo=timezone.utc).timestamp()))
-            for key, account, at in rows
-        ]
+        rows = self.database.run("SELECT run_id, account_id, kind, run_at FROM recipe.job")
+        return {
+            run: (str(unswapped(account)), kind, millis(at.replace(tzinfo=timezone.utc)))
+            for run, account, kind, at in rows
+        }
 
 
 def unswapped(raw: bytes) -> uuid.UUID:
     return uuid.UUID(bytes=raw[4:8] + raw[2:4] + raw[:2] + raw[8:])
 
 
-def offset(account: uuid.UUID) -> int:
-    """Where the account stands in the cycle, in seconds; by hashlib, not by the service."""
-    digest = hashlib.md5(str(account).encode()).digest()
-    return int.from_bytes(digest[:8], "big") * PERIOD >> 64
+def millis(instant: datetime) -> int:
+    return (instant - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True)
+class Account:
+    """When an account runs; by hashlib and the page on kinds, not by the service."""
+
+    id: str
+    #: What places it in a cycle, and in a turn.
+    hashes: tuple[int, int]
+
+    @classmethod
+    def of(cls, value: uuid.UUID) -> Account:
+        digest = hashlib.md5(str(value).encode()).digest()
+        return cls(
+            str(value), (int.from_bytes(digest[:8], "big"), int.from_bytes(digest[8:], "big"))
+        )
+
+    def next_run(self, kind: int, at: int) -> int:
+        """The first regular run at or after an instant: kinds stand half a cycle apart."""
+        offset = (self.hashes[0] * (PERIOD // 1_000) >> 64) * 1_000 + kind * PERIOD // 2
+        return at + (offset - at) % PERIOD
+
+    def runs(self, kind: int, start: int, end: int) -> range:
+        return range(self.next_run(kind, start), end, PERIOD)
+
+    def late_start(self, kind: int, now: int) -> int:
+        """When a late run starts that is listed now."""
+        place = (self.hashes[1] * TURN >> 64) + kind * TURN // 2
+        start = now + (place - now) % TURN
+        while True:
+            other = self.next_run(1 - kind, start)
+            if other - start >= LEAD and start - (other - PERIOD) >= LEAD:
+                return start
+            start += TURN
+
+    def due(self, kind: int, watermark: int, now: int) -> dict[int, int]:
+        """What a tick enqueues: when runs are scheduled, and when they start."""
+        on_time = self.runs(kind, max(watermark, now - TOLERANCE), now + millis_of(MINUTE))
+        jobs = {run: run for run in on_time}
+        missed = self.runs(kind, max(watermark, now - PERIOD), now - TOLERANCE)
+        if missed and not any(run < now for run in on_time):
+            start = self.late_start(kind, now)
+            if start < self.next_run(kind, now):  # or else that run supersedes it
+                jobs[missed[-1]] = start
+        return jobs
+
+
+def millis_of(span: timedelta) -> int:
+    return span // timedelta(milliseconds=1)
 
 
 @pytest.fixture(params=["python", "ruby", "php"])
@@ -143,52 +204,72 @@ def producer(request: Any, databases: Any, tmp_path: Path) -> Iterator[Producer]
         yield Php(databases["mariadb"])
 
 
-def test_every_account_is_enqueued_once_and_at_its_time(producer, client):
+def test_kinds_keep_apart_through_an_outage_and_nothing_is_lost(producer, client):
     rng = random.Random(8)
     ids = [uuid.UUID(int=rng.getrandbits(128), version=4) for _ in range(ACCOUNTS)]
-    producer.load(ids)
-    producer.run(client.address, "migrate")
-    producer.run(client.address, "bootstrap", START.isoformat())
+    accounts = [Account.of(value) for value in ids]
+    schedule = Schedule(timedelta(milliseconds=PERIOD), kinds=KINDS)
+    fingerprint = client.describe_schedule(schedule).fingerprint
 
-    # Kill it in the middle of a slot: some of its accounts are enqueued, and some are not.
-    slot_of = {str(value): offset(value) * SLOTS // PERIOD for value in ids}
-    size = [list(slot_of.values()).count(slot) for slot in range(SLOTS)]
+    def enqueued_by(watermark: datetime, now: datetime) -> Jobs:
+        jobs = {}
+        for account, (index, kind) in product(accounts, enumerate(KINDS)):
+            for run, start in account.due(index, millis(watermark), millis(now)).items():
+                key = f"{fingerprint}/{kind}/{run // PERIOD}/0/{account.id}"
+                run_id = hashlib.sha256(key.encode()).hexdigest()[:32]
+                jobs[run_id] = (account.id, kind, start)
+        return jobs
+
+    producer.load(ids)
+    producer.run(client.address, "begin", START.isoformat())
+    expected: Jobs = {}
+    watermark = START
+    for now in (START, START + MINUTE, START + 2 * MINUTE):
+        producer.run(client.address, "tick", now.isoformat())
+        expected |= enqueued_by(watermark, now)
+        watermark = now + MINUTE
+    assert expected
+    assert producer.jobs() == expected
+
+    # After the outage, kill a tick in the middle: some imports are enqueued, and some are not.
+    first_try = enqueued_by(watermark, BACK)
     for _ in range(10):
-        worker = producer.start(client.address, "work")
-        enough, deadline = producer.count() + rng.randrange(200, 500), time.monotonic() + 60
+        worker = producer.start(client.address, "tick", BACK.isoformat())
+        enough, deadline = producer.count() + rng.randrange(200, 2_000), time.monotonic() + 60
         while producer.count() < enough:
             assert worker.poll() is None, "it was done before it could be killed"
             assert time.monotonic() < deadline
         worker.send_signal(signal.SIGKILL)
         worker.wait()
-        enqueued = [slot_of[account] for _, account, _ in producer.jobs()]
-        if any(0 < enqueued.count(slot) < size[slot] for slot in range(SLOTS)):
+        jobs = producer.jobs()
+        if 100 < len(jobs) - len(expected) < ACCOUNTS * 3 // 4:
             break
     else:
-        pytest.fail("no slot job died halfway")
+        pytest.fail("no tick died halfway")
+    assert jobs.items() <= (expected | first_try).items()
 
-    # The retry; and the next bootstrap, which is late and plans what is not planned yet.
-    schedule = Schedule(timedelta(seconds=PERIOD), slot_count=SLOTS)
-    fingerprint = client.describe_schedule(schedule).fingerprint
-    start = int(START.timestamp())
-    for late in (0, PERIOD + 20 * 60):
-        bootstrap = START + timedelta(seconds=late)
-        producer.run(client.address, "bootstrap", bootstrap.isoformat())
-        producer.run(client.address, "work")
-        runs = [
-            (number * PERIOD, value)
-            for number in range(4)
-            for value in ids
-            # The slots that start within two cycles of the bootstrap, and all before it.
-            if number * PERIOD + slot_of[str(value)] * PERIOD // SLOTS < late + 2 * PERIOD
-        ]
-        jobs = producer.jobs()
-        assert len(jobs) == len(runs)
-        assert set(jobs) == {
-            (
-                f"{fingerprint}/bank-sync/{(start + cycle) // PERIOD}/0/{value}",
-                str(value),
-                start + cycle + offset(value),
-            )
-            for cycle, value in runs
+    # The next tick, a minute later: what was enqueued keeps its time, and the rest follows.
+    expected |= enqueued_by(watermark, BACK + MINUTE) | jobs
+    for _ in range(2):
+        producer.run(client.address, "tick", (BACK + MINUTE).isoformat())
+        assert producer.jobs() == expected
+
+    # Every pair of an import and an export, and their next regular runs.
+    starts: dict[str, dict[str, list[tuple[int, bool]]]] = {
+        account.id: {
+            kind: [(account.next_run(index, millis(BACK + 2 * MINUTE)), False)]
+            for index, kind in enumerate(KINDS)
         }
+        for account in accounts
+    }
+    places = {account.id: account for account in accounts}
+    for account_id, kind, start in expected.values():
+        is_late = start != places[account_id].next_run(KINDS.index(kind), start)
+        starts[account_id][kind].append((start, is_late))
+    late_pairs = 0
+    for kinds in starts.values():
+        for (imports, is_late), (exports, is_late_too) in product(kinds["import"], kinds["export"]):
+            both_late = is_late and is_late_too
+            late_pairs += both_late
+            assert abs(imports - exports) >= (TURN // 2 - 1 if both_late else LEAD)
+    assert late_pairs > ACCOUNTS // 2

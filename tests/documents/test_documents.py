@@ -130,10 +130,15 @@ def test_the_recipe_as_its_page_says(address, tmp_path):
     (commands,) = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
     here = commands.replace("accounts.db", str(tmp_path / "accounts.db"))
     lines = run("bash", "-euc", here, OFFBEAT_ADDRESS=address).splitlines()
-    # Slots that start in the future are not due: those that are may be none.
-    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\|\d+", line) for line in lines)
-    count = "SELECT count(*) FROM slot_job"
-    assert int(run("sqlite3", str(tmp_path / "accounts.db"), count)) == 64
+    counted = re.compile(r"(?:import|export): (\d+) jobs, (\d+) of them late; (\d+) superseded")
+    enqueued = [tuple(map(int, counted.fullmatch(line).groups())) for line in lines[:2]]
+    # Of each kind nearly all have a late run; others run at about this time.
+    assert all(850 < late <= jobs and 20 < superseded < 150 for jobs, late, superseded in enqueued)
+    time = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
+    assert all(re.fullmatch(rf"(?:import|export)\|{time}\|\d+", line) for line in lines[2:])
+    count = run("sqlite3", str(tmp_path / "accounts.db"), "SELECT count(*) FROM job")
+    assert int(count) == sum(jobs for jobs, _, _ in enqueued)
+    assert len(lines) == 7
 
 
 def test_the_page_on_spreading():

@@ -6,7 +6,7 @@ import itertools
 
 from cases_of_slots import case, column
 from google.protobuf.timestamp_pb2 import Timestamp
-from offbeat.v1 import reciprocal_pb2, slots_pb2
+from offbeat.v1 import due_runs_pb2, id_pb2, reciprocal_pb2, schedule_pb2, slots_pb2
 from offbeat.v1.schedule_pb2 import Schedule
 from schedules import (
     DAY,
@@ -66,6 +66,20 @@ def sparse_conflicts() -> list[reciprocal_pb2.KindConflict]:
         for one, other in pairs
     ]
 
+
+#: Each kind has a gap of another length, which is looked for in the months of 18 years.
+MONTHS_OF_KINDS = Schedule(
+    spec=schedule_pb2.ScheduleSpec(
+        calendar=schedule_pb2.CalendarCycle(
+            unit=schedule_pb2.CALENDAR_UNIT_MONTH, time_zone="Europe/Berlin"
+        ),
+        slot_count=86_400,
+        kinds=[
+            schedule_pb2.Kind(name=f"k{kind}", run_time=seconds(28 * (kind + 1)))
+            for kind in range(30)
+        ],
+    )
+)
 
 CASES = [
     case(
@@ -188,14 +202,36 @@ CASES = [
         burst=8,
     ),
     case(
-        "GetReciprocalSlots",
-        "1,000 schedules to compare, x 8",
-        lambda: reciprocals(
-            schedule=schedule(salt="s" * 200, slot_count=1_440),
-            kind_count=1_000,
-            kind_schedules=[schedule(salt="s" * 200, slot_count=1_440)] * 1_000,
+        "CompareSchedules",
+        "30 jobs by the months of a clock, x 2",
+        lambda: reciprocal_pb2.CompareSchedulesRequest(
+            jobs=[
+                reciprocal_pb2.ComparedJob(schedule=MONTHS_OF_KINDS, kind=f"k{kind}")
+                for kind in range(30)
+            ]
+        ),
+        burst=2,
+    ),
+    case(
+        "AssignSlot",
+        "a month of 30 kinds with gaps of 30 lengths, x 8",
+        lambda: slots_pb2.AssignSlotRequest(
+            schedule=MONTHS_OF_KINDS, kind="k9", id=id_pb2.Id(text="x")
         ),
         burst=8,
+    ),
+    case(
+        "ListDueRuns",
+        "4,000 IDs of 30 kinds that were late, in turns",
+        lambda: due_runs_pb2.ListDueRunsRequest(
+            schedule=MONTHS_OF_KINDS,
+            kind="k9",
+            ids=id_pb2.IdColumn(integers=range(4_000)),
+            watermark=Timestamp(seconds=NOW.seconds - 40 * DAY),
+            now_time=NOW,
+            catch_up_horizon=seconds(60 * 86_400),
+        ),
+        burst=1,
     ),
     case(
         "GetReciprocalSlots",

@@ -125,6 +125,20 @@ def a_case(rng: random.Random, *, plain: bool = False, exclusions: bool = True) 
     return Case(spec, model, about * rate)
 
 
+def some_kind(rng: random.Random, case: Case) -> str:
+    """Declares kinds now and then, and chooses one; they go with nothing that defers."""
+    model, count = case.model, rng.choice([1, 2, 3, 5])
+    if rng.random() < 0.5 or any(one.policy == "DEFER" for one in model.exclusions):
+        return ""
+    if model.slots < count or model.shortest < 2 * count:
+        return ""
+    for kind in range(count):
+        case.spec.kinds.add(name=f"kind-{kind}")
+    kind = rng.randrange(count)
+    model.kind_place = kind * model.slots // count
+    return f"kind-{kind}"
+
+
 def choose_placement(
     rng: random.Random, spec: schedule_pb2.ScheduleSpec, model: Model, calendar: bool
 ) -> None:
@@ -260,8 +274,13 @@ def smeared(
     model: Model, at: int, hash_of_id: int, index: int, count: int, span: int
 ) -> int | None:
     """When a run of `count` starts that are smeared over a span from `at` on, in milliseconds."""
+    bounded = model.windows or model.exclusions
+    if bounded:
+        most = -(-span // model.tick)
+        left = model.usable_ticks(-(-at // model.tick), most)
+        span = span if left >= most else left * model.tick
     later = (index * TWO64 + hash_of_id) * span // (count * TWO64)
-    if not model.windows and not model.exclusions:
+    if not bounded:
         return at + later
     tick = model.usable_tick(-(-at // model.tick), later // model.tick)
     return None if tick is None else tick * model.tick

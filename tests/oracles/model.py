@@ -76,6 +76,8 @@ class Model:
     salt: str = ""
     windows: Spans = field(default_factory=list)
     exclusions: list[Excluded] = field(default_factory=list)
+    #: Slots from kind 0 to the kind that is asked about.
+    kind_place: int = 0
 
     # --- cycles
 
@@ -107,6 +109,10 @@ class Model:
         while self.cycle_start(cycle) > instant:
             cycle -= 1
         return cycle
+
+    def never_comes(self, cycle: int) -> bool:
+        """Whether the clock skips all of a cycle, which then has no runs."""
+        return bool(self.unit) and self.cycle_start(cycle) >= self.cycle_start(cycle + 1)
 
     def windows_of(self, cycle: int) -> Spans:
         whole = self.start(cycle + 1) - self.start(cycle)
@@ -150,7 +156,13 @@ class Model:
     # --- places
 
     def offset(self, one: Id, cycle: int) -> int:
-        """The active tick of the cycle at which an ID stands."""
+        """The active tick of the cycle at which the kind of an ID stands."""
+        ticks = self.active(cycle)
+        later = self.kind_place * (ticks // self.slots)
+        return (self.first_offset(one, cycle) + later) % ticks
+
+    def first_offset(self, one: Id, cycle: int) -> int:
+        """That of kind 0, or of the ID where no kinds are declared."""
         ticks = self.active(cycle)
         if self.placement == "HASH":
             return (one.hash + rev64(one.piece)) % TWO64 * ticks >> 64
@@ -222,6 +234,15 @@ class Model:
         skipped, deferred = self.forbidden(start, end)
         return without(shown, merged(skipped + deferred))
 
+    def usable_ticks(self, start: int, most: int) -> int:
+        """How many usable ticks the next 64 cycles leave; not counted beyond `most`."""
+        count = 0
+        for low in range(start, start + 64 * self.longest, self.longest):
+            count += length(self.usable(low, low + self.longest))
+            if count >= most:
+                break
+        return count
+
     def usable_tick(self, start: int, ticks: int) -> int | None:
         """The instant of the usable tick with so many before it from `start` on."""
         longest = self.longest
@@ -263,7 +284,7 @@ class Model:
         held: Spans = []
         next_run = None
         for cycle in range(self.cycle_at(start) - 3, self.cycle_at(end) + 3):
-            for one in self.stretches(cycle):
+            for one in [] if self.never_comes(cycle) else self.stretches(cycle):
                 low, high = max(one.instant, start), min(one.end, end)
                 if low >= high:
                     continue
@@ -319,7 +340,7 @@ class Model:
 
     def run(self, one: Id, cycle: int) -> Run | None:
         regular = self.regular(one, cycle)
-        at = self.fate(regular)
+        at = None if self.never_comes(cycle) else self.fate(regular)
         return None if at is None else Run(cycle, at, regular)
 
     def runs(self, one: Id, start: int, end: int) -> list[Run]:
@@ -328,9 +349,15 @@ class Model:
         found = [self.run(one, cycle) for cycle in cycles]
         return [run for run in found if run is not None and start <= run.at < end]
 
+    def skipped_count(self, one: Id, start: int, end: int) -> int:
+        """How many runs that would start in [start, end) do not happen."""
+        cycles = range(self.cycle_at(start) - 3, self.cycle_at(end) + 4)
+        unheard = [cycle for cycle in cycles if self.run(one, cycle) is None]
+        return sum(1 for cycle in unheard if start <= self.regular(one, cycle) < end)
+
     def next_run(self, one: Id, at: int) -> Run | None:
         first = self.cycle_at(at)
-        for cycle in range(first - 3, first + 30):
+        for cycle in range(first - 3, first + 64):
             run = self.run(one, cycle)
             if run is not None and run.at >= at:
                 return run

@@ -45,13 +45,15 @@ def test_due_runs(stub: SlotServiceStub, cases: Cases) -> None:
         horizon = tolerance + rng.choice([0, rng.randrange(3 * cycle + 1)])
         span = rng.choice([0, rng.randrange(shortest + 1)])
         skew = rng.choice([0, shortest, rng.randrange(shortest + 1)])
+        look_ahead = rng.choice([0, 0, 1, rng.randrange(shortest + 1)])
+        min_gap = rng.choice([0, 0, 1, rng.randrange(shortest + 1)])
         watermark = clock = a_time_near(rng, case)
         listed = set()
         for _ in range(5):
             clock += rng.choice([0, cycle // 10, cycle // 3, rng.randrange(2 * cycle + 1)])
             now = clock
             if rng.random() < 0.2:  # another machine, whose clock is behind
-                now = max(watermark - skew, clock - rng.randrange(skew + 1))
+                now = max(watermark - skew - look_ahead, clock - rng.randrange(skew + 1))
             nanos = rng.choice([0, 0, 1, NANOS - 1])
             request = due_runs_pb2.ListDueRunsRequest(
                 schedule=case.schedule,
@@ -64,13 +66,21 @@ def test_due_runs(stub: SlotServiceStub, cases: Cases) -> None:
                 catch_up_horizon=duration(horizon),
                 smear_span=duration(span),
                 max_clock_skew=duration(skew),
+                look_ahead=duration(look_ahead),
+                min_gap=duration(min_gap),
             )
             request.now_time.nanos += nanos
             exactly, now = now * NANOS + nanos, now + (nanos > 0)
             answer = stub.ListDueRuns(request)
             expected, late_count, dropped_count = [], 0, 0
+            superseded_count, skipped_count, nexts = 0, 0, []
+            following = max(watermark, now + look_ahead)
+            listed_until = first_tick(case, now + look_ahead)
             for index, piece, one in rows:
-                runs = model.runs(one, first_tick(case, watermark), first_tick(case, now))
+                runs = model.runs(one, first_tick(case, watermark), listed_until)
+                skipped_count += model.skipped_count(one, first_tick(case, watermark), listed_until)
+                next_due = model.next_run(one, first_tick(case, following))
+                nexts += [next_due.at * model.tick] if next_due else []
                 on_time, missed, dropped = [], [], 0
                 for run in runs:
                     age = exactly - run.at * model.tick * NANOS
@@ -85,11 +95,20 @@ def test_due_runs(stub: SlotServiceStub, cases: Cases) -> None:
                     caught_up = []
                 elif policy == RUN_ONCE:
                     caught_up = missed[-1:]
-                late_count += len(caught_up)
-                dropped_count += dropped + len(missed) - len(caught_up)
                 spread = (one.smear + rev64(piece)) % TWO64
-                for place, run in enumerate(caught_up):
-                    start = smeared(model, now, spread, place, len(caught_up), span)
+                starts = [
+                    smeared(model, now, spread, place, len(caught_up), span)
+                    for place in range(len(caught_up))
+                ]
+                if None in starts:  # nothing may start in the next 64 cycles
+                    caught_up = []
+                dropped_count += dropped + len(missed) - len(caught_up)
+                if policy == RUN_ONCE and caught_up:
+                    own = model.next_run(one, first_tick(case, now))
+                    if own and starts[0] >= own.at * model.tick - min_gap:
+                        superseded_count, caught_up = superseded_count + 1, []
+                late_count += len(caught_up)
+                for run, start in zip(caught_up, starts):
                     expected.append((index, piece, run.cycle, run.at * model.tick, start))
                 for run in on_time:
                     at = run.at * model.tick
@@ -108,10 +127,14 @@ def test_due_runs(stub: SlotServiceStub, cases: Cases) -> None:
             assert got == expected, asked
             counts = (answer.late_run_count, answer.dropped_run_count)
             assert counts == (late_count, dropped_count), asked
+            counts = (answer.superseded_run_count, answer.skipped_run_count)
+            assert counts == (superseded_count, skipped_count), asked
+            next_due = [millis(answer.next_due_time)] if answer.HasField("next_due_time") else []
+            assert next_due == sorted(nexts)[:1], asked
             keys = [row[:3] for row in got]
             assert listed.isdisjoint(keys), asked
             listed.update(keys)
-            watermark = max(watermark, now)
+            watermark = following
             assert millis(answer.next_watermark) == watermark, asked
             clock = max(clock, watermark)
 

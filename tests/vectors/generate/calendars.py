@@ -11,6 +11,8 @@ from datetime import datetime, timedelta, timezone
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+from decisions import TIME_ZONE_DATABASE
+
 EPOCH = datetime(1970, 1, 1)
 UTC = timezone.utc
 DAY = 86_400
@@ -146,7 +148,14 @@ class Schedule:
             lines.append(f"salt={salt}")
         self.canonical_text = "\n".join(lines)
         fingerprint = hashlib.sha256(self.canonical_text.encode()).hexdigest()
-        self.identity = {"fingerprint": fingerprint, "runKeySchedule": fingerprint}
+        self.identity = self.identity_of(fingerprint)
+
+    def identity_of(self, fingerprint):
+        identity = {"fingerprint": fingerprint, "runKeySchedule": fingerprint}
+        recurring = any(isinstance(one, Recurring) for one in self.exclusions)
+        if isinstance(self.axis, Calendar) or recurring:
+            identity["timeZoneDatabase"] = TIME_ZONE_DATABASE
+        return identity
 
     def spec(self):
         axis = self.axis
@@ -173,6 +182,11 @@ class Schedule:
 
     def ticks(self, cycle):
         return len(self.walls(cycle))
+
+    def never_comes(self, cycle):
+        """Whether the clock skips all of a cycle, as Samoa's did 30 December 2011."""
+        start, end = self.axis.start(cycle), self.axis.start(cycle + 1)
+        return self.axis.instant_of(start) >= self.axis.instant_of(end)
 
     def regular(self, cycle, tick):
         return self.axis.instant_of(self.axis.start(cycle) + self.walls(cycle)[tick])
@@ -207,7 +221,7 @@ class Schedule:
         cycles = range(number(self.axis.wall(start)) - 1, number(self.axis.wall(end)) + 2)
         runs, nexts = [], []
         for cycle in cycles:
-            for tick in range(self.ticks(cycle)):
+            for tick in range(0 if self.never_comes(cycle) else self.ticks(cycle)):
                 if start <= (at := self.regular(cycle, tick)) < end:
                     runs.append(at)
                     later = tick * self.ticks(cycle + 1) // self.ticks(cycle)
@@ -221,10 +235,10 @@ class Schedule:
         """The regular time of an ID in a cycle, and when it runs; None if it does not."""
         regular = self.regular(cycle, self.tick_of(key, cycle))
         held = self.held(regular)
+        if held == "SKIP" or self.never_comes(cycle):
+            return regular, None
         if held is None:
             return regular, regular
-        if held == "SKIP":
-            return regular, None
         runs, target = self.stretch(regular)
         if not target:
             return regular, None
@@ -243,6 +257,8 @@ class Schedule:
 
     def slot_spans(self, cycle):
         """The slots of a cycle: from the earliest of a slot's ticks to behind the latest."""
+        if self.never_comes(cycle):
+            return
         length = self.ticks(cycle) // self.slots
         for slot in range(self.slots):
             ticks = range(slot * length, (slot + 1) * length)

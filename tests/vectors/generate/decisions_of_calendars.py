@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from calendars import DAY, Calendar, Dated, Period, Recurring, Schedule, instant, rfc3339
-from decisions import print_cases
+from decisions import print_cases, run_id
 
 HOUR = 3_600
 
@@ -55,6 +55,7 @@ def assignment(schedule, low, high, at, count=3):
             "startTime": rfc3339(start),
             "cycleIndex": str(cycle),
             "runKey": run_key,
+            "runId": run_id(run_key),
             **deferred,
         }
 
@@ -111,7 +112,7 @@ def changes():
         yield assignment(week, 6 * DAY + low, 6 * DAY + high, at, 2)
         fraction = Schedule(Calendar("DAY", zone), 24, placement="FRACTION")
         yield assignment(fraction, (low + high) / 2 / DAY, 0, at)
-    # The day that Samoa did not have comes with the next one.
+    # The day that Samoa did not have: no run of a day, and of a week one on the next day.
     samoa = Schedule(Calendar("DAY", "Pacific/Apia"), 24)
     yield assignment(samoa, 7 * HOUR, 8 * HOUR, "2011-12-29T12:00:00Z", 4)
     samoa = Schedule(Calendar("WEEK", "Pacific/Apia"), 7)

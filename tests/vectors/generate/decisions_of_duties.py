@@ -12,7 +12,7 @@ from datetime import datetime, timedelta, timezone
 from fractions import Fraction
 from math import comb
 
-from decisions import EPOCH, Spec, duration, print_cases, rfc3339
+from decisions import EPOCH, Spec, duration, print_cases, rfc3339, run_id
 
 AT = datetime(2026, 1, 1, 3, 4, 5, tzinfo=timezone.utc)
 MILLI = timedelta(milliseconds=1)
@@ -107,7 +107,12 @@ def piece_of(spec, canonical, own, piece, at, count=1, kind="default", newcomer=
         key = f"{spec.fingerprint}/{kind}/{cycle}/{piece}/{canonical}"
         if spec.placement == "FRACTION":
             key = ""
-        return {"startTime": at_millis(start), "cycleIndex": str(cycle), "runKey": key}
+        return {
+            "startTime": at_millis(start),
+            "cycleIndex": str(cycle),
+            "runKey": key,
+            "runId": run_id(key),
+        }
 
     answer = {
         "slotIndex": slot,
@@ -117,7 +122,7 @@ def piece_of(spec, canonical, own, piece, at, count=1, kind="default", newcomer=
         "nextRuns": [run(*found) for found in spec.runs(offset, at, at + 9 * spec.period)[:count]],
     }
     if newcomer is not None:
-        created, span = newcomer
+        created, span, *_ = newcomer
         cycle, start = spec.next(offset, created)
         answer["firstRun"] = run(cycle, start)
         if cycle != spec.cycle_of(created) and span is not None:
@@ -139,8 +144,10 @@ def assign_case(spec, id_json, canonical, own=None, weight=None, count=1, newcom
     if weight is not None:
         request["weight"] = str(weight)
     if newcomer is not None:
-        created, span = newcomer
+        created, span, *skew = newcomer
         request["newcomer"] = {"createdTime": at_millis(created)}
+        if skew:
+            request["newcomer"]["maxClockSkew"] = duration(*skew)
         if span is not None:
             request["newcomer"] |= {
                 "policy": "NEWCOMER_POLICY_NOW_SMEARED",
@@ -220,13 +227,18 @@ def newcomer_cases():
         for span in [None, 1_000, hour, 8 * hour]:
             case = assign_case(plain, {"text": name}, name, newcomer=(at - 12_345, span))
             yield case
+    # By a clock that is fast.
+    yield assign_case(plain, {"text": "new-1"}, "new-1", newcomer=(at + 60_000, hour))
+    for number in range(3):
+        name, early = f"new-{number}", (at + 7 * hour, None, 8 * hour)
+        yield assign_case(plain, {"text": name}, name, newcomer=early)
     yield assign_case(SALTED, {"text": "n"}, "n", weight=5_500, newcomer=(at, 7 * hour))
     yield assign_case(STORED, {"fraction": 0.0}, "0" * 16, 0.0, newcomer=(at, 20 * hour))
     yield assign_case(DRAWN, {"integer": "1"}, "1", 1, weight=7, newcomer=(at - hour, hour))
 
 
 def due_case(spec, texts, start, now, policy=None, weights=None, each=None, **spans):
-    """Spans in milliseconds: tolerance, horizon, smear, skew."""
+    """Spans in milliseconds: tolerance, horizon, smear, skew, ahead, gap."""
     tolerance = spans.get("tolerance", min(60_000, spec.period))
     horizon = spans.get("horizon", spec.period)
     smear = spans.get("smear", 0)
@@ -241,29 +253,37 @@ def due_case(spec, texts, start, now, policy=None, weights=None, each=None, **sp
         request["weights"] = [str(weight) for weight in weights]
     for name, field in {
         "tolerance": "onTimeTolerance", "horizon": "catchUpHorizon",
-        "smear": "smearSpan", "skew": "maxClockSkew",
+        "smear": "smearSpan", "skew": "maxClockSkew", "ahead": "lookAhead", "gap": "minGap",
     }.items():  # fmt: skip
         if name in spans:
             request[field] = duration(spans[name])
-    rows, late_count, dropped = [], 0, 0
+    end, gap = now + spans.get("ahead", 0), spans.get("gap", 0)
+    rows, late_count, dropped, superseded, nexts = [], 0, 0, 0, []
     for index, text in enumerate(texts):
         watermark = start if each is None else each[index]
         for piece in range(spec.pieces(weights[index]) if weights else 1):
-            runs = spec.runs(spec.offset(text, None, piece), watermark, now)
+            offset = spec.offset(text, None, piece)
+            nexts.append(spec.next(offset, max(watermark, end))[1])
+            runs = spec.runs(offset, watermark, end)
             on_time = [run for run in runs if now - run[1] <= tolerance]
             missed = [run for run in runs if now - run[1] > tolerance]
             late = [run for run in missed if now - run[1] <= horizon]
-            if policy == "SKIP" or (policy in (None, "RUN_ONCE") and on_time):
+            ran = any(run[1] < now for run in on_time)
+            if policy == "SKIP" or (policy in (None, "RUN_ONCE") and ran):
                 late = []
             elif policy != "RUN_ALL":
                 late = late[-1:]
             u = spec.smear(text, piece)
-            for j, (cycle, run) in enumerate(late):
-                place = int((j + Fraction(u, 2**64)) / len(late) * smear)
-                rows.append((index, piece, cycle, run, now + place))
+            starts = [
+                now + int((j + Fraction(u, 2**64)) / len(late) * smear) for j in range(len(late))
+            ]
+            dropped += len(missed) - len(late)
+            if policy in (None, "RUN_ONCE") and late:
+                if starts[0] >= spec.next(offset, now)[1] - gap:
+                    superseded, late = superseded + 1, []
+            rows += [(index, piece, *run, at) for run, at in zip(late, starts)]
             rows += [(index, piece, cycle, run, run) for cycle, run in on_time]
             late_count += len(late)
-            dropped += len(missed) - len(late)
     columns = list(zip(*rows)) or [()] * 5
     runs = {"runKeyPrefix": f"{spec.fingerprint}/default"}
     for name, column in zip(
@@ -271,13 +291,15 @@ def due_case(spec, texts, start, now, policy=None, weights=None, each=None, **sp
         columns,
     ):
         runs[name] = [cell if name[0] in "ip" else str(cell) for cell in column]
-    following = now if each is not None else max(now, start)
+    following = end if each is not None else max(end, start)
     response = {
         "identity": spec.identity,
         "runs": runs,
         "nextWatermark": at_millis(following),
         "lateRunCount": str(late_count),
         "droppedRunCount": str(dropped),
+        "supersededRunCount": str(superseded),
+        "nextDueTime": at_millis(min(nexts)),
     }
     return {"method": "ListDueRuns", "request": request, "response": response}
 
@@ -302,6 +324,16 @@ def due_cases():
     for policy in ["RUN_ONCE", "RUN_ALL"]:
         yield due_case(HASH, texts, now - 11 * hour, now, policy, weights, smear=hour)
     yield due_case(SALTED, texts, now - 30 * hour, now, "RUN_ALL", horizon=99 * hour, smear=hour)
+    # Smeared behind the next run, or near it.
+    yield due_case(plain, texts, now - 5 * hour, now, smear=8 * hour)
+    for gap in [1, hour, 8 * hour]:
+        yield due_case(plain, texts, now - 5 * hour, now, smear=4 * hour, gap=gap)
+        yield due_case(plain, texts, now - 5 * hour, now, "RUN_ALL", smear=4 * hour, gap=gap)
+    for ahead in [1, 2 * hour, 8 * hour]:
+        yield due_case(plain, texts, now - 5 * hour, now, smear=hour, ahead=ahead)
+        yield due_case(plain, texts, now + ahead, now, ahead=ahead)
+    yield due_case(plain, texts, now + hour, now, ahead=2 * hour, gap=hour)
+    yield due_case(plain, texts, now + hour + 7, now, ahead=hour, skew=7)
     fast = Weighted(1_500, 3, tick=500)
     yield due_case(fast, texts[:2], now - 20_000, now, "RUN_ALL", horizon=15_000, smear=1_500)
 

@@ -12,7 +12,7 @@ import struct
 from fractions import Fraction
 
 from calendars import DAY, Calendar, Dated, Period, Recurring, Schedule, instant, rfc3339
-from decisions import print_cases
+from decisions import print_cases, run_id
 
 HOUR = 3_600
 
@@ -42,7 +42,7 @@ class Weighted(Schedule):
             head, salt, rest = self.canonical_text.partition("\nsalt=")
             self.canonical_text = f"{head}\nweight_quantum={quantum}{salt}{rest}"
             fingerprint = hashlib.sha256(self.canonical_text.encode()).hexdigest()
-            self.identity = {"fingerprint": fingerprint, "runKeySchedule": fingerprint}
+            self.identity = self.identity_of(fingerprint)
 
     def spec(self):
         spec = super().spec()
@@ -85,15 +85,36 @@ class Weighted(Schedule):
         runs = [(cycle, *self.run(key, cycle)) for cycle in cycles]
         return [run for run in runs if run[2] is not None and start <= run[2] < end]
 
-    def start_after(self, at, position):
-        """When a run starts that is smeared so many milliseconds from an instant in seconds."""
+    def skipped_in(self, key, start, end):
+        """How many runs of [start, end) seconds are skipped."""
+        cycles = range(self.cycle_of(start) - 4, self.cycle_of(end) + 4)
+        runs = [self.run(key, cycle) for cycle in cycles]
+        return sum(1 for regular, at in runs if at is None and start <= regular < end)
+
+    def next_in(self, key, start):
+        """(Cycle, regular time, time) of the first run from an instant on, in the next 64 cycles."""
+        first = self.cycle_of(start)
+        for cycle in range(first - 4, first + 64):
+            regular, at = self.run(key, cycle)
+            if at is not None and at >= start:
+                return cycle, regular, at
+        return None
+
+    def starts_after(self, at, share, span):
+        """When a run starts that is smeared by a share of a span (in milliseconds) from an instant
+        in seconds on; None where nothing may start in the next 64 cycles."""
         if not self.windows and not self.exclusions:
-            return at * 1_000 + position
-        left = position // 1_000
-        while left or not self.is_usable(at):
-            left -= self.is_usable(at)
-            at += 1
-        return at * 1_000
+            return at * 1_000 + int(share * span)
+        usable, last = [], at + 64 * self.axis.longest()
+        for second in range(at, last):
+            if self.is_usable(second):
+                usable.append(second)
+                if len(usable) > span // 1_000:
+                    break
+        if not usable:
+            return None
+        span = min(span, len(usable) * 1_000)
+        return usable[int(share * span) // 1_000] * 1_000
 
 
 def run_json(spec, run, ident, piece):
@@ -104,6 +125,7 @@ def run_json(spec, run, ident, piece):
         "startTime": rfc3339(start),
         "cycleIndex": str(cycle),
         "runKey": "" if isinstance(ident, float) else key,
+        "runId": run_id("" if isinstance(ident, float) else key),
         **deferred,
     }
 
@@ -113,8 +135,8 @@ def first_run(spec, ident, piece, created, span):
     following = spec.runs_in(key, created, created + 3 * spec.axis.longest() + DAY)[0]
     cycle = spec.cycle_of(created)
     if span is not None and following[0] > cycle:
-        start = spec.start_after(created, spec.smear(ident, piece) * span >> 64)
-        if start < following[2] * 1_000:
+        start = spec.starts_after(created, Fraction(spec.smear(ident, piece), 2**64), span)
+        if start is not None and start < following[2] * 1_000:
             regular, ran = spec.run(key, cycle)
             first = run_json(spec, (cycle, 0, 0), ident, piece)
             first["startTime"] = at_millis(start)
@@ -212,11 +234,15 @@ def assign_cases():
     yield assign_case(month, "acme", "2026-02-14T00:00:00Z", weight=40, count=2)
 
 
-def due_case(spec, texts, start, now, policy, tolerance=60, horizon=2 * DAY, smear=0):
+def due_case(spec, texts, start, now, policy, tolerance=60, horizon=2 * DAY, smear=0, gap=0):
     start, now = instant(start), instant(now)
-    rows, late_count, dropped = [], 0, 0
+    rows, late_count, dropped, superseded, skipped, nexts = [], 0, 0, 0, 0, []
     for index, text in enumerate(texts):
-        runs = spec.runs_in((text, 0), start, now)
+        key = (text, 0)
+        runs = spec.runs_in(key, start, now)
+        skipped += spec.skipped_in(key, start, now)
+        following = spec.next_in(key, now)
+        nexts += [following[2]] if following else []
         on_time = [run for run in runs if now - run[2] <= tolerance]
         missed = [run for run in runs if now - run[2] > tolerance]
         late = [run for run in missed if now - run[2] <= horizon]
@@ -224,13 +250,18 @@ def due_case(spec, texts, start, now, policy, tolerance=60, horizon=2 * DAY, sme
             late = []
         elif policy == "RUN_ONCE":
             late = late[-1:]
-        u = spec.smear(text, 0)
-        for j, (cycle, _, run) in enumerate(late):
-            place = int((j + Fraction(u, 2**64)) / len(late) * smear)
-            rows.append((index, 0, cycle, run * 1_000, spec.start_after(now, place)))
+        u = Fraction(spec.smear(text, 0), 2**64)
+        starts = [spec.starts_after(now, (j + u) / len(late), smear) for j in range(len(late))]
+        if None in starts:
+            late = []
+        dropped += len(missed) - len(late)
+        if policy == "RUN_ONCE" and late and following:
+            if starts[0] >= (following[2] - gap) * 1_000:
+                superseded, late = superseded + 1, []
+        for (cycle, _, run), at in zip(late, starts):
+            rows.append((index, 0, cycle, run * 1_000, at))
         rows += [(index, 0, cycle, run * 1_000, run * 1_000) for cycle, _, run in on_time]
         late_count += len(late)
-        dropped += len(missed) - len(late)
     columns = list(zip(*rows)) or [()] * 5
     names = ["idIndexes", "pieceIndexes", "cycleIndexes", "scheduledUnixMillis", "startUnixMillis"]
     runs = {"runKeyPrefix": f"{spec.identity['fingerprint']}/default"}
@@ -247,6 +278,7 @@ def due_case(spec, texts, start, now, policy, tolerance=60, horizon=2 * DAY, sme
             "onTimeTolerance": f"{tolerance}s",
             "catchUpHorizon": f"{horizon}s",
             "smearSpan": duration(smear),
+            **({"minGap": f"{gap}s"} if gap else {}),
         },
         "response": {
             "identity": spec.identity,
@@ -254,6 +286,9 @@ def due_case(spec, texts, start, now, policy, tolerance=60, horizon=2 * DAY, sme
             "nextWatermark": rfc3339(now),
             "lateRunCount": str(late_count),
             "droppedRunCount": str(dropped),
+            "supersededRunCount": str(superseded),
+            "skippedRunCount": str(skipped),
+            **({"nextDueTime": rfc3339(min(nexts))} if nexts else {}),
         },
     }
 
@@ -270,6 +305,25 @@ def due_cases():
         yield due_case(spec, texts, rfc3339(now - 3 * DAY), at, "RUN_ALL", tolerance=7_200)
         later = rfc3339(now + 5 * HOUR)
         yield due_case(spec, texts, at, later, "RUN_ALL", smear=3 * HOUR * 1_000)
+        early = rfc3339(now - 20 * HOUR)
+        yield due_case(spec, texts, early, at, "RUN_ONCE", smear=HOUR * 1_000, gap=6 * HOUR)
+    # What the next 64 cycles leave is half of the span over which runs are to start.
+    little = Weighted(Period(6_400), 1, windows=[(6_000, 6_050)])
+    for policy in ["RUN_ONCE", "RUN_ALL"]:
+        at = "2026-01-01T00:10:00Z"
+        yield due_case(little, texts, "2025-12-31T22:00:00Z", at, policy, smear=6_400_000)
+        yield due_case(little, texts, "2025-12-31T22:00:00Z", at, policy, smear=3_000_000)
+    # Nothing may start for longer than that, or just not.
+    for end in ["2026-01-04T19:00:00Z", "2026-01-03T15:40:00Z"]:
+        dated = [Dated("2026-01-01T00:00:00Z", end, "SKIP")]
+        hourly = Weighted(Period(HOUR), 4, exclusions=dated)
+        for policy in ["SKIP", "RUN_ONCE", "RUN_ALL"]:
+            asked = ("2025-12-31T21:30:00Z", "2026-01-01T00:02:00Z", policy)
+            yield due_case(hourly, texts, *asked, tolerance=0, smear=HOUR * 1_000)
+    samoa = Weighted(Calendar("DAY", "Pacific/Apia"), 24)
+    for policy in ["SKIP", "RUN_ONCE", "RUN_ALL"]:
+        asked = ("2011-12-29T11:00:00Z", "2011-12-31T08:00:00Z", policy)
+        yield due_case(samoa, texts, *asked, smear=HOUR * 1_000)
 
 
 def migration_case(old, new, at, path, advice, longest, gap=0):

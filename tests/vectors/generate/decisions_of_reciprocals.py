@@ -1,4 +1,4 @@
-"""Prints golden answers of GetReciprocalSlots with conflicts, schedules of today and delays.
+"""Prints golden answers of GetReciprocalSlots with conflicts and delays.
 
 Run: python3 decisions_of_reciprocals.py > ../decisions/reciprocals.json
 Conflicts are answered by looking at every placement there is, in order: the first of those whose
@@ -8,10 +8,9 @@ smallest distance is the largest.
 from __future__ import annotations
 
 import random
-from datetime import timedelta
 from itertools import product
 
-from decisions import EPOCH, Spec, duration, print_cases
+from decisions import Spec, duration, print_cases
 
 PERIOD = 28_800_000
 
@@ -114,15 +113,5 @@ def delay_cases():
         yield answer(spec, 0, offsets, pairs, polling + slot_job, request)
 
 
-def comparison_cases():
-    spec = Spec(PERIOD, 96, salt="of all")
-    slot = timedelta(milliseconds=spec.slot)
-    later = Spec(PERIOD, 96, salt="of all", anchor=EPOCH + 20_000 * slot)
-    before = Spec(PERIOD, 96, salt="of all", anchor=EPOCH - 7 * slot)
-    request = {"kindCount": 3, "kindSchedules": [kind.json() for kind in (later, before, spec)]}
-    pairs = [(0, 1), (0, 2), (1, 2)]
-    yield answer(spec, 5, [0, 32, 64], pairs, 0, request)
-
-
 if __name__ == "__main__":
-    print_cases([*conflict_cases(), *delay_cases(), *comparison_cases()])
+    print_cases([*conflict_cases(), *delay_cases()])
