@@ -1,6 +1,6 @@
 """Schedules the bank accounts of an SQLite table through a sidecar.
 
-Each account has two jobs every 8 hours, a sync and a report, and both lock the account.
+Each account has two kinds of job every 8 hours, a sync and a report, and both lock the account.
 The sidecar says when each job runs and the table stores it. A worker then only asks for
 the rows whose time has come: SELECT id FROM account WHERE next_sync_at <= ?
 """
@@ -22,9 +22,10 @@ import offbeat
 
 PERIOD = timedelta(hours=8)
 MINUTES = 480
-#: One slot a minute, so that the sidecar can predict the fullest minute.
-EVERY_8_HOURS = offbeat.Schedule(PERIOD, slot_count=MINUTES)
+#: Two jobs of one account never meet.
 KINDS = ("sync", "report")
+#: One slot a minute, so that the sidecar can predict the fullest minute.
+EVERY_8_HOURS = offbeat.Schedule(PERIOD, slot_count=MINUTES, kinds=KINDS)
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,7 @@ def make_table(rows: int) -> sqlite3.Connection:
 
 def ask(client: offbeat.Client, ids: list[uuid.UUID]) -> dict[str, offbeat.SlotAssignments]:
     """Return the next run of every account, for each kind of job."""
-    apart = client.reciprocal_slots(EVERY_8_HOURS, kind_count=len(KINDS))
-    return {
-        name: client.assign_slots(EVERY_8_HOURS.shifted(kind.offset), ids, kind=name)
-        for name, kind in zip(KINDS, apart.kinds)
-    }
+    return {name: client.assign_slots(EVERY_8_HOURS, ids, kind=name) for name in KINDS}
 
 
 def store(database: sqlite3.Connection, next_runs: dict[str, offbeat.SlotAssignments]) -> None:

@@ -12,5 +12,5 @@ echo $assignment->slotIndex, ' ', $assignment->nextRun()->startTime->format('c')
 
 $rows = $client->assignSlots($every8Hours, range(1, 100_000), fromTime: $newYear);
 foreach ([$rows[0], $rows[1], $rows[2]] as $row) {
-    echo "$row->id $row->slotIndex {$row->nextRunTime->format('c')}", PHP_EOL;
+    echo "$row->id $row->slotIndex {$row->nextRun->startTime->format('c')}", PHP_EOL;
 }

@@ -1,18 +1,12 @@
 CREATE TABLE account (id uuid PRIMARY KEY);
 
--- One for each slot of a cycle.
-CREATE TABLE slot_job (
-    cycle_index bigint NOT NULL,
-    slot_index integer NOT NULL,
-    start_time timestamptz NOT NULL,
-    end_time timestamptz NOT NULL,
-    done boolean NOT NULL DEFAULT false,
-    PRIMARY KEY (cycle_index, slot_index)
-);
+-- Of each kind of job, until when its runs are enqueued.
+CREATE TABLE watermark (kind text PRIMARY KEY, enqueued_until timestamptz NOT NULL);
 
--- The queue. The key of a run is the same, however often it is enqueued.
+-- The queue. The ID of a run is the same, however often it is enqueued.
 CREATE TABLE job (
-    run_key text PRIMARY KEY,
+    run_id uuid PRIMARY KEY,
+    kind text NOT NULL,
     account_id uuid NOT NULL,
     run_at timestamptz NOT NULL
 );

@@ -2,15 +2,14 @@
 
 declare(strict_types=1);
 
-// Synchronises bank accounts every 8 hours: a producer over MariaDB.
+// Imports and exports bank accounts every 8 hours: a producer over MariaDB.
 //
-//   php producer.php migrate             once: the index for the slots of accounts
-//   php producer.php bootstrap [START]   once a cycle: a job for each slot to come
-//   php producer.php work                those that are due: each enqueues its accounts
+//   php producer.php begin [START]   once: the index, and where each kind of job begins
+//   php producer.php tick [NOW]      every minute: enqueues what starts until the next minute
 //
-// All may be run twice, at the same time, or be killed: the keys of the jobs see to it
-// that nothing is enqueued twice. DATABASE is PDO's name of the database,
-// DATABASE_USER and DATABASE_PASSWORD who asks it, OFFBEAT_ADDRESS the sidecar's.
+// Both may be run twice, at the same time, or be killed: each job has the ID of its run, so
+// nothing is enqueued twice. DATABASE is PDO's name of the database, with DATABASE_USER and
+// DATABASE_PASSWORD; OFFBEAT_ADDRESS is the sidecar's.
 
 use Offbeat\Client;
 use Offbeat\Schedule;
@@ -22,7 +21,11 @@ use Offbeat\Sql\SqlParameterStyle;
 require __DIR__ . '/../../clients/php/autoload.php';
 
 const BATCH = 100;
-const FORMAT = 'Y-m-d H:i:s'; // all times are in UTC
+const FORMAT = 'Y-m-d H:i:s.v'; // all times are in UTC
+/** Both lock the account, so they must not meet on one. */
+const KINDS = ['import', 'export'];
+/** Seconds between two ticks: a job is in the queue before it is due. */
+const LOOK_AHEAD = 60;
 
 final class Producer
 {
@@ -31,7 +34,7 @@ final class Producer
 
     public function __construct(private readonly PDO $db, private readonly Client $client)
     {
-        $this->schedule = new Schedule(period: new DateInterval('PT8H'), slotCount: 32);
+        $this->schedule = new Schedule(period: new DateInterval('PT8H'), kinds: KINDS);
         $this->accounts = new SqlColumn(
             SqlDialect::Mariadb,
             table: 'account',
@@ -41,64 +44,66 @@ final class Producer
         );
     }
 
-    /** Makes the index that serves the predicates. */
-    public function migrate(): void
+    /** Makes the index that serves the predicates, and the watermarks. */
+    public function begin(DateTimeImmutable $start): void
     {
-        [$slot] = $this->client->listSlots($this->schedule, sqlColumn: $this->accounts);
-        array_map($this->db->exec(...), $slot->predicate->index->createStatements);
-    }
-
-    /** Plans a job for each slot of two cycles: so a bootstrap may be late, up to a cycle. */
-    public function bootstrap(DateTimeImmutable $start): void
-    {
-        $slots = $this->client->listSlots($this->schedule, startTime: $start, endTime: $start->modify('+16 hours'));
-        $insert = $this->db->prepare(
-            'INSERT IGNORE INTO slot_job (cycle_index, slot_index, start_time, end_time) VALUES (?, ?, ?, ?)',
-        );
-        $this->db->beginTransaction();
-        foreach ($slots as $slot) {
-            $times = [$slot->startTime->format(FORMAT), $slot->endTime->format(FORMAT)];
-            $insert->execute([$slot->cycleIndex, $slot->slotIndex, ...$times]);
-        }
-        $this->db->commit();
-    }
-
-    /** Runs the slot jobs that are due; one that dies stays, and is run again. */
-    public function work(): void
-    {
-        $due = $this->db->query(
-            'SELECT cycle_index, slot_index, start_time, end_time FROM slot_job
-             WHERE start_time <= UTC_TIMESTAMP() AND NOT done ORDER BY start_time',
-        )->fetchAll(PDO::FETCH_ASSOC);
-        $finish = $this->db->prepare('UPDATE slot_job SET done = TRUE WHERE cycle_index = ? AND slot_index = ?');
-        foreach ($due as $job) {
-            $this->runSlot(self::utc($job['start_time']), self::utc($job['end_time']));
-            $finish->execute([$job['cycle_index'], $job['slot_index']]);
+        $predicate = $this->client->windowPredicate($this->schedule, $this->accounts, $start, $start, kind: KINDS[0]);
+        array_map($this->db->exec(...), $predicate->index->createStatements);
+        $insert = $this->db->prepare('INSERT IGNORE INTO watermark (kind, enqueued_until) VALUES (?, ?)');
+        foreach (KINDS as $kind) {
+            $insert->execute([$kind, $start->format(FORMAT)]);
         }
     }
 
-    /** Enqueues the accounts of one slot, each for its own time. */
-    private function runSlot(DateTimeImmutable $startTime, DateTimeImmutable $endTime): void
+    /** Enqueues the runs of each kind that start until the next tick, and those that were missed. */
+    public function tick(DateTimeImmutable $now): void
     {
-        [$slot] = $this->client->listSlots($this->schedule, $startTime, $endTime, sqlColumn: $this->accounts);
-        $select = $this->db->prepare("SELECT id FROM account WHERE {$slot->predicate->sql}");
-        $select->execute($slot->predicate->parameters);
+        $select = $this->db->prepare('SELECT enqueued_until FROM watermark WHERE kind = ?');
+        foreach (KINDS as $kind) {
+            $select->execute([$kind]);
+            $this->enqueue($kind, self::utc($select->fetchColumn()), $now);
+        }
+    }
+
+    /** Enqueues one kind, batch by batch. If this dies, the next tick does it again. */
+    private function enqueue(string $kind, DateTimeImmutable $watermark, DateTimeImmutable $now): void
+    {
+        $end = $now->modify('+' . LOOK_AHEAD . ' seconds');
+        if ($watermark >= $end) {
+            return;
+        }
+        $start = max($watermark, $end->modify('-8 hours')); // after a whole cycle, all accounts
+        $predicate = $this->client->windowPredicate($this->schedule, $this->accounts, $end, $start, kind: $kind);
+        $select = $this->db->prepare("SELECT id FROM account WHERE {$predicate->sql}");
+        $select->execute($predicate->parameters);
         $stored = $select->fetchAll(PDO::FETCH_COLUMN);
-        // A queue that takes a unique key does what IGNORE does here.
-        $insert = $this->db->prepare('INSERT IGNORE INTO job (run_key, account_id, run_at) VALUES (?, ?, ?)');
-        foreach (array_chunk($stored, BATCH) as $batch) {
-            $uuids = array_map(self::uuid(...), $batch);
-            // An ID that cannot be assigned must not keep the others from their runs.
-            $assigned = $this->client->assignSlots($this->schedule, $uuids, fromTime: $startTime, kind: 'bank-sync', returnErrors: true);
-            foreach ($assigned->errors as $error) {
-                fwrite(STDERR, "$error->field: $error->value is refused: $error->allowed\n");
-            }
+        // An ID that cannot be assigned must not keep the others from their runs.
+        $due = $this->client->listDueRuns(
+            $this->schedule,
+            array_map(self::uuid(...), $stored),
+            watermark: $watermark,
+            nowTime: $now,
+            lookAhead: LOOK_AHEAD,
+            kind: $kind,
+            returnErrors: true,
+        );
+        foreach ($due->errors as $error) {
+            fwrite(STDERR, "$error->field: $error->value is refused: $error->allowed\n");
+        }
+        // A queue that takes a unique ID does what IGNORE does here.
+        $insert = $this->db->prepare('INSERT IGNORE INTO job (run_id, kind, account_id, run_at) VALUES (?, ?, ?, ?)');
+        foreach (array_chunk(iterator_to_array($due), BATCH, true) as $batch) {
             $this->db->beginTransaction();
-            foreach ($assigned->accepted() as $index => $row) {
-                $insert->execute([$row->runKey, $batch[$index], $row->nextRunTime->format(FORMAT)]);
+            foreach ($batch as $index => $run) {
+                $account = $stored[$due->idIndexes[$index]];
+                $insert->execute([$run->runId, $kind, $account, $run->startTime->format(FORMAT)]);
             }
             $this->db->commit();
         }
+        // Not before all are enqueued; and another tick may have come further.
+        $this->db->prepare('UPDATE watermark SET enqueued_until = GREATEST(enqueued_until, ?) WHERE kind = ?')
+            ->execute([$due->nextWatermark->format(FORMAT), $kind]);
+        echo "$kind: ", count($due), " jobs, $due->lateRunCount of them late; $due->supersededRunCount superseded\n";
     }
 
     /** BIN_TO_UUID(x, 1) of MySQL. */
@@ -110,18 +115,18 @@ final class Producer
         return "$low1$low2-$mid-$high-$sequence-$node1$node2$node3";
     }
 
-    private static function utc(string $time): DateTimeImmutable
+    public static function utc(string $time): DateTimeImmutable
     {
-        return new DateTimeImmutable($time, new DateTimeZone('UTC'));
+        return (new DateTimeImmutable($time, new DateTimeZone('UTC')))->setTimezone(new DateTimeZone('UTC'));
     }
 }
 
 $db = new PDO((string) getenv('DATABASE'), getenv('DATABASE_USER') ?: null, getenv('DATABASE_PASSWORD') ?: null);
 $producer = new Producer($db, new Client());
 $arguments = array_slice($argv, 1);
-match (true) {
-    $arguments === ['migrate'] => $producer->migrate(),
-    ($arguments[0] ?? '') === 'bootstrap' && count($arguments) <= 2 => $producer->bootstrap(new DateTimeImmutable($arguments[1] ?? 'now')),
-    $arguments === ['work'] => $producer->work(),
-    default => throw new InvalidArgumentException('usage: php producer.php migrate | bootstrap [START] | work'),
+$instant = Producer::utc($arguments[1] ?? 'now');
+match (count($arguments) <= 2 ? $arguments[0] ?? '' : '') {
+    'begin' => $producer->begin($instant),
+    'tick' => $producer->tick($instant),
+    default => throw new InvalidArgumentException('usage: php producer.php begin [START] | tick [NOW]'),
 };

@@ -1,27 +1,28 @@
-"""Synchronises bank accounts every 8 hours: a producer over PostgreSQL.
+"""Imports and exports bank accounts every 8 hours: a producer over PostgreSQL.
 
-    python producer.py migrate             once: the index for the slots of accounts
-    python producer.py bootstrap [START]   once a cycle: a job for each slot to come
-    python producer.py work                those that are due: each enqueues its accounts
+    python producer.py begin [START]   once: the index, and where each kind of job begins
+    python producer.py tick [NOW]      every minute: enqueues what starts until the next minute
 
-All may be run twice, at the same time, or be killed: the keys of the jobs see to it
-that nothing is enqueued twice. psycopg finds the database by PGHOST and so on, the
-client its sidecar by OFFBEAT_ADDRESS.
+Both may be run twice, at the same time, or be killed: each job has the ID of its run, so
+nothing is enqueued twice. psycopg finds the database by PGHOST and so on, the client its
+sidecar by OFFBEAT_ADDRESS.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
-from uuid import UUID
 
 import offbeat
 import psycopg
 from offbeat import Schedule, SqlColumn, SqlColumnType, SqlDialect, SqlParameterStyle
 
 PERIOD = timedelta(hours=8)
-SCHEDULE = Schedule(PERIOD, slot_count=32)
+#: Both lock the account, so they must not meet on one.
+KINDS = ["import", "export"]
+SCHEDULE = Schedule(PERIOD, kinds=KINDS)
+#: The time between two ticks: a job is in the queue before it is due.
+LOOK_AHEAD = timedelta(minutes=1)
 ACCOUNTS = SqlColumn(
     SqlDialect.POSTGRESQL,
     table="account",
@@ -32,84 +33,84 @@ ACCOUNTS = SqlColumn(
 BATCH = 100
 
 
-def migrate(db: psycopg.Connection, client: offbeat.Client) -> None:
-    """Make the index that serves the predicates."""
-    (slot, *_) = client.list_slots(SCHEDULE, sql_column=ACCOUNTS)
-    assert slot.predicate is not None
-    for statement in slot.predicate.index.create_statements:
-        db.execute(statement)
-
-
-def bootstrap(db: psycopg.Connection, client: offbeat.Client, start: datetime) -> None:
-    """Plan a job for each slot of two cycles: so a bootstrap may be late, up to a cycle."""
-    slots = client.list_slots(SCHEDULE, start_time=start, end_time=start + 2 * PERIOD)
-    with db.transaction(), db.cursor() as cursor:
-        cursor.executemany(
-            "INSERT INTO slot_job (cycle_index, slot_index, start_time, end_time)"
-            " VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING",
-            [(slot.cycle_index, slot.slot_index, slot.start_time, slot.end_time) for slot in slots],
-        )
-
-
-def work(db: psycopg.Connection, client: offbeat.Client) -> None:
-    """Run the slot jobs that are due; one that dies stays, and is run again."""
-    due = db.execute(
-        "SELECT cycle_index, slot_index, start_time, end_time FROM slot_job"
-        " WHERE start_time <= now() AND NOT done ORDER BY start_time"
-    ).fetchall()
-    for cycle_index, slot_index, start_time, end_time in due:
-        run_slot(db, client, start_time, end_time)
-        db.execute(
-            "UPDATE slot_job SET done = true WHERE cycle_index = %s AND slot_index = %s",
-            (cycle_index, slot_index),
-        )
-
-
-def run_slot(
-    db: psycopg.Connection, client: offbeat.Client, start_time: datetime, end_time: datetime
-) -> None:
-    """Enqueue the accounts of one slot, each for its own time."""
-    (slot,) = client.list_slots(
-        SCHEDULE, start_time=start_time, end_time=end_time, sql_column=ACCOUNTS
+def begin(db: psycopg.Connection, client: offbeat.Client, start: datetime) -> None:
+    """Make the index that serves the predicates, and the watermarks."""
+    predicate = client.window_predicate(
+        SCHEDULE, ACCOUNTS, start_time=start, end_time=start, kind=KINDS[0]
     )
-    assert slot.predicate is not None
-    select = f"SELECT id FROM account WHERE {slot.predicate.sql}"
-    ids = [row[0] for row in db.execute(select, slot.predicate.parameters)]
-    for batch in batches(ids):
-        # An ID that cannot be assigned must not keep the others from their runs.
-        assigned = client.assign_slots(
-            SCHEDULE, batch, from_time=start_time, kind="bank-sync", return_errors=True
+    for statement in predicate.index.create_statements:
+        db.execute(statement)
+    for kind in KINDS:
+        db.execute(
+            "INSERT INTO watermark (kind, enqueued_until) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+            (kind, start),
         )
-        for error in assigned.errors:
-            print(f"{error.field}: {error.value} is refused: {error.allowed}", file=sys.stderr)
+
+
+def tick(db: psycopg.Connection, client: offbeat.Client, now: datetime) -> None:
+    """Enqueue the runs of each kind that start until the next tick, and those that were missed."""
+    for kind in KINDS:
+        row = db.execute("SELECT enqueued_until FROM watermark WHERE kind = %s", (kind,)).fetchone()
+        assert row is not None, "begin first"
+        enqueue(db, client, kind, row[0], now)
+
+
+def enqueue(
+    db: psycopg.Connection, client: offbeat.Client, kind: str, watermark: datetime, now: datetime
+) -> None:
+    """Enqueue one kind, batch by batch. If this dies, the next tick does it again."""
+    end = now + LOOK_AHEAD
+    if watermark >= end:
+        return
+    predicate = client.window_predicate(
+        SCHEDULE,
+        ACCOUNTS,
+        start_time=max(watermark, end - PERIOD),  # all accounts, after a whole cycle
+        end_time=end,
+        kind=kind,
+    )
+    select = f"SELECT id FROM account WHERE {predicate.sql}"
+    ids = [row[0] for row in db.execute(select, predicate.parameters)]
+    # An ID that cannot be assigned must not keep the others from their runs.
+    due = client.list_due_runs(
+        SCHEDULE,
+        ids,
+        watermark=watermark,
+        now_time=now,
+        look_ahead=LOOK_AHEAD,
+        kind=kind,
+        return_errors=True,
+    )
+    for error in due.errors:
+        print(f"{error.field}: {error.value} is refused: {error.allowed}", file=sys.stderr)
+    for first in range(0, len(due), BATCH):
         with db.transaction(), db.cursor() as cursor:
-            # A queue that takes a unique key does what the conflict does here.
+            # A queue that takes a unique ID does what the conflict does here.
             cursor.executemany(
-                "INSERT INTO job (run_key, account_id, run_at) VALUES (%s, %s, %s)"
+                "INSERT INTO job (run_id, kind, account_id, run_at) VALUES (%s, %s, %s, %s)"
                 " ON CONFLICT DO NOTHING",
-                [(row.run_key, row.id, row.next_run_time) for row in assigned.accepted()],
+                [(run.run_id, kind, run.id, run.start_time) for run in due[first : first + BATCH]],
             )
-
-
-def batches(ids: list[UUID]) -> Iterator[list[UUID]]:
-    """Cut IDs into what one transaction takes."""
-    for first in range(0, len(ids), BATCH):
-        yield ids[first : first + BATCH]
+    # Not before all are enqueued; and another tick may have come further.
+    db.execute(
+        "UPDATE watermark SET enqueued_until = greatest(enqueued_until, %s) WHERE kind = %s",
+        (due.next_watermark, kind),
+    )
+    print(
+        f"{kind}: {len(due)} jobs, {due.late_run_count} of them late;"
+        f" {due.superseded_run_count} superseded"
+    )
 
 
 def main(arguments: list[str]) -> int:
     """Do what the command says."""
     with psycopg.connect(autocommit=True) as db, offbeat.Client() as client:
-        if arguments == ["migrate"]:
-            migrate(db, client)
-        elif arguments[:1] == ["bootstrap"] and len(arguments) <= 2:
-            start = datetime.fromisoformat(arguments[1]) if arguments[1:] else None
-            bootstrap(db, client, (start or datetime.now()).astimezone(timezone.utc))
-        elif arguments == ["work"]:
-            work(db, client)
-        else:
+        if len(arguments) not in (1, 2) or arguments[0] not in ("begin", "tick"):
             print(__doc__, file=sys.stderr)
             return 64
+        text = arguments[1] if arguments[1:] else None
+        instant = datetime.fromisoformat(text) if text else datetime.now(timezone.utc)
+        (begin if arguments[0] == "begin" else tick)(db, client, instant)
     return 0
 
 

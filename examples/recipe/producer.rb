@@ -1,68 +1,73 @@
 # frozen_string_literal: true
 
-# Synchronises bank accounts every 8 hours: a producer over SQLite.
+# Imports and exports bank accounts every 8 hours: a producer over SQLite.
 #
-#   ruby producer.rb migrate             once: the index for the slots of accounts
-#   ruby producer.rb bootstrap [START]   once a cycle: a job for each slot to come
-#   ruby producer.rb work                those that are due: each enqueues its accounts
+#   ruby producer.rb begin [START]   once: the index, and where each kind of job begins
+#   ruby producer.rb tick [NOW]      every minute: enqueues what starts until the next minute
 #
-# All may be run twice, at the same time, or be killed: the keys of the jobs see to it
-# that nothing is enqueued twice. DATABASE names the file, OFFBEAT_ADDRESS the sidecar.
+# Both may be run twice, at the same time, or be killed: each job has the ID of its run, so
+# nothing is enqueued twice. DATABASE names the file, OFFBEAT_ADDRESS the sidecar.
 
 require "offbeat"
 require "sqlite3"
 require "time"
 
 PERIOD = 8 * 3600
-SCHEDULE = Offbeat::Schedule.new(period: PERIOD, slot_count: 32)
+KINDS = %w[import export].freeze # both lock the account, so they must not meet on one
+SCHEDULE = Offbeat::Schedule.new(period: PERIOD, kinds: KINDS)
+LOOK_AHEAD = 60 # the time between two ticks: a job is in the queue before it is due
 ACCOUNTS = Offbeat::SqlColumn.new(dialect: :sqlite, table: "account", name: "hash_digits",
                                   type: :hash_digits, parameter_style: :question_mark)
 BATCH = 100
 
-# Makes the index that serves the predicates.
-def migrate(db, client)
-  slot = client.list_slots(SCHEDULE, sql_column: ACCOUNTS).first
-  slot.predicate.index.create_statements.each { |statement| db.execute(statement) }
-end
-
-# Plans a job for each slot of two cycles: so a bootstrap may be late, up to a cycle.
-def bootstrap(db, client, start)
-  slots = client.list_slots(SCHEDULE, start_time: start, end_time: start + 2 * PERIOD)
-  db.transaction do
-    slots.each do |slot|
-      db.execute("INSERT INTO slot_job (cycle_index, slot_index, start_time, end_time) VALUES (?, ?, ?, ?) " \
-                 "ON CONFLICT DO NOTHING",
-                 [slot.cycle_index, slot.slot_index, slot.start_time.to_i, slot.end_time.to_i])
-    end
+# Makes the index that serves the predicates, and the watermarks.
+def begin_at(db, client, start)
+  predicate = client.window_predicate(SCHEDULE, ACCOUNTS, start_time: start, end_time: start, kind: KINDS.first)
+  predicate.index.create_statements.each { |statement| db.execute(statement) }
+  KINDS.each do |kind|
+    db.execute("INSERT INTO watermark (kind, enqueued_until) VALUES (?, ?) ON CONFLICT DO NOTHING",
+               [kind, millis(start)])
   end
 end
 
-# Runs the slot jobs that are due; one that dies stays, and is run again.
-def work(db, client)
-  due = db.execute("SELECT cycle_index, slot_index, start_time, end_time FROM slot_job " \
-                   "WHERE start_time <= ? AND NOT done ORDER BY start_time", [Time.now.to_i])
-  due.each do |cycle_index, slot_index, start_time, end_time|
-    run_slot(db, client, Time.at(start_time), Time.at(end_time))
-    db.execute("UPDATE slot_job SET done = 1 WHERE cycle_index = ? AND slot_index = ?", [cycle_index, slot_index])
+# Enqueues the runs of each kind that start until the next tick, and those that were missed.
+def tick(db, client, now)
+  KINDS.each do |kind|
+    watermark = db.get_first_value("SELECT enqueued_until FROM watermark WHERE kind = ?", [kind])
+    enqueue(db, client, kind, Time.at(0, watermark, :millisecond), now)
   end
 end
 
-# Enqueues the accounts of one slot, each for its own time.
-def run_slot(db, client, start_time, end_time)
-  slot = client.list_slots(SCHEDULE, start_time: start_time, end_time: end_time, sql_column: ACCOUNTS).first
-  ids = db.execute("SELECT id FROM account WHERE #{slot.predicate.sql}", slot.predicate.parameters).flatten
-  ids.each_slice(BATCH) do |batch|
-    # An ID that cannot be assigned must not keep the others from their runs.
-    assigned = client.assign_slots(SCHEDULE, batch, from_time: start_time, kind: "bank-sync", return_errors: true)
-    assigned.errors.each { |error| warn("#{error.field}: #{error.value} is refused: #{error.allowed}") }
+# Enqueues one kind, batch by batch. If this dies, the next tick does it again.
+def enqueue(db, client, kind, watermark, now)
+  ahead = now + LOOK_AHEAD
+  return if watermark >= ahead
+
+  # After a whole cycle, all accounts.
+  predicate = client.window_predicate(SCHEDULE, ACCOUNTS, start_time: [watermark, ahead - PERIOD].max,
+                                                          end_time: ahead, kind: kind)
+  ids = db.execute("SELECT id FROM account WHERE #{predicate.sql}", predicate.parameters).flatten
+  # An ID that cannot be assigned must not keep the others from their runs.
+  due = client.list_due_runs(SCHEDULE, ids, watermark: watermark, now_time: now, look_ahead: LOOK_AHEAD,
+                                            kind: kind, return_errors: true)
+  due.errors.each { |error| warn("#{error.field}: #{error.value} is refused: #{error.allowed}") }
+  due.each_slice(BATCH) do |batch|
     db.transaction do
-      assigned.accepted.each do |row|
-        # A queue that takes a unique key does what the conflict does here.
-        db.execute("INSERT INTO job (run_key, account_id, run_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                   [row.run_key, row.id, row.next_run_time.to_i])
+      batch.each do |run|
+        # A queue that takes a unique ID does what the conflict does here.
+        db.execute("INSERT INTO job (run_id, kind, account_id, run_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                   [run.run_id, kind, run.id, millis(run.start_time)])
       end
     end
   end
+  # Not before all are enqueued; and another tick may have come further.
+  db.execute("UPDATE watermark SET enqueued_until = max(enqueued_until, ?) WHERE kind = ?",
+             [millis(due.next_watermark), kind])
+  puts "#{kind}: #{due.count} jobs, #{due.late_run_count} of them late; #{due.superseded_run_count} superseded"
+end
+
+def millis(time)
+  (time.to_r * 1000).to_i
 end
 
 db = SQLite3::Database.new(ENV.fetch("DATABASE"))
@@ -70,9 +75,8 @@ db.busy_timeout = 10_000
 client = Offbeat::Client.new
 
 case ARGV
-in ["migrate"] then migrate(db, client)
-in ["bootstrap"] then bootstrap(db, client, Time.now)
-in ["bootstrap", start] then bootstrap(db, client, Time.iso8601(start))
-in ["work"] then work(db, client)
+in ["begin", *] | ["tick", *] if ARGV.size <= 2
+  instant = ARGV[1] ? Time.iso8601(ARGV[1]) : Time.now
+  ARGV.first == "begin" ? begin_at(db, client, instant) : tick(db, client, instant)
 else abort(File.foreach(__FILE__).drop(2).take_while { |line| line.start_with?("#") }.join)
 end
