@@ -206,7 +206,8 @@ class ByCalendar(CalendarSpec):
                 return False
             for other, regular in runs.items():
                 lead = self.kinds.leads[other]
-                if any(start - lead < run < start or start <= run < start + own for run in regular):
+                near = max(lead, own)  # it may start late, and so behind this one
+                if any(start - near < run < start or start <= run < start + own for run in regular):
                     return False
                 # Where the clock changes, places of turns may come near to one another.
                 before, behind = max(lead, left), max(own, left)

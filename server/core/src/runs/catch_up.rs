@@ -209,7 +209,8 @@ impl Late<'_> {
             let next = other.runs.next(start)?;
             let last = other.runs.last(start)?;
             let is_near = next.is_some_and(|next| next.unix_millis - start < self.lead)
-                || last.is_some_and(|last| start - last.unix_millis < other.lead);
+                // It may start late by the tolerance, and so behind this one.
+                || last.is_some_and(|last| start - last.unix_millis < other.lead.max(self.lead));
             if is_near {
                 return Ok(false);
             }
