@@ -62,7 +62,7 @@ async fn every_question_about_runs_names_its_kind() {
             answers.push(ask(&server, method, &request).await.unwrap());
         }
         let [one, other] = answers.try_into().unwrap();
-        // What was asked at the instant of nobody's run is empty for both.
+        // At this instant no ID runs, so that nothing is due for either.
         assert!(one != other || method == "ListDueRuns", "{method} does not know the kind");
         request["kind"] = json!("c");
         assert_eq!(refused(&server, method, &request).await, "kind", "{method}");

@@ -168,7 +168,7 @@ fn the_canonical_text_names_kinds_only_where_they_are_declared() {
     assert!(text(&ScheduleSpec { kinds: vec![kind], ..daily }).contains("\nkind=import 90s\n"));
 }
 
-/// Whatever a default resolves to may be said.
+/// What a default resolves to may be given.
 #[test]
 fn the_default_catch_up_span_is_an_eighth_or_less_or_what_run_times_need() {
     let span = |kinds: Vec<KindSpec>| {

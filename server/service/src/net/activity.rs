@@ -180,7 +180,7 @@ impl Answer {
         Bytes::from_owner(Piece { bytes, answer: Arc::clone(self) })
     }
 
-    /// Counts the pieces that the reader has not taken. With each change its time begins anew.
+    /// Counts the pieces that the reader has not taken. With each change its time begins again.
     fn update(&self, count: impl FnOnce(usize) -> usize) {
         self.in_flight.update(|untaken| {
             let pieces = count(untaken.pieces);

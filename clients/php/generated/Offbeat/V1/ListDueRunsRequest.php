@@ -16,8 +16,9 @@ use Google\Protobuf\Internal\GPBUtil;
  * ticks. In each turn of T milliseconds, kind i of an ID, g slots after kind 0, has its place
  * (⌊u·T / 2^64⌋ + ⌊g·T / n⌋) mod T after the start, for n slots and the u of smear_span. A late
  * run starts at the first of these places at or after now_time that no exclusion holds, and
- * that keeps to a regular run of another kind of the ID the run time of whichever comes
- * first (without run times: half of the smallest gap in a turn). Late runs of one ID take
+ * that lies its run time or more before the next regular run of another kind of the ID, and
+ * after the last one by the longer of both run times, since that may start late (without run
+ * times: half of the smallest gap in a turn, both ways). Late runs of one ID take
  * successive turns; one that has none within two cycles is dropped. Two late runs of
  * different kinds are never nearer than their gap in a turn, less a millisecond. Where a change
  * of the clocks cuts turns, a place is passed over that lies nearer to a place of another kind

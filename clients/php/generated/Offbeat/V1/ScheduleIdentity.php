@@ -33,9 +33,9 @@ class ScheduleIdentity extends \Google\Protobuf\Internal\Message
      */
     protected $run_key_schedule = '';
     /**
-     * The release of the time-zone database that the answer was reckoned with, such as
-     * "2026b"; of calendars and recurring exclusions only. Run keys stay, whatever laws are
-     * passed; the times of runs may move with a release.
+     * The release of the time-zone database that the times were calculated with, such as
+     * "2026b"; of calendars and recurring exclusions only. Run keys never change with a
+     * release; the times of runs may.
      *
      * Generated from protobuf field <code>string time_zone_database = 3;</code>
      */
@@ -56,9 +56,9 @@ class ScheduleIdentity extends \Google\Protobuf\Internal\Message
      *           What stands for the schedule at the head of its run keys: name/version, or the
      *           fingerprint for a spec in the request.
      *     @type string $time_zone_database
-     *           The release of the time-zone database that the answer was reckoned with, such as
-     *           "2026b"; of calendars and recurring exclusions only. Run keys stay, whatever laws are
-     *           passed; the times of runs may move with a release.
+     *           The release of the time-zone database that the times were calculated with, such as
+     *           "2026b"; of calendars and recurring exclusions only. Run keys never change with a
+     *           release; the times of runs may.
      * }
      */
     public function __construct($data = NULL) {
@@ -127,9 +127,9 @@ class ScheduleIdentity extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The release of the time-zone database that the answer was reckoned with, such as
-     * "2026b"; of calendars and recurring exclusions only. Run keys stay, whatever laws are
-     * passed; the times of runs may move with a release.
+     * The release of the time-zone database that the times were calculated with, such as
+     * "2026b"; of calendars and recurring exclusions only. Run keys never change with a
+     * release; the times of runs may.
      *
      * Generated from protobuf field <code>string time_zone_database = 3;</code>
      * @return string
@@ -140,9 +140,9 @@ class ScheduleIdentity extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The release of the time-zone database that the answer was reckoned with, such as
-     * "2026b"; of calendars and recurring exclusions only. Run keys stay, whatever laws are
-     * passed; the times of runs may move with a release.
+     * The release of the time-zone database that the times were calculated with, such as
+     * "2026b"; of calendars and recurring exclusions only. Run keys never change with a
+     * release; the times of runs may.
      *
      * Generated from protobuf field <code>string time_zone_database = 3;</code>
      * @param string $var
