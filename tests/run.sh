@@ -82,6 +82,8 @@ lint() {
     # Of its lints that is enough: server/tests/corpus.rs is made of its source.
     cargo fmt --manifest-path fuzz/Cargo.toml --check
     cargo fmt --manifest-path benchmarks/unary/Cargo.toml --check
+    # A package of its own: a new method breaks its empty service.
+    cargo check --quiet --locked --manifest-path benchmarks/unary/Cargo.toml --target-dir target/unary
     # All targets: the measurements in examples/ are built here, and nowhere else in CI.
     cargo clippy --quiet --locked --workspace --all-targets -- --deny warnings
     "$tools/node_modules/.bin/just" --unstable --fmt --check

@@ -122,7 +122,10 @@ fn memory_of_lists(message: usize, mut bytes: &[u8]) -> usize {
                 }
                 // Text has an allocation of its own, of 16 bytes at least.
                 Some(text) if field.message.is_none() => element + text.len().next_multiple_of(16),
-                _ => element,
+                Some(_) => element,
+                // A number that is not packed has two or three bytes on the wire, and its list
+                // grows by doubling: the old one and the new one are there at once.
+                None => 3 * element,
             };
         }
         if let (Some(inner), Some(payload)) = (field.message, payload) {
@@ -168,6 +171,7 @@ fn varint(message: &mut &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use offbeat_core::limits::RUN_TIME_SAMPLES;
     use prost::{Message, Name};
 
     use super::*;
@@ -179,6 +183,20 @@ mod tests {
 
     fn is_refused<M: Message + Name>(message: &M) -> bool {
         check(&M::full_name(), &message.encode_to_vec()).is_err()
+    }
+
+    #[test]
+    fn numbers_that_are_not_packed_count_while_their_list_grows() {
+        let samples = |count: usize| [0x08, 1].repeat(count);
+        let request = |count: usize| {
+            let samples = samples(count);
+            let mut bytes = vec![0x0a];
+            prost::encoding::encode_varint(samples.len() as u64, &mut bytes);
+            bytes.extend(samples);
+            check(&proto::PlanLanesRequest::full_name(), &bytes)
+        };
+        assert!(request(RUN_TIME_SAMPLES.max_size()).is_ok(), "as many as the method takes");
+        assert!(request(2 << 20).is_err(), "four megabytes");
     }
 
     fn stages(count: usize, times: usize) -> proto::AllocateWorkersRequest {
@@ -201,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_integers_count_one_by_one_and_those_that_are_not_too() {
+    fn integers_count_one_by_one() {
         let samples = proto::RunTimeSamples { micros: vec![1, 300, 70_000] };
         let run_times = Some(proto::plan_lanes_request::RunTimes::Samples(samples));
         let request = proto::PlanLanesRequest { run_times, ..Default::default() };
@@ -209,7 +227,7 @@ mod tests {
         // The same field again and again: the last message is merged into those before.
         let merged = [0x0a, 2, 8, 1].repeat(9);
         let root = SCHEMA.by_name[&proto::PlanLanesRequest::full_name()];
-        assert_eq!(memory_of_lists(root, &merged), 9 * 8);
+        assert_eq!(memory_of_lists(root, &merged), 9 * 3 * 8, "not packed, so while it grows");
     }
 
     #[test]

@@ -2,36 +2,29 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
-use axum::response::Response;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use offbeat_core::limits::Limit;
 use offbeat_proto::status;
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
+use tonic::Status;
 
-use super::{Stack, call_of};
+use super::{Call, Stack};
 use crate::limits::{TOKEN_BYTES, TOKENS};
 
 /// Refuses a request without a token, if there must be one, and all of a user who may not call.
-pub(super) async fn check(
-    State(stack): State<Arc<Stack>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let call = call_of(&request);
+pub(super) fn check(stack: &Stack, call: &Call, headers: &HeaderMap) -> Result<(), Status> {
     if call.method.open {
-        return next.run(request).await;
+        return Ok(());
     }
     if !call.peer.allowed {
-        return call.refuse(status::uid_not_allowed());
+        return Err(status::uid_not_allowed());
     }
-    if !stack.credentials.allow(request.headers()) {
-        return call.refuse(status::unauthenticated());
+    match stack.credentials.allow(headers) {
+        true => Ok(()),
+        false => Err(status::unauthenticated()),
     }
-    next.run(request).await
 }
 
 /// The tokens of a server, replaced when their file changes; without a file none is asked for.

@@ -3,11 +3,10 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue};
@@ -19,7 +18,7 @@ use tonic::Status;
 use super::answer::{self, Terms};
 use super::body;
 use super::method::Method;
-use super::{Call, Stack, call_of};
+use super::{Call, Stack, message};
 use crate::work::Permit;
 
 /// The headers that carry a caller's deadline: gRPC's, and the Connect protocol's.
@@ -30,19 +29,14 @@ const CONNECT_TIMEOUT: &str = "connect-timeout-ms";
 const PROBE_TIME: Duration = Duration::from_secs(2);
 
 /// Admits a request before anything of its body is read, and ends its answer in time.
-pub(super) async fn admit(
-    State(stack): State<Arc<Stack>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let call = call_of(&request);
-    let (deadline, permit) = match admitted(&stack, &call, request.headers()) {
+pub(super) async fn admit(stack: &Stack, call: Call, mut request: Request, next: Next) -> Response {
+    let (deadline, permit) = match admitted(stack, &call, request.headers()) {
         Ok(admitted) => admitted,
         Err(refused) => return call.refuse(refused),
     };
     request.extensions_mut().insert(permit.clone());
     let request = request.map(|body| body::counted(body, permit.clone(), stack.unary_time));
-    let Some(response) = deadline.bound(next.run(request)).await else {
+    let Some(response) = deadline.bound(message::read(stack, &call, request, next)).await else {
         return call.refuse(status::deadline_exceeded());
     };
     let ends = match (call.method.streaming, call.method.ends_on_drain) {

@@ -3,11 +3,10 @@
 //!
 //! Streams pass as they are: their messages come one by one.
 
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
 use bytes::{BufMut as _, Bytes, BytesMut};
@@ -21,7 +20,7 @@ use tonic::Status;
 use super::body::status_of;
 use super::form::Form;
 use super::method::Method as CalledMethod;
-use super::{Stack, call_of};
+use super::{Call, Stack};
 use crate::json::{self, JsonError, Translation};
 use crate::work::{Permit, offload};
 
@@ -34,12 +33,7 @@ pub(crate) const PREFIX: usize = 5;
 /// Of an announced length, room for so many bytes is made before they come.
 const RESERVED_BYTES: usize = 512 << 10;
 
-pub(super) async fn read(
-    State(stack): State<Arc<Stack>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let call = call_of(&request);
+pub(super) async fn read(stack: &Stack, call: &Call, request: Request, next: Next) -> Response {
     let request_method = request.method().clone();
     let answered = match (call.form, call.method.streaming) {
         _ if !call.method.is_known() => Err(json::unknown(request.uri().path())),
@@ -53,9 +47,9 @@ pub(super) async fn read(
             let message = format!("{name} is no method that streams: post it as application/proto");
             Err(status::unknown_method(message).into())
         }
-        (Form::Grpc, false) => unary(&stack, call.method, request, next, None).await,
+        (Form::Grpc, false) => unary(stack, call.method, request, next, None).await,
         (Form::Connect, _) => match Translation::of(&request, call.method) {
-            Ok(translation) => unary(&stack, call.method, request, next, Some(translation)).await,
+            Ok(translation) => unary(stack, call.method, request, next, Some(translation)).await,
             Err(refused) => Err(refused),
         },
     };

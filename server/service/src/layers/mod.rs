@@ -24,8 +24,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
-use http::Request;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
 use offbeat_core::limits::Limit;
 use tokio::sync::{Semaphore, watch};
 use tower::ServiceBuilder;
@@ -134,21 +135,31 @@ pub fn layered(services: Router, stack: Arc<Stack>) -> Router {
     services.layer(
         ServiceBuilder::new()
             .layer(from_fn_with_state(Arc::clone(&stack), observe::observe))
-            .layer(from_fn_with_state(Arc::clone(&stack), origin::check))
-            .layer(from_fn_with_state(Arc::clone(&stack), credentials::check))
-            .layer(from_fn_with_state(Arc::clone(&stack), deadline::admit))
-            .layer(from_fn_with_state(stack, message::read)),
+            .layer(from_fn_with_state(stack, refuse_or_read)),
     )
+}
+
+/// Steps 2 to 5 in one layer of axum, which boxes a future and copies the services behind it for
+/// each layer: with a layer for each step, a short call took an eighth more processor time.
+async fn refuse_or_read(State(stack): State<Arc<Stack>>, request: Request, next: Next) -> Response {
+    let call = call_of(&request);
+    if let Some(refused) = origin::refusal(&stack, &call, &request) {
+        return refused;
+    }
+    if let Err(refused) = credentials::check(&stack, &call, request.headers()) {
+        return call.refuse(refused);
+    }
+    deadline::admit(&stack, call, request, next).await
 }
 
 /// What [`observe`] found out of a request. Only a request that never passed it has none, which
 /// does not happen.
-fn call_of<B>(request: &Request<B>) -> Call {
+fn call_of(request: &Request) -> Call {
     request.extensions().get().cloned().unwrap_or_else(|| Call::of(request))
 }
 
 impl Call {
-    fn of<B>(request: &Request<B>) -> Self {
+    fn of(request: &Request) -> Self {
         let peer = request.extensions().get().cloned();
         Self {
             method: Method::at(request.uri().path()),
@@ -160,7 +171,7 @@ impl Call {
     }
 
     /// A refusal in the words of the request's protocol.
-    fn refuse(&self, status: tonic::Status) -> axum::response::Response {
+    fn refuse(&self, status: tonic::Status) -> Response {
         self.outcome.set(&status);
         self.form.refusal(status)
     }

@@ -5,13 +5,12 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
+use axum::extract::Request;
 use axum::response::{IntoResponse as _, Response};
 use http::uri::Authority;
 use http::{StatusCode, Version, header};
 
-use super::{Stack, call_of};
+use super::{Call, Stack};
 
 /// Host names with a dot that callers on loopback may use.
 #[derive(Debug, Clone, Default)]
@@ -86,19 +85,13 @@ fn is_host_and_port(authority: &Authority) -> bool {
     }
 }
 
-pub(super) async fn check(
-    State(stack): State<Arc<Stack>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let call = call_of(&request);
-    if call.peer.on_loopback
-        && let Err((code, why)) = stack.hosts.check(&request)
-    {
-        call.outcome.set(&tonic::Status::permission_denied(why));
-        return (code, why).into_response();
+pub(super) fn refusal(stack: &Stack, call: &Call, request: &Request) -> Option<Response> {
+    if !call.peer.on_loopback {
+        return None;
     }
-    next.run(request).await
+    let (code, why) = stack.hosts.check(request).err()?;
+    call.outcome.set(&tonic::Status::permission_denied(why));
+    Some((code, why).into_response())
 }
 
 #[cfg(test)]
