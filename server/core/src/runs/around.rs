@@ -1,7 +1,7 @@
 //! The runs of IDs around an instant.
 
 use super::Run;
-use super::engine::{BEFORE, CycleCache};
+use super::cycle_cache::{BEFORE, CycleCache};
 use super::plain::PlainCycle;
 use crate::calendar::Exhausted;
 use crate::limits::{NEXT_RUNS, SEARCHED_CYCLES};

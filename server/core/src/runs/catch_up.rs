@@ -7,7 +7,8 @@
 
 use core::ops::Range;
 
-use super::engine::{CycleCache, PlaceRuns};
+use super::cycle_cache::CycleCache;
+use super::place_runs::PlaceRuns;
 use crate::calendar::{CycleMap, CyclePlan, Exhausted, RunFate, Timeline};
 use crate::limits::DUE_CYCLES;
 use crate::placement::{Place, scale};

@@ -5,7 +5,8 @@
 //! lies between an instant and its rounding.
 
 use super::catch_up::{CatchUp, Late};
-use super::engine::{BEFORE, CycleCache, PlaceRuns};
+use super::cycle_cache::{BEFORE, CycleCache};
+use super::place_runs::PlaceRuns;
 use super::starts::StartTimes;
 use super::{Run, smear};
 use crate::calendar::Exhausted;

@@ -1,7 +1,7 @@
 //! Newcomers: the first run of an ID that comes in the middle of a cycle.
 
 use super::catch_up::CatchUp;
-use super::engine::CycleCache;
+use super::cycle_cache::CycleCache;
 use super::starts::StartTimes;
 use super::{Run, smear};
 use crate::calendar::Exhausted;

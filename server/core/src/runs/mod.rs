@@ -3,9 +3,10 @@
 mod around;
 mod catch_up;
 mod columns;
+mod cycle_cache;
 mod due;
-mod engine;
 mod first_run;
+mod place_runs;
 mod plain;
 mod slots;
 mod smear;
@@ -21,9 +22,10 @@ use crate::time::Moment;
 
 pub use around::{Runs, check_run_count};
 pub use columns::{AssignmentColumns, Decider, PackedIds, Wanted};
+pub use cycle_cache::CycleCache;
 pub use due::{Due, DueRuns, DueSpec, MissedRunPolicy};
-pub use engine::{CycleCache, PlaceRuns};
 pub use first_run::{FirstRun, Newcomer, NewcomerPolicy, NewcomerSpec};
+pub use place_runs::PlaceRuns;
 pub use slots::Slot;
 pub use windows::KeyRanges;
 
