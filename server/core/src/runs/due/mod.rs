@@ -4,72 +4,25 @@
 //! Instants are taken to whole milliseconds, rounded up: as runs start on whole milliseconds, none
 //! lies between an instant and its rounding.
 
+mod rows;
+mod spec;
+
+pub use self::rows::DueRuns;
+pub use self::spec::{DueSpec, MissedRunPolicy};
+
+use self::rows::Obstacle;
 use super::catch_up::{CatchUp, Late};
 use super::cycle_cache::{BEFORE, CycleCache};
 use super::place_runs::PlaceRuns;
+use super::smear;
 use super::starts::StartTimes;
-use super::{Run, smear};
 use crate::calendar::Exhausted;
 use crate::ids::Id;
-use crate::limits::{CATCH_UP_HORIZON, DUE_CYCLES, DUE_PAGED_RUNS, DUE_RUNS};
+use crate::limits::{CATCH_UP_HORIZON, DUE_CYCLES, DUE_PAGED_RUNS};
 use crate::placement::{Place, piece_hash};
 use crate::rejection::{Reason, Rejection};
 use crate::schedule::{Kinds, Schedule};
 use crate::time::{Moment, Span};
-
-/// What becomes of runs that were missed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum MissedRunPolicy {
-    /// None of them runs.
-    Skip,
-    /// The latest of each piece runs, unless a run that is on time does.
-    #[default]
-    RunOnce,
-    /// All of them run.
-    RunAll,
-}
-
-/// A question for due runs as a caller puts it, not yet checked. `None` means the default.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DueSpec {
-    /// Runs before this are due.
-    pub now_time: Moment,
-    /// What becomes of runs that are due and no longer on time.
-    pub missed_run_policy: MissedRunPolicy,
-    /// How long before now a run is on time: 0 to one period. Default: 60 s, or one period.
-    pub on_time_tolerance: Option<Span>,
-    /// How long before now a missed run may run: `on_time_tolerance` to 3,660 days. Default: one
-    /// period.
-    pub catch_up_horizon: Option<Span>,
-    /// Over which span from now missed runs start: 0 to one period. Default: 0.
-    pub smear_span: Option<Span>,
-    /// How far after now a watermark may lie, and `look_ahead` more: 0 to one period. Default: 60 s,
-    /// or one period.
-    pub max_clock_skew: Option<Span>,
-    /// Runs before now and so much are listed, and late are those that are so now: 0 to one period.
-    /// Default: 0.
-    pub look_ahead: Option<Span>,
-    /// `RunOnce`: a late run that would start within this of the next run of its ID, or after it, is
-    /// superseded: 0 to one period. Default: 0.
-    pub min_gap: Option<Span>,
-}
-
-impl DueSpec {
-    /// What is due until `now_time`, with every default.
-    #[must_use]
-    pub const fn until(now_time: Moment) -> Self {
-        Self {
-            now_time,
-            missed_run_policy: MissedRunPolicy::RunOnce,
-            on_time_tolerance: None,
-            catch_up_horizon: None,
-            smear_span: None,
-            max_clock_skew: None,
-            look_ahead: None,
-            min_gap: None,
-        }
-    }
-}
 
 const DEFAULT_TOLERANCE: Span = Span::from_seconds(60);
 
@@ -356,145 +309,4 @@ fn check_horizon(horizon: Span, tolerance: Span) -> Result<Span, Rejection> {
         return Err(Rejection::new(Reason::OutOfRange, "catch_up_horizon", horizon, allowed));
     }
     Ok(horizon)
-}
-
-/// Due runs as columns of equal length; times are milliseconds since the Unix epoch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DueRuns {
-    /// The ID of each row, by the index that it was added with.
-    pub id_indexes: Vec<u32>,
-    /// The piece of the ID, from 0.
-    pub piece_indexes: Vec<u32>,
-    /// The cycle of the run; with the ID and the piece it is the run's identity.
-    pub cycle_indexes: Vec<i64>,
-    /// When the run should have started, exclusions considered.
-    pub scheduled_unix_millis: Vec<i64>,
-    /// When to start it: the same for runs on time, and later for missed ones.
-    pub start_unix_millis: Vec<i64>,
-    /// Rows that were missed.
-    pub late: u128,
-    /// Missed runs that are no rows, by the policy or the horizon, or since nothing may start.
-    pub dropped: u128,
-    /// Missed runs that are no rows, as the next run of the ID would come before them or too soon
-    /// after.
-    pub superseded: u128,
-    /// Runs that do not happen: exclusions skip them, or the clock skips their day.
-    pub skipped: u128,
-    /// When the first run of these IDs is due that is not listed; `None` if exclusions skip each of
-    /// theirs for 64 cycles.
-    pub next_due: Option<i64>,
-    /// Runs on time and those that are to be caught up.
-    wanted: u128,
-    /// Rows that come before those of the page, and those that were met so far.
-    first_row: u64,
-    met: u64,
-    page_size: usize,
-    has_more: bool,
-    /// What was looked through for it.
-    work: u64,
-    obstacle: Option<Obstacle>,
-}
-
-/// Why runs are not listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Obstacle {
-    /// Too much would have to be looked through.
-    ManyCycles,
-    /// More than fit on all pages.
-    ManyRuns,
-}
-
-impl DueRuns {
-    /// No rows yet of a page that begins with row `first_row` and has so many at most.
-    ///
-    /// # Errors
-    /// When there are no such pages, naming `page_size` or, where too many rows come before, `ids`.
-    pub fn page(first_row: u64, page_size: i64) -> Result<Self, Rejection> {
-        let Some(page_size) =
-            usize::try_from(page_size).ok().filter(|_| DUE_RUNS.allows(page_size.into()))
-        else {
-            let allowed = format!("must be {DUE_RUNS}");
-            return Err(Rejection::new(Reason::OutOfRange, "page_size", page_size, allowed));
-        };
-        if !DUE_PAGED_RUNS.allows(first_row.into()) {
-            let value = format_args!("IDs with more than {first_row} due runs");
-            let allowed = format!("must have {DUE_PAGED_RUNS}");
-            return Err(Rejection::new(Reason::OutOfRange, "ids", value, allowed));
-        }
-        Ok(Self { first_row, page_size, ..Self::default() })
-    }
-
-    /// The first row of the next page, if there is one: then what counts all rows does not hold yet.
-    #[must_use]
-    pub fn next_row(&self) -> Option<u64> {
-        self.has_more.then_some(self.first_row + self.page_size as u64)
-    }
-
-    fn push(&mut self, (id_index, piece_index): (u32, u32), run: &Run, start: i64) {
-        let is_before = self.met < self.first_row;
-        self.met += 1;
-        if is_before {
-            return;
-        }
-        if self.id_indexes.len() >= self.page_size {
-            self.has_more = true;
-            return;
-        }
-        self.id_indexes.push(id_index);
-        self.piece_indexes.push(piece_index);
-        self.cycle_indexes.push(run.cycle_index);
-        self.scheduled_unix_millis.push(run.unix_millis);
-        self.start_unix_millis.push(start);
-    }
-
-    /// The rows, if they were all looked through.
-    ///
-    /// # Errors
-    /// When too much would have to be looked through, or there are more than fit on all pages; naming
-    /// `ids`.
-    pub fn complete(self) -> Result<Self, Rejection> {
-        let refuse =
-            |value: &str, allowed| Err(Rejection::new(Reason::OutOfRange, "ids", value, allowed));
-        match self.obstacle {
-            None => Ok(self),
-            Some(Obstacle::ManyCycles) => refuse(
-                "IDs with runs in so many cycles",
-                format!(
-                    "must need {DUE_CYCLES} looked through: ask for fewer IDs at once, with later \
-                     watermarks"
-                ),
-            ),
-            Some(Obstacle::ManyRuns) => refuse(
-                &format!("IDs with {} or more due runs", self.wanted),
-                format!(
-                    "must have {DUE_PAGED_RUNS}: ask for fewer IDs at once, or shorten catch_up_horizon"
-                ),
-            ),
-        }
-    }
-}
-
-/// No rows yet of the first page, of any size that a page may have.
-impl Default for DueRuns {
-    fn default() -> Self {
-        Self {
-            id_indexes: Vec::new(),
-            piece_indexes: Vec::new(),
-            cycle_indexes: Vec::new(),
-            scheduled_unix_millis: Vec::new(),
-            start_unix_millis: Vec::new(),
-            late: 0,
-            dropped: 0,
-            superseded: 0,
-            skipped: 0,
-            next_due: None,
-            wanted: 0,
-            first_row: 0,
-            met: 0,
-            page_size: DUE_RUNS.max_size(),
-            has_more: false,
-            work: 0,
-            obstacle: None,
-        }
-    }
 }
