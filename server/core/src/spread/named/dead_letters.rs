@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::intake::JOB_OVERHEAD;
+use super::room::JOB_OVERHEAD;
 use crate::limits::ANSWER_BYTES;
 use crate::spread::lease::Cause;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{GroupState, GroupStatus};
+use super::answers::{GroupState, GroupStatus};
 use crate::limits::SETTLED_RANGES;
 
 /// SHA-256 over each job's length, as 8 bytes, big-endian, and its bytes.

@@ -3,57 +3,14 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 
 use super::group::{Content, Digest, Range};
-use super::spec::Room;
-use crate::limits::{GROUP_ID, JOB_BYTES, LEASE_MILLIS, Limit, PARTIAL_GROUP_MILLIS};
+use super::group_part::{Commit, GroupPart, Receipt, check_jobs, differs, ranges, wrong_hash};
+use super::partial_group::Partial;
+use super::room::{Room, cost, full};
+use crate::limits::{LEASE_MILLIS, PARTIAL_GROUP_MILLIS};
 use crate::rejection::{Reason, Rejection};
-
-/// A group, or a part of one, as a producer sends it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct GroupPart {
-    /// The group, as its producer calls it: 1 to 256 bytes.
-    pub group_id: String,
-    /// The place of the first of the jobs in the group, from 0.
-    pub first_index: i64,
-    /// The jobs.
-    pub jobs: Vec<Bytes>,
-    /// Ends the group.
-    pub commit: Option<Commit>,
-    /// Where it was first received, if it was before.
-    pub first_receipt: Option<Receipt>,
-    /// Jobs that are not to be dealt: from the first number of each pair up to the second.
-    pub settled_ranges: Vec<i64>,
-}
-
-impl GroupPart {
-    /// Bytes of memory that it takes at most, if it is taken.
-    #[must_use]
-    pub fn memory(&self) -> u64 {
-        let bytes = self.jobs.iter().map(|job| job.len() as u64).sum();
-        cost(&self.group_id, self.jobs.len() as u64, bytes).bytes + super::GROUP_MEMORY
-    }
-}
-
-/// What a group must be to be complete.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Commit {
-    /// How many jobs it has: 1 or more.
-    pub job_count: i64,
-    /// [`Digest`], 32 bytes.
-    pub sha256: Bytes,
-}
-
-/// Where a group was received, and how long its jobs were lent at most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Receipt {
-    /// The life of the spread.
-    pub epoch: u64,
-    /// In milliseconds.
-    pub lease_millis: i64,
-}
 
 /// A group that has come in whole.
 #[derive(Debug)]
@@ -77,25 +34,6 @@ pub(super) struct Intake {
     held: Room,
     /// Groups that were dropped without a commit.
     dropped: u64,
-}
-
-#[derive(Debug, Clone, Default)]
-struct Partial {
-    bytes: Vec<u8>,
-    ends: Vec<u32>,
-    hash: Sha256,
-    last_part: u64,
-    age: u64,
-}
-
-/// What holding a group takes beside its ID and its jobs, in bytes.
-const GROUP_OVERHEAD: u64 = 64;
-/// And each of its jobs.
-pub(super) const JOB_OVERHEAD: u64 = 8;
-
-/// What holding a group takes.
-pub(super) const fn cost(id: &str, jobs: u64, bytes: u64) -> Room {
-    Room { groups: 1, jobs, bytes: bytes + GROUP_OVERHEAD + id.len() as u64 + JOB_OVERHEAD * jobs }
 }
 
 /// How a partial group was before a call, so that a call that is refused leaves no trace.
@@ -191,21 +129,6 @@ impl Intake {
         let (undo, complete) = (Vec::new(), Vec::new());
         Call { intake: self, free, room, undo, complete, elsewhere, now }
     }
-}
-
-/// The refusal of a group that has another content than before.
-pub(super) fn differs(id: &str) -> Rejection {
-    let allowed = "must have the content with which it was submitted before, or another ID";
-    Rejection::new(Reason::GroupDiffers, "group_id", id, allowed)
-}
-
-/// What a limit says that is reached for now.
-pub(super) fn full(field: &str, value: impl core::fmt::Display, held: Limit) -> Rejection {
-    let allowed = format!(
-        "there is no room among the {}: try again later, when others are settled (and dead letters deleted)",
-        held.name
-    );
-    Rejection::new(Reason::LimitReached, field, value, allowed)
 }
 
 impl Call<'_> {
@@ -393,93 +316,4 @@ impl Call<'_> {
         });
         complete.collect()
     }
-}
-
-impl Partial {
-    fn append(&mut self, jobs: &[Bytes], now: u64) {
-        self.last_part = now;
-        for job in jobs {
-            self.hash.update((job.len() as u64).to_be_bytes());
-            self.hash.update(job);
-            self.bytes.extend_from_slice(job);
-            self.ends.push(u32::try_from(self.bytes.len()).unwrap_or(u32::MAX));
-        }
-    }
-
-    fn cost(&self, id: &str) -> Room {
-        cost(id, self.ends.len() as u64, self.bytes.len() as u64)
-    }
-
-    /// Whether these jobs stand at that place already.
-    fn has(&self, first: usize, jobs: &[Bytes]) -> bool {
-        let start = first.checked_sub(1).and_then(|last| self.ends.get(last)).copied();
-        let mut start = start.unwrap_or(0) as usize;
-        jobs.iter().enumerate().all(|(place, job)| {
-            let Some(end) = self.ends.get(first + place) else { return false };
-            let there = self.bytes.get(start..*end as usize);
-            start = *end as usize;
-            there == Some(job)
-        })
-    }
-}
-
-/// The digest of a group that is whole in one part.
-pub(super) fn digest(jobs: &[Bytes]) -> Digest {
-    let mut hash = Sha256::new();
-    for job in jobs {
-        hash.update((job.len() as u64).to_be_bytes());
-        hash.update(job);
-    }
-    hash.finalize().into()
-}
-
-pub(super) fn wrong_hash(sent: &[u8]) -> Rejection {
-    let shown = sent.iter().take(33).map(|byte| format!("{byte:02x}")).collect::<String>();
-    let allowed = "must be the SHA-256 over each job's length, as 8 bytes, big-endian, and its \
-                   bytes: 32 bytes";
-    Rejection::new(Reason::Malformed, "commit.sha256", shown, allowed)
-}
-
-/// Refuses IDs that are none.
-pub(super) fn check_id(id: &str) -> Result<(), Rejection> {
-    if GROUP_ID.allows(id.len() as i128) {
-        return Ok(());
-    }
-    Err(Rejection::new(Reason::OutOfRange, "group_id", id, format!("must be {GROUP_ID}")))
-}
-
-fn check_jobs(part: &GroupPart) -> Result<(), Rejection> {
-    let large = part.jobs.iter().enumerate().find(|(_, job)| job.len() > JOB_BYTES.max_size());
-    if let Some((place, job)) = large {
-        let (field, value) = (format!("jobs[{place}]"), format!("{} bytes", job.len()));
-        let allowed = format!("must be {JOB_BYTES}");
-        return Err(Rejection::new(Reason::OutOfRange, field, value, allowed));
-    }
-    let only_with_commit = |field: &str| {
-        Err(Rejection::new(Reason::Contradictory, field, "what was sent", "needs the commit"))
-    };
-    match (&part.commit, part.first_receipt) {
-        (None, Some(_)) => only_with_commit("first_receipt"),
-        (None, _) if !part.settled_ranges.is_empty() => only_with_commit("settled_ranges"),
-        _ => Ok(()),
-    }
-}
-
-fn ranges(numbers: &[i64], job_count: usize) -> Result<VecDeque<Range>, Rejection> {
-    let refused = || {
-        let allowed = format!("must be pairs of numbers, ascending, up to {job_count}");
-        Rejection::new(Reason::Malformed, "settled_ranges", format!("{numbers:?}"), allowed)
-    };
-    let (pairs, []) = numbers.as_chunks::<2>() else { return Err(refused()) };
-    let mut ranges = VecDeque::new();
-    let mut least = 0;
-    for [start, end] in pairs {
-        let range = u32::try_from(*start).ok().zip(u32::try_from(*end).ok());
-        let valid =
-            |range: &Range| least <= range.0 && range.0 < range.1 && range.1 as usize <= job_count;
-        let range = range.filter(valid).ok_or_else(refused)?;
-        least = range.1 + 1; // touching ones would be one
-        ranges.push_back(range);
-    }
-    Ok(ranges)
 }

@@ -9,134 +9,38 @@
 //! so before time 0. All of them have ended when the time is one lease's length, and until then
 //! groups with a receipt of another epoch wait.
 
+mod answers;
 mod dead_letters;
 mod ended;
 mod group;
+mod group_part;
 mod intake;
+mod partial_group;
 mod queue;
+mod room;
 mod spec;
+mod submission;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bytes::Bytes;
-
+pub use self::answers::{Counts, GroupState, GroupStatus, LeasedJob, SpreadState};
 pub use self::dead_letters::DeadLetter;
 pub use self::group::Digest;
-pub use self::intake::{Commit, GroupPart, Receipt};
+pub use self::group_part::{Commit, GroupPart, Receipt};
+pub use self::room::BytesLeft;
 pub use self::spec::NamedSpreadSpec;
 
 use self::dead_letters::DeadLetters;
 use self::ended::{End, EndedGroups};
-use self::group::{Group, Marks};
-use self::intake::{Complete, Intake, check_id, cost, differs, digest, full, wrong_hash};
+use self::group::Group;
+use self::intake::Intake;
 use self::queue::{Job, Queue, Waiting};
-use self::spec::Room;
+use self::room::{GROUP_MEMORY, LEASE_MEMORY, Room, cost, full};
 use crate::limits::{ANSWER_BYTES, ANSWER_RANGES, CONSUMER_NAME, SPREAD_CONSUMERS};
 use crate::rejection::{Reason, Rejection};
 use crate::spread::lease::{LeaseId, Leases, Outcome, Settlement, Verdict};
 use crate::spread::{Certificate, Spread};
-
-/// Memory that a group takes beside what [`cost`] counts, in bytes.
-const GROUP_MEMORY: u64 = 480;
-
-/// Memory that a lease takes, in bytes.
-const LEASE_MEMORY: u64 = 160;
-
-/// How safe a group is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GroupState {
-    /// Never submitted, dropped before its commit, or forgotten.
-    Unknown,
-    /// Its commit has not come.
-    Partial,
-    /// It is held, and lost with what holds it.
-    Received,
-    /// Each of its jobs was finished or given up.
-    Settled,
-}
-
-/// What has become of a group.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GroupStatus {
-    /// The group.
-    pub id: Arc<str>,
-    /// How safe it is.
-    pub state: GroupState,
-    /// How many jobs have come.
-    pub job_count: u64,
-    /// How many of them are settled, dead letters included.
-    pub settled_count: u64,
-    /// How many of them were given up.
-    pub dead_letter_count: u64,
-    /// Which are settled, while the group is [`GroupState::Received`]; the first 1,024 ranges.
-    pub settled_ranges: Vec<(u32, u32)>,
-}
-
-/// Whether a spread takes groups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SpreadState {
-    /// It takes groups and deals their jobs.
-    Open,
-    /// It deals what it has, and takes no more.
-    Draining,
-    /// All is settled.
-    Closed,
-}
-
-/// A job that is lent, with all that its consumer needs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeasedJob {
-    /// What settles it.
-    pub id: LeaseId,
-    /// The group, as its producer calls it.
-    pub group_id: Arc<str>,
-    /// Its place in the group, from 0.
-    pub index: u32,
-    /// The job.
-    pub job: Bytes,
-    /// Whether a consumer may have had it before.
-    pub redelivered: bool,
-}
-
-/// What a spread holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counts {
-    /// Committed groups that are not settled.
-    pub groups: u64,
-    /// Groups whose commit has not come.
-    pub partial_groups: u64,
-    /// Groups that wait for an earlier epoch's leases.
-    pub quarantined_groups: u64,
-    /// Jobs that were not lent yet.
-    pub ready_jobs: u64,
-    /// Jobs that are lent.
-    pub leased_jobs: u64,
-    /// Jobs to be lent again.
-    pub returned_jobs: u64,
-    /// Jobs that were settled, dead letters included.
-    pub settled_jobs: u64,
-    /// Jobs given up and not deleted.
-    pub dead_letters: u64,
-    /// Bytes of jobs, with what holding them takes.
-    pub bytes: u64,
-    /// Consumers that hold jobs.
-    pub consumers: u64,
-}
-
-/// What other spreads leave to one, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BytesLeft {
-    /// For now.
-    pub now: u64,
-    /// If they held nothing.
-    pub at_most: u64,
-}
-
-impl BytesLeft {
-    /// There are no others.
-    pub const ALL: Self = Self { now: u64::MAX, at_most: u64::MAX };
-}
 
 /// A spread with a name: what it holds, and who has what of it.
 #[derive(Debug)]
@@ -203,98 +107,6 @@ impl NamedSpread {
     #[must_use]
     pub fn is_spent(&self) -> bool {
         self.state == SpreadState::Closed && self.dead_letters.len() == 0
-    }
-
-    /// Takes groups, whole or in parts: all of them, or, if one is refused, none.
-    ///
-    /// # Errors
-    /// When a group is not what it says it is, was another before, or does not fit.
-    ///
-    /// `elsewhere` is what other spreads leave to this one.
-    pub fn submit(
-        &mut self,
-        now: u64,
-        parts: &[GroupPart],
-        elsewhere: BytesLeft,
-    ) -> Result<Vec<GroupStatus>, Rejection> {
-        self.advance(now);
-        if self.state != SpreadState::Open {
-            let allowed = "must be open: it takes no groups any more";
-            return Err(Rejection::new(Reason::SpreadClosing, "spread", "closing", allowed));
-        }
-        let (taken, partial) = (self.held, self.intake.held());
-        let free = |room: u64, a: u64, b: u64| room.saturating_sub(a).saturating_sub(b);
-        let free = Room {
-            groups: free(self.room.groups, taken.groups, partial.groups),
-            jobs: free(self.room.jobs, taken.jobs, partial.jobs),
-            bytes: free(self.room.bytes, taken.bytes, partial.bytes),
-        };
-        let room = Room { bytes: self.room.bytes.min(elsewhere.at_most), ..self.room };
-        let mut call = self.intake.call(free, room, elsewhere.now, now);
-        let (numbers, groups, ended) = (&self.numbers, &self.groups, &self.ended);
-        let known = |id: &str| {
-            let group = numbers.get(id).and_then(|number| groups.get(number));
-            group
-                .map(|group| (group.sha256, group.content.job_count()))
-                .or_else(|| ended.get(id).map(|end| (end.sha256, end.job_count)))
-        };
-        let mut ids = BTreeSet::new();
-        let mut take = |part: &GroupPart| {
-            check_id(&part.group_id)?;
-            if !ids.insert(part.group_id.clone()) {
-                let (id, allowed) = (&part.group_id, "must be in a call once");
-                return Err(Rejection::new(Reason::Contradictory, "group_id", id, allowed));
-            }
-            match known(&part.group_id) {
-                Some((sha256, job_count)) => check_same(part, sha256, job_count),
-                None => call.take(part),
-            }
-        };
-        let refused = parts.iter().enumerate().find_map(|(place, part)| {
-            take(part).err().map(|rejection| rejection.under(&format!("groups[{place}]")))
-        });
-        if let Some(rejection) = refused {
-            call.undo();
-            return Err(rejection);
-        }
-        for complete in call.keep() {
-            self.add(complete, now);
-        }
-        Ok(self.groups(parts.iter().map(|part| &*part.group_id)))
-    }
-
-    fn add(&mut self, complete: Complete, now: u64) {
-        let Complete { id, content, sha256, first_receipt, settled } = complete;
-        let earlier = first_receipt.filter(|receipt| receipt.epoch != self.epoch);
-        // That receipt's leases were given before time 0, at which this life of the spread began.
-        let lease = |receipt: Receipt| receipt.lease_millis.max(self.spec.lease_millis);
-        let time = earlier.map_or(0, |receipt| lease(receipt).unsigned_abs());
-        let number = self.next_number;
-        self.next_number += 1;
-        let job_count = content.job_count();
-        let mut marks = Marks::new(job_count);
-        settled.iter().flat_map(|(start, end)| *start..*end).for_each(|index| marks.mark(index));
-        self.held.add(cost(&id, job_count.into(), content.byte_count()));
-        self.numbers.insert(Arc::clone(&id), number);
-        let is_settled = marks.is_full();
-        self.groups.insert(
-            number,
-            Group {
-                id,
-                content,
-                sha256,
-                since: now,
-                redelivered: earlier.is_some(),
-                settled: marks,
-                dead_letters: Vec::new(),
-                dead_letter_count: 0,
-            },
-        );
-        if is_settled {
-            self.end_group(number);
-        } else {
-            self.queue.add(Waiting { number, job_count, settled, next: 0 }, time, now);
-        }
     }
 
     /// What has become of groups, as of the last call; the first ones with the ranges of their
@@ -544,19 +356,4 @@ fn check_consumer(name: &str) -> Result<(), Rejection> {
         return Ok(());
     }
     Err(Rejection::new(Reason::OutOfRange, "consumer", name, format!("must be {CONSUMER_NAME}")))
-}
-
-/// Refuses a part that does not belong to the group that was committed under its ID.
-fn check_same(part: &GroupPart, sha256: Digest, job_count: u32) -> Result<(), Rejection> {
-    let Some(commit) = &part.commit else {
-        return Ok(()); // the commit will tell
-    };
-    if commit.job_count != i64::from(job_count) || *commit.sha256 != sha256 {
-        return Err(differs(&part.group_id));
-    }
-    let is_whole = part.first_index == 0 && part.jobs.len() == job_count as usize;
-    if is_whole && digest(&part.jobs) != sha256 {
-        return Err(wrong_hash(&commit.sha256));
-    }
-    Ok(())
 }

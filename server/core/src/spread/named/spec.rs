@@ -1,5 +1,6 @@
 //! How a named spread is dealt and lent.
 
+use super::room::Room;
 use crate::limits::{
     DEFAULT_CONSUMER_LEASES, DEFAULT_LEASE_MILLIS, DEFAULT_MAX_ATTEMPTS, DEFAULT_SPREAD_BYTES,
     DEFAULT_SPREAD_GROUPS, DEFAULT_SPREAD_JOBS, OUTSTANDING_LEASES, SPREAD_BYTES, SPREAD_GROUPS,
@@ -91,28 +92,5 @@ impl NamedSpreadSpec {
             jobs: in_range("max_jobs", self.max_jobs, SPREAD_JOBS)?,
             bytes: in_range("max_bytes", self.max_bytes, SPREAD_BYTES)?,
         })
-    }
-}
-
-/// How much is held, or may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Room {
-    pub(super) groups: u64,
-    pub(super) jobs: u64,
-    pub(super) bytes: u64,
-}
-
-impl Room {
-    pub(super) const fn add(&mut self, more: Self) {
-        self.groups += more.groups;
-        self.jobs += more.jobs;
-        self.bytes += more.bytes;
-    }
-
-    /// What is taken has been added before.
-    pub(super) const fn take(&mut self, less: Self) {
-        self.groups = self.groups.saturating_sub(less.groups);
-        self.jobs = self.jobs.saturating_sub(less.jobs);
-        self.bytes = self.bytes.saturating_sub(less.bytes);
     }
 }

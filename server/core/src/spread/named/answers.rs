@@ -1,0 +1,88 @@
+//! What a named spread answers: its own state, that of its groups, and the jobs that it leases.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::spread::lease::LeaseId;
+
+/// How safe a group is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupState {
+    /// Never submitted, dropped before its commit, or forgotten.
+    Unknown,
+    /// Its commit has not come.
+    Partial,
+    /// It is held, and lost with what holds it.
+    Received,
+    /// Each of its jobs was finished or given up.
+    Settled,
+}
+
+/// What has become of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupStatus {
+    /// The group.
+    pub id: Arc<str>,
+    /// How safe it is.
+    pub state: GroupState,
+    /// How many jobs have come.
+    pub job_count: u64,
+    /// How many of them are settled, dead letters included.
+    pub settled_count: u64,
+    /// How many of them were given up.
+    pub dead_letter_count: u64,
+    /// Which are settled, while the group is [`GroupState::Received`]; the first 1,024 ranges.
+    pub settled_ranges: Vec<(u32, u32)>,
+}
+
+/// Whether a spread takes groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpreadState {
+    /// It takes groups and deals their jobs.
+    Open,
+    /// It deals what it has, and takes no more.
+    Draining,
+    /// All is settled.
+    Closed,
+}
+
+/// A job that is lent, with all that its consumer needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeasedJob {
+    /// What settles it.
+    pub id: LeaseId,
+    /// The group, as its producer calls it.
+    pub group_id: Arc<str>,
+    /// Its place in the group, from 0.
+    pub index: u32,
+    /// The job.
+    pub job: Bytes,
+    /// Whether a consumer may have had it before.
+    pub redelivered: bool,
+}
+
+/// What a spread holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    /// Committed groups that are not settled.
+    pub groups: u64,
+    /// Groups whose commit has not come.
+    pub partial_groups: u64,
+    /// Groups that wait for an earlier epoch's leases.
+    pub quarantined_groups: u64,
+    /// Jobs that were not lent yet.
+    pub ready_jobs: u64,
+    /// Jobs that are lent.
+    pub leased_jobs: u64,
+    /// Jobs to be lent again.
+    pub returned_jobs: u64,
+    /// Jobs that were settled, dead letters included.
+    pub settled_jobs: u64,
+    /// Jobs given up and not deleted.
+    pub dead_letters: u64,
+    /// Bytes of jobs, with what holding them takes.
+    pub bytes: u64,
+    /// Consumers that hold jobs.
+    pub consumers: u64,
+}

@@ -1,0 +1,122 @@
+//! Groups as producers send them, whole or in parts, and what is refused of them alone.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
+
+use super::group::{Digest, Range};
+use super::room::{GROUP_MEMORY, cost};
+use crate::limits::{GROUP_ID, JOB_BYTES};
+use crate::rejection::{Reason, Rejection};
+
+/// A group, or a part of one, as a producer sends it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GroupPart {
+    /// The group, as its producer calls it: 1 to 256 bytes.
+    pub group_id: String,
+    /// The place of the first of the jobs in the group, from 0.
+    pub first_index: i64,
+    /// The jobs.
+    pub jobs: Vec<Bytes>,
+    /// Ends the group.
+    pub commit: Option<Commit>,
+    /// Where it was first received, if it was before.
+    pub first_receipt: Option<Receipt>,
+    /// Jobs that are not to be dealt: from the first number of each pair up to the second.
+    pub settled_ranges: Vec<i64>,
+}
+
+impl GroupPart {
+    /// Bytes of memory that it takes at most, if it is taken.
+    #[must_use]
+    pub fn memory(&self) -> u64 {
+        let bytes = self.jobs.iter().map(|job| job.len() as u64).sum();
+        cost(&self.group_id, self.jobs.len() as u64, bytes).bytes + GROUP_MEMORY
+    }
+}
+
+/// What a group must be to be complete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    /// How many jobs it has: 1 or more.
+    pub job_count: i64,
+    /// [`Digest`], 32 bytes.
+    pub sha256: Bytes,
+}
+
+/// Where a group was received, and how long its jobs were lent at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Receipt {
+    /// The life of the spread.
+    pub epoch: u64,
+    /// In milliseconds.
+    pub lease_millis: i64,
+}
+
+/// Refuses IDs that are none.
+pub(super) fn check_id(id: &str) -> Result<(), Rejection> {
+    if GROUP_ID.allows(id.len() as i128) {
+        return Ok(());
+    }
+    Err(Rejection::new(Reason::OutOfRange, "group_id", id, format!("must be {GROUP_ID}")))
+}
+
+pub(super) fn check_jobs(part: &GroupPart) -> Result<(), Rejection> {
+    let large = part.jobs.iter().enumerate().find(|(_, job)| job.len() > JOB_BYTES.max_size());
+    if let Some((place, job)) = large {
+        let (field, value) = (format!("jobs[{place}]"), format!("{} bytes", job.len()));
+        let allowed = format!("must be {JOB_BYTES}");
+        return Err(Rejection::new(Reason::OutOfRange, field, value, allowed));
+    }
+    let only_with_commit = |field: &str| {
+        Err(Rejection::new(Reason::Contradictory, field, "what was sent", "needs the commit"))
+    };
+    match (&part.commit, part.first_receipt) {
+        (None, Some(_)) => only_with_commit("first_receipt"),
+        (None, _) if !part.settled_ranges.is_empty() => only_with_commit("settled_ranges"),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn ranges(numbers: &[i64], job_count: usize) -> Result<VecDeque<Range>, Rejection> {
+    let refused = || {
+        let allowed = format!("must be pairs of numbers, ascending, up to {job_count}");
+        Rejection::new(Reason::Malformed, "settled_ranges", format!("{numbers:?}"), allowed)
+    };
+    let (pairs, []) = numbers.as_chunks::<2>() else { return Err(refused()) };
+    let mut ranges = VecDeque::new();
+    let mut least = 0;
+    for [start, end] in pairs {
+        let range = u32::try_from(*start).ok().zip(u32::try_from(*end).ok());
+        let valid =
+            |range: &Range| least <= range.0 && range.0 < range.1 && range.1 as usize <= job_count;
+        let range = range.filter(valid).ok_or_else(refused)?;
+        least = range.1 + 1; // touching ones would be one
+        ranges.push_back(range);
+    }
+    Ok(ranges)
+}
+
+/// The digest of a group that is whole in one part.
+pub(super) fn digest(jobs: &[Bytes]) -> Digest {
+    let mut hash = Sha256::new();
+    for job in jobs {
+        hash.update((job.len() as u64).to_be_bytes());
+        hash.update(job);
+    }
+    hash.finalize().into()
+}
+
+pub(super) fn wrong_hash(sent: &[u8]) -> Rejection {
+    let shown = sent.iter().take(33).map(|byte| format!("{byte:02x}")).collect::<String>();
+    let allowed = "must be the SHA-256 over each job's length, as 8 bytes, big-endian, and its \
+                   bytes: 32 bytes";
+    Rejection::new(Reason::Malformed, "commit.sha256", shown, allowed)
+}
+
+/// The refusal of a group that has another content than before.
+pub(super) fn differs(id: &str) -> Rejection {
+    let allowed = "must have the content with which it was submitted before, or another ID";
+    Rejection::new(Reason::GroupDiffers, "group_id", id, allowed)
+}

@@ -1,0 +1,43 @@
+//! What has come of a group whose commit has not.
+
+use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
+
+use super::room::{Room, cost};
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Partial {
+    pub(super) bytes: Vec<u8>,
+    pub(super) ends: Vec<u32>,
+    pub(super) hash: Sha256,
+    pub(super) last_part: u64,
+    pub(super) age: u64,
+}
+
+impl Partial {
+    pub(super) fn append(&mut self, jobs: &[Bytes], now: u64) {
+        self.last_part = now;
+        for job in jobs {
+            self.hash.update((job.len() as u64).to_be_bytes());
+            self.hash.update(job);
+            self.bytes.extend_from_slice(job);
+            self.ends.push(u32::try_from(self.bytes.len()).unwrap_or(u32::MAX));
+        }
+    }
+
+    pub(super) fn cost(&self, id: &str) -> Room {
+        cost(id, self.ends.len() as u64, self.bytes.len() as u64)
+    }
+
+    /// Whether these jobs stand at that place already.
+    pub(super) fn has(&self, first: usize, jobs: &[Bytes]) -> bool {
+        let start = first.checked_sub(1).and_then(|last| self.ends.get(last)).copied();
+        let mut start = start.unwrap_or(0) as usize;
+        jobs.iter().enumerate().all(|(place, job)| {
+            let Some(end) = self.ends.get(first + place) else { return false };
+            let there = self.bytes.get(start..*end as usize);
+            start = *end as usize;
+            there == Some(job)
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! The room that a named spread has, what groups and leases take of it, and the refusal when it is full.
+
+use crate::limits::Limit;
+use crate::rejection::{Reason, Rejection};
+
+/// How much is held, or may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Room {
+    pub(super) groups: u64,
+    pub(super) jobs: u64,
+    pub(super) bytes: u64,
+}
+
+impl Room {
+    pub(super) const fn add(&mut self, more: Self) {
+        self.groups += more.groups;
+        self.jobs += more.jobs;
+        self.bytes += more.bytes;
+    }
+
+    /// What is taken has been added before.
+    pub(super) const fn take(&mut self, less: Self) {
+        self.groups = self.groups.saturating_sub(less.groups);
+        self.jobs = self.jobs.saturating_sub(less.jobs);
+        self.bytes = self.bytes.saturating_sub(less.bytes);
+    }
+}
+
+/// What other spreads leave to one, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BytesLeft {
+    /// For now.
+    pub now: u64,
+    /// If they held nothing.
+    pub at_most: u64,
+}
+
+impl BytesLeft {
+    /// There are no others.
+    pub const ALL: Self = Self { now: u64::MAX, at_most: u64::MAX };
+}
+
+/// What holding a group takes beside its ID and its jobs, in bytes.
+const GROUP_OVERHEAD: u64 = 64;
+/// And each of its jobs.
+pub(super) const JOB_OVERHEAD: u64 = 8;
+
+/// What holding a group takes.
+pub(super) const fn cost(id: &str, jobs: u64, bytes: u64) -> Room {
+    Room { groups: 1, jobs, bytes: bytes + GROUP_OVERHEAD + id.len() as u64 + JOB_OVERHEAD * jobs }
+}
+
+/// Memory that a group takes beside what [`cost`] counts, in bytes.
+pub(super) const GROUP_MEMORY: u64 = 480;
+
+/// Memory that a lease takes, in bytes.
+pub(super) const LEASE_MEMORY: u64 = 160;
+
+/// What a limit says that is reached for now.
+pub(super) fn full(field: &str, value: impl core::fmt::Display, held: Limit) -> Rejection {
+    let allowed = format!(
+        "there is no room among the {}: try again later, when others are settled (and dead letters deleted)",
+        held.name
+    );
+    Rejection::new(Reason::LimitReached, field, value, allowed)
+}
