@@ -4,9 +4,11 @@ mod canonical;
 mod catalog;
 mod checks;
 mod cycles;
+mod identity;
 mod kinds;
 mod lengths;
 mod name;
+mod places;
 mod spec;
 mod turns;
 
@@ -14,16 +16,12 @@ use core::num::NonZeroU64;
 
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
-
 use crate::calendar::{CalendarUnit, CyclePlan, CycleWindow, ExclusionSpec};
-use crate::ids::{Id, check_part, hexadecimal};
-use crate::limits::KIND_NAME;
-use crate::placement::{
-    Grid, Kernel, Place, Placement, Why, greatest_common_divisor, piece_count, smallest_fraction,
-};
+use crate::placement::{Grid, Placement, greatest_common_divisor};
 use crate::rejection::{Reason, Rejection};
 use crate::time::{Moment, Span};
+
+use self::identity::Named;
 
 pub use catalog::{Catalog, Meanings};
 pub use kinds::{Kind, KindSpec, Kinds};
@@ -47,15 +45,6 @@ pub struct Schedule {
     /// The kind whose places these are; without kinds, and of a schedule as a whole, none.
     kind: Option<u32>,
     named: Option<Named>,
-}
-
-/// What a schedule of a catalog is known by.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Named {
-    /// `name/version`.
-    text: String,
-    /// Reckoned once, since it is asked for with every answer.
-    fingerprint: String,
 }
 
 impl Schedule {
@@ -94,162 +83,6 @@ impl Schedule {
             named: None,
         };
         Ok(Self { kinds: kinds::kinds(spec, &whole)?.map(Arc::new), ..whole })
-    }
-
-    /// The same schedule, known by name: its run keys begin with `name/version`. Nothing else
-    /// changes, the fingerprint least of all.
-    ///
-    /// ```
-    /// use offbeat_core::{Schedule, ScheduleName, ScheduleSpec, Span};
-    ///
-    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
-    /// let named = daily.clone().with_name(&ScheduleName::try_new("bank-sync", 1)?);
-    /// assert_eq!(named.run_key_prefix("import")?, "bank-sync/1/import");
-    /// assert_eq!(named.fingerprint(), daily.fingerprint());
-    /// # Ok::<(), offbeat_core::Rejection>(())
-    /// ```
-    #[must_use]
-    pub fn with_name(self, name: &ScheduleName) -> Self {
-        let named = Some(Named { text: name.to_string(), fingerprint: self.fingerprint() });
-        Self { named, ..self }
-    }
-
-    /// Where `id` stands; see [`place_in`](Self::place_in) for months.
-    ///
-    /// # Errors
-    /// When the placement does not take IDs of its type.
-    ///
-    /// ```
-    /// use offbeat_core::{Id, Schedule, ScheduleSpec, Span};
-    ///
-    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
-    /// let place = daily.place(&Id::text("acme")?)?;
-    /// let slot_start = u64::from(place.slot) * daily.slot_ticks();
-    /// assert_eq!(place.cycle_offset, slot_start + place.slot_offset);
-    /// assert!(daily.place(&Id::fraction(0.5)?).is_err(), "HASH takes no fractions");
-    /// # Ok::<(), offbeat_core::Rejection>(())
-    /// ```
-    pub fn place(&self, id: &Id<'_>) -> Result<Place, Rejection> {
-        Ok(self.through_windows(self.grid.place(&self.placement, id)?))
-    }
-
-    /// Where an ID that stands at `place` stands in a certain cycle: the same, but for months,
-    /// whose lengths differ. ([`place`](Self::place) means one of 28 days.)
-    #[must_use]
-    pub fn place_in(&self, place: &Place, cycle_index: i64) -> Place {
-        let Some(plan) = &self.plan else { return *place };
-        let ticks = plan.active_ticks(cycle_index);
-        let offset = plan.offset(self.grid, place, ticks);
-        let slot_ticks = (ticks / u64::from(self.slot_count())).max(1);
-        Place {
-            slot: u32::try_from(offset / slot_ticks).unwrap_or(u32::MAX), // below the slot count
-            slot_offset: offset % slot_ticks,
-            cycle_offset: plan.wall_offset(offset),
-            why: place.why,
-        }
-    }
-
-    fn through_windows(&self, place: Place) -> Place {
-        match &self.plan {
-            Some(plan) => Place { cycle_offset: plan.wall_offset(place.cycle_offset), ..place },
-            None => place,
-        }
-    }
-
-    /// Where many IDs stand; `each` hears, in order, what [`place`](Self::place) says of each, or
-    /// the refusal that an ID came as. Far quicker than one by one: see [`simd`](crate::placement::simd).
-    ///
-    /// ```
-    /// use offbeat_core::{Id, Schedule, ScheduleSpec, Span};
-    ///
-    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
-    /// let ids = (0..1_000_i64).map(|number| Ok(Id::Integer(number.into())));
-    /// let mut places = Vec::new();
-    /// daily.place_all(ids, |place| places.extend(place));
-    /// assert_eq!(places[7], daily.place(&Id::Integer(7_i64.into()))?);
-    /// # Ok::<(), offbeat_core::Rejection>(())
-    /// ```
-    pub fn place_all<'a>(
-        &self,
-        ids: impl IntoIterator<Item = Result<Id<'a>, Rejection>>,
-        each: impl FnMut(Result<Place, Rejection>),
-    ) {
-        self.place_all_with(Kernel::best(), ids, each);
-    }
-
-    /// The same with a certain kernel: the answers are equal, the speed is not.
-    pub fn place_all_with<'a>(
-        &self,
-        kernel: Kernel,
-        ids: impl IntoIterator<Item = Result<Id<'a>, Rejection>>,
-        mut each: impl FnMut(Result<Place, Rejection>),
-    ) {
-        self.place_each(kernel, &mut ids.into_iter(), &mut each);
-    }
-
-    fn place_each<'a>(
-        &self,
-        kernel: Kernel,
-        ids: &mut dyn Iterator<Item = Result<Id<'a>, Rejection>>,
-        each: &mut dyn FnMut(Result<Place, Rejection>),
-    ) {
-        if self.plan.is_none() {
-            return self.grid.place_all(kernel, &self.placement, ids, each);
-        }
-        let mut active =
-            |place: Result<Place, _>| each(place.map(|place| self.through_windows(place)));
-        self.grid.place_all(kernel, &self.placement, ids, &mut active);
-    }
-
-    /// Where piece `piece` stands of the weighted ID that stands at `place`, which is one of
-    /// [`place`](Self::place); piece 0 stands there itself.
-    ///
-    /// ```
-    /// use offbeat_core::{Schedule, ScheduleSpec, Span};
-    ///
-    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
-    /// let own = daily.place_of_hash(0);
-    /// assert_eq!(daily.piece(&own, 1).cycle_offset, 43_200); // half a day later
-    /// # Ok::<(), offbeat_core::Rejection>(())
-    /// ```
-    #[must_use]
-    pub fn piece(&self, place: &Place, piece: u32) -> Place {
-        let moved = self.grid.piece(place, piece);
-        if piece == 0 || self.plan.is_none() {
-            return moved;
-        }
-        // What decides in cycles of other lengths.
-        let why = match moved.why {
-            Why::Fraction(_) => {
-                Why::Fraction(smallest_fraction(moved.cycle_offset, self.active_ticks()))
-            }
-            why => why,
-        };
-        self.through_windows(Place { why, ..moved })
-    }
-
-    /// How many pieces an ID of `weight` is cut into.
-    ///
-    /// # Errors
-    /// When the schedule has no quantum, or the weight is not 0 to 2^53; naming `weight`.
-    ///
-    /// ```
-    /// use offbeat_core::{Schedule, ScheduleSpec, Span};
-    ///
-    /// let spec =
-    ///     ScheduleSpec { weight_quantum: Some(100), ..ScheduleSpec::every(Span::from_seconds(86_400)) };
-    /// let weighted = Schedule::try_new(&spec)?;
-    /// assert_eq!([0, 100, 101].map(|weight| weighted.piece_count(weight).unwrap()), [1, 1, 2]);
-    /// # Ok::<(), offbeat_core::Rejection>(())
-    /// ```
-    pub fn piece_count(&self, weight: i64) -> Result<u32, Rejection> {
-        piece_count(weight, self.weight_quantum, self.slot_count())
-    }
-
-    /// Where an ID whose hash is known stands (`HASH` only in meaning).
-    #[must_use]
-    pub fn place_of_hash(&self, hash: u64) -> Place {
-        self.through_windows(self.grid.at_hash(hash))
     }
 
     /// Slots in a cycle.
@@ -393,76 +226,6 @@ impl Schedule {
 
     fn cycle_window(&self, ticks: &core::ops::Range<u64>) -> CycleWindow {
         CycleWindow { start: self.span(ticks.start), end: self.span(ticks.end) }
-    }
-
-    /// What the fingerprint is taken of: a line for the format, then a line
-    /// `name=value` for each field that decides, defaults filled in, joined by
-    /// line feeds. `weight_quantum=…` stands there only if it is set. The salt comes
-    /// last and ends the text as it is.
-    ///
-    /// ```text
-    /// offbeat.v1.Schedule
-    /// period=28800s
-    /// resolution=1s
-    /// anchor_time=1970-01-01T00:00:00Z
-    /// slot_count=128
-    /// placement=HASH
-    /// salt=
-    /// ```
-    ///
-    /// With a calendar, `cycle=DAY` (`WEEK`, `MONTH`) and `time_zone=Europe/Berlin` (the name in
-    /// the case of the database; an alias is another name) stand for the period, and there is no
-    /// anchor. Behind the slot count come a line for each active window, in order, and for each
-    /// exclusion, sorted, each once; a window over the whole cycle is none.
-    ///
-    /// ```text
-    /// active_window=3600s..18000s
-    /// exclusion=DEFER 2026-12-24T00:00:00Z..2026-12-27T00:00:00Z
-    /// exclusion=SKIP DAY Europe/Berlin 79200s..82800s
-    /// ```
-    #[must_use]
-    pub fn canonical_text(&self) -> String {
-        canonical::text(self)
-    }
-
-    /// SHA-256 of the canonical text, in hexadecimal: equal for callers who mean the same.
-    ///
-    /// ```
-    /// use offbeat_core::{Schedule, ScheduleSpec, Span};
-    ///
-    /// // What is left out and what is said as its default are the same schedule.
-    /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
-    /// let said = ScheduleSpec {
-    ///     resolution: Some(Span::from_seconds(1)),
-    ///     ..ScheduleSpec::every(Span::from_seconds(86_400))
-    /// };
-    /// assert_eq!(daily.fingerprint(), Schedule::try_new(&said)?.fingerprint());
-    /// # Ok::<(), offbeat_core::Rejection>(())
-    /// ```
-    #[must_use]
-    pub fn fingerprint(&self) -> String {
-        match &self.named {
-            Some(named) => named.fingerprint.clone(),
-            None => hexadecimal(&Sha256::digest(self.canonical_text())),
-        }
-    }
-
-    /// What stands for the schedule at the head of its run keys: `name/version`, or the
-    /// fingerprint of one without a name.
-    #[must_use]
-    pub fn run_key_schedule(&self) -> String {
-        self.named.as_ref().map_or_else(|| self.fingerprint(), |named| named.text.clone())
-    }
-
-    /// What the run keys of a kind of job begin with: [`run_key_schedule`](Self::run_key_schedule)
-    /// and `/kind`. The key of a run is equal for two attempts to enqueue it; see [`Run::key`](crate::Run::key).
-    ///
-    /// # Errors
-    /// When the name is empty, longer than 64 characters, or has others than
-    /// letters, digits, `.`, `_` and `-` (of ASCII).
-    pub fn run_key_prefix(&self, kind: &str) -> Result<String, Rejection> {
-        check_part("kind", kind, KIND_NAME)?;
-        Ok(format!("{}/{kind}", self.run_key_schedule()))
     }
 
     /// Buckets in the smallest and in the largest slot (`TWISTER` only); they
