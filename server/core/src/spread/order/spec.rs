@@ -1,6 +1,6 @@
 //! What a spread is asked to be.
 
-use crate::limits::{FEEDER_COUNT, MAX_OPEN_GROUPS};
+use crate::limits::{DEFAULT_MAX_OPEN_GROUPS, FEEDER_COUNT, MAX_OPEN_GROUPS};
 use crate::rejection::{Reason, Rejection};
 
 /// In which order groups are dealt.
@@ -43,8 +43,6 @@ pub(super) struct Checked {
     pub(super) max_open_groups: u32,
     pub(super) on_shortage: OnShortage,
 }
-
-const DEFAULT_MAX_OPEN_GROUPS: u32 = 1_024;
 
 impl SpreadSpec {
     /// `ROUND_ROBIN` with so many feeders.
@@ -96,17 +94,15 @@ impl SpreadSpec {
                 return contradictory("on_shortage", &on_shortage);
             }
         }
-        let max_open_groups = match self.max_open_groups {
-            None => DEFAULT_MAX_OPEN_GROUPS.max(feeder_count),
-            Some(groups) => u32::try_from(groups)
-                .ok()
-                .filter(|count| MAX_OPEN_GROUPS.allows(groups.into()) && *count >= feeder_count)
-                .ok_or_else(|| {
-                    let allowed =
-                        format!("must be feeder_count ({feeders}) to {}", MAX_OPEN_GROUPS.maximum);
-                    out_of_range("max_open_groups", groups, allowed)
-                })?,
-        };
+        let groups = self.max_open_groups.unwrap_or(DEFAULT_MAX_OPEN_GROUPS.max(feeders));
+        let max_open_groups = u32::try_from(groups)
+            .ok()
+            .filter(|count| MAX_OPEN_GROUPS.allows(groups.into()) && *count >= feeder_count)
+            .ok_or_else(|| {
+                let allowed =
+                    format!("must be feeder_count ({feeders}) to {}", MAX_OPEN_GROUPS.maximum);
+                out_of_range("max_open_groups", groups, allowed)
+            })?;
         let on_shortage = self.on_shortage.unwrap_or_default();
         Ok(Checked { feeder_count, max_open_groups, on_shortage })
     }
