@@ -12,7 +12,7 @@ use crate::rejection::Rejection;
 pub(super) struct Named {
     /// `name/version`.
     text: String,
-    /// Reckoned once, since it is asked for with every answer.
+    /// Computed once, since it is asked for with every answer.
     fingerprint: String,
 }
 

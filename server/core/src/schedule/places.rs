@@ -25,7 +25,7 @@ impl Schedule {
         Ok(self.through_windows(self.grid.place(&self.placement, id)?))
     }
 
-    /// Where an ID that stands at `place` stands in a certain cycle: the same, but for months,
+    /// Where an ID that stands at `place` stands in a certain cycle: the same, except for months,
     /// whose lengths differ. ([`place`](Self::place) means one of 28 days.)
     #[must_use]
     pub fn place_in(&self, place: &Place, cycle_index: i64) -> Place {

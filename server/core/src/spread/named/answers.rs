@@ -47,7 +47,7 @@ pub enum SpreadState {
     Closed,
 }
 
-/// A job that is lent, with all that its consumer needs.
+/// A job that is leased, with all that its consumer needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedJob {
     /// What settles it.
@@ -71,11 +71,11 @@ pub struct Counts {
     pub partial_groups: u64,
     /// Groups that wait for an earlier epoch's leases.
     pub quarantined_groups: u64,
-    /// Jobs that were not lent yet.
+    /// Jobs that were not leased yet.
     pub ready_jobs: u64,
-    /// Jobs that are lent.
+    /// Jobs that are leased.
     pub leased_jobs: u64,
-    /// Jobs to be lent again.
+    /// Jobs to be leased again.
     pub returned_jobs: u64,
     /// Jobs that were settled, dead letters included.
     pub settled_jobs: u64,

@@ -45,7 +45,7 @@ pub struct Commit {
     pub sha256: Bytes,
 }
 
-/// Where a group was received, and how long its jobs were lent at most.
+/// Where a group was received, and how long its jobs were leased at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Receipt {
     /// The life of the spread.
