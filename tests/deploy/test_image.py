@@ -67,7 +67,7 @@ def test_it_holds_the_binary_and_its_papers(contents):
 
 def test_it_is_small(image):
     (described,) = json.loads(podman("image", "inspect", image))
-    assert described["Size"] < 10_000_000
+    assert described["Size"] < 20_000_000
 
 
 def test_it_says_what_it_is(image):

@@ -117,8 +117,9 @@ fn memory_of_lists(message: usize, mut bytes: &[u8]) -> usize {
         let Some(field) = fields.get(&number) else { continue };
         if let Some(element) = field.element {
             memory += match payload {
+                // A list grows by doubling: it has room for up to twice as many.
                 Some(packed) if field.varints => {
-                    element * packed.iter().filter(|byte| **byte < 0x80).count()
+                    2 * element * packed.iter().filter(|byte| **byte < 0x80).count()
                 }
                 // Text has an allocation of its own, of 16 bytes at least.
                 Some(text) if field.message.is_none() => element + text.len().next_multiple_of(16),
@@ -186,6 +187,21 @@ mod tests {
     }
 
     #[test]
+    fn packed_numbers_count_with_the_room_that_their_list_makes() {
+        let packed = |count: usize| {
+            let mut samples = vec![0x0a];
+            prost::encoding::encode_varint(count as u64, &mut samples);
+            samples.resize(samples.len() + count, 1);
+            let mut bytes = vec![0x0a];
+            prost::encoding::encode_varint(samples.len() as u64, &mut bytes);
+            bytes.extend(samples);
+            check(&proto::PlanLanesRequest::full_name(), &bytes)
+        };
+        assert!(packed(RUN_TIME_SAMPLES.max_size()).is_ok(), "as many as the method takes");
+        assert!(packed(4 << 20).is_err(), "four megabytes");
+    }
+
+    #[test]
     fn numbers_that_are_not_packed_count_while_their_list_grows() {
         let samples = |count: usize| [0x08, 1].repeat(count);
         let request = |count: usize| {
@@ -223,7 +239,7 @@ mod tests {
         let samples = proto::RunTimeSamples { micros: vec![1, 300, 70_000] };
         let run_times = Some(proto::plan_lanes_request::RunTimes::Samples(samples));
         let request = proto::PlanLanesRequest { run_times, ..Default::default() };
-        assert_eq!(memory(&request), 3 * 8);
+        assert_eq!(memory(&request), 3 * 2 * 8);
         // The same field again and again: the last message is merged into those before.
         let merged = [0x0a, 2, 8, 1].repeat(9);
         let root = SCHEMA.by_name[&proto::PlanLanesRequest::full_name()];

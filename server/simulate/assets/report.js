@@ -391,6 +391,15 @@ function allFigures() {
       [of("mean_wait"), "Mean wait", duration, -1],
     ]]);
   }
+  const late = (key) => (one) => one.late_runs?.[key];
+  if (ordered.some((one) => one.late_runs)) {
+    groups.push(["Outages of the producer", null, [
+      [late("late"), "Runs that came late", number],
+      [late("superseded"), "Superseded by the next run", number, -1],
+      [late("dropped"), "Dropped", number, -1],
+      [(one) => one.least_kind_distance, "Least time between kinds of a user", duration, 1],
+    ]]);
+  }
   const width = ordered.length + 1;
   const body = groups.map(([title, rank, lines]) => h("tbody", {},
     h("tr", { class: "group" }, h("th", { scope: "rowgroup", colspan: width, class: "text" }, title)),
@@ -543,6 +552,19 @@ function bundled(value, range, most, asMaximum) {
   };
 }
 
+/** Behind the lines: when the producer stood still. */
+function shadeOutages(u) {
+  const { ctx, bbox } = u;
+  ctx.save();
+  ctx.fillStyle = colours().grid;
+  for (const [from, to] of scenario.outages || []) {
+    const left = Math.max(bbox.left, u.valToPos(from, "x", true));
+    const right = Math.min(bbox.left + bbox.width, u.valToPos(to, "x", true));
+    if (right > left) ctx.fillRect(left, bbox.top, right - left, bbox.height);
+  }
+  ctx.restore();
+}
+
 class TimeChart {
   constructor({ id, title, what, asMaximum, axis, value, format, log, top }) {
     Object.assign(this, { id, title, what, asMaximum, axis, value, format, top });
@@ -690,6 +712,7 @@ class TimeChart {
       }))],
       drawOrder: ["axes", "series"],
       hooks: {
+        drawClear: [shadeOutages],
         setSelect: [(u) => {
           if (u.select.width > 6) {
             const range = [u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")];
@@ -801,7 +824,8 @@ function timeSection() {
   return h("section", { "aria-labelledby": "over-time" },
     h("h2", { id: "over-time" }, "Over time"),
     h("p", { class: "intro" }, "All charts share the axis of time",
-      h("span", { class: "by-mouse" }, "; drag over a span to enlarge it in all of them, double-click to go back"), "."),
+      h("span", { class: "by-mouse" }, "; drag over a span to enlarge it in all of them, double-click to go back"), ".",
+      (scenario.outages || []).length > 0 && " Grey: nobody enqueues jobs."),
     list.map((chart) => chart.element));
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use offbeat_sim::results::{Figures, PartnerFigures, Results};
+use offbeat_sim::results::{Figures, LateRunFigures, PartnerFigures, Results};
 use offbeat_sim::world::Row;
 use rusqlite::Connection;
 
@@ -55,6 +55,7 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     connection.execute_batch(&format!(
         "CREATE TABLE strategies (id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, {figures});
          CREATE TABLE partners (strategy_id INTEGER NOT NULL REFERENCES strategies, name TEXT NOT NULL, jobs_finished REAL NOT NULL, throttled REAL NOT NULL, failed REAL NOT NULL, mean_wait REAL NOT NULL);
+         CREATE TABLE late_runs (strategy_id INTEGER NOT NULL REFERENCES strategies, late REAL NOT NULL, superseded REAL NOT NULL, dropped REAL NOT NULL, least_kind_distance REAL);
          CREATE TABLE runs (id INTEGER PRIMARY KEY, strategy_id INTEGER NOT NULL REFERENCES strategies, seed INTEGER NOT NULL);
          CREATE TABLE seconds (run_id INTEGER NOT NULL REFERENCES runs, second INTEGER NOT NULL, {columns});
          BEGIN;"
@@ -106,6 +107,7 @@ fn write_figures(connection: &Connection, results: &Results) -> rusqlite::Result
     let marks = vec!["?"; Figures::NAMES.len() + 3].join(", ");
     let mut strategy = connection.prepare(&format!("INSERT INTO strategies VALUES ({marks})"))?;
     let mut partner = connection.prepare("INSERT INTO partners VALUES (?, ?, ?, ?, ?, ?)")?;
+    let mut late_runs = connection.prepare("INSERT INTO late_runs VALUES (?, ?, ?, ?, ?)")?;
     for (id, outcome) in (0_i64..).zip(&results.strategies) {
         strategy.raw_bind_parameter(1, id)?;
         strategy.raw_bind_parameter(2, &outcome.name)?;
@@ -114,6 +116,9 @@ fn write_figures(connection: &Connection, results: &Results) -> rusqlite::Result
             strategy.raw_bind_parameter(place + 4, figure)?;
         }
         strategy.raw_execute()?;
+        if let Some(LateRunFigures { late, superseded, dropped }) = outcome.late_runs {
+            late_runs.execute((id, late, superseded, dropped, outcome.least_kind_distance))?;
+        }
         for PartnerFigures { name, jobs_finished, throttled, failed, mean_wait } in
             &outcome.partners
         {

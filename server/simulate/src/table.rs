@@ -63,7 +63,35 @@ pub(crate) fn write(out: &mut impl Write, results: &Results) -> Result<(), Failu
         out,
         "\nRanks: consistent delay, no spikes of jobs, even throughput, no lock conflicts; 1 is best."
     )?;
+    late_runs(out, results, width)?;
     partners(out, results, width)
+}
+
+/// What became of the runs that were due while the producer stood still, if it did.
+fn late_runs(out: &mut impl Write, results: &Results, width: usize) -> Result<(), Failure> {
+    if results.strategies.iter().all(|outcome| outcome.late_runs.is_none()) {
+        return Ok(());
+    }
+    write!(out, "\n{:<width$}", "STRATEGY")?;
+    for title in ["LATE", "SUPERSEDED", "DROPPED", "KINDS APART"] {
+        write!(out, "  {title:>13}")?;
+    }
+    writeln!(out)?;
+    for outcome in best_first(results) {
+        let Some(late) = outcome.late_runs else { continue };
+        write!(out, "{:<width$}", outcome.name)?;
+        let counts = [late.late, late.superseded, late.dropped].map(whole);
+        let apart = outcome.least_kind_distance.map_or_else(|| "-".to_owned(), seconds);
+        for cell in counts.into_iter().chain([apart]) {
+            write!(out, "  {cell:>13}")?;
+        }
+        writeln!(out)?;
+    }
+    writeln!(
+        out,
+        "\nKinds apart: the least time between two runs of different kinds of a user, as they were enqueued."
+    )?;
+    Ok(())
 }
 
 /// What the customers of each partner saw, if there are partners.

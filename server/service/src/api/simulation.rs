@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_util::Stream;
 use offbeat_core::limits::Limit;
 use offbeat_core::{Reason, Rejection, Span};
-use offbeat_sim::results::{Digest, Figures, Outcome, PartnerFigures, Results};
+use offbeat_sim::results::{Digest, Figures, LateRunFigures, Outcome, PartnerFigures, Results};
 use offbeat_sim::scenario::{Scenario, parse};
 use offbeat_sim::world::{RunError, Watch, run_each};
 use tokio::sync::{Semaphore, oneshot};
@@ -205,6 +205,12 @@ fn strategy_of(outcome: &Outcome) -> proto::StrategyResult {
         }),
         slot_loads: outcome.slots.as_ref().map(|slots| counts(&slots.loads)).unwrap_or_default(),
         partners: outcome.partners.iter().map(partner_of).collect(),
+        late_runs: outcome.late_runs.map(|LateRunFigures { late, superseded, dropped }| {
+            proto::LateRunsResult { late, superseded, dropped }
+        }),
+        least_kind_distance: outcome
+            .least_kind_distance
+            .map(|seconds| duration(Span::from_nanos((seconds * 1e6).round() as u64 * 1_000))),
     }
 }
 

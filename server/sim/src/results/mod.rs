@@ -14,7 +14,7 @@ use offbeat_core::Span;
 use crate::distribution::real;
 use crate::lanes::PlanSpec;
 use crate::scenario::{Scenario, Strategy, StrategyKind};
-use crate::world::{PartnerTally, Step, Sums, Trace};
+use crate::world::{LateRuns, PartnerTally, Step, Sums, Trace};
 use stats::quantiles;
 
 /// What all runs come to; its JSON is what the report shows. Times are in seconds.
@@ -74,6 +74,8 @@ pub struct Question {
     pub is_cut: bool,
     /// What a reader should know of how it was understood.
     pub notes: Vec<String>,
+    /// From when to when the producer stands still.
+    pub outages: Vec<(f64, f64)>,
 }
 
 /// What a strategy does.
@@ -97,6 +99,22 @@ pub struct Outcome {
     pub slots: Option<Slots>,
     /// In the order of the scenario; means over the seeds.
     pub partners: Vec<PartnerFigures>,
+    /// What the outages of the producer came to, where it has some; means over the seeds.
+    pub late_runs: Option<LateRunFigures>,
+    /// The least time between two runs of different kinds of a user, as they were enqueued, with any
+    /// seed; in seconds. `None` where there is one kind alone.
+    pub least_kind_distance: Option<f64>,
+}
+
+/// What became of the runs that were due while the producer stood still.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LateRunFigures {
+    /// Runs that came late.
+    pub late: f64,
+    /// Those that did not, as the next run of the user came before them.
+    pub superseded: f64,
+    /// Those that did not, by the policy for missed runs.
+    pub dropped: f64,
 }
 
 /// What the jobs of a partner's customers came to.
@@ -174,6 +192,8 @@ pub struct Digest {
     figures: Figures,
     is_cut: bool,
     partners: Vec<PartnerTally>,
+    late_runs: LateRuns,
+    least_kind_distance: Option<u64>,
     /// Of a first seed.
     shown: Option<Shown>,
 }
@@ -199,7 +219,8 @@ impl Digest {
             let [late_interval] = quantiles(&mut intervals, [0.999]);
             Shown { series, intervals, late_interval }
         });
-        Self { figures, is_cut: trace.is_cut, partners: trace.partners, shown }
+        let Trace { is_cut, partners, late_runs, least_kind_distance, .. } = trace;
+        Self { figures, is_cut, partners, late_runs, least_kind_distance, shown }
     }
 }
 
@@ -222,6 +243,8 @@ impl Results {
         for ((strategy, digests), own) in scenario.strategies.iter().zip(digests).zip(&figures) {
             let (partners, is_cut) =
                 (partners(scenario, &digests), digests.iter().any(|digest| digest.is_cut));
+            let late_runs = scenario.producer.as_ref().map(|_| late_runs(&digests));
+            let least = digests.iter().filter_map(|digest| digest.least_kind_distance).min();
             let shown = digests.into_iter().find_map(|digest| digest.shown);
             let (series, intervals) =
                 shown.map_or_else(Default::default, |shown| (shown.series, shown.intervals));
@@ -235,6 +258,8 @@ impl Results {
                 interval_histogram: Histogram::of(&edges, &intervals),
                 slots: slots(scenario, strategy)?,
                 partners,
+                late_runs,
+                least_kind_distance: least.map(|micros| real(micros) / 1e6),
             });
         }
         let mut ranking: Vec<&Outcome> = strategies.iter().collect();
@@ -254,12 +279,18 @@ impl Results {
                 seeds: scenario.seeds.clone(),
                 is_cut,
                 notes: scenario.notes.clone(),
+                outages: outages(scenario),
             },
             ranking: ranking.iter().map(|outcome| outcome.name.clone()).collect(),
             strategies,
             lanes: lane_curve(scenario),
         })
     }
+}
+
+fn outages(scenario: &Scenario) -> Vec<(f64, f64)> {
+    let outages = scenario.producer.iter().flat_map(|producer| &producer.outages);
+    outages.map(|(from, to)| (real(*from) / 1e6, real(*to) / 1e6)).collect()
 }
 
 fn partners(scenario: &Scenario, digests: &[Digest]) -> Vec<PartnerFigures> {
@@ -280,6 +311,18 @@ fn partners(scenario: &Scenario, digests: &[Digest]) -> Vec<PartnerFigures> {
         }
     };
     scenario.partners.iter().enumerate().map(figures).collect()
+}
+
+fn late_runs(digests: &[Digest]) -> LateRunFigures {
+    let mean = |of: &dyn Fn(&LateRuns) -> u64| {
+        let counts = digests.iter().map(|digest| real(of(&digest.late_runs)));
+        counts.sum::<f64>() / real((digests.len() as u64).max(1))
+    };
+    LateRunFigures {
+        late: mean(&|runs| runs.late),
+        superseded: mean(&|runs| runs.superseded),
+        dropped: mean(&|runs| runs.dropped),
+    }
 }
 
 fn lane_curve(scenario: &Scenario) -> Option<LaneCurve> {
@@ -377,7 +420,8 @@ fn slots(
     scenario: &Scenario,
     strategy: &Strategy,
 ) -> Result<Option<Slots>, offbeat_core::Rejection> {
-    let StrategyKind::Slots(schedule) = &strategy.kind else { return Ok(None) };
+    let StrategyKind::Slots(slots) = &strategy.kind else { return Ok(None) };
+    let schedule = &crate::world::first_kind(&slots.schedule)?;
     let count = u64::from(schedule.slot_count());
     let slot_of = |at: u64| u32::try_from(at * count / scenario.cycle).unwrap_or_default();
     let mut loads = vec![0; usize::try_from(count).unwrap_or_default()];

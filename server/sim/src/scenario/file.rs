@@ -8,6 +8,7 @@ use super::fields::{count, positive, within};
 use super::jobs::{
     ChildrenEntry, DequeueEntry, KindEntry, LockEntry, StageEntry, children, dequeue, lock,
 };
+use super::outages::ProducerEntry;
 use super::partners::PartnerEntry;
 use super::strategy::{KindName, StrategyEntry, Surroundings, named_apart};
 use super::workers::{AutoscalerEntry, Workers, workers};
@@ -40,6 +41,7 @@ struct File {
     lock: Option<LockEntry>,
     dequeue: Option<DequeueEntry>,
     autoscaler: Option<AutoscalerEntry>,
+    producer: Option<ProducerEntry>,
     #[serde(default)]
     partners: Vec<PartnerEntry>,
     children: Option<ChildrenEntry>,
@@ -85,10 +87,13 @@ impl File {
         count("seeds", self.seeds.len(), SCENARIO_SEEDS)?;
         count("partners", self.partners.len(), SCENARIO_PARTNERS)?;
         let runs = self.strategies.len() * self.seeds.len() * kind_count;
-        let jobs = u128::from(population) * u128::from(duration.div_ceil(cycle)) * runs as u128;
+        let outages = self.producer.as_ref().map_or(0, ProducerEntry::outage_count);
+        let cycles = u128::from(duration.div_ceil(cycle)) + outages as u128;
+        let jobs = u128::from(population) * cycles * runs as u128;
         if !SCENARIO_JOBS.allows(i128::try_from(jobs).unwrap_or(i128::MAX)) {
-            let allowed =
-                format!("must make {SCENARIO_JOBS}: fewer users, strategies, seeds or cycles");
+            let allowed = format!(
+                "must make {SCENARIO_JOBS}: fewer users, strategies, seeds, cycles or outages"
+            );
             return Err(Rejection::new(Reason::OutOfRange, "users.count", jobs, allowed));
         }
         let seconds =
@@ -111,6 +116,8 @@ impl File {
         let around = Surroundings {
             cycle,
             kind_count: self.kinds.len(),
+            are_opposite: self.kinds.iter().skip(1).all(KindEntry::is_opposite),
+            has_outages: self.producer.is_some(),
             workers: match &self.workers {
                 Workers::Constant(count) => u32::try_from(*count).ok(),
                 Workers::Changing(_) => None,
@@ -131,6 +138,11 @@ impl File {
             stages: stages.collect::<Result<_, Rejection>>()?,
             children: self.children.as_ref().map(|entry| children(entry, load)).transpose()?,
             dequeue: self.dequeue.as_ref().map(dequeue).transpose()?,
+            producer: self
+                .producer
+                .as_ref()
+                .map(|entry| entry.check(cycle).map_err(|refused| refused.under("producer")))
+                .transpose()?,
             partners: partners.collect::<Result<_, _>>()?,
             lock: self.lock.as_ref().map(lock).transpose()?,
             tick: self.tick.as_ref().map(|tick| positive("tick", tick)).transpose()?,
@@ -241,6 +253,7 @@ impl File {
             ("lock", self.lock.is_some()),
             ("dequeue", self.dequeue.is_some()),
             ("autoscaler", self.autoscaler.is_some()),
+            ("producer", self.producer.is_some()),
             ("partners", !self.partners.is_empty()),
             ("children", self.children.is_some()),
             ("tick", self.tick.is_some()),

@@ -18,6 +18,12 @@ pub(super) struct KindEntry {
     pub(super) placement: Option<KindPlacement>,
 }
 
+impl KindEntry {
+    pub(super) fn is_opposite(&self) -> bool {
+        self.placement.unwrap_or_default() == KindPlacement::Reciprocal
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StageEntry {

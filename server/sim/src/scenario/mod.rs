@@ -3,6 +3,7 @@
 mod fields;
 mod file;
 mod jobs;
+mod outages;
 mod partners;
 mod run_time;
 mod strategy;
@@ -10,9 +11,10 @@ mod workers;
 
 pub use file::{Load, parse};
 
-use offbeat_core::Schedule;
 use offbeat_core::lanes::LaneSet;
+use offbeat_core::runs::MissedRunPolicy;
 use offbeat_core::stages::{Rule, Weighting};
+use offbeat_core::{Schedule, ScheduleSpec, Span};
 use serde::Deserialize;
 
 use crate::distribution::Distribution;
@@ -43,6 +45,8 @@ pub struct Scenario {
     pub children: Option<Children>,
     /// What taking a job from the queue costs.
     pub dequeue: Option<Dequeue>,
+    /// Who enqueues the jobs, where it stands still at times.
+    pub producer: Option<Producer>,
     /// Who is asked by the jobs.
     pub partners: Vec<Partner>,
     /// The lock that jobs take, if any.
@@ -68,9 +72,10 @@ impl Scenario {
         let kinds = self.kinds.len().max(self.stages.len());
         let runs = self.strategies.len() * self.seeds.len() * kinds;
         let more = self.children.as_ref().map_or(0.0, |children| children.mean_count);
+        let outages = self.producer.as_ref().map_or(0, |producer| producer.outages.len());
         let cycles = self.duration.div_ceil(self.cycle.max(1));
         u128::from(self.population)
-            * u128::from(cycles)
+            * (u128::from(cycles) + outages as u128)
             * runs as u128
             * u128::from(crate::distribution::whole(libm::ceil(1.0 + more)))
     }
@@ -81,7 +86,7 @@ impl Scenario {
     #[must_use]
     pub fn memory(&self) -> u128 {
         const JOB: u128 = 42;
-        const USER: u128 = 16;
+        const USER: u128 = 40;
         const USER_AND_KIND: u128 = 72;
         const INTERVAL: u128 = 8;
         let strategies = self.strategies.len() as u128;
@@ -166,6 +171,17 @@ pub struct Autoscaler {
     pub maximum: u32,
 }
 
+/// Who enqueues the jobs. Those that are due while it stands still are late.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Producer {
+    /// From when to when it stands still: ascending, and apart.
+    pub outages: Vec<(u64, u64)>,
+    /// What becomes of the runs that were due in an outage.
+    pub missed_runs: MissedRunPolicy,
+    /// A late run that would come so shortly before the next of its kind is superseded.
+    pub min_gap: Option<Span>,
+}
+
 /// Somebody whom jobs ask: a bank.
 #[derive(Debug, Clone)]
 pub struct Partner {
@@ -215,6 +231,18 @@ impl Strategy {
     }
 }
 
+/// The schedule of a strategy.
+#[derive(Debug, Clone)]
+pub struct SlotSchedule {
+    /// As a caller puts it.
+    pub spec: ScheduleSpec,
+    /// The same, checked. It declares the kinds of the scenario, by their place in it, unless they
+    /// stand where the caller shifts them.
+    pub schedule: Schedule,
+    /// Over which span late runs are smeared, where no kinds are declared.
+    pub smear_span: Option<Span>,
+}
+
 /// How a strategy works.
 #[derive(Debug, Clone)]
 pub enum StrategyKind {
@@ -234,7 +262,7 @@ pub enum StrategyKind {
     /// A run that is done enqueues the next, a cycle later.
     SelfRescheduling,
     /// By a schedule, as the service answers.
-    Slots(Schedule),
+    Slots(Box<SlotSchedule>),
     /// Everybody at the beginning of the cycle, groups spread.
     Spread {
         /// How many groups take turns.

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::Partner;
 use super::fields::{micros, positive, within};
+use super::outages::Outage;
 use crate::limits::SCENARIO_USERS;
 
 #[derive(Debug, Deserialize)]
@@ -35,13 +36,6 @@ fn a_half_minute() -> String {
     "30s".to_owned()
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Outage {
-    from: String,
-    to: String,
-}
-
 impl PartnerEntry {
     pub(super) fn check(&self) -> Result<Partner, Rejection> {
         if !(self.share > 0.0 && self.share.is_finite()) {
@@ -49,22 +43,13 @@ impl PartnerEntry {
             return Err(Rejection::new(Reason::OutOfRange, "share", self.share, allowed));
         }
         let most = self.max_per_second.map(|most| within("max_per_second", most, SCENARIO_USERS));
-        let outage = |outage: &Outage| {
-            let (from, to) =
-                (micros("outages.from", &outage.from)?, micros("outages.to", &outage.to)?);
-            if from < to {
-                return Ok((from, to));
-            }
-            let allowed = format!("must be later than {}, from", outage.from);
-            Err(Rejection::new(Reason::Contradictory, "outages.to", &outage.to, allowed))
-        };
         Ok(Partner {
             name: self.name.clone(),
             share: self.share,
             max_per_second: most.transpose()?,
             refusal_time: micros("refusal_time", &self.refusal_time)?,
             retry_after: positive("retry_after", &self.retry_after)?,
-            outages: self.outages.iter().map(outage).collect::<Result<_, Rejection>>()?,
+            outages: self.outages.iter().map(Outage::check).collect::<Result<_, _>>()?,
             outage_time: micros("outage_time", &self.outage_time)?,
         })
     }

@@ -2,12 +2,14 @@
 
 use offbeat_core::ids::check_names;
 use offbeat_core::lanes::{LaneSet, LaneSetSpec, LaneSpec, OnTimeout};
+use offbeat_core::runs::{Due, DueSpec};
+use offbeat_core::schedule::KindSpec;
 use offbeat_core::stages::{Rule, Weighting};
-use offbeat_core::{PlacementKind, Reason, Rejection, Schedule, ScheduleSpec, Span};
+use offbeat_core::{Moment, PlacementKind, Reason, Rejection, Schedule, ScheduleSpec, Span};
 use serde::Deserialize;
 
 use super::fields::{micros, positive, span, within};
-use super::{KindPlacement, Strategy, StrategyKind};
+use super::{KindPlacement, SlotSchedule, Strategy, StrategyKind};
 use crate::limits::SCENARIO_USERS;
 
 #[derive(Debug, Deserialize)]
@@ -19,6 +21,9 @@ pub(super) struct StrategyEntry {
     placement: Option<SlotPlacement>,
     slot_count: Option<i64>,
     bucket_count: Option<i64>,
+    declare_kinds: Option<bool>,
+    catch_up_span: Option<String>,
+    smear_span: Option<String>,
     /// Of `least_recent`.
     interval: Option<String>,
     batch: Option<i64>,
@@ -89,6 +94,9 @@ struct LaneEntry {
 pub(super) struct Surroundings {
     pub(super) cycle: u64,
     pub(super) kind_count: usize,
+    /// Whether all kinds say that they stand opposite the first.
+    pub(super) are_opposite: bool,
+    pub(super) has_outages: bool,
     /// None that change.
     pub(super) workers: Option<u32>,
     pub(super) is_autoscaled: bool,
@@ -112,7 +120,7 @@ impl StrategyEntry {
             KindName::DHondt => workers_by(Rule::DHondt, Weighting::Even),
             KindName::Latency => workers_by(Rule::MinimumScore, Weighting::Latency),
             KindName::FixedWorkers => StrategyKind::FixedWorkers,
-            KindName::Slots => StrategyKind::Slots(self.schedule(around.cycle)?),
+            KindName::Slots => StrategyKind::Slots(Box::new(self.slots(around)?)),
             KindName::Spread => StrategyKind::Spread {
                 feeders: within(
                     "feeders",
@@ -142,6 +150,9 @@ impl StrategyEntry {
             ("placement", self.placement.is_some(), KindName::Slots),
             ("slot_count", self.slot_count.is_some(), KindName::Slots),
             ("bucket_count", self.bucket_count.is_some(), KindName::Slots),
+            ("declare_kinds", self.declare_kinds.is_some(), KindName::Slots),
+            ("catch_up_span", self.catch_up_span.is_some(), KindName::Slots),
+            ("smear_span", self.smear_span.is_some(), KindName::Slots),
             ("interval", self.interval.is_some(), KindName::LeastRecent),
             ("batch", self.batch.is_some(), KindName::LeastRecent),
             ("spread", self.spread.is_some(), KindName::LeastRecent),
@@ -155,15 +166,54 @@ impl StrategyEntry {
         })
     }
 
-    fn schedule(&self, cycle: u64) -> Result<Schedule, Rejection> {
-        let mut spec = ScheduleSpec::every(Span::from_millis(cycle / 1_000));
+    fn slots(&self, around: Surroundings) -> Result<SlotSchedule, Rejection> {
+        let mut spec = ScheduleSpec::every(Span::from_millis(around.cycle / 1_000));
         spec.slot_count = self.slot_count;
         spec.bucket_count = self.bucket_count;
         spec.placement = match self.placement {
             None | Some(SlotPlacement::Hash) => PlacementKind::Hash,
             Some(SlotPlacement::Twister) => PlacementKind::Twister,
         };
-        Schedule::try_new(&spec)
+        if self.declares_kinds(around)? {
+            spec.kinds =
+                (0..around.kind_count).map(|kind| KindSpec::named(&kind.to_string())).collect();
+        }
+        let late = |field: &str, text: &Option<String>, with_kinds: bool| {
+            let Some(text) = text else { return Ok(None) };
+            let allowed = match (around.has_outages, with_kinds == spec.kinds.is_empty()) {
+                (true, false) => return span(field, text).map(Some),
+                (false, _) => "must be set beside [producer] alone, whose outages make runs late",
+                (true, true) if with_kinds => "must be set where kinds are declared alone",
+                (true, true) => {
+                    "must not be set where kinds are declared: catch_up_span says where late runs start"
+                }
+            };
+            Err(Rejection::new(Reason::Contradictory, field, text, allowed))
+        };
+        let smear_span = late("smear_span", &self.smear_span, false)?;
+        spec.catch_up_span = late("catch_up_span", &self.catch_up_span, true)?;
+        let schedule = Schedule::try_new(&spec)?;
+        if smear_span.is_some() {
+            Due::try_new(&schedule, &DueSpec { smear_span, ..DueSpec::until(Moment::UNIX_EPOCH) })?;
+        }
+        Ok(SlotSchedule { spec, schedule, smear_span })
+    }
+
+    /// Whether the schedule declares the kinds of the scenario: they stand opposite one another, and
+    /// keep apart when they are late.
+    fn declares_kinds(&self, around: Surroundings) -> Result<bool, Rejection> {
+        let are_opposite = self
+            .other_kinds
+            .map_or(around.are_opposite, |other| other == KindPlacement::Reciprocal);
+        let can = around.kind_count > 1 && are_opposite;
+        match self.declare_kinds {
+            Some(true) if !can => {
+                let allowed =
+                    "must be true where there are 2 kinds or more, all of them reciprocal";
+                Err(Rejection::new(Reason::Contradictory, "declare_kinds", true, allowed))
+            }
+            told => Ok(told.unwrap_or(can)),
+        }
     }
 
     /// Whether it keeps kinds where they are told to stand.

@@ -5,6 +5,7 @@ use core::sync::atomic::Ordering;
 use super::Watch;
 use super::clock::{NEVER, SECOND};
 use super::job::Job;
+use super::kind_distances::KindDistances;
 use super::metrics::{Row, Trace, slowdown};
 use super::sums::Rows;
 use super::workers::Workers;
@@ -20,6 +21,7 @@ pub(super) struct Accounts {
     told_rows: u64,
     trace: Trace,
     in_system: u64,
+    kind_distances: KindDistances,
     /// When the last run of the first kind ended, by user.
     last_end: Vec<u64>,
     /// For the slowdown, by kind; and of children.
@@ -42,6 +44,7 @@ impl Accounts {
                 ..Trace::default()
             },
             in_system: 0,
+            kind_distances: KindDistances::new(scenario.population, scenario.kinds.len()),
             last_end: vec![NEVER; scenario.population as usize],
             floors: scenario.kinds.iter().map(|kind| kind.run_time.quantile(0.1)).collect(),
             child_floor: scenario.children.as_ref().map_or(1, |one| one.run_time.quantile(0.1)),
@@ -81,7 +84,8 @@ impl Accounts {
     }
 
     #[inline]
-    pub(super) const fn enqueued(&mut self) {
+    pub(super) fn enqueued(&mut self, job: &Job) {
+        self.kind_distances.enqueued(job);
         self.row.enqueued += 1;
         self.trace.enqueued_jobs += 1;
         self.in_system += 1;
@@ -139,9 +143,10 @@ impl Accounts {
     }
 
     /// What the run leaves.
-    pub(super) fn close(mut self, is_cut: bool) -> Trace {
+    pub(super) fn close(mut self, is_cut: bool, now: u64) -> Trace {
         let never = self.last_end.iter().filter(|last| **last == NEVER).count();
         self.trace.is_cut = is_cut;
+        self.trace.least_kind_distance = self.kind_distances.least(now);
         self.trace.never_served = u32::try_from(never).unwrap_or(u32::MAX);
         self.trace.left_jobs = self.in_system;
         self.rows.leave(&mut self.trace);

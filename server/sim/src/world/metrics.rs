@@ -70,6 +70,17 @@ pub struct PartnerTally {
     pub wait_micros: u128,
 }
 
+/// What became of the runs that were due while the producer stood still.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LateRuns {
+    /// Runs that came late.
+    pub late: u64,
+    /// Those that did not, as the next run of the user came before them.
+    pub superseded: u64,
+    /// Those that did not, by the policy for missed runs.
+    pub dropped: u64,
+}
+
 /// How much longer a job was there than it ran: bounded, so that the shortest do not rule.
 #[inline]
 pub(super) fn slowdown(sojourn: u64, run_time: u64, floor: u64) -> f64 {
@@ -93,6 +104,11 @@ pub struct Trace {
     pub slowdowns: f64,
     /// By partner.
     pub partners: Vec<PartnerTally>,
+    /// Those that were due while the producer stood still.
+    pub late_runs: LateRuns,
+    /// The least time between two runs of different kinds of a user, as they were enqueued; `None`
+    /// where there were none.
+    pub least_kind_distance: Option<u64>,
     /// Between the ends of two runs of the first kind of a user.
     pub intervals: Vec<u64>,
     /// Users whose first kind never ran to its end.

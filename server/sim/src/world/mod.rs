@@ -10,10 +10,12 @@ mod attempts;
 mod clock;
 mod departures;
 mod job;
+mod kind_distances;
 mod locks;
 mod metrics;
 mod partners;
 mod pipeline;
+mod producer;
 mod queue;
 mod runs;
 mod source;
@@ -31,12 +33,13 @@ use attempts::{Attempt, Attempts, End};
 use clock::{Clock, NEVER};
 use job::{CHILD, Delayed, Job, NewJobs};
 use locks::Locks;
-pub use metrics::{PartnerTally, Row, Trace};
+pub use metrics::{LateRuns, PartnerTally, Row, Trace};
 use partners::{Partners, Reply};
+use producer::Producer;
 use queue::Queue;
 pub use runs::{RunError, run_all, run_each};
 use source::{Source, anywhere};
-pub(crate) use source::{offsets, shifts};
+pub(crate) use source::{first_kind, offsets, shifts};
 pub use sums::{Step, Sums};
 use workers::Workers;
 
@@ -67,7 +70,7 @@ pub fn run(
     for _ in 0..scenario.max_events {
         if !world.step(watch) {
             world.accounts.tell(watch);
-            return Ok(world.finish());
+            return world.finish();
         }
     }
     Err(too_many_events(scenario))
@@ -86,6 +89,9 @@ struct World<'a> {
     new_jobs: NewJobs,
     source: Source,
     queue: Queue,
+    producer: Producer,
+    /// Why it cannot go on.
+    refused: Option<Rejection>,
     partners: Partners,
     attempts: Attempts,
     delayed: Delayed,
@@ -105,6 +111,8 @@ impl<'a> World<'a> {
             scenario,
             new_jobs: NewJobs::new(scenario),
             source,
+            producer: Producer::new(scenario, strategy)?,
+            refused: None,
             partners: Partners::new(&scenario.partners, scenario.population, &mut generator),
             generator,
             attempts: Attempts::new(),
@@ -119,11 +127,13 @@ impl<'a> World<'a> {
     }
 
     fn begin(&mut self, kind: &StrategyKind) {
+        if let Source::LeastRecent(recent) = &mut self.source {
+            recent.next = self.producer.up_from(recent.next);
+        }
         if let (StrategyKind::SelfRescheduling, Source::Cycles(cycles)) = (kind, &mut self.source) {
             self.reschedules = true;
             for (at, user, kind) in cycles.once() {
-                let job = self.new_job(at, user, kind);
-                self.delayed.push(job, at);
+                self.come_at(at, user, kind);
             }
         }
     }
@@ -134,8 +144,9 @@ impl<'a> World<'a> {
         let departure = self.attempts.next_time();
         let back = self.delayed.next_time();
         let change = self.workers.next_time();
+        let return_ = self.producer.back_at();
         let next = self.source.next_time().min(departure).min(back).min(change);
-        let next = next.min(self.clock.end);
+        let next = next.min(return_).min(self.clock.end);
         if self.clock.is_second_over(next) && !self.end_seconds(next, watch) {
             return false;
         }
@@ -149,6 +160,8 @@ impl<'a> World<'a> {
         } else if change == next {
             self.workers.pass(next, self.queue.len());
             self.fill();
+        } else if return_ == next {
+            return self.take_late();
         } else if back == next {
             if let Some(job) = self.delayed.pop() {
                 self.enqueue(job);
@@ -169,7 +182,10 @@ impl<'a> World<'a> {
         !watch.stop.load(Ordering::Relaxed)
     }
 
-    fn finish(mut self) -> Trace {
+    fn finish(mut self) -> Result<Trace, Rejection> {
+        if let Some(refused) = self.refused {
+            return Err(refused);
+        }
         let now = self.clock.now;
         let is_cut = now < self.clock.end;
         if !is_cut && self.clock.is_within_second() {
@@ -181,7 +197,32 @@ impl<'a> World<'a> {
             self.accounts.waited(now - job.enqueued);
             self.partners.waited(&job, now - job.enqueued);
         }
-        Trace { partners: self.partners.tallies(), ..self.accounts.close(is_cut) }
+        let (partners, late_runs) = (self.partners.tallies(), self.producer.tally());
+        Ok(Trace { partners, late_runs, ..self.accounts.close(is_cut, now) })
+    }
+
+    /// The producer is back, and enqueues what is late; false if it cannot.
+    fn take_late(&mut self) -> bool {
+        match self.producer.come_back() {
+            Ok(late) => {
+                for (at, user, kind) in late {
+                    let job = self.new_job(at, user, kind);
+                    self.delayed.push(job, at);
+                }
+            }
+            Err(refused) => self.refused = Some(refused),
+        }
+        self.refused.is_none()
+    }
+
+    /// A job comes at a time, or when the producer is back.
+    fn come_at(&mut self, at: u64, user: u32, kind: u8) {
+        let up = self.producer.up_from(at);
+        if up > at {
+            self.producer.is_late();
+        }
+        let job = self.new_job(up, user, kind);
+        self.delayed.push(job, up);
     }
 
     /// A user's time has come.
@@ -191,12 +232,16 @@ impl<'a> World<'a> {
         match &mut self.source {
             Source::Cycles(cycles) => {
                 if let Some((user, kind)) = cycles.next(&mut self.generator) {
+                    if self.producer.is_down(now) {
+                        self.producer.miss(user, kind);
+                        return;
+                    }
                     let job = self.new_job(now, user, kind);
                     self.enqueue(job);
                 }
             }
             Source::LeastRecent(recent) => {
-                recent.next += recent.interval;
+                recent.next = self.producer.up_from(recent.next + recent.interval);
                 let (users, spread) = (recent.take(now), recent.spread);
                 let mut jobs = Vec::with_capacity(users.len() * self.scenario.kinds.len());
                 for user in users {
@@ -224,7 +269,7 @@ impl<'a> World<'a> {
     #[inline]
     fn enqueue(&mut self, job: Job) {
         if job.first_start == NEVER && job.enqueued == self.clock.now {
-            self.accounts.enqueued();
+            self.accounts.enqueued(&job);
         }
         if self.queue.is_passed_through() && self.workers.may_take() {
             self.start(0, job);
@@ -323,8 +368,7 @@ impl<'a> World<'a> {
     fn come_again(&mut self, job: Job, last: u64) {
         if self.reschedules && job.kind != CHILD {
             let at = self.clock.now + self.scenario.cycle;
-            let next = self.new_job(at, job.user, job.kind);
-            self.delayed.push(next, at);
+            self.come_at(at, job.user, job.kind);
         }
         if let Source::LeastRecent(recent) = &mut self.source
             && job.kind == 0

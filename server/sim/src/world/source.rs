@@ -1,12 +1,13 @@
 //! When the jobs of a strategy come.
 
 use offbeat_core::reciprocal::{Reciprocals, Spacing};
+use offbeat_core::schedule::Kinds;
 use offbeat_core::spread::{Groups, Spread, SpreadSpec, Turn};
-use offbeat_core::{Id, Rejection, Schedule, ScheduleSpec, Span};
+use offbeat_core::{Id, Moment, Rejection, Schedule, ScheduleSpec, Span};
 
 use super::ascending::Ascending;
 use crate::generator::Generator;
-use crate::scenario::{KindPlacement, Scenario, Strategy, StrategyKind};
+use crate::scenario::{KindPlacement, Scenario, SlotSchedule, Strategy, StrategyKind};
 
 /// A job that is due: when in the cycle, whose, of which kind.
 type Due = (u64, u32, u8);
@@ -78,7 +79,9 @@ impl Source {
             StrategyKind::RandomSmear | StrategyKind::SelfRescheduling => {
                 users().map(|_| anywhere(cycle, generator)).collect()
             }
-            StrategyKind::Slots(schedule) => offsets(schedule, scenario.population)?,
+            StrategyKind::Slots(slots) => {
+                offsets(&first_kind(&slots.schedule)?, scenario.population)?
+            }
             StrategyKind::Spread { feeders } => spread(scenario, *feeders)?,
             StrategyKind::Workers { .. } | StrategyKind::FixedWorkers => Vec::new(), // of pipelines
             StrategyKind::LeastRecent { interval, batch, spread } => {
@@ -192,6 +195,37 @@ pub(crate) fn offsets(schedule: &Schedule, population: u32) -> Result<Vec<u64>, 
     refused.map_or(Ok(offsets), Err)
 }
 
+/// The schedule as the first kind has it.
+pub(crate) fn first_kind(schedule: &Schedule) -> Result<Schedule, Rejection> {
+    let kinds = schedule.kinds().map(Kinds::as_slice);
+    let first = kinds.and_then(|kinds| kinds.first()).map(|kind| kind.name.clone());
+    schedule.of_kind(first.as_deref())
+}
+
+/// What each kind is asked about with: the schedule that declares it, or one for it alone, which
+/// stands where the caller shifts it.
+pub(super) fn kind_schedules(
+    scenario: &Scenario,
+    strategy: &Strategy,
+    slots: &SlotSchedule,
+) -> Result<Vec<Schedule>, Rejection> {
+    if let Some(kinds) = slots.schedule.kinds() {
+        let names = kinds.as_slice().iter().map(|kind| kind.name.as_str());
+        return names.map(|name| slots.schedule.of_kind(Some(name))).collect();
+    }
+    let shifts = shifts(scenario, strategy)?;
+    let own = |(place, (kind, shift)): (usize, (&crate::scenario::Kind, u64))| {
+        if place > 0 && strategy.placement_of(kind) == KindPlacement::Independent {
+            return hashed(scenario.cycle, &kind.name);
+        }
+        let mut spec = slots.spec.clone();
+        let millis = (shift / 1_000).cast_signed();
+        spec.anchor_time = Moment::from_unix_millis(millis);
+        Schedule::try_new(&spec)
+    };
+    scenario.kinds.iter().zip(shifts).enumerate().map(own).collect()
+}
+
 /// A schedule of the same cycle, of another salt.
 pub(crate) fn hashed(cycle: u64, salt: &str) -> Result<Schedule, Rejection> {
     let mut spec = ScheduleSpec::every(Span::from_millis(cycle / 1_000));
@@ -206,12 +240,10 @@ pub(crate) fn shifts(scenario: &Scenario, strategy: &Strategy) -> Result<Vec<u64
     let kinds = scenario.kinds.len() as u64;
     let even = |place: u64| scenario.cycle / kinds * place;
     let reciprocal: Vec<u64> = match &strategy.kind {
-        StrategyKind::Slots(schedule)
-            if i64::from(schedule.slot_count()) >= kinds.cast_signed() =>
-        {
-            let slots = i64::from(schedule.slot_count());
-            let placed = Reciprocals::try_new(slots, kinds.cast_signed(), Spacing::Even)?;
-            let slot = scenario.cycle / u64::from(schedule.slot_count());
+        StrategyKind::Slots(slots) if u64::from(slots.schedule.slot_count()) >= kinds => {
+            let count = slots.schedule.slot_count();
+            let placed = Reciprocals::try_new(count.into(), kinds.cast_signed(), Spacing::Even)?;
+            let slot = scenario.cycle / u64::from(count);
             placed.seen_from(0)?.iter().map(|kind| u64::from(kind.offset) * slot).collect()
         }
         _ => (0..kinds).map(even).collect(),

@@ -58,6 +58,20 @@ class StrategyResult extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>repeated .offbeat.v1.PartnerResult partners = 7;</code>
      */
     private $partners;
+    /**
+     * What became of the runs that were due while the producer stood still; set where the scenario has
+     * a producer. Means over the seeds.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.LateRunsResult late_runs = 8;</code>
+     */
+    protected $late_runs = null;
+    /**
+     * The least time between two runs of different kinds of a user, as they were enqueued, with any
+     * seed. Not set where there is one kind alone.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration least_kind_distance = 9;</code>
+     */
+    protected $least_kind_distance = null;
 
     /**
      * Constructor.
@@ -79,6 +93,12 @@ class StrategyResult extends \Google\Protobuf\Internal\Message
      *           Users of each slot, where the strategy has slots.
      *     @type array<\Offbeat\V1\PartnerResult>|\Google\Protobuf\Internal\RepeatedField $partners
      *           What the customers of each partner saw, in the order of the scenario; means over the seeds.
+     *     @type \Offbeat\V1\LateRunsResult $late_runs
+     *           What became of the runs that were due while the producer stood still; set where the scenario has
+     *           a producer. Means over the seeds.
+     *     @type \Google\Protobuf\Duration $least_kind_distance
+     *           The least time between two runs of different kinds of a user, as they were enqueued, with any
+     *           seed. Not set where there is one kind alone.
      * }
      */
     public function __construct($data = NULL) {
@@ -304,6 +324,82 @@ class StrategyResult extends \Google\Protobuf\Internal\Message
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\PartnerResult::class);
         $this->partners = $arr;
+
+        return $this;
+    }
+
+    /**
+     * What became of the runs that were due while the producer stood still; set where the scenario has
+     * a producer. Means over the seeds.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.LateRunsResult late_runs = 8;</code>
+     * @return \Offbeat\V1\LateRunsResult|null
+     */
+    public function getLateRuns()
+    {
+        return $this->late_runs;
+    }
+
+    public function hasLateRuns()
+    {
+        return isset($this->late_runs);
+    }
+
+    public function clearLateRuns()
+    {
+        unset($this->late_runs);
+    }
+
+    /**
+     * What became of the runs that were due while the producer stood still; set where the scenario has
+     * a producer. Means over the seeds.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.LateRunsResult late_runs = 8;</code>
+     * @param \Offbeat\V1\LateRunsResult $var
+     * @return $this
+     */
+    public function setLateRuns($var)
+    {
+        GPBUtil::checkMessage($var, \Offbeat\V1\LateRunsResult::class);
+        $this->late_runs = $var;
+
+        return $this;
+    }
+
+    /**
+     * The least time between two runs of different kinds of a user, as they were enqueued, with any
+     * seed. Not set where there is one kind alone.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration least_kind_distance = 9;</code>
+     * @return \Google\Protobuf\Duration|null
+     */
+    public function getLeastKindDistance()
+    {
+        return $this->least_kind_distance;
+    }
+
+    public function hasLeastKindDistance()
+    {
+        return isset($this->least_kind_distance);
+    }
+
+    public function clearLeastKindDistance()
+    {
+        unset($this->least_kind_distance);
+    }
+
+    /**
+     * The least time between two runs of different kinds of a user, as they were enqueued, with any
+     * seed. Not set where there is one kind alone.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration least_kind_distance = 9;</code>
+     * @param \Google\Protobuf\Duration $var
+     * @return $this
+     */
+    public function setLeastKindDistance($var)
+    {
+        GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
+        $this->least_kind_distance = $var;
 
         return $this;
     }

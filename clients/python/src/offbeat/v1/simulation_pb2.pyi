@@ -14,6 +14,16 @@ class IntervalHistogram(_message.Message):
     edges: _containers.RepeatedScalarFieldContainer[float]
     def __init__(self, edges: _Optional[_Iterable[float]] = ..., counts: _Optional[_Iterable[int]] = ...) -> None: ...
 
+class LateRunsResult(_message.Message):
+    __slots__ = ["dropped", "late", "superseded"]
+    DROPPED_FIELD_NUMBER: _ClassVar[int]
+    LATE_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_FIELD_NUMBER: _ClassVar[int]
+    dropped: float
+    late: float
+    superseded: float
+    def __init__(self, late: _Optional[float] = ..., superseded: _Optional[float] = ..., dropped: _Optional[float] = ...) -> None: ...
+
 class PartnerResult(_message.Message):
     __slots__ = ["failed", "jobs_finished", "mean_wait", "name", "throttled"]
     FAILED_FIELD_NUMBER: _ClassVar[int]
@@ -135,9 +145,11 @@ class StrategyRanks(_message.Message):
     def __init__(self, consistent_delay: _Optional[int] = ..., no_spikes: _Optional[int] = ..., even_throughput: _Optional[int] = ..., no_conflicts: _Optional[int] = ...) -> None: ...
 
 class StrategyResult(_message.Message):
-    __slots__ = ["figures", "intervals", "name", "partners", "ranks", "series", "slot_loads"]
+    __slots__ = ["figures", "intervals", "late_runs", "least_kind_distance", "name", "partners", "ranks", "series", "slot_loads"]
     FIGURES_FIELD_NUMBER: _ClassVar[int]
     INTERVALS_FIELD_NUMBER: _ClassVar[int]
+    LATE_RUNS_FIELD_NUMBER: _ClassVar[int]
+    LEAST_KIND_DISTANCE_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     PARTNERS_FIELD_NUMBER: _ClassVar[int]
     RANKS_FIELD_NUMBER: _ClassVar[int]
@@ -145,9 +157,11 @@ class StrategyResult(_message.Message):
     SLOT_LOADS_FIELD_NUMBER: _ClassVar[int]
     figures: SimulationFigures
     intervals: IntervalHistogram
+    late_runs: LateRunsResult
+    least_kind_distance: _duration_pb2.Duration
     name: str
     partners: _containers.RepeatedCompositeFieldContainer[PartnerResult]
     ranks: StrategyRanks
     series: SimulationSeries
     slot_loads: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, name: _Optional[str] = ..., figures: _Optional[_Union[SimulationFigures, _Mapping]] = ..., ranks: _Optional[_Union[StrategyRanks, _Mapping]] = ..., series: _Optional[_Union[SimulationSeries, _Mapping]] = ..., intervals: _Optional[_Union[IntervalHistogram, _Mapping]] = ..., slot_loads: _Optional[_Iterable[int]] = ..., partners: _Optional[_Iterable[_Union[PartnerResult, _Mapping]]] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., figures: _Optional[_Union[SimulationFigures, _Mapping]] = ..., ranks: _Optional[_Union[StrategyRanks, _Mapping]] = ..., series: _Optional[_Union[SimulationSeries, _Mapping]] = ..., intervals: _Optional[_Union[IntervalHistogram, _Mapping]] = ..., slot_loads: _Optional[_Iterable[int]] = ..., partners: _Optional[_Iterable[_Union[PartnerResult, _Mapping]]] = ..., late_runs: _Optional[_Union[LateRunsResult, _Mapping]] = ..., least_kind_distance: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
