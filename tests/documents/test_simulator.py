@@ -62,7 +62,7 @@ def answers(page: str, folder: Path) -> list[tuple[re.Match, str]]:
 
 def test_commands_and_queries_print_what_the_page_says(tmp_path):
     found = answers(PAGE.read_text(), tmp_path)
-    assert len(found) == 14
+    assert len(found) == 15
     for block, printed in found:
         assert block.group(2) == printed
 

@@ -364,7 +364,8 @@ def test_page_can_be_printed(browser, pages):
 
 
 @pytest.mark.parametrize(
-    "scenario", ["bank_sync_week", "express_lanes", "lock_conflicts_two_kinds", "bank_down"]
+    "scenario",
+    ["bank_sync_week", "express_lanes", "lock_conflicts_two_kinds", "bank_down", "late_kinds"],
 )
 def test_the_simulator_writes_such_a_page(browser, tmp_path, scenario):
     binary = os.environ.get("OFFBEAT_BIN", ROOT / "target" / "release" / "offbeat")
@@ -380,4 +381,7 @@ def test_the_simulator_writes_such_a_page(browser, tmp_path, scenario):
         drawn = {one["name"].replace(" alone", ""): one["ink"] for one in opened.page.evaluate(INK)}
         assert all(drawn.values())
         assert ("lanes" in drawn) == (scenario == "express_lanes")
+        has_outages = scenario == "late_kinds"
+        assert ("Grey: nobody enqueues" in opened.page.text_content("main")) == has_outages
+        assert ("Runs that came late" in opened.page.text_content("#all-figures")) == has_outages
         opened.page.screenshot(path=SCREENSHOTS / f"{scenario}.png", full_page=True)

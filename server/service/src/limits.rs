@@ -48,7 +48,7 @@ limits! {
     ANSWER_BYTES = 0..=64 << 20, "bytes", "answer message",
         "beyond it RESOURCE_EXHAUSTED: ask for less at once";
     BYTES_IN_FLIGHT = 1 << 20..=1 << 40, "bytes", "bytes of messages in flight, requests and answers",
-        "settable, 24 MiB by default; messages above 16 KiB count, until their answers are taken; beyond it RESOURCE_EXHAUSTED with a retry delay";
+        "settable, 20 MiB by default; messages above 16 KiB count, until their answers are taken; beyond it RESOURCE_EXHAUSTED with a retry delay";
     SUBMITTED_JOBS = 0..=400_000, "jobs", "jobs in a call of SubmitGroups",
         "of all groups together; the message is limited too";
     HEADER_BYTES = 1..=16 << 10, "bytes", "headers of a request",

@@ -34,7 +34,7 @@ pub struct LimitArgs {
     pub max_bulk_message_bytes: i64,
 
     /// Bytes of the larger messages of all requests in flight, and of their answers until they are taken
-    #[arg(long, env = "OFFBEAT_MAX_BYTES_UNDER_WAY", default_value_t = 24 << 20, value_name = "BYTES", allow_negative_numbers = true, value_parser = within(BYTES_IN_FLIGHT))]
+    #[arg(long, env = "OFFBEAT_MAX_BYTES_UNDER_WAY", default_value_t = 20 << 20, value_name = "BYTES", allow_negative_numbers = true, value_parser = within(BYTES_IN_FLIGHT))]
     pub max_bytes_under_way: i64,
 
     /// Bytes of all named spreads
