@@ -193,7 +193,8 @@ def test_readers_leave_it_all_in_the_socket(start_trial: Callable[..., Trial]) -
     """All the room there is in HTTP/2, and none in TCP."""
     # So few that there is room for all their answers: refusals would fit into a socket, and who has
     # nothing more to take is idle, not stalled.
-    trial, connections = start_trial("--max-requests", "4096"), 4
+    room = ("--max-requests", "4096", "--max-bytes-under-way", str(32 << 20))
+    trial, connections = start_trial(*room), 4
 
     def attack() -> None:
         files, given = trial.server.files(), {INITIAL_WINDOW_SIZE: LARGEST_WINDOW}

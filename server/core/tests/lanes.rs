@@ -178,6 +178,35 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
     prop::collection::vec(job, 0..30)
 }
 
+/// How many jobs, by their fastest lanes, free workers of lanes can take at once: augmenting paths.
+fn served(entries: &[usize], free: &[i64]) -> usize {
+    let workers: Vec<usize> = (0..free.len())
+        .flat_map(|lane| std::iter::repeat_n(lane, usize::try_from(free[lane]).unwrap()))
+        .collect();
+    fn serve(
+        job: usize,
+        entries: &[usize],
+        workers: &[usize],
+        has: &mut [Option<usize>],
+        seen: &mut [bool],
+    ) -> bool {
+        for worker in 0..workers.len() {
+            if workers[worker] < entries[job] || std::mem::replace(&mut seen[worker], true) {
+                continue;
+            }
+            if has[worker].is_none_or(|other| serve(other, entries, workers, has, seen)) {
+                has[worker] = Some(job);
+                return true;
+            }
+        }
+        false
+    }
+    let mut has = vec![None; workers.len()];
+    (0..entries.len())
+        .filter(|job| serve(*job, entries, &workers, &mut has, &mut vec![false; workers.len()]))
+        .count()
+}
+
 /// The rule of choice, a worker after the other, by looking through all jobs each time.
 fn chosen(set: &LaneSet, free: &[i64], jobs: &[Job]) -> Vec<(usize, usize)> {
     let slow = |job: &Job| match job.prediction {
@@ -209,6 +238,18 @@ fn chosen(set: &LaneSet, free: &[i64], jobs: &[Job]) -> Vec<(usize, usize)> {
                 let order = left.iter().position(|other| other == at).unwrap();
                 (refused_express(job), preference, order)
             };
+            // A worker leaves a job to faster lanes that would have one less to do.
+            let entries = |without: Option<usize>| -> Vec<usize> {
+                let others = left.iter().filter(|at| Some(**at) != without);
+                others.map(|at| entry(&jobs[*at]).unwrap()).filter(|entry| *entry < lane).collect()
+            };
+            let all = served(&entries(None), &free[..lane]);
+            let spare: Vec<usize> = may
+                .iter()
+                .copied()
+                .filter(|at| served(&entries(Some(*at)), &free[..lane]) == all)
+                .collect();
+            let may = if spare.is_empty() { may } else { spare };
             let Some(best) = may.into_iter().min_by_key(by_rule) else { break };
             left.retain(|at| *at != best);
             placements.push((best, lane));
@@ -230,6 +271,14 @@ proptest! {
         let placed: Vec<(usize, usize)> =
             placements.iter().map(|placed| (placed.job, placed.route.lane)).collect();
         prop_assert_eq!(&placed, &chosen(&set, &free, &jobs));
+        let entries = jobs.iter().filter_map(|job| {
+            match set.route(&job.timed_out, job.prediction).unwrap() {
+                Outcome::Route(route) => Some(route.lane),
+                Outcome::Failed { .. } => None,
+            }
+        });
+        // No worker idles beside a job that it may run, nor beside one that another could have left.
+        prop_assert_eq!(placed.len(), served(&entries.collect::<Vec<_>>(), &free));
         for placement in &placements {
             prop_assert!(set.lanes()[placement.route.lane].workers > 0);
             let is_express = placement.route.lane == 0;
@@ -239,6 +288,38 @@ proptest! {
         let failed: Vec<usize> = (0..jobs.len()).filter(|at| after_last(&jobs[*at])).collect();
         prop_assert_eq!(failures.iter().map(|failed| failed.job).collect::<Vec<_>>(), failed);
     }
+}
+
+#[test]
+fn a_slow_worker_leaves_the_express_lane_its_job() {
+    let set = lanes(&[lane(1, 60), lane(1, 900)]).check().unwrap();
+    let report = Prediction::RunTime(Span::from_seconds(600));
+    let report = Job { timed_out: vec![], prediction: Some(report) };
+    let mail = Job { timed_out: vec![], prediction: None };
+    let placed = |free: &[i64], jobs: &[Job]| -> Vec<(usize, usize)> {
+        let dispatched = dispatch(&set, free, jobs).unwrap();
+        dispatched.placements.iter().map(|placed| (placed.job, placed.route.lane)).collect()
+    };
+    let (two, three) = ([report.clone(), mail.clone()], [report, mail.clone(), mail]);
+    assert_eq!(placed(&[1, 1], &two), [(0, 1), (1, 0)]);
+    // There is a mail for each of them: then none is predicted to be slow.
+    assert_eq!(placed(&[1, 1], &three), [(1, 1), (2, 0)]);
+    assert_eq!(placed(&[0, 1], &two), [(1, 1)]);
+}
+
+#[test]
+fn a_split_of_no_work_is_that_of_today() {
+    let set = lanes(&[lane(4, 1), lane(4, 100)]).check().unwrap();
+    let split = |worker_count, states: [LaneState; 2]| -> Vec<u64> {
+        let spec = SplitSpec { worker_count, states: states.to_vec() };
+        spec.split(&set).unwrap().iter().map(|lane| lane.worker_count).collect()
+    };
+    let idle = LaneState::default();
+    assert_eq!(split(None, [idle, idle]), [4, 4]);
+    assert_eq!(split(Some(9), [idle, idle]), [5, 4]);
+    assert_eq!(split(Some(7), [idle, idle]), [4, 3]);
+    let waits = LaneState { pending_count: 1, ..idle };
+    assert_eq!(split(None, [idle, waits]), [1, 7]);
 }
 
 #[test]

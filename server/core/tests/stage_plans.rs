@@ -148,15 +148,10 @@ impl OneByOne<'_> {
             forced.counts[at] -= 1;
         }
         let mut best = OneByOne { spec, counts: forced.counts.clone() };
-        let Some(moves) = spec.max_moves else {
-            best.counts = spec.stages.iter().map(|stage| bounds(stage).0).collect();
-            best.fill();
-            return best.counts;
-        };
-        for _ in 0..moves {
+        for _ in 0..spec.max_moves.unwrap_or(i64::MAX) {
             let (Some((gain, to)), Some((loss, from))) = (best.best(), best.least()) else { break };
-            if gain < loss || (gain == loss && to >= from) {
-                break;
+            if gain <= loss {
+                break; // nobody moves for equal worth
             }
             best.counts[from] -= 1;
             best.counts[to] += 1;
@@ -211,6 +206,22 @@ proptest! {
             return Ok(());
         };
         prop_assert_eq!(counts(&plan), OneByOne::decide(&asked));
+    }
+
+    /// Of the best allocations it is the nearest to that with what is forced alone.
+    #[test]
+    fn nobody_moves_for_equal_worth(rule in rules(), stages in stages(), moves in prop::option::of(0..9_i64)) {
+        let workers: i64 = stages.iter().map(|stage| stage.current).sum();
+        let current: Vec<i64> = stages.iter().map(|stage| stage.current).collect();
+        let everything = all(&stages, workers);
+        prop_assume!(everything.contains(&current));
+        let found = counts(&plan(&AllocationSpec { rule, max_moves: moves, ..spec(&stages, workers) }));
+        let away = |counts: &[i64]| -> i64 {
+            counts.iter().zip(&current).map(|(gets, has)| (gets - has).max(0)).sum()
+        };
+        let own = score(rule, &stages, &found);
+        let nearest = everything.iter().filter(|counts| score(rule, &stages, counts) == own);
+        prop_assert_eq!(away(&found), nearest.map(|counts| away(counts)).min().unwrap());
     }
 
     /// With as many moves as there are workers, the bounds and the moves change nothing.

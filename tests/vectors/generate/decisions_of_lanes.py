@@ -190,10 +190,31 @@ def placements():
         [{"jobIndex": 0, "jobId": "done for", "failure": failure}],
     )
     yield dispatched(TWO, [1, 1], [], [])
+    # The slow worker leaves the only job that the express lane may run.
+    long_and_new = [{"id": "long", "prediction": {"runTime": "600s"}}, {"id": "new"}]
+    yield dispatched(
+        TWO,
+        [1, 1],
+        long_and_new,
+        [("long", "slow", 1, "", "PREDICTED_SLOW"), ("new", "express", 1, "slow", untried)],
+    )
+    yield dispatched(
+        {**TWO, "policy": "LANE_POLICY_SLOW_FIRST"},
+        [1, 1],
+        [{"id": "new"}, {"id": "demoted", "timedOutLanes": ["express"]}],
+        [("demoted", "slow", 2, "", "DEMOTED"), ("new", "express", 1, "slow", untried)],
+    )
+    # With two new jobs there is one for each.
+    yield dispatched(
+        TWO,
+        [1, 1],
+        [*long_and_new, {"id": "newer"}],
+        [("new", "slow", 1, "", "IDLE_WORKER"), ("newer", "express", 1, "slow", untried)],
+    )
 
 
 def splits():
-    """The smallest sum of work / (workers + 1), in fractions, of all splits."""
+    """The smallest sum of work / (workers + 1), in fractions, of all splits; of several the nearest."""
     for total, states, works in (
         (4, [(10, "1s", 0), (10, "100s", 0)], [10, 1_000]),
         (9, [(500, "0.100s", 0), (2, "30s", 1)], [50, 60]),
@@ -210,8 +231,13 @@ def splits():
             ],
         }
         all_splits = [(e, total - e) for e in range(total - 1, 0, -1)]
+        today = [lane["workerCount"] for lane in (EXPRESS, SLOW)]
         split = min(
-            all_splits, key=lambda s: sum(Fraction(v, w + 1) for v, w in zip(works, s))
+            all_splits,
+            key=lambda s: (
+                sum(Fraction(v, w + 1) for v, w in zip(works, s)),
+                sum(abs(w - has) for w, has in zip(s, today)),
+            ),
         )
         lanes = [{**lane, "workerCount": count} for lane, count in zip((EXPRESS, SLOW), split)]
         micros = [str(work * 1_000_000) for work in works]

@@ -38,8 +38,15 @@ def quotient(rule, work, count):
     return work / steps
 
 
-def best(rule, works, bounds, workers):
-    return min(allocations(bounds, workers), key=lambda counts: cost(rule, works, counts))
+def best(rule, works, bounds, workers, base):
+    """Of several the nearest to what is forced alone: nobody moves for equal worth."""
+
+    def away(counts):
+        return sum(abs(gets - has) for gets, has in zip(counts, base))
+
+    return min(
+        allocations(bounds, workers), key=lambda counts: (cost(rule, works, counts), away(counts))
+    )
 
 
 def moves(names, current, wanted):
@@ -150,8 +157,8 @@ def by_hand():
     for rule in RULES:
         for weighting, weights in (("EVEN", [1, 1, 1, 1]), ("LATENCY", [1, 2, 3, 4])):
             weighted = [work * weight for work, weight in zip(works, weights)]
-            counts = best(rule, weighted, bounds, 8)
             base = forced(rule, weighted, bounds, current, 8)
+            counts = best(rule, weighted, bounds, 8, base)
             request = {
                 "stages": pipeline,
                 "workerCount": 8,
@@ -180,6 +187,15 @@ def by_hand():
     ):
         request = {"stages": two, "workerCount": 4, **more}
         yield "AllocateWorkers", request, allocated(rule, two, works, counts, [2, 2], **plain, **remark)
+    # As much in both: nobody moves, though the first could have two.
+    even = [
+        stage("a", 10, meanServiceTime="1s", currentWorkerCount=1),
+        stage("b", 10, meanServiceTime="1s", currentWorkerCount=2),
+    ]
+    for more in ({}, {"maxMoves": 5}):
+        works = [10_000_000, 10_000_000]
+        request = {"stages": even, "workerCount": 3, **more}
+        yield "AllocateWorkers", request, allocated(rule, even, works, [1, 2], [1, 2], **plain)
     full = [stage("a", 5, meanServiceTime="1s", maximumWorkerCount=2)]
     answer = allocated(
         rule, full, [5_000_000], [2], [2], ["1s"], [False], [1], unassignedWorkerCount=3

@@ -50,15 +50,26 @@ impl<J> Dispatcher<J> {
     /// [`LanePolicy::SlowFirst`] the first of all that it may take.
     #[inline]
     pub fn take(&mut self, lane: usize) -> Option<J> {
-        let within = self.queues.get_mut(..=lane)?;
-        let queue = match self.policy {
-            LanePolicy::ExpressFirst => within.iter_mut().rev().find(|queue| !queue.is_empty())?,
+        self.take_of(lane, |_| true)
+    }
+
+    /// The same, of the jobs alone whose fastest lane `may` be taken from.
+    #[inline]
+    fn take_of(&mut self, lane: usize, may: impl Fn(usize) -> bool) -> Option<J> {
+        let within = self.queues.get_mut(..=lane)?.iter_mut().enumerate();
+        let mut waiting = within.filter(|(entry, queue)| !queue.is_empty() && may(*entry));
+        let (_, queue) = match self.policy {
+            LanePolicy::ExpressFirst => waiting.next_back()?,
             LanePolicy::SlowFirst => {
-                let waiting = within.iter_mut().filter(|queue| !queue.is_empty());
-                waiting.min_by_key(|queue| queue.front().map(|first| first.number))?
+                waiting.min_by_key(|(_, queue)| queue.front().map(|first| first.number))?
             }
         };
         queue.pop_front().map(|first| first.job)
+    }
+
+    /// How many jobs wait whose fastest lane this is.
+    fn len_of(&self, entry: usize) -> u64 {
+        self.queues.get(entry).map_or(0, |queue| queue.len() as u64)
     }
 
     /// How many jobs wait.
@@ -112,7 +123,9 @@ pub struct Dispatched {
 
 /// Places jobs on free workers; `free` says how many each lane has.
 ///
-/// Untried jobs wait in the order of their slowness, then in that of the list.
+/// Untried jobs wait in the order of their slowness, then in that of the list. No worker idles
+/// beside a job that it may run: a slow lane leaves the jobs to the free workers of faster lanes
+/// that have no others, as long as there is another job for it.
 ///
 /// # Errors
 /// When there are more free workers than workers, or a job is refused: `jobs[2].prediction`.
@@ -146,9 +159,13 @@ pub fn dispatch(lanes: &LaneSet, free: &[i64], jobs: &[Job]) -> Result<Dispatche
     }
     failures.sort_unstable();
     let mut placements = Vec::new();
-    for (lane, count) in free.into_iter().enumerate().rev() {
+    for (lane, count) in free.iter().copied().enumerate().rev() {
         for _ in 0..count {
-            let taken = waiting.take(lane).or_else(|| refused_express.take(lane));
+            let left = |entry: usize| waiting.len_of(entry) + refused_express.len_of(entry);
+            let spare = spare(free.get(..lane).unwrap_or_default(), left);
+            let may = |entry: usize| spare.get(entry).copied().unwrap_or(true);
+            let taken = waiting.take_of(lane, may).or_else(|| refused_express.take_of(lane, may));
+            let taken = taken.or_else(|| waiting.take(lane)).or_else(|| refused_express.take(lane));
             let Some(job) = taken else { break };
             let timeouts = jobs.get(job).map_or(0, |job| job.timed_out.len());
             let why = match entries.get(job) {
@@ -159,6 +176,24 @@ pub fn dispatch(lanes: &LaneSet, free: &[i64], jobs: &[Job]) -> Result<Dispatche
         }
     }
     Ok(Dispatched { placements, failures })
+}
+
+/// By lane, whether the free workers of these lanes, the fastest ones, have enough jobs without one
+/// of those whose fastest lane it is; of which `left` are there.
+fn spare(free: &[u64], left: impl Fn(usize) -> u64) -> Vec<bool> {
+    let mut waiting = 0_u64;
+    let mut spare = Vec::with_capacity(free.len());
+    for (lane, free) in free.iter().enumerate() {
+        waiting = (waiting + left(lane)).saturating_sub(*free);
+        spare.push(waiting > 0);
+    }
+    // A job that a faster lane lacks is lacking there, whoever could take it besides.
+    let mut is_spare = true;
+    for lane in spare.iter_mut().rev() {
+        is_spare &= *lane;
+        *lane = is_spare;
+    }
+    spare
 }
 
 fn check_free(lanes: &LaneSet, free: &[i64]) -> Result<Vec<u64>, Rejection> {

@@ -3,7 +3,7 @@
 use super::spec::LaneSet;
 use crate::limits::{SPLIT_WORKERS, WORKLOAD_MICROS};
 use crate::rejection::{Reason, Rejection, in_range};
-use crate::stages::{Rule, Share, allocate};
+use crate::stages::{Rule, Share, forced, nearest_best};
 use crate::time::Span;
 
 /// How a lane does.
@@ -42,7 +42,8 @@ const BEYOND_LAST_TIMEOUT: u64 = 10;
 
 impl SplitSpec {
     /// The workers of each lane, so that Σ work / (workers + 1) is the smallest there is. The
-    /// express and the slow lane keep at least one. The cost grows with the lanes alone.
+    /// express and the slow lane keep at least one. Of several splits it is the nearest to that of
+    /// today: where nothing waits, nobody moves. The cost grows with the lanes alone.
     ///
     /// # Errors
     /// When a number is out of its range, or more workers are busy than there shall be.
@@ -65,7 +66,9 @@ impl SplitSpec {
             let allowed = format!("must be {least} or more: so many are busy, or must be there");
             return Err(Rejection::new(Reason::Contradictory, "worker_count", workers, allowed));
         }
-        let counts = allocate(Rule::MinimumScore, &shares, workers);
+        let has: Vec<u64> = lanes.lanes().iter().map(|lane| lane.workers).collect();
+        let base = forced(Rule::MinimumScore, &shares, &has, workers);
+        let counts = nearest_best(Rule::MinimumScore, &shares, &base, workers);
         let allocation = |(worker_count, share): (u64, &Share)| LaneAllocation {
             worker_count,
             workload_micros: u64::try_from(share.workload).unwrap_or(u64::MAX),

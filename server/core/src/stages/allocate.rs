@@ -121,7 +121,12 @@ pub(super) fn gain<N: Number>(
 }
 
 /// What the last worker is worth to a stage that need not have it.
-fn loss<N: Number>(rule: Rule, stage: usize, share: &Share, workers: u64) -> Option<Quotient<N>> {
+pub(super) fn loss<N: Number>(
+    rule: Rule,
+    stage: usize,
+    share: &Share,
+    workers: u64,
+) -> Option<Quotient<N>> {
     let fewer = workers.checked_sub(1).filter(|fewer| *fewer >= share.minimum)?;
     Some(Quotient::new(rule, share.workload, fewer, stage))
 }

@@ -20,6 +20,7 @@ mod quotient;
 mod spec;
 
 pub use allocate::{Share, allocate};
+pub(crate) use nearby::{forced, nearest_best};
 pub use next::{Next, NextSpec, Why};
 pub use plan::{AllocationSpec, Move, Plan, StageAllocation};
 pub use quotient::Rule;

@@ -1,7 +1,7 @@
 //! The whole answer: who gets how many, why, and who has to move.
 
-use super::allocate::{Share, allocate};
-use super::nearby::{forced, improve};
+use super::allocate::Share;
+use super::nearby::{forced, improve, nearest_best};
 use super::quotient::Rule;
 use super::spec::{Checked, StageSpec, Weighting, Workload, check};
 use crate::limits::{IMPROVEMENT_PERCENT, STAGE_MOVES, STAGE_WORKERS};
@@ -114,7 +114,7 @@ impl AllocationSpec {
         let Checked { workloads, shares, weights, current, .. } = checked;
         let base = forced(self.rule, &shares, &current, workers);
         let mut counts = match max_moves {
-            None => allocate(self.rule, &shares, workers),
+            None => nearest_best(self.rule, &shares, &base, workers),
             Some(moves) => improve(self.rule, &shares, &base, moves),
         };
         let (before, after) = (Score::of(&shares, &base), Score::of(&shares, &counts));

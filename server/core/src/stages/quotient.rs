@@ -93,6 +93,12 @@ impl<N: Number> Quotient<N> {
     pub(super) fn new(rule: Rule, workload: u128, workers: u64, stage: usize) -> Self {
         Self { workload: N::workload(workload), divisor: N::divisor(rule, workers), stage }
     }
+
+    /// Which is larger, wherever it is.
+    #[inline]
+    pub(super) fn compare_worth(&self, other: &Self) -> Ordering {
+        N::compare_products(self.workload, other.divisor, other.workload, self.divisor)
+    }
 }
 
 impl Quotient {
@@ -110,8 +116,7 @@ impl Quotient {
 impl<N: Number> Ord for Quotient<N> {
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
-        let worth = N::compare_products(self.workload, other.divisor, other.workload, self.divisor);
-        worth.then_with(|| other.stage.cmp(&self.stage))
+        self.compare_worth(other).then_with(|| other.stage.cmp(&self.stage))
     }
 }
 
