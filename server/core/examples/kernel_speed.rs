@@ -49,7 +49,7 @@ fn compare_draws(title: &str, profile: Profile, ids: &[Integer]) {
         ),
         ("plain", FEW, Box::new(|| few().map(|id| draw(profile, limit, *id)).sum())),
     ];
-    for kernel in Kernel::available().filter(|kernel| *kernel != Kernel::PLAIN) {
+    for kernel in Kernel::available().filter(|kernel| kernel.name() != Kernel::PLAIN.name()) {
         let mut numbers = Vec::with_capacity(MANY);
         let run = move || {
             numbers.clear();

@@ -241,9 +241,11 @@ fn hash_places_and_pieces_equal_hashlib() {
             let hash = ids::hash(&case.salt, &id);
             assert_eq!(format!("{hash:016x}"), case.hash, "{id:?}");
             for kernel in Kernel::available() {
-                let other = Ok(Id::Integer(7_i64.into())); // beside another, or it is hashed alone
+                // Behind sixteen others: so few are hashed one after the other.
+                let others = (0..16_i64).map(|n| Ok(Id::Integer(n.into())));
                 let mut places = Vec::new();
-                schedule.place_all_with(kernel, [other, Ok(id)], |place| places.push(place));
+                let ids = others.chain([Ok(id)]);
+                schedule.place_all_with(kernel, ids, |place| places.push(place));
                 let place = places.pop().unwrap().unwrap();
                 assert_eq!((place.slot, place.cycle_offset), (case.slot, case.offset), "{id:?}");
             }

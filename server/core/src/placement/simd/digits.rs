@@ -1,8 +1,10 @@
 //! Hashes of UUIDs and integers: their texts are made as words of lanes, and never as bytes.
 
-use super::characters::{Decimal, END, Hyphenated, INTEGER_ROWS, Join, UUID_ROWS};
-use super::isa::{Aligned, Isa, Piece, Row};
-use super::md5::{BLOCK, Block, Compress, Fronts};
+use fearless_simd::Simd;
+
+use super::characters::{Decimals, END, INTEGER_ROWS, UUID_ROWS, decimal, hyphenated, join};
+use super::lanes::{Aligned, LANES, Piece, vectorized};
+use super::md5::{BLOCK, Block, K, Row, compress, fronts};
 use super::places::Places;
 use super::salt::Salt;
 use crate::ids::Integer;
@@ -15,13 +17,13 @@ const LAST_INTEGER: usize = 35;
 const LENGTH: usize = 14;
 
 /// UUIDs that are hashed together.
-pub(super) struct Uuids<const L: usize, const K: usize> {
-    messages: Messages<L, K>,
-    uuids: Aligned<[[Piece; L]; K]>,
-    texts: Aligned<[Row<L, K>; UUID_ROWS]>,
+pub(super) struct Uuids {
+    messages: Messages,
+    uuids: Aligned<[[Piece; LANES]; K]>,
+    texts: Aligned<[Row; UUID_ROWS]>,
 }
 
-impl<const L: usize, const K: usize> Uuids<L, K> {
+impl Uuids {
     pub(super) fn new(salt: &Salt) -> Self {
         let block_count = (salt.start + UUID_LEN + 1 + 8).div_ceil(BLOCK);
         let mut messages = Messages::new(salt, block_count);
@@ -29,11 +31,11 @@ impl<const L: usize, const K: usize> Uuids<L, K> {
         let length = messages.blocks.0.get_mut(block_count - 1);
         let length = length.and_then(|block| block.last_chunk_mut::<2>()).into_iter().flatten();
         for (row, word) in length.zip([bits, bits >> 32]) {
-            *row = [[low(word); L]; K];
+            *row = [[low(word); LANES]; K];
         }
-        let mut texts = Aligned([[[0; L]; K]; UUID_ROWS]);
-        texts.0[UUID_ROWS - 1] = [[END; L]; K];
-        Self { messages, uuids: Aligned([[[0; 16]; L]; K]), texts }
+        let mut texts = Aligned([[[0; LANES]; K]; UUID_ROWS]);
+        texts.0[UUID_ROWS - 1] = [[END; LANES]; K];
+        Self { messages, uuids: Aligned([[[0; 16]; LANES]; K]), texts }
     }
 
     /// Takes one in; whether there is no more room.
@@ -45,13 +47,13 @@ impl<const L: usize, const K: usize> Uuids<L, K> {
     }
 
     /// Hashes them and writes the hashes to their places.
-    pub(super) fn settle<I: Isa<L>>(&mut self, isa: I, hashes: &mut [u64]) {
+    pub(super) fn settle<S: Simd>(&mut self, simd: S, hashes: &mut [u64]) {
         if self.messages.places.is_empty() {
             return;
         }
         let Some(texts) = self.texts.0.first_chunk_mut() else { return };
-        isa.run(Hyphenated { uuids: &self.uuids.0, texts });
-        self.messages.settle(isa, &self.texts.0, hashes);
+        vectorized!(simd, hyphenated(simd, &self.uuids.0, texts));
+        self.messages.settle(simd, &self.texts.0, hashes);
     }
 }
 
@@ -89,24 +91,24 @@ impl Digits {
 }
 
 /// Integers of as many groups of digits that are hashed together.
-pub(super) struct Integers<const L: usize, const K: usize> {
-    messages: Messages<L, K>,
-    integers: Aligned<[[Piece; L]; K]>,
-    texts: Aligned<[Row<L, K>; INTEGER_ROWS]>,
+pub(super) struct Integers {
+    messages: Messages,
+    integers: Aligned<[[Piece; LANES]; K]>,
+    texts: Aligned<[Row; INTEGER_ROWS]>,
     groups: usize,
     /// Bits of a message with all digits of the groups.
     bits: u32,
 }
 
-impl<const L: usize, const K: usize> Integers<L, K> {
+impl Integers {
     /// None if their texts could reach into a further block.
     pub(super) fn new(salt: &Salt, digits: &Digits) -> Option<Self> {
         let bits = 8 * (salt.len + 4 * digits.groups);
         let bits = u32::try_from(bits).ok().filter(|_| salt.start <= LAST_INTEGER)?;
         Some(Self {
             messages: Messages::new(salt, 1),
-            integers: Aligned([[[0; 16]; L]; K]),
-            texts: Aligned([[[0; L]; K]; INTEGER_ROWS]),
+            integers: Aligned([[[0; 16]; LANES]; K]),
+            texts: Aligned([[[0; LANES]; K]; INTEGER_ROWS]),
             groups: digits.groups,
             bits,
         })
@@ -121,40 +123,36 @@ impl<const L: usize, const K: usize> Integers<L, K> {
     }
 
     /// Hashes them and writes the hashes to their places.
-    pub(super) fn settle<I: Isa<L>>(&mut self, isa: I, hashes: &mut [u64]) {
+    pub(super) fn settle<S: Simd>(&mut self, simd: S, hashes: &mut [u64]) {
         let Self { messages, integers, texts, groups, bits } = self;
         if messages.places.is_empty() {
             return;
         }
-        isa.run(Decimal {
-            integers: &integers.0,
-            groups: *groups,
-            bits: *bits,
-            texts: &mut texts.0,
-            length: &mut messages.blocks.0[0][LENGTH],
-        });
-        messages.settle(isa, texts.0.get(..=*groups).unwrap_or_default(), hashes);
+        let decimals = Decimals { integers: &integers.0, groups: *groups, bits: *bits };
+        let length = &mut messages.blocks.0[0][LENGTH];
+        vectorized!(simd, decimal(simd, decimals, &mut texts.0, length));
+        messages.settle(simd, texts.0.get(..=*groups).unwrap_or_default(), hashes);
     }
 }
 
 /// The messages of a row: the salt's last bytes, a text, the end.
-struct Messages<const L: usize, const K: usize> {
+struct Messages {
     /// After the salt's whole blocks.
     state: [u32; 4],
-    blocks: Aligned<[Block<L, K>; 2]>,
+    blocks: Aligned<[Block; 2]>,
     block_count: usize,
     /// The word in which texts begin, at which of its bits, and the four bytes before them.
     first_row: usize,
     shift: u32,
     before: u32,
-    places: Places<L, K>,
+    places: Places,
 }
 
-impl<const L: usize, const K: usize> Messages<L, K> {
+impl Messages {
     fn new(salt: &Salt, block_count: usize) -> Self {
-        let mut blocks = Aligned([[[[0; L]; K]; 16]; 2]);
+        let mut blocks = Aligned([[[[0; LANES]; K]; 16]; 2]);
         for (row, word) in blocks.0[0].iter_mut().zip(salt.block.as_chunks().0) {
-            *row = [[u32::from_le_bytes(*word); L]; K];
+            *row = [[u32::from_le_bytes(*word); LANES]; K];
         }
         let before = salt.block.get(..salt.start).unwrap_or_default();
         let before = before.iter().fold(0, |word, byte| word >> 8 | u32::from(*byte) << 24);
@@ -169,21 +167,21 @@ impl<const L: usize, const K: usize> Messages<L, K> {
         }
     }
 
-    fn settle<I: Isa<L>>(&mut self, isa: I, texts: &[Row<L, K>], hashes: &mut [u64]) {
+    fn settle<S: Simd>(&mut self, simd: S, texts: &[Row], hashes: &mut [u64]) {
         let rows = self.blocks.0.as_flattened_mut().get_mut(self.first_row..).unwrap_or_default();
-        isa.run(Join { before: self.before, texts, shift: self.shift, rows });
-        let mut state = Aligned(self.state.map(|word| [[word; L]; K]));
+        vectorized!(simd, join(simd, self.before, texts, self.shift, rows));
+        let mut state = Aligned(self.state.map(|word| [[word; LANES]; K]));
         for block in self.blocks.0.iter().take(self.block_count) {
-            isa.run(Compress { state: &mut state.0, block });
+            vectorized!(simd, compress(simd, &mut state.0, block));
         }
-        let mut fronts = Aligned([[0; L]; K]);
-        isa.run(Fronts { state: &state.0, fronts: &mut fronts.0 });
-        self.places.leave(&fronts.0, hashes);
+        let mut found = Aligned([[0; LANES]; K]);
+        vectorized!(simd, fronts(&state.0, &mut found.0));
+        self.places.leave(&found.0, hashes);
     }
 }
 
 #[inline(always)]
-fn set<const L: usize, const K: usize>(to: &mut Aligned<[[Piece; L]; K]>, at: usize, words: u128) {
+fn set(to: &mut Aligned<[[Piece; LANES]; K]>, at: usize, words: u128) {
     let piece = to.0.as_flattened_mut().get_mut(at);
     piece.into_iter().for_each(|piece| *piece = words.to_le_bytes());
 }

@@ -1,6 +1,9 @@
 //! MD5 (RFC 1321) of a block in each lane.
 
-use super::isa::{Isa, Row, Task};
+use fearless_simd::prelude::*;
+use fearless_simd::u32x16;
+
+use super::lanes::{self, LANES, load};
 
 /// Bytes that are compressed at once.
 pub(super) const BLOCK: usize = 64;
@@ -83,97 +86,82 @@ const SINES: [[u32; 16]; 4] = [
     ],
 ];
 
+/// Vectors of a row: enough steps that do not wait for one another.
+pub(super) const K: usize = 5;
+pub(super) type Row = lanes::Row<K>;
 /// The 16 words of a block, in each lane.
-pub(super) type Block<const L: usize, const K: usize> = [Row<L, K>; 16];
+pub(super) type Block = [Row; 16];
 
 /// Takes one more block into the state of each lane.
-#[derive(Debug)]
-pub(super) struct Compress<'a, const L: usize, const K: usize> {
-    pub(super) state: &'a mut [Row<L, K>; 4],
-    pub(super) block: &'a Block<L, K>,
-}
-
-impl<const L: usize, const K: usize> Task<L> for Compress<'_, L, K> {
-    #[inline(always)]
-    fn run<I: Isa<L>>(self, isa: I) {
-        let Self { state, block } = self;
-        let load = |row: &Row<L, K>| row.each_ref().map(|words| isa.load(words));
-        let mut work = state.each_ref().map(load);
-        let [first, second, third, fourth] = &SINES;
-        let ones = isa.splat(u32::MAX);
-        round(isa, &mut work, block, first, [7, 12, 17, 22], [0, 1], |b, c, d| {
-            isa.xor(d, isa.and(b, isa.xor(c, d)))
-        });
-        round(isa, &mut work, block, second, [5, 9, 14, 20], [1, 5], |b, c, d| {
-            isa.xor(c, isa.and(d, isa.xor(b, c)))
-        });
-        round(isa, &mut work, block, third, [4, 11, 16, 23], [5, 3], |b, c, d| {
-            isa.xor(b, isa.xor(c, d))
-        });
-        round(isa, &mut work, block, fourth, [6, 10, 15, 21], [0, 7], |b, c, d| {
-            isa.xor(c, isa.or(b, isa.xor(d, ones)))
-        });
-        for (row, work) in state.iter_mut().zip(work) {
-            for (words, work) in row.iter_mut().zip(work) {
-                isa.store(isa.add(isa.load(words), work), words);
-            }
+#[inline(always)]
+pub(super) fn compress<S: Simd>(simd: S, state: &mut [Row; 4], block: &Block) {
+    let mut work = state.each_ref().map(|row| row.each_ref().map(|words| load(simd, words)));
+    let [first, second, third, fourth] = &SINES;
+    round(0, &mut work, block, first, [7, 12, 17, 22], [0, 1]);
+    round(1, &mut work, block, second, [5, 9, 14, 20], [1, 5]);
+    round(2, &mut work, block, third, [4, 11, 16, 23], [5, 3]);
+    round(3, &mut work, block, fourth, [6, 10, 15, 21], [0, 7]);
+    for (row, work) in state.iter_mut().zip(work) {
+        for (words, work) in row.iter_mut().zip(work) {
+            (load(simd, words) + work).store_array(words);
         }
     }
 }
 
 /// The first 8 bytes of digests, as big-endian numbers.
-#[derive(Debug)]
-pub(super) struct Fronts<'a, const L: usize, const K: usize> {
-    pub(super) state: &'a [Row<L, K>; 4],
-    pub(super) fronts: &'a mut [[u64; L]; K],
+#[inline(always)]
+pub(super) fn fronts(state: &[Row; 4], fronts: &mut [[u64; LANES]; K]) {
+    let [low, high, ..] = state;
+    for ((low, high), fronts) in low.iter().zip(high).zip(fronts) {
+        for ((low, high), front) in low.iter().zip(high).zip(fronts) {
+            *front = u64::from(low.swap_bytes()) << 32 | u64::from(high.swap_bytes());
+        }
+    }
 }
 
-impl<const L: usize, const K: usize> Task<L> for Fronts<'_, L, K> {
-    #[inline(always)]
-    fn run<I: Isa<L>>(self, _: I) {
-        let [low, high, ..] = self.state;
-        for ((low, high), fronts) in low.iter().zip(high).zip(self.fronts) {
-            for ((low, high), front) in low.iter().zip(high).zip(fronts) {
-                *front = u64::from(low.swap_bytes()) << 32 | u64::from(high.swap_bytes());
-            }
-        }
+/// The function of a round (RFC 1321, 3.4). Chosen by number: what is called through `Fn` is not
+/// always inlined, and then it is compiled without the instructions.
+#[inline(always)]
+fn mix<S: Simd>(number: usize, b: u32x16<S>, c: u32x16<S>, d: u32x16<S>) -> u32x16<S> {
+    match number {
+        0 => d ^ (b & (c ^ d)),
+        1 => c ^ (d & (b ^ c)),
+        2 => b ^ (c ^ d),
+        _ => c ^ (b | !d),
     }
 }
 
 /// 16 steps, four by four: step i takes word (start + i·stride) mod 16 of the block.
 #[inline(always)]
-fn round<I: Isa<L>, const L: usize, const K: usize>(
-    isa: I,
-    [a, b, c, d]: &mut [[I::Vector; K]; 4],
-    block: &Block<L, K>,
+fn round<S: Simd>(
+    number: usize,
+    [a, b, c, d]: &mut [[u32x16<S>; K]; 4],
+    block: &Block,
     sines: &[u32; 16],
     lefts: [u32; 4],
     [start, stride]: [usize; 2],
-    mix: impl Fn(I::Vector, I::Vector, I::Vector) -> I::Vector,
 ) {
     for (turn, sines) in sines.as_chunks::<4>().0.iter().enumerate() {
         let words = |step: usize| block.get((start + stride * (4 * turn + step)) % 16);
-        step(isa, lefts[0], a, [b, c, d], words(0), sines[0], &mix);
-        step(isa, lefts[1], d, [a, b, c], words(1), sines[1], &mix);
-        step(isa, lefts[2], c, [d, a, b], words(2), sines[2], &mix);
-        step(isa, lefts[3], b, [c, d, a], words(3), sines[3], &mix);
+        step(number, lefts[0], a, [b, c, d], words(0), sines[0]);
+        step(number, lefts[1], d, [a, b, c], words(1), sines[1]);
+        step(number, lefts[2], c, [d, a, b], words(2), sines[2]);
+        step(number, lefts[3], b, [c, d, a], words(3), sines[3]);
     }
 }
 
 #[inline(always)]
-fn step<I: Isa<L>, const L: usize, const K: usize>(
-    isa: I,
+fn step<S: Simd>(
+    number: usize,
     left: u32,
-    a: &mut [I::Vector; K],
-    [b, c, d]: [&[I::Vector; K]; 3],
-    words: Option<&Row<L, K>>,
+    a: &mut [u32x16<S>; K],
+    [b, c, d]: [&[u32x16<S>; K]; 3],
+    words: Option<&Row>,
     sine: u32,
-    mix: impl Fn(I::Vector, I::Vector, I::Vector) -> I::Vector,
 ) {
     let Some(words) = words else { return };
-    let sine = isa.splat(sine);
     for ((((a, b), c), d), words) in a.iter_mut().zip(b).zip(c).zip(d).zip(words) {
-        let sum = isa.add(isa.add(*a, mix(*b, *c, *d)), isa.add(isa.load(words), sine));
-        *a = isa.add(*b, isa.rotate_left(sum, left));
+        let sum = *a + mix(number, *b, *c, *d) + (load(a.simd, words) + sine);
+        *a = *b + (sum << left | sum >> (32 - left));
     }
 }

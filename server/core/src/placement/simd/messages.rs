@@ -1,7 +1,9 @@
 //! Hashes of texts: they are written as bytes, and turned into words of lanes.
 
-use super::isa::{Aligned, Isa, Piece, Task};
-use super::md5::{BLOCK, Block, Compress, Fronts};
+use fearless_simd::prelude::*;
+
+use super::lanes::{Aligned, LANES, Piece, transpose, vectorized};
+use super::md5::{BLOCK, Block, K, compress, fronts};
 use super::places::Places;
 use super::salt::Salt;
 use super::text;
@@ -53,23 +55,23 @@ const fn block_count(end: usize) -> usize {
 
 /// Texts that are hashed together. They become words of lanes only then: what was just written
 /// by bytes is slow to read by words.
-pub(super) struct Texts<'a, const L: usize, const K: usize> {
+pub(super) struct Texts<'a> {
     salt: &'a Salt,
-    messages: [[Message; L]; K],
-    places: Places<L, K>,
+    messages: [[Message; LANES]; K],
+    places: Places,
     /// Where the longest text has ended.
     longest: usize,
-    words: Words<L, K>,
+    words: Words,
 }
 
-impl<'a, const L: usize, const K: usize> Texts<'a, L, K> {
+impl<'a> Texts<'a> {
     pub(super) const fn new(salt: &'a Salt) -> Self {
         Self {
             salt,
-            messages: [[Message::EMPTY; L]; K],
+            messages: [[Message::EMPTY; LANES]; K],
             places: Places::new(),
             longest: 0,
-            words: Words { block: Aligned([[[0; L]; K]; 16]), used: 0 },
+            words: Words { block: Aligned([[[0; LANES]; K]; 16]), used: 0 },
         }
     }
 
@@ -87,26 +89,26 @@ impl<'a, const L: usize, const K: usize> Texts<'a, L, K> {
     }
 
     /// Hashes them and writes the hashes to their places.
-    pub(super) fn settle<I: Isa<L>>(&mut self, isa: I, hashes: &mut [u64]) {
+    pub(super) fn settle<S: Simd>(&mut self, simd: S, hashes: &mut [u64]) {
         let Self { salt, messages, places, longest, words } = self;
         if places.is_empty() {
             return;
         }
         let block_count = block_count(*longest);
-        let mut state = Aligned(salt.state.map(|word| [[word; L]; K]));
-        let (mut fronts, mut found) = (Aligned([[0; L]; K]), [[0; L]; K]);
+        let mut state = Aligned(salt.state.map(|word| [[word; LANES]; K]));
+        let (mut current, mut found) = (Aligned([[0; LANES]; K]), [[0; LANES]; K]);
         for number in 0..block_count {
             let used = (*longest + 1).saturating_sub(number * BLOCK).div_ceil(PIECE).min(PIECES);
-            isa.run(Fill { messages, number, used, words });
-            isa.run(Compress { state: &mut state.0, block: &words.block.0 });
-            isa.run(Fronts { state: &state.0, fronts: &mut fronts.0 });
+            vectorized!(simd, words.fill(simd, messages, number, used));
+            vectorized!(simd, compress(simd, &mut state.0, &words.block.0));
+            vectorized!(simd, fronts(&state.0, &mut current.0));
             if number == 0 {
-                found = fronts.0;
+                found = current.0;
                 continue;
             }
-            let fronts = fronts.0.as_flattened().iter();
+            let current = current.0.as_flattened().iter();
             let found = found.as_flattened_mut().iter_mut().zip(messages.as_flattened());
-            for ((found, message), front) in found.zip(fronts) {
+            for ((found, message), front) in found.zip(current) {
                 if number < message.block_count {
                     *found = *front;
                 }
@@ -121,39 +123,37 @@ impl<'a, const L: usize, const K: usize> Texts<'a, L, K> {
 }
 
 /// One block of each message, as words of lanes.
-struct Words<const L: usize, const K: usize> {
-    block: Aligned<Block<L, K>>,
+struct Words {
+    block: Aligned<Block>,
     /// So many of its pieces are not zero, beside the last one.
     used: usize,
 }
 
-/// Turns that block of each message into words of lanes, of which so many pieces are not zero.
-struct Fill<'a, const L: usize, const K: usize> {
-    messages: &'a [[Message; L]; K],
-    number: usize,
-    used: usize,
-    words: &'a mut Words<L, K>,
-}
-
-impl<const L: usize, const K: usize> Task<L> for Fill<'_, L, K> {
+impl Words {
+    /// Turns block `number` of each message into words of lanes; `used` of its pieces are not zero.
     #[inline(always)]
-    fn run<I: Isa<L>>(self, isa: I) {
-        let Self { messages, number, used, words } = self;
-        let (squares, _) = words.block.0.as_chunks_mut::<4>();
+    fn fill<S: Simd>(
+        &mut self,
+        simd: S,
+        messages: &[[Message; LANES]; K],
+        number: usize,
+        used: usize,
+    ) {
+        let (squares, _) = self.block.0.as_chunks_mut::<4>();
         for (at, rows) in squares.iter_mut().enumerate() {
             // The last one tells how long the message is.
             if at < used || at == PIECES - 1 {
                 for (vector, messages) in messages.iter().enumerate() {
                     let pieces = messages.each_ref();
                     let pieces = pieces.map(|message| message.piece(number * PIECES + at));
-                    for (row, words) in rows.iter_mut().zip(isa.transpose(pieces)) {
-                        row.get_mut(vector).into_iter().for_each(|to| isa.store(words, to));
+                    for (row, words) in rows.iter_mut().zip(transpose(simd, pieces)) {
+                        row.get_mut(vector).into_iter().for_each(|to| words.store_array(to));
                     }
                 }
-            } else if at < words.used {
-                *rows = [[[0; L]; K]; 4]; // texts end before it, and those of another block did not
+            } else if at < self.used {
+                *rows = [[[0; LANES]; K]; 4]; // texts end before it, and those of another block did not
             }
         }
-        words.used = used;
+        self.used = used;
     }
 }

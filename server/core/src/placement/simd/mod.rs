@@ -3,8 +3,8 @@
 //! What a decision costs is a chain of dependent steps: 1,247 to seed a twister,
 //! 64 for an MD5. One ID alone has to walk it; many walk side by side, one in
 //! each lane of the machine's vectors, and several vectors in turn, so that none
-//! waits for its own last step. Everything is written once, over an instruction set (`Isa`), and
-//! compiled for each. The answers are, bit for bit, those of one ID after the
+//! waits for its own last step. Everything is written once, over the vectors of `fearless_simd`, and
+//! compiled for each instruction set. The answers are, bit for bit, those of one ID after the
 //! other ([`Twister`](crate::placement::Twister), [`hash`](crate::ids::hash)),
 //! which the tests hold against every kernel of their machine.
 
@@ -12,7 +12,7 @@ mod characters;
 mod digits;
 mod draw;
 mod hash;
-mod isa;
+mod lanes;
 mod md5;
 mod messages;
 mod one;
@@ -22,63 +22,54 @@ mod seeding;
 mod taken;
 mod text;
 mod twister;
-#[cfg(target_arch = "x86_64")]
-mod x86;
 
-use std::sync::OnceLock;
+use fearless_simd::Level;
 
 pub use self::hash::hashes;
 pub use self::one::draw;
 pub use self::twister::draws;
 
 /// Instructions that many IDs are decided with; only those that the machine has can be named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kernel(Level);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Level {
-    /// One ID after the other.
-    Plain,
-    /// What every machine of the architecture has: NEON, SSE2.
-    Baseline,
-    #[cfg(target_arch = "x86_64")]
-    Avx2(x86::Avx2),
-    #[cfg(target_arch = "x86_64")]
-    Avx512(x86::Avx512),
-}
+#[derive(Debug, Clone, Copy)]
+pub struct Kernel(Option<Level>);
 
 impl Kernel {
     /// One ID after the other.
-    pub const PLAIN: Self = Self(Level::Plain);
+    pub const PLAIN: Self = Self(None);
 
     /// The fastest that this machine has; looked up once.
     #[must_use]
     pub fn best() -> Self {
-        static BEST: OnceLock<Kernel> = OnceLock::new();
-        *BEST.get_or_init(|| Self::available().last().unwrap_or(Self::PLAIN))
+        Self(Some(Level::new()))
     }
 
     /// All that this machine has, slowest first.
     pub fn available() -> impl Iterator<Item = Self> {
-        let everywhere = [Level::Plain, Level::Baseline];
         #[cfg(target_arch = "x86_64")]
-        let detected =
-            [x86::Avx2::detect().map(Level::Avx2), x86::Avx512::detect().map(Level::Avx512)];
+        let detected = {
+            use fearless_simd::Simd;
+            let best = Level::new();
+            let (sse4_2, avx2, avx512) = (best.as_sse4_2(), best.as_avx2(), best.as_avx512());
+            [sse4_2.map(Simd::level), avx2.map(Simd::level), avx512.map(Simd::level)]
+        };
         #[cfg(not(target_arch = "x86_64"))]
-        let detected: [Option<Level>; 0] = [];
-        everywhere.into_iter().chain(detected.into_iter().flatten()).map(Self)
+        let detected = [];
+        let levels = [Some(Level::baseline())].into_iter().chain(detected).flatten();
+        core::iter::once(Self::PLAIN).chain(levels.map(|level| Self(Some(level))))
     }
 
     /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {
-            Level::Plain => "plain",
-            Level::Baseline => "baseline",
+            None => "plain",
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2(_) => "AVX2",
+            Some(Level::Sse4_2(_)) => "SSE4.2",
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512(_) => "AVX-512",
+            Some(Level::Avx2(_)) => "AVX2",
+            #[cfg(target_arch = "x86_64")]
+            Some(Level::Avx512(_)) => "AVX-512",
+            Some(_) => "baseline",
         }
     }
 }

@@ -1,14 +1,17 @@
 //! Where the hashes of a row belong.
 
+use super::lanes::LANES;
+use super::md5::K;
+
 /// The places of a row, in order.
-pub(super) struct Places<const L: usize, const K: usize> {
-    places: [[usize; L]; K],
+pub(super) struct Places {
+    places: [[usize; LANES]; K],
     count: usize,
 }
 
-impl<const L: usize, const K: usize> Places<L, K> {
+impl Places {
     pub(super) const fn new() -> Self {
-        Self { places: [[0; L]; K], count: 0 }
+        Self { places: [[0; LANES]; K], count: 0 }
     }
 
     /// The lane that comes next.
@@ -31,11 +34,11 @@ impl<const L: usize, const K: usize> Places<L, K> {
 
     #[inline(always)]
     pub(super) const fn is_full(&self) -> bool {
-        self.count == L * K
+        self.count == LANES * K
     }
 
     /// Writes the lanes' hashes to their places; all lanes are free again.
-    pub(super) fn leave(&mut self, row: &[[u64; L]; K], hashes: &mut [u64]) {
+    pub(super) fn leave(&mut self, row: &[[u64; LANES]; K], hashes: &mut [u64]) {
         let places = self.places.as_flattened().get(..self.count).unwrap_or_default();
         let row = row.as_flattened().get(..self.count).unwrap_or_default();
         self.count = 0;

@@ -1,7 +1,9 @@
 //! What all messages begin with: hashed once for all of them, up to its last bytes.
 
-use super::isa::{Baseline, Isa};
-use super::md5::{BLOCK, Compress, START};
+use fearless_simd::Simd;
+
+use super::lanes::{LANES, vectorized};
+use super::md5::{BLOCK, K, START, compress};
 
 /// A salt, as far as it can be hashed before a text is known.
 pub(super) struct Salt {
@@ -14,27 +16,27 @@ pub(super) struct Salt {
 }
 
 impl Salt {
-    pub(super) fn new(salt: &str) -> Self {
+    pub(super) fn new<S: Simd>(simd: S, salt: &str) -> Self {
         let mut block = [0; BLOCK];
         let (_, rest) = salt.as_bytes().as_chunks::<BLOCK>();
         for (to, byte) in block.iter_mut().zip(rest) {
             *to = *byte;
         }
-        Self { len: salt.len(), state: compress_salt(salt), block, start: rest.len() }
+        Self { len: salt.len(), state: compress_salt(simd, salt), block, start: rest.len() }
     }
 }
 
 /// The state after the whole blocks of the salt, which all messages share.
-fn compress_salt(salt: &str) -> [u32; 4] {
+fn compress_salt<S: Simd>(simd: S, salt: &str) -> [u32; 4] {
     let (blocks, _) = salt.as_bytes().as_chunks::<BLOCK>();
     blocks.iter().fold(START, |state, block| {
         let (words, _) = block.as_chunks::<4>();
-        let mut rows = [[[0; 4]; 1]; 16];
+        let mut rows = [[[0; LANES]; K]; 16];
         for (row, word) in rows.iter_mut().zip(words) {
-            *row = [[u32::from_le_bytes(*word); 4]];
+            *row = [[u32::from_le_bytes(*word); LANES]; K];
         }
-        let mut state = state.map(|word| [[word; 4]]);
-        Baseline.run(Compress { state: &mut state, block: &rows });
-        state.map(|[[word, ..]]| word)
+        let mut state = state.map(|word| [[word; LANES]; K]);
+        vectorized!(simd, compress(simd, &mut state, &rows));
+        state.map(|[[word, ..], ..]| word)
     })
 }

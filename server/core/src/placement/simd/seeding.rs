@@ -1,7 +1,10 @@
 //! Twisters seeded side by side, one in each lane of a row.
 
+use fearless_simd::prelude::*;
+use fearless_simd::u32x16;
+
 use super::draw::{OneWord, Rule};
-use super::isa::{Aligned, Isa, Row, Task};
+use super::lanes::{Aligned, LANES, Row, load};
 use super::taken::Seeds;
 use crate::placement::twister::MAX_WORDS;
 
@@ -67,69 +70,53 @@ pub(super) const fn drawn(word: u32, next: u32, middle: u32) -> u32 {
     drawn ^ (drawn >> 18)
 }
 
-/// Seeds a twister in each lane and draws: a candidate of one word, or the words themselves.
-#[derive(Debug)]
-pub(super) struct SeedAndDraw<'a, const L: usize, const K: usize> {
-    pub(super) seeds: &'a Seeds<L, K>,
-    pub(super) rule: Rule,
-    /// 624 rows; of two-word draws the first rows hold the drawn words in the end.
-    pub(super) state: &'a mut [Row<L, K>; STATE],
-    /// The candidates of one-word draws; above the largest if the words made did not suffice.
-    pub(super) candidates: &'a mut Row<L, K>,
-}
-
-impl<const L: usize, const K: usize> Task<L> for SeedAndDraw<'_, L, K> {
-    #[inline(always)]
-    fn run<I: Isa<L>>(self, isa: I) {
-        let Self { seeds, rule, state, candidates } = self;
-        let by_array = |state: &mut _| match seeds.array_len {
-            Some(len) => seed_by_array(isa, &seeds.words, len, state),
-            None => seed_by_word(isa, &seeds.words[0], state),
-        };
-        let grow = |state: &mut _, word: usize| {
-            if seeds.array_len.is_none() {
-                grow(state, word);
-            }
-        };
-        match rule {
-            Rule::Zero => {}
-            Rule::OneWord(rule) => {
-                by_array(state);
-                draw(rule, state, candidates, grow);
-            }
-            Rule::TwoWords => {
-                by_array(state);
-                (1..DRAWN).for_each(|word| grow(state, word));
-                draw_words(state);
-            }
+/// Seeds a twister in each lane and draws: `candidates` of one word, above the largest if the words
+/// made did not suffice, or the words themselves, which the first rows of the state hold in the end.
+#[inline(always)]
+pub(super) fn seed_and_draw<S: Simd, const K: usize>(
+    simd: S,
+    seeds: &Seeds<K>,
+    rule: Rule,
+    state: &mut [Row<K>; STATE],
+    candidates: &mut Row<K>,
+) {
+    match seeds.array_len {
+        Some(len) => seed_by_array(simd, &seeds.words, len, state),
+        None => seed_by_word(simd, &seeds.words[0], state),
+    }
+    let grow = |state: &mut _, word: usize| {
+        if seeds.array_len.is_none() {
+            grow(state, word);
+        }
+    };
+    match rule {
+        Rule::Zero => {}
+        Rule::OneWord(rule) => draw(rule, state, candidates, grow),
+        Rule::TwoWords => {
+            (1..DRAWN).for_each(|word| grow(state, word));
+            draw_words(state);
         }
     }
 }
 
 #[inline(always)]
-fn mix<I: Isa<L>, const L: usize>(isa: I, previous: I::Vector, multiplier: u32) -> I::Vector {
-    let shifted = isa.shift_right(previous, 30);
-    isa.multiply(isa.xor(previous, shifted), isa.splat(multiplier))
+fn mix<S: Simd>(previous: u32x16<S>, multiplier: u32) -> u32x16<S> {
+    (previous ^ previous >> 30) * multiplier
 }
 
 /// `init_genrand`, as far as the first word drawn needs it.
 #[inline(always)]
-fn seed_by_word<I: Isa<L>, const L: usize, const K: usize>(
-    isa: I,
-    words: &Row<L, K>,
-    state: &mut [Row<L, K>; STATE],
-) {
+fn seed_by_word<S: Simd, const K: usize>(simd: S, words: &Row<K>, state: &mut [Row<K>; STATE]) {
     let [origin, rows @ ..] = state;
     *origin = *words;
-    let mut previous = words.each_ref().map(|words| isa.load(words));
+    let mut previous = words.each_ref().map(|words| load(simd, words));
     for (row, place) in rows.iter_mut().zip(1..).take(MIDDLE) {
-        let added = isa.splat(place);
         for previous in &mut previous {
-            *previous = isa.add(mix(isa, *previous, BY_WORD), added);
+            *previous = mix(*previous, BY_WORD) + place;
         }
         if !SKIPPED.contains(&place) {
             for (previous, words) in previous.iter().zip(row) {
-                isa.store(*previous, words);
+                previous.store_array(words);
             }
         }
     }
@@ -138,7 +125,7 @@ fn seed_by_word<I: Isa<L>, const L: usize, const K: usize>(
 /// One more row of `init_genrand`, for word `word`.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "below 624")]
-fn grow<const L: usize, const K: usize>(state: &mut [Row<L, K>; STATE], word: usize) {
+fn grow<const K: usize>(state: &mut [Row<K>; STATE], word: usize) {
     let place = MIDDLE + word;
     if let Some([previous, row]) = state.get_mut(place - 1..=place) {
         for (row, previous) in row.as_flattened_mut().iter_mut().zip(previous.as_flattened()) {
@@ -149,11 +136,11 @@ fn grow<const L: usize, const K: usize>(state: &mut [Row<L, K>; STATE], word: us
 
 /// `init_by_array`; only the rows that [`DRAWN`] words need are right in the end.
 #[inline(always)]
-fn seed_by_array<I: Isa<L>, const L: usize, const K: usize>(
-    isa: I,
-    words: &[Row<L, K>; MAX_WORDS],
+fn seed_by_array<S: Simd, const K: usize>(
+    simd: S,
+    words: &[Row<K>; MAX_WORDS],
     len: usize,
-    state: &mut [Row<L, K>; STATE],
+    state: &mut [Row<K>; STATE],
 ) {
     let mut keys = Aligned(*words);
     for (key, place) in keys.0.iter_mut().zip(0..) {
@@ -161,48 +148,46 @@ fn seed_by_array<I: Isa<L>, const L: usize, const K: usize>(
     }
     let mut keys = keys.0.iter().take(len).cycle();
     let [origin, rows @ ..] = state;
-    let mut previous = [isa.splat(BASE[0]); K];
+    let mut previous = [u32x16::splat(simd, BASE[0]); K];
     for ((row, base), key) in rows.iter_mut().zip(&BASE[1..]).zip(keys.by_ref()) {
-        let base = isa.splat(*base);
         for ((previous, words), key) in previous.iter_mut().zip(row).zip(key) {
-            let mixed = isa.xor(base, mix(isa, *previous, FIRST_PASS));
-            *previous = isa.add(mixed, isa.load(key));
-            isa.store(*previous, words);
+            let mixed = mix(*previous, FIRST_PASS) ^ *base;
+            *previous = mixed + load(simd, key);
+            previous.store_array(words);
         }
     }
     let [second, rows @ ..] = rows;
     let Some(key) = keys.next() else { return };
     for ((previous, words), key) in previous.iter_mut().zip(second.iter_mut()).zip(key) {
-        let mixed = isa.xor(isa.load(words), mix(isa, *previous, FIRST_PASS));
-        *previous = isa.add(mixed, isa.load(key));
-        isa.store(*previous, words);
+        let mixed = load(simd, words) ^ mix(*previous, FIRST_PASS);
+        *previous = mixed + load(simd, key);
+        previous.store_array(words);
     }
     for (row, place) in rows.iter_mut().zip(2..) {
-        let subtracted = isa.splat(place);
         for (previous, words) in previous.iter_mut().zip(row.iter()) {
-            let mixed = isa.xor(isa.load(words), mix(isa, *previous, SECOND_PASS));
-            *previous = isa.subtract(mixed, subtracted);
+            let mixed = load(simd, words) ^ mix(*previous, SECOND_PASS);
+            *previous = mixed - place;
         }
         if !SKIPPED.contains(&place) && place < LAST {
             for (previous, words) in previous.iter().zip(row) {
-                isa.store(*previous, words);
+                previous.store_array(words);
             }
         }
     }
     for (previous, words) in previous.iter().zip(second) {
-        let mixed = isa.xor(isa.load(words), mix(isa, *previous, SECOND_PASS));
-        isa.store(isa.subtract(mixed, isa.splat(1)), words);
+        let mixed = load(simd, words) ^ mix(*previous, SECOND_PASS);
+        (mixed - 1).store_array(words);
     }
-    *origin = [[0x8000_0000; L]; K];
+    *origin = [[0x8000_0000; LANES]; K];
 }
 
 /// Draws one word in each lane, and again in those whose candidate is above the largest.
 #[inline(always)]
-fn draw<const L: usize, const K: usize>(
+fn draw<const K: usize>(
     rule: OneWord,
-    state: &mut [Row<L, K>; STATE],
-    candidates: &mut Row<L, K>,
-    grow: impl Fn(&mut [Row<L, K>; STATE], usize),
+    state: &mut [Row<K>; STATE],
+    candidates: &mut Row<K>,
+    grow: impl Fn(&mut [Row<K>; STATE], usize),
 ) {
     let candidates = candidates.as_flattened_mut();
     for place in 0..DRAWN {
@@ -228,7 +213,7 @@ fn draw<const L: usize, const K: usize>(
 
 /// Writes the words drawn over the first rows of the state.
 #[inline(always)]
-fn draw_words<const L: usize, const K: usize>(state: &mut [Row<L, K>; STATE]) {
+fn draw_words<const K: usize>(state: &mut [Row<K>; STATE]) {
     let (front, back) = state.split_at_mut(MIDDLE);
     let mut front = front.iter_mut().take(DRAWN + 1);
     let Some(mut words) = front.next() else { return };

@@ -1,20 +1,20 @@
 //! IDs taken in by rows, sorted by what their keys are.
 
-use super::isa::Row;
+use super::lanes::{LANES, Row};
 use crate::ids::Integer;
 use crate::placement::twister::{Key, MAX_WORDS, Profile, Words};
 
 /// The keys of a row of twisters: all of the same kind and length.
 #[derive(Debug, Clone)]
 #[repr(align(64))]
-pub(super) struct Seeds<const L: usize, const K: usize> {
-    pub(super) words: [Row<L, K>; MAX_WORDS],
+pub(super) struct Seeds<const K: usize> {
+    pub(super) words: [Row<K>; MAX_WORDS],
     /// How many words, for `init_by_array`; `None` for the one of `init_genrand`.
     pub(super) array_len: Option<usize>,
 }
 
-impl<const L: usize, const K: usize> Seeds<L, K> {
-    const EMPTY: Self = Self { words: [[[0; L]; K]; MAX_WORDS], array_len: None };
+impl<const K: usize> Seeds<K> {
+    const EMPTY: Self = Self { words: [[[0; LANES]; K]; MAX_WORDS], array_len: None };
 
     /// The key of one lane, for an ID that needs more words than were made.
     #[cold]
@@ -27,7 +27,7 @@ impl<const L: usize, const K: usize> Seeds<L, K> {
     }
 
     fn lane(&self, lane: usize) -> [u32; MAX_WORDS] {
-        let word = |row: &Row<L, K>| row.as_flattened().get(lane).copied().unwrap_or_default();
+        let word = |row: &Row<K>| row.as_flattened().get(lane).copied().unwrap_or_default();
         self.words.each_ref().map(word)
     }
 }
@@ -37,15 +37,15 @@ const KINDS: usize = MAX_WORDS + 1;
 
 /// The next IDs in their order, as many as a row has lanes.
 #[derive(Debug)]
-pub(super) struct Taken<const L: usize, const K: usize> {
-    seeds: Seeds<L, K>,
+pub(super) struct Taken<const K: usize> {
+    seeds: Seeds<K>,
     /// The lengths of arrays; 0 for one word.
-    kinds: [[usize; L]; K],
+    kinds: [[usize; LANES]; K],
 }
 
-impl<const L: usize, const K: usize> Taken<L, K> {
+impl<const K: usize> Taken<K> {
     pub(super) const fn new() -> Self {
-        Self { seeds: Seeds::EMPTY, kinds: [[0; L]; K] }
+        Self { seeds: Seeds::EMPTY, kinds: [[0; LANES]; K] }
     }
 
     /// Takes in the next IDs; their keys, if all are alike.
@@ -54,7 +54,7 @@ impl<const L: usize, const K: usize> Taken<L, K> {
         &mut self,
         profile: Profile,
         seeds: &mut impl Iterator<Item = Integer>,
-    ) -> Option<&Seeds<L, K>> {
+    ) -> Option<&Seeds<K>> {
         let [a, b, c, d] = self.seeds.words.each_mut().map(|row| row.as_flattened_mut());
         let lanes = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
         let lanes = lanes.zip(self.kinds.as_flattened_mut());
@@ -75,29 +75,29 @@ impl<const L: usize, const K: usize> Taken<L, K> {
         &self,
         lane: usize,
         place: usize,
-        waiting: &'a mut [Waiting<L, K>; KINDS],
-    ) -> Option<&'a mut Waiting<L, K>> {
+        waiting: &'a mut [Waiting<K>; KINDS],
+    ) -> Option<&'a mut Waiting<K>> {
         let kind = *self.kinds.as_flattened().get(lane)?;
         let waiting = waiting.get_mut(kind)?;
         waiting.push(self.seeds.lane(lane), place);
-        (waiting.count == L * K).then_some(waiting)
+        (waiting.count == LANES * K).then_some(waiting)
     }
 }
 
 /// IDs of one kind of key that wait until they fill a row.
 #[derive(Debug)]
-pub(super) struct Waiting<const L: usize, const K: usize> {
-    seeds: Seeds<L, K>,
-    places: [[usize; L]; K],
+pub(super) struct Waiting<const K: usize> {
+    seeds: Seeds<K>,
+    places: [[usize; LANES]; K],
     count: usize,
 }
 
-impl<const L: usize, const K: usize> Waiting<L, K> {
+impl<const K: usize> Waiting<K> {
     /// None yet of any kind.
     pub(super) fn of_each_kind() -> [Self; KINDS] {
         core::array::from_fn(|kind| {
             let seeds = Seeds { array_len: (kind > 0).then_some(kind), ..Seeds::EMPTY };
-            Self { seeds, places: [[0; L]; K], count: 0 }
+            Self { seeds, places: [[0; LANES]; K], count: 0 }
         })
     }
 
@@ -115,7 +115,7 @@ impl<const L: usize, const K: usize> Waiting<L, K> {
     }
 
     /// Those who wait, and their places; nobody waits afterwards.
-    pub(super) fn take(&mut self) -> (&Seeds<L, K>, &[usize]) {
+    pub(super) fn take(&mut self) -> (&Seeds<K>, &[usize]) {
         let count = core::mem::take(&mut self.count);
         (&self.seeds, self.places.as_flattened().get(..count).unwrap_or_default())
     }
