@@ -45,8 +45,9 @@ final class LanesTest extends OffbeatTestCase
 
         $failure = $client->routeJob(self::lanes(), ['express', 'medium', 'slow']);
         self::assertInstanceOf(PermanentFailure::class, $failure);
-        self::assertSame(['slow', 900.5], [$failure->lane, Times::seconds($failure->attemptTimeout)]);
-        self::assertStringContainsString('slow', $failure->reason);
+        self::assertSame(['slow', 900.5], [$failure->lastLane, Times::seconds($failure->exceededTimeout)]);
+        self::assertStringContainsString('slow', $failure->message);
+        self::assertSame('slow', $client->routeJob(self::lanes(), workerLane: 'slow')->lane);
 
         $endless = new LaneSet([new Lane('express', 1, 60), new Lane('slow', 1)]);
         self::assertNull($client->routeJob($endless, ['express'])->attemptTimeout);
@@ -86,7 +87,7 @@ final class LanesTest extends OffbeatTestCase
         ], $placed);
         self::assertSame([3, 900.5], [$dispatch->placements[0]->route->attempt, Times::seconds($dispatch->placements[0]->route->attemptTimeout)]);
         [$failed] = $dispatch->failures;
-        self::assertSame([2, 'failed', 'slow'], [$failed->jobIndex, $failed->jobId, $failed->failure->lane]);
+        self::assertSame([2, 'failed', 'slow'], [$failed->jobIndex, $failed->jobId, $failed->failure->lastLane]);
         self::assertCount(1, $dispatch->failures);
     }
 
@@ -134,6 +135,7 @@ final class LanesTest extends OffbeatTestCase
             'lane_set.lanes[0].attempt_timeout' => static fn () => $client->routeJob(new LaneSet([new Lane('a', 1), new Lane('b', 1)])),
             'lane_set.max_express_slow_probability' => static fn () => $client->routeJob(self::lanes(maxExpressSlowProbability: 1.5)),
             'timed_out_lanes[1]' => static fn () => $client->routeJob(self::lanes(), ['slow', 'other']),
+            'worker_lane' => static fn () => $client->routeJob(self::lanes(), workerLane: 'other'),
             'prediction.slow_probability' => static fn () => $client->routeJob(self::lanes(), [], $slow),
             'prediction.run_time' => static fn () => $client->routeJob(self::lanes(), [], LanePrediction::runTime(-1)),
             'free_worker_counts[1]' => static fn () => $client->dispatchJobs(self::lanes(), [0, 2, 0], []),

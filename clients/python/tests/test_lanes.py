@@ -44,8 +44,10 @@ def test_a_job_goes_through_its_lanes(client):
     assert second == LaneRoute("slow", 2, 900 * SECOND, None, RouteReason.DEMOTED, False)
     failure = client.route_job(LANES, timed_out_lanes=["slow", "express"])
     assert isinstance(failure, PermanentFailure)
-    assert (failure.lane, failure.attempt_timeout) == ("slow", 900 * SECOND)
-    assert "slow" in failure.reason
+    assert (failure.last_lane, failure.exceeded_timeout) == ("slow", 900 * SECOND)
+    assert "slow" in failure.message
+    idle = client.route_job(LANES, worker_lane="slow")
+    assert (idle.lane, idle.attempt_timeout) == ("slow", 900 * SECOND)
 
 
 def test_lanes_without_an_end_and_suspended_jobs(client):
@@ -201,6 +203,7 @@ def test_plans_from_what_sums_run_times_up(client):
             "lane_set.max_express_slow_probability",
         ),
         (lambda client: client.route_job(LANES, timed_out_lanes=["no"]), "timed_out_lanes[0]"),
+        (lambda client: client.route_job(LANES, worker_lane="no"), "worker_lane"),
         (lambda client: client.route_job(LANES, timed_out_lanes="slow"), "timed_out_lanes"),
         (
             lambda client: client.route_job(LANES, prediction=LanePrediction()),

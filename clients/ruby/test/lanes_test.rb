@@ -28,8 +28,9 @@ class LanesTest < OffbeatTest
     second = client.route_job(LANES, timed_out_lanes: ["express"])
     assert_equal ["slow", 2, 9, nil, :demoted, false], second.to_a
     failure = client.route_job(LANES, timed_out_lanes: %w[slow express].each)
-    assert_equal Offbeat::PermanentFailure.new(lane: "slow", attempt_timeout: 9,
-                                               reason: 'reached the timeout of 9s of lane "slow", the last'), failure
+    assert_equal Offbeat::PermanentFailure.new(last_lane: "slow", exceeded_timeout: 9,
+                                               message: 'reached the timeout of 9s of lane "slow", the last'), failure
+    assert_equal ["slow", :idle_worker], client.route_job(LANES, worker_lane: "slow").to_h.values_at(:lane, :reason)
   end
 
   def test_predictions_and_lanes_without_timeout
@@ -52,7 +53,7 @@ class LanesTest < OffbeatTest
     assert_equal [[3, "demoted", "slow", :demoted], [1, "short", "express", :untried]],
                  (dispatched.placements.map { |placed| [placed.job_index, placed.job_id, placed.route.lane, placed.route.reason] })
     assert_equal [[4, "dead", "slow", 9]],
-                 (dispatched.failures.map { |failed| [failed.job_index, failed.job_id, failed.failure.lane, failed.failure.attempt_timeout] })
+                 (dispatched.failures.map { |failed| [failed.job_index, failed.job_id, failed.failure.last_lane, failed.failure.attempt_timeout] })
     idle = client.dispatch_jobs(LANES, jobs.first(1), free_worker_counts: [1, 1]).placements
     assert_equal ["slow", :idle_worker], [idle[0].route.lane, idle[0].route.reason]
     assert_equal [[], []], client.dispatch_jobs(LANES, [], free_worker_counts: [0, 0]).to_a
@@ -107,6 +108,7 @@ class LanesTest < OffbeatTest
       "lane_set.on_timeout" => -> { client.route_job(lanes(on_timeout: "abort")) },
       "lane_set.max_express_slow_probability" => -> { client.route_job(lanes(max_express_slow_probability: 2)) },
       "timed_out_lanes[1]" => -> { client.route_job(LANES, timed_out_lanes: ["express", 5]) },
+      "worker_lane" => -> { client.route_job(LANES, worker_lane: "none") },
       "timed_out_lanes" => -> { client.route_job(LANES, timed_out_lanes: "express") },
       "prediction" => -> { client.route_job(LANES, prediction: both) },
       "prediction.prediction" => -> { client.route_job(LANES, prediction: Offbeat::LanePrediction.new) },

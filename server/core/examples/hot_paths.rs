@@ -125,7 +125,7 @@ fn route() -> impl FnMut() {
     let lanes = LaneSetSpec { lanes: vec![lane(1), lane(900)], ..LaneSetSpec::default() };
     let lanes = lanes.check().unwrap();
     move || {
-        black_box(lanes.route(black_box(&[0]), None)).unwrap();
+        black_box(lanes.route(black_box(&[0]), None, None)).unwrap();
     }
 }
 

@@ -81,15 +81,16 @@ fn jobs_are_routed_by_what_they_have_reached() {
     // The third lane has no workers: nobody is sent there.
     let spec = lanes(&[lane(2, 1), lane(1, 10), lane(0, 100), lane(1, 1_000)]);
     let set = spec.check().unwrap();
-    let route = |timed_out: &[usize], prediction| match set.route(timed_out, prediction).unwrap() {
-        Outcome::Route(route) => (route.lane, route.attempt, route.on_timeout, route.why),
-        Outcome::Failed { lane } => panic!("failed after {lane}"),
-    };
+    let route =
+        |timed_out: &[usize], prediction| match set.route(timed_out, prediction, None).unwrap() {
+            Outcome::Route(route) => (route.lane, route.attempt, route.on_timeout, route.why),
+            Outcome::Failed { lane } => panic!("failed after {lane}"),
+        };
     assert_eq!(route(&[], None), (0, 1, Some(1), RouteWhy::Untried));
     assert_eq!(route(&[0], None), (1, 2, Some(3), RouteWhy::Demoted));
     assert_eq!(route(&[1, 0], None), (3, 3, None, RouteWhy::Demoted));
     // An idle worker of the slow lane took it, where it reached the timeout: no lane is slower.
-    assert_eq!(set.route(&[3], None).unwrap(), Outcome::Failed { lane: 3 });
+    assert_eq!(set.route(&[3], None, None).unwrap(), Outcome::Failed { lane: 3 });
     let run_time = |seconds| Some(Prediction::RunTime(Span::from_seconds(seconds)));
     assert_eq!(route(&[], run_time(1)), (0, 1, Some(1), RouteWhy::Untried));
     assert_eq!(route(&[], run_time(10)), (1, 1, Some(3), RouteWhy::PredictedSlow));
@@ -97,16 +98,29 @@ fn jobs_are_routed_by_what_they_have_reached() {
     assert_eq!(route(&[], run_time(5_000)), (3, 1, None, RouteWhy::PredictedSlow));
     // What a job has shown counts more than what was predicted.
     assert_eq!(route(&[0], run_time(5_000)), (1, 2, Some(3), RouteWhy::Demoted));
+    // The worker that has taken it: its own lane, if that is none that is too fast.
+    let by = |timed_out: &[usize], worker| match set.route(timed_out, None, Some(worker)).unwrap() {
+        Outcome::Route(route) => (route.lane, route.timeout, route.why),
+        Outcome::Failed { lane } => panic!("failed after {lane}"),
+    };
+    let timeout = |seconds| Some(Span::from_seconds(seconds));
+    assert_eq!(by(&[], 0), (0, timeout(1), RouteWhy::Untried));
+    assert_eq!(by(&[], 3), (3, timeout(1_000), RouteWhy::IdleWorker));
+    assert_eq!(by(&[0], 0), (1, timeout(10), RouteWhy::Demoted));
+    assert_eq!(by(&[0], 1), (1, timeout(10), RouteWhy::Demoted));
+    for lane in [2, 4] {
+        assert_eq!(set.route(&[], None, Some(lane)).unwrap_err().field, "worker_lane");
+    }
     let strict = LaneSetSpec { max_express_slow_probability: Some(0.5), ..spec.clone() };
     let strict = strict.check().unwrap();
     for (probability, lane) in [(0.5, 0), (0.500_001, 1), (1.0, 1)] {
-        let outcome = strict.route(&[], Some(Prediction::SlowProbability(probability)));
+        let outcome = strict.route(&[], Some(Prediction::SlowProbability(probability)), None);
         let Outcome::Route(route) = outcome.unwrap() else { panic!("failed") };
         assert_eq!(route.lane, lane, "{probability}");
     }
     let suspended = LaneSetSpec { on_timeout: OnTimeout::Suspend, ..spec }.check().unwrap();
     for (timed_out, resumes) in [(vec![], false), (vec![0], true)] {
-        let outcome = suspended.route(&timed_out, None).unwrap();
+        let outcome = suspended.route(&timed_out, None, None).unwrap();
         assert!(matches!(outcome, Outcome::Route(route) if route.resumes == resumes));
     }
 }
@@ -216,7 +230,7 @@ fn chosen(set: &LaneSet, free: &[i64], jobs: &[Job]) -> Vec<(usize, usize)> {
         Some(Prediction::RunTime(time)) if time > set.timeout(0).unwrap() => 1.0,
         Some(Prediction::RunTime(_)) => 0.0,
     };
-    let entry = |job: &Job| match set.route(&job.timed_out, job.prediction).unwrap() {
+    let entry = |job: &Job| match set.route(&job.timed_out, job.prediction, None).unwrap() {
         Outcome::Route(route) => Some(route.lane),
         Outcome::Failed { .. } => None,
     };
@@ -272,7 +286,7 @@ proptest! {
             placements.iter().map(|placed| (placed.job, placed.route.lane)).collect();
         prop_assert_eq!(&placed, &chosen(&set, &free, &jobs));
         let entries = jobs.iter().filter_map(|job| {
-            match set.route(&job.timed_out, job.prediction).unwrap() {
+            match set.route(&job.timed_out, job.prediction, None).unwrap() {
                 Outcome::Route(route) => Some(route.lane),
                 Outcome::Failed { .. } => None,
             }

@@ -44,7 +44,7 @@ fn main() -> Result<(), Rejection> {
     let mut demoted = 0_u32;
     for number in 0..ROUTED {
         let timed_out: &[usize] = if number % 4 == 0 { &[0] } else { &[] };
-        if let Outcome::Route(route) = lanes.route(black_box(timed_out), None)? {
+        if let Outcome::Route(route) = lanes.route(black_box(timed_out), None, None)? {
             demoted += u32::from(route.lane > 0);
         }
     }

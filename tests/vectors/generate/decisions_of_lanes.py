@@ -58,12 +58,17 @@ def routes():
         (FOUR, run_time("1.000000001s"), ("medium", 1, "slow", "PREDICTED_SLOW")),
         (FOUR, run_time("50s"), ("slow", 1, "", "PREDICTED_SLOW")),
         (FOUR, {"timedOutLanes": ["express"], **run_time("50s")}, ("medium", 2, "slow", "DEMOTED")),
+        # The worker that has taken it: its own lane, unless the job begins in a slower one.
+        (FOUR, {"workerLane": "express"}, ("express", 1, "medium", "UNTRIED")),
+        (FOUR, {"workerLane": "slow"}, ("slow", 1, "", "IDLE_WORKER")),
+        (FOUR, {"workerLane": "medium", "timedOutLanes": ["express"]}, ("medium", 2, "slow", "DEMOTED")),
+        (FOUR, {"workerLane": "express", "timedOutLanes": ["express"]}, ("medium", 2, "slow", "DEMOTED")),
     ):
         yield "RouteJob", {"laneSet": lane_set, **more}, {"route": route(lane_set, *answer)}
     failure = {
-        "lane": "slow",
-        "attemptTimeout": "900s",
-        "reason": 'reached the timeout of 900s of lane "slow", the last',
+        "lastLane": "slow",
+        "exceededTimeout": "900s",
+        "message": 'reached the timeout of 900s of lane "slow", the last',
     }
     request = {"laneSet": TWO, "timedOutLanes": ["slow"]}
     yield "RouteJob", request, {"permanentFailure": failure}
@@ -178,9 +183,9 @@ def placements():
     )
     yield dispatched(strict, [0, 1], predicted[:1] + predicted[2:3], [("likely", "slow", 1, "", "PREDICTED_SLOW")])
     failure = {
-        "lane": "slow",
-        "attemptTimeout": "900s",
-        "reason": 'reached the timeout of 900s of lane "slow", the last',
+        "lastLane": "slow",
+        "exceededTimeout": "900s",
+        "message": 'reached the timeout of 900s of lane "slow", the last',
     }
     yield dispatched(
         TWO,

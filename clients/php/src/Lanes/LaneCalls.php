@@ -26,6 +26,8 @@ trait LaneCalls
      * @param array<string> $timedOutLanes the lanes in which the job reached the timeout, in any
      *     order. An attempt that failed otherwise is tried again in the same lane
      * @param ?LanePrediction $prediction counts for the first attempt
+     * @param ?string $workerLane the lane of the free worker that has taken the job from a queue: the
+     *     route is there, unless the job begins in a slower lane
      *
      * @throws OffbeatException
      */
@@ -33,6 +35,7 @@ trait LaneCalls
         LaneSet $laneSet,
         array $timedOutLanes = [],
         ?LanePrediction $prediction = null,
+        ?string $workerLane = null,
         int|float|null $timeout = null,
     ): LaneRoute|PermanentFailure {
         $request = (new V1\RouteJobRequest())
@@ -40,6 +43,9 @@ trait LaneCalls
             ->setTimedOutLanes(PendingJob::lanes('timed_out_lanes', array_values($timedOutLanes)));
         if ($prediction !== null) {
             $request->setPrediction($prediction->toMessage('prediction'));
+        }
+        if ($workerLane !== null) {
+            $request->setWorkerLane(Check::utf8('worker_lane', $workerLane));
         }
         $response = $this->call('LaneService/RouteJob', $request, new V1\RouteJobResponse(), $timeout);
 

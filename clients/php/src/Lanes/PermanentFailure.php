@@ -12,20 +12,22 @@ use Offbeat\V1;
 final class PermanentFailure
 {
     /**
-     * @param string $lane whose timeout it reached, the last
-     * @param ?DateInterval $attemptTimeout how long it was let run there
-     * @param string $reason the same in words
+     * @param string $lastLane whose timeout it reached: no slower lane has workers
+     * @param ?DateInterval $exceededTimeout the timeout that it exceeded there
+     * @param string $message the same for people
      */
     public function __construct(
-        public readonly string $lane,
-        public readonly ?DateInterval $attemptTimeout,
-        public readonly string $reason,
+        public readonly string $lastLane,
+        public readonly ?DateInterval $exceededTimeout,
+        public readonly string $message,
     ) {
     }
 
     /** @internal */
     public static function fromMessage(V1\PermanentFailure $message): self
     {
-        return new self($message->getLane(), Times::fromOptional($message->getAttemptTimeout()), $message->getReason());
+        $timeout = Times::fromOptional($message->getExceededTimeout());
+
+        return new self($message->getLastLane(), $timeout, $message->getMessage());
     }
 }

@@ -31,14 +31,17 @@ class LaneCalls(Asking):
         *,
         timed_out_lanes: Sequence[str] = (),
         prediction: LanePrediction | None = None,
+        worker_lane: str | None = None,
         timeout: float | timedelta | None = None,
     ) -> LaneRoute | PermanentFailure:
         """Say in which lane a job's next attempt runs, for how long, and what then follows.
 
         A job that reached the timeout of the last lane has failed for good: the answer is a
         ``PermanentFailure``. ``timed_out_lanes`` and ``prediction`` are as in ``PendingJob``.
+        ``worker_lane`` is the lane of the free worker that has taken the job from a queue: the
+        route is there, unless the job begins in a slower lane.
         """
-        question = questions.route_job(lane_set, timed_out_lanes, prediction)
+        question = questions.route_job(lane_set, timed_out_lanes, prediction, worker_lane)
         return self._ask(question, timeout)
 
     def dispatch_jobs(
@@ -116,10 +119,11 @@ class AsyncLaneCalls(AsyncAsking):
         *,
         timed_out_lanes: Sequence[str] = (),
         prediction: LanePrediction | None = None,
+        worker_lane: str | None = None,
         timeout: float | timedelta | None = None,
     ) -> LaneRoute | PermanentFailure:
         """See :meth:`offbeat.Client.route_job`."""
-        question = questions.route_job(lane_set, timed_out_lanes, prediction)
+        question = questions.route_job(lane_set, timed_out_lanes, prediction, worker_lane)
         return await self._ask(question, timeout)
 
     async def dispatch_jobs(

@@ -14,11 +14,12 @@ module Offbeat
     end
   end
 
-  # A job that is not tried again: the lane whose timeout it reached, the last; how long it was let run
-  # there, in seconds; and the same in words.
-  PermanentFailure = Value.define(:lane, :attempt_timeout, :reason) do
+  # A job that is not tried again: the lane whose timeout it reached, with no slower lane that has workers; the
+  # timeout that it exceeded there, in seconds; and the same for people.
+  PermanentFailure = Value.define(:last_lane, :exceeded_timeout, :message) do
     def self.of(message)
-      new(lane: message.lane, attempt_timeout: Times.from_optional(message.attempt_timeout), reason: message.reason)
+      new(last_lane: message.last_lane, exceeded_timeout: Times.from_optional(message.exceeded_timeout),
+          message: message.message)
     end
   end
 

@@ -65,18 +65,32 @@ pub(super) enum Entry {
 }
 
 impl LaneSet {
-    /// Where a job's next attempt runs, of which the attempts in `timed_out` reached the timeout.
+    /// Where a job's next attempt runs, of which the attempts in `timed_out` reached the timeout:
+    /// with a free worker of `worker_lane` there, if that lane may run it, and otherwise in the
+    /// fastest lane that may.
     ///
     /// # Errors
-    /// When there is no such lane, or a prediction is out of its range.
+    /// When there is no such lane, the worker's has no workers, or a prediction is out of its range.
     pub fn route(
         &self,
         timed_out: &[usize],
         prediction: Option<Prediction>,
+        worker_lane: Option<usize>,
     ) -> Result<Outcome, Rejection> {
-        Ok(match self.entry(timed_out, prediction)? {
-            Entry::Lane { lane, why } => Outcome::Route(self.route_in(lane, timed_out.len(), why)),
-            Entry::Failed { lane } => Outcome::Failed { lane },
+        if let Some(lane) = worker_lane
+            && self.lanes().get(lane).is_none_or(|lane| lane.workers == 0)
+        {
+            let allowed = "must be a lane of the set that has workers";
+            return Err(Rejection::new(Reason::OutOfRange, "worker_lane", "another", allowed));
+        }
+        Ok(match (self.entry(timed_out, prediction)?, worker_lane) {
+            (Entry::Lane { lane, .. }, Some(worker)) if worker > lane => {
+                Outcome::Route(self.route_in(worker, timed_out.len(), RouteWhy::IdleWorker))
+            }
+            (Entry::Lane { lane, why }, _) => {
+                Outcome::Route(self.route_in(lane, timed_out.len(), why))
+            }
+            (Entry::Failed { lane }, _) => Outcome::Failed { lane },
         })
     }
 

@@ -208,10 +208,17 @@ fn strategy_of(outcome: &Outcome) -> proto::StrategyResult {
         late_runs: outcome.late_runs.map(|LateRunFigures { late, superseded, dropped }| {
             proto::LateRunsResult { late, superseded, dropped }
         }),
-        least_kind_distance: outcome
-            .least_kind_distance
-            .map(|seconds| duration(Span::from_nanos((seconds * 1e6).round() as u64 * 1_000))),
+        least_kind_distance: outcome.least_kind_distance.map(seconds),
     }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "whole microseconds, up to the duration of a scenario"
+)]
+fn seconds(seconds: f64) -> prost_types::Duration {
+    duration(Span::from_nanos((seconds * 1e6).round() as u64 * 1_000))
 }
 
 fn partner_of(partner: &PartnerFigures) -> proto::PartnerResult {

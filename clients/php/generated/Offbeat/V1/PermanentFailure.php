@@ -17,23 +17,23 @@ use Google\Protobuf\Internal\GPBUtil;
 class PermanentFailure extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The lane whose timeout it reached, the last.
+     * The lane whose timeout the job reached: no slower lane has workers.
      *
-     * Generated from protobuf field <code>string lane = 1;</code>
+     * Generated from protobuf field <code>string last_lane = 1;</code>
      */
-    protected $lane = '';
+    protected $last_lane = '';
     /**
-     * How long it was let run there.
+     * The timeout that it exceeded there.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration attempt_timeout = 2;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration exceeded_timeout = 2;</code>
      */
-    protected $attempt_timeout = null;
+    protected $exceeded_timeout = null;
     /**
-     * The same in words.
+     * The same for people.
      *
-     * Generated from protobuf field <code>string reason = 3;</code>
+     * Generated from protobuf field <code>string message = 3;</code>
      */
-    protected $reason = '';
+    protected $message = '';
 
     /**
      * Constructor.
@@ -41,12 +41,12 @@ class PermanentFailure extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type string $lane
-     *           The lane whose timeout it reached, the last.
-     *     @type \Google\Protobuf\Duration $attempt_timeout
-     *           How long it was let run there.
-     *     @type string $reason
-     *           The same in words.
+     *     @type string $last_lane
+     *           The lane whose timeout the job reached: no slower lane has workers.
+     *     @type \Google\Protobuf\Duration $exceeded_timeout
+     *           The timeout that it exceeded there.
+     *     @type string $message
+     *           The same for people.
      * }
      */
     public function __construct($data = NULL) {
@@ -55,89 +55,89 @@ class PermanentFailure extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The lane whose timeout it reached, the last.
+     * The lane whose timeout the job reached: no slower lane has workers.
      *
-     * Generated from protobuf field <code>string lane = 1;</code>
+     * Generated from protobuf field <code>string last_lane = 1;</code>
      * @return string
      */
-    public function getLane()
+    public function getLastLane()
     {
-        return $this->lane;
+        return $this->last_lane;
     }
 
     /**
-     * The lane whose timeout it reached, the last.
+     * The lane whose timeout the job reached: no slower lane has workers.
      *
-     * Generated from protobuf field <code>string lane = 1;</code>
+     * Generated from protobuf field <code>string last_lane = 1;</code>
      * @param string $var
      * @return $this
      */
-    public function setLane($var)
+    public function setLastLane($var)
     {
         GPBUtil::checkString($var, True);
-        $this->lane = $var;
+        $this->last_lane = $var;
 
         return $this;
     }
 
     /**
-     * How long it was let run there.
+     * The timeout that it exceeded there.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration attempt_timeout = 2;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration exceeded_timeout = 2;</code>
      * @return \Google\Protobuf\Duration|null
      */
-    public function getAttemptTimeout()
+    public function getExceededTimeout()
     {
-        return $this->attempt_timeout;
+        return $this->exceeded_timeout;
     }
 
-    public function hasAttemptTimeout()
+    public function hasExceededTimeout()
     {
-        return isset($this->attempt_timeout);
+        return isset($this->exceeded_timeout);
     }
 
-    public function clearAttemptTimeout()
+    public function clearExceededTimeout()
     {
-        unset($this->attempt_timeout);
+        unset($this->exceeded_timeout);
     }
 
     /**
-     * How long it was let run there.
+     * The timeout that it exceeded there.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration attempt_timeout = 2;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration exceeded_timeout = 2;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
-    public function setAttemptTimeout($var)
+    public function setExceededTimeout($var)
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->attempt_timeout = $var;
+        $this->exceeded_timeout = $var;
 
         return $this;
     }
 
     /**
-     * The same in words.
+     * The same for people.
      *
-     * Generated from protobuf field <code>string reason = 3;</code>
+     * Generated from protobuf field <code>string message = 3;</code>
      * @return string
      */
-    public function getReason()
+    public function getMessage()
     {
-        return $this->reason;
+        return $this->message;
     }
 
     /**
-     * The same in words.
+     * The same for people.
      *
-     * Generated from protobuf field <code>string reason = 3;</code>
+     * Generated from protobuf field <code>string message = 3;</code>
      * @param string $var
      * @return $this
      */
-    public function setReason($var)
+    public function setMessage($var)
     {
         GPBUtil::checkString($var, True);
-        $this->reason = $var;
+        $this->message = $var;
 
         return $this;
     }

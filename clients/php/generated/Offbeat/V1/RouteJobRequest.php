@@ -35,6 +35,15 @@ class RouteJobRequest extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>.offbeat.v1.LanePrediction prediction = 3;</code>
      */
     protected $prediction = null;
+    /**
+     * The lane of the free worker that has taken the job from a queue: a lane that has workers. If
+     * the worker may run the job, the route is in this lane, with its timeout. If the job begins in a
+     * slower lane, the route is in that one, and the worker puts the job back. Default: nobody has
+     * taken it, and the route is in the fastest lane that may run it.
+     *
+     * Generated from protobuf field <code>string worker_lane = 4;</code>
+     */
+    protected $worker_lane = '';
 
     /**
      * Constructor.
@@ -49,6 +58,11 @@ class RouteJobRequest extends \Google\Protobuf\Internal\Message
      *           otherwise says nothing about the job's length, and is tried again in the same lane.
      *     @type \Offbeat\V1\LanePrediction $prediction
      *           What is known of the job. Counts for the first attempt.
+     *     @type string $worker_lane
+     *           The lane of the free worker that has taken the job from a queue: a lane that has workers. If
+     *           the worker may run the job, the route is in this lane, with its timeout. If the job begins in a
+     *           slower lane, the route is in that one, and the worker puts the job back. Default: nobody has
+     *           taken it, and the route is in the fastest lane that may run it.
      * }
      */
     public function __construct($data = NULL) {
@@ -152,6 +166,38 @@ class RouteJobRequest extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkMessage($var, \Offbeat\V1\LanePrediction::class);
         $this->prediction = $var;
+
+        return $this;
+    }
+
+    /**
+     * The lane of the free worker that has taken the job from a queue: a lane that has workers. If
+     * the worker may run the job, the route is in this lane, with its timeout. If the job begins in a
+     * slower lane, the route is in that one, and the worker puts the job back. Default: nobody has
+     * taken it, and the route is in the fastest lane that may run it.
+     *
+     * Generated from protobuf field <code>string worker_lane = 4;</code>
+     * @return string
+     */
+    public function getWorkerLane()
+    {
+        return $this->worker_lane;
+    }
+
+    /**
+     * The lane of the free worker that has taken the job from a queue: a lane that has workers. If
+     * the worker may run the job, the route is in this lane, with its timeout. If the job begins in a
+     * slower lane, the route is in that one, and the worker puts the job back. Default: nobody has
+     * taken it, and the route is in the fastest lane that may run it.
+     *
+     * Generated from protobuf field <code>string worker_lane = 4;</code>
+     * @param string $var
+     * @return $this
+     */
+    public function setWorkerLane($var)
+    {
+        GPBUtil::checkString($var, True);
+        $this->worker_lane = $var;
 
         return $this;
     }

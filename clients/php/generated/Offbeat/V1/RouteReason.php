@@ -38,7 +38,7 @@ class RouteReason
      */
     const ROUTE_REASON_PREDICTED_SLOW = 3;
     /**
-     * An idle worker of a slower lane takes it: only from DispatchJobs.
+     * A free worker of a slower lane takes it: from DispatchJobs, or with worker_lane.
      *
      * Generated from protobuf enum <code>ROUTE_REASON_IDLE_WORKER = 4;</code>
      */

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import timedelta
 
-from .._fields import add_integers, set_enum, set_integer, set_number, set_span
+from .._fields import add_integers, set_enum, set_integer, set_number, set_span, set_text
 from .._questions import Question
 from ..times import from_micros
 from ..v1 import lanes_pb2 as pb
@@ -23,11 +23,16 @@ from .sets import LaneSet, LaneState, TimeoutAction, WorkerSplit, add_states
 
 
 def route_job(
-    lane_set: LaneSet, timed_out_lanes: Iterable[str], prediction: LanePrediction | None
+    lane_set: LaneSet,
+    timed_out_lanes: Iterable[str],
+    prediction: LanePrediction | None,
+    worker_lane: str | None,
 ) -> Question[LaneRoute | PermanentFailure]:
     """Ask where a job's next attempt runs."""
     request = pb.RouteJobRequest(lane_set=lane_set.to_message())
     set_history(request, "", timed_out_lanes, prediction)
+    if worker_lane is not None:
+        set_text(request, "", "worker_lane", worker_lane)
     response: pb.RouteJobResponse = yield "RouteJob", request
     if response.HasField("permanent_failure"):
         return PermanentFailure.from_message(response.permanent_failure)

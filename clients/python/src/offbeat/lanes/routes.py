@@ -112,18 +112,18 @@ class LaneRoute:
 class PermanentFailure:
     """A job is not tried again."""
 
-    #: The lane whose timeout it reached, the last.
-    lane: str
-    #: How long it was let run there.
-    attempt_timeout: timedelta | None
-    #: The same in words.
-    reason: str
+    #: The lane whose timeout it reached: no slower lane has workers.
+    last_lane: str
+    #: The timeout that it exceeded there.
+    exceeded_timeout: timedelta | None
+    #: The same for people.
+    message: str
 
     @classmethod
     def from_message(cls, message: pb.PermanentFailure) -> PermanentFailure:
         """Read it from a message."""
-        timeout = from_optional_duration(message, "attempt_timeout")
-        return cls(message.lane, timeout, message.reason)
+        timeout = from_optional_duration(message, "exceeded_timeout")
+        return cls(message.last_lane, timeout, message.message)
 
 
 @dataclass(frozen=True)

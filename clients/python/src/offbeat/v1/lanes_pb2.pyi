@@ -168,14 +168,14 @@ class PendingJob(_message.Message):
     def __init__(self, id: _Optional[str] = ..., timed_out_lanes: _Optional[_Iterable[str]] = ..., prediction: _Optional[_Union[LanePrediction, _Mapping]] = ...) -> None: ...
 
 class PermanentFailure(_message.Message):
-    __slots__ = ["attempt_timeout", "lane", "reason"]
-    ATTEMPT_TIMEOUT_FIELD_NUMBER: _ClassVar[int]
-    LANE_FIELD_NUMBER: _ClassVar[int]
-    REASON_FIELD_NUMBER: _ClassVar[int]
-    attempt_timeout: _duration_pb2.Duration
-    lane: str
-    reason: str
-    def __init__(self, lane: _Optional[str] = ..., attempt_timeout: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., reason: _Optional[str] = ...) -> None: ...
+    __slots__ = ["exceeded_timeout", "last_lane", "message"]
+    EXCEEDED_TIMEOUT_FIELD_NUMBER: _ClassVar[int]
+    LAST_LANE_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    exceeded_timeout: _duration_pb2.Duration
+    last_lane: str
+    message: str
+    def __init__(self, last_lane: _Optional[str] = ..., exceeded_timeout: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., message: _Optional[str] = ...) -> None: ...
 
 class PlanLanesRequest(_message.Message):
     __slots__ = ["arrival_rate", "histogram", "max_lane_count", "on_timeout", "percentiles", "samples", "seed", "slowdown_floor", "tolerated_wait", "worker_count"]
@@ -226,14 +226,16 @@ class PlanLanesResponse(_message.Message):
     def __init__(self, verdict: _Optional[_Union[LaneVerdict, str]] = ..., lane_set: _Optional[_Union[LaneSet, _Mapping]] = ..., with_lanes: _Optional[_Union[LanePerformance, _Mapping]] = ..., without_lanes: _Optional[_Union[LanePerformance, _Mapping]] = ..., sensitivities: _Optional[_Iterable[_Union[LaneSensitivity, _Mapping]]] = ..., cutoffs: _Optional[_Iterable[_Union[CutoffSlowdown, _Mapping]]] = ..., slowdown_floor: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., mean_run_time: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., utilization: _Optional[float] = ..., simulated_job_count: _Optional[int] = ...) -> None: ...
 
 class RouteJobRequest(_message.Message):
-    __slots__ = ["lane_set", "prediction", "timed_out_lanes"]
+    __slots__ = ["lane_set", "prediction", "timed_out_lanes", "worker_lane"]
     LANE_SET_FIELD_NUMBER: _ClassVar[int]
     PREDICTION_FIELD_NUMBER: _ClassVar[int]
     TIMED_OUT_LANES_FIELD_NUMBER: _ClassVar[int]
+    WORKER_LANE_FIELD_NUMBER: _ClassVar[int]
     lane_set: LaneSet
     prediction: LanePrediction
     timed_out_lanes: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, lane_set: _Optional[_Union[LaneSet, _Mapping]] = ..., timed_out_lanes: _Optional[_Iterable[str]] = ..., prediction: _Optional[_Union[LanePrediction, _Mapping]] = ...) -> None: ...
+    worker_lane: str
+    def __init__(self, lane_set: _Optional[_Union[LaneSet, _Mapping]] = ..., timed_out_lanes: _Optional[_Iterable[str]] = ..., prediction: _Optional[_Union[LanePrediction, _Mapping]] = ..., worker_lane: _Optional[str] = ...) -> None: ...
 
 class RouteJobResponse(_message.Message):
     __slots__ = ["permanent_failure", "route"]

@@ -13,13 +13,14 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19offbeat/v1/lateness.proto\x12\noffbeat.v1\"P\n\x15RecordLatenessRequest\x12\x10\n\x08schedule\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x17\n\x0flateness_millis\x18\x03 \x03(\x12\",\n\x16RecordLatenessResponse\x12\x12\n\nown_series\x18\x01 \x01(\x08\x32j\n\x0fLatenessService\x12W\n\x0eRecordLateness\x12!.offbeat.v1.RecordLatenessRequest\x1a\".offbeat.v1.RecordLatenessResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19offbeat/v1/lateness.proto\x12\noffbeat.v1\"P\n\x15RecordLatenessRequest\x12\x10\n\x08schedule\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x17\n\x0flateness_millis\x18\x03 \x03(\x12\",\n\x16RecordLatenessResponse\x12\x12\n\nown_series\x18\x01 \x01(\x08\x32j\n\x0fLatenessService\x12W\n\x0eRecordLateness\x12!.offbeat.v1.RecordLatenessRequest\x1a\".offbeat.v1.RecordLatenessResponseBL\n\noffbeat.v1P\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'offbeat.v1.lateness_pb2', globals())
 if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
+  DESCRIPTOR._serialized_options = b'\n\noffbeat.v1P\001Z\024offbeat/v1;offbeatv1\252\002\nOffbeat.V1\312\002\nOffbeat\\V1\352\002\013Offbeat::V1'
   _RECORDLATENESSREQUEST._serialized_start=41
   _RECORDLATENESSREQUEST._serialized_end=121
   _RECORDLATENESSRESPONSE._serialized_start=123

@@ -5,11 +5,13 @@ module Offbeat
   class Client
     # Where a job's next attempt runs: a {LaneRoute}, or a {PermanentFailure} once it has reached the timeout
     # of the last lane. `timed_out_lanes` names the lanes in which it reached the timeout, in any order;
-    # `prediction` is a {LanePrediction}.
-    def route_job(lane_set, timed_out_lanes: [], prediction: nil, timeout: nil)
+    # `prediction` is a {LanePrediction}; `worker_lane` names the lane of the free worker that has taken the job
+    # from a queue: the route is there, unless the job begins in a slower lane.
+    def route_job(lane_set, timed_out_lanes: [], prediction: nil, worker_lane: nil, timeout: nil)
       request = V1::RouteJobRequest.new(lane_set: lane_set.to_message)
       Fields.add(request, "timed_out_lanes", timed_out_lanes)
       request.prediction = prediction.to_message("prediction") if prediction
+      Offbeat.set_field(request, "worker_lane", worker_lane)
       response = call("RouteJob", request, V1::RouteJobResponse, timeout, service: "LaneService")
       return PermanentFailure.of(response.permanent_failure) if outcome(response) == :permanent_failure
 

@@ -5,7 +5,7 @@
 require 'google/protobuf'
 
 
-descriptor_data = "\n\x19offbeat/v1/lateness.proto\x12\noffbeat.v1\"P\n\x15RecordLatenessRequest\x12\x10\n\x08schedule\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x17\n\x0flateness_millis\x18\x03 \x03(\x12\",\n\x16RecordLatenessResponse\x12\x12\n\nown_series\x18\x01 \x01(\x08\x32j\n\x0fLatenessService\x12W\n\x0eRecordLateness\x12!.offbeat.v1.RecordLatenessRequest\x1a\".offbeat.v1.RecordLatenessResponseb\x06proto3"
+descriptor_data = "\n\x19offbeat/v1/lateness.proto\x12\noffbeat.v1\"P\n\x15RecordLatenessRequest\x12\x10\n\x08schedule\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x17\n\x0flateness_millis\x18\x03 \x03(\x12\",\n\x16RecordLatenessResponse\x12\x12\n\nown_series\x18\x01 \x01(\x08\x32j\n\x0fLatenessService\x12W\n\x0eRecordLateness\x12!.offbeat.v1.RecordLatenessRequest\x1a\".offbeat.v1.RecordLatenessResponseBL\n\noffbeat.v1P\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3"
 
 pool = Google::Protobuf::DescriptorPool.generated_pool
 

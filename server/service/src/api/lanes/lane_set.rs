@@ -43,19 +43,22 @@ impl NamedLanes {
         self.names.get(lane).cloned().unwrap_or_default()
     }
 
+    /// The place of a lane by its name.
+    pub(super) fn place(&self, field: &str, name: &str) -> Result<usize, Rejection> {
+        self.names.iter().position(|other| other == name).ok_or_else(|| {
+            let allowed = format!("must be a lane of the set: {}", self.names.join(", "));
+            Rejection::new(Reason::OutOfRange, field, format!("{name:?}"), allowed)
+        })
+    }
+
     /// What is known of a job.
     pub(super) fn job(
         &self,
         timed_out_lanes: &[String],
         prediction: Option<proto::LanePrediction>,
     ) -> Result<Job, Rejection> {
-        let place = |(at, name): (usize, &String)| {
-            self.names.iter().position(|other| other == name).ok_or_else(|| {
-                let field = format!("timed_out_lanes[{at}]");
-                let allowed = format!("must be a lane of the set: {}", self.names.join(", "));
-                Rejection::new(Reason::OutOfRange, field, format!("{name:?}"), allowed)
-            })
-        };
+        let place =
+            |(at, name): (usize, &String)| self.place(&format!("timed_out_lanes[{at}]"), name);
         let timed_out = timed_out_lanes.iter().enumerate().map(place).collect::<Result<_, _>>()?;
         Ok(Job { timed_out, prediction: prediction.map(prediction_of).transpose()? })
     }
@@ -81,8 +84,9 @@ impl NamedLanes {
     pub(super) fn failure(&self, lane: usize) -> proto::PermanentFailure {
         let (name, timeout) = (self.name(lane), self.set.timeout(lane));
         let after = timeout.map(|timeout| format!(" of {timeout}")).unwrap_or_default();
-        let reason = format!("reached the timeout{after} of lane {name:?}, the last");
-        proto::PermanentFailure { lane: name, attempt_timeout: timeout.map(duration), reason }
+        let message = format!("reached the timeout{after} of lane {name:?}, the last");
+        let exceeded_timeout = timeout.map(duration);
+        proto::PermanentFailure { last_lane: name, exceeded_timeout, message }
     }
 }
 

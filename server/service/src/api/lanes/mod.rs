@@ -65,10 +65,11 @@ fn answer<T>(decision: Result<T, Rejection>) -> Result<Response<T>, Status> {
 
 fn route_job(request: proto::RouteJobRequest) -> Result<proto::RouteJobResponse, Rejection> {
     use proto::route_job_response::Outcome as Answer;
-    let proto::RouteJobRequest { lane_set, timed_out_lanes, prediction } = request;
+    let proto::RouteJobRequest { lane_set, timed_out_lanes, prediction, worker_lane } = request;
     let lanes = NamedLanes::try_new(lane_set)?;
     let Job { timed_out, prediction } = lanes.job(&timed_out_lanes, prediction)?;
-    let outcome = match lanes.set.route(&timed_out, prediction)? {
+    let worker = (!worker_lane.is_empty()).then(|| lanes.place("worker_lane", &worker_lane));
+    let outcome = match lanes.set.route(&timed_out, prediction, worker.transpose()?)? {
         Outcome::Route(route) => Answer::Route(lanes.route(route)),
         Outcome::Failed { lane } => Answer::PermanentFailure(lanes.failure(lane)),
     };

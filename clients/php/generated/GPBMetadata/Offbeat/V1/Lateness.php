@@ -16,7 +16,7 @@ class Lateness
         }
         $pool->internalAddGeneratedFile(
             '
-›
+é
 offbeat/v1/lateness.proto
 offbeat.v1"P
 RecordLatenessRequest
@@ -27,7 +27,11 @@ offbeat.v1"P
 
 own_series (2j
 LatenessServiceW
-RecordLateness!.offbeat.v1.RecordLatenessRequest".offbeat.v1.RecordLatenessResponsebproto3'
+RecordLateness!.offbeat.v1.RecordLatenessRequest".offbeat.v1.RecordLatenessResponseBL
+
+offbeat.v1PZoffbeat/v1;offbeatv1ª
+Offbeat.V1Ê
+Offbeat\\V1êOffbeat::V1bproto3'
         , true);
 
         static::$is_initialized = true;
