@@ -255,6 +255,72 @@ async fn unknown_names_are_not_found_and_told_what_there_is() {
 }
 
 #[tokio::test]
+async fn all_that_are_loaded_are_listed_page_by_page() {
+    let (_folder, file) = folder(FILE);
+    let (with, without) = (Sidecar::start(Some(&file)), Sidecar::start(None));
+    let (mut known, mut empty) = (with.channel().await, without.channel().await);
+    let all = ask(&mut known, "ListSchedules", &json!({})).await.unwrap();
+    assert_eq!(all.get("nextPageToken"), None);
+    let all = all["schedules"].as_array().unwrap().clone();
+    let keys: Vec<String> = all
+        .iter()
+        .map(|listed| {
+            format!(
+                "{}/{}",
+                listed["version"]["name"].as_str().unwrap(),
+                listed["version"]["version"]
+            )
+        })
+        .collect();
+    // In the order of names and versions, as the file's own names sort.
+    let mut sorted = keys.clone();
+    sorted.sort();
+    assert_eq!(keys, sorted);
+    assert_eq!(keys.len(), FILE.matches("[[schedule]]").count());
+    // Each is what it is described as.
+    for listed in &all {
+        let request = json!({"schedule": {"version": listed["version"]}});
+        let described = ask(&mut known, "DescribeSchedule", &request).await.unwrap();
+        assert_eq!(
+            (&listed["identity"], &listed["spec"]),
+            (&described["identity"], &described["spec"])
+        );
+    }
+    // Pages of one are the whole, whatever the kind of asking.
+    let (mut paged, mut token) = (Vec::new(), json!(""));
+    while paged.len() <= all.len() {
+        let page = json!({"pageSize": 1, "pageToken": token});
+        let answer = ask(&mut known, "ListSchedules", &page).await.unwrap();
+        paged.extend(answer["schedules"].as_array().unwrap().clone());
+        match answer.get("nextPageToken") {
+            Some(next) => token = next.clone(),
+            None => break,
+        }
+    }
+    assert_eq!(paged, all);
+    let of_name = ask(&mut known, "ListSchedules", &json!({"name": "bank-sync"})).await.unwrap();
+    assert_eq!(of_name["schedules"].as_array().unwrap().len(), 2);
+    let nothing = ask(&mut known, "ListSchedules", &json!({"name": "none"})).await.unwrap();
+    assert_eq!(nothing, json!({}));
+    assert_eq!(ask(&mut empty, "ListSchedules", &json!({})).await.unwrap(), json!({}));
+    let token =
+        ask(&mut known, "ListSchedules", &json!({"name": "bank-sync", "pageSize": 1})).await;
+    let token = token.unwrap()["nextPageToken"].clone();
+    for (request, field) in [
+        (json!({"pageSize": -1}), "page_size"),
+        (json!({"pageSize": 1_001}), "page_size"),
+        (json!({"name": "a/b"}), "name"),
+        (json!({"pageToken": "AQ=="}), "page_token"),
+        (json!({"pageToken": "Am5hbWUvMQ=="}), "page_token"),
+        (json!({"pageToken": token, "name": "other"}), "page_token"),
+    ] {
+        let status = ask(&mut known, "ListSchedules", &request).await.unwrap_err();
+        let (code, named, _) = field_of(&status);
+        assert_eq!((code, named.as_str()), (Code::InvalidArgument, field), "{request}");
+    }
+}
+
+#[tokio::test]
 async fn a_reload_is_all_or_nothing_and_no_version_changes_its_meaning() {
     let (_folder, file) = folder(FILE);
     let sidecar = Sidecar::start(Some(&file));

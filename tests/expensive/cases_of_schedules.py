@@ -202,6 +202,12 @@ CASES = [
         burst=8,
     ),
     case(
+        "ListSchedules",
+        "all that are loaded",
+        lambda: slots_pb2.ListSchedulesRequest(page_size=1_000),
+        burst=8,
+    ),
+    case(
         "CompareSchedules",
         "30 jobs by the months of a clock, x 2",
         lambda: reciprocal_pb2.CompareSchedulesRequest(

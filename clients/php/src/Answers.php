@@ -16,6 +16,7 @@ use Offbeat\Answer\ExpectedLoad;
 use Offbeat\Answer\IdAudit;
 use Offbeat\Answer\IdError;
 use Offbeat\Answer\KindSlot;
+use Offbeat\Answer\ListedSchedule;
 use Offbeat\Answer\MigratedIds;
 use Offbeat\Answer\Migration;
 use Offbeat\Answer\MigrationPath;
@@ -123,6 +124,19 @@ final class Answers
             slotLoad: self::load($message->getSlotLoad()),
             secondLoad: self::load($message->getSecondLoad()),
             kinds: array_map(self::describedKind(...), iterator_to_array($message->getKinds(), false)),
+            timeZoneDatabase: $message->getIdentity()->getTimeZoneDatabase(),
+        );
+    }
+
+    public static function listedSchedule(V1\ListedSchedule $message): ListedSchedule
+    {
+        $version = $message->getVersion();
+
+        return new ListedSchedule(
+            version: new ScheduleVersion($version->getName(), $version->getVersion()),
+            fingerprint: $message->getIdentity()->getFingerprint(),
+            slotCount: $message->getSpec()->getSlotCount(),
+            period: Times::fromOptional($message->getSpec()->getPeriod()),
             timeZoneDatabase: $message->getIdentity()->getTimeZoneDatabase(),
         );
     }

@@ -14,6 +14,7 @@ use Offbeat\Slots\ComparedJob;
 use Offbeat\Sql\SqlColumn;
 use Offbeat\Sql\SqlColumnType;
 use Offbeat\Sql\SqlDialect;
+use Offbeat\Times;
 
 /** Schedules by name and version, from a file that the sidecar has loaded. */
 final class NamedSchedulesTest extends OffbeatTestCase
@@ -53,6 +54,22 @@ final class NamedSchedulesTest extends OffbeatTestCase
     {
         self::$sidecar->process->end();
         unlink(self::$file);
+    }
+
+    /** @dataProvider transports */
+    public function testWhatIsLoadedIsListed(string $kind): void
+    {
+        $client = self::named($kind);
+        $listed = $client->listSchedules();
+        $versions = [new ScheduleVersion('accounts', 1), new ScheduleVersion('bank-sync', 1), new ScheduleVersion('bank-sync', 2)];
+        self::assertEquals($versions, array_column($listed, 'version'));
+        foreach ($listed as $one) {
+            self::assertSame($client->describeSchedule($one->version)->fingerprint, $one->fingerprint);
+        }
+        self::assertSame([96, 12], [$listed[2]->slotCount, (int) (Times::seconds($listed[2]->period) / 3600)]);
+        self::assertCount(2, $client->listSchedules('bank-sync'));
+        self::assertSame([], $client->listSchedules('none'));
+        self::assertSame('name', self::thrown(InvalidArgument::class, static fn () => $client->listSchedules('a/b'))->field);
     }
 
     /** @dataProvider transports */

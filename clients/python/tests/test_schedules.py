@@ -218,3 +218,22 @@ def test_a_schedule_is_read_from_its_message_as_it_was_written():
         catch_up_span=HOURS,
     )
     assert Schedule.from_message(schedule.to_message().spec) == schedule
+
+
+def test_what_is_loaded_is_listed(client):
+    listed = client.list_schedules()
+    versions = [ScheduleVersion("accounts", 1), NAMED, ScheduleVersion("bank-sync", 2)]
+    assert [one.version for one in listed] == versions
+    for one in listed:
+        assert one.fingerprint == client.describe_schedule(one.version).fingerprint
+        assert one.fingerprint == client.describe_schedule(one.schedule).fingerprint
+    assert [one.version for one in client.list_schedules(name="bank-sync")] == versions[1:]
+    assert client.list_schedules(name="none") == []
+    with pytest.raises(offbeat.InvalidArgument):
+        client.list_schedules(name="a/b")
+
+    async def ask():
+        async with offbeat.AsyncClient() as asynchronous:
+            return await asynchronous.list_schedules()
+
+    assert asyncio.run(ask()) == listed

@@ -23,6 +23,16 @@ class SchedulesTest < OffbeatTest
     error
   end
 
+  def test_what_is_loaded_is_listed
+    listed = client.list_schedules
+    assert_equal %w[accounts/1 bank-sync/1 bank-sync/2], listed.map { |one| "#{one.version.name}/#{one.version.version}" }
+    assert_equal [28_800, 96], listed.last.to_h.values_at(:period, :slot_count)
+    listed.each { |one| assert_equal client.describe_schedule(one.version).fingerprint, one.fingerprint }
+    assert_equal listed.drop(1), client.list_schedules(name: "bank-sync")
+    assert_empty client.list_schedules(name: "none")
+    assert_refused("name") { client.list_schedules(name: "a/b") }
+  end
+
   def test_everything_is_sent
     schedule = Offbeat::Schedule.new(
       calendar: Offbeat::CalendarCycle.new(unit: :week, time_zone: "Australia/Lord_Howe"), slot_count: 20,

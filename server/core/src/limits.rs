@@ -112,6 +112,7 @@ limits! {
     SCHEDULE_VERSION = 1..=1_000_000, "", "version of a schedule", "never changes its meaning";
     NAMED_SCHEDULES = 1..=1_000, "schedules", "schedules in a file",
         "each version counts; a file without any is taken for a mistake";
+    LISTED_SCHEDULES = 1..=1_000, "schedules", "page of schedules", "ListSchedules; 100 by default";
     REMEMBERED_SCHEDULES = 0..=10_000, "schedules",
         "names and versions of schedules that a server remembers",
         "those that it has loaded since its start; a reload that would make more is refused";

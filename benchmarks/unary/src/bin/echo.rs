@@ -42,6 +42,7 @@ unimplemented_methods! {
     get_reciprocal_slots: GetReciprocalSlotsRequest => GetReciprocalSlotsResponse;
     list_due_runs: ListDueRunsRequest => ListDueRunsResponse;
     plan_migration: PlanMigrationRequest => PlanMigrationResponse;
+    list_schedules: ListSchedulesRequest => ListSchedulesResponse;
     compare_schedules: CompareSchedulesRequest => CompareSchedulesResponse;
     audit_ids: AuditIdsRequest => AuditIdsResponse;
 }

@@ -9,6 +9,7 @@ use DateTimeZone;
 use Google\Protobuf\Internal\Message;
 use Offbeat\Answer\Assignment;
 use Offbeat\Answer\Description;
+use Offbeat\Answer\ListedSchedule;
 use Offbeat\Answer\Predicate;
 use Offbeat\Answer\Slot;
 use Offbeat\Answers;
@@ -52,6 +53,28 @@ trait SlotCalls
         return Answers::description(
             $this->call('SlotService/DescribeSchedule', $request, new V1\DescribeScheduleResponse(), $timeout),
         );
+    }
+
+    /**
+     * The schedules that the sidecar has loaded, or the versions of one name.
+     *
+     * @return list<ListedSchedule>
+     *
+     * @throws OffbeatException
+     */
+    public function listSchedules(?string $name = null, int|float|null $timeout = null): array
+    {
+        $request = (new V1\ListSchedulesRequest())->setName(Check::utf8('name', $name ?? ''));
+        $listed = [];
+        do {
+            $response = $this->call('SlotService/ListSchedules', $request, new V1\ListSchedulesResponse(), $timeout);
+            foreach ($response->getSchedules() as $schedule) {
+                $listed[] = Answers::listedSchedule($schedule);
+            }
+            $request->setPageToken($response->getNextPageToken());
+        } while ($request->getPageToken() !== '');
+
+        return $listed;
     }
 
     /**

@@ -14,6 +14,7 @@ from .answers import (
     BucketShare,
     Description,
     ExpectedLoad,
+    ListedSchedule,
     Piece,
     Slot,
 )
@@ -184,6 +185,7 @@ __all__ = [
     "LaneVerdict",
     "LatenessRecorder",
     "LeasedJob",
+    "ListedSchedule",
     "MigratedId",
     "MigratedIds",
     "MigrationPath",

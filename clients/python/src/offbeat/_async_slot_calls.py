@@ -11,7 +11,7 @@ from . import reciprocals
 from ._asking import AsyncAsking, async_catching, async_translated
 from ._settings import to_seconds
 from ._zones import TimeZone, TimeZones
-from .answers import Assignment, Description, Slot
+from .answers import Assignment, Description, ListedSchedule, Slot
 from .assignments import SlotAssignments
 from .comparisons import ComparedJob, Comparison, compare_schedules
 from .ids import IdType, IdValue, batches
@@ -38,6 +38,12 @@ class AsyncSlotCalls(AsyncAsking):
         """See :meth:`offbeat.Client.describe_schedule`."""
         question = questions.describe_schedule(schedule, at_time, population)
         return await self._ask(question, timeout)
+
+    async def list_schedules(
+        self, *, name: str = "", timeout: float | timedelta | None = None
+    ) -> list[ListedSchedule]:
+        """See :meth:`offbeat.Client.list_schedules`."""
+        return await self._ask(questions.list_schedules(name), timeout)
 
     async def list_slots(
         self,

@@ -19,7 +19,7 @@ from ._fields import set_integer, set_time
 from ._rows import BadIds
 from ._weights import PieceLimits, Weights
 from ._zones import TimeZone, TimeZones, Zones, set_zones, zone_name, zone_names
-from .answers import Assignment, Description, Slot
+from .answers import Assignment, Description, ListedSchedule, Slot
 from .assignments import SlotAssignments
 from .ids import BATCH_IDS, IdEncoder, IdType, IdValue, batches, checked_text
 from .newcomers import Newcomer
@@ -44,6 +44,18 @@ def describe_schedule(
     if population is not None:
         set_integer(request, "", "population", population)
     return Description.from_message((yield "DescribeSchedule", request))
+
+
+def list_schedules(name: str) -> Question[list[ListedSchedule]]:
+    """Ask which schedules are loaded, page by page."""
+    listed: list[ListedSchedule] = []
+    request = pb.ListSchedulesRequest(name=checked_text("name", name))
+    while True:
+        response: pb.ListSchedulesResponse = yield "ListSchedules", request
+        listed += map(ListedSchedule.from_message, response.schedules)
+        if not response.next_page_token:
+            return listed
+        request.page_token = response.next_page_token
 
 
 def list_slots(

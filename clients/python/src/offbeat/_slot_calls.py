@@ -11,7 +11,7 @@ from . import reciprocals
 from ._asking import Asking, catching, translated
 from ._settings import to_seconds
 from ._zones import TimeZone, TimeZones
-from .answers import Assignment, Description, Slot
+from .answers import Assignment, Description, ListedSchedule, Slot
 from .assignments import SlotAssignments
 from .comparisons import ComparedJob, Comparison, compare_schedules
 from .ids import IdType, IdValue, batches
@@ -38,6 +38,12 @@ class SlotCalls(Asking):
         """Say what a schedule's defaults resolve to, its fingerprint, slot, kinds and load."""
         question = questions.describe_schedule(schedule, at_time, population)
         return self._ask(question, timeout)
+
+    def list_schedules(
+        self, *, name: str = "", timeout: float | timedelta | None = None
+    ) -> list[ListedSchedule]:
+        """List the schedules that the sidecar has loaded, or the versions of one ``name``."""
+        return self._ask(questions.list_schedules(name), timeout)
 
     def list_slots(
         self,

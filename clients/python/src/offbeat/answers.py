@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from .ids import IdValue
 from .kinds import DescribedKind
 from .runs import Run
-from .schedule import Schedule
+from .schedule import Schedule, ScheduleVersion
 from .sql import Predicate
 from .times import from_duration, from_timestamp
 from .v1 import slots_pb2 as pb
@@ -150,6 +150,29 @@ class BucketShare:
     min_bucket_count: int
     max_bucket_count: int
     imbalance: float
+
+
+@dataclass(frozen=True)
+class ListedSchedule:
+    """A schedule of the file that the sidecar has loaded."""
+
+    version: ScheduleVersion
+    #: The schedule with every default filled in.
+    schedule: Schedule
+    #: SHA-256 of the canonical text: equal exactly for schedules that mean the same.
+    fingerprint: str
+    #: The release of the sidecar's time-zone database, as in :class:`Assignment`.
+    time_zone_database: str
+
+    @classmethod
+    def from_message(cls, message: pb.ListedSchedule) -> ListedSchedule:
+        """Read it from a message."""
+        return cls(
+            version=ScheduleVersion(message.version.name, message.version.version),
+            schedule=Schedule.from_message(message.spec),
+            fingerprint=message.identity.fingerprint,
+            time_zone_database=message.identity.time_zone_database,
+        )
 
 
 @dataclass(frozen=True)

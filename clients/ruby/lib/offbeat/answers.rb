@@ -111,6 +111,17 @@ module Offbeat
   # An estimate of how full slots or seconds get.
   ExpectedLoad = Struct.new(:mean, :fullest_median, :fullest_p99, keyword_init: true)
 
+  # A schedule of the file that the sidecar has loaded: its {ScheduleVersion}, its fingerprint, its slot count, how
+  # long a cycle is in seconds (nil of calendars), and the release of the time-zone database, nil without calendar.
+  ListedSchedule = Value.define(:version, :fingerprint, :slot_count, :period, :time_zone_database) do
+    def self.of(message)
+      new(version: ScheduleVersion.new(name: message.version.name, version: message.version.version),
+          fingerprint: message.identity.fingerprint, slot_count: message.spec.slot_count,
+          period: Times.from_optional(message.spec.period),
+          time_zone_database: Fields.name_or_nil(message.identity.time_zone_database))
+    end
+  end
+
   # What a schedule is, and its cycle at the time asked about. Spans are in seconds; `run_key_schedule` is
   # what run keys begin with; `slot` is nil outside of the active windows, `active_duration` what they leave
   # of the cycle; exclusions skip and defer so large a share of its runs (0 to 1). `kinds` are the

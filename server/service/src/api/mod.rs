@@ -3,6 +3,7 @@
 mod assign;
 mod audit;
 mod batch;
+mod catalog;
 mod columns;
 mod comparison;
 mod convert;

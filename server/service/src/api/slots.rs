@@ -10,6 +10,7 @@ use tonic::{Request, Response, Status, Streaming};
 
 use super::assign::assign;
 use super::batch::{Batch, Opening};
+use super::catalog::listed;
 use super::comparison::compared;
 use super::convert;
 use super::describe::describe;
@@ -72,6 +73,18 @@ impl SlotService for SlotHandlers {
         let catalog = self.schedules.snapshot();
         // Up to 4,096 excluded spans in a cycle.
         answer(offload(true, permit, move || describe(request, now, &catalog)).await?)
+    }
+
+    async fn list_schedules(
+        &self,
+        request: Request<proto::ListSchedulesRequest>,
+    ) -> Answer<proto::ListSchedulesResponse> {
+        let permit: Option<Permit> = request.extensions().get().cloned();
+        let (request, held) = (request.into_inner(), permit.clone());
+        let catalog = self.schedules.snapshot();
+        // Up to 1,000 schedules, whose fingerprints are made here.
+        let answered = move || large_answer(listed(request, &catalog), permit.as_ref());
+        offload(true, held, answered).await?
     }
 
     async fn list_slots(

@@ -193,6 +193,24 @@ class GetWindowPredicateResponse(_message.Message):
     sql_index: _sql_pb2.SqlIndex
     def __init__(self, identity: _Optional[_Union[_schedule_pb2.ScheduleIdentity, _Mapping]] = ..., predicate: _Optional[_Union[_sql_pb2.SqlPredicate, _Mapping]] = ..., sql_index: _Optional[_Union[_sql_pb2.SqlIndex, _Mapping]] = ...) -> None: ...
 
+class ListSchedulesRequest(_message.Message):
+    __slots__ = ["name", "page_size", "page_token"]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    page_size: int
+    page_token: bytes
+    def __init__(self, name: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[bytes] = ...) -> None: ...
+
+class ListSchedulesResponse(_message.Message):
+    __slots__ = ["next_page_token", "schedules"]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    SCHEDULES_FIELD_NUMBER: _ClassVar[int]
+    next_page_token: bytes
+    schedules: _containers.RepeatedCompositeFieldContainer[ListedSchedule]
+    def __init__(self, schedules: _Optional[_Iterable[_Union[ListedSchedule, _Mapping]]] = ..., next_page_token: _Optional[bytes] = ...) -> None: ...
+
 class ListSlotsRequest(_message.Message):
     __slots__ = ["end_time", "kind", "schedule", "sql_column", "start_time"]
     END_TIME_FIELD_NUMBER: _ClassVar[int]
@@ -216,6 +234,16 @@ class ListSlotsResponse(_message.Message):
     slots: _containers.RepeatedCompositeFieldContainer[Slot]
     sql_index: _sql_pb2.SqlIndex
     def __init__(self, identity: _Optional[_Union[_schedule_pb2.ScheduleIdentity, _Mapping]] = ..., slots: _Optional[_Iterable[_Union[Slot, _Mapping]]] = ..., sql_index: _Optional[_Union[_sql_pb2.SqlIndex, _Mapping]] = ...) -> None: ...
+
+class ListedSchedule(_message.Message):
+    __slots__ = ["identity", "spec", "version"]
+    IDENTITY_FIELD_NUMBER: _ClassVar[int]
+    SPEC_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    identity: _schedule_pb2.ScheduleIdentity
+    spec: _schedule_pb2.ScheduleSpec
+    version: _schedule_pb2.ScheduleVersion
+    def __init__(self, version: _Optional[_Union[_schedule_pb2.ScheduleVersion, _Mapping]] = ..., identity: _Optional[_Union[_schedule_pb2.ScheduleIdentity, _Mapping]] = ..., spec: _Optional[_Union[_schedule_pb2.ScheduleSpec, _Mapping]] = ...) -> None: ...
 
 class Newcomer(_message.Message):
     __slots__ = ["created_time", "max_clock_skew", "policy", "smear_span"]

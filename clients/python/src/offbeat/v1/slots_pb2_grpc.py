@@ -34,6 +34,11 @@ class SlotServiceStub(object):
                 request_serializer=offbeat_dot_v1_dot_slots__pb2.DescribeScheduleRequest.SerializeToString,
                 response_deserializer=offbeat_dot_v1_dot_slots__pb2.DescribeScheduleResponse.FromString,
                 )
+        self.ListSchedules = channel.unary_unary(
+                '/offbeat.v1.SlotService/ListSchedules',
+                request_serializer=offbeat_dot_v1_dot_slots__pb2.ListSchedulesRequest.SerializeToString,
+                response_deserializer=offbeat_dot_v1_dot_slots__pb2.ListSchedulesResponse.FromString,
+                )
         self.ListSlots = channel.unary_unary(
                 '/offbeat.v1.SlotService/ListSlots',
                 request_serializer=offbeat_dot_v1_dot_slots__pb2.ListSlotsRequest.SerializeToString,
@@ -103,6 +108,13 @@ class SlotServiceServicer(object):
     def DescribeSchedule(self, request, context):
         """Describes a schedule: what its defaults resolve to, its fingerprint, the
         slot that runs at an instant, and the load to expect.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListSchedules(self, request, context):
+        """Lists the schedules of the file that the server has loaded, in pages.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -196,6 +208,11 @@ def add_SlotServiceServicer_to_server(servicer, server):
                     request_deserializer=offbeat_dot_v1_dot_slots__pb2.DescribeScheduleRequest.FromString,
                     response_serializer=offbeat_dot_v1_dot_slots__pb2.DescribeScheduleResponse.SerializeToString,
             ),
+            'ListSchedules': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListSchedules,
+                    request_deserializer=offbeat_dot_v1_dot_slots__pb2.ListSchedulesRequest.FromString,
+                    response_serializer=offbeat_dot_v1_dot_slots__pb2.ListSchedulesResponse.SerializeToString,
+            ),
             'ListSlots': grpc.unary_unary_rpc_method_handler(
                     servicer.ListSlots,
                     request_deserializer=offbeat_dot_v1_dot_slots__pb2.ListSlotsRequest.FromString,
@@ -281,6 +298,23 @@ class SlotService(object):
         return grpc.experimental.unary_unary(request, target, '/offbeat.v1.SlotService/DescribeSchedule',
             offbeat_dot_v1_dot_slots__pb2.DescribeScheduleRequest.SerializeToString,
             offbeat_dot_v1_dot_slots__pb2.DescribeScheduleResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def ListSchedules(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/offbeat.v1.SlotService/ListSchedules',
+            offbeat_dot_v1_dot_slots__pb2.ListSchedulesRequest.SerializeToString,
+            offbeat_dot_v1_dot_slots__pb2.ListSchedulesResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 

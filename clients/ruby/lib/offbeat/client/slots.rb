@@ -15,6 +15,20 @@ module Offbeat
       Description.of(call("DescribeSchedule", request, V1::DescribeScheduleResponse, timeout))
     end
 
+    # The {ListedSchedule}s that the sidecar has loaded, or the versions of one `name`.
+    def list_schedules(name: nil, timeout: nil)
+      request = V1::ListSchedulesRequest.new
+      Offbeat.set_field(request, "name", name)
+      listed = []
+      loop do
+        response = call("ListSchedules", request, V1::ListSchedulesResponse, timeout)
+        listed.concat(response.schedules.map { |schedule| ListedSchedule.of(schedule) })
+        return listed if response.next_page_token.empty?
+
+        request.page_token = response.next_page_token
+      end
+    end
+
     # The slots that start in a window; by default in the period from now on. With a
     # {SqlColumn}, each with the {Predicate} that selects its rows: those of a cycle's
     # slots share out all rows whose ID is not NULL. `kind` is the kind whose rows the predicates select, where
