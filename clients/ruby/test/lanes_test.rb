@@ -53,7 +53,7 @@ class LanesTest < OffbeatTest
     assert_equal [[3, "demoted", "slow", :demoted], [1, "short", "express", :untried]],
                  (dispatched.placements.map { |placed| [placed.job_index, placed.job_id, placed.route.lane, placed.route.reason] })
     assert_equal [[4, "dead", "slow", 9]],
-                 (dispatched.failures.map { |failed| [failed.job_index, failed.job_id, failed.failure.last_lane, failed.failure.attempt_timeout] })
+                 (dispatched.failures.map { |failed| [failed.job_index, failed.job_id, failed.failure.last_lane, failed.failure.exceeded_timeout] })
     idle = client.dispatch_jobs(LANES, jobs.first(1), free_worker_counts: [1, 1]).placements
     assert_equal ["slow", :idle_worker], [idle[0].route.lane, idle[0].route.reason]
     assert_equal [[], []], client.dispatch_jobs(LANES, [], free_worker_counts: [0, 0]).to_a

@@ -67,7 +67,7 @@ while (true) {
         unset($pending[$placement->jobIndex]);
     }
     foreach ($dispatch->failures as $failure) {
-        echo "$failure->jobId has failed: {$failure->failure->reason}", PHP_EOL;
+        echo "$failure->jobId has failed: {$failure->failure->message}", PHP_EOL;
         unset($pending[$failure->jobIndex]);
     }
     $pending = array_values($pending);

@@ -37,7 +37,7 @@ def run(client, pending):
             free = [lane.worker_count - busy.count(lane.name) for lane in LANES.lanes]
             dispatched = client.dispatch_jobs(LANES, free, pending)
             for failed in dispatched.failures:
-                print(f"{failed.job_id} has failed for good: {failed.failure.reason}")
+                print(f"{failed.job_id} has failed for good: {failed.failure.message}")
             for placed in dispatched.placements:
                 job = pending[placed.job_index]
                 running[workers.submit(work, job, placed.route)] = job, placed.route

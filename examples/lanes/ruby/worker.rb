@@ -50,7 +50,7 @@ began = now
 loop do
   free = LANES.lanes.map { |lane| lane.worker_count - running[lane.name].size }
   dispatched = client.dispatch_jobs(LANES, pending, free_worker_counts: free)
-  dispatched.failures.each { |failed| warn "#{failed.job_id} #{failed.failure.reason}" }
+  dispatched.failures.each { |failed| warn "#{failed.job_id} #{failed.failure.message}" }
   dispatched.placements.each do |placement|
     job = pending[placement.job_index]
     running[placement.route.lane] << job.id

@@ -19,7 +19,7 @@ class JobVerdicts extends \Google\Protobuf\Internal\Message
     /**
      * The epoch in which they were lent.
      *
-     * Generated from protobuf field <code>fixed64 epoch = 1;</code>
+     * Generated from protobuf field <code>int64 epoch = 1;</code>
      */
     protected $epoch = 0;
     /**
@@ -49,7 +49,7 @@ class JobVerdicts extends \Google\Protobuf\Internal\Message
     /**
      * The epoch in which they were lent.
      *
-     * Generated from protobuf field <code>fixed64 epoch = 1;</code>
+     * Generated from protobuf field <code>int64 epoch = 1;</code>
      * @return int|string
      */
     public function getEpoch()
@@ -60,13 +60,13 @@ class JobVerdicts extends \Google\Protobuf\Internal\Message
     /**
      * The epoch in which they were lent.
      *
-     * Generated from protobuf field <code>fixed64 epoch = 1;</code>
+     * Generated from protobuf field <code>int64 epoch = 1;</code>
      * @param int|string $var
      * @return $this
      */
     public function setEpoch($var)
     {
-        GPBUtil::checkUint64($var);
+        GPBUtil::checkInt64($var);
         $this->epoch = $var;
 
         return $this;

@@ -18,9 +18,9 @@ use Google\Protobuf\Internal\GPBUtil;
 class Receipt extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The life of the spread: another number after each restart, and each opening anew.
+     * The life of the spread: another number after each restart, and each opening anew. Above 0.
      *
-     * Generated from protobuf field <code>fixed64 epoch = 1;</code>
+     * Generated from protobuf field <code>int64 epoch = 1;</code>
      */
     protected $epoch = 0;
     /**
@@ -37,7 +37,7 @@ class Receipt extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int|string $epoch
-     *           The life of the spread: another number after each restart, and each opening anew.
+     *           The life of the spread: another number after each restart, and each opening anew. Above 0.
      *     @type \Google\Protobuf\Duration $lease
      *           How long a job was lent at most.
      * }
@@ -48,9 +48,9 @@ class Receipt extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The life of the spread: another number after each restart, and each opening anew.
+     * The life of the spread: another number after each restart, and each opening anew. Above 0.
      *
-     * Generated from protobuf field <code>fixed64 epoch = 1;</code>
+     * Generated from protobuf field <code>int64 epoch = 1;</code>
      * @return int|string
      */
     public function getEpoch()
@@ -59,15 +59,15 @@ class Receipt extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The life of the spread: another number after each restart, and each opening anew.
+     * The life of the spread: another number after each restart, and each opening anew. Above 0.
      *
-     * Generated from protobuf field <code>fixed64 epoch = 1;</code>
+     * Generated from protobuf field <code>int64 epoch = 1;</code>
      * @param int|string $var
      * @return $this
      */
     public function setEpoch($var)
     {
-        GPBUtil::checkUint64($var);
+        GPBUtil::checkInt64($var);
         $this->epoch = $var;
 
         return $this;

@@ -33,7 +33,7 @@ class ResumeToken extends \Google\Protobuf\Internal\Message
     /**
      * SpreadTurns.digest of the message.
      *
-     * Generated from protobuf field <code>fixed64 digest = 3;</code>
+     * Generated from protobuf field <code>sfixed64 digest = 3;</code>
      */
     protected $digest = 0;
     /**
@@ -131,7 +131,7 @@ class ResumeToken extends \Google\Protobuf\Internal\Message
     /**
      * SpreadTurns.digest of the message.
      *
-     * Generated from protobuf field <code>fixed64 digest = 3;</code>
+     * Generated from protobuf field <code>sfixed64 digest = 3;</code>
      * @return int|string
      */
     public function getDigest()
@@ -142,13 +142,13 @@ class ResumeToken extends \Google\Protobuf\Internal\Message
     /**
      * SpreadTurns.digest of the message.
      *
-     * Generated from protobuf field <code>fixed64 digest = 3;</code>
+     * Generated from protobuf field <code>sfixed64 digest = 3;</code>
      * @param int|string $var
      * @return $this
      */
     public function setDigest($var)
     {
-        GPBUtil::checkUint64($var);
+        GPBUtil::checkInt64($var);
         $this->digest = $var;
 
         return $this;

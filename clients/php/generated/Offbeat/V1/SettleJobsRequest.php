@@ -25,7 +25,7 @@ class SettleJobsRequest extends \Google\Protobuf\Internal\Message
     /**
      * The epoch in which they were lent.
      *
-     * Generated from protobuf field <code>fixed64 epoch = 2;</code>
+     * Generated from protobuf field <code>int64 epoch = 2;</code>
      */
     protected $epoch = 0;
     /**
@@ -83,7 +83,7 @@ class SettleJobsRequest extends \Google\Protobuf\Internal\Message
     /**
      * The epoch in which they were lent.
      *
-     * Generated from protobuf field <code>fixed64 epoch = 2;</code>
+     * Generated from protobuf field <code>int64 epoch = 2;</code>
      * @return int|string
      */
     public function getEpoch()
@@ -94,13 +94,13 @@ class SettleJobsRequest extends \Google\Protobuf\Internal\Message
     /**
      * The epoch in which they were lent.
      *
-     * Generated from protobuf field <code>fixed64 epoch = 2;</code>
+     * Generated from protobuf field <code>int64 epoch = 2;</code>
      * @param int|string $var
      * @return $this
      */
     public function setEpoch($var)
     {
-        GPBUtil::checkUint64($var);
+        GPBUtil::checkInt64($var);
         $this->epoch = $var;
 
         return $this;

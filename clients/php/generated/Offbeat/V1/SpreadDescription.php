@@ -37,7 +37,7 @@ class SpreadDescription extends \Google\Protobuf\Internal\Message
     /**
      * The life of the spread.
      *
-     * Generated from protobuf field <code>fixed64 epoch = 4;</code>
+     * Generated from protobuf field <code>int64 epoch = 4;</code>
      */
     protected $epoch = 0;
     /**
@@ -241,7 +241,7 @@ class SpreadDescription extends \Google\Protobuf\Internal\Message
     /**
      * The life of the spread.
      *
-     * Generated from protobuf field <code>fixed64 epoch = 4;</code>
+     * Generated from protobuf field <code>int64 epoch = 4;</code>
      * @return int|string
      */
     public function getEpoch()
@@ -252,13 +252,13 @@ class SpreadDescription extends \Google\Protobuf\Internal\Message
     /**
      * The life of the spread.
      *
-     * Generated from protobuf field <code>fixed64 epoch = 4;</code>
+     * Generated from protobuf field <code>int64 epoch = 4;</code>
      * @param int|string $var
      * @return $this
      */
     public function setEpoch($var)
     {
-        GPBUtil::checkUint64($var);
+        GPBUtil::checkInt64($var);
         $this->epoch = $var;
 
         return $this;

@@ -31,7 +31,7 @@ class SpreadTurns extends \Google\Protobuf\Internal\Message
     /**
      * Of all turns before these, for a ResumeToken: it means nothing else.
      *
-     * Generated from protobuf field <code>fixed64 digest = 3;</code>
+     * Generated from protobuf field <code>sfixed64 digest = 3;</code>
      */
     protected $digest = 0;
 
@@ -109,7 +109,7 @@ class SpreadTurns extends \Google\Protobuf\Internal\Message
     /**
      * Of all turns before these, for a ResumeToken: it means nothing else.
      *
-     * Generated from protobuf field <code>fixed64 digest = 3;</code>
+     * Generated from protobuf field <code>sfixed64 digest = 3;</code>
      * @return int|string
      */
     public function getDigest()
@@ -120,13 +120,13 @@ class SpreadTurns extends \Google\Protobuf\Internal\Message
     /**
      * Of all turns before these, for a ResumeToken: it means nothing else.
      *
-     * Generated from protobuf field <code>fixed64 digest = 3;</code>
+     * Generated from protobuf field <code>sfixed64 digest = 3;</code>
      * @param int|string $var
      * @return $this
      */
     public function setDigest($var)
     {
-        GPBUtil::checkUint64($var);
+        GPBUtil::checkInt64($var);
         $this->digest = $var;
 
         return $this;

@@ -25,7 +25,7 @@ class WaitForGroupsResponse extends \Google\Protobuf\Internal\Message
     /**
      * The life of the spread.
      *
-     * Generated from protobuf field <code>fixed64 epoch = 2;</code>
+     * Generated from protobuf field <code>int64 epoch = 2;</code>
      */
     protected $epoch = 0;
 
@@ -75,7 +75,7 @@ class WaitForGroupsResponse extends \Google\Protobuf\Internal\Message
     /**
      * The life of the spread.
      *
-     * Generated from protobuf field <code>fixed64 epoch = 2;</code>
+     * Generated from protobuf field <code>int64 epoch = 2;</code>
      * @return int|string
      */
     public function getEpoch()
@@ -86,13 +86,13 @@ class WaitForGroupsResponse extends \Google\Protobuf\Internal\Message
     /**
      * The life of the spread.
      *
-     * Generated from protobuf field <code>fixed64 epoch = 2;</code>
+     * Generated from protobuf field <code>int64 epoch = 2;</code>
      * @param int|string $var
      * @return $this
      */
     public function setEpoch($var)
     {
-        GPBUtil::checkUint64($var);
+        GPBUtil::checkInt64($var);
         $this->epoch = $var;
 
         return $this;

@@ -167,7 +167,7 @@ impl NamedSpreadHandlers {
         let ids = requests::group_ids(group_ids)?;
         let (statuses, epoch) = self.store.groups(&spread, &ids, wait).await?;
         let groups = statuses.into_iter().map(responses::group).collect();
-        Ok(proto::WaitForGroupsResponse { groups, epoch })
+        Ok(proto::WaitForGroupsResponse { groups, epoch: epoch.cast_signed() })
     }
 
     async fn pull(

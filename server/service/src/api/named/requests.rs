@@ -119,7 +119,7 @@ fn receipt(message: proto::Receipt) -> Result<Receipt, Rejection> {
     let field = "first_receipt.lease";
     let lease = required(field, lease, "must be 1 s to 600 s")?;
     let lease_millis = millis(field, lease, offbeat_core::limits::LEASE_MILLIS)?;
-    Ok(Receipt { epoch, lease_millis })
+    Ok(Receipt { epoch: epoch.cast_unsigned(), lease_millis })
 }
 
 fn check_count(field: &str, count: usize, limit: Limit) -> Result<(), Rejection> {
@@ -150,7 +150,7 @@ pub(super) fn job_count(max_jobs: Option<i32>) -> Result<usize, Rejection> {
 }
 
 pub(super) fn verdicts(
-    epoch: u64,
+    epoch: i64,
     verdicts: Vec<proto::JobVerdict>,
 ) -> Result<Vec<(LeaseId, Verdict)>, Rejection> {
     check_count("verdicts", verdicts.len(), CALL_JOBS)?;
@@ -160,7 +160,7 @@ pub(super) fn verdicts(
     checked.collect()
 }
 
-fn verdict(epoch: u64, message: proto::JobVerdict) -> Result<(LeaseId, Verdict), Rejection> {
+fn verdict(epoch: i64, message: proto::JobVerdict) -> Result<(LeaseId, Verdict), Rejection> {
     let proto::JobVerdict { sequence, attempt, verdict, delay } = message;
     let sequence = u64::try_from(sequence).map_err(|_| {
         Rejection::new(Reason::OutOfRange, "sequence", sequence, "must be that of a leased job")
@@ -189,6 +189,8 @@ fn verdict(epoch: u64, message: proto::JobVerdict) -> Result<(LeaseId, Verdict),
         proto::Verdict::Extend => Verdict::Extend,
         proto::Verdict::Terminate => Verdict::Terminate,
     };
+    // A number that no spread has is stale, too.
+    let epoch = epoch.cast_unsigned();
     Ok((LeaseId { epoch, sequence, attempt }, verdict))
 }
 

@@ -80,7 +80,7 @@ pub(super) fn description(description: Description) -> proto::SpreadDescription 
         spread: name,
         spec: Some(spec(&parameters)),
         state: state.into(),
-        epoch,
+        epoch: epoch.cast_signed(),
         group_count: wide(groups),
         partial_group_count: wide(partial_groups),
         ready_job_count: wide(ready_jobs),
@@ -97,7 +97,7 @@ pub(super) fn description(description: Description) -> proto::SpreadDescription 
 
 pub(super) fn receipt(receipt: Receipt) -> proto::Receipt {
     let Receipt { epoch, lease_millis } = receipt;
-    proto::Receipt { epoch, lease: Some(millis(lease_millis.unsigned_abs())) }
+    proto::Receipt { epoch: epoch.cast_signed(), lease: Some(millis(lease_millis.unsigned_abs())) }
 }
 
 pub(super) fn group(status: GroupStatus) -> proto::GroupStatus {
@@ -123,7 +123,7 @@ pub(super) fn group(status: GroupStatus) -> proto::GroupStatus {
 pub(super) fn leased(leased: Leased, zero: Instant) -> proto::LeasedJobs {
     let Leased { epoch, lease_millis, end_time, jobs, ended: _, stopped: _, lent_at } = leased;
     proto::LeasedJobs {
-        epoch,
+        epoch: epoch.cast_signed(),
         lease: Some(millis(lease_millis)),
         lease_end_time: end_time.map(timestamp),
         jobs: jobs.into_iter().map(job).collect(),

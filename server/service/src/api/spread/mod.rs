@@ -182,7 +182,7 @@ impl Dealing {
             }
             let first_sequence = wide(self.sequence);
             self.sequence += group_indexes.len() as u64;
-            let digest = self.digest.value();
+            let digest = self.digest.value().cast_signed();
             self.digest.extend(&group_indexes);
             let turns = proto::SpreadTurns { first_sequence, group_indexes, digest };
             self.answers.push_back(Answer::Turns(turns));

@@ -38,7 +38,7 @@ pub(super) fn place(
     token: proto::ResumeToken,
 ) -> Result<(Option<proto::SpreadSpec>, Place), Rejection> {
     let proto::ResumeToken { spec, first_sequence, digest, group_indexes } = token;
-    Ok((spec, Place::try_new(first_sequence, digest, group_indexes)?))
+    Ok((spec, Place::try_new(first_sequence, digest.cast_unsigned(), group_indexes)?))
 }
 
 fn window(field: &str, asked: i64, limit: Limit) -> Result<u64, Rejection> {
