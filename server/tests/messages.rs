@@ -13,8 +13,8 @@ use offbeat::proto;
 use prost::Message as _;
 use serde_json::json;
 use support::{
-    Server, any_schedule, config, encoded, frame, grpc_request, http2, json_request, open_body,
-    path_of, pool, post1, post2, raw, reason, request,
+    Http2, Server, any_schedule, config, encoded, frame, grpc_request, http2, json_request,
+    open_body, path_of, pool, post1, post2, raw, reason, request,
 };
 use tonic::Code;
 
@@ -159,28 +159,44 @@ async fn the_event_loop_goes_on_while_large_messages_are_decoded() {
     let server = Server::start(&config());
     let channel = http2(server.tcp().await).await;
     let mut victim = http2(server.tcp().await).await;
+    for method in ["AssignSlots", "StreamSlotAssignments", "Spread", "AllocateWorkers"] {
+        // A loop that decodes stands still each time; one that a busy machine passes over does not.
+        let mut stalls = vec![];
+        while stalls.len() < 5 {
+            let (longest, took) = longest_call_beside(method, channel.clone(), &mut victim).await;
+            if longest < took / 3 {
+                break;
+            }
+            stalls.push((longest, took));
+        }
+        assert!(stalls.len() < 5, "{method}: calls took so long of so long: {stalls:?}");
+    }
+}
+
+/// The longest call while a large message of a method is refused, and how long that took.
+async fn longest_call_beside(
+    method: &str,
+    mut channel: Http2,
+    victim: &mut Http2,
+) -> (Duration, Duration) {
     let good =
         frame(&encoded("AssignSlot", &json!({"schedule": any_schedule(), "id": {"integer": 7}})));
-    let nothing = frame(&[0x0a, 0].repeat(512 << 10));
-    for method in ["AssignSlots", "StreamSlotAssignments", "Spread", "AllocateWorkers"] {
-        let mut channel = channel.clone();
-        let call = grpc_request(&path_of(method), nothing.clone());
-        let begun = Instant::now();
-        let attack = tokio::spawn(async move {
-            let status = post2(&mut channel, call).await.grpc_status();
-            (begun.elapsed(), status)
-        });
-        let mut longest = Duration::ZERO;
-        while !attack.is_finished() {
-            let asked = Instant::now();
-            assert_eq!(raw(&mut victim, "AssignSlot", good.clone()).await.code(), Code::Ok);
-            longest = longest.max(asked.elapsed());
-        }
-        let (took, status) = attack.await.unwrap();
-        let refused = [Code::InvalidArgument, Code::ResourceExhausted];
-        assert!(refused.contains(&status.code()), "{method}: {status:?}");
-        assert!(longest < took / 3, "{method}: a call took {longest:?} of the {took:?}");
+    let call = grpc_request(&path_of(method), frame(&[0x0a, 0].repeat(512 << 10)));
+    let begun = Instant::now();
+    let attack = tokio::spawn(async move {
+        let status = post2(&mut channel, call).await.grpc_status();
+        (begun.elapsed(), status)
+    });
+    let mut longest = Duration::ZERO;
+    while !attack.is_finished() {
+        let asked = Instant::now();
+        assert_eq!(raw(victim, "AssignSlot", good.clone()).await.code(), Code::Ok);
+        longest = longest.max(asked.elapsed());
     }
+    let (took, status) = attack.await.unwrap();
+    let refused = [Code::InvalidArgument, Code::ResourceExhausted];
+    assert!(refused.contains(&status.code()), "{method}: {status:?}");
+    (longest, took)
 }
 
 /// As somebody may who has a group at a time: 10 bytes each, which are no flood.

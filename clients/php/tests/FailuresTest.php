@@ -9,6 +9,7 @@ use Offbeat\Client;
 use Offbeat\Exception\BadIds;
 use Offbeat\Exception\DeadlineExceeded;
 use Offbeat\Exception\InvalidArgument;
+use Offbeat\Exception\NoAnswer;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\Exception\ResourceExhausted;
 use Offbeat\Exception\Unavailable;
@@ -143,6 +144,10 @@ final class FailuresTest extends OffbeatTestCase
         self::assertStringContainsString("is 'offbeat serve' running there, without TLS?", $thrown->getMessage());
         self::assertLessThan(5, microtime(true) - $started);
         $client = new Client('unix:/nowhere/offbeat.sock', timeout: 0.3, transport: $kind);
+        self::thrown(Unavailable::class, static fn () => $client->describeSchedule(self::eightHours()));
+        // Whatever the timeout.
+        $client = new Client('127.0.0.1:' . Sidecar::freePort(), timeout: 0.05, transport: $kind);
+        self::thrown(NoAnswer::class, static fn () => $client->describeSchedule(self::eightHours()));
         self::thrown(Unavailable::class, static fn () => $client->describeSchedule(self::eightHours()));
     }
 

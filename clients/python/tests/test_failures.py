@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.metadata
 import os
 import pickle
@@ -274,6 +275,25 @@ def test_silence_ends_with_the_deadline():
         with pytest.raises((offbeat.DeadlineExceeded, offbeat.Unavailable)) as caught:
             client.describe_schedule(EIGHT_HOURS)
         assert isinstance(caught.value, offbeat.OffbeatError)
+
+
+@pytest.mark.parametrize("seconds", [0.1, 0.25, 1])
+def test_nobody_there_is_unavailable_whatever_the_timeout(seconds):
+    client = offbeat.Client(f"127.0.0.1:{free_port()}", timeout=seconds)
+    # At first grpc may still be about to connect.
+    with pytest.raises(offbeat.NoAnswer):
+        client.describe_schedule(EIGHT_HOURS)
+    with pytest.raises(offbeat.Unavailable, match="offbeat serve"):
+        client.describe_schedule(EIGHT_HOURS)
+
+    async def ask():
+        async with offbeat.AsyncClient(client.address, timeout=seconds) as asynchronous:
+            with pytest.raises(offbeat.NoAnswer):
+                await asynchronous.describe_schedule(EIGHT_HOURS)
+            with pytest.raises(offbeat.Unavailable):
+                await asynchronous.describe_schedule(EIGHT_HOURS)
+
+    asyncio.run(ask())
 
 
 def test_a_stream_has_a_deadline_if_asked(client):

@@ -53,6 +53,9 @@ class FailuresTest < OffbeatTest
   def test_nobody_there_is_unavailable_soon
     started = Time.now
     assert_raises(Offbeat::Unavailable) { Offbeat::Client.new("127.0.0.1:#{Sidecar.free_port}").describe_schedule(EIGHT_HOURS) }
+    brief = Offbeat::Client.new("127.0.0.1:#{Sidecar.free_port}", timeout: 0.05)
+    assert_kind_of Offbeat::NoAnswer, assert_raises(Offbeat::Unavailable) { brief.describe_schedule(EIGHT_HOURS) }
+    assert_operator Offbeat::DeadlineExceeded, :<, Offbeat::NoAnswer
     assert_operator Time.now - started, :<, 6
   end
 

@@ -89,7 +89,9 @@ class Asking:
         try:
             return call(request, timeout=seconds)
         except grpc.RpcError as error:
-            raise from_rpc_error(error, self.address) from error
+            late = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+            unreachable = late and self._channel.is_unreachable()
+            raise from_rpc_error(error, self.address, unreachable) from error
 
 
 class AsyncAsking:
@@ -132,7 +134,9 @@ class AsyncAsking:
         try:
             return await call(request, timeout=seconds)
         except grpc.RpcError as error:
-            raise from_rpc_error(error, self.address) from error
+            late = error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+            unreachable = late and self._channel.is_unreachable()
+            raise from_rpc_error(error, self.address, unreachable) from error
 
 
 def catching(requests: Iterator[Any], failures: list[BaseException]) -> Iterator[Any]:

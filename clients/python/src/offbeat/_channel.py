@@ -47,6 +47,9 @@ _RETRIES = {
 #: By its own 256 KiB a batch would have one attempt, in which grpc 1.51 does not get to connect.
 _RETRY_BUFFER_BYTES = 8 << 20
 
+#: How long grpc may take to tell its state, which it knows.
+_STATE_SECONDS = 0.1
+
 #: A batch of 65,536 IDs that are all refused, with what is wrong about each.
 _MAX_ANSWER_BYTES = 64 << 20
 
@@ -78,6 +81,24 @@ class LazyChannel(Unpicklable):
             with self._lock:
                 if self._pid != os.getpid():
                     self._connect()
+
+    def is_unreachable(self) -> bool:
+        """Say whether the last attempt to connect has failed, and none has come through since."""
+        import grpc
+
+        channel, told, states = self._channel, threading.Event(), []
+
+        def tell(state: Any) -> None:
+            states.append(state)
+            told.set()
+
+        if channel is None:
+            return False  # closed meanwhile
+        # grpc tells its state on another thread, and at once.
+        channel.subscribe(tell)
+        told.wait(_STATE_SECONDS)
+        channel.unsubscribe(tell)
+        return states[:1] == [grpc.ChannelConnectivity.TRANSIENT_FAILURE]
 
     def close(self) -> None:
         """Close the channel of this process; the next call makes a new one."""
@@ -130,6 +151,14 @@ class LoopChannel(Unpicklable):
             self._channel = _open(grpc.aio, self._access)
             self._stub = _stub(self._channel, self._access.token)
             self._loop = loop
+
+    def is_unreachable(self) -> bool:
+        """Say whether the last attempt to connect has failed, and none has come through since."""
+        import grpc
+
+        if self._channel is None:
+            return False  # closed meanwhile
+        return bool(self._channel.get_state() is grpc.ChannelConnectivity.TRANSIENT_FAILURE)
 
     async def close(self) -> None:
         """Close the channel of the running loop; the next call makes a new one."""

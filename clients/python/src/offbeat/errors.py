@@ -90,11 +90,15 @@ class ResourceExhausted(OffbeatError):
     """A limit is reached: try again after ``retry_delay``, or with a smaller message."""
 
 
-class Unavailable(OffbeatError):
+class NoAnswer(OffbeatError):
+    """There is no answer: catch this to go on without one. One of the two below."""
+
+
+class Unavailable(NoAnswer):
     """The sidecar cannot be reached, or shuts down; retries have been made."""
 
 
-class DeadlineExceeded(OffbeatError, TimeoutError):
+class DeadlineExceeded(NoAnswer, TimeoutError):
     """The answer was not complete in time."""
 
 
@@ -120,8 +124,11 @@ _LOST_IN_AIO = "Internal error from Core"
 _STATUS_DETAILS = "grpc-status-details-bin"
 
 
-def from_rpc_error(error: Any, address: str) -> OffbeatError:
-    """Turn an error of grpc into one of ours, with its details."""
+def from_rpc_error(error: Any, address: str, unreachable: bool = False) -> OffbeatError:
+    """Turn an error of grpc into one of ours, with its details.
+
+    Where the time was up while grpc tried to connect, ``unreachable`` says so.
+    """
     from google.rpc import error_details_pb2, status_pb2
 
     code = error.code().name
@@ -149,6 +156,8 @@ def from_rpc_error(error: Any, address: str) -> OffbeatError:
         elif isinstance(detail, error_details_pb2.RetryInfo):
             known["retry_delay"] = detail.retry_delay.ToTimedelta()
     if code == "INTERNAL" and not details and error.details() == _LOST_IN_AIO:
+        code = known["code"] = "UNAVAILABLE"
+    if code == "DEADLINE_EXCEEDED" and unreachable:
         code = known["code"] = "UNAVAILABLE"
     kind_of_error = _BY_CODE.get(code, OffbeatError)
     message = error.details() or code

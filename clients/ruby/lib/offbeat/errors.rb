@@ -62,8 +62,11 @@ module Offbeat
   # A limit is reached: try again after the delay, or with a smaller message.
   class ResourceExhausted < Error; end
 
+  # There is no answer: rescue this to go on without one. It is {Unavailable} or {DeadlineExceeded}.
+  class NoAnswer < Error; end
+
   # The sidecar cannot be reached, or shuts down; retries have been made.
-  class Unavailable < Error; end
+  class Unavailable < NoAnswer; end
 
   # TLS failed: an authority, a host name or a certificate is not what it must be, the sidecar's or ours; or
   # what listens there speaks none. Asking again does not help.
@@ -77,7 +80,7 @@ module Offbeat
   class Unauthenticated < Error; end
 
   # The answer was not complete in time.
-  class DeadlineExceeded < Error; end
+  class DeadlineExceeded < NoAnswer; end
 
   # The time of an attempt is up: the job goes on to the lane that `route` names in `lane_on_timeout`, or has
   # failed for good. Raised by {AttemptDeadline#check!}, in the job: let it pass.
