@@ -128,7 +128,7 @@ fn check_status(case: &Refusal, status: &Status) {
     assert_eq!(status.code(), Code::InvalidArgument, "{name}: {status:?}");
     let details = status.get_error_details();
     let info = details.error_info().unwrap();
-    assert_eq!((info.domain.as_str(), &info.reason), ("offbeat.v1", &full_reason(case)), "{name}");
+    assert_eq!((info.domain.as_str(), &info.reason), ("offbeat", &full_reason(case)), "{name}");
     check_words(case, &info.metadata["field"], &info.metadata["value"], &info.metadata["allowed"]);
     let violation = &details.bad_request().unwrap().field_violations[0];
     assert_eq!(violation.field, case.field, "{name}");

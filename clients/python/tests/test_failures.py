@@ -77,7 +77,7 @@ def test_details_of_a_refusal_are_carried(client):
     assert error.code == "INVALID_ARGUMENT"
     assert (error.field, error.value) == ("schedule.spec.slot_count", "7")
     info, bad_request = error.details
-    assert info.domain == "offbeat.v1"
+    assert info.domain == "offbeat"
     assert bad_request.field_violations[0].field == "schedule.spec.slot_count"
 
 

@@ -11,7 +11,7 @@ use tonic_types::{ErrorDetails, StatusExt as _};
 use crate::ErrorReason;
 
 /// The domain of every `ErrorInfo`.
-pub const ERROR_DOMAIN: &str = "offbeat.v1";
+pub const ERROR_DOMAIN: &str = "offbeat";
 
 /// When to try again at a full server.
 const OVERLOADED_RETRY: Duration = Duration::from_millis(50);

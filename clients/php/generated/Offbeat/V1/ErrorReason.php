@@ -9,7 +9,7 @@ use UnexpectedValueException;
 /**
  * Why a call, or one ID of a batch, was refused.
  * A refused call carries a google.rpc.ErrorInfo whose `reason` is a name of
- * this list, whose `domain` is "offbeat.v1", and whose `metadata` holds
+ * this list, whose `domain` is "offbeat", and whose `metadata` holds
  * `field` (the path of the field, "schedule.spec.slot_count"), `value` (what
  * it held, shortened) and `allowed` (what is right, with range and unit),
  * where there is a field to blame; and then a google.rpc.BadRequest with the
@@ -171,13 +171,15 @@ class ErrorReason
      */
     const ERROR_REASON_UNKNOWN_SCHEDULE = 21;
     /**
-     * Exclusions skip every run of this ID for 1,000 cycles one after another.
+     * Exclusions skip every run of this ID for 1,000 cycles one after another. INVALID_ARGUMENT, or an
+     * IdError of the batch.
      *
      * Generated from protobuf enum <code>ERROR_REASON_NO_RUN = 22;</code>
      */
     const ERROR_REASON_NO_RUN = 22;
     /**
-     * A time zone that the IANA database of this server does not have.
+     * A time zone that the IANA database of this server does not have. INVALID_ARGUMENT, or an IdError of
+     * the batch.
      *
      * Generated from protobuf enum <code>ERROR_REASON_UNKNOWN_TIME_ZONE = 23;</code>
      */
