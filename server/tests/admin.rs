@@ -139,11 +139,21 @@ async fn probes_tell_alive_from_ready() {
         channel.send_request(grpc_request(&path_of("AssignSlot"), Bytes::new()).map(|_| body));
     let slow = tokio::spawn(slow);
     assert_eq!(get(&server, "/healthz").await.status, 200);
-    assert_eq!(get(&server, "/readyz").await.status, 200);
+    // Its ports are open a moment before it is ready.
+    let ready = async {
+        while get(&server, "/readyz").await.status != 200 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), ready).await.unwrap();
     assert_eq!(get(&server, "/nowhere").await.status, 404);
     server.signal();
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(get(&server, "/readyz").await.status, 503);
+    let draining = async {
+        while get(&server, "/readyz").await.status != 503 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), draining).await.unwrap();
     assert_eq!(get(&server, "/healthz").await.status, 200, "it drains: it must not be killed");
     drop(sender);
     slow.await.unwrap().unwrap();
