@@ -59,7 +59,7 @@ pub fn check_status(status: &Status) {
     }
     let info = details.error_info();
     let info = info.unwrap_or_else(|| panic!("{status:?} has no reason"));
-    assert_eq!(info.domain, "offbeat.v1");
+    assert_eq!(info.domain, "offbeat");
     assert!(info.reason.starts_with("ERROR_REASON_"), "{status:?}");
     if status.code() == Code::InvalidArgument {
         let [field, value, allowed] =
