@@ -156,6 +156,7 @@ rust() {
     python3 $generate/decisions_of_kinds.py | cmp - $decisions/kinds.json
     python3 $generate/decisions_of_comparisons.py | cmp - $decisions/comparisons.json
     python3 $generate/decisions_of_zones.py | cmp - $decisions/zones.json
+    python3 $generate/zone_windows.py | cmp - tests/vectors/zone_windows.json
     wait "$slowest"
     cmp "$by_calendar" $decisions/duties_by_calendar.json
 }
