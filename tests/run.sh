@@ -154,7 +154,9 @@ rust() {
     python3 $generate/decisions_of_reciprocals.py | cmp - $decisions/reciprocals.json
     python3 $generate/decisions_of_duties.py | cmp - $decisions/duties.json
     python3 $generate/decisions_of_kinds.py | cmp - $decisions/kinds.json
+    python3 $generate/decisions_of_comparisons.py | cmp - $decisions/comparisons.json
     python3 $generate/decisions_of_zones.py | cmp - $decisions/zones.json
+    python3 $generate/zone_windows.py | cmp - tests/vectors/zone_windows.json
     wait "$slowest"
     cmp "$by_calendar" $decisions/duties_by_calendar.json
 }

@@ -35,6 +35,8 @@ class Ledger:
     #: For each kind, what was asked: (watermark, end of what was listed, now).
     polls: list[list[tuple[int, int, int]]] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+    #: Late runs and runs on time of two kinds, within the longer run time of one another.
+    near: int = 0
 
     def __post_init__(self) -> None:
         kinds = range(len(self.world.schedule.names))
@@ -121,8 +123,8 @@ class Ledger:
             place = bisect_left(takens, run.taken)
             # Late and regular runs have promises of their own: more than the nearest two.
             for near, _ in starts[max(0, place - 4) : place + 4]:
-                (first, kind), (second, _) = sorted([(run, one), (near, other)])
-                promise = self.promise(first, second, kind)
+                (first, kind), (second, then) = sorted([(run, one), (near, other)])
+                promise = self.promise(first, second, kind, then)
                 if second.taken - first.taken < promise:
                     self.wrong.append(
                         f"{self.world.texts[index]}: {self.world.schedule.names[kind]} "
@@ -130,12 +132,17 @@ class Ledger:
                         f"{second.taken - first.taken} ms apart, {promise} promised"
                     )
 
-    def promise(self, first: Run, second: Run, kind: int) -> int:
-        """How far two starts are apart at least, of which `kind` has the first."""
+    def promise(self, first: Run, second: Run, kind: int, other: int) -> int:
+        """How far two starts are apart at least: of `kind`, and then of `other`."""
         schedule = self.world.schedule
         if not first.is_late and not second.is_late:
             return self.budgets[kind] - self.world.tolerance
-        if not first.is_late or not second.is_late:
+        if first.is_late != second.is_late:
+            longest = max(schedule.lead(kind), schedule.lead(other))
+            self.near += second.taken - first.taken < longest
+            # Only a run on time that may start later than that comes behind a late one.
+            if first.is_late and self.world.tolerance <= longest:
+                return schedule.lead(kind)
             return schedule.lead(kind) - self.world.tolerance
         if schedule.clock_changes_near(first.taken):
             return schedule.lead(kind)

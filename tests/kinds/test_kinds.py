@@ -17,7 +17,17 @@ from datetime import date
 import pytest
 from conftest import Sidecar
 from ledger import Ledger
-from worlds import DAY, Schedule, World, a_world, at_millis, duration, from_json, millis_of
+from worlds import (
+    DAY,
+    Schedule,
+    World,
+    a_world,
+    a_world_of_unequal_kinds,
+    at_millis,
+    duration,
+    from_json,
+    millis_of,
+)
 
 SALT = os.environ.get("OFFBEAT_SALT", date.today().isoformat())
 SECONDS = float(os.environ.get("OFFBEAT_KINDS_SECONDS", "20"))
@@ -50,6 +60,8 @@ def learn(ask: Ask, world: World, rng: random.Random) -> list[int]:
     most = min(budget - time for budget, time in zip(budgets, times))
     lead = max(1_000, max(schedule.lead(kind) for kind in range(len(kinds))))
     world.tolerance = min(most, max(20_000, rng.randrange(lead // 2, lead)))
+    if world.lateness:
+        world.tolerance = int(most * world.lateness)
     assert world.tolerance >= 20_000
     return budgets
 
@@ -128,14 +140,19 @@ def request(world: World, kind: int, watermark: int, now: int) -> dict:
     }
 
 
-def worlds(check: Callable[[World, random.Random], None], seconds: float, name: str) -> int:
+def worlds(
+    check: Callable[[World, random.Random], None],
+    seconds: float,
+    name: str,
+    make: Callable[[random.Random], World] = a_world,
+) -> int:
     until, number = time.monotonic() + seconds, 0
     only = os.environ.get("CASE")
     while number < FEWEST or time.monotonic() < until:
         index = int(only or number)
         rng = random.Random(f"{SALT}/{index}")
         try:
-            check(a_world(rng), rng)
+            check(make(rng), rng)
         except Exception:
             print(f"OFFBEAT_SALT={SALT} CASE={index} pytest -k {name}", file=sys.stderr)
             raise
@@ -168,6 +185,22 @@ def test_kinds_never_meet(sidecar: Sidecar) -> None:
     worlds(check, SECONDS, "never_meet")
     assert late > 20 or "CASE" in os.environ
     assert listed > 5 * late
+
+
+def test_late_runs_keep_clear_of_runs_on_time_of_other_lengths(sidecar: Sidecar) -> None:
+    """Kinds of unequal run times: a short run that starts within the tolerance may start last."""
+    near = 0
+
+    def check(world: World, rng: random.Random) -> None:
+        nonlocal near
+        ledger = live(sidecar.ask, world, rng)
+        wrong = ledger.close()
+        assert not wrong, f"{len(wrong)} wrong in {world}, the first: {wrong[:3]}"
+        near += ledger.near
+
+    worlds(check, SECONDS, "of_other_lengths", a_world_of_unequal_kinds)
+    # Late runs beside runs on time that were started late, within the longest run of one another.
+    assert near > 20 or "CASE" in os.environ
 
 
 #: Days on which the clock skips an hour, or half of one, and days on which it goes back.

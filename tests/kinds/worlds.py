@@ -222,6 +222,8 @@ class World:
     min_gap: int = 0
     look_ahead: int = 0
     skew: int = 0
+    #: The tolerance as a part of the longest that is allowed; 0 for one below the longest run.
+    lateness: float = 0
 
 
 def some_windows(rng: random.Random, cycle: int) -> list[tuple[int, int]]:
@@ -297,4 +299,25 @@ def a_world(rng: random.Random) -> World:
     world.look_ahead = rng.choice([0, 0, rng.randrange(whole // 4), rng.randrange(whole)])
     world.skew = rng.choice([0, rng.randrange(whole // 4)])
     world.horizon = rng.choice([1, 4]) * whole
+    return world
+
+
+def a_world_of_unequal_kinds(rng: random.Random) -> World:
+    """One kind runs about as long as a turn allows, the others shortly or not at all. The tolerance
+    is about the longest that is allowed, or below the longest run."""
+    zone = rng.choice(["", "", rng.choice(ZONES)])
+    cycle = DAY if zone else rng.choice([8 * 3_600, DAY])
+    names = ["import", "export", "mail"][: rng.choice([2, 2, 3])]
+    # The room of the longest kind in a turn, of which a cycle has two for each kind.
+    longest = cycle * 1_000 // (8 if len(names) == 2 else 20)
+    times = [rng.randrange(longest // 2, longest)]
+    times += [rng.choice([0, rng.randrange(longest // 8)]) for _ in names[1:]]
+    rng.shuffle(times)
+    schedule = Schedule(96, cycle, names, zone, salt=rng.choice(["", "v2"]), run_times=times)
+    begin = rng.randrange(1_577_836_800, 2_000_000_000) * 1_000
+    texts = [f"user-{rng.randrange(10**6)}" for _ in range(16)]
+    policy = rng.choice(["RUN_ONCE", "RUN_ALL", "RUN_ALL"])
+    world = World(schedule, texts, begin, begin + 6 * cycle * 1_000, policy)
+    world.lateness = rng.choice([rng.uniform(0.9, 1), 0, 0])
+    world.horizon = 4 * cycle * 1_000
     return world

@@ -30,6 +30,11 @@ final class GoldenDecisionsTest extends OffbeatTestCase
                     $response->{"clear$estimate"}();
                 }
             }
+            if ($response instanceof V1\CompareSchedulesResponse) { // why, in a sentence of its own
+                foreach ($response->getPairs() as $pair) {
+                    $pair->setReason('');
+                }
+            }
             $expected = self::message("{$method}Response", $golden['response']);
             self::assertAnswer($expected, $response, json_encode($request));
             self::assertColumns($expected, $bytes, self::idCount($question));

@@ -12,11 +12,51 @@ const SECONDS_PER_DAY: i64 = 86_400;
 /// differ, in the years that are looked at. `None` without a calendar. It is below 0 where the later
 /// place comes first: the clock skips the earlier.
 pub(crate) fn shortest_distance(plan: &CyclePlan, slot_count: u32, gap: u32) -> Option<(i64, i64)> {
-    let Axis::Calendar { rate, .. } = plan.axis else { return None };
+    let shortest = |(cycle, of): (i64, i64)| {
+        in_cycle(plan, cycle, slot_count, gap, true).map(move |distance| (distance, of))
+    };
+    changing_cycles(plan).into_iter().flat_map(shortest).min()
+}
+
+/// The shortest times, in ticks, from a run to the next of another job whose places stand `gap` slots of
+/// active time later, and from a run of that job to the next of the first: of all places and cycles as
+/// above, and of cycles without a change. Unlike [`shortest_distance`] these count the time between
+/// active windows, and a run that a change of the clocks puts before another is the earlier of both.
+///
+/// `is_rounded` says that a place may be a tick off in months of another length.
+pub(crate) fn shortest_both_ways(
+    plan: &CyclePlan,
+    slot_count: u32,
+    gap: u32,
+    is_rounded: bool,
+) -> (i64, i64) {
+    let changing = changing_cycles(plan);
+    let usual = changing.first().map_or(0, |(cycle, _)| cycle - 2);
+    let cycles: Vec<i64> = changing.into_iter().map(|(cycle, _)| cycle).chain([usual]).collect();
+    let distances = |gap: u32| -> Vec<i64> {
+        let of = |cycle: &i64| in_cycle(plan, *cycle, slot_count, gap, is_rounded);
+        cycles.iter().flat_map(of).collect()
+    };
+    let (ahead, behind) = (distances(gap), distances(slot_count - gap));
+    // Between places at which months pass into one another distances grow evenly: from before to behind
+    // another run they pass it.
+    let is_even = plan.axis.shortest() != plan.axis.longest();
+    let next = |own: &[i64], others: &[i64]| {
+        let before = others.iter().filter(|distance| **distance <= 0);
+        let before = before.map(|distance| if is_even { 0 } else { -distance });
+        own.iter().copied().filter(|distance| *distance >= 0).chain(before).min().unwrap_or(0)
+    };
+    (next(&ahead, &behind), next(&behind, &ahead))
+}
+
+/// The cycles in which clocks are put forward, and those beside them, each with that of the change; all
+/// cycles where months differ. Of the years that are looked at, and none without a calendar.
+fn changing_cycles(plan: &CyclePlan) -> Vec<(i64, i64)> {
+    let Axis::Calendar { rate, .. } = plan.axis else { return Vec::new() };
     let day = SECONDS_PER_DAY * rate;
     let (from, to) =
         (first_day(WORST_CHANGE_YEARS.minimum), first_day(WORST_CHANGE_YEARS.maximum + 1));
-    let cycles: Vec<(i64, i64)> = if plan.axis.shortest() == plan.axis.longest() {
+    if plan.axis.shortest() == plan.axis.longest() {
         let offsets = plan.axis.offsets(from * day, to * day);
         let forward = offsets.windows(2).filter_map(|pair| match pair {
             [(_, before), (since, after)] if after > before => Some(plan.axis.at(*since)),
@@ -25,11 +65,7 @@ pub(crate) fn shortest_distance(plan: &CyclePlan, slot_count: u32, gap: u32) -> 
         forward.flat_map(|of| (of - 1..=of + 1).map(move |cycle| (cycle, of))).collect()
     } else {
         (plan.axis.at(from * day)..plan.axis.at(to * day)).map(|cycle| (cycle, cycle)).collect()
-    };
-    let shortest = |(cycle, of): (i64, i64)| {
-        in_cycle(plan, cycle, slot_count, gap).map(move |distance| (distance, of))
-    };
-    cycles.into_iter().flat_map(shortest).min()
+    }
 }
 
 /// The days from 1 January 1970 to the first of a year, since when leap years are every fourth.
@@ -38,7 +74,13 @@ const fn first_day(year: i64) -> i64 {
 }
 
 /// The distances from the places of a cycle. Between two of these places both times pass alike.
-fn in_cycle(plan: &CyclePlan, cycle: i64, slot_count: u32, gap: u32) -> impl Iterator<Item = i64> {
+fn in_cycle(
+    plan: &CyclePlan,
+    cycle: i64,
+    slot_count: u32,
+    gap: u32,
+    is_rounded: bool,
+) -> impl Iterator<Item = i64> + use<> {
     let (map, next) = (plan.map(cycle), plan.map(cycle + 1));
     let ahead = u128::from(map.active_ticks) * u128::from(gap) / u128::from(slot_count);
     let ahead = u64::try_from(ahead).unwrap_or(u64::MAX);
@@ -65,7 +107,8 @@ fn in_cycle(plan: &CyclePlan, cycle: i64, slot_count: u32, gap: u32) -> impl Ite
             map.instant_of(u64::try_from(target).ok()?)?
         } else {
             let share = (target - of) * of_next / of.max(1);
-            let rounded = u64::from(of != of_next); // months: their places are rounded apart
+            // Months: their places may be rounded apart.
+            let rounded = u64::from(is_rounded && of != of_next);
             next.instant_of(u64::try_from(share).ok()?)? - rounded.cast_signed()
         };
         Some(arrival - map.instant_of(offset)?)

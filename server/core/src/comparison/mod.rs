@@ -3,6 +3,7 @@
 
 mod budget;
 
+use crate::calendar::shortest_both_ways;
 use crate::placement::{Placement, greatest_common_divisor};
 use crate::rejection::{Reason, Rejection};
 use crate::schedule::Schedule;
@@ -158,9 +159,6 @@ fn distances(one: &Schedule, other: &Schedule) -> Result<(Span, Span), &'static 
     if one.calendar().is_none() && !one.has_windows() && !other.has_windows() {
         return elapsed(one, other);
     }
-    if !one.is_cut_like(other) {
-        return Err("the cycles or their active windows differ");
-    }
     // In parts of a cycle that both slot counts divide.
     let (slots, others) = (u64::from(one.slot_count()), u64::from(other.slot_count()));
     let parts = slots / greatest_common_divisor(slots, others) * others;
@@ -169,14 +167,22 @@ fn distances(one: &Schedule, other: &Schedule) -> Result<(Span, Span), &'static 
     let forward = (place(other, others) + parts - place(one, slots)) % parts;
     let parts = u32::try_from(parts).map_err(|_| "the slot counts have no common part")?;
     let forward = u32::try_from(forward).unwrap_or_default();
-    if forward == 0 {
-        return Ok((Span::from_seconds(0), Span::from_seconds(0)));
+    if let Some(plan) = one.plan().filter(|_| one.is_cut_like(other)) {
+        let is_rounded = matches!(one.placement(), Placement::Fraction);
+        let (ahead, behind) = match forward {
+            0 => (0, 0),
+            _ => shortest_both_ways(plan, parts, forward, is_rounded),
+        };
+        return Ok((one.span(ahead.unsigned_abs()), one.span(behind.unsigned_abs())));
     }
-    let shortest = |gap| one.shortest_gap_in(parts, gap).0;
-    Ok((shortest(forward), shortest(parts - forward)))
+    // Shifted by their anchors alone, jobs are as far apart in each window.
+    elapsed(one, other)
+        .ok()
+        .filter(|_| forward == 0 && one.has_windows_of(other))
+        .ok_or("the cycles or their active windows differ")
 }
 
-/// The same where cycles are periods, without windows.
+/// The same where cycles are periods, without windows between the places.
 fn elapsed(one: &Schedule, other: &Schedule) -> Result<(Span, Span), &'static str> {
     let period = one.shortest_cycle_millis();
     if other.calendar().is_some() || period != other.shortest_cycle_millis() {

@@ -121,6 +121,12 @@ impl Schedule {
         self.plan().is_some_and(|plan| !plan.windows.is_empty())
     }
 
+    /// Whether the same parts of cycles are active, wherever these start.
+    pub(crate) fn has_windows_of(&self, other: &Self) -> bool {
+        let windows = |schedule: &Self| schedule.plan().map(|plan| plan.windows.clone());
+        windows(self).unwrap_or_default() == windows(other).unwrap_or_default()
+    }
+
     /// Whether cycles start together and the same parts of them are active.
     pub(crate) fn is_cut_like(&self, other: &Self) -> bool {
         let plans = self.plan().zip(other.plan());

@@ -248,11 +248,7 @@ impl Schedule {
     /// ```
     #[must_use]
     pub fn shortest_gap(&self, gap: u32) -> (Span, Option<Moment>) {
-        self.shortest_gap_in(self.slot_count(), gap)
-    }
-
-    /// The same for a cycle cut into so many slots, a multiple of its own.
-    pub(crate) fn shortest_gap_in(&self, slots: u32, gap: u32) -> (Span, Option<Moment>) {
+        let slots = self.slot_count();
         let ticks = share(self.active_ticks(), gap.into(), slots.into());
         let regular = self.span(ticks);
         let Some(plan) = self.plan() else { return (regular, None) };
