@@ -1,6 +1,6 @@
 //! Predicates of windows for IDs that live in time zones of their own, asked of a database:
 //! `tests/vectors/zone_windows.json` says which rows they select.
-#![allow(clippy::panic, clippy::unwrap_used)]
+#![allow(clippy::panic, clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod support;
 
