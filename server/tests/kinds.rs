@@ -140,6 +140,28 @@ async fn pages_of_due_runs_are_together_what_one_page_is() {
 }
 
 #[tokio::test]
+async fn a_page_token_goes_with_as_many_weights_and_watermarks() {
+    let server = Server::start(&config());
+    let mut request = json!({
+        "schedule": {"spec": {"period": "3600s", "weightQuantum": "10"}},
+        "ids": {"texts": texts(50)}, "weights": vec!["15"; 50],
+        "watermarkUnixMillis": vec!["1767225600000"; 50],
+        "nowTime": "2026-01-01T04:00:00Z", "missedRunPolicy": "MISSED_RUN_POLICY_RUN_ALL",
+        "catchUpHorizon": "86400s", "smearSpan": "600s", "pageSize": 300,
+    });
+    let first = ask(&server, "ListDueRuns", &request).await.unwrap();
+    request["pageToken"] = first["nextPageToken"].clone();
+    // 50 IDs of two pieces, four hours each.
+    let second = ask(&server, "ListDueRuns", &request).await.unwrap();
+    assert_eq!(numbers(&second["runs"]["idIndexes"]).len(), 100);
+    for column in ["weights", "watermarkUnixMillis"] {
+        let mut other = request.clone();
+        other.as_object_mut().unwrap().remove(column);
+        assert_eq!(refused(&server, "ListDueRuns", &other).await, "page_token", "{column}");
+    }
+}
+
+#[tokio::test]
 async fn look_ahead_lists_once_what_is_not_yet_due() {
     let server = Server::start(&config());
     let mut request = json!({
@@ -226,6 +248,21 @@ async fn an_id_runs_by_the_clock_of_its_own_zone() {
         (zoned(json!(["UTC"]), json!([])), "ids.time_zone_indexes"),
     ] {
         assert_eq!(refused(&server, "AssignSlots", &request).await, field);
+    }
+    // Kinds an hour apart meet where a clock skips an hour, and in UTC never.
+    let kinds: Vec<_> = (0..24).map(|number| json!({"name": format!("k{number}")})).collect();
+    let hourly = json!({"spec": {
+        "calendar": {"unit": "CALENDAR_UNIT_DAY", "timeZone": "UTC"}, "kinds": kinds,
+        "slotCount": 24,
+    }});
+    for (zone, fits) in [("Asia/Tokyo", true), ("Europe/Berlin", false)] {
+        let ids = json!({"texts": ["x"], "timeZones": ["UTC", zone], "timeZoneIndexes": [0]});
+        let request = json!({"schedule": hourly, "kind": "k1", "ids": ids});
+        let answer = ask(&server, "AssignSlots", &request).await;
+        assert_eq!(answer.is_ok(), fits, "{zone}");
+        if !fits {
+            assert_eq!(refused(&server, "AssignSlots", &request).await, "ids.time_zones[1]");
+        }
     }
     // Where it would not be heeded, it is refused.
     let ids = json!({"texts": ["x"], "timeZones": ["UTC"], "timeZoneIndexes": [0]});

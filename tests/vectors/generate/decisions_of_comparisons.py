@@ -34,7 +34,10 @@ def case(*jobs):
     return {
         "method": "CompareSchedules",
         "request": {"jobs": [job.json() for job in jobs]},
-        "response": {"separation": next(one for one in worst if one in found), "pairs": pairs},
+        "response": {
+            "separation": next(one for one in worst if one in found),
+            "pairs": pairs,
+        },
     }
 
 
@@ -76,7 +79,11 @@ def shifted_cases():
     for profile in ["PYTHON", "RUBY", "PHP"]:
         drawn = {"placement": "TWISTER", "profile": profile, "slots": 15}
         yield case(Job(**drawn), Job(**drawn, **later))
-    three_jobs = [Job(run_time=10 * MINUTE), Job(anchor=20 * MINUTE), Job(anchor=40 * MINUTE)]
+    three_jobs = [
+        Job(run_time=10 * MINUTE),
+        Job(anchor=20 * MINUTE),
+        Job(anchor=40 * MINUTE),
+    ]
     yield case(*three_jobs)
     yield case(*three_jobs, Job(anchor=41 * MINUTE, salt="x"))
     yield case(*three_jobs, Job(anchor=41 * MINUTE, salt="x"), Job(anchor=EIGHT))
@@ -113,7 +120,10 @@ def unknown_cases():
 def kinds_cases():
     ring = [("a", "b"), ("c", "b"), ("c", "d"), ("d", "a")]
     times = [10 * MINUTE, 22 * MINUTE + 1, 0]
-    four, long = (lambda: Kinds(list("abcd"), conflicts=ring)), (lambda: three(run_times=times))
+    four, long = (
+        (lambda: Kinds(list("abcd"), conflicts=ring)),
+        (lambda: three(run_times=times)),
+    )
     yield case(*both(two, "import", "export"))
     yield case(*both(two, "export", "import", EIGHT // 2, EIGHT // 2))
     yield case(*both(two, "import", "export", EIGHT // 2 + 1))
@@ -126,6 +136,12 @@ def kinds_cases():
     yield case(*both(long, "export", "import", 4 * HOUR * 1_000))
     yield case(*(Job(kinds=long(), kind=name) for name in ["import", "export", "a.b_c-1"]))
     # Of a schedule with kinds, and one of today.
+    yield case(Job(kinds=long(), kind="import"), Job(anchor=10 * MINUTE))
+    yield case(Job(kinds=long(), kind="import"), Job(anchor=10 * MINUTE - 1_000))
+    yield case(
+        Job(kinds=long(), kind="import", run_time=MINUTE),
+        Job(anchor=10 * MINUTE - 1_000),
+    )
     yield case(Job(kinds=two(), kind="export"), Job())
     yield case(Job(kinds=two(), kind="export"), Job(anchor=EIGHT // 2))
     yield case(Job(kinds=two(), kind="export"), Job(anchor=EIGHT // 2 - 1_000, run_time=1_000))
@@ -143,7 +159,11 @@ def window_cases():
     yield case(Job(**shifts), Job(**shifts, anchor=SEVEN))
     yield case(*both(two, "import", "export", **shifts))
     # Within neither window: what lies between them is more.
-    for one, other in [("import", "a.b_c-1"), ("a.b_c-1", "import"), ("import", "export")]:
+    for one, other in [
+        ("import", "a.b_c-1"),
+        ("a.b_c-1", "import"),
+        ("import", "export"),
+    ]:
         yield case(*both(three, one, other, **shifts))
     yield case(*both(three, "import", "a.b_c-1", 3 * HOUR * 1_000, **shifts))
     yield case(*both(three, "import", "a.b_c-1", 3 * HOUR * 1_000 + 1, **shifts))
@@ -160,13 +180,25 @@ def window_cases():
 def calendar_cases():
     days = {"unit": "DAY", "zone": BERLIN, "slots": 24}
     yield case(Job(**days), Job(**days))
-    for zone in [BERLIN, "UTC", "Australia/Lord_Howe", "America/Santiago", "Africa/Cairo"]:
+    for zone in [
+        BERLIN,
+        "UTC",
+        "Australia/Lord_Howe",
+        "America/Santiago",
+        "Africa/Cairo",
+    ]:
         yield case(*both(three, "import", "export", **{**days, "zone": zone}))
     yield case(*both(three, "import", "export", 7 * HOUR * 1_000, **days))
     yield case(*both(three, "import", "export", 7 * HOUR * 1_000 + 1, **days))
     yield case(*both(three, "export", "import", 15 * HOUR * 1_000, 7 * HOUR * 1_000, **days))
     yield case(Job(kinds=two(), kind="export", **days), Job(**days, run_time=11 * HOUR * 1_000))
-    yield case(Job(kinds=two(), kind="export", **days), Job(kinds=three(), kind="export", **days))
+    yield case(
+        Job(kinds=two(), kind="export", **days),
+        Job(kinds=three(), kind="export", **days),
+    )
+    # The clock is changed between the windows of two days.
+    early_and_late = [(4 * HOUR, 6 * HOUR), (22 * HOUR, 24 * HOUR)]
+    yield case(*both(two, "import", "export", **{**days, "slots": 16, "windows": early_and_late}))
     # An hour or less from one another: on the day of a change they meet, or change places.
     for needs in [[90 * MINUTE, 0], [150 * MINUTE, 0]]:
         near = {**days, "slots": 48}
@@ -195,7 +227,11 @@ def refusals():
     known = ["import", "export"]
     nameless = {key: value for key, value in declared.items() if key != "kind"}
     yield refused(
-        "a job of no kind", "jobs[0].kind", "FIELD_MISSING", [nameless, plain], allowed=known
+        "a job of no kind",
+        "jobs[0].kind",
+        "FIELD_MISSING",
+        [nameless, plain],
+        allowed=known,
     )
     other = {**declared, "kind": "imports"}
     yield refused(

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from calendars import Calendar, instant, rfc3339
+from calendars import DAY, Calendar, instant, rfc3339
 from decisions import print_cases, run_id
 from decisions_of_duties_by_calendar import HOUR, Weighted
+from decisions_of_kinds import ByCalendar, two
+from decisions_of_kinds import due_case as late_kinds
 
 #: Zones, and a day before each change of their clocks, some by half an hour or at midnight.
 ZONES = {
@@ -169,6 +171,24 @@ def due_case(at, policy):
     }
 
 
+def late_kinds_case(zone, at, kind):
+    """Late runs of kinds where the clock of the zone is changed, and that of the schedule never: turns
+    are shorter than what the clock skips."""
+    home, own = (
+        ByCalendar(two(span=1_500_000), Calendar("DAY", name), 24) for name in ["UTC", zone]
+    )
+    now = instant(at) * 1_000
+    spans = {"horizon": 9 * DAY * 1_000, "tolerance": 0}
+    case = late_kinds(own, kind, now - 8 * DAY * 1_000, now, "RUN_ALL", **spans)
+    request, response = case["request"], case["response"]
+    request["schedule"] = home.spec()
+    request["ids"] |= {"timeZones": [zone], "timeZoneIndexes": [0] * len(request["ids"]["texts"])}
+    response["identity"] = home.identity
+    prefix = f"{home.identity['fingerprint']}/{home.kinds.names[kind]}"
+    response["runs"]["runKeyPrefix"] = prefix
+    return case
+
+
 def cases():
     for zone, changes in ZONES.items():
         for at in changes:
@@ -182,6 +202,12 @@ def cases():
     for at in ["2026-03-29T12:00:00Z", "2011-12-30T12:00:00Z"]:
         for policy in ["RUN_ONCE", "RUN_ALL"]:
             yield due_case(at, policy)
+    for zone, at in [
+        ("Europe/Berlin", "2026-03-29T00:30:00Z"),
+        ("Australia/Lord_Howe", "2024-10-05T14:50:00Z"),
+    ]:
+        for kind in range(2):
+            yield late_kinds_case(zone, at, kind)
 
 
 if __name__ == "__main__":
