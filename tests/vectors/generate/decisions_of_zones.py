@@ -172,8 +172,8 @@ def due_case(at, policy):
 
 
 def late_kinds_case(zone, at, kind):
-    """Late runs of kinds where the clock of the zone is changed, and that of the schedule never: turns
-    are shorter than what the clock skips."""
+    """Late runs of kinds where the clock of the zone is changed, and that of the schedule never.
+    Turns are shorter than what the clock skips."""
     home, own = (
         ByCalendar(two(span=1_500_000), Calendar("DAY", name), 24) for name in ["UTC", zone]
     )
