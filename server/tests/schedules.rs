@@ -286,7 +286,7 @@ async fn all_that_are_loaded_are_listed_page_by_page() {
             (&described["identity"], &described["spec"])
         );
     }
-    // Pages of one are the whole, whatever the kind of asking.
+    // Pages of one schedule are together what one page is.
     let (mut paged, mut token) = (Vec::new(), json!(""));
     while paged.len() <= all.len() {
         let page = json!({"pageSize": 1, "pageToken": token});

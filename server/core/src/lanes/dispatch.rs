@@ -187,7 +187,7 @@ fn spare(free: &[u64], left: impl Fn(usize) -> u64) -> Vec<bool> {
         waiting = (waiting + left(lane)).saturating_sub(*free);
         spare.push(waiting > 0);
     }
-    // A job that a faster lane lacks is lacking there, whoever could take it besides.
+    // A job that a faster lane needs is needed there, even if other lanes may take it, too.
     let mut is_spare = true;
     for lane in spare.iter_mut().rev() {
         is_spare &= *lane;
