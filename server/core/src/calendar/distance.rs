@@ -49,6 +49,29 @@ pub(crate) fn shortest_both_ways(
     (next(&ahead, &behind), next(&behind, &ahead))
 }
 
+/// By how many ticks clocks are put forward at most, in the years that are looked at. 0 without a
+/// calendar.
+pub(crate) fn longest_skip(plan: &CyclePlan) -> u64 {
+    let Axis::Calendar { rate, .. } = plan.axis else { return 0 };
+    let skips = forward_changes(plan, SECONDS_PER_DAY * rate).into_iter();
+    skips.map(|(_, skipped)| skipped).max().unwrap_or(0)
+}
+
+/// When clocks are put forward in the years that are looked at, and by how much.
+fn forward_changes(plan: &CyclePlan, day: i64) -> Vec<(i64, u64)> {
+    let (from, to) =
+        (first_day(WORST_CHANGE_YEARS.minimum), first_day(WORST_CHANGE_YEARS.maximum + 1));
+    let offsets = plan.axis.offsets(from * day, to * day);
+    let forward = offsets.windows(2).filter_map(|pair| match pair {
+        [(_, before), (since, after)] => {
+            let skipped = u64::try_from(after.0 - before.0).ok()?;
+            (skipped > 0).then_some((*since, skipped))
+        }
+        _ => None,
+    });
+    forward.collect()
+}
+
 /// The cycles in which clocks are put forward, and those beside them, each with that of the change; all
 /// cycles where months differ. Of the years that are looked at, and none without a calendar.
 fn changing_cycles(plan: &CyclePlan) -> Vec<(i64, i64)> {
@@ -57,11 +80,7 @@ fn changing_cycles(plan: &CyclePlan) -> Vec<(i64, i64)> {
     let (from, to) =
         (first_day(WORST_CHANGE_YEARS.minimum), first_day(WORST_CHANGE_YEARS.maximum + 1));
     if plan.axis.shortest() == plan.axis.longest() {
-        let offsets = plan.axis.offsets(from * day, to * day);
-        let forward = offsets.windows(2).filter_map(|pair| match pair {
-            [(_, before), (since, after)] if after > before => Some(plan.axis.at(*since)),
-            _ => None,
-        });
+        let forward = forward_changes(plan, day).into_iter().map(|(since, _)| plan.axis.at(since));
         forward.flat_map(|of| (of - 1..=of + 1).map(move |cycle| (cycle, of))).collect()
     } else {
         (plan.axis.at(from * day)..plan.axis.at(to * day)).map(|cycle| (cycle, cycle)).collect()

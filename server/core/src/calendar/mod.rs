@@ -28,7 +28,7 @@ pub use unit::CalendarUnit;
 
 pub(crate) use axis::Axis;
 pub(crate) use budget::Budget;
-pub(crate) use distance::{shortest_both_ways, shortest_distance};
+pub(crate) use distance::{longest_skip, shortest_both_ways, shortest_distance};
 pub(crate) use exclusions::{Exclusion, Times, merged};
 pub(crate) use map::CycleMap;
 pub(crate) use plan::{CyclePlan, active_ticks};

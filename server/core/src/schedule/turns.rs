@@ -6,6 +6,7 @@
 
 use super::Schedule;
 use super::kinds::Kind;
+use crate::calendar::longest_skip;
 use crate::limits::CATCH_UP_TURNS;
 use crate::rejection::{Reason, Rejection};
 use crate::time::Span;
@@ -89,7 +90,11 @@ impl Turns {
         let lost = |kind: &Kind| {
             schedule.span(u64::from(kind.gap) * schedule.slot_ticks()).minus(kind.gap_time)
         };
-        let cut = kinds.iter().map(lost).max().map_or(0, Span::millis_ceil);
+        let lost = kinds.iter().map(lost).max().map_or(0, Span::millis_ceil);
+        // A change may cut a turn without making a kind's gap shorter: active windows that it falls
+        // into need not be those between which the kinds are nearest.
+        let skip = schedule.plan().map_or(0, longest_skip) * schedule.tick_millis();
+        let cut = lost.max(skip);
         let gap = kinds.iter().map(|kind| kind.gap.into()).min().unwrap_or(slots);
         let lead =
             |kind: &Kind| kind.run_time.map_or(share(turn, gap, slots) / 2, Span::millis_ceil);
