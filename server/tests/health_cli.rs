@@ -20,7 +20,7 @@ struct Server {
 }
 
 impl Server {
-    /// Starts one on free ports, and waits for it to listen.
+    /// Starts one on free ports, and waits for it to be ready.
     fn start(flags: &[&str]) -> Self {
         let mut process = Command::new(BINARY)
             .args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"])
@@ -38,6 +38,11 @@ impl Server {
         let address = address_of("listening", &mut lines);
         let has_admin = !flags.contains(&"off");
         let admin = has_admin.then(|| address_of("metrics and probes", &mut lines));
+        // It listens a moment before it is ready.
+        if let Some(admin) = &admin {
+            let is_ready = || health(&["--admin-address", admin], &[]) == HEALTHY;
+            assert!((0..100).any(|_| is_ready()), "it does not become ready");
+        }
         Self { process, address, admin }
     }
 }

@@ -18,9 +18,9 @@ class Lease:
     begin: float
     until: float
     acked: float | None = None
-    settlement: str | None = None
-    #: When the settlement was heard of.
-    judged: float = 0
+    outcome: str | None = None
+    #: When the outcome was heard of.
+    answered: float = 0
 
     @property
     def end(self) -> float:
@@ -47,24 +47,24 @@ class Ledger:
             self.settled[event["group"]] = heard
             self.dead_letters += event["dead_letters"]
         elif kind == "begin":
-            job = (event["group"], event["index"])
-            expected = f"{event['group']}/{event['index']}"
-            if event["job"] != expected:
-                raise AssertionError(f"{expected} came with {event['job']!r}")
+            job = (event["group"], event["job_index"])
+            expected = f"{event['group']}/{event['job_index']}"
+            if event["payload"] != expected:
+                raise AssertionError(f"{expected} came with {event['payload']!r}")
             lease = Lease(event["consumer"], event["epoch"], event["time"], event["until"])
             self.leases[job].append(lease)
-        elif kind in ("ack", "verdict"):
+        elif kind in ("ack", "outcome"):
             lease = self._lease(event)
             if kind == "ack":
                 if lease is None:
                     raise AssertionError(f"an ack of a job that was never leased: {event}")
                 lease.acked = event["time"]
-            elif lease is not None and lease.acked is not None and lease.settlement is None:
-                lease.settlement, lease.judged = event["settlement"], event["time"]
+            elif lease is not None and lease.acked is not None and lease.outcome is None:
+                lease.outcome, lease.answered = event["outcome"], event["time"]
             # else it was given back: it waited in its consumer, and was never begun
 
     def _lease(self, event: dict) -> Lease | None:
-        for lease in reversed(self.leases[event["group"], event["index"]]):
+        for lease in reversed(self.leases[event["group"], event["job_index"]]):
             if (lease.consumer, lease.epoch) == (event["consumer"], event["epoch"]):
                 return lease
         return None
@@ -80,12 +80,12 @@ class Ledger:
         return groups + [f"{job}: not done" for job in self.jobs() if job not in done]
 
     def _done(self, lease: Lease) -> bool:
-        if lease.acked is None or lease.settlement not in (None, "SETTLED", "STALE"):
+        if lease.acked is None or lease.outcome not in (None, "ACKED", "STALE"):
             return False
         # An answer may have been lost with the server. Asked again, the next one knows nothing
         # of the lease; whether the first had settled it, its producer alone can say.
-        lost = lambda: any(lease.acked <= kill <= lease.judged for kill in self.kills)  # noqa: E731
-        return lease.settlement != "STALE" or lost()
+        lost = lambda: any(lease.acked <= kill <= lease.answered for kill in self.kills)  # noqa: E731
+        return lease.outcome != "STALE" or lost()
 
     def overlapping(self) -> list[str]:
         """Jobs that two consumers believed to have at one time."""
@@ -102,7 +102,7 @@ class Ledger:
         found = []
         for job, leases in self.leases.items():
             settled = sorted(
-                (lease for lease in leases if lease.settlement == "SETTLED"),
+                (lease for lease in leases if lease.outcome == "ACKED"),
                 key=lambda lease: lease.begin,
             )
             for earlier, later in zip(settled, settled[1:]):
@@ -115,8 +115,7 @@ class Ledger:
     def duplicates(self) -> int:
         """How many times too often jobs were settled."""
         counts = [
-            sum(lease.settlement == "SETTLED" for lease in leases)
-            for leases in self.leases.values()
+            sum(lease.outcome == "ACKED" for lease in leases) for leases in self.leases.values()
         ]
         return sum(count - 1 for count in counts if count > 1)
 

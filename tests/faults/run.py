@@ -32,7 +32,11 @@ VENV = ROOT / "target" / "venv" / "bin" / "python"
 PYTHON = str(VENV if VENV.exists() else sys.executable)
 SPREAD = "faults"
 #: That of the programs.
-SPEC = {"feederCount": 4, "lease": "1s", "maxAttempts": 1000}
+SPEC = {
+    "order": {"feederCount": 4},
+    "leaseDuration": "1s",
+    "limits": {"maxAttempts": 1000},
+}
 
 #: Producers, and consumers with their modes, of each world.
 WORLDS = [
@@ -177,8 +181,8 @@ class World:
 
     def close(self) -> None:
         # A server that was killed last knows of no spread if nothing was left to submit.
-        self.call("OpenSpread", {"spread": SPREAD, "spec": SPEC})
-        closed = self.call("CloseSpread", {"spread": SPREAD, "wait": "20s"})
+        self.call("OpenSpread", {"spreadName": SPREAD, "spec": SPEC})
+        closed = self.call("CloseSpread", {"spreadName": SPREAD, "maxWaitDuration": "20s"})
         if closed["description"]["state"] != "SPREAD_STATE_CLOSED":
             raise AssertionError(f"the spread is not closed: {closed}")
 

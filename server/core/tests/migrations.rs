@@ -80,6 +80,28 @@ fn runs_around(schedule: &Schedule, place: &Place, from: i64) -> Vec<i64> {
         .collect()
 }
 
+/// Hashes whose old or new run comes at the cutover, and some ticks before and after it: the longest
+/// gap may be that of so few hashes that evenly chosen ones miss them all.
+fn hashes_at(old: &Schedule, new: &Schedule, cutover: i64) -> Vec<u64> {
+    let ticks_of = |schedule: &Schedule| {
+        schedule.period().whole_millis().unwrap() / schedule.resolution().whole_millis().unwrap()
+    };
+    let tick = u64::MAX / ticks_of(old).max(ticks_of(new));
+    let at_cutover = |schedule: &Schedule| {
+        let (start, period) = (schedule.cycle_start(0), schedule.period().whole_millis().unwrap());
+        let since = cutover - start.unwrap().unix_millis_ceil();
+        let share = u128::from(since.rem_euclid(period as i64).unsigned_abs()) << 64;
+        (share / u128::from(period)) as u64
+    };
+    let half = tick / 2;
+    let around = |hash: u64| {
+        (0..40u64).map(move |near| {
+            hash.wrapping_sub(half.wrapping_mul(20)).wrapping_add(half.wrapping_mul(near))
+        })
+    };
+    [old, new].into_iter().flat_map(|schedule| around(at_cutover(schedule))).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { max_global_rejects: 100_000, ..ProptestConfig::with_cases(1_000) })]
 
@@ -133,8 +155,9 @@ proptest! {
         let longest = migration.longest_gap().unwrap().whole_millis().unwrap();
         let step = u64::MAX / 20_000;
         let waited = (0..20_000u64)
-            .map(|number| {
-                let hash = number * step;
+            .map(|number| number * step)
+            .chain(hashes_at(&old, &new, cutover))
+            .map(|hash| {
                 let places = (old.place_of_hash(hash), new.place_of_hash(hash));
                 migration.crossing(&places.0, &places.1).unwrap().gap().whole_millis().unwrap()
             })

@@ -7,7 +7,7 @@ declare(strict_types=1);
 //   php consumer.php ADDRESS SPREAD NAME pull|stream
 
 use Offbeat\NamedSpread\LeasedJob;
-use Offbeat\NamedSpread\Settlement;
+use Offbeat\NamedSpread\SettleOutcome;
 
 require __DIR__ . '/../../../clients/php/autoload.php';
 
@@ -15,33 +15,33 @@ $say = static function (array $event): void {
     fwrite(STDOUT, json_encode($event, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES) . "\n");
 };
 
-[, $address, $name, $consumerName, $mode] = $argv;
+[, $address, $name, $consumerId, $mode] = $argv;
 $client = new Offbeat\Client($address);
-$spread = $client->namedSpread($name, feederCount: 4, lease: 1, maxAttempts: 1_000);
-$onSettlement = static function (LeasedJob $job, Settlement $settlement) use ($say, $consumerName): void {
+$spread = $client->namedSpread($name, feederCount: 4, leaseDuration: 1, maxAttempts: 1_000);
+$onOutcome = static function (LeasedJob $job, SettleOutcome $outcome) use ($say, $consumerId): void {
     $say([
-        'event' => 'verdict',
-        'consumer' => $consumerName,
+        'event' => 'outcome',
+        'consumer' => $consumerId,
         'group' => $job->groupId,
-        'index' => $job->index,
+        'job_index' => $job->jobIndex,
         'epoch' => sprintf('%u', $job->epoch),
-        'settlement' => strtoupper($settlement->value),
+        'outcome' => strtoupper($outcome->value),
         'time' => microtime(true) * 1_000,
     ]);
 };
 $consumer = match ($mode) {
-    'pull' => $spread->consumer($consumerName, batchSize: 8, patience: 120, onSettlement: $onSettlement),
-    'stream' => $spread->stream($consumerName, window: 8, patience: 120, onSettlement: $onSettlement),
+    'pull' => $spread->consumer($consumerId, batchSize: 8, patience: 120, onOutcome: $onOutcome),
+    'stream' => $spread->stream($consumerId, window: 8, patience: 120, onOutcome: $onOutcome),
 };
 
 foreach ($consumer as $job) {
     $time = microtime(true) * 1_000;
     $say([
         'event' => 'begin',
-        'consumer' => $consumerName,
+        'consumer' => $consumerId,
         'group' => $job->groupId,
-        'index' => $job->index,
-        'job' => $job->job,
+        'job_index' => $job->jobIndex,
+        'payload' => $job->payload,
         'epoch' => sprintf('%u', $job->epoch),
         'sequence' => $job->sequence,
         'attempt' => $job->attempt,
@@ -50,15 +50,16 @@ foreach ($consumer as $job) {
     ]);
     usleep(random_int(0, 3_000));
     if (!$job->expired()) {
-        $job->ack();
+        // Before: it may be killed as soon as the ack is sent.
         $say([
             'event' => 'ack',
-            'consumer' => $consumerName,
+            'consumer' => $consumerId,
             'group' => $job->groupId,
-            'index' => $job->index,
+            'job_index' => $job->jobIndex,
             'epoch' => sprintf('%u', $job->epoch),
             'time' => microtime(true) * 1_000,
         ]);
+        $job->ack();
         $consumer->flush();
     }
 }

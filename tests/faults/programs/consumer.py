@@ -16,16 +16,17 @@ def now():
 def main():
     address, spread_name, name, mode = sys.argv[1:]
     spread = offbeat.Client(address).named_spread(
-        spread_name, 4, lease=timedelta(seconds=1), max_attempts=1_000
+        spread_name, 4, lease_duration=timedelta(seconds=1), max_attempts=1_000
     )
 
     def say(event, leased, **what):
-        who = {"event": event, "consumer": name, "group": leased.group_id, "index": leased.index}
-        print(json.dumps({**who, "epoch": str(leased.epoch), "time": now(), **what}), flush=True)
+        job = {"group": leased.group_id, "job_index": leased.job_index, "epoch": str(leased.epoch)}
+        said = {"event": event, "consumer": name, **job, "time": now(), **what}
+        print(json.dumps(said), flush=True)
 
     def flush():
-        for job, settlement in consumer.flush():
-            say("verdict", job, settlement=settlement.name)
+        for job, outcome in consumer.flush():
+            say("outcome", job, outcome=outcome.name)
 
     if mode == "stream":
         consumer = spread.stream(name, window=8, patience=120)
@@ -34,11 +35,11 @@ def main():
     for job in consumer:
         until = now() + job.lease_ends_in * 1_000
         lease = {"sequence": job.sequence, "attempt": job.attempt, "until": until}
-        say("begin", job, job=job.job.decode(), **lease)
+        say("begin", job, payload=job.payload.decode(), **lease)
         time.sleep(random.random() * 0.003)
         if not job.expired:
+            say("ack", job)  # before: it may be killed as soon as the ack is sent
             job.ack()
-            say("ack", job)
         flush()
     flush()
 

@@ -13,7 +13,7 @@ def now
 end
 
 address, spread_name, name, mode = ARGV
-spread = Offbeat::Client.new(address).named_spread(spread_name, feeder_count: 4, lease: 1, max_attempts: 1_000)
+spread = Offbeat::Client.new(address).named_spread(spread_name, feeder_count: 4, lease_duration: 1, max_attempts: 1_000)
 consumer = if mode == "stream"
              spread.stream(name, window: 8, patience: 120)
            else
@@ -21,19 +21,19 @@ consumer = if mode == "stream"
            end
 
 say = lambda do |event, job, time = now, **what|
-  puts JSON.generate(event: event, consumer: name, group: job.group_id, index: job.index,
+  puts JSON.generate(event: event, consumer: name, group: job.group_id, job_index: job.job_index,
                      epoch: job.epoch.to_s, time: time, **what)
 end
 
 consumer.each do |job|
   time = now
-  say.call("begin", job, time, job: job.job, sequence: job.sequence, attempt: job.attempt,
+  say.call("begin", job, time, payload: job.payload, sequence: job.sequence, attempt: job.attempt,
                                until: time + (job.lease_ends_in * 1_000))
   sleep(rand * 0.003)
   unless job.expired?
+    say.call("ack", job) # before: it may be killed as soon as the ack is sent
     job.ack
-    say.call("ack", job)
   end
-  consumer.flush.each { |settled, settlement| say.call("verdict", settled, settlement: settlement.upcase) }
+  consumer.flush.each { |settled, outcome| say.call("outcome", settled, outcome: outcome.upcase) }
 end
 consumer.close

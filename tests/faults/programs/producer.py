@@ -15,13 +15,13 @@ def say(event, **what):
 def main():
     address, name, prefix, group_count, jobs_per_group, seconds = sys.argv[1:]
     spread = offbeat.Client(address).named_spread(
-        name, 4, lease=timedelta(seconds=1), max_attempts=1_000
+        name, 4, lease_duration=timedelta(seconds=1), max_attempts=1_000
     )
     producer = spread.producer(patience=120)
 
     def settled(timeout):
         try:
-            for group, status in producer.wait(timeout).items():
+            for group, status in producer.wait(timeout=timeout).items():
                 say("settled", group=group, dead_letters=status.dead_letter_count)
         except offbeat.DeadlineExceeded:
             pass
