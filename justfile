@@ -38,13 +38,14 @@ format:
     cargo fmt --all
     cargo fmt --manifest-path fuzz/Cargo.toml
     target/tools/node_modules/.bin/buf format --write proto
-    target/venv/bin/ruff format clients/python tests examples benchmarks
+    target/venv/bin/ruff format clients/python tests examples benchmarks deploy proto
 
-# regenerate the clients' code from the protos
+# regenerate the clients' code and the API reference from the protos
 generate:
     clients/python/generate.sh
     clients/ruby/generate.sh
     clients/php/generate.sh
+    target/venv/bin/python proto/reference.py
 
 # accept today's protos as what later ones must not break (when they land)
 proto-baseline:

@@ -91,8 +91,8 @@ lint() {
     "$tools/node_modules/.bin/buf" lint proto
     "$tools/node_modules/.bin/buf" format --diff --exit-code proto
     "$tools/node_modules/.bin/buf" breaking proto --against proto/baseline.binpb
-    "$venv/bin/ruff" check --quiet clients/python tests examples benchmarks deploy
-    "$venv/bin/ruff" format --quiet --check clients/python tests examples benchmarks deploy
+    "$venv/bin/ruff" check --quiet clients/python tests examples benchmarks deploy proto
+    "$venv/bin/ruff" format --quiet --check clients/python tests examples benchmarks deploy proto
     (cd clients/python && "../../$venv/bin/mypy" --no-error-summary)
 
     "$tools/cargo/bin/cargo-deny" check --hide-inclusion-graph bans licenses sources
@@ -107,17 +107,23 @@ lint() {
         exit 1
     fi
 
-    say "generated code is what the protos generate"
+    say "generated code and reference are what the protos generate"
     local fresh
     fresh=$(mktemp -d)
     clients/python/generate.sh "$fresh"
-    diff --recursive --exclude=__pycache__ "$fresh/offbeat/v1" clients/python/src/offbeat/v1
+    for version in v1 v1beta1; do
+        diff --recursive --exclude=__pycache__ "$fresh/offbeat/$version" "clients/python/src/offbeat/$version"
+    done
     rm -rf "$fresh/offbeat"
     clients/ruby/generate.sh "$fresh"
-    diff --recursive "$fresh/offbeat/v1" clients/ruby/lib/offbeat/v1
+    for version in v1 v1beta1; do
+        diff --recursive "$fresh/offbeat/$version" "clients/ruby/lib/offbeat/$version"
+    done
     clients/php/generate.sh "$fresh"
     diff --recursive "$fresh/Offbeat" clients/php/generated/Offbeat
     diff --recursive "$fresh/GPBMetadata" clients/php/generated/GPBMetadata
+    "$venv/bin/python" proto/reference.py "$fresh/reference"
+    diff --recursive "$fresh/reference" docs/reference
     rm -rf "$fresh"
     echo "lint passed"
 }

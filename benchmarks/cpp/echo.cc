@@ -12,19 +12,20 @@ namespace {
 class Slots final : public offbeat::v1::SlotService::CallbackService {
  public:
   Slots() {
-    // As Offbeat answers: identity, offsets, two runs with keys, and why.
+    // As Offbeat answers: identity, one piece with offsets and two runs with keys, and why.
     answer_.mutable_identity()->set_fingerprint(std::string(64, 'f'));
-    answer_.mutable_identity()->set_run_key_schedule(std::string(64, 'f'));
-    answer_.set_slot_index(75);
-    answer_.mutable_slot_offset()->set_seconds(8);
-    answer_.mutable_cycle_offset()->set_seconds(16'883);
-    for (auto* run : {answer_.mutable_last_run(), answer_.add_next_runs()}) {
+    answer_.mutable_identity()->set_run_key_root(std::string(64, 'f'));
+    auto* piece = answer_.add_pieces();
+    piece->set_slot_index(75);
+    piece->mutable_slot_offset()->set_seconds(8);
+    piece->mutable_cycle_offset()->set_seconds(16'883);
+    for (auto* run : {piece->mutable_last_run(), piece->add_next_runs()}) {
       run->mutable_start_time()->set_seconds(1'767'242'483);
       run->set_cycle_index(20'454);
       run->set_run_key(std::string(118, 'k'));
     }
-    answer_.mutable_reason()->set_canonical_id(std::string(36, 'i'));
-    answer_.mutable_reason()->set_hash(std::string(16, 'h'));
+    answer_.mutable_explanation()->set_canonical_id(std::string(36, 'i'));
+    answer_.mutable_explanation()->set_hash(std::string(16, 'h'));
   }
 
   grpc::ServerUnaryReactor* AssignSlot(grpc::CallbackServerContext* context,

@@ -12,39 +12,40 @@ import time
 import grpc
 from offbeat.v1 import named_spread_pb2 as pb
 from offbeat.v1.named_spread_pb2_grpc import NamedSpreadServiceStub
+from offbeat.v1.spread_pb2 import SpreadOrder
 
 JOBS = 64
 ROUNDS = 5
 
 stub = NamedSpreadServiceStub(grpc.insecure_channel(sys.argv[1]))
-jobs = [b"%d" % number for number in range(JOBS)]
-digest = hashlib.sha256(b"".join(len(job).to_bytes(8, "big") + job for job in jobs)).digest()
+payloads = [b"%d" % number for number in range(JOBS)]
+digest = hashlib.sha256(b"".join(len(one).to_bytes(8, "big") + one for one in payloads)).digest()
 commit = pb.GroupCommit(job_count=JOBS, sha256=digest)
 
 
 def open_spread(name: str) -> None:
-    spec = pb.NamedSpreadSpec(feeder_count=8)
-    stub.OpenSpread(pb.OpenSpreadRequest(spread=name, spec=spec))
+    spec = pb.NamedSpreadSpec(order=SpreadOrder(feeder_count=8))
+    stub.OpenSpread(pb.OpenSpreadRequest(spread_name=name, spec=spec))
 
 
 def submit(name: str, group: str) -> None:
-    part = pb.GroupPart(group_id=group, jobs=jobs, commit=commit)
-    stub.SubmitGroups(pb.SubmitGroupsRequest(spread=name, groups=[part]))
+    part = pb.GroupPart(group_id=group, payloads=payloads, commit=commit)
+    stub.SubmitGroups(pb.SubmitGroupsRequest(spread_name=name, groups=[part]))
 
 
 def pull(name: str, consumer: str, most: int = JOBS) -> pb.LeasedJobs:
-    request = pb.PullJobsRequest(spread=name, consumer=consumer, max_jobs=most)
+    request = pb.PullJobsRequest(spread_name=name, consumer_id=consumer, max_pulled_job_count=most)
     return stub.PullJobs(request).leased
 
 
 def settle(name: str, leased: pb.LeasedJobs) -> int:
-    verdicts = [
-        pb.JobVerdict(sequence=job.sequence, attempt=job.attempt, verdict=pb.VERDICT_ACK)
+    settlements = [
+        pb.JobSettlement(sequence=job.sequence, attempt=job.attempt, action=pb.SETTLE_ACTION_ACK)
         for job in leased.jobs
     ]
-    request = pb.SettleJobsRequest(spread=name, epoch=leased.epoch, verdicts=verdicts)
+    request = pb.SettleJobsRequest(spread_name=name, epoch=leased.epoch, settlements=settlements)
     stub.SettleJobs(request)
-    return len(verdicts)
+    return len(settlements)
 
 
 def spreads() -> None:

@@ -192,7 +192,7 @@ def question(name: str) -> tuple[str, bytes]:
             return varint(number << 3) + varint(value)
         return varint(number << 3 | 2) + varint(len(value)) + value
 
-    schedule = field(1, field(1, field(1, field(1, 86_400)) + field(4, 144)))
+    schedule = field(1, field(1, field(1, field(1, 86_400)) + field(5, 144)))
     noon = field(1, 1_767_268_800)
     if name == "AssignSlot":
         return "AssignSlot", schedule + field(2, field(2, bytes(range(16)))) + field(3, noon)

@@ -15,7 +15,8 @@ FEEDERS, WINDOW = 64, 65_536
 def columns(address, group, jobs):
     """Say sizes alone, and sum the columns that come."""
     outgoing = SimpleQueue()
-    spec = pb.SpreadSpec(feeder_count=FEEDERS, job_window=WINDOW, group_window=WINDOW // 16)
+    order = pb.SpreadOrder(feeder_count=FEEDERS)
+    spec = pb.SpreadSpec(order=order, job_window=WINDOW, group_window=WINDOW // 16)
     outgoing.put(pb.SpreadRequest(spec=spec))
     options = [("grpc.max_receive_message_length", -1)]
     stub = SpreadServiceStub(grpc.insecure_channel(address, options=options))

@@ -11,7 +11,8 @@ V1 = Offbeat::V1
 def columns(address, group, jobs)
   conversation = Offbeat::Transport.new(address).converse("/offbeat.v1.SpreadService/Spread", nil)
   tell = ->(**message) { conversation.write(V1::SpreadRequest.encode(V1::SpreadRequest.new(**message))) }
-  tell.call(spec: V1::SpreadSpec.new(feeder_count: FEEDERS, job_window: WINDOW, group_window: WINDOW / 16))
+  order = V1::SpreadOrder.new(feeder_count: FEEDERS)
+  tell.call(spec: V1::SpreadSpec.new(order: order, job_window: WINDOW, group_window: WINDOW / 16))
   made = total = 0
   count = jobs / group
   while (bytes = conversation.read)

@@ -9,8 +9,8 @@ require __DIR__ . '/../../clients/php/autoload.php';
 use Offbeat\AssignmentColumn;
 use Offbeat\Client;
 use Offbeat\Placement;
-use Offbeat\Profile;
 use Offbeat\Schedule;
+use Offbeat\TwisterProfile;
 
 const SLOT_SECONDS = 28_800;
 // What is decided in process beside it.
@@ -20,28 +20,28 @@ $seconds = (float) ($argv[2] ?? 2);
 $count = (int) ($argv[3] ?? 20_000);
 
 mt_srand(8);
-$uuidBytes = '';
+$packedUuids = '';
 $integers = [];
 for ($i = 0; $i < $count; ++$i) {
     $integers[] = mt_rand() << 32 | mt_rand();
-    $uuidBytes .= pack('N4', mt_rand(), mt_rand(), mt_rand(), mt_rand());
+    $packedUuids .= pack('N4', mt_rand(), mt_rand(), mt_rand(), mt_rand());
 }
 $uuids = array_map(
     static fn (string $hex): string => preg_replace('/(.{8})(.{4})(.{4})(.{4})/', '$1-$2-$3-$4-', $hex),
-    str_split(bin2hex($uuidBytes), 32),
+    str_split(bin2hex($packedUuids), 32),
 );
 $integerBytes = pack('P*', ...$integers);
 $few = array_slice($integers, 0, 10_000);
 
 $client = new Client($address);
-$twister = static fn (Profile $profile): Schedule => new Schedule(
+$twister = static fn (TwisterProfile $profile): Schedule => new Schedule(
     period: 3 * SLOT_SECONDS,
     slotCount: 3,
     placement: Placement::Twister,
     profile: $profile,
 );
-$asPhp = $twister(Profile::Php);
-$asRuby = $twister(Profile::Ruby);
+$asPhp = $twister(TwisterProfile::Php);
+$asRuby = $twister(TwisterProfile::Ruby);
 $byHash = new Schedule(period: 3 * SLOT_SECONDS, slotCount: 3);
 
 $decide = static function (int $id): int {
@@ -66,13 +66,13 @@ if (PHP_VERSION_ID >= 80200) {
 }
 $contenders += [
     'assign_packed, integers' => [$count, static fn () => $client->assignPacked($asPhp, integers: $integerBytes)->slotIndexes()],
-    'assign_packed, UUIDs' => [$count, static fn () => $client->assignPacked($asPhp, uuids: $uuidBytes)->slotIndexes()],
-    'assign_packed, UUIDs, as Ruby' => [$count, static fn () => $client->assignPacked($asRuby, uuids: $uuidBytes)->slotIndexes()],
+    'assign_packed, UUIDs' => [$count, static fn () => $client->assignPacked($asPhp, uuids: $packedUuids)->slotIndexes()],
+    'assign_packed, UUIDs, as Ruby' => [$count, static fn () => $client->assignPacked($asRuby, uuids: $packedUuids)->slotIndexes()],
     'assign_packed, offsets, integers' => [$count, static fn () => $client->assignPacked($asPhp, integers: $integerBytes, columns: OFFSETS)->slotOffsetTicks()],
-    'assign_packed, offsets, UUIDs' => [$count, static fn () => $client->assignPacked($asPhp, uuids: $uuidBytes, columns: OFFSETS)->slotOffsetTicks()],
+    'assign_packed, offsets, UUIDs' => [$count, static fn () => $client->assignPacked($asPhp, uuids: $packedUuids, columns: OFFSETS)->slotOffsetTicks()],
     'assign_slots, UUIDs' => [$count, static fn () => $client->assignSlots($asPhp, $uuids)],
     'assign_slots, integers' => [$count, static fn () => $client->assignSlots($asPhp, $integers)],
-    'assign_packed, UUIDs, HASH' => [$count, static fn () => $client->assignPacked($byHash, uuids: $uuidBytes)->slotIndexes()],
+    'assign_packed, UUIDs, HASH' => [$count, static fn () => $client->assignPacked($byHash, uuids: $packedUuids)->slotIndexes()],
 ];
 
 // The answers are what PHP itself decides.

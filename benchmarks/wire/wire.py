@@ -23,7 +23,7 @@ count = int(sys.argv[3]) if len(sys.argv) > 3 else 20_000
 source = random.Random(8)
 uuids = [uuid.UUID(int=source.getrandbits(128)) for _ in range(count)]
 integers = [source.getrandbits(63) for _ in range(count)]
-uuid_bytes = b"".join(each.bytes for each in uuids)
+packed_uuids = b"".join(each.bytes for each in uuids)
 integer_array = array("q", integers)
 few_uuids, few_integers = uuids[:2_000], integers[:2_000]
 
@@ -50,14 +50,14 @@ def local_integers() -> None:
 contenders: dict[str, tuple[int, Callable[[], object]]] = {
     "in process, UUIDs": (len(few_uuids), local_uuids),
     "in process, integers": (len(few_integers), local_integers),
-    "assign_packed, UUIDs": (count, lambda: client.assign_packed(schedule, uuids=uuid_bytes)),
+    "assign_packed, UUIDs": (count, lambda: client.assign_packed(schedule, uuids=packed_uuids)),
     "assign_packed, integers": (
         count,
         lambda: client.assign_packed(schedule, integers=integer_array),
     ),
     "assign_packed, offsets, UUIDs": (
         count,
-        lambda: client.assign_packed(schedule, uuids=uuid_bytes, columns=OFFSETS),
+        lambda: client.assign_packed(schedule, uuids=packed_uuids, columns=OFFSETS),
     ),
     "assign_packed, offsets, integers": (
         count,
@@ -67,12 +67,12 @@ contenders: dict[str, tuple[int, Callable[[], object]]] = {
     "assign_slots, integers": (count, lambda: client.assign_slots(schedule, integers)),
     "assign_packed, UUIDs, HASH": (
         count,
-        lambda: client.assign_packed(by_hash, uuids=uuid_bytes),
+        lambda: client.assign_packed(by_hash, uuids=packed_uuids),
     ),
 }
 
 # The answers are what Python itself decides.
-answer = client.assign_packed(schedule, uuids=uuid_bytes)
+answer = client.assign_packed(schedule, uuids=packed_uuids)
 for each, offset in zip(uuids, answer.slot_offset_ticks):
     assert random.Random(each.int).randrange(SLOT_SECONDS) == offset
 answer = client.assign_packed(schedule, integers=integer_array)

@@ -12,8 +12,8 @@ seconds = Float(ARGV.fetch(1, 2))
 count = Integer(ARGV.fetch(2, 20_000))
 
 source = Random.new(8)
-uuid_bytes = source.bytes(16 * count)
-uuids = uuid_bytes.unpack("H32" * count).map { |hex| hex.sub(/(.{8})(.{4})(.{4})(.{4})/, '\1-\2-\3-\4-') }
+packed_uuids = source.bytes(16 * count)
+uuids = packed_uuids.unpack("H32" * count).map { |hex| hex.sub(/(.{8})(.{4})(.{4})(.{4})/, '\1-\2-\3-\4-') }
 integers = Array.new(count) { source.rand(2**63) }
 integer_bytes = integers.pack("q<*")
 few = 2_000
@@ -28,21 +28,21 @@ decide = ->(uuid) { Random.new(uuid.delete("-").to_i(16)).rand(SLOT_SECONDS) }
 contenders = {
   "in process, UUIDs" => [few, -> { uuids.first(few).each(&decide) }],
   "in process, integers" => [few, -> { integers.first(few).each { |id| Random.new(id).rand(SLOT_SECONDS) } }],
-  "assign_packed, UUIDs" => [count, -> { client.assign_packed(schedule, uuids: uuid_bytes).slot_indexes }],
+  "assign_packed, UUIDs" => [count, -> { client.assign_packed(schedule, uuids: packed_uuids).slot_indexes }],
   "assign_packed, integers" => [count, -> { client.assign_packed(schedule, integers: integer_bytes).slot_indexes }],
   "assign_packed, offsets, UUIDs" => [count, lambda {
-    client.assign_packed(schedule, uuids: uuid_bytes, columns: OFFSETS).slot_offset_ticks
+    client.assign_packed(schedule, uuids: packed_uuids, columns: OFFSETS).slot_offset_ticks
   }],
   "assign_packed, offsets, integers" => [count, lambda {
     client.assign_packed(schedule, integers: integer_bytes, columns: OFFSETS).slot_offset_ticks
   }],
   "assign_slots, UUIDs" => [count, -> { client.assign_slots(schedule, uuids) }],
   "assign_slots, integers" => [count, -> { client.assign_slots(schedule, integers) }],
-  "assign_packed, UUIDs, HASH" => [count, -> { client.assign_packed(by_hash, uuids: uuid_bytes).slot_indexes }]
+  "assign_packed, UUIDs, HASH" => [count, -> { client.assign_packed(by_hash, uuids: packed_uuids).slot_indexes }]
 }
 
 # The answers are what Ruby itself decides.
-answer = client.assign_packed(schedule, uuids: uuid_bytes)
+answer = client.assign_packed(schedule, uuids: packed_uuids)
 raise "UUIDs differ" unless answer.slot_offset_ticks == uuids.map(&decide)
 
 answer = client.assign_packed(schedule, integers: integer_bytes)

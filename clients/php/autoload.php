@@ -7,7 +7,7 @@ declare(strict_types=1);
 spl_autoload_register(static function (string $class): void {
     $path = str_replace('\\', '/', $class) . '.php';
     $file = match (true) {
-        str_starts_with($path, 'Offbeat/V1/'), str_starts_with($path, 'GPBMetadata/Offbeat/') => __DIR__ . "/generated/$path",
+        preg_match('#^(Offbeat/V1(beta1)?|GPBMetadata/Offbeat)/#', $path) === 1 => __DIR__ . "/generated/$path",
         str_starts_with($path, 'Offbeat/') => __DIR__ . '/src/' . substr($path, 8),
         str_starts_with($path, 'Google/Protobuf/'), str_starts_with($path, 'GPBMetadata/Google/') => stream_resolve_include_path($path),
         default => false,

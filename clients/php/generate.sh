@@ -14,7 +14,7 @@ fi
 include=$(echo "$venv"/lib/python3*/site-packages/protoc/data/include)
 rm -rf "$out/Offbeat" "$out/GPBMetadata"
 mkdir -p "$out"
-"$venv/bin/protoc" -I ../../proto -I "$include" --php_out="$out" ../../proto/offbeat/v1/*.proto
+"$venv/bin/protoc" -I ../../proto -I "$include" --php_out="$out" ../../proto/offbeat/*/*.proto
 # That runtime sets properties of `optional` fields that its classes do not declare, of
 # which PHP 8.2 would complain at every message.
 find "$out/Offbeat" -name '*.php' -exec \

@@ -13,10 +13,10 @@ declare(strict_types=1);
 
 use Offbeat\Client;
 use Offbeat\Schedule;
-use Offbeat\Sql\SqlColumn;
-use Offbeat\Sql\SqlColumnType;
-use Offbeat\Sql\SqlDialect;
-use Offbeat\Sql\SqlParameterStyle;
+use Offbeat\SqlColumnType;
+use Offbeat\SqlDialect;
+use Offbeat\SqlParameterStyle;
+use Offbeat\SqlTarget;
 
 require __DIR__ . '/../../clients/php/autoload.php';
 
@@ -30,16 +30,16 @@ const LOOK_AHEAD = 60;
 final class Producer
 {
     private readonly Schedule $schedule;
-    private readonly SqlColumn $accounts;
+    private readonly SqlTarget $accounts;
 
     public function __construct(private readonly PDO $db, private readonly Client $client)
     {
         $this->schedule = new Schedule(period: new DateInterval('PT8H'), kinds: KINDS);
-        $this->accounts = new SqlColumn(
+        $this->accounts = new SqlTarget(
             SqlDialect::Mariadb,
             table: 'account',
-            name: 'id',
-            type: SqlColumnType::UuidBytesSwapped,
+            column: 'id',
+            columnType: SqlColumnType::UuidBytesSwapped,
             parameterStyle: SqlParameterStyle::QuestionMark,
         );
     }
@@ -73,7 +73,7 @@ final class Producer
             return;
         }
         $start = max($watermark, $end->modify('-8 hours')); // after a whole cycle, all accounts
-        $predicate = $this->client->windowPredicate($this->schedule, $this->accounts, $end, $start, kind: $kind);
+        $predicate = $this->client->windowPredicate($this->schedule, $this->accounts, $start, $end, kind: $kind);
         $select = $this->db->prepare("SELECT id FROM account WHERE {$predicate->sql}");
         $select->execute($predicate->parameters);
         $stored = $select->fetchAll(PDO::FETCH_COLUMN);
@@ -102,7 +102,7 @@ final class Producer
         }
         // Not before all are enqueued; and another tick may have come further.
         $this->db->prepare('UPDATE watermark SET enqueued_until = GREATEST(enqueued_until, ?) WHERE kind = ?')
-            ->execute([$due->nextWatermark->format(FORMAT), $kind]);
+            ->execute([$due->nextWatermarkTime->format(FORMAT), $kind]);
         echo "$kind: ", count($due), " jobs, $due->lateRunCount of them late; $due->supersededRunCount superseded\n";
     }
 

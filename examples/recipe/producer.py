@@ -15,7 +15,7 @@ from datetime import datetime, timedelta, timezone
 
 import offbeat
 import psycopg
-from offbeat import Schedule, SqlColumn, SqlColumnType, SqlDialect, SqlParameterStyle
+from offbeat import Schedule, SqlColumnType, SqlDialect, SqlParameterStyle, SqlTarget
 
 PERIOD = timedelta(hours=8)
 #: Both lock the account, so they must not meet on one.
@@ -23,11 +23,11 @@ KINDS = ["import", "export"]
 SCHEDULE = Schedule(PERIOD, kinds=KINDS)
 #: The time between two ticks: a job is in the queue before it is due.
 LOOK_AHEAD = timedelta(minutes=1)
-ACCOUNTS = SqlColumn(
+ACCOUNTS = SqlTarget(
     SqlDialect.POSTGRESQL,
     table="account",
-    name="id",
-    type=SqlColumnType.UUID,
+    column="id",
+    column_type=SqlColumnType.UUID,
     parameter_style=SqlParameterStyle.FORMAT,
 )
 BATCH = 100
@@ -94,7 +94,7 @@ def enqueue(
     # Not before all are enqueued; and another tick may have come further.
     db.execute(
         "UPDATE watermark SET enqueued_until = greatest(enqueued_until, %s) WHERE kind = %s",
-        (due.next_watermark, kind),
+        (due.next_watermark_time, kind),
     )
     print(
         f"{kind}: {len(due)} jobs, {due.late_run_count} of them late;"

@@ -16,8 +16,8 @@ PERIOD = 8 * 3600
 KINDS = %w[import export].freeze # both lock the account, so they must not meet on one
 SCHEDULE = Offbeat::Schedule.new(period: PERIOD, kinds: KINDS)
 LOOK_AHEAD = 60 # the time between two ticks: a job is in the queue before it is due
-ACCOUNTS = Offbeat::SqlColumn.new(dialect: :sqlite, table: "account", name: "hash_digits",
-                                  type: :hash_digits, parameter_style: :question_mark)
+ACCOUNTS = Offbeat::SqlTarget.new(dialect: :sqlite, table: "account", column: "hash_digits",
+                                  column_type: :hash_digits, parameter_style: :question_mark)
 BATCH = 100
 
 # Makes the index that serves the predicates, and the watermarks.
@@ -62,7 +62,7 @@ def enqueue(db, client, kind, watermark, now)
   end
   # Not before all are enqueued; and another tick may have come further.
   db.execute("UPDATE watermark SET enqueued_until = max(enqueued_until, ?) WHERE kind = ?",
-             [millis(due.next_watermark), kind])
+             [millis(due.next_watermark_time), kind])
   puts "#{kind}: #{due.count} jobs, #{due.late_run_count} of them late; #{due.superseded_run_count} superseded"
 end
 

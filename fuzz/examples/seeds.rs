@@ -59,7 +59,8 @@ impl Seeds {
             let cases: Vec<Value> = serde_json::from_slice(&text).unwrap();
             for case in cases {
                 let name = case["method"].as_str().unwrap();
-                let mut known = STATELESS.iter().copied().chain(["LaneService/PlanLanes"]);
+                let mut known =
+                    STATELESS.iter().copied().chain(["v1beta1.LanePlanningService/PlanLanes"]);
                 let Some(method) = known.find(|method| method.ends_with(&format!("/{name}")))
                 else {
                     continue;
@@ -76,8 +77,11 @@ impl Seeds {
         let place = STATELESS.iter().position(|known| known.ends_with("/Spread")).unwrap();
         for policy in [1, 2] {
             let spec = proto::SpreadSpec {
-                policy,
-                feeder_count: Some(3),
+                order: Some(proto::SpreadOrder {
+                    policy,
+                    feeder_count: Some(3),
+                    max_open_groups: None,
+                }),
                 job_window: Some(4),
                 group_window: 2,
                 ..Default::default()
@@ -128,75 +132,84 @@ impl Seeds {
             hash.update((job.len() as u64).to_be_bytes());
             hash.update(job);
         }
-        let commit = proto::GroupCommit { job_count: 3, sha256: hash.finalize().to_vec().into() };
+        let commit = proto::GroupCommit {
+            job_count: 3,
+            sha256: hash.finalize().to_vec().into(),
+            ..Default::default()
+        };
         let spread = || "s".to_owned();
         let open = |policy| {
             let spec = proto::NamedSpreadSpec {
-                policy,
-                feeder_count: Some(2),
-                max_attempts: Some(2),
-                lease: Some(prost_types::Duration { seconds: 1, nanos: 0 }),
-                ..Default::default()
+                order: Some(proto::SpreadOrder {
+                    policy,
+                    feeder_count: Some(2),
+                    max_open_groups: None,
+                }),
+                lease_duration: Some(prost_types::Duration { seconds: 1, nanos: 0 }),
+                limits: Some(proto::SpreadLimits { max_attempts: Some(2), ..Default::default() }),
             };
-            let open = proto::OpenSpreadRequest { spread: spread(), spec: Some(spec) };
+            let open = proto::OpenSpreadRequest { spread_name: spread(), spec: Some(spec) };
             call("/OpenSpread", open.encode_to_vec())
         };
         let submit = |first: usize, last: usize, commits: bool| {
             let group = proto::GroupPart {
                 group_id: "g".to_owned(),
-                first_index: first as i64,
-                jobs: jobs[first..last].to_vec(),
+                first_job_index: first as i64,
+                payloads: jobs[first..last].to_vec(),
                 commit: commits.then(|| commit.clone()),
-                ..Default::default()
             };
-            let submit = proto::SubmitGroupsRequest { spread: spread(), groups: vec![group] };
+            let submit = proto::SubmitGroupsRequest { spread_name: spread(), groups: vec![group] };
             call("/SubmitGroups", submit.encode_to_vec())
         };
         let pull = |seconds: i64| {
             let wait = Some(prost_types::Duration { seconds, nanos: 0 });
-            let consumer = "c".to_owned();
-            let pull =
-                proto::PullJobsRequest { spread: spread(), consumer, max_jobs: Some(2), wait };
+            let pull = proto::PullJobsRequest {
+                spread_name: spread(),
+                consumer_id: "c".to_owned(),
+                max_pulled_job_count: Some(2),
+                max_wait_duration: wait,
+            };
             call("/PullJobs", pull.encode_to_vec())
         };
-        let epoch = 1_767_225_600_000_000_000_u64;
-        let verdicts = |attempt: i32| {
-            let said = [proto::Verdict::Ack, proto::Verdict::Nack];
-            let verdicts = (0..).zip(said).map(|(sequence, said)| proto::JobVerdict {
-                sequence,
-                attempt,
-                verdict: said.into(),
-                delay: None,
-            });
-            verdicts.collect::<Vec<_>>()
-        };
+        let epoch = 1_767_225_600_000_000_000_i64;
+        let settlements =
+            |attempt: i32| {
+                let actions = [proto::SettleAction::Ack, proto::SettleAction::Nack];
+                let settlements = (0..).zip(actions).map(|(sequence, action)| {
+                    proto::JobSettlement { sequence, attempt, action: action.into(), delay: None }
+                });
+                settlements.collect::<Vec<_>>()
+            };
         let settle = |attempt| {
-            let verdicts = verdicts(attempt);
-            let settle = proto::SettleJobsRequest { spread: spread(), epoch, verdicts };
+            let settlements = settlements(attempt);
+            let settle = proto::SettleJobsRequest { spread_name: spread(), epoch, settlements };
             call("/SettleJobs", settle.encode_to_vec())
         };
         let wait = proto::WaitForGroupsRequest {
-            spread: spread(),
+            spread_name: spread(),
             group_ids: vec!["g".to_owned()],
-            wait: Some(prost_types::Duration { seconds: 1, nanos: 0 }),
+            max_wait_duration: Some(prost_types::Duration { seconds: 1, nanos: 0 }),
         };
         let wait = call("/WaitForGroups", wait.encode_to_vec());
-        let describe = proto::DescribeSpreadRequest { spread: spread() };
+        let describe = proto::DescribeSpreadRequest { spread_name: spread() };
         let describe = call("/DescribeSpread", describe.encode_to_vec());
-        let close = proto::CloseSpreadRequest { spread: spread(), ..Default::default() };
+        let close = proto::CloseSpreadRequest { spread_name: spread(), ..Default::default() };
         let close = call("/CloseSpread", close.encode_to_vec());
-        let letters = proto::ListDeadLettersRequest { spread: spread(), ..Default::default() };
+        let letters = proto::ListDeadLettersRequest { spread_name: spread(), ..Default::default() };
         let letters = call("/ListDeadLetters", letters.encode_to_vec());
-        let deleted = proto::DeleteDeadLettersRequest { spread: spread(), numbers: vec![0] };
+        let deleted = proto::DeleteDeadLettersRequest { spread_name: spread(), numbers: vec![0] };
         let deleted = call("/DeleteDeadLetters", deleted.encode_to_vec());
         let stream = {
             use proto::stream_jobs_request::Message as Asked;
-            let start =
-                proto::StreamJobsStart { spread: spread(), consumer: "c".to_owned(), credit: 3 };
+            let start = proto::StreamJobsStart {
+                spread_name: spread(),
+                consumer_id: "c".to_owned(),
+                credit: 3,
+            };
             let asked = [
                 Asked::Start(start),
                 Asked::Credit(2),
-                Asked::Verdicts(proto::JobVerdicts { epoch, verdicts: verdicts(1) }),
+                Asked::Settlements(proto::JobSettlements { epoch, settlements: settlements(1) }),
             ];
             let number = NAMED.iter().position(|known| known.ends_with("/StreamJobs")).unwrap();
             let pieces = asked.into_iter().flat_map(|message| {
@@ -249,8 +262,8 @@ fn main() {
         }
     }
     for (kind, text) in [
-        (0, "name,backlog_count,mean_service_time,done\nA,3,1s,false\n\"B \"\"x\"\"\",10,,true\n"),
-        (0, "[{\"name\": \"A\", \"backlog_count\": \"3\", \"serviceTimes\": [\"1s\", \"0.5s\"]}]"),
+        (0, "name,backlog_count,mean_run_time,done\nA,3,1s,false\n\"B \"\"x\"\"\",10,,true\n"),
+        (0, "[{\"name\": \"A\", \"backlog_count\": \"3\", \"runTimes\": [\"1s\", \"0.5s\"]}]"),
         (2, "0.25\n1e-3\n\n 31622400 \r\n"),
         (3, "acme\n-42\n0190D7A2-1111-7abc-8def-0123456789ab\n\n"),
         (4, "1h 30m"),
@@ -321,22 +334,24 @@ fn main() {
     }
     for (mean, p90) in [(None, Some(30)), (Some(5), None)] {
         let seconds = |seconds| prost_types::Duration { seconds, nanos: 0 };
-        let percentiles = proto::RunTimePercentiles {
+        let percentiles = proto::v1beta1::RunTimePercentiles {
             p50: Some(seconds(1)),
             p90: p90.map(seconds),
             mean: mean.map(seconds),
         };
-        let plan = proto::PlanLanesRequest {
-            run_times: Some(proto::plan_lanes_request::RunTimes::Percentiles(percentiles)),
+        let plan = proto::v1beta1::PlanLanesRequest {
+            run_times: Some(proto::v1beta1::plan_lanes_request::RunTimes::Percentiles(percentiles)),
             arrival_rate: 0.5,
             worker_count: 8,
             ..Default::default()
         };
         seeds.add("plans", plan.encode_to_vec());
     }
-    let samples = proto::RunTimeSamples { micros: vec![1_000, 1_000, 2_000, 900_000, 60_000_000] };
-    let plan = proto::PlanLanesRequest {
-        run_times: Some(proto::plan_lanes_request::RunTimes::Samples(samples)),
+    let samples = proto::v1beta1::RunTimeSamples {
+        run_time_micros: vec![1_000, 1_000, 2_000, 900_000, 60_000_000],
+    };
+    let plan = proto::v1beta1::PlanLanesRequest {
+        run_times: Some(proto::v1beta1::plan_lanes_request::RunTimes::Samples(samples)),
         arrival_rate: 0.1,
         worker_count: 3,
         ..Default::default()

@@ -19,31 +19,36 @@ pub struct Message {
 }
 
 macro_rules! messages {
-    ($($name:ident)*) => {
+    ($($package:literal $module:path { $($name:ident)* })*) => {
         /// Every message that is a request or an answer.
-        pub const MESSAGES: &[Message] = &[$(Message {
-            name: concat!("offbeat.v1.", stringify!($name)),
-            read: |json| {
-                read_json::<proto::$name>(concat!("offbeat.v1.", stringify!($name)), json)
-                    .map(|message| message.encode_to_vec())
-            },
-            write: |bytes| {
-                let message = proto::$name::decode(bytes).ok()?;
-                write_json(concat!("offbeat.v1.", stringify!($name)), &message)
-            },
-        }),*];
+        pub const MESSAGES: &[Message] = &[$($({
+            use $module as package;
+            const NAME: &str = concat!($package, ".", stringify!($name));
+            Message {
+                name: NAME,
+                read: |json| {
+                    read_json::<package::$name>(NAME, json).map(|message| message.encode_to_vec())
+                },
+                write: |bytes| write_json(NAME, &package::$name::decode(bytes).ok()?),
+            }
+        }),*),*];
     };
 }
 
 messages! {
+    "offbeat.v1" proto {
     AssignSlotRequest AssignSlotsRequest DescribeScheduleRequest ListSlotsRequest
     GetWindowPredicateRequest GetReciprocalSlotsRequest StreamSlotAssignmentsRequest SpreadRequest
     OpenSpreadRequest SubmitGroupsRequest WaitForGroupsRequest PullJobsRequest SettleJobsRequest
     StreamJobsRequest DescribeSpreadRequest ListSpreadsRequest ListDeadLettersRequest
-    DeleteDeadLettersRequest CloseSpreadRequest AllocateWorkersRequest NextStageRequest
-    RouteJobRequest DispatchJobsRequest SplitWorkersRequest PlanLanesRequest SimulateRequest
-    AssignSlotResponse AssignSlotsResponse DescribeScheduleResponse SpreadResponse
-    AllocateWorkersResponse PlanLanesResponse SimulateResponse
+    DeleteDeadLettersRequest CloseSpreadRequest AllocateWorkersRequest ChooseStageRequest
+    RouteJobRequest DispatchJobsRequest SplitWorkersRequest UpdateSpreadRequest
+    RedriveDeadLettersRequest AssignSlotResponse AssignSlotsResponse DescribeScheduleResponse
+    SpreadResponse AllocateWorkersResponse
+    }
+    "offbeat.v1beta1" proto::v1beta1 {
+    PlanLanesRequest SimulateRequest PlanLanesResponse SimulateResponse
+    }
 }
 
 impl Message {
@@ -63,15 +68,17 @@ pub const STATELESS: [&str; 13] = [
     "SlotService/StreamSlotAssignments",
     "SpreadService/Spread",
     "StageService/AllocateWorkers",
-    "StageService/NextStage",
+    "StageService/ChooseStage",
     "LaneService/RouteJob",
     "LaneService/DispatchJobs",
     "LaneService/SplitWorkers",
 ];
 
 /// What is asked of named spreads.
-pub const NAMED: [&str; 11] = [
+pub const NAMED: [&str; 13] = [
     "NamedSpreadService/OpenSpread",
+    "NamedSpreadService/UpdateSpread",
+    "NamedSpreadService/RedriveDeadLetters",
     "NamedSpreadService/SubmitGroups",
     "NamedSpreadService/PullJobs",
     "NamedSpreadService/SettleJobs",

@@ -145,14 +145,14 @@ fn check(
     assert_eq!(certificate.job_count, turns.iter().map(|turns| turns.len() as u64).sum::<u64>());
     let groups = turns.iter().filter(|turns| !turns.is_empty()).count() as u64;
     assert_eq!(certificate.group_count, groups);
-    assert_eq!(certificate.min_gap, gaps.iter().min().copied());
+    assert_eq!(certificate.min_gap_turns, gaps.iter().min().copied());
     assert_eq!(certificate.close_pair_count, close);
     let spans = turns.iter().filter_map(|turns| Some(turns.last()? - turns.first()?));
-    assert_eq!(certificate.widest_span, spans.max().unwrap_or(0));
+    assert_eq!(certificate.widest_span_turns, spans.max().unwrap_or(0));
     if waits {
         assert_eq!(close, 0, "it waits rather");
     } else {
         assert!(certificate.close_pair_lower_bound <= close, "{certificate:?}");
-        assert!(certificate.min_gap <= certificate.best_min_gap, "{certificate:?}");
+        assert!(certificate.min_gap_turns <= certificate.best_min_gap_turns, "{certificate:?}");
     }
 }

@@ -1,14 +1,15 @@
 //! Plans of lanes, which are simulated: few executions, each of some work.
 
 use offbeat::api::lanes::plan;
-use offbeat::proto;
+use offbeat::proto::LaneSet;
+use offbeat::proto::v1beta1::PlanLanesRequest;
 use prost::Message as _;
 
 use super::refusal;
 
 /// The bytes of a `PlanLanesRequest`; many workers take long and decide nothing new.
 pub fn plans(data: &[u8]) {
-    let Ok(request) = proto::PlanLanesRequest::decode(data) else { return };
+    let Ok(request) = PlanLanesRequest::decode(data) else { return };
     if request.worker_count > 64 {
         return;
     }
@@ -16,7 +17,7 @@ pub fn plans(data: &[u8]) {
         Ok(answer) => answer,
         Err(refused) => return refusal::check(&refused),
     };
-    let count = |set: &proto::LaneSet| set.lanes.iter().map(|lane| lane.worker_count).sum::<i32>();
+    let count = |set: &LaneSet| set.lanes.iter().map(|lane| lane.worker_count).sum::<i32>();
     if let Some(lanes) = answer.lane_set.as_ref().filter(|set| !set.lanes.is_empty()) {
         assert_eq!(count(lanes), request.worker_count, "{answer:?}");
     }

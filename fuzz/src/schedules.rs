@@ -330,10 +330,10 @@ fn column(choices: &mut Choices<'_>) -> Option<ColumnSpec> {
         parameter_style: choices.one_of(&STYLES),
         schema: choices.maybe(Choices::text).unwrap_or_default(),
         table: choices.maybe(Choices::text).unwrap_or_else(|| "t".to_owned()),
-        name: choices.maybe(Choices::text).unwrap_or_else(|| "id".to_owned()),
+        column: choices.maybe(Choices::text).unwrap_or_else(|| "id".to_owned()),
         table_alias: choices.maybe(Choices::text).unwrap_or_default(),
         first_parameter_number: choices.maybe(Choices::narrow),
-        time_zone_name: String::new(),
+        time_zone_column: String::new(),
     })
 }
 

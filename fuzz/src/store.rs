@@ -40,7 +40,7 @@ pub fn store(data: &[u8]) {
             check(method, &port.grpc(&router, &methods::path(method), &messages));
         }
         // What is held is counted: when all spreads are gone, nothing is left.
-        let all = proto::ListSpreadsRequest { page_size: Some(1_000), ..Default::default() };
+        let all = proto::ListSpreadsRequest { page_size: 1_000, ..Default::default() };
         let answer = port.grpc(
             &router,
             &methods::path("NamedSpreadService/ListSpreads"),
@@ -49,9 +49,9 @@ pub fn store(data: &[u8]) {
         let listed = proto::ListSpreadsResponse::decode(answer.messages()[0]).unwrap();
         for description in listed.spreads {
             let close = proto::CloseSpreadRequest {
-                spread: description.spread,
+                spread_name: description.spread_name,
                 mode: proto::CloseMode::Discard.into(),
-                wait: None,
+                max_wait_duration: None,
             };
             let path = methods::path("NamedSpreadService/CloseSpread");
             let answer = port.grpc(&router, &path, &[&close.encode_to_vec()]);

@@ -107,7 +107,7 @@ fn columns_agree(message: &[u8], decided: &[u8]) {
     let answer: proto::AssignSlotsResponse = read(decided);
     let rows = answer.assignments.unwrap();
     let count = asked.ids.map_or(0, |ids| {
-        ids.uuid_bytes.len() / 16
+        ids.packed_uuids.len() / 16
             + ids.uuids.len()
             + ids.integers.len()
             + ids.decimals.len()
@@ -165,9 +165,9 @@ fn workers_add_up(message: &[u8], decided: &[u8]) {
 fn lanes_are_not_overfull(message: &[u8], decided: &[u8]) {
     let asked: proto::DispatchJobsRequest = read(message);
     let answer: proto::DispatchJobsResponse = read(decided);
-    let free = asked.free_worker_counts.iter().map(|count| i64::from(*count)).sum::<i64>();
-    assert!(i64::try_from(answer.placements.len()).unwrap() <= free.max(0), "{asked:?}");
-    let placed = answer.placements.iter().map(|placed| placed.job_index);
+    let free = asked.free_workers.iter().map(|free| i64::from(free.worker_count)).sum::<i64>();
+    assert!(i64::try_from(answer.dispatches.len()).unwrap() <= free.max(0), "{asked:?}");
+    let placed = answer.dispatches.iter().map(|placed| placed.job_index);
     let mut jobs: Vec<_> =
         placed.chain(answer.failures.iter().map(|failed| failed.job_index)).collect();
     jobs.sort_unstable();
@@ -183,5 +183,5 @@ fn lanes_get_all_workers(message: &[u8], decided: &[u8]) {
     };
     let all = asked.worker_count.map_or_else(|| count(&asked.lane_set.unwrap()), i64::from);
     assert_eq!(count(&answer.lane_set.unwrap()), all);
-    assert!(answer.waiting_micros.iter().all(|micros| *micros >= 0));
+    assert!(answer.workloads.iter().all(|work| work.workload_micros >= 0));
 }

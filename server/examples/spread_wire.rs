@@ -13,9 +13,9 @@ use offbeat::proto::spread_service_client::SpreadServiceClient;
 use offbeat::proto::stream_jobs_request::Message as AskedJobs;
 use offbeat::proto::stream_jobs_response::Message as Jobs;
 use offbeat::proto::{
-    GroupCommit, GroupPart, JobVerdict, JobVerdicts, LeasedJobs, NamedSpreadSpec,
-    OpenSpreadRequest, PullJobsRequest, SettleJobsRequest, SpreadInput, SpreadRequest, SpreadSpec,
-    StreamJobsRequest, StreamJobsStart, SubmitGroupsRequest, Verdict,
+    GroupCommit, GroupPart, JobSettlement, JobSettlements, LeasedJobs, NamedSpreadSpec,
+    OpenSpreadRequest, PullJobsRequest, SettleAction, SettleJobsRequest, SpreadInput, SpreadOrder,
+    SpreadRequest, SpreadSpec, StreamJobsRequest, StreamJobsStart, SubmitGroupsRequest,
 };
 use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
@@ -54,12 +54,16 @@ fn requests<T: Send>() -> (mpsc::UnboundedSender<T>, impl stream::Stream<Item = 
     (sender, requests)
 }
 
+fn order() -> SpreadOrder {
+    SpreadOrder { feeder_count: Some(FEEDERS), ..SpreadOrder::default() }
+}
+
 /// Jobs a second of one stream: sizes in, columns out.
 async fn one_stream(channel: Channel, group: i64, jobs: i64) -> f64 {
     let mut client = SpreadServiceClient::new(channel);
     let (sender, requests) = requests();
     let spec = SpreadSpec {
-        feeder_count: Some(FEEDERS),
+        order: Some(order()),
         job_window: Some(65_536),
         group_window: 4_096,
         ..SpreadSpec::default()
@@ -94,28 +98,32 @@ async fn one_stream(channel: Channel, group: i64, jobs: i64) -> f64 {
     rate
 }
 
-fn group(id: String, jobs: Vec<bytes::Bytes>) -> GroupPart {
+fn group(id: String, payloads: Vec<bytes::Bytes>) -> GroupPart {
     let mut hash = Sha256::new();
-    for job in &jobs {
+    for job in &payloads {
         hash.update((job.len() as u64).to_be_bytes());
         hash.update(job);
     }
-    let job_count = jobs.len().try_into().unwrap();
-    let commit = Some(GroupCommit { job_count, sha256: hash.finalize().to_vec().into() });
-    GroupPart { group_id: id, jobs, commit, ..GroupPart::default() }
+    let job_count = payloads.len().try_into().unwrap();
+    let commit = Some(GroupCommit {
+        job_count,
+        sha256: hash.finalize().to_vec().into(),
+        ..GroupCommit::default()
+    });
+    GroupPart { group_id: id, payloads, commit, ..GroupPart::default() }
 }
 
 async fn open(client: &mut NamedSpreadServiceClient<Channel>, spread: &str) {
-    let spec = NamedSpreadSpec { feeder_count: Some(FEEDERS), ..NamedSpreadSpec::default() };
-    let request = OpenSpreadRequest { spread: spread.to_owned(), spec: Some(spec) };
+    let spec = NamedSpreadSpec { order: Some(order()), ..NamedSpreadSpec::default() };
+    let request = OpenSpreadRequest { spread_name: spread.to_owned(), spec: Some(spec) };
     client.open_spread(request).await.unwrap();
 }
 
-fn acks(leased: &LeasedJobs) -> Vec<JobVerdict> {
-    let ack = |job: &offbeat::proto::LeasedJob| JobVerdict {
+fn acks(leased: &LeasedJobs) -> Vec<JobSettlement> {
+    let ack = |job: &offbeat::proto::LeasedJob| JobSettlement {
         sequence: job.sequence,
         attempt: job.attempt,
-        verdict: Verdict::Ack.into(),
+        action: SettleAction::Ack.into(),
         delay: None,
     };
     leased.jobs.iter().map(ack).collect()
@@ -131,7 +139,8 @@ async fn pull_and_settle(channel: Channel, spread: &str, jobs: usize) -> f64 {
             let jobs = (0..20).map(|index| format!("{id}-{index}").into()).collect();
             group(id, jobs)
         });
-        let request = SubmitGroupsRequest { spread: spread.to_owned(), groups: groups.collect() };
+        let request =
+            SubmitGroupsRequest { spread_name: spread.to_owned(), groups: groups.collect() };
         client.submit_groups(request).await.unwrap();
     }
     let begun = Instant::now();
@@ -142,18 +151,18 @@ async fn pull_and_settle(channel: Channel, spread: &str, jobs: usize) -> f64 {
             let mut done = 0;
             loop {
                 let request = PullJobsRequest {
-                    spread: spread.clone(),
-                    consumer: format!("worker-{worker}"),
-                    max_jobs: Some(256),
-                    wait: None,
+                    spread_name: spread.clone(),
+                    consumer_id: format!("worker-{worker}"),
+                    max_pulled_job_count: Some(256),
+                    max_wait_duration: None,
                 };
                 let leased = client.pull_jobs(request).await.unwrap().into_inner().leased.unwrap();
                 if leased.jobs.is_empty() {
                     return done;
                 }
                 done += leased.jobs.len();
-                let (epoch, verdicts) = (leased.epoch, acks(&leased));
-                let request = SettleJobsRequest { spread: spread.clone(), epoch, verdicts };
+                let (epoch, settlements) = (leased.epoch, acks(&leased));
+                let request = SettleJobsRequest { spread_name: spread.clone(), epoch, settlements };
                 client.settle_jobs(request).await.unwrap();
             }
         });
@@ -180,8 +189,8 @@ async fn submit_to_deal(channel: Channel, rate: u32, time: Duration) -> Vec<u64>
     open(&mut client, "delay").await;
     let (sender, requests) = requests();
     let say = move |message| sender.send(StreamJobsRequest { message: Some(message) }).unwrap();
-    let (spread, consumer) = ("delay".to_owned(), "reader".to_owned());
-    say(AskedJobs::Start(StreamJobsStart { spread, consumer, credit: 10_000 }));
+    let (spread_name, consumer_id) = ("delay".to_owned(), "reader".to_owned());
+    say(AskedJobs::Start(StreamJobsStart { spread_name, consumer_id, credit: 10_000 }));
     let mut answers = client.stream_jobs(requests).await.unwrap().into_inner();
     let reader = tokio::spawn(async move {
         let mut delays = Vec::new();
@@ -189,12 +198,12 @@ async fn submit_to_deal(channel: Channel, rate: u32, time: Duration) -> Vec<u64>
             let Some(Jobs::Leased(leased)) = answer.message else { continue };
             let now = now_in_micros();
             for job in &leased.jobs {
-                let sent: u64 = std::str::from_utf8(&job.job).unwrap().parse().unwrap();
+                let sent: u64 = std::str::from_utf8(&job.payload).unwrap().parse().unwrap();
                 delays.push(now.saturating_sub(sent));
             }
             say(AskedJobs::Credit(leased.jobs.len().try_into().unwrap()));
-            let (epoch, verdicts) = (leased.epoch, acks(&leased));
-            say(AskedJobs::Verdicts(JobVerdicts { epoch, verdicts }));
+            let (epoch, settlements) = (leased.epoch, acks(&leased));
+            say(AskedJobs::Settlements(JobSettlements { epoch, settlements }));
             if delays.last().is_some_and(|_| delays.len() >= (rate * 5) as usize) {
                 break;
             }
@@ -207,7 +216,7 @@ async fn submit_to_deal(channel: Channel, rate: u32, time: Duration) -> Vec<u64>
         tick.tick().await;
         let jobs = (0..PER_CALL).map(|_| now_in_micros().to_string().into()).collect();
         let groups = vec![group(call.to_string(), jobs)];
-        let request = SubmitGroupsRequest { spread: "delay".to_owned(), groups };
+        let request = SubmitGroupsRequest { spread_name: "delay".to_owned(), groups };
         let mut client = client.clone();
         tokio::spawn(async move { client.submit_groups(request).await.unwrap() });
     }

@@ -7,15 +7,17 @@ use prost::Message as _;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     const INCLUDE: &str = "../../proto";
     println!("cargo::rerun-if-changed={INCLUDE}");
-    const FILES: [&str; 8] = [
+    const FILES: [&str; 10] = [
         "offbeat/v1/slots.proto",
         "offbeat/v1/spread.proto",
         "offbeat/v1/named_spread.proto",
         "offbeat/v1/stages.proto",
         "offbeat/v1/lanes.proto",
-        "offbeat/v1/simulation.proto",
-        "offbeat/v1/lateness.proto",
+        "offbeat/v1/server_info.proto",
         "offbeat/v1/error_reason.proto",
+        "offbeat/v1beta1/lane_planning.proto",
+        "offbeat/v1beta1/lateness.proto",
+        "offbeat/v1beta1/simulation.proto",
     ];
     let mut compiler = protox::Compiler::new([INCLUDE])?;
     let descriptors = compiler.include_imports(true).open_files(FILES)?.file_descriptor_set();

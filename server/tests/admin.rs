@@ -91,7 +91,7 @@ async fn requests_are_counted_however_they_are_made_and_end() {
 async fn named_spreads_are_seen() {
     let server = Server::start(&config_with(&["--admin-listen", "127.0.0.1:0"]));
     let mut channel = http2(server.tcp().await).await;
-    let spec = json!({"spread": "s", "spec": {"feeder_count": 2}});
+    let spec = json!({"spread_name": "s", "spec": {"order": {"feeder_count": 2}}});
     grpc(&mut channel, "OpenSpread", &spec).await.unwrap();
     let jobs: Vec<_> = ["a", "b", "c"].iter().map(|_| "aGk=").collect();
     let sha256 = {
@@ -103,10 +103,10 @@ async fn named_spreads_are_seen() {
         }
         hash.finalize().to_vec()
     };
-    let group = json!({"group_id": "g", "jobs": jobs, "commit": {"job_count": "3", "sha256": base64(&sha256)}});
-    let submit = json!({"spread": "s", "groups": [group]});
+    let group = json!({"group_id": "g", "payloads": jobs, "commit": {"job_count": "3", "sha256": base64(&sha256)}});
+    let submit = json!({"spread_name": "s", "groups": [group]});
     grpc(&mut channel, "SubmitGroups", &submit).await.unwrap();
-    let pull = json!({"spread": "s", "consumer": "c", "max_jobs": 1});
+    let pull = json!({"spread_name": "s", "consumer_id": "c", "max_pulled_job_count": 1});
     grpc(&mut channel, "PullJobs", &pull).await.unwrap();
     tokio::time::sleep(Duration::from_millis(50)).await;
     for (series, value) in [

@@ -196,9 +196,8 @@ async fn singles(channel: &mut Http2, asked: &Asked, weighted: bool) -> Vec<Row>
         }
         let answer = grpc(channel, "AssignSlot", &request).await.unwrap();
         let answer = serde_json::to_value(&answer).unwrap();
-        let further = answer.get("furtherPieces").and_then(Value::as_array).cloned();
-        let pieces = std::iter::once(answer).chain(further.unwrap_or_default());
-        for (piece, number_of_piece) in pieces.zip(0i64..) {
+        let pieces = answer["pieces"].as_array().unwrap();
+        for (piece, number_of_piece) in pieces.iter().zip(0i64..) {
             let Some(run) = piece.get("nextRuns").map(|runs| &runs[0]) else {
                 rows.push([index, number_of_piece, -1, -1, -1, -1, -1]);
                 continue;

@@ -63,7 +63,7 @@ fn without_estimates(mut message: DynamicMessage) -> Value {
     }
     let mut answer = serde_json::to_value(message).unwrap();
     for pair in answer.get_mut("pairs").and_then(Value::as_array_mut).into_iter().flatten() {
-        pair.as_object_mut().unwrap().remove("reason");
+        pair.as_object_mut().unwrap().remove("message");
     }
     answer
 }

@@ -83,7 +83,10 @@ async fn ids_without_a_run_are_named_and_the_others_go_over() {
             }
         }
         // What runs keeps its time: a day passes, and nothing moves.
-        assert_eq!((&ids["minGap"], &ids["maxGap"]), (&json!("86400s"), &json!("86400s")));
+        assert_eq!(
+            (&ids["observedMinGap"], &ids["observedMaxGap"]),
+            (&json!("86400s"), &json!("86400s"))
+        );
         assert_eq!(ids.get("movedIdCount"), None);
     }
 }

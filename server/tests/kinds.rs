@@ -37,19 +37,19 @@ async fn every_question_about_runs_names_its_kind() {
     let server = Server::start(&config());
     let schedule = json!({"spec": {"period": "28800s", "kinds": [{"name": "a"}, {"name": "b"}]}});
     let column = json!({
-        "dialect": "SQL_DIALECT_POSTGRESQL", "table": "users", "name": "id",
-        "type": "SQL_COLUMN_TYPE_TEXT",
+        "dialect": "SQL_DIALECT_POSTGRESQL", "table": "users", "column": "id",
+        "columnType": "SQL_COLUMN_TYPE_TEXT",
     });
     let at = "2026-01-01T00:00:00Z";
     let questions = [
         ("AssignSlot", json!({"id": {"text": "x"}, "fromTime": at})),
         ("AssignSlots", json!({"ids": {"texts": ["x"]}, "fromTime": at})),
-        ("ListDueRuns", json!({"ids": {"texts": ["x"]}, "watermark": at, "nowTime": at})),
-        ("ListSlots", json!({"startTime": at, "sqlColumn": column})),
+        ("ListDueRuns", json!({"ids": {"texts": ["x"]}, "watermarkTime": at, "nowTime": at})),
+        ("ListSlots", json!({"startTime": at, "sqlTarget": column})),
         (
             "GetWindowPredicate",
             json!({
-                "startTime": at, "endTime": "2026-01-01T00:05:00Z", "sqlColumn": column,
+                "startTime": at, "endTime": "2026-01-01T00:05:00Z", "sqlTarget": column,
             }),
         ),
     ];
@@ -90,14 +90,20 @@ async fn every_question_about_runs_names_its_kind() {
     assert_eq!(again["identity"], described["identity"]);
 }
 
+/// All missed runs of a day, smeared.
+fn catch_up(smear_span: &str) -> Value {
+    json!({
+        "missedRunPolicy": "MISSED_RUN_POLICY_RUN_ALL", "horizon": "86400s", "smearSpan": smear_span,
+    })
+}
+
 #[tokio::test]
 async fn pages_of_due_runs_are_together_what_one_page_is() {
     let server = Server::start(&config());
     let request = json!({
         "schedule": {"spec": {"period": "3600s"}}, "ids": {"texts": texts(50)},
-        "watermark": "2026-01-01T00:00:00Z", "nowTime": "2026-01-01T08:00:00Z",
-        "missedRunPolicy": "MISSED_RUN_POLICY_RUN_ALL", "catchUpHorizon": "86400s",
-        "smearSpan": "600s",
+        "watermarkTime": "2026-01-01T00:00:00Z", "nowTime": "2026-01-01T08:00:00Z",
+        "catchUpPolicy": catch_up("600s"),
     });
     let whole = ask(&server, "ListDueRuns", &request).await.unwrap();
     let columns = ["idIndexes", "cycleIndexes", "scheduledUnixMillis", "startUnixMillis"];
@@ -115,22 +121,22 @@ async fn pages_of_due_runs_are_together_what_one_page_is() {
         if answer["nextPageToken"].is_null() {
             break answer;
         }
-        assert!(answer["nextWatermark"].is_null(), "a watermark would lose what follows");
+        assert!(answer["nextWatermarkTime"].is_null(), "a watermark would lose what follows");
         paged["pageToken"] = answer["nextPageToken"].clone();
         // The token knows the now of the first page.
         paged.as_object_mut().unwrap().remove("nowTime");
     };
     assert_eq!(found, rows(&whole));
-    for field in ["nextWatermark", "lateRunCount", "nextDueTime"] {
+    for field in ["nextWatermarkTime", "lateRunCount", "nextDueTime"] {
         assert_eq!(last[field], whole[field], "{field}");
     }
     for (field, value, named) in [
         ("nowTime", json!("2026-01-01T08:00:01Z"), "now_time"),
         ("kind", json!("other"), "page_token"),
-        ("smearSpan", json!("601s"), "page_token"),
+        ("catchUpPolicy", catch_up("601s"), "page_token"),
         ("ids", json!({"texts": texts(51)}), "page_token"),
         ("pageToken", json!("AAAA"), "page_token"),
-        ("pageSize", json!(0), "page_size"),
+        ("pageSize", json!(-1), "page_size"),
         ("pageSize", json!(65_537), "page_size"),
     ] {
         let mut other = paged.clone();
@@ -146,8 +152,7 @@ async fn a_page_token_goes_with_as_many_weights_and_watermarks() {
         "schedule": {"spec": {"period": "3600s", "weightQuantum": "10"}},
         "ids": {"texts": texts(50)}, "weights": vec!["15"; 50],
         "watermarkUnixMillis": vec!["1767225600000"; 50],
-        "nowTime": "2026-01-01T04:00:00Z", "missedRunPolicy": "MISSED_RUN_POLICY_RUN_ALL",
-        "catchUpHorizon": "86400s", "smearSpan": "600s", "pageSize": 300,
+        "nowTime": "2026-01-01T04:00:00Z", "catchUpPolicy": catch_up("600s"), "pageSize": 300,
     });
     let first = ask(&server, "ListDueRuns", &request).await.unwrap();
     request["pageToken"] = first["nextPageToken"].clone();
@@ -166,7 +171,8 @@ async fn look_ahead_lists_once_what_is_not_yet_due() {
     let server = Server::start(&config());
     let mut request = json!({
         "schedule": {"spec": {"period": "3600s"}}, "ids": {"texts": texts(200)},
-        "watermark": "2026-01-01T00:00:00Z", "lookAhead": "300s", "onTimeTolerance": "300s",
+        "watermarkTime": "2026-01-01T00:00:00Z", "lookAhead": "300s",
+        "catchUpPolicy": {"onTimeTolerance": "300s"},
     });
     let mut seen = std::collections::BTreeSet::new();
     for minute in (0..60).step_by(5) {
@@ -181,10 +187,10 @@ async fn look_ahead_lists_once_what_is_not_yet_due() {
             assert!(seen.insert(*id), "{id} is listed twice");
         }
         assert!(answer["lateRunCount"].is_null());
-        request["watermark"] = answer["nextWatermark"].clone();
+        request["watermarkTime"] = answer["nextWatermarkTime"].clone();
     }
     assert_eq!(seen.len(), 200);
-    assert_eq!(request["watermark"], "2026-01-01T01:00:00Z");
+    assert_eq!(request["watermarkTime"], "2026-01-01T01:00:00Z");
 }
 
 #[tokio::test]
@@ -220,17 +226,19 @@ async fn an_id_runs_by_the_clock_of_its_own_zone() {
             "fromTime": common["fromTime"],
         });
         let one = ask(&server, "AssignSlot", &one).await.unwrap();
-        let start = one["nextRuns"][0]["startTime"].as_str().unwrap();
+        let start = one["pieces"][0]["nextRuns"][0]["startTime"].as_str().unwrap();
         let start: jiff::Timestamp = start.parse().unwrap();
         assert_eq!(start.as_millisecond(), runs[row], "{zone}");
         // A key does not name the zone.
         let prefix = answer["assignments"]["runKeyPrefix"].as_str().unwrap();
-        assert!(one["nextRuns"][0]["runKey"].as_str().unwrap().starts_with(prefix));
+        assert!(one["pieces"][0]["nextRuns"][0]["runKey"].as_str().unwrap().starts_with(prefix));
         let due = json!({
             "schedule": spec("Europe/Berlin"), "kind": "b",
             "ids": {"texts": [ids[row]], "timeZones": [zone], "timeZoneIndexes": [0]},
-            "watermark": common["fromTime"], "nowTime": "2026-03-09T12:00:00Z",
-            "missedRunPolicy": "MISSED_RUN_POLICY_RUN_ALL", "catchUpHorizon": "172800s",
+            "watermarkTime": common["fromTime"], "nowTime": "2026-03-09T12:00:00Z",
+            "catchUpPolicy": {
+                "missedRunPolicy": "MISSED_RUN_POLICY_RUN_ALL", "horizon": "172800s",
+            },
         });
         let due = ask(&server, "ListDueRuns", &due).await.unwrap();
         assert_eq!(numbers(&due["runs"]["scheduledUnixMillis"])[0], runs[row], "{zone}");
@@ -283,9 +291,9 @@ async fn a_window_is_selected_zone_by_zone() {
         "schedule": {"spec": {"calendar": {"unit": "CALENDAR_UNIT_DAY", "timeZone": "UTC"}}},
         "startTime": "2026-01-01T00:00:00Z", "endTime": "2026-01-01T06:00:00Z",
         "timeZones": ["UTC", "Asia/Tokyo"],
-        "sqlColumn": {
-            "dialect": "SQL_DIALECT_POSTGRESQL", "table": "users", "name": "digits",
-            "type": "SQL_COLUMN_TYPE_HASH_DIGITS", "timeZoneName": "zone", "tableAlias": "u",
+        "sqlTarget": {
+            "dialect": "SQL_DIALECT_POSTGRESQL", "table": "users", "column": "digits",
+            "columnType": "SQL_COLUMN_TYPE_HASH_DIGITS", "timeZoneColumn": "zone", "tableAlias": "u",
             "parameterStyle": "SQL_PARAMETER_STYLE_DOLLAR",
         },
     });
@@ -314,14 +322,17 @@ async fn a_window_is_selected_zone_by_zone() {
     ];
     assert_eq!(bound, wanted);
     let mut unnamed = request.clone();
-    unnamed["sqlColumn"]["timeZoneName"] = json!("");
-    assert_eq!(refused(&server, "GetWindowPredicate", &unnamed).await, "sql_column.time_zone_name");
+    unnamed["sqlTarget"]["timeZoneColumn"] = json!("");
+    assert_eq!(
+        refused(&server, "GetWindowPredicate", &unnamed).await,
+        "sql_target.time_zone_column"
+    );
     // Where it would not be heeded, it is refused.
     let mut zoneless = request.clone();
     zoneless.as_object_mut().unwrap().remove("timeZones");
-    let listed = json!({"schedule": request["schedule"], "sqlColumn": request["sqlColumn"]});
+    let listed = json!({"schedule": request["schedule"], "sqlTarget": request["sqlTarget"]});
     for (method, request) in [("GetWindowPredicate", &zoneless), ("ListSlots", &listed)] {
-        assert_eq!(refused(&server, method, request).await, "sql_column.time_zone_name");
+        assert_eq!(refused(&server, method, request).await, "sql_target.time_zone_column");
     }
     let mut many = request;
     many["timeZones"] = json!(vec!["UTC"; 65]);

@@ -30,15 +30,15 @@ async fn metrics(server: &Server) -> String {
 async fn what_callers_record_is_scraped() {
     let server = Server::start(&config_with(&["--admin-listen", "127.0.0.1:0"]));
     let mut channel = http2(server.tcp().await).await;
-    let request = json!({"schedule": "bank-sync", "latenessMillis": ["-7", "200", "61000"]});
+    let request = json!({"scheduleName": "bank-sync", "latenessMillis": ["-7", "200", "61000"]});
     let answer = grpc(&mut channel, "RecordLateness", &request).await.unwrap();
-    assert_eq!(serde_json::to_value(&answer).unwrap(), json!({"ownSeries": true}));
+    assert_eq!(serde_json::to_value(&answer).unwrap(), json!({"hasOwnSeries": true}));
     let answer =
         post2(&mut channel, json_request(&path_of("RecordLateness"), &request.to_string()));
-    assert_eq!(answer.await.json(), json!({"ownSeries": true}));
+    assert_eq!(answer.await.json(), json!({"hasOwnSeries": true}));
     // As many as may be, on another thread.
     let many =
-        json!({"schedule": "bank-sync", "kind": "poll", "latenessMillis": vec!["100"; 65_536]});
+        json!({"scheduleName": "bank-sync", "kind": "poll", "latenessMillis": vec!["100"; 65_536]});
     grpc(&mut channel, "RecordLateness", &many).await.unwrap();
     let text = metrics(&server).await;
     let series = |name: &str, labels: &str| {
@@ -59,7 +59,8 @@ async fn what_callers_record_is_scraped() {
     assert_eq!(bounds.map(Option::unwrap), ["2", "4", "4", "6"]);
     let polls = series("count", "schedule=\"bank-sync\",kind=\"poll\"");
     assert!((polls - 65_536.0).abs() < 1e-9);
-    let timed = "offbeat_requests_total{method=\"LatenessService/RecordLateness\",code=\"OK\"} 3";
+    let timed =
+        "offbeat_requests_total{method=\"v1beta1.LatenessService/RecordLateness\",code=\"OK\"} 3";
     assert!(text.contains(timed));
 }
 
@@ -68,13 +69,13 @@ async fn what_is_out_of_range_is_refused_and_not_counted() {
     let server = Server::start(&config_with(&["--admin-listen", "127.0.0.1:0"]));
     let mut channel = http2(server.tcp().await).await;
     let year = 366_i64 * 86_400_000;
-    let late = |millis: Vec<Value>| json!({"schedule": "a", "latenessMillis": millis});
+    let late = |millis: Vec<Value>| json!({"scheduleName": "a", "latenessMillis": millis});
     for (request, field) in [
-        (json!({"latenessMillis": ["1"]}), "schedule"),
-        (json!({"schedule": "a/1", "latenessMillis": ["1"]}), "schedule"),
-        (json!({"schedule": "x".repeat(65), "latenessMillis": ["1"]}), "schedule"),
-        (json!({"schedule": "a", "kind": "b c", "latenessMillis": ["1"]}), "kind"),
-        (json!({"schedule": "a"}), "lateness_millis"),
+        (json!({"latenessMillis": ["1"]}), "schedule_name"),
+        (json!({"scheduleName": "a/1", "latenessMillis": ["1"]}), "schedule_name"),
+        (json!({"scheduleName": "x".repeat(65), "latenessMillis": ["1"]}), "schedule_name"),
+        (json!({"scheduleName": "a", "kind": "b c", "latenessMillis": ["1"]}), "kind"),
+        (json!({"scheduleName": "a"}), "lateness_millis"),
         (late(vec![json!("1"); 65_537]), "lateness_millis"),
         (late(vec![json!("1"), json!((year + 1).to_string())]), "lateness_millis[1]"),
         (late(vec![json!((-year - 1).to_string())]), "lateness_millis[0]"),

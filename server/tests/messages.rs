@@ -213,8 +213,9 @@ async fn a_feeder_may_send_each_group_in_a_message_of_its_own() {
         let request = proto::SpreadRequest { message: Some(asked) };
         part.send(frame(&request.encode_to_vec())).unwrap();
     };
+    let order = proto::SpreadOrder { feeder_count: Some(1), ..proto::SpreadOrder::default() };
     let spec = proto::SpreadSpec {
-        feeder_count: Some(1),
+        order: Some(order),
         group_window: 65_536,
         ..proto::SpreadSpec::default()
     };

@@ -52,12 +52,12 @@ fn column(placement: PlacementKind) -> ColumnSpec {
         dialect: Dialect::Sqlite,
         schema: String::new(),
         table: "account".to_owned(),
-        name: name.to_owned(),
+        column: name.to_owned(),
         column_type,
         table_alias: String::new(),
         parameter_style: ParameterStyle::Literal,
         first_parameter_number: None,
-        time_zone_name: String::new(),
+        time_zone_column: String::new(),
     }
 }
 
@@ -175,7 +175,7 @@ fn what_statements_cannot_tell_is_refused() {
         ..ScheduleSpec::every(Span::from_seconds(8 * 3_600))
     })
     .unwrap();
-    assert_eq!(refused(&salted, 0, &column(hash)).field, "type");
+    assert_eq!(refused(&salted, 0, &column(hash)).field, "column_type");
     let ids =
         ColumnSpec { dialect: Dialect::PostgreSql, column_type: ColumnType::Text, ..column(hash) };
     assert!(refused(&salted, 3 * HOUR, &ids).allowed.contains("shorter min_gap"));

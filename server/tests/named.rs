@@ -11,11 +11,12 @@ use offbeat::proto::stream_jobs_request::Message as Asked;
 use offbeat::proto::stream_jobs_response::Message as Answer;
 use offbeat::proto::{
     CloseMode, CloseSpreadRequest, DeadLetterCause, DeleteDeadLettersRequest,
-    DescribeSpreadRequest, GroupCommit, GroupPart, GroupState, JobVerdict, JobVerdicts, LeasedJobs,
-    ListDeadLettersRequest, ListSpreadsRequest, NamedSpreadSpec, OpenSpreadRequest,
-    PullJobsRequest, PullJobsResponse, SettleJobsRequest, Settlement, SpreadDescription,
-    SpreadState, StreamJobsRequest, StreamJobsResponse, StreamJobsStart, SubmitGroupsRequest,
-    SubmitGroupsResponse, Verdict, WaitForGroupsRequest,
+    DescribeSpreadRequest, EmptyReason, GroupCommit, GroupPart, GroupState, JobSettlement,
+    JobSettlements, LeasedJobs, ListDeadLettersRequest, ListSpreadsRequest, NamedSpreadSpec,
+    OpenSpreadRequest, PullJobsRequest, PullJobsResponse, SettleAction, SettleJobsRequest,
+    SettleOutcome, SettleResult, SpreadDescription, SpreadLimits, SpreadOrder, SpreadState,
+    StreamJobsRequest, StreamJobsResponse, StreamJobsStart, SubmitGroupsRequest,
+    SubmitGroupsResponse, WaitForGroupsRequest,
 };
 use sha2::{Digest as _, Sha256};
 use support::{Server, channel, config};
@@ -33,78 +34,91 @@ fn seconds(seconds: i64) -> Option<prost_types::Duration> {
     Some(prost_types::Duration { seconds, nanos: 0 })
 }
 
+fn with_feeders(feeder_count: i32) -> NamedSpreadSpec {
+    let order = SpreadOrder { feeder_count: Some(feeder_count), ..SpreadOrder::default() };
+    NamedSpreadSpec { order: Some(order), ..NamedSpreadSpec::default() }
+}
+
+fn limited(limits: SpreadLimits) -> NamedSpreadSpec {
+    NamedSpreadSpec { limits: Some(limits), ..spec() }
+}
+
 fn spec() -> NamedSpreadSpec {
-    NamedSpreadSpec { feeder_count: Some(2), ..NamedSpreadSpec::default() }
+    with_feeders(2)
 }
 
 async fn open(client: &mut Client, spec: NamedSpreadSpec) -> Result<SpreadDescription, Status> {
-    let request = OpenSpreadRequest { spread: NAME.into(), spec: Some(spec) };
+    let request = OpenSpreadRequest { spread_name: NAME.into(), spec: Some(spec) };
     Ok(client.open_spread(request).await?.into_inner().description.unwrap())
 }
 
 fn group(id: &str, count: usize) -> GroupPart {
-    let jobs: Vec<bytes::Bytes> = (0..count).map(|n| format!("{id}{n}").into()).collect();
+    let payloads: Vec<bytes::Bytes> = (0..count).map(|n| format!("{id}{n}").into()).collect();
     let mut hash = Sha256::new();
-    for job in &jobs {
+    for job in &payloads {
         hash.update((job.len() as u64).to_be_bytes());
         hash.update(job);
     }
     let job_count = count.try_into().unwrap();
-    let commit = GroupCommit { job_count, sha256: hash.finalize().to_vec().into() };
-    GroupPart { group_id: id.into(), jobs, commit: Some(commit), ..GroupPart::default() }
+    let commit =
+        GroupCommit { job_count, sha256: hash.finalize().to_vec().into(), ..Default::default() };
+    GroupPart { group_id: id.into(), payloads, commit: Some(commit), ..GroupPart::default() }
 }
 
 async fn submit(
     client: &mut Client,
     groups: Vec<GroupPart>,
 ) -> Result<SubmitGroupsResponse, Status> {
-    let request = SubmitGroupsRequest { spread: NAME.into(), groups };
+    let request = SubmitGroupsRequest { spread_name: NAME.into(), groups };
     Ok(client.submit_groups(request).await?.into_inner())
 }
 
 async fn pull(client: &mut Client, max_jobs: i32, wait: i64) -> Result<PullJobsResponse, Status> {
     let request = PullJobsRequest {
-        spread: NAME.into(),
-        consumer: "one".into(),
-        max_jobs: Some(max_jobs),
-        wait: seconds(wait),
+        spread_name: NAME.into(),
+        consumer_id: "one".into(),
+        max_pulled_job_count: Some(max_jobs),
+        max_wait_duration: seconds(wait),
     };
     Ok(client.pull_jobs(request).await?.into_inner())
 }
 
 fn names(leased: &LeasedJobs) -> Vec<String> {
-    leased.jobs.iter().map(|job| String::from_utf8(job.job.to_vec()).unwrap()).collect()
+    leased.jobs.iter().map(|job| String::from_utf8(job.payload.to_vec()).unwrap()).collect()
 }
 
-fn all(leased: &LeasedJobs, verdict: Verdict) -> JobVerdicts {
-    let verdicts = leased.jobs.iter().map(|job| JobVerdict {
+fn all(leased: &LeasedJobs, action: SettleAction) -> JobSettlements {
+    let settlements = leased.jobs.iter().map(|job| JobSettlement {
         sequence: job.sequence,
         attempt: job.attempt,
-        verdict: verdict.into(),
+        action: action.into(),
         delay: None,
     });
-    JobVerdicts { epoch: leased.epoch, verdicts: verdicts.collect() }
+    JobSettlements { epoch: leased.epoch, settlements: settlements.collect() }
 }
 
 async fn settle(
     client: &mut Client,
     leased: &LeasedJobs,
-    verdict: Verdict,
-) -> Result<Vec<Settlement>, Status> {
-    let JobVerdicts { epoch, verdicts } = all(leased, verdict);
-    let request = SettleJobsRequest { spread: NAME.into(), epoch, verdicts };
-    let settled = client.settle_jobs(request).await?.into_inner().settlements;
-    Ok(settled.into_iter().map(|number| Settlement::try_from(number).unwrap()).collect())
+    action: SettleAction,
+) -> Result<Vec<SettleOutcome>, Status> {
+    let JobSettlements { epoch, settlements } = all(leased, action);
+    let request = SettleJobsRequest { spread_name: NAME.into(), epoch, settlements };
+    let settled = client.settle_jobs(request).await?.into_inner().results;
+    Ok(settled.iter().map(SettleResult::outcome).collect())
 }
 
 async fn describe(client: &mut Client) -> SpreadDescription {
-    let request = DescribeSpreadRequest { spread: NAME.into() };
+    let request = DescribeSpreadRequest { spread_name: NAME.into() };
     client.describe_spread(request).await.unwrap().into_inner().description.unwrap()
 }
 
 async fn close(client: &mut Client, mode: CloseMode, wait: i64) -> Result<i32, Status> {
-    let request =
-        CloseSpreadRequest { spread: NAME.into(), mode: mode.into(), wait: seconds(wait) };
+    let request = CloseSpreadRequest {
+        spread_name: NAME.into(),
+        mode: mode.into(),
+        max_wait_duration: seconds(wait),
+    };
     Ok(client.close_spread(request).await?.into_inner().description.unwrap().state)
 }
 
@@ -125,7 +139,10 @@ async fn a_spread_lives_from_open_to_closed() {
     let (_server, mut client) = start().await;
     let description = open(&mut client, spec()).await.unwrap();
     let with_defaults = description.spec.unwrap();
-    assert_eq!((with_defaults.lease, with_defaults.max_attempts), (seconds(30), Some(5)));
+    assert_eq!(
+        (with_defaults.lease_duration, with_defaults.limits.unwrap().max_attempts),
+        (seconds(30), Some(5))
+    );
     let again = open(&mut client, spec()).await.unwrap();
     assert_eq!(again.epoch, description.epoch);
     open(&mut client, with_defaults).await.unwrap();
@@ -137,24 +154,30 @@ async fn a_spread_lives_from_open_to_closed() {
 
     let leased = pull(&mut client, 10, 0).await.unwrap().leased.unwrap();
     assert_eq!(names(&leased), ["a0", "b0", "a1", "a2"]);
-    assert_eq!((leased.epoch, leased.lease), (description.epoch, seconds(30)));
-    let settled = settle(&mut client, &leased, Verdict::Ack).await.unwrap();
-    assert_eq!(settled, [Settlement::Settled; 4]);
-    assert_eq!(settle(&mut client, &leased, Verdict::Ack).await.unwrap(), settled);
-    let late = settle(&mut client, &leased, Verdict::Nack).await.unwrap();
-    assert_eq!(late, [Settlement::Stale; 4]);
+    assert_eq!((leased.epoch, leased.lease_duration), (description.epoch, seconds(30)));
+    let settled = settle(&mut client, &leased, SettleAction::Ack).await.unwrap();
+    assert_eq!(settled, [SettleOutcome::Acked; 4]);
+    assert_eq!(settle(&mut client, &leased, SettleAction::Ack).await.unwrap(), settled);
+    let late = settle(&mut client, &leased, SettleAction::Nack).await.unwrap();
+    assert_eq!(late, [SettleOutcome::Stale; 4]);
 
     let now = describe(&mut client).await;
-    assert_eq!((now.group_count, now.byte_count, now.settled_job_count), (0, 0, 4));
+    let counts = now.counts.unwrap();
+    assert_eq!((counts.group_count, counts.byte_count, counts.settled_job_count), (0, 0, 4));
     assert_eq!(now.certificate.unwrap().job_count, 4);
     assert_eq!(close(&mut client, CloseMode::Drain, 0).await.unwrap(), SpreadState::Closed as i32);
-    assert!(pull(&mut client, 1, 20).await.unwrap().ended);
+    let ended = pull(&mut client, 1, 20).await.unwrap();
+    assert_eq!(ended.empty_reason(), EmptyReason::Ended);
     let late = submit(&mut client, vec![group("c", 1)]).await.unwrap_err();
     assert_eq!(why(&late), (Code::FailedPrecondition, "SPREAD_CLOSING".into()));
     let anew = open(&mut client, spec()).await.unwrap();
     assert_ne!(anew.epoch, description.epoch);
-    let stale = settle(&mut client, &leased, Verdict::Ack).await.unwrap();
-    assert_eq!(stale, [Settlement::Stale; 4], "leases of the closed one mean nothing to the new");
+    let stale = settle(&mut client, &leased, SettleAction::Ack).await.unwrap();
+    assert_eq!(
+        stale,
+        [SettleOutcome::Stale; 4],
+        "leases of the closed one mean nothing to the new"
+    );
 }
 
 #[tokio::test]
@@ -163,10 +186,10 @@ async fn refusals_say_what_is_wrong() {
     let unknown = pull(&mut client, 1, 0).await.unwrap_err();
     assert_eq!(why(&unknown), (Code::NotFound, "UNKNOWN_SPREAD".into()));
     open(&mut client, spec()).await.unwrap();
-    let other = NamedSpreadSpec { feeder_count: Some(3), ..spec() };
+    let other = with_feeders(3);
     let refused = open(&mut client, other).await.unwrap_err();
     assert_eq!(why(&refused), (Code::FailedPrecondition, "SPREAD_DIFFERS".into()));
-    assert!(refused.message().contains("feeder_count: 3 is refused: must be 2"), "{refused}");
+    assert!(refused.message().contains("order.feeder_count: 3 is refused: must be 2"), "{refused}");
 
     submit(&mut client, vec![group("a", 3)]).await.unwrap();
     let changed = GroupPart { group_id: "a".into(), ..group("x", 3) };
@@ -175,28 +198,47 @@ async fn refusals_say_what_is_wrong() {
     assert!(refused.message().starts_with("groups[1].group_id: a is refused"), "{refused}");
 
     for (field, request) in [
-        ("max_jobs", PullJobsRequest { consumer: "c".into(), ..Default::default() }),
-        ("max_jobs", PullJobsRequest { max_jobs: Some(4_097), ..Default::default() }),
-        ("consumer", PullJobsRequest { max_jobs: Some(1), ..Default::default() }),
-        ("wait", PullJobsRequest { max_jobs: Some(1), wait: seconds(21), ..Default::default() }),
-        ("wait", PullJobsRequest { max_jobs: Some(1), wait: seconds(-1), ..Default::default() }),
+        ("max_pulled_job_count", PullJobsRequest { consumer_id: "c".into(), ..Default::default() }),
+        (
+            "max_pulled_job_count",
+            PullJobsRequest { max_pulled_job_count: Some(4_097), ..Default::default() },
+        ),
+        ("consumer_id", PullJobsRequest { max_pulled_job_count: Some(1), ..Default::default() }),
+        (
+            "max_wait_duration",
+            PullJobsRequest {
+                max_pulled_job_count: Some(1),
+                max_wait_duration: seconds(21),
+                ..Default::default()
+            },
+        ),
+        (
+            "max_wait_duration",
+            PullJobsRequest {
+                max_pulled_job_count: Some(1),
+                max_wait_duration: seconds(-1),
+                ..Default::default()
+            },
+        ),
     ] {
-        let request = PullJobsRequest { spread: NAME.into(), ..request };
+        let request = PullJobsRequest { spread_name: NAME.into(), ..request };
         let refused = client.pull_jobs(request).await.unwrap_err();
         let violations = refused.get_details_bad_request().unwrap().field_violations;
         assert_eq!((refused.code(), &*violations[0].field), (Code::InvalidArgument, field));
     }
-    let verdict = |verdict: i32, delay| JobVerdict { sequence: 0, attempt: 1, verdict, delay };
-    for (field, verdicts) in [
-        ("verdicts", vec![]),
-        ("verdicts[0].verdict", vec![verdict(0, None)]),
-        ("verdicts[1].verdict", vec![verdict(1, None), verdict(6, None)]),
-        ("verdicts[0].delay", vec![verdict(1, seconds(1))]),
-        ("verdicts[0].delay", vec![verdict(2, seconds(86_401))]),
-        ("verdicts[0].attempt", vec![JobVerdict { attempt: 0, ..verdict(1, None) }]),
-        ("verdicts[0].sequence", vec![JobVerdict { sequence: -1, ..verdict(1, None) }]),
+    let settled = |action: i32, delay| JobSettlement { sequence: 0, attempt: 1, action, delay };
+    for (field, settlements) in [
+        ("settlements", vec![]),
+        ("settlements[0].action", vec![settled(0, None)]),
+        ("settlements[1].action", vec![settled(1, None), settled(6, None)]),
+        ("settlements[0].delay", vec![settled(1, seconds(1))]),
+        ("settlements[0].delay", vec![settled(4, seconds(1))]),
+        ("settlements[0].delay", vec![settled(2, seconds(86_401))]),
+        ("settlements[0].delay", vec![settled(3, seconds(86_401))]),
+        ("settlements[0].attempt", vec![JobSettlement { attempt: 0, ..settled(1, None) }]),
+        ("settlements[0].sequence", vec![JobSettlement { sequence: -1, ..settled(1, None) }]),
     ] {
-        let request = SettleJobsRequest { spread: NAME.into(), epoch: 0, verdicts };
+        let request = SettleJobsRequest { spread_name: NAME.into(), epoch: 0, settlements };
         let refused = client.settle_jobs(request).await.unwrap_err();
         let violations = refused.get_details_bad_request().unwrap().field_violations;
         assert_eq!((refused.code(), &*violations[0].field), (Code::InvalidArgument, field));
@@ -209,58 +251,65 @@ async fn at_a_limit_producers_wait_and_nothing_is_dropped() {
     config.limits.spread_bytes = 3_000; // some small groups, and a larger one
     let server = Server::start(&config);
     let mut client = Client::new(channel(&server).await);
-    open(&mut client, NamedSpreadSpec { max_jobs: Some(5), ..spec() }).await.unwrap();
+    open(&mut client, limited(SpreadLimits { max_job_count: Some(5), ..Default::default() }))
+        .await
+        .unwrap();
     submit(&mut client, vec![group("a", 3)]).await.unwrap();
     let full = submit(&mut client, vec![group("b", 1), group("c", 2)]).await.unwrap_err();
     assert_eq!(why(&full), (Code::ResourceExhausted, "LIMIT_REACHED".into()));
     assert!(full.get_details_retry_info().unwrap().retry_delay.unwrap() > Duration::ZERO);
-    assert_eq!(full.get_details_quota_failure().unwrap().violations[0].subject, "groups[1].jobs");
-    assert_eq!(describe(&mut client).await.group_count, 1);
+    assert_eq!(
+        full.get_details_quota_failure().unwrap().violations[0].subject,
+        "groups[1].payloads"
+    );
+    assert_eq!(describe(&mut client).await.counts.unwrap().group_count, 1);
     let never = submit(&mut client, vec![group("d", 6)]).await.unwrap_err();
     assert_eq!(never.code(), Code::InvalidArgument, "waiting would not help");
 
     // All spreads together: some 600 bytes are held.
-    let wide = GroupPart { commit: None, jobs: vec![vec![0; 1_900].into()], ..group("e", 1) };
+    let wide = GroupPart { commit: None, payloads: vec![vec![0; 1_900].into()], ..group("e", 1) };
     let full = submit(&mut client, vec![wide.clone()]).await.unwrap_err();
     assert_eq!(why(&full), (Code::ResourceExhausted, "LIMIT_REACHED".into()));
     let leased = pull(&mut client, 3, 0).await.unwrap().leased.unwrap();
-    settle(&mut client, &leased, Verdict::Ack).await.unwrap();
+    settle(&mut client, &leased, SettleAction::Ack).await.unwrap();
     submit(&mut client, vec![wide]).await.unwrap();
-    assert_eq!(describe(&mut client).await.byte_count, 1_900 + 8 + 64 + 1);
+    assert_eq!(describe(&mut client).await.counts.unwrap().byte_count, 1_900 + 8 + 64 + 1);
 }
 
 #[tokio::test]
 async fn dead_letters_can_be_read_and_deleted() {
     let (_server, mut client) = start().await;
-    open(&mut client, NamedSpreadSpec { max_attempts: Some(1), ..spec() }).await.unwrap();
+    open(&mut client, limited(SpreadLimits { max_attempts: Some(1), ..Default::default() }))
+        .await
+        .unwrap();
     submit(&mut client, vec![group("a", 3)]).await.unwrap();
     let first = pull(&mut client, 1, 0).await.unwrap().leased.unwrap();
-    let given_up = settle(&mut client, &first, Verdict::Terminate).await.unwrap();
-    assert_eq!(given_up, [Settlement::DeadLettered]);
+    let given_up = settle(&mut client, &first, SettleAction::DeadLetter).await.unwrap();
+    assert_eq!(given_up, [SettleOutcome::DeadLettered]);
     let rest = pull(&mut client, 2, 0).await.unwrap().leased.unwrap();
-    settle(&mut client, &rest, Verdict::Nack).await.unwrap();
-    let list = |page_size, after_number| ListDeadLettersRequest {
-        spread: NAME.into(),
-        page_size: Some(page_size),
-        after_number,
-    };
-    let page = client.list_dead_letters(list(2, None)).await.unwrap().into_inner();
+    settle(&mut client, &rest, SettleAction::Nack).await.unwrap();
+    let list =
+        |page_token| ListDeadLettersRequest { spread_name: NAME.into(), page_size: 2, page_token };
+    let page = client.list_dead_letters(list(String::new())).await.unwrap().into_inner();
     let shown: Vec<_> = page
         .dead_letters
         .iter()
-        .map(|letter| (letter.number, &letter.job[..], letter.attempt_count, letter.cause()))
+        .map(|letter| (letter.number, &letter.payload[..], letter.attempt_count, letter.cause()))
         .collect();
-    let (terminated, attempts) = (DeadLetterCause::Terminated, DeadLetterCause::Attempts);
-    assert_eq!(shown, [(0, &b"a0"[..], 1, terminated), (1, &b"a1"[..], 1, attempts)]);
-    assert!(page.has_more);
-    let page = client.list_dead_letters(list(2, Some(1))).await.unwrap().into_inner();
-    assert_eq!((page.dead_letters.len(), page.has_more), (1, false));
+    let (consumer, attempts) = (DeadLetterCause::Consumer, DeadLetterCause::AttemptsExhausted);
+    assert_eq!(shown, [(0, &b"a0"[..], 1, consumer), (1, &b"a1"[..], 1, attempts)]);
+    let next = list(page.next_page_token);
+    let of_another = ListDeadLettersRequest { spread_name: "other".into(), ..next.clone() };
+    let refused = client.list_dead_letters(of_another).await.unwrap_err();
+    assert_eq!(why(&refused), (Code::InvalidArgument, "CONTRADICTORY".into()));
+    let page = client.list_dead_letters(next).await.unwrap().into_inner();
+    assert_eq!((page.dead_letters.len(), &*page.next_page_token), (1, ""));
 
     // They are kept: the spread cannot be opened again over them.
     assert_eq!(close(&mut client, CloseMode::Drain, 0).await.unwrap(), SpreadState::Closed as i32);
     let refused = open(&mut client, spec()).await.unwrap_err();
     assert_eq!(why(&refused), (Code::FailedPrecondition, "SPREAD_CLOSING".into()));
-    let delete = DeleteDeadLettersRequest { spread: NAME.into(), numbers: vec![0, 1, 2, 9] };
+    let delete = DeleteDeadLettersRequest { spread_name: NAME.into(), numbers: vec![0, 1, 2, 9] };
     assert_eq!(client.delete_dead_letters(delete).await.unwrap().into_inner().deleted_count, 3);
     open(&mut client, spec()).await.unwrap();
 }
@@ -279,13 +328,13 @@ async fn waits_end_when_there_is_news() {
 
     let mut waiting = client.clone();
     let wait = WaitForGroupsRequest {
-        spread: NAME.into(),
+        spread_name: NAME.into(),
         group_ids: vec!["a".into()],
-        wait: seconds(20),
+        max_wait_duration: seconds(20),
     };
     let told = tokio::spawn(async move { waiting.wait_for_groups(wait).await });
     tokio::time::sleep(Duration::from_millis(100)).await;
-    settle(&mut client, &leased, Verdict::Ack).await.unwrap();
+    settle(&mut client, &leased, SettleAction::Ack).await.unwrap();
     let groups = told.await.unwrap().unwrap().into_inner().groups;
     assert_eq!(groups[0].state, GroupState::Settled as i32);
 
@@ -294,7 +343,7 @@ async fn waits_end_when_there_is_news() {
     let leased = pull(&mut client, 1, 0).await.unwrap().leased.unwrap();
     let closed = tokio::spawn(async move { close(&mut waiting, CloseMode::Drain, 20).await });
     tokio::time::sleep(Duration::from_millis(100)).await;
-    settle(&mut client, &leased, Verdict::Ack).await.unwrap();
+    settle(&mut client, &leased, SettleAction::Ack).await.unwrap();
     assert_eq!(closed.await.unwrap().unwrap(), SpreadState::Closed as i32);
 
     // A stop is news, too.
@@ -304,7 +353,8 @@ async fn waits_end_when_there_is_news() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     server.signal();
     let empty = pulled.await.unwrap().unwrap();
-    assert_eq!((empty.leased.unwrap().jobs.len(), empty.ended), (0, false));
+    assert_eq!(empty.empty_reason(), EmptyReason::NoReadyJob);
+    assert_eq!(empty.leased.unwrap().jobs.len(), 0);
     server.join();
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
 }
@@ -312,15 +362,18 @@ async fn waits_end_when_there_is_news() {
 #[tokio::test]
 async fn waits_see_leases_end_that_began_later() {
     let (_server, mut client) = start().await;
-    let spec = NamedSpreadSpec { lease: seconds(1), max_attempts: Some(1), ..spec() };
+    let spec = NamedSpreadSpec {
+        lease_duration: seconds(1),
+        ..limited(SpreadLimits { max_attempts: Some(1), ..Default::default() })
+    };
     open(&mut client, spec).await.unwrap();
     submit(&mut client, vec![group("a", 1)]).await.unwrap();
     let begun = Instant::now();
     let mut waiting = client.clone();
     let wait = WaitForGroupsRequest {
-        spread: NAME.into(),
+        spread_name: NAME.into(),
         group_ids: vec!["a".into()],
-        wait: seconds(13),
+        max_wait_duration: seconds(13),
     };
     let told = tokio::spawn(async move { waiting.wait_for_groups(wait).await });
     tokio::time::sleep(Duration::from_millis(100)).await;
@@ -329,9 +382,9 @@ async fn waits_see_leases_end_that_began_later() {
     assert_eq!((groups[0].state(), groups[0].dead_letter_count), (GroupState::Settled, 1));
     assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
     let twice = WaitForGroupsRequest {
-        spread: NAME.into(),
+        spread_name: NAME.into(),
         group_ids: vec!["a".into(), "a".into()],
-        wait: None,
+        max_wait_duration: None,
     };
     assert_eq!(client.wait_for_groups(twice).await.unwrap_err().code(), Code::InvalidArgument);
 }
@@ -339,19 +392,22 @@ async fn waits_see_leases_end_that_began_later() {
 #[tokio::test]
 async fn a_release_may_come_late_and_costs_no_attempt() {
     let (_server, mut client) = start().await;
-    let spec = NamedSpreadSpec { lease: seconds(1), max_attempts: Some(2), ..spec() };
+    let spec = NamedSpreadSpec {
+        lease_duration: seconds(1),
+        ..limited(SpreadLimits { max_attempts: Some(2), ..Default::default() })
+    };
     open(&mut client, spec).await.unwrap();
     submit(&mut client, vec![group("a", 1)]).await.unwrap();
     for attempt in 1..=3 {
         let lent = pull(&mut client, 1, 5).await.unwrap().leased.unwrap();
         assert_eq!(lent.jobs[0].attempt, attempt);
         tokio::time::sleep(Duration::from_millis(1_050)).await;
-        for expected in [Settlement::Returned, Settlement::Stale] {
-            let settled = settle(&mut client, &lent, Verdict::Release).await.unwrap();
+        for expected in [SettleOutcome::Returned, SettleOutcome::Stale] {
+            let settled = settle(&mut client, &lent, SettleAction::Release).await.unwrap();
             assert_eq!(settled, [expected]);
         }
     }
-    assert_eq!(describe(&mut client).await.dead_letter_count, 0);
+    assert_eq!(describe(&mut client).await.counts.unwrap().dead_letter_count, 0);
 }
 
 #[tokio::test]
@@ -376,8 +432,8 @@ async fn stream_jobs(
     credit: i32,
 ) -> (mpsc::UnboundedSender<StreamJobsRequest>, Streaming<StreamJobsResponse>) {
     let (sender, receiver) = mpsc::unbounded_channel();
-    let (spread, consumer) = (NAME.into(), consumer.into());
-    say(&sender, Asked::Start(StreamJobsStart { spread, consumer, credit }));
+    let (spread_name, consumer_id) = (NAME.into(), consumer.into());
+    say(&sender, Asked::Start(StreamJobsStart { spread_name, consumer_id, credit }));
     let requests = stream::unfold(receiver, async |mut receiver| {
         receiver.recv().await.map(|request| (request, receiver))
     });
@@ -398,29 +454,29 @@ async fn leased(answers: &mut Streaming<StreamJobsResponse>) -> LeasedJobs {
     }
 }
 
-async fn settled(answers: &mut Streaming<StreamJobsResponse>) -> Vec<i32> {
+async fn settled(answers: &mut Streaming<StreamJobsResponse>) -> Vec<SettleOutcome> {
     match answers.message().await.unwrap().unwrap().message.unwrap() {
-        Answer::Settled(settled) => settled.settlements,
+        Answer::Settled(settled) => settled.results.iter().map(SettleResult::outcome).collect(),
         other => panic!("{other:?}"),
     }
 }
 
 #[tokio::test]
-async fn a_stream_sends_what_was_granted_and_takes_verdicts() {
+async fn a_stream_sends_what_was_granted_and_settles() {
     let (_server, mut client) = start().await;
     open(&mut client, spec()).await.unwrap();
     let (sender, mut answers) = stream_jobs(&mut client, "one", 2).await;
     submit(&mut client, vec![group("a", 5)]).await.unwrap();
     let first = leased(&mut answers).await;
     assert_eq!(names(&first), ["a0", "a1"]);
-    say(&sender, Asked::Verdicts(all(&first, Verdict::Ack)));
-    assert_eq!(settled(&mut answers).await, [Settlement::Settled as i32; 2]);
+    say(&sender, Asked::Settlements(all(&first, SettleAction::Ack)));
+    assert_eq!(settled(&mut answers).await, [SettleOutcome::Acked; 2]);
     let nothing = tokio::time::timeout(Duration::from_millis(200), answers.message()).await;
     assert!(nothing.is_err(), "no credit is left: {nothing:?}");
     say(&sender, Asked::Credit(10));
     let rest = leased(&mut answers).await;
     assert_eq!(names(&rest), ["a2", "a3", "a4"]);
-    say(&sender, Asked::Verdicts(all(&rest, Verdict::Ack)));
+    say(&sender, Asked::Settlements(all(&rest, SettleAction::Ack)));
     assert_eq!(settled(&mut answers).await.len(), 3);
     close(&mut client, CloseMode::Drain, 0).await.unwrap();
     assert!(answers.message().await.unwrap().is_none(), "the end of the spread ends the stream");
@@ -444,30 +500,36 @@ async fn a_server_that_stops_ends_idle_streams_at_once() {
 #[tokio::test]
 async fn a_stream_that_ends_settles_nothing() {
     let (_server, mut client) = start().await;
-    open(&mut client, NamedSpreadSpec { lease: seconds(1), ..spec() }).await.unwrap();
+    open(&mut client, NamedSpreadSpec { lease_duration: seconds(1), ..spec() }).await.unwrap();
     submit(&mut client, vec![group("a", 3)]).await.unwrap();
     let (sender, mut answers) = stream_jobs(&mut client, "one", 2).await;
     let lost = leased(&mut answers).await;
     drop((sender, answers)); // cancelled
     let next = pull(&mut client, 5, 0).await.unwrap().leased.unwrap();
     assert_eq!(names(&next), ["a2"], "two are leased until their leases end");
-    settle(&mut client, &next, Verdict::Ack).await.unwrap();
+    settle(&mut client, &next, SettleAction::Ack).await.unwrap();
     let back = pull(&mut client, 5, 5).await.unwrap().leased.unwrap();
     assert_eq!(names(&back), names(&lost));
     assert!(back.jobs.iter().all(|job| job.redelivered && job.attempt == 2));
-    assert_eq!(settle(&mut client, &lost, Verdict::Ack).await.unwrap(), [Settlement::Stale; 2]);
+    assert_eq!(
+        settle(&mut client, &lost, SettleAction::Ack).await.unwrap(),
+        [SettleOutcome::Stale; 2]
+    );
 }
 
 #[tokio::test]
 async fn a_consumer_who_never_reads_holds_what_it_granted() {
     let (_server, mut client) = start().await;
-    let spec = NamedSpreadSpec { lease: seconds(1), max_consumer_leases: Some(50), ..spec() };
+    let spec = NamedSpreadSpec {
+        lease_duration: seconds(1),
+        ..limited(SpreadLimits { max_consumer_leases: Some(50), ..Default::default() })
+    };
     open(&mut client, spec).await.unwrap();
     let groups = (0..40).map(|n| group(&format!("g{n}-"), 25)).collect();
     submit(&mut client, groups).await.unwrap();
     let (_sender, _answers) = stream_jobs(&mut client, "stalled", 100).await;
     tokio::time::sleep(Duration::from_millis(2_500)).await;
-    let held = describe(&mut client).await;
+    let held = describe(&mut client).await.counts.unwrap();
     let touched = held.leased_job_count + held.returned_job_count;
     assert!((1..=100).contains(&touched), "{held:?}");
     // The others get everything, in time.
@@ -477,8 +539,8 @@ async fn a_consumer_who_never_reads_holds_what_it_granted() {
         assert!(begun.elapsed() < Duration::from_secs(10), "{done}");
         let leased = pull(&mut client, 256, 1).await.unwrap().leased.unwrap();
         if !leased.jobs.is_empty() {
-            let settled = settle(&mut client, &leased, Verdict::Ack).await.unwrap();
-            done += settled.iter().filter(|one| **one == Settlement::Settled).count();
+            let settled = settle(&mut client, &leased, SettleAction::Ack).await.unwrap();
+            done += settled.iter().filter(|one| **one == SettleOutcome::Acked).count();
         }
     }
 }
@@ -488,14 +550,15 @@ async fn streams_refuse_what_makes_no_sense() {
     let (_server, mut client) = start().await;
     open(&mut client, spec()).await.unwrap();
     let first = |message| StreamJobsRequest { message: Some(message) };
-    let start = |credit| StreamJobsStart { spread: NAME.into(), consumer: "one".into(), credit };
-    let verdicts = JobVerdicts { epoch: 1, verdicts: vec![] };
+    let start =
+        |credit| StreamJobsStart { spread_name: NAME.into(), consumer_id: "one".into(), credit };
+    let nothing = JobSettlements { epoch: 1, settlements: vec![] };
     for (messages, field) in [
         (vec![], "start"),
         (vec![first(Asked::Credit(1))], "start"),
         (
-            vec![first(Asked::Start(StreamJobsStart { consumer: String::new(), ..start(1) }))],
-            "consumer",
+            vec![first(Asked::Start(StreamJobsStart { consumer_id: String::new(), ..start(1) }))],
+            "consumer_id",
         ),
         (vec![first(Asked::Start(start(-1)))], "start.credit"),
         (vec![first(Asked::Start(start(65_537)))], "start.credit"),
@@ -504,8 +567,8 @@ async fn streams_refuse_what_makes_no_sense() {
         (vec![first(Asked::Start(start(1))), first(Asked::Credit(65_536))], "credit"),
         (vec![first(Asked::Start(start(1))), first(Asked::Credit(-1))], "credit"),
         (
-            vec![first(Asked::Start(start(1))), first(Asked::Verdicts(verdicts))],
-            "verdicts.verdicts",
+            vec![first(Asked::Start(start(1))), first(Asked::Settlements(nothing))],
+            "settlements.settlements",
         ),
     ] {
         let mut answers = client.stream_jobs(stream::iter(messages)).await.unwrap().into_inner();
@@ -518,7 +581,7 @@ async fn streams_refuse_what_makes_no_sense() {
         let violations = refused.get_details_bad_request().unwrap().field_violations;
         assert_eq!((refused.code(), &*violations[0].field), (Code::InvalidArgument, field));
     }
-    let unknown = StreamJobsStart { spread: "other".into(), ..start(1) };
+    let unknown = StreamJobsStart { spread_name: "other".into(), ..start(1) };
     let requests = stream::iter([first(Asked::Start(unknown))]).chain(stream::pending());
     let mut answers = client.stream_jobs(requests).await.unwrap().into_inner();
     assert_eq!(answers.message().await.unwrap_err().code(), Code::NotFound);

@@ -62,10 +62,10 @@ impl StageService for Buggy {
         }
     }
 
-    async fn next_stage(
+    async fn choose_stage(
         &self,
-        _: Request<proto::NextStageRequest>,
-    ) -> Result<Response<proto::NextStageResponse>, Status> {
+        _: Request<proto::ChooseStageRequest>,
+    ) -> Result<Response<proto::ChooseStageResponse>, Status> {
         Ok(Response::new(Default::default()))
     }
 }
@@ -162,7 +162,7 @@ fn assert_is_answered(status: &Status) {
 }
 
 async fn assert_serves_on(channel: &mut Http2) {
-    let answered = grpc(channel, "NextStage", &json!({})).await;
+    let answered = grpc(channel, "ChooseStage", &json!({})).await;
     assert!(answered.is_ok(), "{answered:?}");
 }
 
@@ -205,7 +205,7 @@ async fn a_panic_costs_one_request_wherever_it_happens() {
 async fn a_panic_ends_its_stream_with_a_status() {
     let server = Layered::start().await;
     let mut channel = http2(server.connect().await).await;
-    let message = frame(&encoded("Spread", &json!({"spec": {"feeder_count": 2}})));
+    let message = frame(&encoded("Spread", &json!({"spec": {"order": {"feeder_count": 2}}})));
     let answer = post2(&mut channel, grpc_request(&path_of("Spread"), message.clone())).await;
     assert_eq!(answer.body.len(), 5, "the message before it has come");
     assert_is_answered(&answer.grpc_status());
@@ -223,10 +223,10 @@ async fn a_panic_ends_its_stream_with_a_status() {
 async fn a_panic_in_a_store_of_spreads_is_no_end_of_a_spread() {
     let server = Layered::start().await;
     let mut channel = http2(server.connect().await).await;
-    let spread = json!({"spread": "s", "spec": {"feeder_count": 2}});
+    let spread = json!({"spread_name": "s", "spec": {"order": {"feeder_count": 2}}});
     grpc(&mut channel, "OpenSpread", &spread).await.unwrap();
-    let pull = json!({"spread": "s", "consumer": "c", "max_jobs": 1});
-    let start = json!({"start": {"spread": "s", "consumer": "c"}});
+    let pull = json!({"spread_name": "s", "consumer_id": "c", "max_pulled_job_count": 1});
+    let start = json!({"start": {"spread_name": "s", "consumer_id": "c"}});
     CLOCK_IS_BROKEN.store(true, Ordering::SeqCst);
     assert_is_answered(&grpc(&mut channel, "PullJobs", &pull).await.unwrap_err());
     let stream = raw(&mut channel, "StreamJobs", frame(&encoded("StreamJobs", &start))).await;

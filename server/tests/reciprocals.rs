@@ -72,7 +72,7 @@ async fn verdict(server: &Server, one: Value, other: Value) -> [String; 3] {
     let answer = compare(server, &[one, other]).await.unwrap();
     let pair = &answer["pairs"][0];
     assert_eq!(answer["separation"], pair["separation"]);
-    assert!(pair["reason"].as_str().unwrap().contains(' '), "{pair}");
+    assert!(pair["message"].as_str().unwrap().contains(' '), "{pair}");
     let text = |field: &str| pair[field].as_str().unwrap_or_default().to_owned();
     ["separation", "firstToSecond", "secondToFirst"].map(text)
 }

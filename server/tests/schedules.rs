@@ -107,7 +107,7 @@ impl Drop for Sidecar {
 }
 
 fn version(name: &str, version: i64) -> Value {
-    json!({"version": {"name": name, "version": version}})
+    json!({"reference": {"name": name, "version": version}})
 }
 
 /// What FILE says of bank-sync/2, in a request.
@@ -131,15 +131,15 @@ fn field_of(status: &Status) -> (Code, String, String) {
 fn questions() -> Vec<(&'static str, Value)> {
     let from = "2026-03-01T00:00:00Z";
     let column = json!({
-        "dialect": "SQL_DIALECT_POSTGRESQL", "table": "account", "name": "id",
-        "type": "SQL_COLUMN_TYPE_TEXT",
+        "dialect": "SQL_DIALECT_POSTGRESQL", "table": "account", "column": "id",
+        "columnType": "SQL_COLUMN_TYPE_TEXT",
     });
     vec![
         ("DescribeSchedule", json!({"atTime": from})),
-        ("ListSlots", json!({"startTime": from, "sqlColumn": column})),
+        ("ListSlots", json!({"startTime": from, "sqlTarget": column})),
         (
             "GetWindowPredicate",
-            json!({"startTime": from, "endTime": "2026-03-01T01:00:00Z", "sqlColumn": column}),
+            json!({"startTime": from, "endTime": "2026-03-01T01:00:00Z", "sqlTarget": column}),
         ),
         ("AssignSlot", json!({"id": {"text": "acme"}, "fromTime": from, "kind": "poll"})),
         ("AssignSlots", json!({"ids": {"texts": ["acme", "b"]}, "fromTime": from})),
@@ -184,13 +184,13 @@ async fn a_name_and_its_spec_have_the_same_answers_but_for_the_run_keys() {
             request["schedule"] = version(name, number);
             let by_name = without_run_ids(ask(&mut channel, method, &request).await.unwrap());
             let fingerprint = by_spec["identity"]["fingerprint"].as_str().unwrap();
-            assert_eq!(by_spec["identity"]["runKeySchedule"], fingerprint);
+            assert_eq!(by_spec["identity"]["runKeyRoot"], fingerprint);
             let key = format!("{name}/{number}");
-            assert_eq!(by_name["identity"]["runKeySchedule"], json!(key));
+            assert_eq!(by_name["identity"]["runKeyRoot"], json!(key));
             assert_eq!(by_name, with_key(&by_spec, fingerprint, &key), "{method}");
             if (method, number) == ("AssignSlot", 1) {
                 assert_eq!(fingerprint, FINGERPRINT);
-                let run_key = by_name["nextRuns"][0]["runKey"].as_str().unwrap();
+                let run_key = by_name["pieces"][0]["nextRuns"][0]["runKey"].as_str().unwrap();
                 assert!(run_key.starts_with("bank-sync/1/poll/"), "{run_key}");
                 assert!(run_key.ends_with("/0/acme"), "{run_key}");
             }
@@ -229,7 +229,7 @@ async fn unknown_names_are_not_found_and_told_what_there_is() {
         request["schedule"] = version("bank-sync", 3);
         let status = ask(&mut known, method, &request).await.unwrap_err();
         let (code, field, allowed) = field_of(&status);
-        assert_eq!((code, field.as_str()), (Code::NotFound, "schedule.version"), "{method}");
+        assert_eq!((code, field.as_str()), (Code::NotFound, "schedule.reference"), "{method}");
         assert!(allowed.ends_with("bank-sync/1, bank-sync/2"), "{allowed}");
         let reason = &status.get_error_details().error_info().unwrap().reason.clone();
         assert_eq!(reason, "ERROR_REASON_UNKNOWN_SCHEDULE");
@@ -240,11 +240,11 @@ async fn unknown_names_are_not_found_and_told_what_there_is() {
         assert!(field_of(&status).2.contains("--schedules"), "{status}");
     }
     for (schedule, field) in [
-        (version("bank-sync", 0), "schedule.version.version"),
-        (version("bank-sync", -1), "schedule.version.version"),
-        (version("bank-sync", 1_000_001), "schedule.version.version"),
-        (version("", 1), "schedule.version.name"),
-        (version("bank/sync", 1), "schedule.version.name"),
+        (version("bank-sync", 0), "schedule.reference.version"),
+        (version("bank-sync", -1), "schedule.reference.version"),
+        (version("bank-sync", 1_000_001), "schedule.reference.version"),
+        (version("", 1), "schedule.reference.name"),
+        (version("bank/sync", 1), "schedule.reference.name"),
         (json!({}), "schedule"),
     ] {
         let request = json!({"schedule": schedule, "id": {"text": "a"}});
@@ -267,8 +267,8 @@ async fn all_that_are_loaded_are_listed_page_by_page() {
         .map(|listed| {
             format!(
                 "{}/{}",
-                listed["version"]["name"].as_str().unwrap(),
-                listed["version"]["version"]
+                listed["reference"]["name"].as_str().unwrap(),
+                listed["reference"]["version"]
             )
         })
         .collect();
@@ -279,7 +279,7 @@ async fn all_that_are_loaded_are_listed_page_by_page() {
     assert_eq!(keys.len(), FILE.matches("[[schedule]]").count());
     // Each is what it is described as.
     for listed in &all {
-        let request = json!({"schedule": {"version": listed["version"]}});
+        let request = json!({"schedule": {"reference": listed["reference"]}});
         let described = ask(&mut known, "DescribeSchedule", &request).await.unwrap();
         assert_eq!(
             (&listed["identity"], &listed["spec"]),

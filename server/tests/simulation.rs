@@ -11,9 +11,9 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use offbeat::proto::simulate_response::Event;
-use offbeat::proto::simulation_service_client::SimulationServiceClient;
-use offbeat::proto::{SimulateRequest, SimulationResults};
+use offbeat::proto::v1beta1::simulate_response::Event;
+use offbeat::proto::v1beta1::simulation_service_client::SimulationServiceClient;
+use offbeat::proto::v1beta1::{SimulateRequest, SimulationResults};
 use support::{Server, channel, config, config_with};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
@@ -49,7 +49,8 @@ async fn simulate(client: &mut Client, scenario: &str) -> Result<(u32, Simulatio
         match answer.event.unwrap() {
             Event::Progress(progress) => {
                 told += 1;
-                assert!(progress.simulated.unwrap().seconds <= progress.total.unwrap().seconds);
+                let (done, total) = (progress.simulated_duration, progress.total_duration);
+                assert!(done.unwrap().seconds <= total.unwrap().seconds);
             }
             Event::Results(found) => results = Some(found),
         }
@@ -62,13 +63,14 @@ async fn a_scenario_has_the_same_results_each_time() {
     let server = Server::start(&config());
     let mut client = Client::new(channel(&server).await);
     let (_, results) = simulate(&mut client, SCENARIO).await.unwrap();
-    assert_eq!(results.ranking, ["slots", "at once"]);
+    let ranks = results.strategies.iter().map(|one| (one.name.as_str(), one.overall_rank));
+    assert_eq!(ranks.collect::<Vec<_>>(), [("at once", 2), ("slots", 1)]);
     let figures = |place: usize| results.strategies[place].figures.unwrap();
-    assert_eq!(figures(0).peak_enqueued_per_second, 1_000.0);
-    assert_eq!(figures(0).jobs_finished + figures(0).jobs_left, 3_000.0);
-    assert!(figures(1).max_queue_depth < 50.0 && figures(1).never_served == 0.0);
-    assert_eq!(results.strategies[1].slot_loads.iter().sum::<i32>(), 1_000);
-    let depths = &results.strategies[0].series.as_ref().unwrap().queue_depths;
+    assert_eq!(figures(0).max_enqueued_per_second, 1_000.0);
+    assert_eq!(figures(0).finished_job_count + figures(0).left_job_count, 3_000.0);
+    assert!(figures(1).max_backlog_count < 50.0 && figures(1).unserved_user_count == 0.0);
+    assert_eq!(results.strategies[1].slot_loads.iter().sum::<f64>(), 1_000.0);
+    let depths = &results.strategies[0].series.as_ref().unwrap().max_backlog_counts;
     assert!(*depths.iter().max().unwrap() > 900);
     assert_eq!(simulate(&mut client, SCENARIO).await.unwrap().1, results);
     // So long that it is read on another thread.

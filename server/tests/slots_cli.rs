@@ -174,13 +174,13 @@ fn rows_have_the_same_cells_in_every_format() {
                "cycle_index": 61_362, "next_run_time": "2026-01-01T02:37:00Z",
                "run_key": format!("{FINGERPRINT}/default/61362/0/acme"),
                // printf FINGERPRINT/default/61362/0/acme | sha256sum | head -c 32
-               "run_id": "6f832f12614fbad63460333108a53c3d", "regular_time": null})
+               "run_id": "6f832f12614fbad63460333108a53c3d", "nominal_time": null})
     );
     let csv = run("csv");
     assert_eq!(
         csv.lines().next(),
         Some(
-            "id,slot_index,slot_offset,cycle_offset,cycle_index,next_run_time,run_key,run_id,regular_time"
+            "id,slot_index,slot_offset,cycle_offset,cycle_index,next_run_time,run_key,run_id,nominal_time"
         )
     );
     assert_eq!(
@@ -323,7 +323,7 @@ fn weighted_ids_have_a_row_for_each_piece() {
 }
 
 #[test]
-fn newcomers_are_told_their_first_runs() {
+fn new_ids_are_told_their_first_runs() {
     let at = "2026-01-01T12:00:00Z";
     let (rows, _, _) = assign(
         &["--cycle", "24h", "--from", at, "--created", at, "--smear", "1h"],

@@ -12,8 +12,8 @@ use offbeat::proto::spread_request::Message as Asked;
 use offbeat::proto::spread_response::Message as Answer;
 use offbeat::proto::spread_service_client::SpreadServiceClient;
 use offbeat::proto::{
-    GroupInput, ResumeToken, ShortagePolicy, SpreadCertificate, SpreadDemand, SpreadInput,
-    SpreadPolicy, SpreadRequest, SpreadSpec, SpreadTurns,
+    GroupInput, ShortagePolicy, SpreadCertificate, SpreadDemand, SpreadInput, SpreadOrder,
+    SpreadPolicy, SpreadRequest, SpreadResume, SpreadSpec, SpreadTurns,
 };
 use serde::Deserialize;
 use support::{Server, channel, config};
@@ -84,12 +84,12 @@ impl Dispatcher {
         let left = self.left.get_mut(&group).unwrap();
         let count = (*left).min(asked.try_into().unwrap());
         *left -= count;
-        let is_last = *left == 0;
-        if is_last {
+        let last = *left == 0;
+        if last {
             self.left.remove(&group);
         }
         let job_count = count.try_into().unwrap();
-        GroupInput { group_index: Some(group), size, job_count, is_last }
+        GroupInput { group_index: Some(group), size, job_count, last }
     }
 }
 
@@ -130,13 +130,26 @@ async fn spread(
     sizes: impl Iterator<Item = u64> + Send + 'static,
     mut visit: impl FnMut(i64),
 ) -> SpreadCertificate {
-    let dispatcher = Dispatcher::new(sizes, spec.policy == SpreadPolicy::Cooldown as i32);
+    let dispatcher = Dispatcher::new(sizes, is_cooldown(&spec));
     let turns = |turns: SpreadTurns| turns.group_indexes.into_iter().for_each(&mut visit);
     converse(client, Asked::Spec(spec), dispatcher, turns).await.unwrap()
 }
 
 fn feeders(feeder_count: i32) -> SpreadSpec {
-    SpreadSpec { feeder_count: Some(feeder_count), ..SpreadSpec::default() }
+    of_order(SpreadOrder { feeder_count: Some(feeder_count), ..SpreadOrder::default() })
+}
+
+fn of_order(order: SpreadOrder) -> SpreadSpec {
+    SpreadSpec { order: Some(order), ..SpreadSpec::default() }
+}
+
+fn cooldown_of(feeder_count: i32, max_open_groups: Option<i32>) -> SpreadSpec {
+    let policy = SpreadPolicy::Cooldown.into();
+    of_order(SpreadOrder { policy, feeder_count: Some(feeder_count), max_open_groups })
+}
+
+fn is_cooldown(spec: &SpreadSpec) -> bool {
+    spec.order.unwrap().policy() == SpreadPolicy::Cooldown
 }
 
 #[derive(Deserialize)]
@@ -173,12 +186,8 @@ async fn orders_are_those_of_the_vectors_whatever_the_windows() {
 async fn a_token_leads_to_the_same_rest_or_is_refused() {
     let server = Server::start(&config());
     let mut client = SpreadServiceClient::new(channel(&server).await);
-    let cooldown = || SpreadSpec {
-        policy: SpreadPolicy::Cooldown.into(),
-        on_shortage: ShortagePolicy::Wait.into(),
-        max_open_groups: Some(20),
-        ..feeders(9)
-    };
+    let cooldown =
+        || SpreadSpec { on_shortage: ShortagePolicy::Wait.into(), ..cooldown_of(9, Some(20)) };
     let mut left = 10_000;
     let mut sizes: Vec<u64> = (0..700).map(|n: u64| (n * n * 7_919 % 31).min(1 + n % 40)).collect();
     for size in &mut sizes {
@@ -188,11 +197,11 @@ async fn a_token_leads_to_the_same_rest_or_is_refused() {
     sizes.push(left);
     assert_eq!(sizes.iter().sum::<u64>(), 10_000);
     for spec in [feeders(9), cooldown()] {
-        let sized = spec.policy == SpreadPolicy::Cooldown as i32;
+        let sized = is_cooldown(&spec);
         let dispatcher = |sizes: Vec<u64>| Dispatcher::new(sizes.into_iter(), sized);
         let (mut order, mut messages) = (Vec::new(), Vec::new());
         let note = |turns: SpreadTurns| {
-            messages.push((turns.first_sequence, turns.digest));
+            messages.push((turns.first_sequence, turns.resume_token));
             order.extend(turns.group_indexes);
         };
         let first = Asked::Spec(spec);
@@ -200,13 +209,11 @@ async fn a_token_leads_to_the_same_rest_or_is_refused() {
             converse(&mut client, first, dispatcher(sizes.clone()), note).await.unwrap();
         let token = |next_sequence: usize| {
             let next = i64::try_from(next_sequence).unwrap();
-            let (first_sequence, digest) =
-                *messages.iter().rfind(|(first, _)| *first <= next).unwrap();
-            let first = usize::try_from(first_sequence).unwrap();
-            let group_indexes = order[first..next_sequence].to_vec();
-            // Other windows ask in other pieces, for the same order.
-            let spec = Some(SpreadSpec { job_window: Some(100), group_window: 3, ..spec });
-            Asked::ResumeToken(ResumeToken { spec, first_sequence, digest, group_indexes })
+            let (first_sequence, token) =
+                messages.iter().rfind(|(first, _)| *first <= next).unwrap();
+            let first = usize::try_from(*first_sequence).unwrap();
+            let taken_group_indexes = order[first..next_sequence].to_vec();
+            Asked::Resume(SpreadResume { resume_token: token.clone(), taken_group_indexes })
         };
         let places = (0..order.len()).step_by(397).chain([1, 4_095, 4_096, order.len()]);
         for place in places {
@@ -240,17 +247,21 @@ async fn a_token_leads_to_the_same_rest_or_is_refused() {
 async fn cooldown_deals_the_largest_first() {
     let server = Server::start(&config());
     let mut client = SpreadServiceClient::new(channel(&server).await);
-    let spec = SpreadSpec {
-        policy: SpreadPolicy::Cooldown.into(),
-        max_open_groups: Some(9),
-        job_window: Some(2),
-        ..feeders(3)
-    };
+    let spec = SpreadSpec { job_window: Some(2), ..cooldown_of(3, Some(9)) };
     let mut order = Vec::new();
     let sizes = [2, 0, 7, 3, 3].into_iter();
     let certificate = spread(&mut client, spec, sizes, |group| order.push(group)).await;
     assert_eq!(order, [2, 3, 4, 2, 0, 3, 2, 4, 0, 2, 3, 4, 2, 2, 2]);
-    assert_eq!((certificate.min_gap, certificate.best_min_gap), (Some(1), Some(2)));
+    assert_eq!((certificate.min_gap_turns, certificate.best_min_gap_turns), (Some(1), Some(2)));
+}
+
+/// The token of the first turns of some spread.
+async fn first_token(client: &mut Client) -> bytes::Bytes {
+    let mut token = bytes::Bytes::new();
+    let note = |turns: SpreadTurns| token = turns.resume_token;
+    let dispatcher = Dispatcher::new([3, 3].into_iter(), false);
+    converse(client, Asked::Spec(feeders(2)), dispatcher, note).await.unwrap();
+    token
 }
 
 /// What a stream of these requests, which then ends, is refused with.
@@ -274,11 +285,11 @@ async fn whatever_was_not_asked_for_is_refused_by_name() {
     let server = Server::start(&config());
     let mut client = SpreadServiceClient::new(channel(&server).await);
     let spec = || Asked::Spec(SpreadSpec { job_window: Some(4), ..feeders(2) });
-    let cooldown =
-        || Asked::Spec(SpreadSpec { policy: SpreadPolicy::Cooldown.into(), ..feeders(2) });
-    let resume = |first_sequence, turns: usize| {
-        let (spec, group_indexes) = (Some(SpreadSpec::default()), vec![0; turns]);
-        Asked::ResumeToken(ResumeToken { spec, first_sequence, digest: 0, group_indexes })
+    let cooldown = || Asked::Spec(cooldown_of(2, None));
+    let token = first_token(&mut client).await;
+    let resume = |resume_token: &[u8], turns: usize| {
+        let resume_token = resume_token.to_vec().into();
+        Asked::Resume(SpreadResume { resume_token, taken_group_indexes: vec![0; turns] })
     };
     let group = |index, job_count| GroupInput {
         group_index: Some(index),
@@ -292,18 +303,18 @@ async fn whatever_was_not_asked_for_is_refused_by_name() {
     };
     let ended = || Asked::Input(SpreadInput { no_more_groups: true, ..SpreadInput::default() });
     let sized = |size| GroupInput { size: Some(size), ..group(0, 0) };
-    let last = |group| GroupInput { is_last: true, ..group };
+    let last = |group| GroupInput { last: true, ..group };
     for (messages, field, words) in [
         (vec![], "spec", "first message"),
         (vec![ended()], "spec", "first message"),
         (vec![spec(), spec()], "spec", "first message alone"),
-        (vec![Asked::Spec(SpreadSpec::default())], "spec.feeder_count", "1 to 65536"),
-        (vec![spec(), resume(0, 0)], "resume_token", "first message alone"),
-        (vec![resume(-1, 0)], "resume_token.first_sequence", "0 or more"),
-        (vec![resume(0, 4_097)], "resume_token.group_indexes", "0 to 4096 turns"),
-        (vec![resume(i64::MAX, 4_096)], "resume_token.spec.feeder_count", "1 to 65536"),
-        (vec![Asked::ResumeToken(ResumeToken::default())], "resume_token.spec", "must be set"),
-        (vec![Asked::Spec(feeders(0))], "spec.feeder_count", "1 to 65536"),
+        (vec![Asked::Spec(SpreadSpec::default())], "spec.order", "must be set"),
+        (vec![Asked::Spec(of_order(SpreadOrder::default()))], "spec.order.feeder_count", "65536"),
+        (vec![spec(), resume(&token, 0)], "resume", "first message alone"),
+        (vec![resume(&token[1..], 0)], "resume.resume_token", "unchanged"),
+        (vec![resume(b"", 0)], "resume.resume_token", "unchanged"),
+        (vec![resume(&token, 4_097)], "resume.taken_group_indexes", "0 to 4096 turns"),
+        (vec![Asked::Spec(feeders(0))], "spec.order.feeder_count", "1 to 65536"),
         (
             vec![Asked::Spec(SpreadSpec { job_window: Some(65_537), ..feeders(1) })],
             "spec.job_window",
@@ -315,8 +326,8 @@ async fn whatever_was_not_asked_for_is_refused_by_name() {
             "0 to 65536 groups",
         ),
         (
-            vec![Asked::Spec(SpreadSpec { policy: 3, ..feeders(1) })],
-            "spec.policy",
+            vec![Asked::Spec(of_order(SpreadOrder { policy: 3, ..SpreadOrder::default() }))],
+            "spec.order.policy",
             "0 to 2, a value of SpreadPolicy",
         ),
         (
@@ -367,7 +378,7 @@ async fn whatever_was_not_asked_for_is_refused_by_name() {
             "input.groups[0].job_count",
             "0 to 1 jobs, which are left of its size",
         ),
-        (vec![spec(), input(vec![last(sized(1))])], "input.groups[0].is_last", "all jobs"),
+        (vec![spec(), input(vec![last(sized(1))])], "input.groups[0].last", "all jobs"),
         (vec![cooldown(), input(vec![group(0, 1)])], "input.groups[0].size", "COOLDOWN"),
         (
             vec![spec(), input(vec![group(0, 0)]), ended(), input(vec![group(1, 0)])],
@@ -417,7 +428,7 @@ async fn a_client_may_send_less_than_it_was_asked_for() {
         let last = pieces.iter().rposition(|count| *count > 0).unwrap();
         for (number, job_count) in pieces.into_iter().take(last + 1).enumerate() {
             let size = (number == 0).then_some(3);
-            let group = GroupInput { group_index: Some(0), size, job_count, is_last: false };
+            let group = GroupInput { group_index: Some(0), size, job_count, last: false };
             let input = SpreadInput { groups: vec![group], ..SpreadInput::default() };
             messages.push(Asked::Input(input));
         }

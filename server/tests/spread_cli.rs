@@ -76,8 +76,8 @@ fn jobs_are_any_json_and_stay_as_they_are() {
     let certificate: Value = serde_json::from_str(&errors).unwrap();
     assert_eq!(
         certificate,
-        json!({"job_count": 5, "group_count": 1, "min_gap": 1, "best_min_gap": 1,
-               "close_pair_count": 4, "close_pair_lower_bound": 4, "widest_span": 4})
+        json!({"job_count": 5, "group_count": 1, "min_gap_turns": 1, "best_min_gap_turns": 1,
+               "close_pair_count": 4, "close_pair_lower_bound": 4, "widest_span_turns": 4})
     );
     assert_eq!(status, Some(0));
 }
@@ -98,7 +98,7 @@ fn cooldown_takes_the_largest_first_and_can_wait() {
             r#"{"sequence":6,"group":1,"job":2}"#,
         ]
     );
-    assert!(errors.contains(r#""min_gap":3"#), "{errors}");
+    assert!(errors.contains(r#""min_gap_turns":3"#), "{errors}");
     assert_eq!(status, Some(0));
 }
 

@@ -19,7 +19,7 @@ fn unknown_columns_and_fields_are_refused_in_the_names_of_the_help() {
         let output = offbeat_with(&ALLOCATE, input.as_bytes(), &[]);
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(USAGE), "{input}: {message}");
-        for word in [unknown, "backlog_count", "mean_service_time", "busy_worker_count"] {
+        for word in [unknown, "backlog_count", "mean_run_time", "busy_worker_count"] {
             assert!(message.contains(word), "{input} should name {word}: {message}");
         }
         assert!(!message.contains("backlogCount"), "{message}");
@@ -29,11 +29,11 @@ fn unknown_columns_and_fields_are_refused_in_the_names_of_the_help() {
 #[test]
 fn columns_and_fields_have_the_names_of_the_help_or_of_the_json_api() {
     let allocate = |input: &str| json_of(&[&ALLOCATE[..], &["--format", "json"]].concat(), input);
-    let expected = allocate("name,backlog_count,mean_service_time,done\nA,3,1s,false\nB,1,,\n");
+    let expected = allocate("name,backlog_count,mean_run_time,done\nA,3,1s,false\nB,1,,\n");
     assert_eq!(expected["allocations"][0]["worker_count"], 7);
     for same in [
-        "name,backlogCount,meanServiceTime\nA,3,1s\nB,1,\n",
-        r#"[{"name": "A", "backlog_count": 3, "mean_service_time": "1s"}, {"name": "B", "backlogCount": "1"}]"#,
+        "name,backlogCount,meanRunTime\nA,3,1s\nB,1,\n",
+        r#"[{"name": "A", "backlog_count": 3, "mean_run_time": "1s"}, {"name": "B", "backlogCount": "1"}]"#,
     ] {
         assert_eq!(allocate(same), expected, "{same}");
     }
@@ -43,7 +43,7 @@ fn columns_and_fields_have_the_names_of_the_help_or_of_the_json_api() {
 fn an_allocation_of_a_billion_workers_takes_no_time() {
     let workers = ["stages", "allocate", "--workers", "1000000000", "--format", "json"];
     let started = Instant::now();
-    let found = json_of(&workers, "name,backlog_count,mean_service_time\nA,1,1s\n");
+    let found = json_of(&workers, "name,backlog_count,mean_run_time\nA,1,1s\n");
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     assert_eq!(found["allocations"][0]["worker_count"], 1_000_000_000);
 }

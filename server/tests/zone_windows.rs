@@ -49,9 +49,9 @@ async fn a_window_selects_the_rows_of_each_zone_that_run_in_it() {
         let mut request = golden.schedules.get(case.schedule).unwrap().clone();
         request["startTime"] = json!(case.start_time);
         request["endTime"] = json!(case.end_time);
-        request["sqlColumn"] = json!({
-            "dialect": "SQL_DIALECT_SQLITE", "table": "account", "name": "hash",
-            "type": "SQL_COLUMN_TYPE_HASH_DIGITS", "timeZoneName": "zone",
+        request["sqlTarget"] = json!({
+            "dialect": "SQL_DIALECT_SQLITE", "table": "account", "column": "hash",
+            "columnType": "SQL_COLUMN_TYPE_HASH_DIGITS", "timeZoneColumn": "zone",
         });
         let answer = grpc(&mut channel, "GetWindowPredicate", &request).await.unwrap();
         let answer = serde_json::to_value(&answer).unwrap();

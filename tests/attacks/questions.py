@@ -14,8 +14,8 @@ ASSIGN_SLOTS = SLOTS + "AssignSlots"
 LIST_SLOTS = SLOTS + "ListSlots"
 STREAM_SLOTS = SLOTS + "StreamSlotAssignments"
 SPREAD = "/offbeat.v1.SpreadService/Spread"
-SIMULATE = "/offbeat.v1.SimulationService/Simulate"
-PLAN_LANES = "/offbeat.v1.LaneService/PlanLanes"
+SIMULATE = "/offbeat.v1beta1.SimulationService/Simulate"
+PLAN_LANES = "/offbeat.v1beta1.LanePlanningService/PlanLanes"
 SUBMIT_GROUPS = "/offbeat.v1.NamedSpreadService/SubmitGroups"
 HEALTH = "/grpc.health.v1.Health/Check"
 
@@ -44,14 +44,14 @@ def one_slot(next_runs: int = 1) -> bytes:
 
 def many_slots(count: int = BATCH, twisted: bool = False) -> bytes:
     """AssignSlots: 8 bytes an ID; the answer has 36 a row."""
-    ids = id_pb2.IdColumn(integers=range(1 << 40, (1 << 40) + count))
+    ids = id_pb2.IdBatch(integers=range(1 << 40, (1 << 40) + count))
     request = slots.AssignSlotsRequest(schedule=twister() if twisted else schedule(), ids=ids)
     return request.SerializeToString()
 
 
 def slot_offsets(count: int) -> bytes:
     """AssignSlots: 16 bytes a UUID; the answer has 8 a row."""
-    ids = id_pb2.IdColumn(uuid_bytes=bytes(range(16)) * count)
+    ids = id_pb2.IdBatch(packed_uuids=bytes(range(16)) * count)
     wanted = FieldMask(paths=["slot_offset_ticks"])
     return slots.AssignSlotsRequest(
         schedule=schedule(), ids=ids, read_mask=wanted
@@ -60,13 +60,13 @@ def slot_offsets(count: int) -> bytes:
 
 def listed_slots() -> bytes:
     """ListSlots: some hundred bytes; the answer has 4,096 slots with their predicates."""
-    column = sql.SqlColumn(
+    column = sql.SqlTarget(
         dialect=sql.SQL_DIALECT_POSTGRESQL,
         table="users",
-        name="i" * 120,
-        type=sql.SQL_COLUMN_TYPE_TEXT,
+        column="i" * 120,
+        column_type=sql.SQL_COLUMN_TYPE_TEXT,
     )
     request = slots.ListSlotsRequest(
-        schedule=schedule(period=Duration(seconds=4_096), slot_count=4_096), sql_column=column
+        schedule=schedule(period=Duration(seconds=4_096), slot_count=4_096), sql_target=column
     )
     return request.SerializeToString()

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from frames import Peer, begin, prefixed, reset
 from google.protobuf.duration_pb2 import Duration
-from offbeat.v1 import lanes_pb2 as lanes
-from offbeat.v1 import simulation_pb2 as simulation
+from offbeat.v1beta1 import lane_planning_pb2 as lanes
+from offbeat.v1beta1 import simulation_pb2 as simulation
 from questions import ASSIGN_SLOTS, PLAN_LANES, SIMULATE, many_slots
 from trial import Trial
 

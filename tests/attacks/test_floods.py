@@ -219,7 +219,7 @@ def test_control_frames_are_bounded_in_number(shared: Trial) -> None:
 def test_a_reader_of_a_long_stream_is_not_cut_off(shared: Trial) -> None:
     """Its WINDOW_UPDATEs, two for each message, are frames of control; its request is one."""
     count, at_once, smallest = 12_000, 100, 100
-    ids = id_pb2.IdColumn(integers=[7])
+    ids = id_pb2.IdBatch(integers=[7])
     message = slots.StreamSlotAssignmentsRequest(ids=ids).SerializeToString()
     out = body(1, prefixed(message), end=False) + window_update(0, 200) + window_update(1, 200)
     with Peer(shared.port, polite=False, keep=False) as peer:

@@ -25,9 +25,10 @@ from trial import Trial
 INVALID = "3"
 #: The largest message of the bulk methods.
 BULK = 4 << 20
-NEXT_STAGE = "/offbeat.v1.StageService/NextStage"
+CHOOSE_STAGE = "/offbeat.v1.StageService/ChooseStage"
 ALLOCATE = "/offbeat.v1.StageService/AllocateWorkers"
 DISPATCH = "/offbeat.v1.LaneService/DispatchJobs"
+SPLIT = "/offbeat.v1.LaneService/SplitWorkers"
 WAIT = "/offbeat.v1.NamedSpreadService/WaitForGroups"
 
 
@@ -62,9 +63,9 @@ MALFORMED = {
     "a group closed by another": b"\xa3\x06\xac\x06",
     "groups in groups": b"\xa3\x06" * 100_000,
     "groups in groups, closed": b"\xa3\x06" * 60_000 + b"\xa4\x06" * 60_000,
-    "text that is no UTF-8": field(2, field(5, b"\xff\xfe")),
-    "a surrogate as UTF-8": field(2, field(5, b"\xed\xa0\x80")),
-    "an overlong NUL": field(2, field(5, b"\xc0\x80")),
+    "text that is no UTF-8": field(2, field(1, b"\xff\xfe")),
+    "a surrogate as UTF-8": field(2, field(1, b"\xed\xa0\x80")),
+    "an overlong NUL": field(2, field(1, b"\xc0\x80")),
     "fixed32 cut off": b"\x0d\x00\x00",
     "fixed64 cut off": b"\x09\x00\x00",
 }
@@ -110,11 +111,13 @@ SWOLLEN = {
     "empty texts": (ASSIGN_SLOTS, field(2, b"\x2a\0" * (BULK // 2 - 8))),
     "empty UUIDs": (ASSIGN_SLOTS, field(2, b"\x12\0" * (BULK // 2 - 8))),
     "empty stages": (ALLOCATE, b"\x0a\0" * (BULK // 2)),
-    "empty stages to move to": (NEXT_STAGE, b"\x0a\0" * (BULK // 2)),
-    "empty jobs to dispatch": (DISPATCH, b"\x12\0" * (BULK // 2)),
+    "empty stages to move to": (CHOOSE_STAGE, b"\x0a\0" * (BULK // 2)),
+    "empty free workers": (DISPATCH, b"\x12\0" * (BULK // 2)),
+    "empty jobs to dispatch": (DISPATCH, b"\x1a\0" * (BULK // 2)),
+    "empty states of lanes": (SPLIT, b"\x1a\0" * (BULK // 2)),
     "empty buckets": (PLAN_LANES, field(2, b"\x0a\0" * (BULK // 2 - 8))),
-    "samples of a byte": (PLAN_LANES, field(1, field(1, b"\1" * (BULK - 16)))),
-    "samples that are not packed": (PLAN_LANES, field(1, b"\x08\1" * (BULK // 2 - 8))),
+    "packed samples": (PLAN_LANES, field(1, field(1, bytes(BULK - 16)))),
+    "samples that are not packed": (PLAN_LANES, field(1, (b"\x09" + bytes(8)) * (BULK // 9 - 2))),
     "unknown fields": (SUBMIT_GROUPS, b"\xa0\x06\0" * (BULK // 3)),
     "unknown groups": (SUBMIT_GROUPS, b"\xa3\x06\xa4\x06" * (BULK // 4)),
     "one field again and again": (ASSIGN_SLOTS, b"\x0a\0" * (BULK // 2)),
@@ -226,7 +229,7 @@ SWOLLEN_JSON = {
     "empty texts": (ASSIGN_SLOTS, bulk(f'{{{SPEC},"ids":{{"texts":[', '""', "]}}")),
     "small integers": (ASSIGN_SLOTS, bulk(f'{{{SPEC},"ids":{{"integers":[', "1", "]}}")),
     "wrong integers": (ASSIGN_SLOTS, bulk(f'{{{SPEC},"ids":{{"integers":[', "{}", "]}}")),
-    "empty groups": (SUBMIT_GROUPS, bulk('{"spread":"s","groups":[', "{}", "]}")),
+    "empty groups": (SUBMIT_GROUPS, bulk('{"spreadName":"s","groups":[', "{}", "]}")),
     "empty stages": (ALLOCATE, bulk('{"stages":[', "{}", "]}")),
     "unknown lists": (ALLOCATE, bulk('{"x":[', "[]", "]}")),
     # A scan that stops at the nesting it refuses must not forget what it has counted until then.

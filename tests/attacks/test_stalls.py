@@ -17,9 +17,9 @@ from frames import (
     window_update,
 )
 from offbeat.v1 import id_pb2
-from offbeat.v1 import simulation_pb2 as simulation
 from offbeat.v1 import slots_pb2 as slots
 from offbeat.v1 import spread_pb2 as spread
+from offbeat.v1beta1 import simulation_pb2 as simulation
 from questions import (
     ASSIGN_SLOT,
     LIST_SLOTS,
@@ -62,7 +62,8 @@ kind = "slots"
 
 def spread_of_many() -> bytes:
     """A whole spread at once, whose turns fill many messages."""
-    spec = spread.SpreadSpec(policy=spread.SPREAD_POLICY_ROUND_ROBIN, feeder_count=4)
+    order = spread.SpreadOrder(policy=spread.SPREAD_POLICY_ROUND_ROBIN, feeder_count=4)
+    spec = spread.SpreadSpec(order=order)
     group = spread.SpreadInput(no_more_groups=True, whole_group_sizes=[1_000_000] * 4)
     messages = [spread.SpreadRequest(spec=spec), spread.SpreadRequest(input=group)]
     return b"".join(prefixed(message.SerializeToString()) for message in messages)
@@ -70,7 +71,7 @@ def spread_of_many() -> bytes:
 
 def stream_of_slots() -> bytes:
     """A message of 1,000 IDs, 30 times: 62 kB, and all but one of them is left unread."""
-    ids = id_pb2.IdColumn(texts=[""] * 1_000)
+    ids = id_pb2.IdBatch(texts=[""] * 1_000)
     first = slots.StreamSlotAssignmentsRequest(schedule=schedule(), ids=ids)
     later = slots.StreamSlotAssignmentsRequest(ids=ids).SerializeToString()
     return prefixed(first.SerializeToString()) + prefixed(later) * 30

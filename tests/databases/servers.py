@@ -14,7 +14,7 @@ from typing import Any
 
 import psycopg
 import pymysql
-from offbeat import Predicate, SqlDialect, SqlParameterStyle
+from offbeat import SqlDialect, SqlParameterStyle, SqlPredicate
 
 Rows = Sequence[Sequence[Any]]
 
@@ -33,14 +33,14 @@ class Database:
         """Make a table of quoted names, and fill it."""
         raise NotImplementedError
 
-    def select(self, table: str, predicate: Predicate, style: SqlParameterStyle) -> list[int]:
+    def select(self, table: str, predicate: SqlPredicate, style: SqlParameterStyle) -> list[int]:
         """Return the column ``n`` of the rows that a predicate selects."""
         raise NotImplementedError
 
     def analyze(self, table: str) -> None:
         """Let the database see what is in a table and its indexes, before it plans."""
 
-    def plan(self, table: str, predicate: Predicate, style: SqlParameterStyle) -> str:
+    def plan(self, table: str, predicate: SqlPredicate, style: SqlParameterStyle) -> str:
         """Return how the database would find the rows of a predicate."""
         raise NotImplementedError
 

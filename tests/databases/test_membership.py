@@ -15,9 +15,9 @@ import pytest
 from offbeat import (
     Placement,
     Schedule,
-    SqlColumn,
     SqlDialect,
     SqlParameterStyle,
+    SqlTarget,
     TwisterProfile,
 )
 from offbeat import SqlColumnType as Type
@@ -188,8 +188,8 @@ def tables(databases, population) -> dict[str, Table]:
     return tables
 
 
-def sql_column(table: Table, column: Column, style: SqlParameterStyle) -> SqlColumn:
-    return SqlColumn(
+def sql_target(table: Table, column: Column, style: SqlParameterStyle) -> SqlTarget:
+    return SqlTarget(
         table.dialect,
         TABLE,
         column.name,
@@ -225,7 +225,7 @@ def test_slots_partition_the_table_and_agree_with_the_service(case, client):
     database = table.database
     by_style = {
         style: client.list_slots(
-            schedule, start_time=ANCHOR, sql_column=sql_column(table, column, style)
+            schedule, start_time=ANCHOR, sql_target=sql_target(table, column, style)
         )
         for style in database.styles
     }
@@ -255,10 +255,10 @@ def test_slots_partition_the_table_and_agree_with_the_service(case, client):
 def test_windows_hold_exactly_the_rows_whose_offset_lies_in_them(case, client):
     table, column, schedule, assignments = case
     database = table.database
-    literal = sql_column(table, column, SqlParameterStyle.LITERAL)
+    literal = sql_target(table, column, SqlParameterStyle.LITERAL)
     if table.dialect == SqlDialect.MYSQL:  # has no IF NOT EXISTS
         literal = replace(literal, dialect=SqlDialect.MARIADB)
-    index = client.list_slots(schedule, sql_column=literal)[0].predicate.index
+    index = client.list_slots(schedule, sql_target=literal)[0].predicate.index
     for statement in index.create_statements:
         database.run(statement)
     windows = [
@@ -276,7 +276,7 @@ def test_windows_hold_exactly_the_rows_whose_offset_lies_in_them(case, client):
         start = ANCHOR + offset
         predicate = client.window_predicate(
             schedule,
-            sql_column(table, column, style),
+            sql_target(table, column, style),
             start_time=start,
             end_time=start + length,
         )
@@ -304,8 +304,8 @@ def test_the_table_is_still_there(tables):
 def test_statements_may_be_run_again_but_on_mysql(tables, client):
     for dialect in ("postgresql", "mariadb", "sqlite"):
         table = tables[dialect]
-        column = sql_column(table, COLUMNS[1], SqlParameterStyle.LITERAL)
-        index = client.list_slots(TWISTER, sql_column=column)[0].predicate.index
+        column = sql_target(table, COLUMNS[1], SqlParameterStyle.LITERAL)
+        index = client.list_slots(TWISTER, sql_target=column)[0].predicate.index
         for statement in index.create_statements * 2:
             table.database.run(statement)
 
@@ -313,8 +313,8 @@ def test_statements_may_be_run_again_but_on_mysql(tables, client):
 def test_null_is_in_no_slot_in_oracle_mode(tables, client):
     """There, MariaDB's CONCAT passes over NULL; and the mode is kept with the column."""
     database = tables["mariadb"].database
-    column = SqlColumn(SqlDialect.MARIADB, "oracle", "id", Type.UUID_BYTES, schema="offbeat")
-    slots = client.list_slots(SALTED, start_time=ANCHOR, sql_column=column)
+    column = SqlTarget(SqlDialect.MARIADB, "oracle", "id", Type.UUID_BYTES, schema="offbeat")
+    slots = client.list_slots(SALTED, start_time=ANCHOR, sql_target=column)
     database.run("SET sql_mode = ORACLE")
     try:
         database.run("CREATE TABLE offbeat.oracle (n INTEGER PRIMARY KEY, id BINARY(16))")

@@ -59,9 +59,9 @@ def test_every_row_goes_over_as_planned(address, databases, population, gap, new
         "cutoverTime": datetime.utcfromtimestamp(CUTOVER / 1_000).isoformat() + "Z",
         "minGap": f"{gap}s",
         "ids": {"uuids": ids},
-        "sqlColumn": {
-            "dialect": f"SQL_DIALECT_{dialect.upper()}", "table": "migrated", "name": "id",
-            "type": f"SQL_COLUMN_TYPE_{column_type}",
+        "sqlTarget": {
+            "dialect": f"SQL_DIALECT_{dialect.upper()}", "table": "migrated", "column": "id",
+            "columnType": f"SQL_COLUMN_TYPE_{column_type}",
         },
     })  # fmt: skip
     for index in plan["sqlIndexes"]:

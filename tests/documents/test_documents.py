@@ -76,14 +76,16 @@ def first_call(name: str) -> str:
 
 def test_curl(address):
     answer = json.loads(run("bash", "-c", first_call("curl.sh"), OFFBEAT_ADDRESS=address))
-    assert answer["slotIndex"] == 75
-    assert answer["slotOffset"] == "8s"
-    assert answer["nextRuns"][0]["startTime"] == "2026-01-01T04:41:23Z"
+    (piece,) = answer["pieces"]
+    assert piece["slotIndex"] == 75
+    assert piece["slotOffset"] == "8s"
+    assert piece["nextRuns"][0]["startTime"] == "2026-01-01T04:41:23Z"
 
 
 def test_curl_over_http_2(address):
     call = first_call("curl.sh").replace("curl ", "curl --http2-prior-knowledge ")
-    assert json.loads(run("bash", "-c", call, OFFBEAT_ADDRESS=address))["slotIndex"] == 75
+    answer = json.loads(run("bash", "-c", call, OFFBEAT_ADDRESS=address))
+    assert answer["pieces"][0]["slotIndex"] == 75
 
 
 def test_command_line():
@@ -114,12 +116,12 @@ def test_php(address):
 
 
 def test_the_statements_of_the_page_on_sql(address):
-    column = offbeat.SqlColumn(
+    column = offbeat.SqlTarget(
         offbeat.SqlDialect.POSTGRESQL, "account", "id", offbeat.SqlColumnType.UUID
     )
     schedule = offbeat.Schedule(timedelta(days=1), slot_count=144)
     with offbeat.Client(address) as client:
-        slots = client.list_slots(schedule, start_time=EPOCH, sql_column=column)
+        slots = client.list_slots(schedule, start_time=EPOCH, sql_target=column)
     page = " ".join((ROOT / "docs" / "sql.md").read_text().split())
     assert slots[5].predicate.sql in page
     assert all(sql in page for sql in slots[5].predicate.index.create_statements)
@@ -214,7 +216,7 @@ def test_two_producers_and_three_consumers(address, languages):
         for name, producer in zip(names, producers):
             assert producer.communicate(timeout=60)[0] == f"{name}: 10 groups settled\n"
         client = offbeat.Client(address)
-        handle = client.named_spread(spread, feeder_count=8, lease=timedelta(seconds=5))
+        handle = client.named_spread(spread, feeder_count=8, lease_duration=timedelta(seconds=5))
         assert handle.close(wait=10).state is offbeat.SpreadState.CLOSED
         done = [consumer.communicate(timeout=60)[0].split() for consumer in consumers]
         jobs = sorted(
@@ -233,7 +235,7 @@ def test_named_spreads_by_curl(address):
     close, open_ = re.findall(r"```sh\n(curl.*?)```", page, re.DOTALL)
     answer = json.loads(run("bash", "-c", open_.replace(DEFAULT, address)))
     assert answer["created"] is True
-    assert answer["description"]["spec"]["lease"] == "30s"
+    assert answer["description"]["spec"]["leaseDuration"] == "30s"
     close = close.replace("127.0.0.1:2329", address).replace("mail", "by-hand")
     answer = json.loads(run("bash", "-c", close))
     assert answer["description"]["state"] == "SPREAD_STATE_CLOSED"
@@ -250,7 +252,10 @@ def test_the_table_of_clients():
             r"^    def ([a-z]\w+)\(",
         ),
         (["ruby/lib/offbeat/client.rb", "ruby/lib/offbeat/client/*.rb"], r"^    def ([a-z]\w+)\("),
-        (["php/src/Client.php", "php/src/[SL]*/*Calls.php"], r"^    public function ([a-z]\w+)\("),
+        (
+            ["php/src/Client.php", "php/src/Internal/*Calls.php"],
+            r"^    public function ([a-z]\w+)\(",
+        ),
     ]
     for names, (globs, pattern) in zip(named, sources):
         files = [file for glob in globs for file in (ROOT / "clients").glob(glob)]
@@ -335,7 +340,7 @@ SAYS = {
     "audit.md": [r"chi-square", r"slot 31 +\d+  #+", r"fullest in|in the fullest"],
     "migration.md": [r"path +SAME_ORDER", r"longest gap +43\d\d\ds", r"bolt +0 +20"],
     "missed_runs.md": [r"next watermark 2026-01-01T03:00:00Z", r"SCHEDULED"],
-    "newcomers.md": [r"FIRST RUN", r"dune"],
+    "new_ids.md": [r"FIRST RUN", r"dune"],
     "weights.md": [r"fullest +slot \d+ with [\d.]+, [12]\.\d+ times the mean"],
 }
 
@@ -358,7 +363,7 @@ def test_weights_even_out_what_sizes_do():
 
     def over_mean(quantum: int) -> float:
         asked = command.replace("--weight-quantum 1000", f"--weight-quantum {quantum}")
-        return json.loads(run("bash", "-c", f"{asked} --format json"))["fullest_over_mean"]
+        return json.loads(run("bash", "-c", f"{asked} --format json"))["fullest_to_mean_ratio"]
 
     whole, cut = over_mean(1_000_000_000), over_mean(1_000)
     assert 14 < whole < 24

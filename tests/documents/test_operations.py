@@ -22,8 +22,8 @@ PAGE = (ROOT / "docs" / "operations.md").read_text()
 ENVIRONMENT = {name: value for name, value in os.environ.items() if "OFFBEAT" not in name}
 TOKEN = "a-token-of-the-tests-0123456789"
 SLOTS = "offbeat.v1.SlotService/AssignSlot"
-LATENESS = "offbeat.v1.LatenessService/RecordLateness"
-LATE = b'{"schedule": "bank-sync", "latenessMillis": ["1500"]}'
+LATENESS = "offbeat.v1beta1.LatenessService/RecordLateness"
+LATE = b'{"scheduleName": "bank-sync", "latenessMillis": ["1500"]}'
 ASKED = b'{"schedule": {"spec": {"period": "28800s"}}, "id": {"text": "acme"}}'
 #: What Prometheus itself says of a target.
 OF_PROMETHEUS = {"up": {"job"}}
@@ -110,10 +110,10 @@ def metrics(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         headers = {"content-type": "application/json", "authorization": f"Bearer {TOKEN}"}
         request = urllib.request.Request(f"http://{address}/{SLOTS}", ASKED, headers)
         with urllib.request.urlopen(request, timeout=10) as answer:
-            assert json.load(answer)["slotIndex"] >= 0
+            assert json.load(answer)["pieces"][0]["slotIndex"] >= 0
         request = urllib.request.Request(f"http://{address}/{LATENESS}", LATE, headers)
         with urllib.request.urlopen(request, timeout=10) as answer:
-            assert json.load(answer) == {"ownSeries": True}
+            assert json.load(answer) == {"hasOwnSeries": True}
         for content in (f"{TOKEN}-of-tomorrow", "not a token"):
             (folder / "token").write_text(content)
             seen = len([line for line in lines() if "what" in line])

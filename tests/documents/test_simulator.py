@@ -161,7 +161,7 @@ def test_a_bank_that_is_down_clogs_least_recent_first_alone():
     # With the others, only customers of that bank miss runs: fewer than one interval of 20.
     assert down["slots, twister"]["interval_p95"] < 8.1 * 3600
     assert down["least recent"]["interval_p95"] > 24 * 3600
-    assert down["least recent"]["wasted_share"] > 4 * down["slots, twister"]["wasted_share"]
+    assert down["least recent"]["wasted_ratio"] > 4 * down["slots, twister"]["wasted_ratio"]
 
 
 @pytest.mark.parametrize("kinds", ["two", "three"])
@@ -189,7 +189,7 @@ def test_lanes_are_as_they_were_planned():
     found = figures("express_lanes")
     for wait, strategy in zip(planned.groups(), ["random, two lanes", "random, one queue"]):
         assert found[strategy]["mean_wait"] == pytest.approx(float(wait), rel=0.05)
-    assert found["random, two lanes, suspend"]["wasted_share"] == 0
+    assert found["random, two lanes, suspend"]["wasted_ratio"] == 0
 
 
 def test_erlang_and_ticks(tmp_path):

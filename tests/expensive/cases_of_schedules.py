@@ -113,7 +113,7 @@ CASES = [
         "ListSlots",
         "4,096 slots with predicates, long names",
         lambda: listed(
-            schedule(period=seconds(4_096), slot_count=4_096), 0, 4_096, sql_column=column()
+            schedule(period=seconds(4_096), slot_count=4_096), 0, 4_096, sql_target=column()
         ),
     ),
     case(
@@ -150,7 +150,7 @@ CASES = [
         "ListSlots",
         "4,096 slots, 300 exclusions, predicates",
         lambda: listed(
-            excluded(300, slot_count=3_600), NOW.seconds, NOW.seconds + DAY, sql_column=column()
+            excluded(300, slot_count=3_600), NOW.seconds, NOW.seconds + DAY, sql_target=column()
         ),
     ),
     case(
@@ -160,7 +160,7 @@ CASES = [
             schedule=long_and_excluded(),
             start_time=NOW,
             end_time=Timestamp(seconds=NOW.seconds + LONGEST_PERIOD * DAY),
-            sql_column=column(),
+            sql_target=column(),
         ),
         burst=8,
     ),
@@ -179,7 +179,7 @@ CASES = [
             ),
             start_time=NOW,
             end_time=Timestamp(seconds=NOW.seconds + 366 * DAY),
-            sql_column=column(),
+            sql_target=column(),
         ),
         burst=8,
     ),
@@ -232,10 +232,10 @@ CASES = [
         lambda: due_runs_pb2.ListDueRunsRequest(
             schedule=MONTHS_OF_KINDS,
             kind="k9",
-            ids=id_pb2.IdColumn(integers=range(4_000)),
-            watermark=Timestamp(seconds=NOW.seconds - 40 * DAY),
+            ids=id_pb2.IdBatch(integers=range(4_000)),
+            watermark_time=Timestamp(seconds=NOW.seconds - 40 * DAY),
             now_time=NOW,
-            catch_up_horizon=seconds(60 * 86_400),
+            catch_up_policy=due_runs_pb2.CatchUpPolicy(horizon=seconds(60 * DAY)),
         ),
         burst=1,
     ),

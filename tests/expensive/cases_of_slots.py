@@ -10,7 +10,7 @@ from offbeat.v1.sql_pb2 import (
     SQL_COLUMN_TYPE_TEXT,
     SQL_DIALECT_POSTGRESQL,
     SQL_PARAMETER_STYLE_NAMED,
-    SqlColumn,
+    SqlTarget,
 )
 from schedules import (
     DAY,
@@ -41,14 +41,14 @@ def case(method: str, request: str, message: object, **more: object) -> Case:
     return Case(f"SlotService/{method}", request, make, **more)
 
 
-def column(kind: int = SQL_COLUMN_TYPE_TEXT, length: int = 120) -> SqlColumn:
+def column(kind: int = SQL_COLUMN_TYPE_TEXT, length: int = 120) -> SqlTarget:
     """A column with long names."""
-    return SqlColumn(
+    return SqlTarget(
         dialect=SQL_DIALECT_POSTGRESQL,
         table="t" * length,
         table_alias="a" * length,
-        name="n" * length,
-        type=kind,
+        column="n" * length,
+        column_type=kind,
         parameter_style=SQL_PARAMETER_STYLE_NAMED,
     )
 
@@ -59,13 +59,13 @@ def assign(schedule: Schedule, **more: object) -> slots_pb2.AssignSlotRequest:
     return slots_pb2.AssignSlotRequest(schedule=schedule, id=id_, from_time=NOW, **more)
 
 
-def many(schedule: Schedule, ids: id_pb2.IdColumn, **more: object) -> slots_pb2.AssignSlotsRequest:
+def many(schedule: Schedule, ids: id_pb2.IdBatch, **more: object) -> slots_pb2.AssignSlotsRequest:
     """A batch."""
     return slots_pb2.AssignSlotsRequest(schedule=schedule, ids=ids, from_time=NOW, **more)
 
 
 def due(
-    schedule: Schedule, days: float, ids: id_pb2.IdColumn, **more: object
+    schedule: Schedule, days: float, ids: id_pb2.IdBatch, **policy: object
 ) -> due_runs_pb2.ListDueRunsRequest:
     """Runs of IDs each of which was last asked about at another time, about so long ago."""
     marks = millis(NOW.seconds - days * DAY + at / 100 for at in range(len(ids.integers)))
@@ -74,8 +74,7 @@ def due(
         ids=ids,
         watermark_unix_millis=marks,
         now_time=NOW,
-        catch_up_horizon=seconds(LONGEST_PERIOD * DAY),
-        **more,
+        catch_up_policy=due_runs_pb2.CatchUpPolicy(horizon=seconds(LONGEST_PERIOD * DAY), **policy),
     )
 
 
@@ -159,7 +158,7 @@ CASES = [
                 weight_quantum=1,
                 exclusions=exclusions(300),
             ),
-            id_pb2.IdColumn(integers=[1]),
+            id_pb2.IdBatch(integers=[1]),
             weights=[1 << 16],
         ),
     ),
@@ -234,7 +233,7 @@ CASES = [
             schedule(period=seconds(86_399), resolution=seconds(1)),
             schedule(),
             min_gap=seconds(43_000),
-            sql_column=column(),
+            sql_target=column(),
         ),
     ),
     case(
@@ -244,7 +243,7 @@ CASES = [
             schedule(salt="a"),
             schedule(salt="b"),
             min_gap=seconds(8_192),
-            sql_column=column(length=10),
+            sql_target=column(length=10),
         ),
     ),
     case(
@@ -254,7 +253,7 @@ CASES = [
             schedule(placement=PLACEMENT_FRACTION, period=seconds(LONGEST_PERIOD * DAY - 1)),
             schedule(placement=PLACEMENT_FRACTION, period=seconds(LONGEST_PERIOD * DAY)),
             min_gap=seconds(LONGEST_PERIOD * DAY // 2),
-            sql_column=column(SQL_COLUMN_TYPE_FRACTION),
+            sql_target=column(SQL_COLUMN_TYPE_FRACTION),
         ),
     ),
     case(

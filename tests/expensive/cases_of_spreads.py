@@ -28,10 +28,17 @@ def stream(spec: spread.SpreadSpec, sizes: list[int]) -> list[bytes]:
     return [message.SerializeToString() for message in messages]
 
 
-def dealt(request: str, sizes: Callable[[], list[int]], **spec: object) -> Case:
+def dealt(
+    request: str, sizes: Callable[[], list[int]], on_shortage: int = 0, **order: object
+) -> Case:
     """Spread."""
-    wide = {"feeder_count": MOST, "job_window": MOST, "group_window": MOST, **spec}
-    make = lambda: stream(spread.SpreadSpec(**wide), sizes())  # noqa: E731
+    spec = spread.SpreadSpec(
+        order=spread.SpreadOrder(feeder_count=MOST, **order),
+        on_shortage=on_shortage,
+        job_window=MOST,
+        group_window=MOST,
+    )
+    make = lambda: stream(spec, sizes())  # noqa: E731
     return Case("SpreadService/Spread", request, make, streams=(True, True))
 
 
@@ -39,14 +46,15 @@ class Spread:
     """A named spread that is opened, and filled, before it is asked about."""
 
     def __init__(self, fill: Callable[[Spread], None], **spec: object) -> None:
-        self.fill, self.spec = fill, {"feeder_count": 1, **spec}
+        self.fill, self.spec = fill, {"order": {"feeder_count": 1}, **spec}
         self.name, self.epoch = "", 0
 
     def __call__(self, ask: Ask) -> None:
         if self.name:
             self.close()
         self.ask, self.name = ask, f"spread-{next(NUMBERS)}"
-        opened = named.OpenSpreadRequest(spread=self.name, spec=named.NamedSpreadSpec(**self.spec))
+        spec = named.NamedSpreadSpec(**self.spec)
+        opened = named.OpenSpreadRequest(spread_name=self.name, spec=spec)
         answer = ask(f"/offbeat.v1.{SERVICE}/OpenSpread", opened.SerializeToString())
         self.epoch = named.OpenSpreadResponse.FromString(answer).description.epoch
         self.fill(self)
@@ -58,7 +66,7 @@ class Spread:
 
     def call(self, method: str, request: object) -> bytes:
         """A call about it."""
-        request.spread = self.name
+        request.spread_name = self.name
         return self.ask(f"/offbeat.v1.{SERVICE}/{method}", request.SerializeToString())
 
     def groups(self, count: int, size: int, job: bytes = b"", name: str = "g") -> None:
@@ -72,33 +80,38 @@ class Spread:
         """Leases of so many consumers; those of the last call."""
         left, jobs = count, []
         for at in itertools.count():
-            pulled = named.PullJobsRequest(consumer=f"{name}{at % consumers}", max_jobs=4_096)
+            pulled = pull(f"{name}{at % consumers}")
             answer = named.PullJobsResponse.FromString(self.call("PullJobs", pulled))
             jobs = list(answer.leased.jobs)
             left -= len(jobs)
             if left <= 0 or not jobs:
                 return jobs
 
-    def settle(self, jobs: list[named.LeasedJob], verdict: int) -> None:
+    def settle(self, jobs: list[named.LeasedJob], action: int) -> None:
         """Says how jobs went."""
-        verdicts = verdicts_of(jobs, verdict)
-        self.call("SettleJobs", named.SettleJobsRequest(epoch=self.epoch, verdicts=verdicts))
+        settlements = settlements_of(jobs, action)
+        self.call("SettleJobs", named.SettleJobsRequest(epoch=self.epoch, settlements=settlements))
 
 
-def verdicts_of(jobs: list[named.LeasedJob], verdict: int) -> list[named.JobVerdict]:
+def pull(consumer: str) -> named.PullJobsRequest:
+    """As many jobs as a call leases."""
+    return named.PullJobsRequest(consumer_id=consumer, max_pulled_job_count=4_096)
+
+
+def settlements_of(jobs: list[named.LeasedJob], action: int) -> list[named.JobSettlement]:
     """The same of all."""
     return [
-        named.JobVerdict(sequence=job.sequence, attempt=job.attempt, verdict=verdict)
+        named.JobSettlement(sequence=job.sequence, attempt=job.attempt, action=action)
         for job in jobs
     ]
 
 
-def submitted(names: list[str], size: int, job: bytes = b"", **part: object) -> object:
+def submitted(names: list[str], size: int, job: bytes = b"", **commit: object) -> object:
     """Whole groups of equal jobs."""
     digest = hashlib.sha256((len(job).to_bytes(8, "big") + job) * size).digest()
-    commit = named.GroupCommit(job_count=size, sha256=digest)
-    jobs = [job] * size
-    parts = [named.GroupPart(group_id=name, jobs=jobs, commit=commit, **part) for name in names]
+    ended = named.GroupCommit(job_count=size, sha256=digest, **commit)
+    payloads = [job] * size
+    parts = [named.GroupPart(group_id=name, payloads=payloads, commit=ended) for name in names]
     return named.SubmitGroupsRequest(groups=parts)
 
 
@@ -113,8 +126,8 @@ def case(
 
     def make() -> list[bytes]:
         asked = message(spread)
-        if hasattr(asked, "spread"):
-            asked.spread = spread.name
+        if hasattr(asked, "spread_name"):
+            asked.spread_name = spread.name
         return [asked.SerializeToString()]
 
     return Case(f"{SERVICE}/{method}", request, make, prepare=spread, **more)
@@ -157,45 +170,46 @@ def dead_letters(spread: Spread) -> None:
     """Dead letters by the thousand."""
     spread.groups(16, 4_096)
     for _ in range(16):
-        spread.settle(spread.leases(4_096, 1), named.VERDICT_TERMINATE)
+        spread.settle(spread.leases(4_096, 1), named.SETTLE_ACTION_DEAD_LETTER)
 
 
 def in_pieces(spread: Spread) -> None:
     """4,096 groups of which every second job is settled, so that their state has many ranges."""
     spread.groups(128, 2_048)
     for at in range(64):
-        spread.settle(spread.leases(4_096, 1, f"c{at}-")[::2], named.VERDICT_ACK)
+        spread.settle(spread.leases(4_096, 1, f"c{at}-")[::2], named.SETTLE_ACTION_ACK)
 
 
 def thousand_spreads(spread: Spread) -> None:
     """As many spreads as may be open, less some; they stay for the other tests of the list."""
     for at in range(1_000):
-        opened = named.OpenSpreadRequest(spread=f"list-{at}", spec={"feeder_count": MOST})
+        spec = {"order": {"feeder_count": MOST}}
+        opened = named.OpenSpreadRequest(spread_name=f"list-{at}", spec=spec)
         spread.ask(f"/offbeat.v1.{SERVICE}/OpenSpread", opened.SerializeToString())
 
 
 def wide(fill: Callable[[Spread], None], **spec: object) -> Spread:
     """With the largest limits."""
     limits = {
-        "max_groups": 1_000_000,
-        "max_jobs": 100_000_000,
-        "max_bytes": 1 << 28,
+        "max_group_count": 1_000_000,
+        "max_job_count": 100_000_000,
+        "max_byte_count": 1 << 28,
         "max_consumer_leases": MOST,
     }
-    return Spread(fill, **{**limits, **spec})
+    return Spread(fill, limits=limits, **spec)
 
 
 def conversation(spread: Spread) -> list[bytes]:
     """StreamJobs: all the credit there can be, and what became of jobs."""
-    start = named.StreamJobsStart(spread=spread.name, consumer="c", credit=MOST)
-    verdicts = named.JobVerdicts(
+    start = named.StreamJobsStart(spread_name=spread.name, consumer_id="c", credit=MOST)
+    settlements = named.JobSettlements(
         epoch=spread.epoch,
-        verdicts=[
-            named.JobVerdict(sequence=at, attempt=1, verdict=named.VERDICT_ACK)
+        settlements=[
+            named.JobSettlement(sequence=at, attempt=1, action=named.SETTLE_ACTION_ACK)
             for at in range(4_096)
         ],
     )
-    later = named.StreamJobsRequest(verdicts=verdicts).SerializeToString()
+    later = named.StreamJobsRequest(settlements=settlements).SerializeToString()
     return [named.StreamJobsRequest(start=start).SerializeToString(), *[later] * 64]
 
 
@@ -204,14 +218,14 @@ def streamed() -> Case:
     spread = wide(lambda spread: spread.groups(4, MOST))
     return Case(
         f"{SERVICE}/StreamJobs",
-        "65,536 jobs, 64 messages of 4,096 verdicts",
+        "65,536 jobs, 64 messages of 4,096 settlements",
         lambda: conversation(spread),
         streams=(True, True),
         prepare=spread,
     )
 
 
-PAIRS = [number for at in range(1_024) for number in (2 * at, 2 * at + 1)]
+RANGES = [named.IndexRange(start_index=2 * at, end_index=2 * at + 1) for at in range(1_024)]
 LONGEST = seconds(600)
 CASES = [
     dealt("131,072 groups of 32 jobs, 65,536 feeders", lambda: [32] * 2 * MOST),
@@ -233,7 +247,14 @@ CASES = [
         "OpenSpread",
         "65,536 feeders, x 32",
         Spread(nothing),
-        lambda spread: named.OpenSpreadRequest(spec={"feeder_count": 1}),
+        lambda spread: named.OpenSpreadRequest(spec={"order": {"feeder_count": 1}}),
+        burst=32,
+    ),
+    case(
+        "UpdateSpread",
+        "400,000 groups, limits below them, x 32",
+        wide(many_groups),
+        lambda _: named.UpdateSpreadRequest(limits={"max_group_count": 1, "max_byte_count": 1}),
         burst=32,
     ),
     case("SubmitGroups", "390,000 empty jobs", wide(nothing), lambda _: submitted(["g"], 390_000)),
@@ -256,8 +277,8 @@ CASES = [
         lambda _: submitted(
             [f"g{at}" for at in range(180)],
             2_100,
-            settled_ranges=PAIRS,
-            first_receipt={"lease": LONGEST},
+            settled_ranges=RANGES,
+            first_receipt={"lease_duration": LONGEST},
         ),
     ),
     case(
@@ -269,41 +290,44 @@ CASES = [
     case(
         "WaitForGroups",
         "128 groups of 1,024 ranges",
-        wide(in_pieces, feeder_count=1),
+        wide(in_pieces),
         lambda _: named.WaitForGroupsRequest(group_ids=[f"g{at}" for at in range(128)]),
     ),
     case(
         "PullJobs",
         "4,096 of 8e6 jobs in 20 groups",
         wide(many_jobs),
-        lambda _: named.PullJobsRequest(consumer="c", max_jobs=4_096),
+        lambda _: pull("c"),
     ),
     case(
         "PullJobs",
         "4,096 of 400,000 groups, COOLDOWN",
-        wide(many_groups, policy=COOLDOWN, max_open_groups=MOST),
-        lambda _: named.PullJobsRequest(consumer="c", max_jobs=4_096),
+        wide(
+            many_groups,
+            order={"policy": COOLDOWN, "feeder_count": 1, "max_open_groups": MOST},
+        ),
+        lambda _: pull("c"),
     ),
     case(
         "PullJobs",
         "after 262,144 leases ended",
-        wide(ended_leases, lease=seconds(1)),
-        lambda _: named.PullJobsRequest(consumer="d", max_jobs=4_096),
+        wide(ended_leases, lease_duration=seconds(1)),
+        lambda _: pull("d"),
     ),
     case(
         "SettleJobs",
         "4,096 acks",
         wide(leased),
         lambda spread: named.SettleJobsRequest(
-            epoch=spread.epoch, verdicts=verdicts_of(spread.jobs, named.VERDICT_ACK)
+            epoch=spread.epoch, settlements=settlements_of(spread.jobs, named.SETTLE_ACTION_ACK)
         ),
     ),
     case(
         "SettleJobs",
-        "4,096 stale verdicts, x 8",
+        "4,096 stale settlements, x 8",
         wide(leased),
         lambda spread: named.SettleJobsRequest(
-            epoch=1, verdicts=verdicts_of(spread.jobs, named.VERDICT_NACK)
+            epoch=1, settlements=settlements_of(spread.jobs, named.SETTLE_ACTION_NACK)
         ),
         burst=8,
     ),
@@ -328,6 +352,12 @@ CASES = [
         wide(dead_letters),
         lambda _: named.ListDeadLettersRequest(page_size=1_000),
         burst=8,
+    ),
+    case(
+        "RedriveDeadLetters",
+        "4,096 of 65,536",
+        wide(dead_letters),
+        lambda _: named.RedriveDeadLettersRequest(numbers=range(65_535, 61_439, -1)),
     ),
     case(
         "DeleteDeadLetters",

@@ -1,9 +1,10 @@
-"""The most expensive requests of the services of stages, lanes, lateness and simulation."""
+"""The most expensive requests of the services that are not about slots or spreads."""
 
 from __future__ import annotations
 
 from measure import Case
-from offbeat.v1 import lanes_pb2, lateness_pb2, simulation_pb2, stages_pb2
+from offbeat.v1 import lanes_pb2, server_info_pb2, stages_pb2
+from offbeat.v1beta1 import lane_planning_pb2, lateness_pb2, simulation_pb2
 from schedules import seconds
 
 #: Of a billion workers, and as many stages as are dealt with at once.
@@ -27,7 +28,7 @@ def stages(count: int, **every: object) -> list[stages_pb2.Stage]:
 def unlike(count: int) -> list[stages_pb2.Stage]:
     """All workers in the one stage that needs none, while the others need them."""
     first = stages_pb2.Stage(name="first", current_worker_count=WORKERS)
-    return [first, *stages(count - 1, mean_service_time=seconds(1))]
+    return [first, *stages(count - 1, mean_run_time=seconds(1))]
 
 
 def allocate(
@@ -37,9 +38,9 @@ def allocate(
     return stages_pb2.AllocateWorkersRequest(stages=made, worker_count=workers, **more)
 
 
-def next_stage(made: list[stages_pb2.Stage], **more: object) -> stages_pb2.NextStageRequest:
+def choose_stage(made: list[stages_pb2.Stage], **more: object) -> stages_pb2.ChooseStageRequest:
     """Where a worker goes."""
-    return stages_pb2.NextStageRequest(stages=made, **more)
+    return stages_pb2.ChooseStageRequest(stages=made, **more)
 
 
 def lanes(count: int = 16, name: str = "l", workers: int = 1_000_000) -> lanes_pb2.LaneSet:
@@ -54,34 +55,50 @@ def lanes(count: int = 16, name: str = "l", workers: int = 1_000_000) -> lanes_p
 def dispatch(timed_out: int, name: str = "l") -> lanes_pb2.DispatchJobsRequest:
     """As many jobs as can be, on as many workers."""
     lane_set = lanes(name=name)
-    names = [lane.name for lane in lane_set.lanes][:timed_out]
+    names = [lane.name for lane in lane_set.lanes]
+    free = [lanes_pb2.FreeWorkers(lane_name=name, worker_count=1_000_000) for name in names]
     jobs = [
         lanes_pb2.PendingJob(
             id=f"j{at}",
-            timed_out_lanes=names,
+            timed_out_lane_names=names[:timed_out],
             prediction=lanes_pb2.LanePrediction(slow_probability=at % 997 / 997),
         )
         for at in range(65_536)
     ]
-    return lanes_pb2.DispatchJobsRequest(
-        lane_set=lane_set, free_worker_counts=[1_000_000] * 16, jobs=jobs
-    )
+    return lanes_pb2.DispatchJobsRequest(lane_set=lane_set, free_workers=free, jobs=jobs)
 
 
-def split() -> lanes_pb2.SplitWorkersRequest:
+def split(**more: object) -> lanes_pb2.SplitWorkersRequest:
     """As many workers as can be, from one lane to the others."""
-    state = lanes_pb2.LaneState(pending_count=1_000_000_000, mean_run_time=seconds(1))
+    lane_set = lanes(workers=1)
+    states = [
+        lanes_pb2.LaneState(
+            lane_name=lane.name, backlog_count=1_000_000_000, mean_run_time=seconds(1)
+        )
+        for lane in lane_set.lanes
+    ]
     return lanes_pb2.SplitWorkersRequest(
-        lane_set=lanes(workers=1), worker_count=16_000_000, states=[state] * 16
+        lane_set=lane_set, worker_count=16_000_000, states=states, **more
     )
 
 
-def plan(workers: int, lanes: int = 3) -> lanes_pb2.PlanLanesRequest:
+def split_again() -> lanes_pb2.SplitWorkersRequest:
+    """As many moves as can be, to where all work is."""
+    lane_set = lanes()
+    state = lanes_pb2.LaneState(
+        lane_name=lane_set.lanes[0].name, backlog_count=1_000_000_000, mean_run_time=seconds(1)
+    )
+    return lanes_pb2.SplitWorkersRequest(
+        lane_set=lane_set, states=[state], max_moves=100_000, minimum_improvement_percent=1
+    )
+
+
+def plan(workers: int, lanes: int = 3) -> lane_planning_pb2.PlanLanesRequest:
     """As many samples as can be, workers that nearly all work."""
     micros = [1_000 + at * at % 999_983 * (at % 1_000) for at in range(400_000)]
     rate = 0.99 * workers / (sum(micros) / len(micros) / 1e6)
-    return lanes_pb2.PlanLanesRequest(
-        samples=lanes_pb2.RunTimeSamples(micros=micros),
+    return lane_planning_pb2.PlanLanesRequest(
+        samples=lane_planning_pb2.RunTimeSamples(run_time_micros=micros),
         arrival_rate=rate,
         worker_count=workers,
         max_lane_count=lanes,
@@ -132,9 +149,9 @@ def simulate(scenario: str) -> simulation_pb2.SimulateRequest:
 
 
 LATENCY, D_HONDT = stages_pb2.STAGE_WEIGHTING_LATENCY, stages_pb2.ALLOCATION_RULE_D_HONDT
-ALLOCATE, NEXT = "StageService/AllocateWorkers", "StageService/NextStage"
-DISPATCH, PLAN = "LaneService/DispatchJobs", "LaneService/PlanLanes"
-SIMULATE = "SimulationService/Simulate"
+ALLOCATE, CHOOSE = "StageService/AllocateWorkers", "StageService/ChooseStage"
+DISPATCH, SPLIT = "LaneService/DispatchJobs", "LaneService/SplitWorkers"
+PLAN, SIMULATE = "v1beta1.LanePlanningService/PlanLanes", "v1beta1.SimulationService/Simulate"
 CASES = [
     case(ALLOCATE, "256 stages, from none to 1e9 workers", lambda: allocate(stages(FEW), WORKERS)),
     case(
@@ -177,28 +194,28 @@ CASES = [
     ),
     case(
         ALLOCATE,
-        "2 stages with 200,000 service times each",
+        "2 stages with 400,000 run times each",
         lambda: allocate(
             [
-                stages_pb2.Stage(name=name, backlog_count=1, service_times=[seconds(1)] * 400_000)
+                stages_pb2.Stage(name=name, backlog_count=1, run_times=[seconds(1)] * 400_000)
                 for name in "ab"
             ],
             2,
         ),
     ),
     case(
-        NEXT,
+        CHOOSE,
         "100,000 stages, LATENCY",
-        lambda: next_stage(
-            stages(MANY, current_worker_count=5, mean_service_time=seconds(3)),
-            current_stage=f"s{MANY - 1}",
+        lambda: choose_stage(
+            stages(MANY, current_worker_count=5, mean_run_time=seconds(3)),
+            current_stage_name=f"s{MANY - 1}",
             weighting=LATENCY,
         ),
     ),
     case(
-        NEXT,
+        CHOOSE,
         "100,000 stages, half of them done, D'Hondt",
-        lambda: next_stage(
+        lambda: choose_stage(
             [
                 *stages(MANY // 2, done=True),
                 *[
@@ -214,21 +231,29 @@ CASES = [
     case(
         "LaneService/RouteJob",
         "50,000 lanes timed out, x 16",
-        lambda: lanes_pb2.RouteJobRequest(lane_set=lanes(), timed_out_lanes=["l14"] * 50_000),
+        lambda: lanes_pb2.RouteJobRequest(lane_set=lanes(), timed_out_lane_names=["l14"] * 50_000),
         burst=16,
     ),
     case(DISPATCH, "65,536 jobs, 8 lanes timed out each", lambda: dispatch(8)),
     case(DISPATCH, "65,536 jobs with predictions, 16e6 workers", lambda: dispatch(0)),
-    case("LaneService/SplitWorkers", "16 lanes, 16e6 workers, x 32", split, burst=32),
+    case(SPLIT, "16 lanes, 16e6 workers, x 32", split, burst=32),
+    case(SPLIT, "16 lanes, 16e6 workers, max_moves 100,000, x 8", split_again, burst=8),
     case(PLAN, "400,000 samples, 1,000 workers, 3 lanes", lambda: plan(1_000)),
     case(PLAN, "400,000 samples, 10 workers, 3 lanes", lambda: plan(10)),
     case(
-        "LatenessService/RecordLateness",
+        "v1beta1.LatenessService/RecordLateness",
         "65,536 runs, x 8",
         lambda: lateness_pb2.RecordLatenessRequest(
-            schedule="s", lateness_millis=[-31_622_400_000 + at * 900_000 for at in range(65_536)]
+            schedule_name="s",
+            lateness_millis=[-31_622_400_000 + at * 900_000 for at in range(65_536)],
         ),
         burst=8,
+    ),
+    case(
+        "ServerInfoService/GetServerInfo",
+        "all limits, x 100",
+        server_info_pb2.GetServerInfoRequest,
+        burst=100,
     ),
     case(SIMULATE, "4e6 jobs", lambda: simulate(JOBS), streams=(False, True), most_cpu=20),
     case(

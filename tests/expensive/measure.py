@@ -49,8 +49,9 @@ class Case:
 
     @property
     def path(self) -> str:
-        """Where it is asked."""
-        return f"/offbeat.v1.{self.method}"
+        """Where it is asked; methods of other packages than v1 are named with it, as in metrics."""
+        package = "" if self.method.startswith("v1beta1.") else "v1."
+        return f"/offbeat.{package}{self.method}"
 
     def __str__(self) -> str:
         return f"{self.method.split('/')[1]}, {self.request}"

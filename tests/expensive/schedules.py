@@ -108,9 +108,9 @@ def twister(**spec: object) -> Schedule:
 PRIME = schedule(period=seconds(316_223_983), slot_count=524_288)
 
 
-def uuids(count: int = IDS) -> id_pb2.IdColumn:
+def uuids(count: int = IDS) -> id_pb2.IdBatch:
     """As text."""
-    return id_pb2.IdColumn(
+    return id_pb2.IdBatch(
         uuids=[
             str(uuid.UUID(int=at * 0x9E3779B97F4A7C15F39CC0605CEDC835 % 2**128))
             for at in range(count)
@@ -118,19 +118,19 @@ def uuids(count: int = IDS) -> id_pb2.IdColumn:
     )
 
 
-def texts(count: int = IDS, length: int = 56) -> id_pb2.IdColumn:
+def texts(count: int = IDS, length: int = 56) -> id_pb2.IdBatch:
     """As long as fit into a message."""
-    return id_pb2.IdColumn(texts=[f"{at:0{length}}" for at in range(count)])
+    return id_pb2.IdBatch(texts=[f"{at:0{length}}" for at in range(count)])
 
 
-def decimals(count: int = IDS) -> id_pb2.IdColumn:
+def decimals(count: int = IDS) -> id_pb2.IdBatch:
     """As large as they may be."""
-    return id_pb2.IdColumn(decimals=[str(2**128 - 1 - at) for at in range(count)])
+    return id_pb2.IdBatch(decimals=[str(2**128 - 1 - at) for at in range(count)])
 
 
-def integers(count: int = IDS) -> id_pb2.IdColumn:
+def integers(count: int = IDS) -> id_pb2.IdBatch:
     """Far apart."""
-    return id_pb2.IdColumn(integers=[at * 2_654_435_761 for at in range(count)])
+    return id_pb2.IdBatch(integers=[at * 2_654_435_761 for at in range(count)])
 
 
 def millis(times: Iterable[float]) -> list[int]:

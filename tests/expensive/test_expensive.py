@@ -10,13 +10,13 @@ import pytest
 from measure import Beside, Case
 from offbeat.v1 import (
     lanes_pb2,
-    lateness_pb2,
     named_spread_pb2,
-    simulation_pb2,
+    server_info_pb2,
     slots_pb2,
     spread_pb2,
     stages_pb2,
 )
+from offbeat.v1beta1 import lane_planning_pb2, lateness_pb2, simulation_pb2
 
 CASES = [
     *cases_of_slots.CASES,
@@ -25,9 +25,11 @@ CASES = [
     *cases_of_spreads.CASES,
 ]
 PROTOS = (
+    lane_planning_pb2,
     lanes_pb2,
     lateness_pb2,
     named_spread_pb2,
+    server_info_pb2,
     simulation_pb2,
     slots_pb2,
     spread_pb2,
@@ -37,7 +39,7 @@ PROTOS = (
 
 def test_each_method_has_an_expensive_request() -> None:
     methods = {
-        f"{service.name}/{method.name}"
+        f"{service.full_name.removeprefix('offbeat.').removeprefix('v1.')}/{method.name}"
         for proto in PROTOS
         for service in proto.DESCRIPTOR.services_by_name.values()
         for method in service.methods

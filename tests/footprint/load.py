@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 import offbeat
 from frames import CANCEL, Peer, begin, body, call, prefixed, reset
 from offbeat.v1 import id_pb2
-from offbeat.v1 import simulation_pb2 as simulation
 from offbeat.v1 import slots_pb2 as slots
+from offbeat.v1beta1 import simulation_pb2 as simulation
 from questions import (
     ASSIGN_SLOT,
     ASSIGN_SLOTS,
@@ -51,7 +51,7 @@ LONGEST = 30
 
 def first_message(*ids: int) -> bytes:
     """What a stream of assignments begins with."""
-    column = id_pb2.IdColumn(integers=ids)
+    column = id_pb2.IdBatch(integers=ids)
     request = slots.StreamSlotAssignmentsRequest(schedule=schedule(), ids=column)
     return prefixed(request.SerializeToString())
 
@@ -111,10 +111,9 @@ def named_spreads(sidecar: Sidecar, number: int) -> None:
         producer = spread.producer()
         for group in range(5):
             producer.submit(f"{number}-{group}", [b"x" * 200] * 40)
-        leased, _ = spread.pull("one", 100)
-        for place, job in enumerate(leased):
-            verdict = offbeat.Verdict.ACK if place % 10 else offbeat.Verdict.NACK
-            spread.settle([(job, verdict)])
+        for place, job in enumerate(spread.pull("one", 100).jobs):
+            action = offbeat.SettleAction.ACK if place % 10 else offbeat.SettleAction.NACK
+            spread.settle([(job, action)])
         assert len(list(spread.dead_letters())) == 10
         spread.discard()
 

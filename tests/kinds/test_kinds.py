@@ -98,7 +98,7 @@ def live(ask: Ask, world: World, rng: random.Random) -> Ledger:
             if waits and clock + world.look_ahead < due:
                 continue
             answer = listed(ask, request(world, kind, watermark, clock), rng)
-            following = from_json(answer["nextWatermark"])
+            following = from_json(answer["nextWatermarkTime"])
             assert following == max(watermark, clock + world.look_ahead)
             ledger.enter(kind, watermark, clock, answer, following)
             watermark = following
@@ -120,7 +120,7 @@ def listed(ask: Ask, question: dict, rng: random.Random) -> dict:
                 assert len(cells) <= question["pageSize"]
         if not answer.get("nextPageToken"):
             return {**answer, "runs": columns}
-        assert "nextWatermark" not in answer
+        assert "nextWatermarkTime" not in answer
         answer = ask("ListDueRuns", {**question, "pageToken": answer["nextPageToken"]})
 
 
@@ -129,14 +129,16 @@ def request(world: World, kind: int, watermark: int, now: int) -> dict:
         "schedule": {"spec": world.schedule.spec()},
         "ids": {"texts": world.texts},
         "kind": world.schedule.names[kind],
-        "watermark": at_millis(watermark),
+        "watermarkTime": at_millis(watermark),
         "nowTime": at_millis(now),
-        "missedRunPolicy": f"MISSED_RUN_POLICY_{world.policy}",
-        "onTimeTolerance": duration(world.tolerance),
-        "catchUpHorizon": duration(max(world.horizon, world.tolerance)),
+        "catchUpPolicy": {
+            "missedRunPolicy": f"MISSED_RUN_POLICY_{world.policy}",
+            "onTimeTolerance": duration(world.tolerance),
+            "horizon": duration(max(world.horizon, world.tolerance)),
+            "minGap": duration(world.min_gap),
+        },
         "maxClockSkew": duration(world.skew),
         "lookAhead": duration(world.look_ahead),
-        "minGap": duration(world.min_gap),
     }
 
 
@@ -260,10 +262,10 @@ def first_row_lost(method: str, question: dict, ask: Ask) -> dict:
 
 def listed_again(method: str, question: dict, ask: Ask) -> dict:
     """Whoever asks forgets the watermark now and then: half an hour is listed again."""
-    watermark = from_json(question.get("watermark", at_millis(0)))
+    watermark = from_json(question.get("watermarkTime", at_millis(0)))
     if method == "ListDueRuns" and watermark <= from_json(question["nowTime"]):
         watermark -= 1_800_000
-        question = {**question, "watermark": at_millis(watermark)}
+        question = {**question, "watermarkTime": at_millis(watermark)}
     return ask(method, question)
 
 

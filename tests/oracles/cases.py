@@ -195,9 +195,9 @@ def add_exclusion(
 
 def some_ids(
     rng: random.Random, case: Case, count: int, kind: str = ""
-) -> tuple[id_pb2.IdColumn, list[Id]]:
+) -> tuple[id_pb2.IdBatch, list[Id]]:
     """IDs of one type, as a column and as the model knows them."""
-    model, column = case.model, id_pb2.IdColumn()
+    model, column = case.model, id_pb2.IdBatch()
     if model.placement == "FRACTION":
         for _ in range(count):
             nice = rng.randrange(model.slots) / model.slots
@@ -208,7 +208,7 @@ def some_ids(
     kind = kind or rng.choice(kinds)
     for _ in range(count):
         if kind == "uuid":
-            column.uuid_bytes += rng.getrandbits(128).to_bytes(16, "big")
+            column.packed_uuids += rng.getrandbits(128).to_bytes(16, "big")
         elif kind == "integer":
             number = rng.choice([rng.randrange(-(2**63), 2**63), rng.randrange(-300, 300)])
             column.integers.append(number)
@@ -218,7 +218,7 @@ def some_ids(
     return column, known_ids(case, column)
 
 
-def known_ids(case: Case, column: id_pb2.IdColumn) -> list[Id]:
+def known_ids(case: Case, column: id_pb2.IdBatch) -> list[Id]:
     """The IDs of a column as the model knows them."""
     model = case.model
     if column.fractions:
@@ -226,9 +226,9 @@ def known_ids(case: Case, column: id_pb2.IdColumn) -> list[Id]:
         pairs = zip(texts, column.fractions)
         return [Id(text, fraction=one, smear=hashes("", text)[1]) for text, one in pairs]
     seeds, texts = [0] * len(column.texts), list(column.texts)
-    if column.uuid_bytes:
-        starts = range(0, len(column.uuid_bytes), 16)
-        seeds = [int.from_bytes(column.uuid_bytes[at : at + 16], "big") for at in starts]
+    if column.packed_uuids:
+        starts = range(0, len(column.packed_uuids), 16)
+        seeds = [int.from_bytes(column.packed_uuids[at : at + 16], "big") for at in starts]
         texts = [str(uuid.UUID(int=seed)) for seed in seeds]
     elif column.integers:
         seeds, texts = list(column.integers), [str(number) for number in column.integers]
@@ -245,9 +245,9 @@ def known_ids(case: Case, column: id_pb2.IdColumn) -> list[Id]:
     return ids
 
 
-def one_id(column: id_pb2.IdColumn, index: int) -> id_pb2.Id:
-    if column.uuid_bytes:
-        return id_pb2.Id(uuid_bytes=column.uuid_bytes[16 * index : 16 * index + 16])
+def one_id(column: id_pb2.IdBatch, index: int) -> id_pb2.Id:
+    if column.packed_uuids:
+        return id_pb2.Id(uuid_bytes=column.packed_uuids[16 * index : 16 * index + 16])
     if column.integers:
         return id_pb2.Id(integer=column.integers[index])
     if column.texts:

@@ -59,15 +59,17 @@ def test_due_runs(stub: SlotServiceStub, cases: Cases) -> None:
                 schedule=case.schedule,
                 ids=column,
                 weights=weights,
-                watermark=instant(watermark),
+                watermark_time=instant(watermark),
                 now_time=instant(now),
-                missed_run_policy=policy,
-                on_time_tolerance=duration(tolerance),
-                catch_up_horizon=duration(horizon),
-                smear_span=duration(span),
+                catch_up_policy=due_runs_pb2.CatchUpPolicy(
+                    missed_run_policy=policy,
+                    on_time_tolerance=duration(tolerance),
+                    horizon=duration(horizon),
+                    smear_span=duration(span),
+                    min_gap=duration(min_gap),
+                ),
                 max_clock_skew=duration(skew),
                 look_ahead=duration(look_ahead),
-                min_gap=duration(min_gap),
             )
             request.now_time.nanos += nanos
             exactly, now = now * NANOS + nanos, now + (nanos > 0)
@@ -135,7 +137,7 @@ def test_due_runs(stub: SlotServiceStub, cases: Cases) -> None:
             assert listed.isdisjoint(keys), asked
             listed.update(keys)
             watermark = following
-            assert millis(answer.next_watermark) == watermark, asked
+            assert millis(answer.next_watermark_time) == watermark, asked
             clock = max(clock, watermark)
 
     cases(check)

@@ -99,7 +99,10 @@ def check_crossings(stub, rng, old, new, column, old_ids) -> None:
         moved += unchanged is None or unchanged.at * before.tick != expected[2]
     if is_whole:
         assert (rows.moved_id_count, rows.left_out_run_count) == (moved, left_out), question
-        assert (millis(rows.min_gap), millis(rows.max_gap)) == (min(gaps), max(gaps)), question
+        assert (millis(rows.observed_min_gap), millis(rows.observed_max_gap)) == (
+            min(gaps),
+            max(gaps),
+        ), question
     assert answer.HasField("longest_gap") == (not before.exclusions and not after.exclusions)
     if answer.HasField("longest_gap"):
         assert max(gaps) <= millis(answer.longest_gap), question
@@ -129,7 +132,7 @@ def test_steps_on_a_table(stub: SlotServiceStub, cases: Cases) -> None:
     def check(rng: random.Random) -> None:
         old = a_period(rng, rng.choice([1_000, 500]))
         new = a_period(rng, rng.choice([old.model.tick, 250]), old.model)
-        column = id_pb2.IdColumn()
+        column = id_pb2.IdBatch()
         if old.model.placement == "FRACTION":
             period = old.model.period
             edges = [rng.choice([rng.random(), rng.randrange(period) / period]) for _ in range(100)]
@@ -146,8 +149,8 @@ def check_steps(stub, rng, old, new, column) -> None:
     cutover, length = rng.randrange(-(10**9), 10**9), after.period * after.tick
     min_gap = rng.choice([0, rng.randrange(length + 1), min(3_000, length), length])
     old_ids, new_ids = known_ids(old, column), known_ids(new, column)
-    database, sql_column = table_of(old, old_ids)
-    assert sql_column.dialect == sql_pb2.SQL_DIALECT_SQLITE
+    database, sql_target = table_of(old, old_ids)
+    assert sql_target.dialect == sql_pb2.SQL_DIALECT_SQLITE
     answer, refused = asked(
         stub.PlanMigration,
         migration_pb2.PlanMigrationRequest(
@@ -155,7 +158,7 @@ def check_steps(stub, rng, old, new, column) -> None:
             new_schedule=new.schedule,
             cutover_time=instant(cutover),
             min_gap=duration(min_gap),
-            sql_column=sql_column,
+            sql_target=sql_target,
         ),
     )
     if refused:

@@ -23,18 +23,18 @@ from offbeat.v1 import slots_pb2, sql_pb2
 from offbeat.v1.slots_pb2_grpc import SlotServiceStub
 
 
-def table_of(case: Case, ids: list[Id]) -> tuple[sqlite3.Connection, sql_pb2.SqlColumn]:
+def table_of(case: Case, ids: list[Id]) -> tuple[sqlite3.Connection, sql_pb2.SqlTarget]:
     """A table with the rows, and its column of what decides."""
-    column = sql_pb2.SqlColumn(dialect=sql_pb2.SQL_DIALECT_SQLITE, table="t", name="k")
+    column = sql_pb2.SqlTarget(dialect=sql_pb2.SQL_DIALECT_SQLITE, table="t", column="k")
     values: list[object]
     if case.model.placement == "FRACTION":
-        column.type, kind = sql_pb2.SQL_COLUMN_TYPE_FRACTION, "real"
+        column.column_type, kind = sql_pb2.SQL_COLUMN_TYPE_FRACTION, "real"
         values = [one.fraction for one in ids]
     elif case.model.placement == "TWISTER":
-        column.type, kind = sql_pb2.SQL_COLUMN_TYPE_INTEGER, "integer"
+        column.column_type, kind = sql_pb2.SQL_COLUMN_TYPE_INTEGER, "integer"
         values = [int(one.text) for one in ids]
     else:
-        column.type, kind = sql_pb2.SQL_COLUMN_TYPE_HASH_DIGITS, "text"
+        column.column_type, kind = sql_pb2.SQL_COLUMN_TYPE_HASH_DIGITS, "text"
         values = [f"{one.hash:016x}" for one in ids]
     database = sqlite3.connect(":memory:")
     database.execute(f"create table t (i integer, k {kind})")
@@ -76,7 +76,7 @@ def test_predicates(stub: SlotServiceStub, cases: Cases) -> None:
             schedule=case.schedule,
             start_time=instant(start),
             end_time=instant(end),
-            sql_column=column,
+            sql_target=column,
             kind=kind,
         )
         answer, refused = asked(stub.ListSlots, request)
@@ -114,7 +114,7 @@ def check_window(
     kind: str,
     ids: list[Id],
     database: sqlite3.Connection,
-    column: sql_pb2.SqlColumn,
+    column: sql_pb2.SqlTarget,
     start: int,
     end: int,
 ) -> None:
@@ -122,7 +122,7 @@ def check_window(
         schedule=case.schedule,
         start_time=instant(start),
         end_time=instant(end),
-        sql_column=column,
+        sql_target=column,
         kind=kind,
     )
     answer, refused = asked(stub.GetWindowPredicate, request)

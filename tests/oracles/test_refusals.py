@@ -139,7 +139,7 @@ def test_what_would_take_forever_is_refused_soon(stub: SlotServiceStub) -> None:
     requests["ListDueRuns"] = due_runs_pb2.ListDueRunsRequest(
         schedule=schedules.Schedule(spec=months),
         ids={"integers": [5]},
-        watermark=instant(-60_000_000_000_000),
+        watermark_time=instant(-60_000_000_000_000),
         now_time=instant(200_000_000_000_000),
     )
     for name, request in requests.items():

@@ -27,6 +27,12 @@ from offbeat.v1 import slots_pb2
 from offbeat.v1.slots_pb2_grpc import SlotServiceStub
 from wall_clocks import clock, length, within
 
+#: Of a row: where it is placed, its next run, and its last one.
+COLUMNS = [
+    "slot_indexes", "slot_offset_ticks", "cycle_offset_ticks", "cycle_indexes",
+    "next_run_unix_millis", "last_run_unix_millis",
+]  # fmt: skip
+
 
 def test_places_and_runs(stub: SlotServiceStub, cases: Cases) -> None:
     def check(rng: random.Random) -> None:
@@ -35,6 +41,7 @@ def test_places_and_runs(stub: SlotServiceStub, cases: Cases) -> None:
         request = slots_pb2.AssignSlotsRequest(
             schedule=case.schedule, ids=column, from_time=instant(at)
         )
+        request.read_mask.paths.extend(COLUMNS)
         rows = stub.AssignSlots(request).assignments
         refused = {error.id_index for error in rows.errors}
         for index, one in enumerate(ids):
@@ -45,9 +52,11 @@ def test_places_and_runs(stub: SlotServiceStub, cases: Cases) -> None:
             slot, slot_offset = model.slot(one, run.cycle)
             cycle_offset = model.wall_offset(run.cycle, model.offset(one, run.cycle))
             expected = (slot, slot_offset, cycle_offset, run.cycle, run.at * model.tick)
-            columns = (rows.slot_indexes, rows.slot_offset_ticks, rows.cycle_offset_ticks,
-                       rows.cycle_indexes, rows.next_run_unix_millis)  # fmt: skip
-            assert tuple(each[index] for each in columns) == expected, shown(case.spec, at, one)
+            *got, last_at = (getattr(rows, name)[index] for name in COLUMNS)
+            assert tuple(got) == expected, shown(case.spec, at, one)
+            last = model.last_run(one, first_tick(case, at))
+            if last is not None:
+                assert last_at == last.at * model.tick, shown(case.spec, at, one)
         for index in range(3):
             check_runs(stub, case, ids[index], one_id(column, index), at)
 
@@ -61,9 +70,10 @@ def check_runs(stub: SlotServiceStub, case: Case, one: Id, message: object, at: 
             schedule=case.schedule, id=message, from_time=instant(at), next_run_count=4, kind="k"
         )
     )
+    (piece,) = answer.pieces
 
     def told(run: slots_pb2.Run) -> tuple[int, int, int | None]:
-        regular = millis(run.regular_time) if run.HasField("regular_time") else None
+        regular = millis(run.nominal_time) if run.HasField("nominal_time") else None
         return run.cycle_index, millis(run.start_time), regular
 
     from_tick = first_tick(case, at)
@@ -76,12 +86,12 @@ def check_runs(stub: SlotServiceStub, case: Case, one: Id, message: object, at: 
         for run in model.runs(one, from_tick, from_tick + 20 * model.longest)[:4]
     ]
     if len(expected) == 4:
-        assert [told(run) for run in answer.next_runs] == expected, shown(case.spec, at, one)
+        assert [told(run) for run in piece.next_runs] == expected, shown(case.spec, at, one)
     last = model.last_run(one, from_tick)
     if last is not None:
-        got = told(answer.last_run)[:2]
+        got = told(piece.last_run)[:2]
         assert got == (last.cycle, last.at * model.tick), shown(case.spec, at, one)
-    for run in answer.next_runs:
+    for run in piece.next_runs:
         key = f"{answer.identity.fingerprint}/k/{run.cycle_index}/0/{one.text}"
         assert run.run_key == ("" if model.placement == "FRACTION" else key)
 
@@ -116,22 +126,20 @@ def test_pieces_of_weighted_ids(stub: SlotServiceStub, cases: Cases) -> None:
     cases(check)
 
 
-def test_newcomers(stub: SlotServiceStub, cases: Cases) -> None:
+def test_new_ids(stub: SlotServiceStub, cases: Cases) -> None:
     def check(rng: random.Random) -> None:
         case = a_case(rng)
         model, (column, ids), created = case.model, some_ids(rng, case, 3), a_time_near(rng, case)
         longest = shortest_millis(model)
         span = rng.choice([model.tick, rng.randrange(model.tick, longest + 1), longest])
-        newcomer = slots_pb2.Newcomer(
-            created_time=instant(created), policy=2, smear_span=duration(span)
-        )
+        new_id = slots_pb2.NewId(create_time=instant(created), policy=2, smear_span=duration(span))
         for index, one in enumerate(ids):
             answer = stub.AssignSlot(
                 slots_pb2.AssignSlotRequest(
                     schedule=case.schedule,
                     id=one_id(column, index),
                     from_time=instant(created + rng.randrange(longest)),
-                    newcomer=newcomer,
+                    new_id=new_id,
                 )
             )
             following = model.next_run(one, first_tick(case, created))
@@ -142,7 +150,8 @@ def test_newcomers(stub: SlotServiceStub, cases: Cases) -> None:
             start = smeared(model, created, one.smear, 0, 1, span)
             if following.cycle > cycle and start is not None and start < expected[1]:
                 expected = (cycle, start)
-            got = (answer.first_run.cycle_index, millis(answer.first_run.start_time))
+            (piece,) = answer.pieces
+            got = (piece.first_run.cycle_index, millis(piece.first_run.start_time))
             assert got == expected, shown(case.spec, created, span, one)
 
     cases(check)
@@ -172,8 +181,8 @@ def test_descriptions(stub: SlotServiceStub, cases: Cases) -> None:
                     happens = model.fate(start) is not None
                     skipped += 0 if happens else end - start
                     deferred += end - start if happens else 0
-        assert abs(answer.skipped_share - skipped / active) < 1e-12, shown(case.spec, at)
-        assert abs(answer.deferred_share - deferred / active) < 1e-12, shown(case.spec, at)
+        assert abs(answer.skipped_ratio - skipped / active) < 1e-12, shown(case.spec, at)
+        assert abs(answer.deferred_ratio - deferred / active) < 1e-12, shown(case.spec, at)
         # Where an ID's regular run is, a slot runs: its own, but for where the clock changes.
         for one in some_ids(rng, case, 3)[1]:
             regular = model.regular(one, cycle)

@@ -16,7 +16,7 @@ BINARY = os.environ.get("OFFBEAT_BIN", str(ROOT / "target/debug/offbeat"))
 
 def allocate(backlogs, workers, rule):
     stages = [
-        {"name": f"stage {place}", "backlog_count": backlog, "mean_service_time": "1s"}
+        {"name": f"stage {place}", "backlog_count": backlog, "mean_run_time": "1s"}
         for place, backlog in enumerate(backlogs)
     ]
     command = [BINARY, "stages", "allocate", "--workers", str(workers), "--rule", rule]

@@ -33,7 +33,7 @@ def figures(**more: float | None) -> dict[str, float | None]:
         "interval_p95": 28_811,
         "never_served": 0,
         "lock_conflicts": 0,
-        "wasted_share": 0.0,
+        "wasted_ratio": 0.0,
         "mean_slowdown": 1.2,
         "jobs_left": 3,
     }
@@ -154,7 +154,7 @@ def week(step: int = 600, count: int = 5) -> dict[str, Any]:
                 interval_p05=20_790,
                 interval_p95=36_900,
                 lock_conflicts=41_873,
-                wasted_share=0.052,
+                wasted_ratio=0.052,
             ),
             "series": series(step, steps, workers, at_once),
             "interval_histogram": histogram(
@@ -181,7 +181,7 @@ def week(step: int = 600, count: int = 5) -> dict[str, Any]:
                 interval_p05=9_110,
                 interval_p95=48_500,
                 lock_conflicts=1_204,
-                wasted_share=0.0021,
+                wasted_ratio=0.0021,
             ),
             "series": series(step, steps, workers, smear),
             "interval_histogram": histogram(
@@ -210,7 +210,7 @@ def week(step: int = 600, count: int = 5) -> dict[str, Any]:
                 interval_p95=29_390,
                 never_served=0,
                 lock_conflicts=3_318,
-                wasted_share=0.006,
+                wasted_ratio=0.006,
             ),
             "series": series(step, steps, workers, least_recent),
             "interval_histogram": histogram(
@@ -239,7 +239,7 @@ def week(step: int = 600, count: int = 5) -> dict[str, Any]:
                 interval_p95=31_260,
                 never_served=37,
                 lock_conflicts=212,
-                wasted_share=0.0004,
+                wasted_ratio=0.0004,
             ),
             "series": series(step, steps, workers, chained),
             "interval_histogram": histogram(
@@ -317,7 +317,7 @@ def lanes() -> dict[str, Any]:
                 interval_p05=cycle - 1.64 * sigma,
                 interval_p95=cycle + 1.64 * sigma,
                 lock_conflicts=int(depth * 3) if kind != "spread" else 0,
-                wasted_share=depth / 9_000,
+                wasted_ratio=depth / 9_000,
             ),
             "series": series(step, steps, 24, row(noise, depth)),
             "interval_histogram": histogram(

@@ -40,6 +40,7 @@ UNAVAILABLE = "14"
 #: A caller who has not sent all is asked to stop, after the status (RFC 9113, 8.1).
 NO_FAULT = (None, 0)
 SPREAD_NAME = "crowd"
+ORDER = spread.SpreadOrder(feeder_count=4)
 #: What the server's own timeouts must not do for it.
 PATIENT = supported("--first-byte-timeout=60", "--write-stall-timeout=600", "--keepalive=7200")
 
@@ -53,14 +54,17 @@ EACH_HALF_OPEN = 8
 
 def open_spread() -> bytes:
     """OpenSpread."""
-    spec = named.NamedSpreadSpec(feeder_count=4, lease=Duration(seconds=30))
-    return named.OpenSpreadRequest(spread=SPREAD_NAME, spec=spec).SerializeToString()
+    spec = named.NamedSpreadSpec(order=ORDER, lease_duration=Duration(seconds=30))
+    return named.OpenSpreadRequest(spread_name=SPREAD_NAME, spec=spec).SerializeToString()
 
 
 def pull_jobs(wait: int) -> bytes:
     """PullJobs, which waits, as there are none."""
     request = named.PullJobsRequest(
-        spread=SPREAD_NAME, consumer="puller", max_jobs=1, wait=Duration(seconds=wait)
+        spread_name=SPREAD_NAME,
+        consumer_id="puller",
+        max_pulled_job_count=1,
+        max_wait_duration=Duration(seconds=wait),
     )
     return request.SerializeToString()
 
@@ -70,14 +74,13 @@ def first_words(kind: str, stream: int, name: str) -> bytes:
     if kind == "watch":
         return begin(stream, WATCH) + body(stream, prefixed(b""))
     if kind == "jobs":
-        start = named.StreamJobsStart(spread=SPREAD_NAME, consumer=name, credit=1)
+        start = named.StreamJobsStart(spread_name=SPREAD_NAME, consumer_id=name, credit=1)
         message = named.StreamJobsRequest(start=start).SerializeToString()
         return begin(stream, NAMED + "StreamJobs") + body(stream, prefixed(message), end=False)
     if kind == "spread":
-        spec = spread.SpreadSpec(feeder_count=4)
-        message = spread.SpreadRequest(spec=spec).SerializeToString()
+        message = spread.SpreadRequest(spec=spread.SpreadSpec(order=ORDER)).SerializeToString()
         return begin(stream, questions.SPREAD) + body(stream, prefixed(message), end=False)
-    ids = id_pb2.IdColumn(integers=range(100)) if kind == "answered" else None
+    ids = id_pb2.IdBatch(integers=range(100)) if kind == "answered" else None
     request = slots.StreamSlotAssignmentsRequest(schedule=questions.schedule(), ids=ids)
     message = prefixed(request.SerializeToString())
     content = message[: len(message) // 2] if kind == "half" else message

@@ -28,7 +28,11 @@ COMMANDS = {
 PAUSE = "0.005"
 GROUPS, JOBS = 20, 10
 #: That of the programs.
-SPEC = {"feederCount": 4, "lease": "1s", "maxAttempts": 1000}
+SPEC = {
+    "order": {"feederCount": 4},
+    "leaseDuration": "1s",
+    "limits": {"maxAttempts": 1000},
+}
 CHECK = "/grpc.health.v1.Health/Check"
 NAMED = "/offbeat.v1.NamedSpreadService/"
 
@@ -225,8 +229,8 @@ class Load:
     def _close(self, spread: str) -> None:
         connection = Connection(self.address)
         # A server that was started last knows of no spread if nothing was left to submit.
-        connection.ask(NAMED + "OpenSpread", {"spread": spread, "spec": SPEC})
-        connection.ask(NAMED + "CloseSpread", {"spread": spread, "wait": "10s"})
+        connection.ask(NAMED + "OpenSpread", {"spreadName": spread, "spec": SPEC})
+        connection.ask(NAMED + "CloseSpread", {"spreadName": spread, "maxWaitDuration": "10s"})
         connection.close()
 
     def discard(self) -> None:

@@ -18,8 +18,8 @@ from pathlib import Path
 import grpc
 import pytest
 from offbeat.v1 import named_spread_pb2 as named
-from offbeat.v1 import simulation_pb2 as simulation
 from offbeat.v1 import slots_pb2 as slots
+from offbeat.v1beta1 import simulation_pb2 as simulation
 from support.server import BINARY, ENVIRONMENT, MIB, Server
 from wire import (
     ASSIGN_SLOT,
@@ -42,7 +42,7 @@ DIGEST = hashlib.sha256(bytes(8)).digest()  # of an empty job
 
 def call(server: Server, method: str, **asked: object) -> dict:
     """A call of NamedSpreadService that must be answered."""
-    answer = ask(server.address, NAMED + method, json.dumps({"spread": "s", **asked}).encode())
+    answer = ask(server.address, NAMED + method, json.dumps({"spreadName": "s", **asked}).encode())
     assert answer.status == 200, answer
     return json.loads(answer.body)
 
@@ -50,17 +50,22 @@ def call(server: Server, method: str, **asked: object) -> dict:
 def submit(server: Server, name: str) -> None:
     """A group of one empty job."""
     digest = base64.b64encode(DIGEST).decode()
-    group = {"groupId": name, "jobs": [""], "commit": {"jobCount": "1", "sha256": digest}}
+    group = {"groupId": name, "payloads": [""], "commit": {"jobCount": "1", "sha256": digest}}
     call(server, "SubmitGroups", groups=[group])
 
 
-PULL = {"spread": "s", "consumer": "gone", "maxJobs": 10, "wait": "20s"}
+PULL = {
+    "spreadName": "s",
+    "consumerId": "gone",
+    "maxPulledJobCount": 10,
+    "maxWaitDuration": "20s",
+}
 
 
 @pytest.mark.parametrize("end", ["close", "shutdown"])
 def test_who_left_is_leased_nothing(serve: Callable[..., Server], end: str) -> None:
     server = serve()
-    call(server, "OpenSpread", spec={"feederCount": 1})
+    call(server, "OpenSpread", spec={"order": {"feederCount": 1}})
     consumer = connect(server.port)
     consumer.sendall(text(NAMED + "PullJobs", json.dumps(PULL).encode()))
     time.sleep(0.5)
@@ -71,23 +76,26 @@ def test_who_left_is_leased_nothing(serve: Callable[..., Server], end: str) -> N
     time.sleep(0.5)
     submit(server, "g")
     time.sleep(0.5)
-    described = call(server, "DescribeSpread")["description"]
-    assert described.get("leasedJobCount", "0") == "0"
-    assert described["readyJobCount"] == "1"
+    counts = call(server, "DescribeSpread")["description"]["counts"]
+    assert counts.get("leasedJobCount", "0") == "0"
+    assert counts["readyJobCount"] == "1"
 
 
 def test_waits_hold_no_bytes(serve: Callable[..., Server]) -> None:
     server = serve()
-    call(server, "OpenSpread", spec={"feederCount": 1, "maxGroups": 100_000})
+    limits = {"maxGroupCount": 100_000}
+    call(server, "OpenSpread", spec={"order": {"feederCount": 1}, "limits": limits})
     submit(server, "g")
     # All of them are known, or it would be answered at once.
     path, channel = "/offbeat.v1.NamedSpreadService/", grpc.insecure_channel(server.address)
     names = [f"{at:0250}" for at in range(4_000)]
     commit = named.GroupCommit(job_count=1, sha256=DIGEST)
-    groups = [named.GroupPart(group_id=name, jobs=[b""], commit=commit) for name in names]
-    asked = named.SubmitGroupsRequest(spread="s", groups=groups)
+    groups = [named.GroupPart(group_id=name, payloads=[b""], commit=commit) for name in names]
+    asked = named.SubmitGroupsRequest(spread_name="s", groups=groups)
     channel.unary_unary(path + "SubmitGroups")(asked.SerializeToString())
-    waiting = named.WaitForGroupsRequest(spread="s", group_ids=names, wait={"seconds": 20})
+    waiting = named.WaitForGroupsRequest(
+        spread_name="s", group_ids=names, max_wait_duration={"seconds": 20}
+    )
     wait = waiting.SerializeToString()
     calls = [channel.unary_unary(path + "WaitForGroups").future(wait) for _ in range(8)]
     time.sleep(1.5)
@@ -213,7 +221,7 @@ def test_a_simulation_leaves_room_on_one_core(tmp_path: Path) -> None:
     wrapper.chmod(0o755)
     with Server(binary=wrapper) as server, grpc.insecure_channel(server.address) as channel:
         request = simulation.SimulateRequest(scenario=SCENARIO).SerializeToString()
-        simulate = channel.unary_stream("/offbeat.v1.SimulationService/Simulate")
+        simulate = channel.unary_stream("/offbeat.v1beta1.SimulationService/Simulate")
         running = simulate(request)
         done = threading.Event()
 

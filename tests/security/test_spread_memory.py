@@ -19,7 +19,7 @@ CALL = 4_096
 #: What allocators and tables take besides.
 SLACK = 8 * MIB
 EMPTY_JOB = hashlib.sha256(bytes(8)).digest()
-COMMIT = named.GroupCommit(job_count=1, sha256=EMPTY_JOB)
+COMMIT = {"job_count": 1, "sha256": EMPTY_JOB}
 
 
 class Spreads:
@@ -36,30 +36,39 @@ class Spreads:
         serialize, parse = type(request).SerializeToString, answer.FromString
         return self.channel.unary_unary(path, serialize, parse)(request, timeout=30)
 
-    def open(self, name: str, **spec: object) -> None:
+    def open(self, name: str) -> None:
         """A spread with the largest limits."""
-        limits = {"max_groups": 1_000_000, "max_jobs": 10**8, "max_bytes": 1 << 40}
-        spec = {"feeder_count": 1, "max_consumer_leases": MOST, **limits, **spec}
-        self.call("OpenSpread", named.OpenSpreadRequest(spread=name, spec=spec))
+        limits = named.SpreadLimits(
+            max_group_count=1_000_000,
+            max_job_count=10**8,
+            max_byte_count=1 << 40,
+            max_consumer_leases=MOST,
+        )
+        spec = named.NamedSpreadSpec(order={"feeder_count": 1}, limits=limits)
+        self.call("OpenSpread", named.OpenSpreadRequest(spread_name=name, spec=spec))
 
-    def submit(self, name: str, ids: Iterable[str], **part: object) -> None:
+    def submit(self, name: str, ids: Iterable[str], **commit: object) -> None:
         """Groups of one empty job."""
-        groups = [named.GroupPart(group_id=id_, jobs=[b""], commit=COMMIT, **part) for id_ in ids]
+        ended = named.GroupCommit(**COMMIT, **commit)
+        groups = [named.GroupPart(group_id=id_, payloads=[b""], commit=ended) for id_ in ids]
         for at in range(0, len(groups), CALL):
-            request = named.SubmitGroupsRequest(spread=name, groups=groups[at : at + CALL])
+            request = named.SubmitGroupsRequest(spread_name=name, groups=groups[at : at + CALL])
             self.call("SubmitGroups", request, named.SubmitGroupsResponse)
 
     def settled(self, name: str) -> None:
         """As many settled groups as are remembered, with IDs as long as they may be."""
         ids = (f"{name}{at:0250}"[:256] for at in range(MOST))
-        receipt = named.Receipt(lease={"seconds": 1})
-        self.submit(name, ids, settled_ranges=[0, 1], first_receipt=receipt)
+        receipt = named.Receipt(lease_duration={"seconds": 1})
+        settled = [named.IndexRange(start_index=0, end_index=1)]
+        self.submit(name, ids, settled_ranges=settled, first_receipt=receipt)
 
     def lease(self, name: str, count: int, consumers: int) -> None:
         """Jobs to so many consumers with long names."""
         for at in range(count // CALL):
             consumer = f"{at % consumers:0128}"
-            request = named.PullJobsRequest(spread=name, consumer=consumer, max_jobs=CALL)
+            request = named.PullJobsRequest(
+                spread_name=name, consumer_id=consumer, max_pulled_job_count=CALL
+            )
             self.call("PullJobs", request, named.PullJobsResponse)
 
     def grown(self) -> int:
@@ -139,9 +148,9 @@ def test_partial_groups_are_counted(spreads: Callable[..., Spreads]) -> None:
     """Those whose commit has not come."""
     spreads = spreads()
     spreads.open("a")
-    groups = [named.GroupPart(group_id=str(at), jobs=[b""]) for at in range(200_000)]
+    groups = [named.GroupPart(group_id=str(at), payloads=[b""]) for at in range(200_000)]
     for at in range(0, len(groups), CALL):
-        request = named.SubmitGroupsRequest(spread="a", groups=groups[at : at + CALL])
+        request = named.SubmitGroupsRequest(spread_name="a", groups=groups[at : at + CALL])
         spreads.call("SubmitGroups", request, named.SubmitGroupsResponse)
     spreads.are_counted()
 
@@ -149,11 +158,13 @@ def test_partial_groups_are_counted(spreads: Callable[..., Spreads]) -> None:
 def test_leases_are_counted(spreads: Callable[..., Spreads]) -> None:
     spreads = spreads()
     spreads.open("a")
-    jobs = [b""] * MOST
+    payloads = [b""] * MOST
     digest = hashlib.sha256(bytes(8) * MOST).digest()
     commit = named.GroupCommit(job_count=MOST, sha256=digest)
-    groups = [named.GroupPart(group_id=str(at), jobs=jobs, commit=commit) for at in range(4)]
-    request = named.SubmitGroupsRequest(spread="a", groups=groups)
+    groups = [
+        named.GroupPart(group_id=str(at), payloads=payloads, commit=commit) for at in range(4)
+    ]
+    request = named.SubmitGroupsRequest(spread_name="a", groups=groups)
     spreads.call("SubmitGroups", request, named.SubmitGroupsResponse)
     spreads.lease("a", 4 * MOST, 64)
     spreads.are_counted()
@@ -162,7 +173,7 @@ def test_leases_are_counted(spreads: Callable[..., Spreads]) -> None:
 def test_streams_of_spreads_are_bounded(serve: Callable[..., Server]) -> None:
     """Groups that a stream has sent and that have not had their turn."""
     server = serve()
-    spec = spread.SpreadSpec(feeder_count=MOST, job_window=MOST, group_window=MOST)
+    spec = spread.SpreadSpec(order={"feeder_count": MOST}, job_window=MOST, group_window=MOST)
     sizes = spread.SpreadInput(whole_group_sizes=[1_000] * 131_000)
     messages = [spread.SpreadRequest(spec=spec), spread.SpreadRequest(input=sizes)]
     messages = [message.SerializeToString() for message in messages]

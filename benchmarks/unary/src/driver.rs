@@ -33,7 +33,7 @@ pub fn request(schedule: &str, number: u64) -> proto::AssignSlotRequest {
         })
     };
     let schedule = match (schedule, schedule.split_once('/')) {
-        (_, Some((name, version))) => Schedule::Version(proto::ScheduleVersion {
+        (_, Some((name, version))) => Schedule::Reference(proto::ScheduleReference {
             name: name.to_owned(),
             version: version.parse().unwrap_or_default(),
         }),

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat;
 
-/** What an assignment of packed IDs says of each of them. */
+/** What an answer about many IDs says of each of them. */
 enum AssignmentColumn: string
 {
     /** The slot. */
@@ -17,4 +17,11 @@ enum AssignmentColumn: string
     case CycleIndexes = 'cycle_indexes';
     /** The next run, in milliseconds since the Unix epoch. */
     case NextRunUnixMillis = 'next_run_unix_millis';
+    /** The last run, in the same unit; -1 where exclusions skip all of the 1,000 cycles before. */
+    case LastRunUnixMillis = 'last_run_unix_millis';
+
+    /** Those that an answer has if none is named. */
+    public const DEFAULT = [
+        self::SlotIndexes, self::SlotOffsetTicks, self::CycleOffsetTicks, self::CycleIndexes, self::NextRunUnixMillis,
+    ];
 }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Offbeat;
 
 use DateInterval;
+use Offbeat\Internal\Check;
 
 /** A kind of job, which a schedule keeps apart from its other kinds. */
 final class Kind

@@ -7,11 +7,8 @@ namespace Offbeat;
 use DateInterval;
 use DateTimeImmutable;
 use DateTimeInterface;
-use Offbeat\Calendar\CalendarCycle;
-use Offbeat\Calendar\CycleWindow;
-use Offbeat\Calendar\DatedExclusion;
-use Offbeat\Calendar\RecurringExclusion;
 use Offbeat\Exception\InvalidArgument;
+use Offbeat\Internal\Check;
 
 /**
  * A cycle cut into slots, and a placement. What is null has the sidecar's default.
@@ -42,7 +39,7 @@ final class Schedule
      * @param ?int $slotCount slots in a cycle; must divide it. Default: gcd of its seconds and 256
      * @param ?Placement $placement Placement::Hash by default
      * @param string $salt Placement::Hash only: the namespace
-     * @param ?Profile $profile Placement::Twister only: Profile::Ruby by default
+     * @param ?TwisterProfile $profile Placement::Twister only: TwisterProfile::Ruby by default
      * @param ?int $bucketCount Placement::Twister only: 256 (the default) or 65,536
      * @param DateInterval|int|float|null $resolution length of a tick: 1 second (the default) or a
      *     whole fraction of it, down to 0.001
@@ -68,7 +65,7 @@ final class Schedule
         public readonly ?int $slotCount = null,
         public readonly ?Placement $placement = null,
         public readonly string $salt = '',
-        public readonly ?Profile $profile = null,
+        public readonly ?TwisterProfile $profile = null,
         public readonly ?int $bucketCount = null,
         DateInterval|int|float|null $resolution = null,
         ?DateTimeInterface $anchorTime = null,

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat\Tests;
 
-use Offbeat\Answer\AuditFinding;
+use Offbeat\AuditFinding;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\IdType;
 use Offbeat\Placement;
@@ -26,11 +26,11 @@ final class AuditTest extends OffbeatTestCase
         self::assertSame([5_000, 0, [], []], [$audit->idCount, $audit->emptySlotCount, $audit->warnings, $audit->errors]);
         self::assertSame((float) max($counts), $audit->fullestLoad);
         self::assertSame(array_search(max($counts), $counts, true), $audit->fullestSlotIndex);
-        self::assertEqualsWithDelta(max($counts) / 100, $audit->fullestOverMean, 1e-9);
+        self::assertEqualsWithDelta(max($counts) / 100, $audit->fullestToMeanRatio, 1e-9);
         $chiSquare = array_sum(array_map(static fn (int $count): float => ($count - 100) ** 2 / 100, $counts));
         self::assertEqualsWithDelta($chiSquare, $audit->chiSquare, 1e-6);
         self::assertGreaterThan(0.001, $audit->pValue);
-        self::assertGreaterThanOrEqual($audit->expectedFullestMedian, $audit->expectedFullestP99);
+        self::assertGreaterThanOrEqual($audit->expectedLoad->fullestMedian, $audit->expectedLoad->fullestP99);
     }
 
     public function testWhatIsWrongIsSaid(): void

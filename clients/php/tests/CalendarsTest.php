@@ -7,14 +7,14 @@ namespace Offbeat\Tests;
 use DateInterval;
 use DateTimeImmutable;
 use DateTimeZone;
-use Offbeat\Answer\AuditFinding;
-use Offbeat\Calendar\CalendarCycle;
-use Offbeat\Calendar\CalendarUnit;
-use Offbeat\Calendar\CycleWindow;
-use Offbeat\Calendar\DatedExclusion;
-use Offbeat\Calendar\ExclusionPolicy;
-use Offbeat\Calendar\RecurringExclusion;
+use Offbeat\AuditFinding;
+use Offbeat\CalendarCycle;
+use Offbeat\CalendarUnit;
+use Offbeat\CycleWindow;
+use Offbeat\DatedExclusion;
 use Offbeat\Exception\InvalidArgument;
+use Offbeat\ExclusionPolicy;
+use Offbeat\RecurringExclusion;
 use Offbeat\Schedule;
 use Offbeat\Times;
 
@@ -93,7 +93,7 @@ final class CalendarsTest extends OffbeatTestCase
         $described = self::client()->describeSchedule($schedule, atTime: self::noon()); // a Sunday
         self::assertNull($described->slot);
         self::assertSame(5 * 4 * 3_600, Times::seconds($described->activeDuration));
-        self::assertSame([0.0, 0.0], [$described->skippedShare, $described->deferredShare]);
+        self::assertSame([0.0, 0.0], [$described->skippedRatio, $described->deferredRatio]);
         $listed = self::client()->listSlots($schedule, self::noon(), self::noon()->modify('+7 days'));
         self::assertCount(80, $listed);
     }
@@ -144,15 +144,15 @@ final class CalendarsTest extends OffbeatTestCase
             }
         }
         $one = self::client()->assignSlot($with(ExclusionPolicy::Defer), $ids[$hit[0]], fromTime: $from);
-        self::assertSame(gmdate('H:i:s', intdiv($before->nextRunUnixMillis[$hit[0]], 1_000)), $one->nextRun()->regularTime->format('H:i:s'));
-        self::assertGreaterThan($one->nextRun()->regularTime, $one->nextRun()->startTime);
-        self::assertNull(self::client()->assignSlot($plain, 1, fromTime: $from)->nextRun()->regularTime);
+        self::assertSame(gmdate('H:i:s', intdiv($before->nextRunUnixMillis[$hit[0]], 1_000)), $one->nextRun()->nominalTime->format('H:i:s'));
+        self::assertGreaterThan($one->nextRun()->nominalTime, $one->nextRun()->startTime);
+        self::assertNull(self::client()->assignSlot($plain, 1, fromTime: $from)->nextRun()->nominalTime);
         $none = self::client()->assignSlot($with(ExclusionPolicy::Skip), $ids[$hit[0]], fromTime: $from);
         self::assertSame([null, []], [$none->lastRun, $none->nextRuns]);
         self::thrown(\OutOfBoundsException::class, static fn () => $none->nextRun());
         $described = self::client()->describeSchedule($with(ExclusionPolicy::Skip), atTime: $from);
-        self::assertEqualsWithDelta(1 / 24, $described->skippedShare, 1e-6);
-        self::assertSame(0.0, $described->deferredShare);
+        self::assertEqualsWithDelta(1 / 24, $described->skippedRatio, 1e-6);
+        self::assertSame(0.0, $described->deferredRatio);
     }
 
     public function testADatedExclusionHoldsOnce(): void

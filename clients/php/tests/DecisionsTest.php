@@ -5,13 +5,20 @@ declare(strict_types=1);
 namespace Offbeat\Tests;
 
 use DateInterval;
+use Offbeat\AssignmentColumn;
+use Offbeat\CalendarCycle;
+use Offbeat\CalendarUnit;
+use Offbeat\CycleWindow;
+use Offbeat\Exception\BadIds;
 use Offbeat\Exception\InvalidArgument;
+use Offbeat\ExclusionPolicy;
 use Offbeat\IdType;
 use Offbeat\KindSpacing;
 use Offbeat\Placement;
-use Offbeat\Profile;
+use Offbeat\RecurringExclusion;
 use Offbeat\Schedule;
 use Offbeat\Times;
+use Offbeat\TwisterProfile;
 
 /** Decisions against what PHP itself computes. */
 final class DecisionsTest extends OffbeatTestCase
@@ -31,7 +38,7 @@ final class DecisionsTest extends OffbeatTestCase
 
     public function testTwisterEqualsThisVeryInterpreter(): void
     {
-        $schedule = new Schedule(period: 8 * 3600, slotCount: 15, placement: Placement::Twister, profile: Profile::Php);
+        $schedule = new Schedule(period: 8 * 3600, slotCount: 15, placement: Placement::Twister, profile: TwisterProfile::Php);
         $seeds = [0, -1, PHP_INT_MIN, PHP_INT_MAX];
         for ($i = 0; $i < 2_000; ++$i) {
             $seeds[] = random_int(PHP_INT_MIN, PHP_INT_MAX) >> [0, 30, 32, 56][$i % 4];
@@ -137,7 +144,7 @@ final class DecisionsTest extends OffbeatTestCase
         self::assertSame([17_280, 38_880, 66_528, 72_576], $rows->cycleOffsetTicks);
         self::assertSame('', $rows->runKey(0));
         $one = self::client()->assignSlot($schedule, 0.45, fromTime: self::noon());
-        self::assertSame([0.45, 38_880, ''], [$one->reason, Times::seconds($one->cycleOffset), $one->nextRun()->runKey]);
+        self::assertSame([0.45, 38_880, ''], [$one->explanation->fraction, Times::seconds($one->cycleOffset), $one->nextRun()->runKey]);
     }
 
     public function testReciprocalSlotsAreSeenFromBothSides(): void
@@ -160,11 +167,56 @@ final class DecisionsTest extends OffbeatTestCase
         self::assertSame(hash('sha256', $described->canonicalText), $described->fingerprint);
         self::assertSame([7_200, 250.0, 2], [Times::seconds($described->slotDuration), $described->slotLoad->mean, $described->slot->slotIndex]);
         self::assertNull($described->bucketShare);
-        $slots = self::client()->listSlots($schedule, self::noon(), self::noon()->modify('+8 hours'));
+        $slots = self::client()->listSlots($schedule, startTime: self::noon(), endTime: self::noon()->modify('+8 hours'));
         self::assertSame([2, 3, 0, 1], array_column($slots, 'slotIndex'));
         self::assertEquals($described->slot, $slots[0]);
         $twister = self::client()->describeSchedule(new Schedule(period: 28_800, slotCount: 15, placement: Placement::Twister));
         self::assertSame([17, 18], [$twister->bucketShare->minBucketCount, $twister->bucketShare->maxBucketCount]);
+    }
+
+    /** @dataProvider transports */
+    public function testLastRunsComeIfTheyAreAskedFor(string $kind): void
+    {
+        $client = self::client($kind);
+        $ids = ['acme', 'globex', 'initech'];
+        $plain = $client->assignSlots(self::eightHours(), $ids, fromTime: self::noon());
+        self::assertSame([[], null], [$plain->lastRunUnixMillis, $plain[0]->lastRunTime]);
+        $rows = $client->assignSlots(self::eightHours(), $ids, fromTime: self::noon(), columns: AssignmentColumn::cases());
+        self::assertSame($plain->nextRunUnixMillis, $rows->nextRunUnixMillis);
+        foreach ($rows as $index => $row) {
+            self::assertEquals($client->assignSlot(self::eightHours(), $row->id, fromTime: self::noon())->lastRun->startTime, $row->lastRunTime);
+            self::assertSame($rows->nextRunUnixMillis[$index] - 28_800_000, $rows->lastRunUnixMillis[$index]);
+        }
+        $many = range(1, 70_000); // two batches
+        $last = $client->assignSlots(self::eightHours(), $many, fromTime: self::noon(), columns: [AssignmentColumn::LastRunUnixMillis]);
+        $next = $client->assignSlots(self::eightHours(), $many, fromTime: self::noon()->modify('-8 hours'))->nextRunUnixMillis;
+        self::assertSame($next, $last->lastRunUnixMillis);
+        $days = new CalendarCycle(CalendarUnit::Day, 'UTC');
+        $nothing = new RecurringExclusion($days, new CycleWindow('00:00', '23:00'), ExclusionPolicy::Skip);
+        $skipped = new Schedule(calendar: $days, exclusions: [$nothing]);
+        $bad = self::thrown(BadIds::class, static fn () => $client->assignSlots(
+            $skipped,
+            range(1, 50),
+            fromTime: self::noon(),
+            columns: AssignmentColumn::cases(),
+        ));
+        $refused = $bad->errors[0]->idIndex;
+        self::assertSame([-1, -1], [$bad->assignments->slotIndexes[$refused], $bad->assignments->lastRunUnixMillis[$refused]]);
+        self::assertNotNull($bad->assignments->accepted()->current()->lastRunTime);
+    }
+
+    public function testColumnsThatNobodyAskedForAreEmptyAndRowsNeedThem(): void
+    {
+        $slots = self::client()->assignSlots(self::eightHours(), ['a', 'b'], fromTime: self::noon(), columns: [AssignmentColumn::SlotIndexes]);
+        $all = self::client()->assignSlots(self::eightHours(), ['a', 'b'], fromTime: self::noon());
+        self::assertSame([$all->slotIndexes, [], []], [$slots->slotIndexes, $slots->cycleIndexes, $slots->nextRunUnixMillis]);
+        self::assertCount(2, $slots);
+        foreach ([static fn () => $slots[0], static fn () => $slots->runKey(0), static fn () => iterator_to_array($slots)] as $ask) {
+            self::assertStringContainsString('was not asked for', self::thrown(\LogicException::class, $ask)->getMessage());
+        }
+        self::thrown(\OutOfBoundsException::class, static fn () => $slots[2]);
+        $streamed = self::client()->streamSlotAssignments(self::eightHours(), ['a'], fromTime: self::noon(), columns: [AssignmentColumn::CycleIndexes]);
+        self::assertSame([[], [$all->cycleIndexes[0]]], [$streamed->current()->slotIndexes, $streamed->current()->cycleIndexes]);
     }
 
     public function testAnyNumberOfIdsOfAnyLength(): void

@@ -5,15 +5,16 @@ declare(strict_types=1);
 namespace Offbeat\Tests;
 
 use DateTimeImmutable;
-use Offbeat\Answer\DueRuns;
-use Offbeat\Calendar\DatedExclusion;
-use Offbeat\Calendar\ExclusionPolicy;
+use Offbeat\CatchUpPolicy;
+use Offbeat\DatedExclusion;
+use Offbeat\DueRuns;
 use Offbeat\Exception\BadIds;
 use Offbeat\Exception\InvalidArgument;
+use Offbeat\ExclusionPolicy;
 use Offbeat\IdType;
+use Offbeat\MissedRunPolicy;
 use Offbeat\Placement;
 use Offbeat\Schedule;
-use Offbeat\Slots\MissedRunPolicy;
 
 /** Runs that are due, and runs that were missed. */
 final class DueRunsTest extends OffbeatTestCase
@@ -35,16 +36,15 @@ final class DueRunsTest extends OffbeatTestCase
                 $ids,
                 watermark: $watermark,
                 nowTime: $asked,
-                missedRunPolicy: MissedRunPolicy::RunAll,
-                catchUpHorizon: 30 * 86_400,
+                catchUpPolicy: new CatchUpPolicy(MissedRunPolicy::RunAll, horizon: 30 * 86_400),
             );
             foreach ($due as $run) {
                 self::assertLessThan($asked, $run->scheduledTime);
                 self::assertArrayNotHasKey($run->runKey, $listed);
                 $listed[$run->runKey] = $run->scheduledTime->getTimestamp();
             }
-            self::assertGreaterThanOrEqual($watermark, $due->nextWatermark);
-            $watermark = $due->nextWatermark;
+            self::assertGreaterThanOrEqual($watermark, $due->nextWatermarkTime);
+            $watermark = $due->nextWatermarkTime;
         }
         $expected = [];
         foreach ($ids as $id) {
@@ -68,7 +68,8 @@ final class DueRunsTest extends OffbeatTestCase
             self::eightHours(),
             range(1, 100),
             $down,
-            ...['nowTime' => $now, 'missedRunPolicy' => $policy, 'catchUpHorizon' => 2 * 86_400] + $more,
+            nowTime: $now,
+            catchUpPolicy: new CatchUpPolicy($policy, ...$more + ['horizon' => 2 * 86_400]),
         );
         $all = $ask(MissedRunPolicy::RunAll);
         self::assertSame(count($all), $all->lateRunCount + self::onTime($all, $now));
@@ -78,7 +79,9 @@ final class DueRunsTest extends OffbeatTestCase
         self::assertEquals($once, $ask(MissedRunPolicy::RunOnce));
         self::assertSame(range(0, 99), $once->idIndexes);
         self::assertSame(count($all) - 100, $once->droppedRunCount);
-        $skip = $ask(MissedRunPolicy::Skip);
+        $skip = $ask(MissedRunPolicy::Skip, onTimeTolerance: 60);
+        $unsaid = self::thrown(InvalidArgument::class, static fn () => $ask(MissedRunPolicy::Skip));
+        self::assertSame(['catch_up_policy.on_time_tolerance', 'ERROR_REASON_FIELD_MISSING'], [$unsaid->field, $unsaid->reason]);
         self::assertSame([self::onTime($all, $now), 0], [count($skip), $skip->lateRunCount]);
         $smeared = $ask(MissedRunPolicy::RunOnce, smearSpan: 3_600);
         // Late runs that the next run of their ID would overtake are not made up for.
@@ -105,9 +108,9 @@ final class DueRunsTest extends OffbeatTestCase
         $millis = self::noon()->getTimestamp() * 1_000;
         $ids = ['a', 'b', 'c', 'd'];
         $watermarks = [$millis, self::noon(), $now, self::noon()->modify('+8 hours 30 seconds')];
-        $due = self::client()->listDueRuns(self::eightHours(), $ids, watermarks: $watermarks, nowTime: $now, onTimeTolerance: 28_800);
+        $due = self::client()->listDueRuns(self::eightHours(), $ids, watermarks: $watermarks, nowTime: $now, catchUpPolicy: new CatchUpPolicy(onTimeTolerance: 28_800));
         self::assertSame([0, 1], $due->idIndexes);
-        self::assertEquals($now, $due->nextWatermark);
+        self::assertEquals($now, $due->nextWatermarkTime);
         // A run starts at a whole millisecond: one that was listed just before the watermark is not due.
         $run = $due[0]->scheduledTime;
         foreach ([['+0', 1], ['+1', 0], ['+999', 0], ['-999', 1]] as [$micros, $count]) {
@@ -116,13 +119,13 @@ final class DueRunsTest extends OffbeatTestCase
                 ['a'],
                 watermarks: [$run->modify("$micros microseconds")],
                 nowTime: $now,
-                onTimeTolerance: 28_800,
+                catchUpPolicy: new CatchUpPolicy(onTimeTolerance: 28_800),
             );
             self::assertCount($count, $again, $micros);
         }
         $ahead = self::client()->listDueRuns(self::eightHours(), $ids, watermark: $now->modify('+30 seconds'), nowTime: $now);
         self::assertCount(0, $ahead);
-        self::assertEquals($now->modify('+30 seconds'), $ahead->nextWatermark);
+        self::assertEquals($now->modify('+30 seconds'), $ahead->nextWatermarkTime);
     }
 
     /** @dataProvider transports */
@@ -134,8 +137,7 @@ final class DueRunsTest extends OffbeatTestCase
             $ids,
             watermark: self::noon(),
             nowTime: self::noon()->modify('+16 hours'), // two runs each
-            missedRunPolicy: MissedRunPolicy::RunAll,
-            catchUpHorizon: 86_400,
+            catchUpPolicy: new CatchUpPolicy(MissedRunPolicy::RunAll, horizon: 86_400),
         );
         self::assertCount(140_000, $runs);
         self::assertSame([0, 0, 1, 1], array_slice($runs->idIndexes, 0, 4));
@@ -144,9 +146,9 @@ final class DueRunsTest extends OffbeatTestCase
         self::assertStringEndsWith('/0/70000', $runs->runKey(139_999));
         self::assertGreaterThan(139_000, $runs->lateRunCount);
         self::assertSame(140_000, count(array_unique(array_map($runs->runKey(...), range(0, 139_999)))));
-        $next = self::client($kind)->assignSlots(self::eightHours(), $ids, fromTime: $runs->nextWatermark)->nextRunUnixMillis;
+        $next = self::client($kind)->assignSlots(self::eightHours(), $ids, fromTime: $runs->nextWatermarkTime)->nextRunUnixMillis;
         self::assertSame(min($next), $runs->nextDueTime->getTimestamp() * 1_000);
-        self::assertSame(self::noon()->modify('+16 hours')->format('c'), $runs->nextWatermark->format('c'));
+        self::assertSame(self::noon()->modify('+16 hours')->format('c'), $runs->nextWatermarkTime->format('c'));
     }
 
     public function testRefusedIdsAreNamedOnceWhateverTheNumberOfPages(): void
@@ -157,8 +159,7 @@ final class DueRunsTest extends OffbeatTestCase
             $ids,
             watermark: self::noon(),
             nowTime: self::noon()->modify('+1 day'),
-            missedRunPolicy: MissedRunPolicy::RunAll,
-            catchUpHorizon: 86_400,
+            catchUpPolicy: new CatchUpPolicy(MissedRunPolicy::RunAll, horizon: 86_400),
             idType: IdType::Uuid,
             returnErrors: true,
         );
@@ -173,7 +174,7 @@ final class DueRunsTest extends OffbeatTestCase
         $ids = range(1, 200);
         $ask = static fn (mixed ...$more): DueRuns => self::client()->listDueRuns(self::eightHours(), $ids, ...$more + ['nowTime' => self::noon()]);
         $due = $ask(watermark: self::noon()->modify('-5 minutes'), lookAhead: new \DateInterval('PT1H'));
-        self::assertEquals(self::noon()->modify('+1 hour'), $due->nextWatermark);
+        self::assertEquals(self::noon()->modify('+1 hour'), $due->nextWatermarkTime);
         [$early, $late] = [0, 0];
         foreach ($due as $run) {
             $early += $run->startTime > self::noon() ? 1 : 0;
@@ -183,15 +184,15 @@ final class DueRunsTest extends OffbeatTestCase
         self::assertGreaterThan(10, $early);
         self::assertSame($due->lateRunCount, $late);
         // What was listed ahead is not listed again.
-        self::assertCount(0, $ask(watermark: $due->nextWatermark, lookAhead: 3_600));
-        self::assertCount(0, $ask(watermark: $due->nextWatermark->modify('+50 seconds'), lookAhead: 3_600));
-        $refused = self::thrown(InvalidArgument::class, static fn () => $ask(watermark: $due->nextWatermark->modify('+70 seconds'), lookAhead: 3_600));
-        self::assertSame('watermark', $refused->field);
-        self::assertGreaterThanOrEqual($due->nextWatermark, $due->nextDueTime);
-        self::assertCount(0, $ask(watermark: $due->nextWatermark, nowTime: $due->nextDueTime));
-        self::assertGreaterThan(0, count($ask(watermark: $due->nextWatermark, nowTime: $due->nextDueTime->modify('+1 millisecond'))));
+        self::assertCount(0, $ask(watermark: $due->nextWatermarkTime, lookAhead: 3_600));
+        self::assertCount(0, $ask(watermark: $due->nextWatermarkTime->modify('+50 seconds'), lookAhead: 3_600));
+        $refused = self::thrown(InvalidArgument::class, static fn () => $ask(watermark: $due->nextWatermarkTime->modify('+70 seconds'), lookAhead: 3_600));
+        self::assertSame('watermark_time', $refused->field);
+        self::assertGreaterThanOrEqual($due->nextWatermarkTime, $due->nextDueTime);
+        self::assertCount(0, $ask(watermark: $due->nextWatermarkTime, nowTime: $due->nextDueTime));
+        self::assertGreaterThan(0, count($ask(watermark: $due->nextWatermarkTime, nowTime: $due->nextDueTime->modify('+1 millisecond'))));
         $none = self::client()->listDueRuns(self::eightHours(), [], self::noon(), nowTime: self::noon(), lookAhead: 90.5);
-        self::assertEquals(self::noon()->modify('+90 seconds 500 milliseconds'), $none->nextWatermark);
+        self::assertEquals(self::noon()->modify('+90 seconds 500 milliseconds'), $none->nextWatermarkTime);
         self::assertNull($none->nextDueTime);
     }
 
@@ -205,10 +206,10 @@ final class DueRunsTest extends OffbeatTestCase
             ...['nowTime' => self::noon()->modify('+22 hours')] + $more,
         );
         $all = static fn (DueRuns $due): int => count($due) + $due->droppedRunCount + $due->supersededRunCount + $due->skippedRunCount;
-        $scheduled = count($ask(self::eightHours(), missedRunPolicy: MissedRunPolicy::RunAll, catchUpHorizon: 86_400));
+        $scheduled = count($ask(self::eightHours(), catchUpPolicy: new CatchUpPolicy(MissedRunPolicy::RunAll, horizon: 86_400)));
         $once = $ask(self::eightHours());
         self::assertSame([0, 0, $scheduled], [$once->supersededRunCount, $once->skippedRunCount, $all($once)]);
-        $gap = $ask(self::eightHours(), minGap: new \DateInterval('PT2H'));
+        $gap = $ask(self::eightHours(), catchUpPolicy: new CatchUpPolicy(minGap: new \DateInterval('PT2H')));
         self::assertGreaterThan(40, $gap->supersededRunCount);
         self::assertSame($scheduled, $all($gap));
         foreach ($gap as $run) {
@@ -228,12 +229,12 @@ final class DueRunsTest extends OffbeatTestCase
     {
         $schedule = new Schedule(period: 28_800, slotCount: 96, weightQuantum: 10);
         $now = self::noon()->modify('+8 hours');
-        $due = self::client()->listDueRuns($schedule, ['jumbo', 'small'], watermark: self::noon(), nowTime: $now, weights: [40, 1], onTimeTolerance: 28_800);
+        $due = self::client()->listDueRuns($schedule, ['jumbo', 'small'], watermark: self::noon(), nowTime: $now, weights: [40, 1], catchUpPolicy: new CatchUpPolicy(onTimeTolerance: 28_800));
         self::assertSame([[0, 0, 0, 0, 1], [0, 1, 2, 3, 0]], [$due->idIndexes, $due->pieceIndexes]);
         $assigned = self::client()->assignSlot($schedule, 'jumbo', fromTime: self::noon(), weight: 40);
         self::assertSame($assigned->nextRun()->runKey, $due->runKey(0));
-        self::assertSame($assigned->furtherPieces[2]->nextRuns[0]->runKey, $due->runKey(3));
-        self::assertEquals($assigned->furtherPieces[2]->nextRuns[0]->startTime, $due[3]->scheduledTime);
+        self::assertSame($assigned->pieces[3]->nextRuns[0]->runKey, $due->runKey(3));
+        self::assertEquals($assigned->pieces[3]->nextRuns[0]->startTime, $due[3]->scheduledTime);
     }
 
     public function testRefusedIdsHaveNoRows(): void
@@ -270,11 +271,11 @@ final class DueRunsTest extends OffbeatTestCase
         $ahead = self::noon()->modify('+1 hour');
         $none = self::client()->listDueRuns(self::eightHours(), [], watermark: $ahead, nowTime: self::noon());
         self::assertCount(0, $none);
-        self::assertEquals($ahead, $none->nextWatermark);
-        self::assertEquals(self::noon(), self::client()->listDueRuns(self::eightHours(), [], watermark: self::noon()->modify('-1 day'), nowTime: self::noon())->nextWatermark);
+        self::assertEquals($ahead, $none->nextWatermarkTime);
+        self::assertEquals(self::noon(), self::client()->listDueRuns(self::eightHours(), [], watermark: self::noon()->modify('-1 day'), nowTime: self::noon())->nextWatermarkTime);
         self::thrown(InvalidArgument::class, static fn () => self::client()->listDueRuns(new Schedule(60, slotCount: 7), [], watermark: $ahead));
         $started = new DateTimeImmutable();
-        $now = self::client()->listDueRuns(self::eightHours(), ['a'], watermark: $started->modify('-1 hour'))->nextWatermark;
+        $now = self::client()->listDueRuns(self::eightHours(), ['a'], watermark: $started->modify('-1 hour'))->nextWatermarkTime;
         self::assertLessThan(10, abs($now->getTimestamp() - $started->getTimestamp()));
     }
 
@@ -283,22 +284,23 @@ final class DueRunsTest extends OffbeatTestCase
         $client = self::client();
         $month = new \DateInterval('P1M');
         $ask = static fn (mixed ...$more): \Closure => static fn () => $client->listDueRuns(self::eightHours(), ['a', 'b'], ...$more);
+        $catchUp = static fn (mixed ...$policy): \Closure => $ask(watermark: self::noon(), catchUpPolicy: new CatchUpPolicy(...$policy));
         foreach ([
-            ['watermark', $ask()],
-            ['watermark', $ask(watermark: self::noon(), watermarks: [1, 2])],
-            ['watermark', $ask(watermark: self::noon()->modify('+1 day'), nowTime: self::noon())],
+            ['watermark_time', $ask()],
+            ['watermark_time', $ask(watermark: self::noon(), watermarks: [1, 2])],
+            ['watermark_time', $ask(watermark: self::noon()->modify('+1 day'), nowTime: self::noon())],
             ['watermark_unix_millis', $ask(watermarks: [1])],
             ['watermark_unix_millis[1]', $ask(watermarks: [1, 1.5])],
             ['weights', $ask(watermark: self::noon(), weights: [1])],
-            ['on_time_tolerance', $ask(watermark: self::noon(), onTimeTolerance: $month)],
-            ['catch_up_horizon', $ask(watermark: self::noon(), catchUpHorizon: $month)],
-            ['smear_span', $ask(watermark: self::noon(), smearSpan: -1)],
+            ['catch_up_policy.on_time_tolerance', $catchUp(onTimeTolerance: $month)],
+            ['catch_up_policy.horizon', $catchUp(horizon: $month)],
+            ['catch_up_policy.smear_span', $catchUp(smearSpan: -1)],
             ['max_clock_skew', $ask(watermark: self::noon(), maxClockSkew: $month)],
             ['kind', $ask(watermark: self::noon(), kind: "\xff")],
             ['look_ahead', $ask(watermark: self::noon(), lookAhead: $month)],
             ['look_ahead', $ask(watermark: self::noon(), lookAhead: 8 * 3600 + 1)],
-            ['min_gap', $ask(watermark: self::noon(), minGap: $month)],
-            ['min_gap', $ask(watermark: self::noon(), minGap: -1)],
+            ['catch_up_policy.min_gap', $catchUp(minGap: $month)],
+            ['catch_up_policy.min_gap', $catchUp(minGap: -1)],
         ] as [$field, $refused]) {
             self::assertSame($field, self::thrown(InvalidArgument::class, $refused, $field)->field);
         }

@@ -114,7 +114,7 @@ final class FailuresTest extends OffbeatTestCase
         $transport = self::transport($kind, Sidecar::shared()->address);
         $thrown = self::thrown(
             ResourceExhausted::class,
-            static fn () => $transport->call('SlotService/AssignSlots', str_repeat("\x22\x01x", 3 << 20), 10.0),
+            static fn () => $transport->call('offbeat.v1.SlotService/AssignSlots', str_repeat("\x22\x01x", 3 << 20), 10.0),
         );
         self::assertSame('ERROR_REASON_MESSAGE_TOO_LARGE', $thrown->reason);
     }
@@ -129,7 +129,7 @@ final class FailuresTest extends OffbeatTestCase
         $transport = self::transport($kind, Sidecar::shared()->address);
         foreach (['', str_repeat('x', 200_000)] as $question) {
             for ($i = 0; $i < 20; ++$i) {
-                $thrown = self::thrown(OffbeatException::class, static fn () => $transport->call('SlotService/Dance', $question, 10.0));
+                $thrown = self::thrown(OffbeatException::class, static fn () => $transport->call('offbeat.v1.SlotService/Dance', $question, 10.0));
                 self::assertSame('ERROR_REASON_UNKNOWN_METHOD', $thrown->reason, (string) $thrown);
             }
         }

@@ -4,12 +4,12 @@ declare(strict_types=1);
 
 namespace Offbeat\Tests;
 
-use Offbeat\NamedSpread\Calls;
+use Offbeat\Internal\NamedSpread\Calls;
+use Offbeat\Internal\NamedSpread\Service;
+use Offbeat\Internal\Transport\CurlTransport;
+use Offbeat\Internal\Transport\Endpoint;
+use Offbeat\Internal\Transport\Transport;
 use Offbeat\NamedSpread\NamedSpread;
-use Offbeat\NamedSpread\Service;
-use Offbeat\Transport\CurlTransport;
-use Offbeat\Transport\Endpoint;
-use Offbeat\Transport\Transport;
 use Offbeat\V1;
 
 /** A transport whose questions a test reads, and whose answers it loses. */
@@ -33,7 +33,7 @@ final class FlakyTransport implements Transport
         $method = substr($method, strrpos($method, '/') + 1);
         $this->before?->__invoke($method);
         $this->sent[] = [$method, $bytes];
-        $answer = $this->transport->call("NamedSpreadService/$method", $bytes, $timeout);
+        $answer = $this->transport->call("offbeat.v1.NamedSpreadService/$method", $bytes, $timeout);
         $this->after?->__invoke($method);
 
         return $answer;
@@ -46,9 +46,15 @@ final class FlakyTransport implements Transport
 
     public function spread(string $name, ?V1\NamedSpreadSpec $spec = null): NamedSpread
     {
-        $spec ??= (new V1\NamedSpreadSpec())->setFeederCount(2);
+        $spec ??= self::spec();
 
         return new NamedSpread(new Calls(new Service($this, Endpoint::of($this->address), 5.0), $name, $spec));
+    }
+
+    /** Two feeders, and the defaults. */
+    public static function spec(): V1\NamedSpreadSpec
+    {
+        return (new V1\NamedSpreadSpec())->setOrder((new V1\SpreadOrder())->setFeederCount(2));
     }
 
     /** @return list<V1\GroupPart> all parts that were submitted */

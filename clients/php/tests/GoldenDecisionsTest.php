@@ -5,9 +5,10 @@ declare(strict_types=1);
 namespace Offbeat\Tests;
 
 use Google\Protobuf\Internal\Message;
-use Offbeat\Columns;
+use Offbeat\AssignmentColumn;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\NotFound;
+use Offbeat\Internal\Columns;
 use Offbeat\V1;
 
 /** Decisions against golden answers, in whatever file and of whatever method they are. */
@@ -32,12 +33,12 @@ final class GoldenDecisionsTest extends OffbeatTestCase
             }
             if ($response instanceof V1\CompareSchedulesResponse) { // why, in a sentence of its own
                 foreach ($response->getPairs() as $pair) {
-                    $pair->setReason('');
+                    $pair->setMessage('');
                 }
             }
             $expected = self::message("{$method}Response", $golden['response']);
             self::assertAnswer($expected, $response, json_encode($request));
-            self::assertColumns($expected, $bytes, self::idCount($question));
+            self::assertColumns($expected, $bytes, self::idCount($question), self::wanted($question));
         }
     }
 
@@ -100,7 +101,7 @@ final class GoldenDecisionsTest extends OffbeatTestCase
         return $request;
     }
 
-    /** The same, but for the last digits of estimates. */
+    /** The same, except for the last digits of estimates. */
     private static function assertAnswer(Message $expected, Message $given, string $name): void
     {
         [$one, $other] = [$expected->serializeToJsonString(), $given->serializeToJsonString()];
@@ -121,13 +122,18 @@ final class GoldenDecisionsTest extends OffbeatTestCase
         return $tree;
     }
 
-    /** What the client reads from the columns of an answer, against what its generated class does. */
-    private static function assertColumns(Message $expected, string $bytes, int $idCount): void
+    /**
+     * What the client reads from the columns of an answer, against what its generated class does.
+     *
+     * @param list<AssignmentColumn> $wanted
+     */
+    private static function assertColumns(Message $expected, string $bytes, int $idCount, array $wanted): void
     {
         $ids = array_fill(0, $idCount, 'x');
         [$message, $columns, $names] = match ($expected::class) {
-            V1\AssignSlotsResponse::class => [$expected->getAssignments(), Columns::assignments($bytes, $ids, 0, false), [
-                'slotIndexes', 'slotOffsetTicks', 'cycleOffsetTicks', 'cycleIndexes', 'nextRunUnixMillis', 'idIndexes', 'pieceIndexes',
+            V1\AssignSlotsResponse::class => [$expected->getAssignments(), Columns::assignments($bytes, $ids, 0, false, $wanted), [
+                'slotIndexes', 'slotOffsetTicks', 'cycleOffsetTicks', 'cycleIndexes', 'nextRunUnixMillis', 'lastRunUnixMillis', 'idIndexes',
+                'pieceIndexes',
             ]],
             V1\ListDueRunsResponse::class => [$expected->getRuns(), Columns::dueRuns($bytes, $ids, 0, false), [
                 'idIndexes', 'pieceIndexes', 'cycleIndexes', 'scheduledUnixMillis', 'startUnixMillis',
@@ -155,6 +161,16 @@ final class GoldenDecisionsTest extends OffbeatTestCase
         }
     }
 
+    /** @return list<AssignmentColumn> the columns that a question asks for */
+    private static function wanted(Message $question): array
+    {
+        $mask = $question instanceof V1\AssignSlotsRequest ? $question->getReadMask() : null;
+
+        return $mask === null
+            ? AssignmentColumn::DEFAULT
+            : array_map(AssignmentColumn::from(...), iterator_to_array($mask->getPaths(), false));
+    }
+
     private static function idCount(Message $question): int
     {
         $ids = method_exists($question, 'getIds') ? $question->getIds() : null;
@@ -163,21 +179,22 @@ final class GoldenDecisionsTest extends OffbeatTestCase
         }
         $columns = [$ids->getUuids(), $ids->getIntegers(), $ids->getDecimals(), $ids->getTexts(), $ids->getFractions()];
 
-        return intdiv(strlen($ids->getUuidBytes()), 16) + array_sum(array_map(count(...), $columns));
+        return intdiv(strlen($ids->getPackedUuids()), 16) + array_sum(array_map(count(...), $columns));
     }
 
     /** A method with its service. */
     private static function path(string $method): string
     {
         return match ($method) {
-            'AllocateWorkers', 'NextStage' => "StageService/$method",
-            'RouteJob', 'DispatchJobs', 'SplitWorkers', 'PlanLanes' => "LaneService/$method",
-            'RecordLateness' => "LatenessService/$method",
-            default => "SlotService/$method",
+            'AllocateWorkers', 'ChooseStage' => "offbeat.v1.StageService/$method",
+            'RouteJob', 'DispatchJobs', 'SplitWorkers' => "offbeat.v1.LaneService/$method",
+            'PlanLanes' => "offbeat.v1beta1.LanePlanningService/$method",
+            'RecordLateness' => "offbeat.v1beta1.LatenessService/$method",
+            default => "offbeat.v1.SlotService/$method",
         };
     }
 
-    /** A message of offbeat.v1 from canonical JSON. */
+    /** A message from canonical JSON. */
     private static function message(string $name, array $json): Message
     {
         // The runtime 3.21 takes the ".146" of an instant for 146 nanoseconds: give it all nine digits.
@@ -186,7 +203,7 @@ final class GoldenDecisionsTest extends OffbeatTestCase
                 $value = $found[1] . '.' . str_pad($found[2], 9, '0') . $found[3];
             }
         });
-        $class = "Offbeat\\V1\\$name";
+        $class = class_exists("Offbeat\\V1\\$name") ? "Offbeat\\V1\\$name" : "Offbeat\\V1beta1\\$name";
         $message = new $class();
         $message->mergeFromJsonString(json_encode((object) $json, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION));
 

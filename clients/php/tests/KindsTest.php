@@ -5,18 +5,19 @@ declare(strict_types=1);
 namespace Offbeat\Tests;
 
 use DateInterval;
-use Offbeat\Answer\Run;
-use Offbeat\Answer\Separation;
-use Offbeat\Calendar\CalendarCycle;
-use Offbeat\Calendar\CalendarUnit;
+use Offbeat\CalendarCycle;
+use Offbeat\CalendarUnit;
+use Offbeat\CatchUpPolicy;
+use Offbeat\ComparedJob;
 use Offbeat\Exception\InvalidArgument;
+use Offbeat\FirstRunPolicy;
 use Offbeat\Kind;
 use Offbeat\KindSpacing;
+use Offbeat\MissedRunPolicy;
+use Offbeat\NewId;
+use Offbeat\Run;
 use Offbeat\Schedule;
-use Offbeat\Slots\ComparedJob;
-use Offbeat\Slots\MissedRunPolicy;
-use Offbeat\Slots\Newcomer;
-use Offbeat\Slots\NewcomerPolicy;
+use Offbeat\Separation;
 use Offbeat\Times;
 
 /** Kinds that a schedule declares, which never meet on one ID, also when they are late. */
@@ -58,7 +59,7 @@ final class KindsTest extends OffbeatTestCase
     {
         $client = self::client();
         $next = $client->assignSlot(self::eightHours(), 'acme', fromTime: self::noon(), kind: 'sync')->nextRun();
-        self::assertSame(['acme', 0, 'sync', null, false], [$next->id, $next->pieceIndex, $next->kind, $next->regularTime, $next->late]);
+        self::assertSame(['acme', 0, 'sync', null, false], [$next->id, $next->pieceIndex, $next->kind, $next->nominalTime, $next->late]);
         self::assertSame(substr(hash('sha256', $next->runKey), 0, 32), $next->runId);
         self::assertEquals($next->startTime, $next->scheduledTime);
         $rows = $client->assignSlots(self::eightHours(), ['acme'], fromTime: self::noon(), kind: 'sync');
@@ -68,7 +69,7 @@ final class KindsTest extends OffbeatTestCase
         $due = $client->listDueRuns(self::eightHours(), ['acme'], self::noon(), nowTime: $until, kind: 'sync');
         self::assertEquals([$next], iterator_to_array($due));
         self::assertSame($next->runId, $due->runId(0));
-        $plan = $client->planMigration(self::eightHours(), new Schedule(60), $until, ids: ['acme'], kind: 'sync');
+        $plan = $client->planMigration(self::eightHours(), new Schedule(60), ['acme'], cutoverTime: $until, kind: 'sync');
         self::assertEquals($next, $plan->ids[0]->lastOldRun);
         $first = $client->assignSlot(new Schedule(60), 'acme', fromTime: $until, kind: 'sync')->nextRun();
         self::assertEquals($first, $plan->ids[0]->firstNewRun);
@@ -82,11 +83,11 @@ final class KindsTest extends OffbeatTestCase
         self::assertEquals([$next->runKey, $next->startTime], [$late->runKey, $late->scheduledTime]);
     }
 
-    public function testPiecesAndNewcomersHaveRunsToo(): void
+    public function testPiecesAndNewIdsHaveRunsToo(): void
     {
         $client = self::client();
         $weighted = new Schedule(28_800, slotCount: 96, weightQuantum: 10);
-        $piece = $client->assignSlot($weighted, 'jumbo', fromTime: self::noon(), weight: 25, kind: 'sync')->furtherPieces[1];
+        $piece = $client->assignSlot($weighted, 'jumbo', fromTime: self::noon(), weight: 25, kind: 'sync')->pieces[2];
         self::assertSame([2, 2, 'jumbo', 'sync'], [$piece->pieceIndex, $piece->nextRuns[0]->pieceIndex, $piece->lastRun->id, $piece->lastRun->kind]);
         $rows = $client->assignSlots($weighted, ['jumbo'], fromTime: self::noon(), weights: [25], kind: 'sync');
         self::assertEquals($piece->nextRuns[0], $rows[2]->nextRun);
@@ -127,7 +128,7 @@ final class KindsTest extends OffbeatTestCase
                 $ids,
                 watermark: self::noon(),
                 nowTime: self::noon()->modify($later),
-                missedRunPolicy: MissedRunPolicy::RunOnce,
+                catchUpPolicy: new CatchUpPolicy(MissedRunPolicy::RunOnce),
                 kind: $kind,
             );
             foreach ($due as $run) {
@@ -146,37 +147,37 @@ final class KindsTest extends OffbeatTestCase
         }
     }
 
-    public function testANewcomerOfAKindRunsInTheFirstFreeTurn(): void
+    public function testANewIdOfAKindRunsInTheFirstFreeTurn(): void
     {
         $schedule = self::eightSlots(kinds: ['import', 'export'], catchUpSpan: self::HOUR);
-        $ask = static fn ($from, ?Newcomer $newcomer = null) => self::client()
-            ->assignSlot($schedule, 'acme', fromTime: $from, kind: 'export', newcomer: $newcomer);
+        $ask = static fn ($from, ?NewId $newId = null) => self::client()
+            ->assignSlot($schedule, 'acme', fromTime: $from, kind: 'export', newId: $newId);
         $came = $ask(self::noon())->nextRun()->startTime->modify('+1 second'); // too late for this cycle
-        $first = static fn (Newcomer $newcomer) => $ask($came, $newcomer)->firstRun;
-        $run = $first(new Newcomer($came, NewcomerPolicy::NowSmeared));
+        $first = static fn (NewId $newId) => $ask($came, $newId)->firstRun;
+        $run = $first(new NewId($came, FirstRunPolicy::NowSmeared));
         self::assertSame(['export', false], [$run->kind, $run->late]);
         self::assertGreaterThanOrEqual($came, $run->startTime);
         self::assertLessThan($came->modify('+2 hours'), $run->startTime);
-        $refused = self::thrown(InvalidArgument::class, static fn () => $first(new Newcomer($came, NewcomerPolicy::NowSmeared, smearSpan: 60)));
-        self::assertSame('newcomer.smear_span', $refused->field);
+        $refused = self::thrown(InvalidArgument::class, static fn () => $first(new NewId($came, FirstRunPolicy::NowSmeared, smearSpan: 60)));
+        self::assertSame('new_id.smear_span', $refused->field);
     }
 
-    public function testANewcomerMayComeByAClockThatIsFast(): void
+    public function testANewIdMayComeByAClockThatIsFast(): void
     {
         $ask = static fn (string $came, mixed ...$more) => self::client()->assignSlot(
             self::eightHours(),
             'acme',
             fromTime: self::noon(),
-            newcomer: new Newcomer(...['createdTime' => self::noon()->modify($came)] + $more),
+            newId: new NewId(...['createTime' => self::noon()->modify($came)] + $more),
         )->firstRun;
         self::assertNotNull($ask('+50 seconds'));
         self::assertNotNull($ask('+5 minutes', maxClockSkew: 600));
         foreach ([['+90 seconds', null], ['+5 minutes', 299], ['+1 second', new DateInterval('PT0S')]] as [$came, $skew]) {
             $refused = self::thrown(InvalidArgument::class, static fn () => $ask($came, maxClockSkew: $skew), $came);
-            self::assertSame('newcomer.created_time', $refused->field);
+            self::assertSame('new_id.create_time', $refused->field);
         }
         $refused = self::thrown(InvalidArgument::class, static fn () => $ask('+0 seconds', maxClockSkew: new DateInterval('P1M')));
-        self::assertSame('newcomer.max_clock_skew', $refused->field);
+        self::assertSame('new_id.max_clock_skew', $refused->field);
     }
 
     /** @dataProvider transports */
@@ -189,7 +190,7 @@ final class KindsTest extends OffbeatTestCase
         [$pair] = $apart->pairs;
         self::assertSame([0, 1, Separation::Apart], [$pair->firstJobIndex, $pair->secondJobIndex, $pair->separation]);
         self::assertSame([4 * self::HOUR, 4 * self::HOUR], [Times::seconds($pair->firstToSecond), Times::seconds($pair->secondToFirst)]);
-        self::assertNotSame('', $pair->reason);
+        self::assertNotSame('', $pair->message);
         // A job of four hours meets the next one, that of half as many does not.
         $other = new Schedule(28_800, slotCount: 8, anchorTime: self::noon()->modify('+3 hours'));
         $base = new Schedule(28_800, slotCount: 8, anchorTime: self::noon());
@@ -235,7 +236,7 @@ final class KindsTest extends OffbeatTestCase
             ['kind', static fn () => $client->assignPacked($kinds, integers: pack('P', 1))],
             ['kind', static fn () => $client->listDueRuns($kinds, ['acme'], self::noon(), nowTime: self::noon())],
             ['kind', static fn () => $client->listSlots($kinds, kind: "\xff")],
-            ['smear_span', static fn () => $client->listDueRuns($kinds, ['acme'], self::noon(), nowTime: self::noon(), kind: 'import', smearSpan: 60)],
+            ['catch_up_policy.smear_span', static fn () => $client->listDueRuns($kinds, ['acme'], self::noon(), nowTime: self::noon(), kind: 'import', catchUpPolicy: new CatchUpPolicy(smearSpan: 60))],
             ['schedule.spec.kinds[1].name', $ask(kinds: ['import', "\xff"])],
             ['schedule.spec.kinds[1].name', $ask(kinds: ['import', 'two words'])],
             ['schedule.spec.kinds[1].name', $ask(kinds: ['import', 'import'])],

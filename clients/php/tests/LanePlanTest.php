@@ -34,10 +34,10 @@ final class LanePlanTest extends OffbeatTestCase
         $plan = self::plan();
         self::assertSame(LaneVerdict::Lanes, $plan->verdict);
         self::assertSame(4, array_sum(array_column($plan->laneSet->lanes, 'workerCount')));
-        self::assertTrue($plan->withLanes->isStable && $plan->withoutLanes->isStable);
+        self::assertTrue($plan->withLanes->stable && $plan->withoutLanes->stable);
         self::assertLessThan($plan->withoutLanes->meanSlowdown / 4, $plan->withLanes->meanSlowdown);
-        self::assertGreaterThan(0, $plan->withLanes->wastedShare);
-        self::assertSame(0.0, $plan->withoutLanes->wastedShare);
+        self::assertGreaterThan(0, $plan->withLanes->wastedRatio);
+        self::assertSame(0.0, $plan->withoutLanes->wastedRatio);
         $spans = ['meanWait', 'p95Wait', 'meanSojourn', 'p95Sojourn'];
         [$wait, , $sojourn, $longest] = array_map(static fn (string $span) => Times::seconds($plan->withoutLanes->$span), $spans);
         self::assertEqualsWithDelta($wait + Times::seconds($plan->meanRunTime), $sojourn, 2.0);
@@ -57,9 +57,9 @@ final class LanePlanTest extends OffbeatTestCase
         self::assertGreaterThan(1_000, $plan->simulatedJobCount);
 
         // Its lanes are lanes.
-        self::assertSame('express', self::client()->routeJob($plan->laneSet)->lane);
-        $free = array_column($plan->laneSet->lanes, 'workerCount');
-        self::assertCount(4, self::client()->dispatchJobs($plan->laneSet, $free, array_fill(0, 9, new PendingJob('a')))->placements);
+        self::assertSame('express', self::client()->routeJob($plan->laneSet)->laneName);
+        $free = array_column($plan->laneSet->lanes, 'workerCount', 'name');
+        self::assertCount(4, self::client()->dispatchJobs($plan->laneSet, $free, array_fill(0, 9, new PendingJob('a')))->dispatches);
     }
 
     public function testEachFormOfRunTimesIsTold(): void
@@ -82,7 +82,7 @@ final class LanePlanTest extends OffbeatTestCase
         self::assertLessThanOrEqual(0.5, Times::seconds($plan->laneSet->lanes[0]->attemptTimeout));
         self::assertSame(2, Times::seconds($plan->slowdownFloor));
         self::assertSame(TimeoutAction::Suspend, $plan->laneSet->onTimeout);
-        self::assertSame(0.0, $plan->withLanes->wastedShare);
+        self::assertSame(0.0, $plan->withLanes->wastedRatio);
         $again = self::plan(seed: -1);
         self::assertEquals($again, self::plan(seed: -1));
         self::assertNotEquals($again->withoutLanes, self::plan(seed: 1)->withoutLanes);
@@ -91,10 +91,10 @@ final class LanePlanTest extends OffbeatTestCase
     public function testWhatIsRefusedIsNamed(): void
     {
         foreach ([
-            'samples.micros[1]' => ['runTimes' => RunTimes::samples([1, 0])],
+            'samples.run_time_micros[1]' => ['runTimes' => RunTimes::samples([1, 0])],
             'histogram.buckets[1].upper_bound' => ['runTimes' => RunTimes::histogram([[60, 1], [1, 1]])],
-            'histogram.buckets[0].count' => ['runTimes' => RunTimes::histogram([[60, -1]])],
-            'percentiles.p90' => ['runTimes' => RunTimes::percentiles(p90: 1, p50: 2)],
+            'histogram.buckets[0].job_count' => ['runTimes' => RunTimes::histogram([[60, -1]])],
+            'percentiles.p90' => ['runTimes' => RunTimes::percentiles(2, 1)],
             'arrival_rate' => ['arrivalRate' => 0],
             'worker_count' => ['workerCount' => 0],
             'tolerated_wait' => ['toleratedWait' => 0],
@@ -103,9 +103,11 @@ final class LanePlanTest extends OffbeatTestCase
         ] as $field => $wrong) {
             self::assertSame($field, self::thrown(InvalidArgument::class, static fn () => self::plan(...$wrong), $field)->field);
         }
+        $alone = self::thrown(InvalidArgument::class, static fn () => self::plan(runTimes: RunTimes::percentiles(p50: 2)));
+        self::assertSame(['percentiles.p90', 'ERROR_REASON_FIELD_MISSING'], [$alone->field, $alone->reason]);
         foreach ([
-            'samples.micros[1]' => static fn () => RunTimes::samples([1, new DateInterval('P1Y')]),
-            'samples.micros[0]' => static fn () => RunTimes::samples([PHP_INT_MAX]),
+            'samples.run_time_micros[1]' => static fn () => RunTimes::samples([1, new DateInterval('P1Y')]),
+            'samples.run_time_micros[0]' => static fn () => RunTimes::samples([PHP_INT_MAX]),
             'histogram.buckets[1].upper_bound' => static fn () => RunTimes::histogram([[1, 1], [NAN, 1]]),
             'percentiles.p50' => static fn () => RunTimes::percentiles(p90: 1, p50: INF),
             'percentiles.mean' => static fn () => RunTimes::percentiles(p90: 1, mean: INF),

@@ -19,6 +19,7 @@ use Offbeat\Lanes\PendingJob;
 use Offbeat\Lanes\PermanentFailure;
 use Offbeat\Lanes\RouteReason;
 use Offbeat\Lanes\TimeoutAction;
+use Offbeat\Lanes\WorkerSplit;
 use Offbeat\Times;
 
 /** Lanes: where jobs run, who takes them, how workers are split, and what holds a job to its time. */
@@ -36,18 +37,18 @@ final class LanesTest extends OffbeatTestCase
     {
         $client = self::client($transport);
         $route = $client->routeJob(self::lanes());
-        self::assertSame(['express', 1, 'medium'], [$route->lane, $route->attempt, $route->laneOnTimeout]);
+        self::assertSame(['express', 1, 'medium'], [$route->laneName, $route->attempt, $route->nextLaneName]);
         self::assertSame([60, RouteReason::Untried, false], [Times::seconds($route->attemptTimeout), $route->reason, $route->resumes]);
 
         $route = $client->routeJob(self::lanes(onTimeout: TimeoutAction::Suspend), [1 => 'medium', 0 => 'express']);
-        self::assertSame(['slow', 3, null], [$route->lane, $route->attempt, $route->laneOnTimeout]);
+        self::assertSame(['slow', 3, null], [$route->laneName, $route->attempt, $route->nextLaneName]);
         self::assertSame([900.5, RouteReason::Demoted, true], [Times::seconds($route->attemptTimeout), $route->reason, $route->resumes]);
 
         $failure = $client->routeJob(self::lanes(), ['express', 'medium', 'slow']);
         self::assertInstanceOf(PermanentFailure::class, $failure);
-        self::assertSame(['slow', 900.5], [$failure->lastLane, Times::seconds($failure->exceededTimeout)]);
+        self::assertSame(['slow', 900.5], [$failure->lastLaneName, Times::seconds($failure->exceededTimeout)]);
         self::assertStringContainsString('slow', $failure->message);
-        self::assertSame('slow', $client->routeJob(self::lanes(), workerLane: 'slow')->lane);
+        self::assertSame('slow', $client->routeJob(self::lanes(), workerLaneName: 'slow')->laneName);
 
         $endless = new LaneSet([new Lane('express', 1, 60), new Lane('slow', 1)]);
         self::assertNull($client->routeJob($endless, ['express'])->attemptTimeout);
@@ -56,7 +57,7 @@ final class LanesTest extends OffbeatTestCase
     public function testAPredictionCountsForTheFirstAttempt(): void
     {
         $client = self::client();
-        $lane = static fn (LaneSet $lanes, LanePrediction $prediction): string => $client->routeJob($lanes, [], $prediction)->lane;
+        $lane = static fn (LaneSet $lanes, LanePrediction $prediction): string => $client->routeJob($lanes, [], $prediction)->laneName;
         self::assertSame('express', $lane(self::lanes(), LanePrediction::slowProbability(1)));
         self::assertSame('medium', $lane(self::lanes(maxExpressSlowProbability: 0.5), LanePrediction::slowProbability(0.75)));
         self::assertSame('express', $lane(self::lanes(maxExpressSlowProbability: 0.5), LanePrediction::slowProbability(0.5)));
@@ -78,16 +79,16 @@ final class LanesTest extends OffbeatTestCase
             2 => new PendingJob('perhaps slow', prediction: LanePrediction::slowProbability(0.5)),
             0 => new PendingJob('fresh', prediction: LanePrediction::slowProbability(0.25)),
         ];
-        $dispatch = self::client($transport)->dispatchJobs(self::lanes(), [1, 0, 2], $jobs);
-        $placed = array_map(static fn ($placed) => [$placed->jobIndex, $placed->jobId, $placed->route->lane, $placed->route->reason], $dispatch->placements);
+        $dispatch = self::client($transport)->dispatchJobs(self::lanes(), ['slow' => 2, 'express' => 1], $jobs);
+        $dispatched = array_map(static fn ($dispatched) => [$dispatched->jobIndex, $dispatched->jobId, $dispatched->route->laneName, $dispatched->route->reason], $dispatch->dispatches);
         self::assertSame([
             [1, 'demoted', 'slow', RouteReason::Demoted],
             [0, '42', 'slow', RouteReason::IdleWorker],
             [4, 'fresh', 'express', RouteReason::Untried],
-        ], $placed);
-        self::assertSame([3, 900.5], [$dispatch->placements[0]->route->attempt, Times::seconds($dispatch->placements[0]->route->attemptTimeout)]);
+        ], $dispatched);
+        self::assertSame([3, 900.5], [$dispatch->dispatches[0]->route->attempt, Times::seconds($dispatch->dispatches[0]->route->attemptTimeout)]);
         [$failed] = $dispatch->failures;
-        self::assertSame([2, 'failed', 'slow'], [$failed->jobIndex, $failed->jobId, $failed->failure->lastLane]);
+        self::assertSame([2, 'failed', 'slow'], [$failed->jobIndex, $failed->jobId, $failed->failure->lastLaneName]);
         self::assertCount(1, $dispatch->failures);
     }
 
@@ -95,18 +96,32 @@ final class LanesTest extends OffbeatTestCase
     {
         $jobs = [new PendingJob('fresh'), new PendingJob('demoted', ['express', 'medium'])];
         foreach ([[null, 'demoted'], [LanePolicy::ExpressFirst, 'demoted'], [LanePolicy::SlowFirst, 'fresh']] as [$policy, $first]) {
-            $dispatch = self::client()->dispatchJobs(self::lanes(policy: $policy), [0, 0, 1], $jobs);
-            self::assertSame([$first], array_column($dispatch->placements, 'jobId'));
+            $dispatch = self::client()->dispatchJobs(self::lanes(policy: $policy), ['slow' => 1], $jobs);
+            self::assertSame([$first], array_column($dispatch->dispatches, 'jobId'));
         }
+    }
+
+    public function testNobodyChangesLanesForLittle(): void
+    {
+        $client = self::client();
+        $lanes = new LaneSet([new Lane('express', 9, 60), new Lane('slow', 1, 900)]);
+        $states = [new LaneState('slow', 100, meanRunTime: 1), new LaneState('express', 100, meanRunTime: 1)];
+        $workers = static fn (WorkerSplit $split): array => array_column($split->laneSet->lanes, 'workerCount', 'name');
+        self::assertSame(['express' => 5, 'slow' => 5], $workers($client->splitWorkers($lanes, $states)));
+        self::assertSame(['express' => 7, 'slow' => 3], $workers($client->splitWorkers($lanes, $states, maxMoves: 2)));
+        self::assertSame(['express' => 9, 'slow' => 1], $workers($client->splitWorkers($lanes, $states, maxMoves: 0)));
+        self::assertSame(['express' => 9, 'slow' => 1], $workers($client->splitWorkers($lanes, $states, minimumImprovementPercent: 50)));
+        self::assertSame(['express' => 5, 'slow' => 5], $workers($client->splitWorkers($lanes, $states, minimumImprovementPercent: 40)));
     }
 
     public function testASplitCanBeHandedOn(): void
     {
         $client = self::client();
         $lanes = self::lanes(policy: LanePolicy::SlowFirst, onTimeout: TimeoutAction::Suspend, maxExpressSlowProbability: 0.25);
-        $states = [new LaneState(10, meanRunTime: 1), new LaneState(), new LaneState(2, longestWait: new DateInterval('PT30S'), busyWorkerCount: 2)];
+        // By name, in whatever order; of a lane without a state nothing waits.
+        $states = [new LaneState('slow', 2, longestWait: new DateInterval('PT30S'), busyWorkerCount: 2), new LaneState('express', 10, meanRunTime: 1)];
         $split = $client->splitWorkers($lanes, $states);
-        self::assertSame([10_000_000, 0, 90_000_000], $split->waitingMicros);
+        self::assertSame(['express' => 10_000_000, 'medium' => 0, 'slow' => 90_000_000], array_column($split->workloads, 'workloadMicros', 'laneName'));
         self::assertSame([1, 0, 5], array_column($split->laneSet->lanes, 'workerCount'));
         self::assertSame(['express', 'medium', 'slow'], array_column($split->laneSet->lanes, 'name'));
         self::assertSame([60, 300, 900.5], array_map(static fn (Lane $lane) => Times::seconds($lane->attemptTimeout), $split->laneSet->lanes));
@@ -115,11 +130,11 @@ final class LanesTest extends OffbeatTestCase
 
         $more = $client->splitWorkers($split->laneSet, $states, workerCount: 60)->laneSet;
         self::assertSame(60, array_sum(array_column($more->lanes, 'workerCount')));
-        self::assertSame('slow', $client->routeJob($split->laneSet, ['express'])->lane, 'the lane without workers is passed over');
-        self::assertCount(5, $client->dispatchJobs($split->laneSet, [0, 0, 5], array_fill(0, 9, new PendingJob('a')))->placements);
+        self::assertSame('slow', $client->routeJob($split->laneSet, ['express'])->laneName, 'the lane without workers is passed over');
+        self::assertCount(5, $client->dispatchJobs($split->laneSet, ['slow' => 5], array_fill(0, 9, new PendingJob('a')))->dispatches);
 
         $plain = new LaneSet([new Lane('express', 1, 1), new Lane('slow', 1)]);
-        $split = $client->splitWorkers($plain, [new LaneState(), new LaneState()]);
+        $split = $client->splitWorkers($plain, []);
         self::assertSame([null, null, null], $rule($split->laneSet));
         self::assertNull($split->laneSet->lanes[1]->attemptTimeout);
     }
@@ -127,26 +142,30 @@ final class LanesTest extends OffbeatTestCase
     public function testWhatIsRefusedIsNamed(): void
     {
         $client = self::client();
-        $states = static fn (mixed ...$wrong): array => [new LaneState(), new LaneState(), new LaneState(...$wrong)];
+        $states = static fn (mixed ...$wrong): array => [new LaneState('express'), new LaneState('medium'), new LaneState(...$wrong + ['laneName' => 'slow'])];
         $slow = LanePrediction::slowProbability(2);
         foreach ([
             'lane_set.lanes[1].name' => static fn () => $client->routeJob(new LaneSet([new Lane('a', 1, 1), new Lane('', 1)])),
             'lane_set.lanes[1].worker_count' => static fn () => $client->routeJob(new LaneSet([new Lane('a', 1, 1), new Lane('b', -1)])),
             'lane_set.lanes[0].attempt_timeout' => static fn () => $client->routeJob(new LaneSet([new Lane('a', 1), new Lane('b', 1)])),
             'lane_set.max_express_slow_probability' => static fn () => $client->routeJob(self::lanes(maxExpressSlowProbability: 1.5)),
-            'timed_out_lanes[1]' => static fn () => $client->routeJob(self::lanes(), ['slow', 'other']),
-            'worker_lane' => static fn () => $client->routeJob(self::lanes(), workerLane: 'other'),
+            'timed_out_lane_names[1]' => static fn () => $client->routeJob(self::lanes(), ['slow', 'other']),
+            'worker_lane_name' => static fn () => $client->routeJob(self::lanes(), workerLaneName: 'other'),
             'prediction.slow_probability' => static fn () => $client->routeJob(self::lanes(), [], $slow),
             'prediction.run_time' => static fn () => $client->routeJob(self::lanes(), [], LanePrediction::runTime(-1)),
-            'free_worker_counts[1]' => static fn () => $client->dispatchJobs(self::lanes(), [0, 2, 0], []),
-            'jobs[1].id' => static fn () => $client->dispatchJobs(self::lanes(), [0, 0, 0], [new PendingJob('a'), new PendingJob(str_repeat('x', 257))]),
-            'jobs[0].timed_out_lanes[0]' => static fn () => $client->dispatchJobs(self::lanes(), [0, 0, 0], [new PendingJob('a', ['other'])]),
-            'jobs[0].prediction.slow_probability' => static fn () => $client->dispatchJobs(self::lanes(), [0, 0, 0], [new PendingJob('a', [], $slow)]),
-            'states[2].pending_count' => static fn () => $client->splitWorkers(self::lanes(), $states(pendingCount: -1)),
+            'free_workers[1].worker_count' => static fn () => $client->dispatchJobs(self::lanes(), ['express' => 1, 'medium' => 2], []),
+            'free_workers[0].lane_name' => static fn () => $client->dispatchJobs(self::lanes(), [0, 0, 0], []),
+            'jobs[1].id' => static fn () => $client->dispatchJobs(self::lanes(), [], [new PendingJob('a'), new PendingJob(str_repeat('x', 257))]),
+            'jobs[0].timed_out_lane_names[0]' => static fn () => $client->dispatchJobs(self::lanes(), [], [new PendingJob('a', ['other'])]),
+            'jobs[0].prediction.slow_probability' => static fn () => $client->dispatchJobs(self::lanes(), [], [new PendingJob('a', [], $slow)]),
+            'states[2].lane_name' => static fn () => $client->splitWorkers(self::lanes(), $states(laneName: 'express')),
+            'states[2].backlog_count' => static fn () => $client->splitWorkers(self::lanes(), $states(backlogCount: -1)),
             'states[2].mean_run_time' => static fn () => $client->splitWorkers(self::lanes(), $states(meanRunTime: -1)),
             'states[2].longest_wait' => static fn () => $client->splitWorkers(self::lanes(), $states(longestWait: -1)),
             'states[2].busy_worker_count' => static fn () => $client->splitWorkers(self::lanes(), $states(busyWorkerCount: 4)),
             'worker_count' => static fn () => $client->splitWorkers(self::lanes(), $states(), workerCount: 1),
+            'max_moves' => static fn () => $client->splitWorkers(self::lanes(), $states(), maxMoves: -1),
+            'minimum_improvement_percent' => static fn () => $client->splitWorkers(self::lanes(), $states(), minimumImprovementPercent: 101),
         ] as $field => $ask) {
             self::assertSame($field, self::thrown(InvalidArgument::class, $ask, $field)->field);
         }
@@ -160,10 +179,11 @@ final class LanesTest extends OffbeatTestCase
             'lane_set.lanes[0].name' => static fn () => $client->routeJob($set(new Lane("\xff", 1, 1))),
             'lane_set.lanes[0].worker_count' => static fn () => $client->routeJob($set(new Lane('a', 2 ** 32 + 1, 1))),
             'lane_set.lanes[0].attempt_timeout' => static fn () => $client->routeJob($set(new Lane('a', 1, NAN))),
-            'timed_out_lanes[1]' => static fn () => $client->routeJob(self::lanes(), ['slow', "\xff"]),
-            'jobs[0].id' => static fn () => $client->dispatchJobs(self::lanes(), [0, 0, 0], [new PendingJob("\xff")]),
-            'free_worker_counts' => static fn () => $client->dispatchJobs(self::lanes(), ['slow' => 0, 'medium' => 0, 'express' => 1], []),
-            'free_worker_counts[0]' => static fn () => $client->dispatchJobs(self::lanes(), [2 ** 32, 0, 0], []),
+            'timed_out_lane_names[1]' => static fn () => $client->routeJob(self::lanes(), ['slow', "\xff"]),
+            'jobs[0].id' => static fn () => $client->dispatchJobs(self::lanes(), [], [new PendingJob("\xff")]),
+            'free_workers[0].lane_name' => static fn () => $client->dispatchJobs(self::lanes(), ["\xff" => 1], []),
+            'free_workers[1].worker_count' => static fn () => $client->dispatchJobs(self::lanes(), ['slow' => 1, 'express' => 2 ** 32], []),
+            'states[0].lane_name' => static fn () => $client->splitWorkers(self::lanes(), [new LaneState("\xff")]),
         ] as $field => $ask) {
             self::assertSame($field, self::thrown(InvalidArgument::class, $ask, $field)->field);
         }

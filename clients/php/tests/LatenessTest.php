@@ -6,13 +6,13 @@ namespace Offbeat\Tests;
 
 use DateInterval;
 use DateTimeImmutable;
-use Offbeat\Answer\Row;
-use Offbeat\Answer\Run;
 use Offbeat\Client;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\Unavailable;
-use Offbeat\Lateness\LatenessRecorder;
-use Offbeat\ScheduleVersion;
+use Offbeat\LatenessRecorder;
+use Offbeat\Row;
+use Offbeat\Run;
+use Offbeat\ScheduleReference;
 use Prometheus\CollectorRegistry;
 use Prometheus\Storage\InMemory;
 
@@ -44,7 +44,7 @@ final class LatenessTest extends OffbeatTestCase
     public function testRegistriesHaveAHistogram(): void
     {
         $registry = new CollectorRegistry(new InMemory(), false);
-        $lateness = new LatenessRecorder(new ScheduleVersion('nightly', 2), kind: 'sync', metrics: $registry);
+        $lateness = new LatenessRecorder(new ScheduleReference('nightly', 2), kind: 'sync', metrics: $registry);
         foreach ([0, 3, 90] as $seconds) {
             $lateness->record(self::noon(), self::noon()->modify("+$seconds seconds"));
         }
@@ -102,7 +102,7 @@ final class LatenessTest extends OffbeatTestCase
         self::assertEqualsWithDelta(499 * 0.4 + 366 * 86_400, $metrics()['sum'], 0.01);
         self::assertTrue($client->recordLateness('nightly', [0.5, 1, new DateInterval('PT2S')], 'sync'));
         self::assertEqualsWithDelta(499 * 0.4 + 366 * 86_400 + 3.5, $metrics()['sum'], 0.01);
-        self::assertTrue($client->recordLateness(new ScheduleVersion('nightly', 3), [1], 'mail'));
+        self::assertTrue($client->recordLateness(new ScheduleReference('nightly', 3), [1], 'mail'));
         self::assertSame(1.0, $metrics('nightly', 'mail')['count']);
         self::assertTrue($client->recordLateness('nightly/4', [1], 'mail')); // the same by its text
         (new LatenessRecorder('nightly/5', kind: 'mail', client: $client))->record($scheduled, $scheduled);
@@ -191,8 +191,8 @@ final class LatenessTest extends OffbeatTestCase
     {
         $client = self::client();
         foreach ([
-            ['schedule', static fn () => $client->recordLateness("\xff", [1])],
-            ['schedule', static fn () => $client->recordLateness('two words', [1])],
+            ['schedule_name', static fn () => $client->recordLateness("\xff", [1])],
+            ['schedule_name', static fn () => $client->recordLateness('two words', [1])],
             ['kind', static fn () => $client->recordLateness('nightly', [1], "\xff")],
             ['lateness_millis', static fn () => $client->recordLateness('nightly', [])],
             ['lateness_millis[1]', static fn () => $client->recordLateness('nightly', [1, 'late'])],

@@ -4,18 +4,18 @@ declare(strict_types=1);
 
 namespace Offbeat\Tests;
 
-use Offbeat\Answer\MigrationPath;
 use Offbeat\Client;
 use Offbeat\Exception\BadIds;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\IdType;
+use Offbeat\Internal\Transport\Transport;
+use Offbeat\MigrationPath;
 use Offbeat\Placement;
 use Offbeat\Schedule;
-use Offbeat\Sql\SqlColumn;
-use Offbeat\Sql\SqlColumnType;
-use Offbeat\Sql\SqlDialect;
+use Offbeat\SqlColumnType;
+use Offbeat\SqlDialect;
+use Offbeat\SqlTarget;
 use Offbeat\Times;
-use Offbeat\Transport\Transport;
 use Offbeat\V1;
 use PDO;
 
@@ -47,8 +47,8 @@ final class MigrationTest extends OffbeatTestCase
             $leftOut += $isLeftOut ? 1 : 0;
         }
         self::assertGreaterThan(0, $leftOut);
-        self::assertSame([$leftOut, $moved, $moved / 500.0], [$plan->ids->leftOutRunCount, $plan->ids->movedIdCount, $plan->ids->movedShare]);
-        self::assertSame([min($gaps), max($gaps)], [Times::seconds($plan->ids->minGap), Times::seconds($plan->ids->maxGap)]);
+        self::assertSame([$leftOut, $moved, $moved / 500.0], [$plan->ids->leftOutRunCount, $plan->ids->movedIdCount, $plan->ids->movedRatio]);
+        self::assertSame([min($gaps), max($gaps)], [Times::seconds($plan->ids->observedMinGap), Times::seconds($plan->ids->observedMaxGap)]);
         self::assertGreaterThanOrEqual(max($gaps), Times::seconds($plan->longestGap));
     }
 
@@ -63,14 +63,14 @@ final class MigrationTest extends OffbeatTestCase
         self::assertLessThan($cutover * 1_000, max($plan->ids->lastOldUnixMillis));
         self::assertGreaterThanOrEqual($cutover * 1_000, min($plan->ids->firstNewUnixMillis));
         $parts = array_map(
-            static fn (array $part) => self::client()->planMigration(self::eightHours(), $new, $plan->cutoverTime, ids: $part)->ids,
+            static fn (array $part) => self::client()->planMigration(self::eightHours(), $new, $part, cutoverTime: $plan->cutoverTime)->ids,
             [array_slice($ids, 0, 60_000), array_slice($ids, 60_000)],
         );
         self::assertSame(array_merge($parts[0]->firstNewUnixMillis, $parts[1]->firstNewUnixMillis), $plan->ids->firstNewUnixMillis);
         self::assertSame($parts[0]->movedIdCount + $parts[1]->movedIdCount, $plan->ids->movedIdCount);
         $seconds = static fn (string $gap): array => array_map(static fn ($part) => Times::seconds($part->$gap), $parts);
-        self::assertSame(min($seconds('minGap')), Times::seconds($plan->ids->minGap));
-        self::assertSame(max($seconds('maxGap')), Times::seconds($plan->ids->maxGap));
+        self::assertSame(min($seconds('observedMinGap')), Times::seconds($plan->ids->observedMinGap));
+        self::assertSame(max($seconds('observedMaxGap')), Times::seconds($plan->ids->observedMaxGap));
         self::assertSame('70000', substr($plan->ids[69_999]->firstNewRun->runKey, -5));
     }
 
@@ -100,10 +100,10 @@ final class MigrationTest extends OffbeatTestCase
         \Closure::bind(function () use ($transport): void {
             [$this->transport, $this->timeout] = [$transport, 10.0];
         }, $client, Client::class)();
-        $column = new SqlColumn(SqlDialect::Sqlite, 'account', 'hash', SqlColumnType::HashDigits);
-        $plan = $client->planMigration(self::eightHours(), new Schedule(3600), ids: range(1, 65_537), sqlColumn: $column);
+        $column = new SqlTarget(SqlDialect::Sqlite, 'account', 'hash', SqlColumnType::HashDigits);
+        $plan = $client->planMigration(self::eightHours(), new Schedule(3600), ids: range(1, 65_537), sqlTarget: $column);
         self::assertSame([false, true], array_map(static fn ($request): bool => $request->hasCutoverTime(), $sent));
-        self::assertSame([true, false], array_map(static fn ($request): bool => $request->hasSqlColumn(), $sent));
+        self::assertSame([true, false], array_map(static fn ($request): bool => $request->hasSqlTarget(), $sent));
         self::assertEquals($plan->cutoverTime, Times::fromTimestamp($sent[1]->getCutoverTime()));
         self::assertNotSame([], $plan->steps);
         self::assertSame($plan->indexes[0]->name, $plan->steps[0]->predicate->index->name);
@@ -117,7 +117,7 @@ final class MigrationTest extends OffbeatTestCase
         self::assertSame(28_800, Times::seconds($plan->longestGap));
         self::assertNotSame($plan->oldFingerprint, $plan->newFingerprint);
         $ids = self::client()->planMigration(new Schedule(28_800, slotCount: 200), $finer, ids: range(1, 10))->ids;
-        self::assertSame([0, 0.0], [$ids->movedIdCount, $ids->movedShare]);
+        self::assertSame([0, 0.0], [$ids->movedIdCount, $ids->movedRatio]);
         $same = self::client()->planMigration($finer, $finer, cutoverTime: self::noon());
         self::assertSame([MigrationPath::Unchanged, $same->oldFingerprint], [$same->path, $same->newFingerprint]);
         $other = self::client()->planMigration($finer, new Schedule(28_800, slotCount: 400, salt: 'new'), cutoverTime: self::noon());
@@ -138,8 +138,8 @@ final class MigrationTest extends OffbeatTestCase
             $insert->execute();
         }
         $schedule = static fn (int $hours): Schedule => new Schedule($hours * 3600, slotCount: 24, placement: Placement::Fraction);
-        $column = new SqlColumn(SqlDialect::Sqlite, 'account', 'fraction', SqlColumnType::Fraction);
-        $plan = self::client()->planMigration($schedule(8), $schedule(12), cutoverTime: self::noon(), minGap: 3600, ids: $fractions, sqlColumn: $column);
+        $column = new SqlTarget(SqlDialect::Sqlite, 'account', 'fraction', SqlColumnType::Fraction);
+        $plan = self::client()->planMigration($schedule(8), $schedule(12), cutoverTime: self::noon(), minGap: 3600, ids: $fractions, sqlTarget: $column);
         foreach ($plan->indexes as $index) {
             array_map($database->exec(...), $index->createStatements);
         }
@@ -174,7 +174,7 @@ final class MigrationTest extends OffbeatTestCase
         self::assertStringContainsString('ids[0]', self::thrown(\OutOfBoundsException::class, static fn () => $migrated[0])->getMessage());
         self::thrown(\OutOfBoundsException::class, static fn () => $migrated[2]);
         $all = self::client()->planMigration(self::eightHours(), new Schedule(3600), ids: ['oops'], idType: IdType::Uuid, returnErrors: true);
-        self::assertSame([0.0, 1], [(float) $all->ids->movedShare, count($all->ids->errors)]);
+        self::assertSame([0.0, 1], [(float) $all->ids->movedRatio, count($all->ids->errors)]);
         foreach ([
             ['old_schedule.spec.slot_count', new Schedule(60, slotCount: 7), self::eightHours(), []],
             ['new_schedule.spec.salt', self::eightHours(), new Schedule(60, salt: "\xff"), []],

@@ -4,16 +4,17 @@ declare(strict_types=1);
 
 namespace Offbeat\Tests;
 
+use Offbeat\CatchUpPolicy;
 use Offbeat\Client;
+use Offbeat\ComparedJob;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\NotFound;
 use Offbeat\KindSpacing;
 use Offbeat\Schedule;
-use Offbeat\ScheduleVersion;
-use Offbeat\Slots\ComparedJob;
-use Offbeat\Sql\SqlColumn;
-use Offbeat\Sql\SqlColumnType;
-use Offbeat\Sql\SqlDialect;
+use Offbeat\ScheduleReference;
+use Offbeat\SqlColumnType;
+use Offbeat\SqlDialect;
+use Offbeat\SqlTarget;
 use Offbeat\Times;
 
 /** Schedules by name and version, from a file that the sidecar has loaded. */
@@ -61,10 +62,10 @@ final class NamedSchedulesTest extends OffbeatTestCase
     {
         $client = self::named($kind);
         $listed = $client->listSchedules();
-        $versions = [new ScheduleVersion('accounts', 1), new ScheduleVersion('bank-sync', 1), new ScheduleVersion('bank-sync', 2)];
-        self::assertEquals($versions, array_column($listed, 'version'));
+        $versions = [new ScheduleReference('accounts', 1), new ScheduleReference('bank-sync', 1), new ScheduleReference('bank-sync', 2)];
+        self::assertEquals($versions, array_column($listed, 'reference'));
         foreach ($listed as $one) {
-            self::assertSame($client->describeSchedule($one->version)->fingerprint, $one->fingerprint);
+            self::assertSame($client->describeSchedule($one->reference)->fingerprint, $one->fingerprint);
         }
         self::assertSame([96, 12], [$listed[2]->slotCount, (int) (Times::seconds($listed[2]->period) / 3600)]);
         self::assertCount(2, $client->listSchedules('bank-sync'));
@@ -77,12 +78,12 @@ final class NamedSchedulesTest extends OffbeatTestCase
     {
         $client = self::named($kind);
         $spec = new Schedule(period: 8 * 3600, slotCount: 96);
-        $name = new ScheduleVersion('bank-sync', 1);
+        $name = new ScheduleReference('bank-sync', 1);
         $bySpec = $client->describeSchedule($spec, atTime: self::noon());
         $byName = $client->describeSchedule($name, atTime: self::noon());
         self::assertSame($bySpec->fingerprint, $byName->fingerprint);
-        self::assertSame('bank-sync/1', $byName->runKeySchedule);
-        self::assertSame($bySpec->fingerprint, $bySpec->runKeySchedule);
+        self::assertSame('bank-sync/1', $byName->runKeyRoot);
+        self::assertSame($bySpec->fingerprint, $bySpec->runKeyRoot);
         self::assertEquals($client->listSlots($spec, self::noon()), $client->listSlots($name, self::noon()));
 
         $one = $client->assignSlot($name, 'acme', fromTime: self::noon(), kind: 'sync');
@@ -96,9 +97,9 @@ final class NamedSchedulesTest extends OffbeatTestCase
     public function testNamesGoWhereverASchedulesGoes(): void
     {
         $client = self::named();
-        [$one, $two] = [new ScheduleVersion('bank-sync', 1), new ScheduleVersion('bank-sync', 2)];
+        [$one, $two] = [new ScheduleReference('bank-sync', 1), new ScheduleReference('bank-sync', 2)];
         self::assertSame([0, 48], array_column($client->reciprocalSlots($one, kindCount: 2)->kinds, 'userSlotIndex'));
-        $due = $client->listDueRuns($one, ['acme'], watermark: self::noon(), nowTime: self::noon()->modify('+8 hours'), onTimeTolerance: 8 * 3600);
+        $due = $client->listDueRuns($one, ['acme'], watermark: self::noon(), nowTime: self::noon()->modify('+8 hours'), catchUpPolicy: new CatchUpPolicy(onTimeTolerance: 8 * 3600));
         self::assertStringStartsWith('bank-sync/1/default/', $due->runKey(0));
         $planned = $client->planMigration($one, $two, ids: ['acme'])->ids[0];
         self::assertStringStartsWith('bank-sync/1/default/', $planned->lastOldRun->runKey);
@@ -112,14 +113,14 @@ final class NamedSchedulesTest extends OffbeatTestCase
     public function testTextIsANameAndAVersion(string $kind): void
     {
         $client = self::named($kind);
-        [$one, $two] = [new ScheduleVersion('bank-sync', 1), new ScheduleVersion('bank-sync', 2)];
-        self::assertEquals($one, ScheduleVersion::parse('bank-sync/1'));
+        [$one, $two] = [new ScheduleReference('bank-sync', 1), new ScheduleReference('bank-sync', 2)];
+        self::assertEquals($one, ScheduleReference::parse('bank-sync/1'));
         $until = self::noon()->modify('+8 hours');
-        $accounts = new SqlColumn(SqlDialect::Sqlite, 'account', 'hash', SqlColumnType::HashDigits);
+        $accounts = new SqlTarget(SqlDialect::Sqlite, 'account', 'hash', SqlColumnType::HashDigits);
         foreach ([
             static fn ($of, $other) => $client->describeSchedule($of, atTime: self::noon()),
             static fn ($of, $other) => $client->listSlots($of, self::noon()),
-            static fn ($of, $other) => $client->windowPredicate($of, $accounts, endTime: $until, startTime: self::noon()),
+            static fn ($of, $other) => $client->windowPredicate($of, $accounts, startTime: self::noon(), endTime: $until),
             static fn ($of, $other) => $client->assignSlot($of, 'acme', fromTime: self::noon()),
             static fn ($of, $other) => $client->assignSlots($of, ['acme'], fromTime: self::noon()),
             static fn ($of, $other) => $client->assignSlots($of, []),
@@ -127,7 +128,7 @@ final class NamedSchedulesTest extends OffbeatTestCase
             static fn ($of, $other) => iterator_to_array($client->streamSlotAssignments($of, ['acme'], fromTime: self::noon())),
             static fn ($of, $other) => $client->auditIds($of, ['acme'], fromTime: self::noon()),
             static fn ($of, $other) => $client->listDueRuns($of, ['acme'], self::noon(), nowTime: $until),
-            static fn ($of, $other) => $client->planMigration($of, $other, $until, ids: ['acme']),
+            static fn ($of, $other) => $client->planMigration($of, $other, ['acme'], cutoverTime: $until),
             static fn ($of, $other) => $client->reciprocalSlots($of, kindCount: 2),
             static fn ($of, $other) => $client->compareSchedules([$of, new ComparedJob($other)]),
         ] as $which => $ask) {
@@ -148,7 +149,7 @@ final class NamedSchedulesTest extends OffbeatTestCase
         $refused = self::thrown(InvalidArgument::class, static fn () => self::named()->planMigration('bank-sync/1', 'bank-sync'));
         self::assertSame('new_schedule', $refused->field);
         $refused = self::thrown(InvalidArgument::class, static fn () => self::named()->assignSlot('bank-sync/0', 'acme'));
-        self::assertSame('schedule.version.version', $refused->field);
+        self::assertSame('schedule.reference.version', $refused->field);
         self::thrown(NotFound::class, static fn () => self::named()->assignSlot('bank-sync/3', 'acme'));
     }
 
@@ -165,17 +166,17 @@ final class NamedSchedulesTest extends OffbeatTestCase
     public function testWhatIsNotLoadedIsNotFound(): void
     {
         $client = self::named();
-        foreach ([new ScheduleVersion('bank-sync', 3), new ScheduleVersion('nightly', 1)] as $unknown) {
+        foreach ([new ScheduleReference('bank-sync', 3), new ScheduleReference('nightly', 1)] as $unknown) {
             $thrown = self::thrown(NotFound::class, static fn () => $client->assignSlot($unknown, 'acme'));
             self::assertSame('ERROR_REASON_UNKNOWN_SCHEDULE', $thrown->reason);
         }
-        $thrown = self::thrown(NotFound::class, static fn () => $client->planMigration(new ScheduleVersion('bank-sync', 1), $unknown));
+        $thrown = self::thrown(NotFound::class, static fn () => $client->planMigration(new ScheduleReference('bank-sync', 1), $unknown));
         self::assertStringStartsWith('new_schedule', $thrown->field);
         foreach ([
-            ['schedule.version.version', new ScheduleVersion('bank-sync', 2 ** 32 + 1)],
-            ['schedule.version.version', new ScheduleVersion('bank-sync', 0)],
-            ['schedule.version.name', new ScheduleVersion("\xff", 1)],
-            ['schedule.version.name', new ScheduleVersion('bank/sync', 1)],
+            ['schedule.reference.version', new ScheduleReference('bank-sync', 2 ** 32 + 1)],
+            ['schedule.reference.version', new ScheduleReference('bank-sync', 0)],
+            ['schedule.reference.name', new ScheduleReference("\xff", 1)],
+            ['schedule.reference.name', new ScheduleReference('bank/sync', 1)],
         ] as [$field, $bad]) {
             $thrown = self::thrown(InvalidArgument::class, static fn () => $client->assignSlot($bad, 'acme'), $field);
             self::assertSame($field, $thrown->field);

@@ -7,68 +7,73 @@ namespace Offbeat\Tests;
 use Offbeat\Client;
 use Offbeat\Exception\Unavailable;
 use Offbeat\NamedSpread\LeasedJob;
-use Offbeat\NamedSpread\Settlement;
+use Offbeat\NamedSpread\SettleAction;
+use Offbeat\NamedSpread\SettleOutcome;
+use Offbeat\NamedSpread\SettleResult;
 use Offbeat\NamedSpread\SpreadState;
-use Offbeat\NamedSpread\Verdict;
 
-/** Consumers of named spreads: leases, verdicts, and restarts between them. */
+/** Consumers of named spreads: leases, settlements, and restarts between them. */
 final class NamedSpreadConsumerTest extends NamedSpreadTestCase
 {
     private const PROGRAMS = __DIR__ . '/../../../tests/faults/programs';
 
     /** @dataProvider modes */
-    public function testVerdicts(string $mode): void
+    public function testSettlements(string $mode): void
     {
         $spread = self::client()->namedSpread(self::name(), feederCount: 1);
         $told = [];
-        $consumer = self::consumer($spread, $mode, told: static function (LeasedJob $job, Settlement $settlement) use (&$told): void {
-            $told[] = [$job->job, $settlement];
+        $consumer = self::consumer($spread, $mode, told: static function (LeasedJob $job, SettleOutcome $outcome) use (&$told): void {
+            $told[] = [$job->payload, $outcome];
         });
         $producer = $spread->producer();
-        $producer->submit('a', ['0', '1', '2', '3', '4']);
-        [$done, $failed, $later, $unbegun, $hopeless] = self::take($consumer, 5);
+        $producer->submit('a', ['0', '1', '2', '3', '4', '5']);
+        [$done, $failed, $later, $unstarted, $waiting, $hopeless] = self::take($consumer, 6);
         $done->ack();
         $failed->nack();
         $later->nack(delay: 3_600 / 7);
-        $unbegun->release();
-        $hopeless->terminate();
-        self::assertSame([], $told, 'verdicts are queued');
+        $unstarted->release();
+        $waiting->release(delay: new \DateInterval('PT1H'));
+        $hopeless->deadLetter();
+        self::assertSame([], $told, 'settlements are queued');
         $expected = [
-            ['0', Settlement::Settled], ['1', Settlement::Returned], ['2', Settlement::Returned],
-            ['3', Settlement::Returned], ['4', Settlement::DeadLettered],
+            ['0', SettleOutcome::Acked], ['1', SettleOutcome::Returned], ['2', SettleOutcome::Returned],
+            ['3', SettleOutcome::Returned], ['4', SettleOutcome::Returned], ['5', SettleOutcome::DeadLettered],
         ];
-        $flushed = array_map(static fn (array $pair): array => [$pair[0]->job, $pair[1]], $consumer->flush());
+        $flushed = array_map(static fn (array $pair): array => [$pair[0]->payload, $pair[1]], $consumer->flush());
         self::assertSame([$expected, $expected], [$flushed, $told]);
         self::assertSame([], $consumer->flush());
         $again = self::take($consumer, 2);
-        self::assertSame(['1', '3'], self::bytes($again));
+        self::assertSame(['1', '3'], self::payloads($again));
         self::assertSame([2, true], [$again[0]->attempt, $again[0]->redelivered]);
         array_map(static fn (LeasedJob $job) => $job->ack(), $again);
         $consumer->close();
-        self::assertCount(7, $told);
+        self::assertCount(8, $told);
         self::assertSame(0, $consumer->staleCount());
-        self::assertSame([1, 1], [$spread->describe()->deadLetterCount, $spread->describe()->returnedJobCount]);
+        self::assertSame([1, 2], [$spread->describe()->counts->deadLetterCount, $spread->describe()->counts->returnedJobCount]);
         $spread->discard();
     }
 
     /** @dataProvider modes */
     public function testALeaseLastsAsLongAsItIsExtended(string $mode): void
     {
-        $spread = self::client()->namedSpread(self::name(), feederCount: 1, lease: 2);
+        $spread = self::client()->namedSpread(self::name(), feederCount: 1, leaseDuration: 2);
         $spread->producer()->submit('a', ['0']);
         $consumer = self::consumer($spread, $mode);
         [$job] = self::take($consumer, 1);
         self::assertEqualsWithDelta(1.5, $job->leaseEndsIn(), 0.5);
         for ($i = 0; $i < 3; ++$i) {
             usleep(1_200_000);
-            self::assertTrue($job->extend());
+            $endTime = $job->leaseEndTime();
+            self::assertEquals($extended = $job->extendLease(), $job->leaseEndTime());
+            self::assertNotNull($extended);
+            self::assertEqualsWithDelta(1.2, (float) $job->leaseEndTime()->format('U.u') - (float) $endTime->format('U.u'), 0.3);
             self::assertEqualsWithDelta(1.5, $job->leaseEndsIn(), 0.5);
         }
         usleep(2_100_000);
         self::assertTrue($job->expired());
-        self::assertFalse($job->extend());
+        self::assertNull($job->extendLease());
         $job->ack();
-        self::assertSame([[$job, Settlement::Stale]], $consumer->flush());
+        self::assertSame([[$job, SettleOutcome::Stale]], $consumer->flush());
         self::assertSame(1, $consumer->staleCount());
         $consumer->close();
         $spread->discard();
@@ -77,13 +82,13 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
     /** @dataProvider modes */
     public function testAJobWhoseLeaseHasEndedIsNotHandedOut(string $mode): void
     {
-        $spread = self::client()->namedSpread(self::name(), feederCount: 1, lease: 1);
+        $spread = self::client()->namedSpread(self::name(), feederCount: 1, leaseDuration: 1);
         $spread->producer()->submit('a', ['0', '1', '2']);
         $consumer = self::consumer($spread, $mode);
         $seen = [];
         foreach ($consumer as $job) {
             self::assertFalse($job->expired());
-            $seen[] = [$job->job, $job->attempt];
+            $seen[] = [$job->payload, $job->attempt];
             $job->ack();
             count($seen) > 1 || usleep(1_200_000);
             if (count($seen) === 4) {
@@ -92,18 +97,18 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
         }
         $consumer->close();
         sort($seen);
-        self::assertSame([['0', 1], ['0', 2], ['1', 2], ['2', 2]], $seen, 'the others were lent once, and dropped');
+        self::assertSame([['0', 1], ['0', 2], ['1', 2], ['2', 2]], $seen, 'the others were leased once, and dropped');
         self::assertSame(1, $consumer->staleCount());
         self::assertSame(SpreadState::Closed, $spread->close(wait: 2)->state);
     }
 
     /** @dataProvider modes */
-    public function testALeaseBeginsWhenTheJobIsLentAndNotWhenItIsAskedFor(string $mode): void
+    public function testALeaseBeginsWhenTheJobIsLeasedAndNotWhenItIsAskedFor(string $mode): void
     {
-        $spread = self::client()->namedSpread($name = self::name(), feederCount: 1, lease: 1);
+        $spread = self::client()->namedSpread($name = self::name(), feederCount: 1, leaseDuration: 1);
         $spread->open();
         $code = 'require $argv[1]; usleep(1_500_000);'
-            . ' (new Offbeat\Client($argv[2]))->namedSpread($argv[3], feederCount: 1, lease: 1)->producer()->submit("late", ["job"]);';
+            . ' (new Offbeat\Client($argv[2]))->namedSpread($argv[3], feederCount: 1, leaseDuration: 1)->producer()->submit("late", ["job"]);';
         $process = new Process([PHP_BINARY, '-r', $code, '--', __DIR__ . '/../autoload.php', Sidecar::shared()->address, $name]);
         [$job] = self::take(self::consumer($spread, $mode), 1);
         self::assertSame([1, true], [$job->attempt, $job->leaseEndsIn() > 0]);
@@ -112,17 +117,17 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
     }
 
     /** @dataProvider modes */
-    public function testVerdictsDoNotWaitLongForOthers(string $mode): void
+    public function testSettlementsDoNotWaitLongForOthers(string $mode): void
     {
-        $spread = self::client()->namedSpread(self::name(), feederCount: 1, lease: 2);
+        $spread = self::client()->namedSpread(self::name(), feederCount: 1, leaseDuration: 2);
         $spread->producer()->submit('a', ['0', '1', '2', '3']);
         $consumer = self::consumer($spread, $mode);
         $settled = [];
         $acked = INF;
         foreach ($consumer as $job) {
-            $settled[] = $spread->describe()->settledJobCount;
+            $settled[] = $spread->describe()->counts->settledJobCount;
             if (microtime(true) - $acked < 0.9) {
-                self::assertSame(0, end($settled), 'verdicts are sent together');
+                self::assertSame(0, end($settled), 'settlements are sent together');
             }
             $acked = min($acked, microtime(true));
             $job->ack();
@@ -134,11 +139,11 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
         self::assertSame(0, $settled[0]);
         self::assertGreaterThanOrEqual(2, $settled[3]);
         $consumer->close();
-        self::assertSame([0, 4], [$consumer->staleCount(), $spread->describe()->settledJobCount]);
+        self::assertSame([0, 4], [$consumer->staleCount(), $spread->describe()->counts->settledJobCount]);
     }
 
     /** @dataProvider modes */
-    public function testClosingGivesBackWhatWasNotHandedOut(string $mode): void
+    public function testClosingReleasesWhatWasNotHandedOut(string $mode): void
     {
         $spread = self::client()->namedSpread(self::name(), feederCount: 1);
         $spread->producer()->submit('a', ['0', '1', '2', '3']);
@@ -148,23 +153,23 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
         $consumer->close();
         $consumer->close();
         self::assertSame([], self::take($consumer, 1));
-        $held = $spread->describe();
+        $held = $spread->describe()->counts;
         self::assertSame([1, 1, 2], [$held->settledJobCount, $held->leasedJobCount, $held->returnedJobCount]);
-        self::assertSame(['2', '3'], self::bytes($spread->pull('two', 9)->jobs));
+        self::assertSame(['2', '3'], self::payloads($spread->pull('two', 9)->jobs));
         self::thrown(\LogicException::class, static fn () => $open->ack());
-        self::assertSame(Settlement::Settled, $spread->settle([[$open, Verdict::Ack]])[0]);
+        self::assertEquals([new SettleResult(SettleOutcome::Acked)], $spread->settle([[$open, SettleAction::Ack]]));
     }
 
     /** @dataProvider modes */
     public function testASlowJobCostsThoseThatWaitBehindItNoAttempt(string $mode): void
     {
-        $spread = self::client()->namedSpread(self::name(), feederCount: 1, lease: 1, maxAttempts: 2);
+        $spread = self::client()->namedSpread(self::name(), feederCount: 1, leaseDuration: 1, maxAttempts: 2);
         $spread->producer()->submit('g', ['slow', '1', '2', '3']);
         $consumer = self::consumer($spread, $mode, ahead: 4);
         $seen = [];
         foreach ($consumer as $job) {
-            $seen[] = $job->job;
-            if ($job->job === 'slow') {
+            $seen[] = $job->payload;
+            if ($job->payload === 'slow') {
                 usleep(1_200_000);
             }
             $job->ack();
@@ -174,8 +179,8 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
         }
         $consumer->close();
         self::assertSame(['slow', 'slow'], array_slice($seen, 0, 2));
-        self::assertSame(['slow'], array_column(iterator_to_array($spread->deadLetters(), false), 'job'));
-        self::assertSame([3 + 1, 2], [$spread->describe()->settledJobCount, $consumer->staleCount()]);
+        self::assertSame(['slow'], array_column(iterator_to_array($spread->deadLetters(), false), 'payload'));
+        self::assertSame([3 + 1, 2], [$spread->describe()->counts->settledJobCount, $consumer->staleCount()]);
     }
 
     /** @dataProvider modes */
@@ -183,7 +188,7 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
     {
         $address = '127.0.0.1:' . Sidecar::freePort();
         $sidecar = new Sidecar($address);
-        $spread = (new Client($address))->namedSpread('mail', feederCount: 1, lease: 2);
+        $spread = (new Client($address))->namedSpread('mail', feederCount: 1, leaseDuration: 2);
         $producer = $spread->producer();
         $producer->submit('a', ['0', '1', '2']);
         $consumer = self::consumer($spread, $mode);
@@ -192,9 +197,9 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
         $sidecar->process->end(SIGKILL);
         $job->ack();
         [$fetched] = self::take($consumer, 1);
-        self::assertSame(['2', $job->epoch], [$fetched->job, $fetched->epoch], 'its lease lasts on');
+        self::assertSame(['2', $job->epoch], [$fetched->payload, $fetched->epoch], 'its lease lasts on');
         $sidecar = new Sidecar($address);
-        self::assertSame([Settlement::Stale], array_column($consumer->flush(), 1));
+        self::assertSame([SettleOutcome::Stale], array_column($consumer->flush(), 1));
         self::assertSame(1, $consumer->staleCount());
         $producer->submit('b', ['3']);
         self::assertSame(['0', '1', '2', '3'], self::work($consumer, 4), 'nobody had asked what was settled');
@@ -227,18 +232,18 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
         $taken = 0;
         $most = 0;
         foreach ($consumer as $job) {
-            self::assertSame((string) $taken, $job->job);
+            self::assertSame((string) $taken, $job->payload);
             $job->ack();
             if (++$taken % 3 === 0) {
-                $most = max($most, $spread->describe()->leasedJobCount);
+                $most = max($most, $spread->describe()->counts->leasedJobCount);
             }
             if ($taken === 100) {
                 break;
             }
         }
-        self::assertContains($most, range(10, 30)); // what was handed out is held until its verdict is sent
+        self::assertContains($most, range(10, 30)); // what was handed out is held until its settlement is sent
         $consumer->close();
-        self::assertSame(100, $spread->describe()->settledJobCount);
+        self::assertSame(100, $spread->describe()->counts->settledJobCount);
         $narrow = $spread->stream('one', window: 1);
         $spread->producer()->submit('b', ['0', '1', '2']);
         self::assertSame(['0', '1', '2'], self::work($narrow, 3));
@@ -258,7 +263,7 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
     }
 
     /** @dataProvider modes */
-    public function testASpreadThatIsClosingIsDrainedByWhoeverComes(string $mode): void
+    public function testASpreadThatIsClosingIsDrainedByNewConsumers(string $mode): void
     {
         $name = self::name();
         $spread = self::client()->namedSpread($name, feederCount: 1);
@@ -267,7 +272,7 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
         $consumer = self::consumer(self::client()->namedSpread($name, feederCount: 1), $mode);
         $seen = [];
         foreach ($consumer as $job) {
-            $seen[] = $job->job;
+            $seen[] = $job->payload;
             $job->ack();
         }
         self::assertSame([['0', '1'], 0], [$seen, $consumer->staleCount()]);
@@ -295,7 +300,7 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
             self::assertSame(0, $producer->wait(60), $producer->output());
             self::assertSame(12, substr_count($producer->output(), '"settled"'));
         }
-        $spread = (new Client($address))->namedSpread('mail', feederCount: 4, lease: 1, maxAttempts: 1_000);
+        $spread = (new Client($address))->namedSpread('mail', feederCount: 4, leaseDuration: 1, maxAttempts: 1_000);
         self::assertSame(SpreadState::Closed, $spread->close(wait: 10)->state);
         $leases = [];
         $settled = [];
@@ -304,9 +309,9 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
             foreach (explode("\n", trim($consumer->output())) as $line) {
                 $event = json_decode($line, true, flags: JSON_THROW_ON_ERROR);
                 if ($event['event'] === 'begin') {
-                    $leases[$event['job']][] = $event;
-                } elseif (($event['settlement'] ?? null) === 'SETTLED') {
-                    $settled["$event[group]/$event[index]"] = true;
+                    $leases[$event['payload']][] = $event;
+                } elseif (($event['outcome'] ?? null) === 'ACKED') {
+                    $settled["$event[group]/$event[job_index]"] = true;
                 }
             }
         }

@@ -8,7 +8,7 @@ use Offbeat\NamedSpread\Consumer;
 use Offbeat\NamedSpread\LeasedJob;
 use Offbeat\NamedSpread\NamedSpread;
 
-/** Of named spreads, drawn from by calls and by streams. */
+/** Of named spreads, whose jobs are taken by calls and by streams. */
 abstract class NamedSpreadTestCase extends OffbeatTestCase
 {
     public static function modes(): array
@@ -27,8 +27,8 @@ abstract class NamedSpreadTestCase extends OffbeatTestCase
     protected static function consumer(NamedSpread $spread, string $mode, int $ahead = 16, ?\Closure $told = null): Consumer
     {
         return $mode === 'pull'
-            ? $spread->consumer('one', batchSize: $ahead, wait: 5, patience: 10, onSettlement: $told)
-            : $spread->stream('one', window: $ahead, patience: 10, onSettlement: $told);
+            ? $spread->consumer('one', batchSize: $ahead, wait: 5, patience: 10, onOutcome: $told)
+            : $spread->stream('one', window: $ahead, patience: 10, onOutcome: $told);
     }
 
     /** @return list<LeasedJob> */
@@ -45,7 +45,7 @@ abstract class NamedSpreadTestCase extends OffbeatTestCase
         return $jobs;
     }
 
-    /** Takes so many jobs and acknowledges them; their bytes, sorted. */
+    /** Takes so many jobs and acknowledges them; their payloads, sorted. */
     protected static function work(Consumer $consumer, int $count): array
     {
         $jobs = [];
@@ -58,15 +58,15 @@ abstract class NamedSpreadTestCase extends OffbeatTestCase
         }
         $consumer->flush();
 
-        return self::bytes($jobs);
+        return self::payloads($jobs);
     }
 
     /** @param list<LeasedJob> $jobs */
-    protected static function bytes(array $jobs): array
+    protected static function payloads(array $jobs): array
     {
-        $bytes = array_column($jobs, 'job');
-        sort($bytes);
+        $payloads = array_column($jobs, 'payload');
+        sort($payloads);
 
-        return $bytes;
+        return $payloads;
     }
 }

@@ -6,11 +6,11 @@ namespace Offbeat\Tests;
 
 use DateTimeImmutable;
 use Offbeat\Client;
+use Offbeat\Internal\Transport\CurlTransport;
+use Offbeat\Internal\Transport\Endpoint;
+use Offbeat\Internal\Transport\GrpcTransport;
+use Offbeat\Internal\Transport\Transport;
 use Offbeat\Schedule;
-use Offbeat\Transport\CurlTransport;
-use Offbeat\Transport\Endpoint;
-use Offbeat\Transport\GrpcTransport;
-use Offbeat\Transport\Transport;
 use PHPUnit\Framework\TestCase;
 
 abstract class OffbeatTestCase extends TestCase
@@ -56,7 +56,7 @@ abstract class OffbeatTestCase extends TestCase
                 foreach ($spread->stream('one', patience: 1) as $job) {
                     $job->ack();
 
-                    return $job->job;
+                    return $job->payload;
                 }
             },
         ];

@@ -5,25 +5,25 @@ declare(strict_types=1);
 namespace Offbeat\Tests;
 
 use DateTimeZone;
-use Offbeat\Answer\PackedAssignments;
 use Offbeat\AssignmentColumn;
-use Offbeat\Calendar\CalendarCycle;
-use Offbeat\Calendar\CalendarUnit;
-use Offbeat\Calendar\CycleWindow;
-use Offbeat\Calendar\ExclusionPolicy;
-use Offbeat\Calendar\RecurringExclusion;
+use Offbeat\CalendarCycle;
+use Offbeat\CalendarUnit;
+use Offbeat\CycleWindow;
 use Offbeat\Exception\BadIds;
 use Offbeat\Exception\InvalidArgument;
+use Offbeat\ExclusionPolicy;
+use Offbeat\PackedAssignments;
 use Offbeat\Placement;
-use Offbeat\Profile;
+use Offbeat\RecurringExclusion;
 use Offbeat\Schedule;
+use Offbeat\TwisterProfile;
 
 /** Packed batches, against what PHP itself computes and against batches of IDs. */
 final class PackedTest extends OffbeatTestCase
 {
     public function testTwistersOfIntegersEqualThisVeryInterpreter(): void
     {
-        $schedule = new Schedule(period: 8 * 3600, slotCount: 15, placement: Placement::Twister, profile: Profile::Php);
+        $schedule = new Schedule(period: 8 * 3600, slotCount: 15, placement: Placement::Twister, profile: TwisterProfile::Php);
         $ids = [0, -1, PHP_INT_MIN, PHP_INT_MAX];
         for ($i = 0; $i < 2_000; ++$i) {
             $ids[] = random_int(PHP_INT_MIN, PHP_INT_MAX) >> [0, 30, 32, 56][$i % 4];
@@ -75,12 +75,14 @@ final class PackedTest extends OffbeatTestCase
             'cycle_offset_ticks' => $found->cycleOffsetTickBytes,
             'cycle_indexes' => $found->cycleIndexBytes,
             'next_run_unix_millis' => $found->nextRunUnixMilliBytes,
+            'last_run_unix_millis' => $found->lastRunUnixMilliBytes,
         ];
         $ask = static fn (array $wanted): PackedAssignments => self::client()
             ->assignPacked(self::eightHours(), integers: $bytes, fromTime: self::noon(), columns: $wanted);
-        $every = $columns($ask([]));
         $cases = AssignmentColumn::cases();
-        foreach ([...array_chunk($cases, 1), [$cases[0], $cases[4]]] as $wanted) {
+        $every = $columns($ask($cases));
+        self::assertSame(['last_run_unix_millis' => ''] + $every, ['last_run_unix_millis' => ''] + $columns($ask([])), 'last runs come if they are asked for');
+        foreach ([...array_chunk($cases, 1), [$cases[0], $cases[4]], [$cases[5], $cases[1]]] as $wanted) {
             $found = $ask($wanted);
             self::assertCount(70_000, $found);
             $kept = array_fill_keys(array_column($wanted, 'value'), true);

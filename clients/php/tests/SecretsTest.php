@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Offbeat\Tests;
 
 use Offbeat\Client;
-use Offbeat\Lateness\LatenessRecorder;
-use Offbeat\Transport\Secret;
+use Offbeat\Internal\Transport\Secret;
+use Offbeat\LatenessRecorder;
 
 /** Tokens: in nothing that is shown, logged or written. */
 final class SecretsTest extends OffbeatTestCase

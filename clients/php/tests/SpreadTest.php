@@ -94,8 +94,15 @@ final class SpreadTest extends OffbeatTestCase
             FailedPrecondition::class,
             static fn () => self::client()->resumeSpread(self::groups($others), $tokens[count($turns) - 1])->getIterator()->current(),
         );
-        self::assertSame('ERROR_REASON_ORDER_DIFFERS', $differs->reason);
-        self::thrown(InvalidArgument::class, static fn () => self::client()->resumeSpread([], 'no token at all'));
+        self::assertSame(['resume', 'ERROR_REASON_ORDER_DIFFERS'], [$differs->field, $differs->reason]);
+        foreach (['', 'no token at all', "\1" . substr($tokens[0], 1, 9), "\2" . substr($tokens[0], 1), substr($tokens[0], 0, 10)] as $bad) {
+            $refused = self::thrown(InvalidArgument::class, static fn () => self::client()->resumeSpread([], $bad), bin2hex($bad));
+            self::assertSame('resume_token', $refused->field);
+        }
+        $changed = $tokens[5_003];
+        $changed[20] = chr(ord($changed[20]) ^ 1); // in the sidecar's own token
+        $refused = self::thrown(InvalidArgument::class, static fn () => self::client()->resumeSpread(self::groups($sizes), $changed)->getIterator()->current());
+        self::assertStringStartsWith('resume', $refused->field);
     }
 
     /** @return list<array{SpreadPolicy}> */
@@ -167,7 +174,7 @@ final class SpreadTest extends OffbeatTestCase
         );
         $turns = array_map(static fn (SpreadTurn $turn): array => [$turn->groupIndex, $turn->job], iterator_to_array($spread));
         self::assertSame([[1, 'b'], [0, 'a'], [null, null], [1, 'c']], $turns);
-        self::assertSame([3, 2], [$spread->certificate()->minGap, $spread->certificate()->groupCount]);
+        self::assertSame([3, 2], [$spread->certificate()->minGapTurns, $spread->certificate()->groupCount]);
         $refused = self::thrown(InvalidArgument::class, static fn () => self::jobs(
             self::client()->spread([new \NoRewindIterator(new \ArrayIterator([1]))], 2, policy: SpreadPolicy::Cooldown),
         ));
@@ -177,12 +184,12 @@ final class SpreadTest extends OffbeatTestCase
     public function testRefusals(): void
     {
         $refused = self::thrown(InvalidArgument::class, static fn () => self::jobs(self::client()->spread([], 0)));
-        self::assertSame(['spec.feeder_count', 'ERROR_REASON_OUT_OF_RANGE'], [$refused->field, $refused->reason]);
+        self::assertSame(['spec.order.feeder_count', 'ERROR_REASON_OUT_OF_RANGE'], [$refused->field, $refused->reason]);
         $refused = self::thrown(
             InvalidArgument::class,
             static fn () => self::jobs(self::client()->spread([], 3, maxOpenGroups: 9)),
         );
-        self::assertSame('spec.max_open_groups', $refused->field);
+        self::assertSame('spec.order.max_open_groups', $refused->field);
     }
 
     public function testWithoutASidecarAndTooLate(): void

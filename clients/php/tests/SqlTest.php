@@ -4,14 +4,14 @@ declare(strict_types=1);
 
 namespace Offbeat\Tests;
 
-use Offbeat\Answer\Predicate;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Placement;
 use Offbeat\Schedule;
-use Offbeat\Sql\SqlColumn;
-use Offbeat\Sql\SqlColumnType;
-use Offbeat\Sql\SqlDialect;
-use Offbeat\Sql\SqlParameterStyle;
+use Offbeat\SqlColumnType;
+use Offbeat\SqlDialect;
+use Offbeat\SqlParameterStyle;
+use Offbeat\SqlPredicate;
+use Offbeat\SqlTarget;
 use PDO;
 
 /** Predicates, run by PDO over SQLite, which binds everything as text. */
@@ -84,7 +84,7 @@ final class SqlTest extends OffbeatTestCase
         foreach (['import', 'export'] as $kind) {
             $rows = self::client()->assignSlots($schedule, $fractions, fromTime: $start, kind: $kind);
             $expected = array_keys(array_filter($rows->nextRunUnixMillis, static fn (int $millis): bool => $millis < $end->getTimestamp() * 1_000));
-            $predicate = self::client()->windowPredicate($schedule, $column, $end, $start, kind: $kind);
+            $predicate = self::client()->windowPredicate($schedule, $column, $start, $end, kind: $kind);
             self::assertSame($expected, $selected[$kind] = $this->select($predicate));
             $slots = self::client()->listSlots($schedule, $start, $end, $column, kind: $kind);
             self::assertSame([12, 13, 14, 15, 16], array_column($slots, 'slotIndex'));
@@ -95,9 +95,9 @@ final class SqlTest extends OffbeatTestCase
         self::assertSame([], array_intersect($selected['import'], $selected['export']));
         self::assertGreaterThan(400, count($selected['export']));
         foreach ([
-            static fn () => self::client()->windowPredicate($schedule, $column, $end, $start),
-            static fn () => self::client()->windowPredicate($schedule, $column, $end, $start, kind: 'mail'),
-            static fn () => self::client()->windowPredicate($schedule, $column, $end, $start, kind: "\xff"),
+            static fn () => self::client()->windowPredicate($schedule, $column, $start, $end),
+            static fn () => self::client()->windowPredicate($schedule, $column, $start, $end, kind: 'mail'),
+            static fn () => self::client()->windowPredicate($schedule, $column, $start, $end, kind: "\xff"),
             static fn () => self::client()->listSlots($schedule, $start, $end, $column),
             static fn () => self::client()->listSlots($schedule, $start, $end, $column, kind: 'mail'),
         ] as $ask) {
@@ -110,14 +110,14 @@ final class SqlTest extends OffbeatTestCase
         $schedule = new Schedule(period: 86_400);
         $refused = self::thrown(InvalidArgument::class, fn () => self::client()->listSlots(
             $schedule,
-            sqlColumn: $this->column('id', SqlColumnType::Text, SqlParameterStyle::Literal),
+            sqlTarget: $this->column('id', SqlColumnType::Text, SqlParameterStyle::Literal),
         ));
-        self::assertSame('sql_column.type', $refused->field);
+        self::assertSame('sql_target.column_type', $refused->field);
         $refused = self::thrown(InvalidArgument::class, fn () => self::client()->listSlots(
             $schedule,
-            sqlColumn: new SqlColumn(SqlDialect::Sqlite, self::TABLE, "\xff", SqlColumnType::HashDigits),
+            sqlTarget: new SqlTarget(SqlDialect::Sqlite, self::TABLE, "\xff", SqlColumnType::HashDigits),
         ));
-        self::assertSame('sql_column.name', $refused->field);
+        self::assertSame('sql_target.column', $refused->field);
     }
 
     public function testEveryCaseHasAValueOfItsMessage(): void
@@ -128,9 +128,9 @@ final class SqlTest extends OffbeatTestCase
         }
     }
 
-    private function column(string $name, SqlColumnType $type, SqlParameterStyle $style): SqlColumn
+    private function column(string $name, SqlColumnType $type, SqlParameterStyle $style): SqlTarget
     {
-        return new SqlColumn(SqlDialect::Sqlite, self::TABLE, $name, $type, tableAlias: 't', parameterStyle: $style);
+        return new SqlTarget(SqlDialect::Sqlite, self::TABLE, $name, $type, tableAlias: 't', parameterStyle: $style);
     }
 
     /** @param list<int|float> $ids */
@@ -147,10 +147,10 @@ final class SqlTest extends OffbeatTestCase
     }
 
     /** @param list<int> $ids */
-    private function assertSlots(Schedule $schedule, SqlColumn $column, array $ids): void
+    private function assertSlots(Schedule $schedule, SqlTarget $column, array $ids): void
     {
         $found = [];
-        foreach (self::client()->listSlots($schedule, startTime: self::noon(), sqlColumn: $column) as $slot) {
+        foreach (self::client()->listSlots($schedule, startTime: self::noon(), sqlTarget: $column) as $slot) {
             array_map($this->database->exec(...), $slot->predicate->index->createStatements);
             foreach ($this->select($slot->predicate) as $n) {
                 self::assertArrayNotHasKey($n, $found);
@@ -162,7 +162,7 @@ final class SqlTest extends OffbeatTestCase
     }
 
     /** @return list<int> */
-    private function select(Predicate $predicate): array
+    private function select(SqlPredicate $predicate): array
     {
         $select = $this->database->prepare("SELECT n FROM `acc``ount\"; --` t WHERE $predicate->sql ORDER BY n");
         $select->execute($predicate->parameters);

@@ -7,8 +7,8 @@ namespace Offbeat\Tests;
 use DateInterval;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Stages\AllocationRule;
-use Offbeat\Stages\NextStageReason;
 use Offbeat\Stages\Stage;
+use Offbeat\Stages\StageChoiceReason;
 use Offbeat\Stages\StageWeighting;
 use Offbeat\Stages\WorkerAllocation;
 use Offbeat\Stages\WorkerMove;
@@ -42,15 +42,15 @@ final class StagesTest extends OffbeatTestCase
         $stages = [
             new Stage('fetch', 100, new DateInterval('PT1S'), currentWorkerCount: 3),
             new Stage('parse', 20, currentWorkerCount: 5, busyWorkerCount: 1),
-            new Stage('store', 10, serviceTimes: [0.5, 1, new DateInterval('PT3S')], maximumWorkerCount: 1),
+            new Stage('store', 10, runTimes: [0.5, 1, new DateInterval('PT3S')], maximumWorkerCount: 1),
         ];
         $allocation = self::client($transport)->allocateWorkers($stages, 9, weighting: StageWeighting::Latency);
         self::assertSame(['fetch' => 5, 'parse' => 3, 'store' => 1], $allocation->workerCounts());
         [$fetch, $parse, $store] = $allocation->stages;
         self::assertSame([100_000_000, 25_000_000, 15_000_000], array_column($allocation->stages, 'workloadMicros'));
         self::assertSame([1, 2, 3], array_column($allocation->stages, 'weight'));
-        self::assertSame([false, true, false], array_column($allocation->stages, 'serviceTimeIsEstimated'));
-        self::assertSame([1, 1.25, 1.5], array_map(static fn ($stage) => Times::seconds($stage->meanServiceTime), $allocation->stages));
+        self::assertSame([false, true, false], array_column($allocation->stages, 'runTimeEstimated'));
+        self::assertSame([1, 1.25, 1.5], array_map(static fn ($stage) => Times::seconds($stage->meanRunTime), $allocation->stages));
         self::assertEqualsWithDelta(100e6 / 6, $fetch->score, 1e-6);
         self::assertEqualsWithDelta(100e6 / 6 / 7, $fetch->nextQuotient, 1e-6);
         self::assertEqualsWithDelta($fetch->score + $parse->score + $store->score, $allocation->score, 1e-3);
@@ -79,32 +79,32 @@ final class StagesTest extends OffbeatTestCase
     {
         $client = self::client();
         $stages = [new Stage('a', 100, 1, currentWorkerCount: 1), new Stage('b', 10, 1, currentWorkerCount: 1)];
-        $next = $client->nextStage($stages, 'b');
-        self::assertSame(['a', true, NextStageReason::WorthMost], [$next->stage, $next->moves, $next->reason]);
+        $next = $client->chooseStage($stages, 'b');
+        self::assertSame(['a', true, StageChoiceReason::WorthMost], [$next->stageName, $next->changesStage, $next->reason]);
         self::assertEqualsWithDelta(100e6 / 6, $next->quotient, 1e-6);
         self::assertEqualsWithDelta(10e6 / 2, $next->currentQuotient, 1e-6);
 
-        $stays = $client->nextStage($stages, 'b', minimumImprovementPercent: 1_000);
-        self::assertSame(['b', false, NextStageReason::ImprovementTooSmall], [$stays->stage, $stays->moves, $stays->reason]);
-        $fresh = $client->nextStage($stages, null, AllocationRule::DHondt);
-        self::assertSame(['a', true, 0.0], [$fresh->stage, $fresh->moves, $fresh->currentQuotient]);
+        $stays = $client->chooseStage($stages, 'b', minimumGainPercent: 1_000);
+        self::assertSame(['b', false, StageChoiceReason::GainTooSmall], [$stays->stageName, $stays->changesStage, $stays->reason]);
+        $fresh = $client->chooseStage($stages, null, AllocationRule::DHondt);
+        self::assertSame(['a', true, 0.0], [$fresh->stageName, $fresh->changesStage, $fresh->currentQuotient]);
         self::assertEqualsWithDelta(100e6 / 2, $fresh->quotient, 1e-6);
 
         $behind = [new Stage('a', 15, 1), new Stage('b', 10, 1)];
-        self::assertSame('a', $client->nextStage($behind, null)->stage);
-        self::assertSame('b', $client->nextStage($behind, null, weighting: StageWeighting::Latency)->stage);
+        self::assertSame('a', $client->chooseStage($behind, null)->stageName);
+        self::assertSame('b', $client->chooseStage($behind, null, weighting: StageWeighting::Latency)->stageName);
 
-        $needed = $client->nextStage([...$stages, new Stage('c', minimumWorkerCount: 1)], 'a');
-        self::assertSame(['c', NextStageReason::BelowMinimum], [$needed->stage, $needed->reason]);
-        $full = $client->nextStage([new Stage('a', 9, maximumWorkerCount: 0), new Stage('b', done: true)], null);
-        self::assertSame([null, false, NextStageReason::AllFull], [$full->stage, $full->moves, $full->reason]);
+        $needed = $client->chooseStage([...$stages, new Stage('c', minimumWorkerCount: 1)], 'a');
+        self::assertSame(['c', StageChoiceReason::BelowMinimum], [$needed->stageName, $needed->reason]);
+        $full = $client->chooseStage([new Stage('a', 9, maximumWorkerCount: 0), new Stage('b', done: true)], null);
+        self::assertSame([null, false, StageChoiceReason::AllFull], [$full->stageName, $full->changesStage, $full->reason]);
     }
 
     public function testWhenAllStagesAreDoneThereIsNothingToShareOut(): void
     {
         $done = [new Stage('a', done: true, currentWorkerCount: 1), new Stage('b', 5, 1, done: true)];
         self::assertNull(self::client()->allocateWorkers($done, 8));
-        self::assertNull(self::client()->nextStage($done, 'a'));
+        self::assertNull(self::client()->chooseStage($done, 'a'));
     }
 
     public function testWhatIsRefusedIsNamed(): void
@@ -113,8 +113,8 @@ final class StagesTest extends OffbeatTestCase
         foreach ([
             'stages[1].name' => ['name' => ''],
             'stages[1].backlog_count' => ['backlogCount' => -1],
-            'stages[1].mean_service_time' => ['meanServiceTime' => -1],
-            'stages[1].service_times' => ['serviceTimes' => [1, -1]],
+            'stages[1].mean_run_time' => ['meanRunTime' => -1],
+            'stages[1].run_times' => ['runTimes' => [1, -1]],
             'stages[1].minimum_worker_count' => ['minimumWorkerCount' => -1],
             'stages[1].maximum_worker_count' => ['maximumWorkerCount' => -1],
             'stages[1].current_worker_count' => ['currentWorkerCount' => 1_000_000_001],
@@ -122,7 +122,7 @@ final class StagesTest extends OffbeatTestCase
         ] as $field => $wrong) {
             // With keys, as array_filter() leaves them.
             $stages = [3 => new Stage('a', 1, 1), 7 => new Stage(...$wrong + ['name' => 'b'])];
-            foreach (['allocateWorkers' => 8, 'nextStage' => null] as $method => $argument) {
+            foreach (['allocateWorkers' => 8, 'chooseStage' => null] as $method => $argument) {
                 $thrown = self::thrown(InvalidArgument::class, static fn () => $client->$method($stages, $argument), $field);
                 self::assertStringStartsWith($field, $thrown->field);
             }
@@ -131,8 +131,9 @@ final class StagesTest extends OffbeatTestCase
             'worker_count' => static fn () => $client->allocateWorkers(self::pipeline(), -1),
             'max_moves' => static fn () => $client->allocateWorkers(self::pipeline(), 1, maxMoves: -1),
             'minimum_improvement_percent' => static fn () => $client->allocateWorkers(self::pipeline(), 1, minimumImprovementPercent: 101),
-            'current_stage' => static fn () => $client->nextStage(self::pipeline(), 'elsewhere'),
-            'stages' => static fn () => $client->nextStage([], null),
+            'minimum_gain_percent' => static fn () => $client->chooseStage(self::pipeline(), minimumGainPercent: -1),
+            'current_stage_name' => static fn () => $client->chooseStage(self::pipeline(), 'elsewhere'),
+            'stages' => static fn () => $client->chooseStage([], null),
         ] as $field => $ask) {
             self::assertSame($field, self::thrown(InvalidArgument::class, $ask, $field)->field);
         }
@@ -142,12 +143,12 @@ final class StagesTest extends OffbeatTestCase
     {
         $client = self::client();
         foreach ([
-            'stages[0].name' => static fn () => $client->nextStage([new Stage("\xff")], null),
-            'stages[0].mean_service_time' => static fn () => $client->nextStage([new Stage('a', 1, new DateInterval('P1M'))], null),
-            'stages[0].minimum_worker_count' => static fn () => $client->nextStage([new Stage('a', minimumWorkerCount: 2 ** 32)], null),
-            'stages[1].name' => static fn () => $client->nextStage([3 => new Stage('a'), 7 => new Stage("\xff")]),
+            'stages[0].name' => static fn () => $client->chooseStage([new Stage("\xff")], null),
+            'stages[0].mean_run_time' => static fn () => $client->chooseStage([new Stage('a', 1, new DateInterval('P1M'))], null),
+            'stages[0].minimum_worker_count' => static fn () => $client->chooseStage([new Stage('a', minimumWorkerCount: 2 ** 32)], null),
+            'stages[1].name' => static fn () => $client->chooseStage([3 => new Stage('a'), 7 => new Stage("\xff")]),
             'worker_count' => static fn () => $client->allocateWorkers(self::pipeline(), 2 ** 32 + 1),
-            'current_stage' => static fn () => $client->nextStage(self::pipeline(), "\xff"),
+            'current_stage_name' => static fn () => $client->chooseStage(self::pipeline(), "\xff"),
         ] as $field => $ask) {
             self::assertSame($field, self::thrown(InvalidArgument::class, $ask, $field)->field);
         }
@@ -159,12 +160,12 @@ final class StagesTest extends OffbeatTestCase
         $time = new DateInterval('PT1S');
         $stage = new Stage('a', 1, $time, [$time]);
         $time->s = 9;
-        self::assertSame([1, 1], [$stage->meanServiceTime->s, $stage->serviceTimes[0]->s]);
+        self::assertSame([1, 1], [$stage->meanRunTime->s, $stage->runTimes[0]->s]);
     }
 
     private static function moves(WorkerAllocation $allocation): array
     {
-        $move = static fn (WorkerMove $move): array => [$move->fromStage, $move->toStage, $move->workerCount];
+        $move = static fn (WorkerMove $move): array => [$move->fromStageName, $move->toStageName, $move->workerCount];
 
         return array_map($move, $allocation->moves);
     }

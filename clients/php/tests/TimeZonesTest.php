@@ -5,17 +5,18 @@ declare(strict_types=1);
 namespace Offbeat\Tests;
 
 use DateTimeZone;
-use Offbeat\Calendar\CalendarCycle;
-use Offbeat\Calendar\CalendarUnit;
+use Offbeat\CalendarCycle;
+use Offbeat\CalendarUnit;
+use Offbeat\CatchUpPolicy;
 use Offbeat\Exception\InvalidArgument;
-use Offbeat\IdEncoder;
+use Offbeat\Internal\IdEncoder;
+use Offbeat\MissedRunPolicy;
 use Offbeat\Placement;
 use Offbeat\Schedule;
-use Offbeat\Slots\MissedRunPolicy;
-use Offbeat\Sql\SqlColumn;
-use Offbeat\Sql\SqlColumnType;
-use Offbeat\Sql\SqlDialect;
-use Offbeat\Sql\SqlParameterStyle;
+use Offbeat\SqlColumnType;
+use Offbeat\SqlDialect;
+use Offbeat\SqlParameterStyle;
+use Offbeat\SqlTarget;
 use Offbeat\Times;
 use Offbeat\V1;
 use PDO;
@@ -60,15 +61,15 @@ final class TimeZonesTest extends OffbeatTestCase
     {
         $encoder = new IdEncoder(null);
         $ids = $encoder->take(['a', 'b', 'c', 'd']);
-        $column = static function (array $zones) use ($encoder, $ids): V1\IdColumn {
-            $message = new V1\IdColumn();
+        $column = static function (array $zones) use ($encoder, $ids): V1\IdBatch {
+            $message = new V1\IdBatch();
             $message->mergeFromString($encoder->column($ids, $zones));
 
             return $message;
         };
-        $expected = (new V1\IdColumn())->setTexts($ids)->setTimeZones(['Asia/Kathmandu', 'UTC'])->setTimeZoneIndexes([0, -1, 1, 0]);
+        $expected = (new V1\IdBatch())->setTexts($ids)->setTimeZones(['Asia/Kathmandu', 'UTC'])->setTimeZoneIndexes([0, -1, 1, 0]);
         self::assertEquals($expected->serializeToString(), $column(['Asia/Kathmandu', null, 'UTC', 'Asia/Kathmandu'])->serializeToString());
-        $plain = (new V1\IdColumn())->setTexts($ids)->serializeToString();
+        $plain = (new V1\IdBatch())->setTexts($ids)->serializeToString();
         self::assertSame([$plain, $plain], [$column([])->serializeToString(), $column([null, null, null, null])->serializeToString()]);
     }
 
@@ -103,7 +104,7 @@ final class TimeZonesTest extends OffbeatTestCase
             $ids,
             watermark: self::noon(),
             nowTime: self::noon()->modify('+1 day'),
-            missedRunPolicy: MissedRunPolicy::RunAll,
+            catchUpPolicy: new CatchUpPolicy(MissedRunPolicy::RunAll),
             timeZones: $zones,
         );
         self::assertCount(70_000, $due);
@@ -137,17 +138,17 @@ final class TimeZonesTest extends OffbeatTestCase
             $insert->bindValue(3, $zones[$n]);
             $insert->execute();
         }
-        $column = new SqlColumn(
+        $column = new SqlTarget(
             SqlDialect::Sqlite,
             'account',
             'fraction',
             SqlColumnType::Fraction,
             parameterStyle: SqlParameterStyle::Named,
-            timeZoneName: 'zone',
+            timeZoneColumn: 'zone',
         );
         [$start, $end] = [self::noon(), self::noon()->modify('+3 hours')];
         $asked = array_slice(self::ZONES, 0, 3); // the fourth is never selected
-        $predicate = self::client()->windowPredicate($schedule, $column, $end, $start, timeZones: [new DateTimeZone($asked[0]), $asked[1], $asked[2]]);
+        $predicate = self::client()->windowPredicate($schedule, $column, $start, $end, timeZones: [new DateTimeZone($asked[0]), $asked[1], $asked[2]]);
         array_map($database->exec(...), $predicate->index->createStatements);
         $select = $database->prepare("SELECT n FROM account WHERE $predicate->sql ORDER BY n");
         $select->execute($predicate->parameters);
@@ -159,13 +160,13 @@ final class TimeZonesTest extends OffbeatTestCase
         ));
         self::assertGreaterThan(50, count($expected));
         self::assertSame($expected, array_map(intval(...), $select->fetchAll(PDO::FETCH_COLUMN)));
-        $refused = self::thrown(InvalidArgument::class, static fn () => self::client()->windowPredicate($schedule, $column, $end, $start, timeZones: ['Mars/Olympus']));
+        $refused = self::thrown(InvalidArgument::class, static fn () => self::client()->windowPredicate($schedule, $column, $start, $end, timeZones: ['Mars/Olympus']));
         self::assertSame(['time_zones[0]', 'ERROR_REASON_UNKNOWN_TIME_ZONE'], [$refused->field, $refused->reason]);
-        $refused = self::thrown(InvalidArgument::class, static fn () => self::client()->windowPredicate($schedule, $column, $end, $start, timeZones: ['UTC', 7]));
+        $refused = self::thrown(InvalidArgument::class, static fn () => self::client()->windowPredicate($schedule, $column, $start, $end, timeZones: ['UTC', 7]));
         self::assertSame('time_zones[1]', $refused->field);
-        $named = new SqlColumn(SqlDialect::Sqlite, 'account', 'fraction', SqlColumnType::Fraction, timeZoneName: "\xff");
-        $refused = self::thrown(InvalidArgument::class, static fn () => self::client()->windowPredicate($schedule, $named, $end, $start));
-        self::assertSame('sql_column.time_zone_name', $refused->field);
+        $named = new SqlTarget(SqlDialect::Sqlite, 'account', 'fraction', SqlColumnType::Fraction, timeZoneColumn: "\xff");
+        $refused = self::thrown(InvalidArgument::class, static fn () => self::client()->windowPredicate($schedule, $named, $start, $end));
+        self::assertSame('sql_target.time_zone_column', $refused->field);
     }
 
     public function testWhatCannotBeIsRefusedByItsPlace(): void

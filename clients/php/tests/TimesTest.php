@@ -6,15 +6,16 @@ namespace Offbeat\Tests;
 
 use DateInterval;
 use DateTimeImmutable;
-use Offbeat\Columns;
+use Offbeat\AssignmentColumn;
 use Offbeat\Exception\InvalidArgument;
-use Offbeat\IdEncoder;
 use Offbeat\IdType;
+use Offbeat\Internal\Columns;
+use Offbeat\Internal\IdEncoder;
+use Offbeat\Internal\Wire;
 use Offbeat\Kind;
 use Offbeat\Schedule;
 use Offbeat\Times;
 use Offbeat\V1;
-use Offbeat\Wire;
 
 /** Spans, instants and bytes, there and back. */
 final class TimesTest extends OffbeatTestCase
@@ -125,13 +126,13 @@ final class TimesTest extends OffbeatTestCase
             $message = self::column($ids, $type);
             $held = iterator_to_array($message->{'get' . ucfirst($field)}(), false);
             self::assertSame($ids, is_int($ids[0]) ? array_map(intval(...), $held) : $held, $field);
-            $other = (new V1\IdColumn())->{'set' . ucfirst($field)}($ids);
+            $other = (new V1\IdBatch())->{'set' . ucfirst($field)}($ids);
             self::assertSame($other->serializeToString(), $message->serializeToString(), $field);
         }
         $message = self::column([$uuid, strtoupper($uuid)], null);
-        self::assertSame(str_repeat(hex2bin(str_replace('-', '', $uuid)), 2), $message->getUuidBytes());
+        self::assertSame(str_repeat(hex2bin(str_replace('-', '', $uuid)), 2), $message->getPackedUuids());
         $message = self::column([str_replace('-', '', $uuid)], IdType::Uuid);
-        self::assertSame(16, strlen($message->getUuidBytes()));
+        self::assertSame(16, strlen($message->getPackedUuids()));
     }
 
     public function testBytesThatAreNoMessageAreNamed(): void
@@ -161,8 +162,12 @@ final class TimesTest extends OffbeatTestCase
             ->setAssignments(new V1\SlotAssignments($columns + ['resolution' => new \Google\Protobuf\Duration(['seconds' => 1])]))
             ->serializeToString();
         self::assertSame([1], Columns::assignments($answer($row), ['a'], 0, false)->slotIndexes);
+        $slots = [AssignmentColumn::SlotIndexes];
+        self::assertSame([1], Columns::assignments($answer(['slot_indexes' => [1]]), ['a'], 0, false, $slots)->slotIndexes);
+        self::thrown(\UnexpectedValueException::class, static fn () => Columns::assignments($answer($row), ['a'], 0, false, $slots));
         foreach ([
             [$row, []],
+            [['slot_indexes' => [1]], ['a']],
             [$row, ['a', 'b']],
             [['slot_indexes' => [1, 1]] + $row, ['a']],
             [$row + ['id_indexes' => [1], 'piece_indexes' => [0]], ['a']],
@@ -173,10 +178,10 @@ final class TimesTest extends OffbeatTestCase
         }
     }
 
-    private static function column(array $ids, ?IdType $type): V1\IdColumn
+    private static function column(array $ids, ?IdType $type): V1\IdBatch
     {
         $encoder = new IdEncoder($type);
-        $message = new V1\IdColumn();
+        $message = new V1\IdBatch();
         $message->mergeFromString($encoder->column($encoder->take($ids)));
 
         return $message;

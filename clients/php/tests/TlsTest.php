@@ -45,7 +45,7 @@ final class TlsTest extends OffbeatTestCase
         $taken = [];
         foreach ($spread->stream('one', window: 200) as $job) {
             $job->ack();
-            $taken[] = $job->job;
+            $taken[] = $job->payload;
             if (count($taken) === 200) {
                 break;
             }
@@ -60,7 +60,7 @@ final class TlsTest extends OffbeatTestCase
     {
         $client = new Client(self::$sidecar->address, tls: self::$certificates->tls());
         $jobs = array_map('strval', range(0, 39_999));
-        $spread = $client->namedSpread('both-write', feederCount: 1, maxConsumerLeases: 65_536, lease: 120);
+        $spread = $client->namedSpread('both-write', feederCount: 1, maxConsumerLeases: 65_536, leaseDuration: 120);
         $producer = $spread->producer();
         foreach (array_chunk($jobs, 4_000) as $number => $chunk) {
             $producer->submit("both-write-$number", $chunk);
@@ -74,7 +74,7 @@ final class TlsTest extends OffbeatTestCase
             }
         }
         $consumer->close();
-        self::assertSame([40_000, 0], [$spread->describe()->settledJobCount, $consumer->staleCount()]);
+        self::assertSame([40_000, 0], [$spread->describe()->counts->settledJobCount, $consumer->staleCount()]);
     }
 
     /** @dataProvider transports */

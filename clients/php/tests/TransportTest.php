@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat\Tests;
 
+use Offbeat\Client;
 use Offbeat\Exception\DeadlineExceeded;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\NotFound;
@@ -11,16 +12,15 @@ use Offbeat\Exception\OffbeatException;
 use Offbeat\Exception\ResourceExhausted;
 use Offbeat\Exception\Unauthenticated;
 use Offbeat\Exception\Unavailable;
-use Offbeat\Client;
+use Offbeat\Internal\Transport\Address;
+use Offbeat\Internal\Transport\Conversation;
+use Offbeat\Internal\Transport\Endpoint;
+use Offbeat\Internal\Transport\RetryingTransport;
+use Offbeat\Internal\Transport\Transport;
 use Offbeat\Lanes\Lane;
 use Offbeat\Lanes\LaneSet;
 use Offbeat\Lanes\RunTimes;
 use Offbeat\Stages\Stage;
-use Offbeat\Transport\Address;
-use Offbeat\Transport\Conversation;
-use Offbeat\Transport\Endpoint;
-use Offbeat\Transport\Retrying;
-use Offbeat\Transport\Transport;
 
 /** Answers that are no answers. */
 final class TransportTest extends OffbeatTestCase
@@ -41,8 +41,8 @@ final class TransportTest extends OffbeatTestCase
     {
         $server = self::nonsense($kind, $mode, $address);
         $transport = self::transport($kind, $address, self::LIMIT);
-        self::assertSame('abc', $transport->call('SlotService/AssignSlot', 'question', 5.0));
-        self::assertSame('abc', $transport->call('SlotService/AssignSlot', '', 5.0));
+        self::assertSame('abc', $transport->call('offbeat.v1.SlotService/AssignSlot', 'question', 5.0));
+        self::assertSame('abc', $transport->call('offbeat.v1.SlotService/AssignSlot', '', 5.0));
         self::assertSame(2, substr_count($server->output(), 'call'));
     }
 
@@ -51,7 +51,7 @@ final class TransportTest extends OffbeatTestCase
         $server = self::nonsense('curl', 'good', $address);
         $transport = self::transport('curl', $address);
         for ($call = 0; $call < 5; $call++) {
-            $transport->call('SlotService/AssignSlot', str_repeat('question', 300_000 * ($call % 2)), 5.0);
+            $transport->call('offbeat.v1.SlotService/AssignSlot', str_repeat('question', 300_000 * ($call % 2)), 5.0);
         }
         self::assertSame([5, 1], [substr_count($server->output(), 'call'), substr_count($server->output(), 'connection')]);
     }
@@ -96,7 +96,7 @@ final class TransportTest extends OffbeatTestCase
         $server = self::nonsense('curl', $mode, $address);
         $transport = self::transport('curl', $address, self::LIMIT);
         $started = microtime(true);
-        $thrown = self::thrown(OffbeatException::class, static fn () => $transport->call('SlotService/AssignSlot', 'question', 5.0));
+        $thrown = self::thrown(OffbeatException::class, static fn () => $transport->call('offbeat.v1.SlotService/AssignSlot', 'question', 5.0));
         self::assertSame($class, $thrown::class, $thrown->getMessage());
         self::assertNotSame('', $thrown->getMessage());
         self::assertLessThan(3, microtime(true) - $started);
@@ -111,7 +111,7 @@ final class TransportTest extends OffbeatTestCase
         foreach (self::GRPC_NONSENSE as $mode) {
             $server = self::nonsense('grpc', $mode, $address);
             $transport = self::transport('grpc', $address, self::LIMIT);
-            self::thrown(OffbeatException::class, static fn () => $transport->call('SlotService/AssignSlot', 'question', 1.0), $mode);
+            self::thrown(OffbeatException::class, static fn () => $transport->call('offbeat.v1.SlotService/AssignSlot', 'question', 1.0), $mode);
             $transport->close();
         }
     }
@@ -132,7 +132,7 @@ final class TransportTest extends OffbeatTestCase
         $server = self::nonsense($kind, $mode, $address);
         $thrown = self::thrown(
             ResourceExhausted::class,
-            static fn () => self::transport($kind, $address)->call('SlotService/AssignSlot', '', 5.0),
+            static fn () => self::transport($kind, $address)->call('offbeat.v1.SlotService/AssignSlot', '', 5.0),
         );
         self::assertSame('full: 100% of ½', $thrown->getMessage());
         self::assertSame(1.05, $thrown->retryDelay);
@@ -156,7 +156,7 @@ final class TransportTest extends OffbeatTestCase
     public function testDetailsThatCannotBeReadDoNotHideTheStatus(string $kind): void
     {
         $server = self::nonsense($kind, 'bad details', $address);
-        $thrown = self::thrown(NotFound::class, static fn () => self::transport($kind, $address)->call('SlotService/AssignSlot', '', 5.0));
+        $thrown = self::thrown(NotFound::class, static fn () => self::transport($kind, $address)->call('offbeat.v1.SlotService/AssignSlot', '', 5.0));
         self::assertStringContainsString('gone', $thrown->getMessage());
         self::assertSame([], $thrown->details);
     }
@@ -165,8 +165,8 @@ final class TransportTest extends OffbeatTestCase
     {
         foreach (['shutting down' => true, 'nothing' => true, 'http2' => true, 'internal' => false, 'overloaded' => false, 'who are you' => false] as $mode => $isAskedAgain) {
             $server = self::nonsense('curl', $mode, $address);
-            $transport = new Retrying(self::transport('curl', $address), patience: 0.6);
-            self::thrown(OffbeatException::class, static fn () => $transport->call('SlotService/AssignSlot', '', 5.0));
+            $transport = new RetryingTransport(self::transport('curl', $address), patience: 0.6);
+            self::thrown(OffbeatException::class, static fn () => $transport->call('offbeat.v1.SlotService/AssignSlot', '', 5.0));
             $made = substr_count($server->output(), 'call');
             self::assertSame($isAskedAgain, $made > 1, $mode);
             self::assertLessThanOrEqual(4, $made, $mode);
@@ -176,9 +176,9 @@ final class TransportTest extends OffbeatTestCase
     public function testRetriesStayWithinTheDeadline(): void
     {
         $server = self::nonsense('curl', 'shutting down', $address);
-        $transport = new Retrying(self::transport('curl', $address));
+        $transport = new RetryingTransport(self::transport('curl', $address));
         $started = microtime(true);
-        self::thrown(Unavailable::class, static fn () => $transport->call('SlotService/AssignSlot', '', 0.3));
+        self::thrown(Unavailable::class, static fn () => $transport->call('offbeat.v1.SlotService/AssignSlot', '', 0.3));
         self::assertLessThan(2, microtime(true) - $started); // without a deadline, 4 s
         self::assertLessThanOrEqual(3, substr_count($server->output(), 'call'));
     }
@@ -197,7 +197,7 @@ final class TransportTest extends OffbeatTestCase
             {
             }
         };
-        $call = static fn () => (new Retrying($lostThenLate))->call('SlotService/AssignSlot', '', 5.0);
+        $call = static fn () => (new RetryingTransport($lostThenLate))->call('offbeat.v1.SlotService/AssignSlot', '', 5.0);
         self::assertSame('nobody there', self::thrown(Unavailable::class, $call)->getMessage());
         self::assertSame('time is up', self::thrown(DeadlineExceeded::class, $call)->getMessage());
     }
@@ -217,7 +217,7 @@ final class TransportTest extends OffbeatTestCase
         foreach ([60_000 => 50, 200_000 => 50, 4_000_000 => 50] as $size => $times) {
             $question = str_repeat('x', $size);
             for ($time = 0; $time < $times; ++$time) {
-                $thrown = self::thrown(OffbeatException::class, static fn () => $transport->call('SlotService/Dance', $question, 5.0));
+                $thrown = self::thrown(OffbeatException::class, static fn () => $transport->call('offbeat.v1.SlotService/Dance', $question, 5.0));
                 self::assertSame($class, $thrown::class, "$size bytes: {$thrown->getMessage()}");
             }
         }
@@ -263,15 +263,18 @@ final class TransportTest extends OffbeatTestCase
         $lanes = new LaneSet([new Lane('express', 1, 60), new Lane('slow', 1)]);
         foreach ([
             static fn () => $client->allocateWorkers([new Stage('a')], 1),
-            static fn () => $client->nextStage([new Stage('a')]),
+            static fn () => $client->chooseStage([new Stage('a')]),
             static fn () => $client->routeJob($lanes),
             static fn () => $client->splitWorkers($lanes, []),
             static fn () => $client->planLanes(RunTimes::samples([1]), 1, 2),
+            static fn () => $client->describeSchedule(self::eightHours()),
+            static fn () => $client->assignSlot(self::eightHours(), 'acme'),
+            static fn () => $client->compareSchedules([self::eightHours(), self::eightHours()]),
         ] as $place => $ask) {
             $thrown = self::thrown(OffbeatException::class, $ask, (string) $place);
             self::assertStringContainsString('none of a sidecar', $thrown->getMessage());
         }
-        self::assertSame(5, substr_count($server->output(), 'call'));
+        self::assertSame(8, substr_count($server->output(), 'call'));
     }
 
     public function testAnswersThatAreNoMessagesAreNamed(): void

@@ -4,13 +4,18 @@ declare(strict_types=1);
 
 namespace Offbeat\Tests;
 
+use Offbeat\CalendarCycle;
+use Offbeat\CalendarUnit;
+use Offbeat\CycleWindow;
 use Offbeat\Exception\BadIds;
 use Offbeat\Exception\InvalidArgument;
+use Offbeat\ExclusionPolicy;
+use Offbeat\FirstRunPolicy;
 use Offbeat\IdType;
+use Offbeat\NewId;
 use Offbeat\Placement;
+use Offbeat\RecurringExclusion;
 use Offbeat\Schedule;
-use Offbeat\Slots\Newcomer;
-use Offbeat\Slots\NewcomerPolicy;
 use Offbeat\Times;
 
 /** IDs that are larger than others, and IDs that are new. */
@@ -26,8 +31,8 @@ final class WeightsTest extends OffbeatTestCase
     public function testPiecesStandWhereTheirHashesDo(string $kind): void
     {
         $assigned = self::client($kind)->assignSlot(self::weighted(), 'jumbo', fromTime: self::noon(), weight: 71, nextRunCount: 2);
-        self::assertSame(range(1, 7), array_column($assigned->furtherPieces, 'pieceIndex')); // of 8: ⌈71 / 10⌉
-        foreach ([$assigned, ...$assigned->furtherPieces] as $number => $piece) {
+        self::assertSame(range(0, 7), array_column($assigned->pieces, 'pieceIndex')); // of 8: ⌈71 / 10⌉
+        foreach ($assigned->pieces as $number => $piece) {
             $seconds = self::pieceSeconds('jumbo', $number, 28_800);
             self::assertSame($seconds, Times::seconds($piece->cycleOffset));
             self::assertSame(intdiv($seconds, 300), $piece->slotIndex);
@@ -38,7 +43,7 @@ final class WeightsTest extends OffbeatTestCase
             self::assertStringEndsWith("/{$piece->nextRuns[0]->cycleIndex}/$number/jumbo", $piece->nextRuns[0]->runKey);
             self::assertSame(28_800, $piece->nextRuns[0]->startTime->getTimestamp() - $piece->lastRun->startTime->getTimestamp());
         }
-        self::assertSame([], self::client($kind)->assignSlot(self::weighted(), 'small', weight: 0)->furtherPieces);
+        self::assertCount(1, self::client($kind)->assignSlot(self::weighted(), 'small', weight: 0)->pieces);
     }
 
     /** @dataProvider transports */
@@ -65,7 +70,7 @@ final class WeightsTest extends OffbeatTestCase
         self::assertSame([0, 1, 2, 3, 5], array_keys(iterator_to_array($rows->accepted())));
         foreach ($rows->accepted() as $row) {
             $one = $client->assignSlot(self::weighted(), $row->id, fromTime: self::noon(), kind: 'sync', idType: IdType::Uuid, weight: 25);
-            $piece = $row->pieceIndex === 0 ? $one : $one->furtherPieces[$row->pieceIndex - 1];
+            $piece = $one->pieces[$row->pieceIndex];
             self::assertSame($piece->slotIndex, $row->slotIndex);
             self::assertEquals([$piece->slotOffset, $piece->cycleOffset], [$row->slotOffset, $row->cycleOffset]);
             self::assertEquals($piece->nextRuns[0]->startTime, $row->nextRun->startTime);
@@ -74,6 +79,19 @@ final class WeightsTest extends OffbeatTestCase
         $thrown = self::thrown(BadIds::class, static fn () => $client->assignSlots(self::weighted(), ['a', 'oops', self::UUID], idType: IdType::Uuid, weights: [1, 1, 25]));
         self::assertSame([-1, -1], array_slice($thrown->assignments->slotIndexes, 0, 2));
         self::assertCount(5, $thrown->assignments);
+    }
+
+    /** Exclusions can skip some pieces of an ID: each has a row of its own that holds -1. */
+    public function testPiecesThatNeverRunAreRefusedOneByOne(): void
+    {
+        $days = new CalendarCycle(CalendarUnit::Day, 'UTC');
+        $never = new RecurringExclusion($days, new CycleWindow('06:00', '24:00'), ExclusionPolicy::Skip);
+        $schedule = new Schedule(slotCount: 96, calendar: $days, exclusions: [$never], weightQuantum: 1);
+        $rows = self::client()->assignSlots($schedule, ['jumbo'], fromTime: self::noon(), weights: [8], returnErrors: true);
+        self::assertSame(array_fill(0, 8, 0), $rows->idIndexes);
+        self::assertSame(6, count($rows->errors));
+        self::assertSame(6, count(array_keys($rows->slotIndexes, -1, true)));
+        self::assertCount(2, iterator_to_array($rows->accepted()));
     }
 
     public function testWeightsChangeNothingForOthers(): void
@@ -139,23 +157,23 @@ final class WeightsTest extends OffbeatTestCase
         self::assertSame(['', ''], [$rows->runKey(0), $rows->runKey(1)]);
     }
 
-    public function testNewcomersRunSoonOrInTheNextCycle(): void
+    public function testNewIdsRunSoonOrInTheNextCycle(): void
     {
         $client = self::client();
         $assigned = $client->assignSlot(self::eightHours(), 'acme', fromTime: self::noon());
         self::assertNull($assigned->firstRun);
         $created = $assigned->lastRun->startTime->modify('+1 second'); // its time has just passed
-        $first = static fn (Newcomer $newcomer) => $client
-            ->assignSlot(self::eightHours(), 'acme', fromTime: $created, newcomer: $newcomer)->firstRun;
-        self::assertEquals($assigned->nextRun(), $first(new Newcomer($created)));
-        $smeared = $first(new Newcomer($created, NewcomerPolicy::NowSmeared, smearSpan: 600));
+        $first = static fn (NewId $newId) => $client
+            ->assignSlot(self::eightHours(), 'acme', fromTime: $created, newId: $newId)->firstRun;
+        self::assertEquals($assigned->nextRun(), $first(new NewId($created)));
+        $smeared = $first(new NewId($created, FirstRunPolicy::NowSmeared, smearSpan: 600));
         self::assertGreaterThanOrEqual($created, $smeared->startTime);
         self::assertLessThan($created->modify('+600 seconds'), $smeared->startTime);
-        self::assertEquals($assigned->lastRun->startTime, $smeared->regularTime);
+        self::assertEquals($assigned->lastRun->startTime, $smeared->nominalTime);
         self::assertSame($assigned->lastRun->runKey, $smeared->runKey);
-        $thrown = self::thrown(InvalidArgument::class, static fn () => $first(new Newcomer($created, NewcomerPolicy::NowSmeared)));
-        self::assertSame('newcomer.smear_span', $thrown->field);
-        self::assertSame([1, 2], array_map(static fn (NewcomerPolicy $policy): int => $policy->toMessage(), NewcomerPolicy::cases()));
+        $thrown = self::thrown(InvalidArgument::class, static fn () => $first(new NewId($created, FirstRunPolicy::NowSmeared)));
+        self::assertSame('new_id.smear_span', $thrown->field);
+        self::assertSame([1, 2], array_map(static fn (FirstRunPolicy $policy): int => $policy->toMessage(), FirstRunPolicy::cases()));
     }
 
     private static function weighted(): Schedule

@@ -73,12 +73,13 @@ def tokens(tmp_path_factory):
 
 def answers(client: Client) -> None:
     """Ask for something of each sort: unary, streams, named spreads."""
+    assert client.server_info().version
     assert client.assign_slot(EIGHT_HOURS, "acme").slot_index >= 0
     assert len(client.assign_slots(EIGHT_HOURS, range(70_000))) == 70_000
     batches = client.stream_slot_assignments(EIGHT_HOURS, range(20_000))
     assert sum(len(batch) for batch in batches) == 20_000
     assert [turn.job for turn in client.spread(GROUPS, 2)] == IN_TURN
-    assert client.next_stage([offbeat.Stage("a", 1, timedelta(seconds=1))]).stage == "a"
+    assert client.choose_stage([offbeat.Stage("a", 1, timedelta(seconds=1))]).stage_name == "a"
     spread = client.named_spread(f"mail-{time.monotonic_ns()}", 2)
     producer = spread.producer()
     producer.submit("a", ["1", "2"])
@@ -87,11 +88,12 @@ def answers(client: Client) -> None:
     with spread.stream("streams") as streaming:
         next(streaming).ack()
     assert list(producer.wait(timeout=10)) == ["a"]
-    assert spread.name in [one.spread for one in client.list_spreads()]
+    assert spread.name in [one.spread_name for one in client.list_spreads()]
     spread.close()
 
 
 async def async_answers(client: AsyncClient) -> None:
+    assert (await client.server_info()).version
     assert (await client.assign_slot(EIGHT_HOURS, "acme")).slot_index >= 0
     batches = client.stream_slot_assignments(EIGHT_HOURS, range(20_000))
     assert sum([len(batch) async for batch in batches]) == 20_000
@@ -100,7 +102,7 @@ async def async_answers(client: AsyncClient) -> None:
     await spread.producer().submit("a", ["1"])
     async with spread.consumer("pulls", wait=1) as pulling:
         (await pulling.__anext__()).ack()
-    assert spread.name in [one.spread async for one in client.list_spreads()]
+    assert spread.name in [one.spread_name async for one in client.list_spreads()]
     await spread.close()
 
 

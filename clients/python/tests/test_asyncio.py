@@ -18,7 +18,7 @@ from offbeat import AsyncClient, Client, Placement, Schedule
 
 EIGHT_HOURS = Schedule(timedelta(hours=8))
 NOON = datetime(2026, 3, 1, 12, tzinfo=timezone.utc)
-COLUMN = offbeat.SqlColumn(
+COLUMN = offbeat.SqlTarget(
     offbeat.SqlDialect.SQLITE, "account", "hash", offbeat.SqlColumnType.HASH_DIGITS
 )
 
@@ -42,7 +42,7 @@ def test_both_clients_have_the_same_methods_and_parameters():
 def test_both_clients_have_the_same_answers():
     calls = [
         lambda client: client.describe_schedule(EIGHT_HOURS, at_time=NOON, population=1_000),
-        lambda client: client.list_slots(EIGHT_HOURS, start_time=NOON, sql_column=COLUMN),
+        lambda client: client.list_slots(EIGHT_HOURS, start_time=NOON, sql_target=COLUMN),
         lambda client: client.window_predicate(
             EIGHT_HOURS, COLUMN, start_time=NOON, end_time=NOON + timedelta(minutes=1)
         ),
@@ -137,10 +137,10 @@ def test_refusals():
                     COLUMN,
                     end_time=NOON,
                 )
-            assert caught.value.field == "sql_column.type"
+            assert caught.value.field == "sql_target.column_type"
             with pytest.raises(offbeat.BadIds) as bad:
                 await client.assign_slots(EIGHT_HOURS, ["a", "b" * 2_000])
-            assert bad.value.assignments.errors[0].id_index == 1
+            assert bad.value.answer.errors[0].id_index == 1
 
     run(refused())
 

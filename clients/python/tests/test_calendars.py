@@ -72,8 +72,8 @@ def test_a_description_of_a_cycle_by_the_calendar(client):
     assert described.cycle_end_time == datetime(2026, 3, 30, tzinfo=zone)
     assert described.cycle_end_time - described.cycle_start_time == 23 * HOUR
     assert described.active_duration == 4 * HOUR
-    assert described.skipped_share == pytest.approx(0.25)
-    assert described.deferred_share == 0
+    assert described.skipped_ratio == pytest.approx(0.25)
+    assert described.deferred_ratio == 0
     resolved = described.schedule
     assert (resolved.calendar, resolved.active_windows, resolved.exclusions) == (
         schedule.calendar,
@@ -110,12 +110,12 @@ def test_nothing_starts_in_an_exclusion_and_deferred_runs_say_so(client):
             schedule, id_, from_time=start, next_run_count=2
         ).next_runs
         regular = client.assign_slot(plain, id_, from_time=start).next_run.start_time
-        assert run.regular_time == regular
+        assert run.nominal_time == regular
         assert quiet.end_time <= run.start_time < start + DAY + 22 * HOUR
-        assert (later.regular_time, later.start_time) == (None, regular + DAY)
+        assert (later.nominal_time, later.start_time) == (None, regular + DAY)
     free = next(id_ for id_ in range(500) if share(id_) * 24 >> 64 == 3)
     run = client.assign_slot(schedule, free, from_time=start).next_run
-    assert run.regular_time is None
+    assert run.nominal_time is None
 
 
 def test_an_id_that_never_runs_has_no_run(client):
@@ -133,7 +133,7 @@ def test_an_id_that_never_runs_has_no_run(client):
         client.assign_slots(schedule, [free, held])
     (error,) = caught.value.errors
     assert (error.id_index, error.reason) == (1, "ERROR_REASON_NO_RUN")
-    assert [row.id for row in caught.value.assignments.accepted()] == [free]
+    assert [row.id for row in caught.value.answer.accepted()] == [free]
     with pytest.raises(offbeat.BadIds) as caught:
         client.plan_migration(schedule, Schedule(calendar=daily, slot_count=48), [free, held])
     (error,) = caught.value.errors

@@ -22,12 +22,12 @@ def client():
 
 
 def test_kinds_of_one_schedule_are_apart(client):
-    jobs = [ComparedJob(DAILY, "import"), ComparedJob(DAILY, "export", 11 * HOUR)]
+    jobs = [ComparedJob(DAILY, "import"), ComparedJob(DAILY, "export", run_time=11 * HOUR)]
     compared = client.compare_schedules(iter(jobs))
     assert compared.separation is Separation.APART
     (pair,) = compared.pairs
     assert (pair.first_job_index, pair.second_job_index) == (0, 1)
-    assert (pair.separation, bool(pair.reason)) == (Separation.APART, True)
+    assert (pair.separation, bool(pair.message)) == (Separation.APART, True)
     assert (pair.first_to_second, pair.second_to_first) == (12 * HOUR, 12 * HOUR)
 
 
@@ -64,7 +64,9 @@ def test_schedules_by_name_and_run_times_of_kinds(client):
     )
     apart = client.compare_schedules([ComparedJob(timed, "a"), ComparedJob(timed, "b")])
     assert apart.separation is Separation.APART
-    long = client.compare_schedules([ComparedJob(timed, "a", 5 * HOUR), ComparedJob(timed, "b")])
+    long = client.compare_schedules(
+        [ComparedJob(timed, "a", run_time=5 * HOUR), ComparedJob(timed, "b")]
+    )
     assert long.separation is Separation.MEET
     named = [ComparedJob("accounts/1", "import"), ComparedJob("bank-sync/1")]
     assert client.compare_schedules(named).separation is Separation.MEET
@@ -89,9 +91,12 @@ def test_asyncio_answers_the_same(client):
         ([ComparedJob(DAILY, "import"), ComparedJob("daily")], "jobs[1].schedule"),
         ([ComparedJob(DAILY, "import"), ComparedJob(DAILY)], "jobs[1].kind"),
         ([ComparedJob(DAILY, "import"), ComparedJob(DAILY, 5)], "jobs[1].kind"),
-        ([ComparedJob(DAILY, "import"), ComparedJob(DAILY, "export", 5)], "jobs[1].run_time"),
         (
-            [ComparedJob(DAILY, "import"), ComparedJob(DAILY, "export", 25 * HOUR)],
+            [ComparedJob(DAILY, "import"), ComparedJob(DAILY, "export", run_time=5)],
+            "jobs[1].run_time",
+        ),
+        (
+            [ComparedJob(DAILY, "import"), ComparedJob(DAILY, "export", run_time=25 * HOUR)],
             "jobs[1].run_time",
         ),
         (

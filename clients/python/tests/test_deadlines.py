@@ -39,7 +39,7 @@ def test_a_job_is_interrupted_where_it_is():
     with pytest.raises(AttemptTimedOut, match="'express'") as caught, AttemptDeadline(route(0.1)):
         time.sleep(20)
     assert 0.1 <= time.monotonic() - started < 5
-    assert caught.value.route.lane_on_timeout == "slow"
+    assert caught.value.route.next_lane_name == "slow"
     assert isinstance(caught.value, offbeat.OffbeatError)
     assert not isinstance(caught.value, OSError)
 
@@ -112,7 +112,7 @@ def test_of_nested_deadlines_the_first_counts(outer, inner, raised):
 
     with pytest.raises(AttemptTimedOut) as caught:
         job()
-    assert caught.value.route.lane == raised
+    assert caught.value.route.lane_name == raised
 
 
 def test_the_outer_deadline_outlives_the_inner_one():
@@ -127,7 +127,7 @@ def test_the_outer_deadline_outlives_the_inner_one():
 
     with pytest.raises(AttemptTimedOut) as caught:
         job()
-    assert caught.value.route.lane == "outer"
+    assert caught.value.route.lane_name == "outer"
 
 
 def test_a_timer_of_others_goes_on_behind():

@@ -106,9 +106,10 @@ def test_one_id_is_assigned_as_in_a_batch(client, id_value):
     assert (row.next_run_time, row.run_key) == (one.next_run.start_time, one.next_run.run_key)
     assert (row.next_run.id, row.next_run.kind) == (id_value, "sync")
     assert row.run_key == f"{one.fingerprint}/sync/0/0/{id_value}"
-    assert one.canonical_id == str(id_value)
+    assert one.explanation.canonical_id == str(id_value)
     digest = hashlib.md5(str(id_value).encode()).hexdigest()
-    assert one.reason == digest[:16]
+    assert one.explanation.hash == digest[:16]
+    assert (one.explanation.bucket, one.explanation.fraction) == (None, None)
     assert row.next_run_time == NOON + row.cycle_offset
     runs = [one.last_run, *one.next_runs]
     assert [run.cycle_index for run in runs] == [-1, 0, 1, 2]
@@ -180,7 +181,7 @@ def test_twister_fingerprints_and_shares(client):
     assert described.fingerprint == hashlib.sha256(text.encode()).hexdigest()
     share = described.bucket_share
     assert (share.min_bucket_count, share.max_bucket_count) == (17, 18)
-    assert share.imbalance == pytest.approx(18 / (256 / 15) - 1)
+    assert share.imbalance_ratio == pytest.approx(18 / (256 / 15) - 1)
     assert described.slot_load is None
 
 

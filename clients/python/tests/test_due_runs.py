@@ -12,7 +12,15 @@ import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
 import offbeat
-from offbeat import IdType, MissedRunPolicy, Placement, Schedule, _questions, due_runs
+from offbeat import (
+    CatchUpPolicy,
+    IdType,
+    MissedRunPolicy,
+    Placement,
+    Schedule,
+    _questions,
+    due_runs,
+)
 from offbeat.times import ceil_timestamp, ceil_unix_millis
 from offbeat.v1 import due_runs_pb2
 
@@ -54,11 +62,10 @@ def test_no_run_is_lost_and_none_comes_twice(client):
             ids,
             watermark=watermark,
             now_time=now,
-            missed_run_policy=MissedRunPolicy.RUN_ALL,
-            catch_up_horizon=timedelta(days=1),
+            catch_up_policy=CatchUpPolicy(MissedRunPolicy.RUN_ALL, horizon=timedelta(days=1)),
         )
         listed += [(run.id, run.scheduled_time) for run in due]
-        watermark = due.next_watermark
+        watermark = due.next_watermark_time
     assert sorted(listed) == sorted(runs_between(ids, NOON, watermark))
     assert len(listed) >= 1_200
 
@@ -66,9 +73,13 @@ def test_no_run_is_lost_and_none_comes_twice(client):
 def test_rows_are_those_of_the_columns_and_keys_those_of_assignments(client):
     ids = ["acme", "beta", "acme"]
     due = client.list_due_runs(
-        HOURLY, ids, watermark=NOON, now_time=NOON + 2 * HOUR, kind="sync", missed_run_policy=3,
-        catch_up_horizon=timedelta(days=1),
-    )  # fmt: skip
+        HOURLY,
+        ids,
+        watermark=NOON,
+        now_time=NOON + 2 * HOUR,
+        kind="sync",
+        catch_up_policy=CatchUpPolicy(3, horizon=timedelta(days=1)),
+    )
     assert len(due) == 6
     assert list(due.id_indexes) == [0, 0, 1, 1, 2, 2]
     for run in due:
@@ -88,9 +99,8 @@ def test_policies_of_missed_runs(client):
     question = {
         "watermark": NOON - 5 * HOUR,
         "now_time": NOON,
-        "catch_up_horizon": 4 * HOUR,
-        "on_time_tolerance": 2 * MINUTE,
     }
+    policy = CatchUpPolicy(horizon=4 * HOUR, on_time_tolerance=2 * MINUTE)
     all_runs = runs_between(ids, NOON - 5 * HOUR, NOON)
     on_time = [run for run in all_runs if run[1] >= NOON - 2 * MINUTE]
     within = [run for run in all_runs if run[1] >= NOON - 4 * HOUR]
@@ -99,9 +109,10 @@ def test_policies_of_missed_runs(client):
         u = int.from_bytes(hashlib.md5(str(id_).encode()).digest()[8:], "big")
         return NOON + timedelta(milliseconds=u * 1_800_000 >> 64)
 
-    def asked(policy, **more):
-        due = client.list_due_runs(HOURLY, ids, missed_run_policy=policy, **question, **more)
-        assert due.next_watermark == NOON
+    def asked(missed_run_policy, **more):
+        asked_policy = replace(policy, missed_run_policy=missed_run_policy, **more)
+        due = client.list_due_runs(HOURLY, ids, catch_up_policy=asked_policy, **question)
+        assert due.next_watermark_time == NOON
         assert due.late_run_count == len(due) - len(on_time)
         return due
 
@@ -131,18 +142,18 @@ def test_each_id_may_have_a_watermark_of_its_own(client):
     expected = [run for id_, mark in zip(ids, marks) for run in runs_between([id_], mark, NOON)]
     assert [(run.id, run.scheduled_time) for run in due] == expected
     assert expected
-    assert due.next_watermark == NOON
+    assert due.next_watermark_time == NOON
 
 
 def test_batches_of_any_size_are_asked_about_one_instant(client):
     ids = range(70_000)
     before = datetime.now(UTC)
     due = client.list_due_runs(HOURLY, ids, watermark=before - MINUTE)
-    assert before - timedelta(seconds=1) < due.next_watermark <= datetime.now(UTC)
+    assert before - timedelta(seconds=1) < due.next_watermark_time <= datetime.now(UTC)
     assert due.ids == list(ids)
     assert list(due.id_indexes) == sorted(due.id_indexes)
     assert sorted((run.id, run.scheduled_time) for run in due) == sorted(
-        runs_between(ids, before - MINUTE, due.next_watermark)
+        runs_between(ids, before - MINUTE, due.next_watermark_time)
     )
     assert due.id_indexes[-1] > 65_536
 
@@ -156,8 +167,7 @@ def test_what_an_outage_makes_too_large_for_an_answer_comes_in_pages(client):
         ids,
         watermarks=marks,
         now_time=NOON,
-        missed_run_policy=MissedRunPolicy.RUN_ALL,
-        catch_up_horizon=8 * HOUR,
+        catch_up_policy=CatchUpPolicy(MissedRunPolicy.RUN_ALL, horizon=8 * HOUR),
     )
     assert due.ids == ids
     assert list(due.id_indexes) == [id_ for id_ in ids for _ in range(1 + id_ % 7)]
@@ -169,8 +179,7 @@ def test_what_an_outage_makes_too_large_for_an_answer_comes_in_pages(client):
         ["acme"],
         watermark=NOON - 30 * HOUR,
         now_time=NOON,
-        missed_run_policy=MissedRunPolicy.RUN_ALL,
-        catch_up_horizon=40 * HOUR,
+        catch_up_policy=CatchUpPolicy(MissedRunPolicy.RUN_ALL, horizon=40 * HOUR),
     )
     assert len(one) == 30 * 3_600
     assert len(set(one.cycle_indexes)) == 30 * 3_600
@@ -180,7 +189,7 @@ def test_weighted_ids_have_a_run_for_each_piece(client):
     schedule = Schedule(HOUR, slot_count=60, weight_quantum=10)
     due = client.list_due_runs(
         schedule, ["acme", "beta"], weights=[35, 1], watermark=NOON - HOUR, now_time=NOON,
-        missed_run_policy=MissedRunPolicy.RUN_ALL,
+        catch_up_policy=CatchUpPolicy(MissedRunPolicy.RUN_ALL),
     )  # fmt: skip
     assert [(run.id, run.piece_index) for run in due] == [
         ("acme", 0),
@@ -213,30 +222,38 @@ def test_fractions_have_no_key(client):
 
 def test_no_ids_have_no_runs_and_a_watermark(client):
     due = client.list_due_runs(HOURLY, [], watermark=NOON, now_time=NOON + HOUR)
-    assert (len(due), due.next_watermark) == (0, NOON + HOUR)
+    assert (len(due), due.next_watermark_time) == (0, NOON + HOUR)
     assert client.list_due_runs(
         HOURLY, [], watermark=NOON, now_time=NOON - HOUR
-    ).next_watermark == (NOON)
+    ).next_watermark_time == (NOON)
     with pytest.raises(offbeat.InvalidArgument):
         client.list_due_runs(Schedule(HOUR, slot_count=7), [], watermark=NOON)
+
+
+def policy(**fields) -> dict[str, object]:
+    return {"watermark": NOON, "catch_up_policy": CatchUpPolicy(**fields)}
 
 
 @pytest.mark.parametrize(
     ("question", "field"),
     [
-        ({}, "watermark"),
-        ({"watermark": NOON, "watermarks": [NOON]}, "watermark"),
-        ({"watermark": datetime(2026, 3, 1)}, "watermark"),
+        ({}, "watermark_time"),
+        ({"watermark": NOON, "watermarks": [NOON]}, "watermark_time"),
+        ({"watermark": datetime(2026, 3, 1)}, "watermark_time"),
         ({"watermarks": [datetime(2026, 3, 1)]}, "watermarks[0]"),
         ({"watermarks": []}, "watermarks"),
         ({"watermarks": [NOON, NOON]}, "watermarks[1]"),
-        ({"watermark": NOON, "now_time": NOON - HOUR}, "watermark"),
-        ({"watermark": NOON, "missed_run_policy": "all"}, "missed_run_policy"),
-        ({"watermark": NOON, "smear_span": 5}, "smear_span"),
+        ({"watermark": NOON, "now_time": NOON - HOUR}, "watermark_time"),
+        ({"watermark": NOON, "catch_up_policy": MissedRunPolicy.SKIP}, "catch_up_policy"),
+        (policy(missed_run_policy="all"), "catch_up_policy.missed_run_policy"),
+        (policy(missed_run_policy=MissedRunPolicy.SKIP), "catch_up_policy.on_time_tolerance"),
+        (policy(on_time_tolerance=2 * HOUR), "catch_up_policy.on_time_tolerance"),
+        (policy(horizon=timedelta(0)), "catch_up_policy.horizon"),
+        (policy(smear_span=5), "catch_up_policy.smear_span"),
+        (policy(min_gap=2 * HOUR), "catch_up_policy.min_gap"),
         ({"watermark": NOON, "max_clock_skew": 2 * HOUR}, "max_clock_skew"),
         ({"watermark": NOON, "look_ahead": 2 * HOUR}, "look_ahead"),
         ({"watermark": NOON, "look_ahead": 5}, "look_ahead"),
-        ({"watermark": NOON, "min_gap": 2 * HOUR}, "min_gap"),
     ],
 )
 def test_questions_that_are_wrong_are_refused(client, question, field):
@@ -249,7 +266,7 @@ def test_a_clock_that_is_fast_lists_nothing_and_keeps_its_watermark(client):
     due = client.list_due_runs(
         HOURLY, range(70_000), watermark=NOON + MINUTE, now_time=NOON, max_clock_skew=2 * MINUTE
     )
-    assert (len(due), due.next_watermark) == (0, NOON + MINUTE)
+    assert (len(due), due.next_watermark_time) == (0, NOON + MINUTE)
 
 
 def test_asyncio_answers_the_same(client):
@@ -275,13 +292,15 @@ def test_watermarks_are_never_rounded_down():
 
 
 def test_the_instant_of_the_first_batch_is_that_of_all():
-    catch_up = due_runs.CatchUp(NOON, None, None, None, None, None, None, 5 * MINUTE, None)
+    poll = due_runs.Poll(NOON, look_ahead=5 * MINUTE)
     question = due_runs.list_due_runs(
-        HOURLY, range(_questions.BATCH_IDS + 1), catch_up, None, None, None, "", None, False
+        HOURLY, range(_questions.BATCH_IDS + 1), poll, None, None, None, "", None, False
     )
     _, first = next(question)
     assert not first.HasField("now_time")
-    answer = due_runs_pb2.ListDueRunsResponse(next_watermark=Timestamp(seconds=377, nanos=1_000))
+    answer = due_runs_pb2.ListDueRunsResponse(
+        next_watermark_time=Timestamp(seconds=377, nanos=1_000)
+    )
     _, second = question.send(answer)
     # What was looked ahead is not part of now.
     assert second.now_time == Timestamp(seconds=77, nanos=1_000)
@@ -289,24 +308,24 @@ def test_the_instant_of_the_first_batch_is_that_of_all():
 
 
 def test_pages_are_asked_for_until_the_last_one_and_counts_are_those_of_it():
-    catch_up = due_runs.CatchUp(NOON, None, None, None, None, None, None, None, None)
+    poll = due_runs.Poll(NOON)
     question = due_runs.list_due_runs(
-        HOURLY, ["a", "b"], catch_up, None, None, None, "sync", None, True
+        HOURLY, ["a", "b"], poll, None, None, None, "sync", None, True
     )
     _, request = next(question)
     assert not request.page_token
     runs = {"cycle_indexes": [1], "scheduled_unix_millis": [5], "start_unix_millis": [7]}
-    page = due_runs_pb2.ListDueRunsResponse(next_page_token=b"more")
+    page = due_runs_pb2.ListDueRunsResponse(next_page_token="more")
     page.runs.MergeFrom(
         due_runs_pb2.DueRuns(id_indexes=[0], piece_indexes=[0], run_key_prefix="s/1/sync", **runs)
     )
     page.runs.errors.add(id_index=1)
     _, request = question.send(page)
-    assert request.page_token == b"more"
+    assert request.page_token == "more"
     # The token knows the instant of the first page.
     assert not request.HasField("now_time")
     last = due_runs_pb2.ListDueRunsResponse(
-        next_watermark=Timestamp(seconds=77),
+        next_watermark_time=Timestamp(seconds=77),
         late_run_count=3,
         dropped_run_count=4,
         superseded_run_count=5,
@@ -322,19 +341,19 @@ def test_pages_are_asked_for_until_the_last_one_and_counts_are_those_of_it():
     assert (due.late_run_count, due.dropped_run_count) == (3, 4)
     assert (due.superseded_run_count, due.skipped_run_count) == (5, 6)
     assert due.next_due_time == EPOCH + timedelta(seconds=99)
-    assert due.next_watermark == EPOCH + timedelta(seconds=77)
+    assert due.next_watermark_time == EPOCH + timedelta(seconds=77)
     assert due[0].run_key == "s/1/sync/1/0/a"
     assert due[0].late
 
 
 def test_a_batch_begins_with_a_first_page():
-    catch_up = due_runs.CatchUp(NOON, NOON, None, None, None, None, None, None, None)
+    poll = due_runs.Poll(NOON, NOON)
     question = due_runs.list_due_runs(
-        HOURLY, range(_questions.BATCH_IDS + 1), catch_up, None, None, None, "", None, False
+        HOURLY, range(_questions.BATCH_IDS + 1), poll, None, None, None, "", None, False
     )
     next(question)
-    _, second_page = question.send(due_runs_pb2.ListDueRunsResponse(next_page_token=b"more"))
-    assert second_page.page_token == b"more"
+    _, second_page = question.send(due_runs_pb2.ListDueRunsResponse(next_page_token="more"))
+    assert second_page.page_token == "more"
     last_page = due_runs_pb2.ListDueRunsResponse(
         next_due_time=Timestamp(seconds=88), superseded_run_count=2, skipped_run_count=3
     )

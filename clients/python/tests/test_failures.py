@@ -103,7 +103,7 @@ def test_bad_ids_do_not_cost_the_others_their_answer(client):
         "ids[65540]",
         "ERROR_REASON_MALFORMED",
     )
-    rows = caught.value.assignments
+    rows = caught.value.answer
     assert (len(rows), rows.slot_indexes[65_540], rows.slot_indexes[65_541]) == (65_542, -1, 75)
     with pytest.raises(LookupError):
         rows[65_540]
@@ -226,7 +226,7 @@ def test_nobody_there_is_unavailable_soon():
     "ask",
     [
         lambda client: client.describe_schedule(EIGHT_HOURS),
-        lambda client: client.next_stage([offbeat.Stage("a")]),
+        lambda client: client.choose_stage([offbeat.Stage("a")]),
         lambda client: client.route_job(offbeat.LaneSet([offbeat.Lane("a", 1)])),
     ],
 )

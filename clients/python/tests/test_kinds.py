@@ -15,16 +15,17 @@ import offbeat
 from offbeat import (
     CalendarCycle,
     CalendarUnit,
+    CatchUpPolicy,
     CycleWindow,
+    FirstRunPolicy,
     Kind,
     KindSpacing,
     MissedRunPolicy,
-    Newcomer,
-    NewcomerPolicy,
+    NewId,
     Schedule,
-    SqlColumn,
     SqlColumnType,
     SqlDialect,
+    SqlTarget,
 )
 from offbeat.v1 import slots_pb2, slots_pb2_grpc
 
@@ -37,7 +38,7 @@ HOUR = timedelta(hours=1)
 PERIOD = 8 * HOUR
 THREE = Schedule(PERIOD, slot_count=96, kinds=["import", "export", "check"])
 SLOTS = {"import": 0, "export": 32, "check": 64}
-COLUMN = SqlColumn(SqlDialect.SQLITE, "account", "hash", SqlColumnType.HASH_DIGITS)
+COLUMN = SqlTarget(SqlDialect.SQLITE, "account", "hash", SqlColumnType.HASH_DIGITS)
 BERLIN = CalendarCycle(CalendarUnit.DAY, "Europe/Berlin")
 
 
@@ -80,7 +81,7 @@ def test_run_ids_are_those_that_the_sidecar_composes(client, sidecar):
     request.from_time.FromDatetime(NOON.replace(tzinfo=None))
     with grpc.insecure_channel(sidecar.address) as channel:
         response = slots_pb2_grpc.SlotServiceStub(channel).AssignSlot(request, timeout=10)
-    expected = [run.run_id for run in response.next_runs]
+    expected = [run.run_id for run in response.pieces[0].next_runs]
     assert len(set(expected)) == 3
     one = client.assign_slot(THREE, "acme", from_time=NOON, kind="export", next_run_count=3)
     assert [run.run_id for run in one.next_runs] == expected
@@ -157,7 +158,7 @@ def test_predicates_select_the_rows_of_a_kind(client):
         return {row[0] for row in database.execute(query)}
 
     for kind in SLOTS:
-        slots = client.list_slots(THREE, start_time=EPOCH, sql_column=COLUMN, kind=kind)
+        slots = client.list_slots(THREE, start_time=EPOCH, sql_target=COLUMN, kind=kind)
         assert len(slots) == 96
         for slot in slots[::7]:
             mine = {id_ for id_ in ids if place(id_, kind)[0] == slot.slot_index}
@@ -228,7 +229,9 @@ def test_a_late_run_gives_way_to_the_next_regular_one(client):
     ids = list(range(2_000))
     offsets = [int.from_bytes(digest(id_)[:8], "big") * 3_600 >> 64 for id_ in ids]
     question = {"watermark": NOON - 2 * HOUR, "now_time": NOON}
-    due = client.list_due_runs(hourly, ids, min_gap=30 * MINUTE, **question)
+    due = client.list_due_runs(
+        hourly, ids, catch_up_policy=CatchUpPolicy(min_gap=30 * MINUTE), **question
+    )
     missed = [offset for offset in offsets if offset < 3_540]
     near = [offset for offset in missed if offset < 1_800]
     assert due.superseded_run_count == len(near)
@@ -251,32 +254,34 @@ def test_runs_ahead_of_now_are_listed_and_asked_about_no_more(client):
         ids,
         watermark=before - MINUTE,
         look_ahead=10 * MINUTE,
-        on_time_tolerance=HOUR,  # nothing is late, however long the answer takes
+        catch_up_policy=CatchUpPolicy(
+            on_time_tolerance=HOUR
+        ),  # nothing is late, however long the answer takes
     )
-    now = due.next_watermark - 10 * MINUTE
+    now = due.next_watermark_time - 10 * MINUTE
     assert before - SECOND < now <= datetime.now(UTC)
     expected = []
     for id_ in ids:
         offset = timedelta(seconds=int.from_bytes(digest(id_)[:8], "big") * 3_600 >> 64)
         run = before - MINUTE + (EPOCH + offset - before + MINUTE) % HOUR
-        if run < due.next_watermark:
+        if run < due.next_watermark_time:
             expected.append((id_, run, run))
     assert [(run.id, run.scheduled_time, run.start_time) for run in due] == expected
     assert expected[-1][0] > 65_536
     assert due.late_run_count == 0
     # The next is listed as soon as it is due, and nothing before.
     following = client.list_due_runs(
-        hourly, ids, watermark=due.next_watermark, now_time=due.next_due_time
+        hourly, ids, watermark=due.next_watermark_time, now_time=due.next_due_time
     )
     assert len(following) == 0
     following = client.list_due_runs(
-        hourly, ids, watermark=due.next_watermark, now_time=due.next_due_time + SECOND
+        hourly, ids, watermark=due.next_watermark_time, now_time=due.next_due_time + SECOND
     )
     assert min(run.scheduled_time for run in following) == due.next_due_time
     nothing = client.list_due_runs(
         hourly, [], watermark=NOON, now_time=NOON, look_ahead=10 * MINUTE
     )
-    assert (nothing.next_watermark, nothing.next_due_time) == (NOON + 10 * MINUTE, None)
+    assert (nothing.next_watermark_time, nothing.next_due_time) == (NOON + 10 * MINUTE, None)
 
 
 def test_runs_that_exclusions_skip_are_counted(client):
@@ -293,20 +298,20 @@ def test_runs_that_exclusions_skip_are_counted(client):
         ids,
         watermark=NOON.replace(hour=0),
         now_time=NOON,
-        missed_run_policy=MissedRunPolicy.RUN_ALL,
+        catch_up_policy=CatchUpPolicy(MissedRunPolicy.RUN_ALL),
     )
     assert due.skipped_run_count == sum(hour < 6 for hour in hours)
     assert len(due) == sum(6 <= hour < 12 for hour in hours)
 
 
-def test_a_newcomer_of_a_kind_starts_in_a_free_turn(client):
+def test_a_new_id_of_a_kind_starts_in_a_free_turn(client):
     created = NOON + 7 * HOUR
     passed = [id_ for id_ in range(100) if place(id_, "export")[1] < 3 * HOUR]  # of the cycle
     first = {"import": [], "export": [], "check": []}
     for kind, starts in first.items():
         for id_ in passed:
-            newcomer = Newcomer(created, NewcomerPolicy.NOW_SMEARED)
-            one = client.assign_slot(THREE, id_, from_time=created, kind=kind, newcomer=newcomer)
+            new_id = NewId(created, FirstRunPolicy.NOW_SMEARED)
+            one = client.assign_slot(THREE, id_, from_time=created, kind=kind, new_id=new_id)
             starts.append(one.first_run.start_time)
     assert len(passed) > 20
     for starts in zip(*first.values()):
@@ -316,23 +321,23 @@ def test_a_newcomer_of_a_kind_starts_in_a_free_turn(client):
     assert any(start < created + HOUR for start in first["export"])
 
 
-def test_newcomers_may_come_from_a_clock_that_is_fast(client):
-    def ask(ahead, **newcomer):
+def test_new_ids_may_come_from_a_clock_that_is_fast(client):
+    def ask(ahead, **new_id):
         return client.assign_slot(
-            Schedule(PERIOD), "acme", from_time=NOON, newcomer=Newcomer(NOON + ahead, **newcomer)
+            Schedule(PERIOD), "acme", from_time=NOON, new_id=NewId(NOON + ahead, **new_id)
         ).first_run
 
     assert ask(30 * SECOND).start_time >= NOON + 30 * SECOND
     assert ask(5 * MINUTE, max_clock_skew=5 * MINUTE).start_time >= NOON + 5 * MINUTE
     with pytest.raises(offbeat.InvalidArgument) as caught:
         ask(5 * MINUTE)
-    assert caught.value.field == "newcomer.created_time"
+    assert caught.value.field == "new_id.create_time"
     with pytest.raises(offbeat.InvalidArgument) as caught:
         ask(SECOND, max_clock_skew=9 * HOUR)
-    assert caught.value.field == "newcomer.max_clock_skew"
+    assert caught.value.field == "new_id.max_clock_skew"
     with pytest.raises(offbeat.InvalidArgument) as caught:
         ask(SECOND, max_clock_skew=60)
-    assert caught.value.field == "newcomer.max_clock_skew"
+    assert caught.value.field == "new_id.max_clock_skew"
 
 
 def test_migrations_and_audits_of_kinds(client):
@@ -353,7 +358,7 @@ def test_migrations_and_audits_of_kinds(client):
 def test_kinds_of_a_schedule_of_the_file(client):
     described = client.describe_schedule("accounts/1")
     assert [kind.name for kind in described.kinds] == ["import", "export"]
-    assert described.run_key_schedule == "accounts/1"
+    assert described.run_key_root == "accounts/1"
     runs = [
         client.assign_slot("accounts/1", "acme", from_time=NOON, kind=kind.name).next_run
         for kind in described.kinds
@@ -368,13 +373,17 @@ def test_asyncio_answers_the_same(client):
     question = {"watermark": NOON - 9 * HOUR, "now_time": NOON, "kind": "export"}
     calls = [
         lambda client: client.describe_schedule(THREE, at_time=NOON),
-        lambda client: client.list_slots(THREE, start_time=NOON, sql_column=COLUMN, kind="check"),
+        lambda client: client.list_slots(THREE, start_time=NOON, sql_target=COLUMN, kind="check"),
         lambda client: client.window_predicate(
             THREE, COLUMN, start_time=NOON, end_time=NOON + MINUTE, kind="check"
         ),
         lambda client: client.assign_slots(THREE, range(99), from_time=NOON, kind="import"),
         lambda client: client.list_due_runs(
-            THREE, range(99), look_ahead=HOUR, min_gap=HOUR, **question
+            THREE,
+            range(99),
+            look_ahead=HOUR,
+            catch_up_policy=CatchUpPolicy(min_gap=HOUR),
+            **question,
         ),
     ]
 
@@ -394,7 +403,7 @@ def test_asyncio_answers_the_same(client):
         lambda client, kind: list(client.stream_slot_assignments(THREE, ["acme"], kind=kind)),
         lambda client, kind: client.assign_packed(THREE, uuids=bytes(16), kind=kind),
         lambda client, kind: client.list_due_runs(THREE, ["acme"], watermark=NOON, kind=kind),
-        lambda client, kind: client.list_slots(THREE, sql_column=COLUMN, kind=kind),
+        lambda client, kind: client.list_slots(THREE, sql_target=COLUMN, kind=kind),
         lambda client, kind: client.window_predicate(
             THREE, COLUMN, start_time=NOON, end_time=NOON + HOUR, kind=kind
         ),
@@ -454,18 +463,27 @@ def test_a_run_that_is_on_time_leaves_the_next_kind_alone(client):
     timed = replace(THREE, kinds=[Kind(kind, 20 * MINUTE) for kind in SLOTS])
     # Of 160 minutes, a run takes 20.
     question = {"watermark": NOON, "now_time": NOON, "kind": "check"}
-    client.list_due_runs(timed, ["acme"], on_time_tolerance=140 * MINUTE, **question)
+    client.list_due_runs(
+        timed, ["acme"], catch_up_policy=CatchUpPolicy(on_time_tolerance=140 * MINUTE), **question
+    )
+    longer = CatchUpPolicy(on_time_tolerance=140 * MINUTE + SECOND)
     with pytest.raises(offbeat.InvalidArgument) as caught:
-        client.list_due_runs(timed, ["acme"], on_time_tolerance=140 * MINUTE + SECOND, **question)
-    assert caught.value.field == "on_time_tolerance"
+        client.list_due_runs(timed, ["acme"], catch_up_policy=longer, **question)
+    assert caught.value.field == "catch_up_policy.on_time_tolerance"
 
 
 def test_what_the_catch_up_clock_decides_is_not_asked_for(client):
     with pytest.raises(offbeat.InvalidArgument) as caught:
-        client.list_due_runs(THREE, ["acme"], watermark=NOON, kind="check", smear_span=HOUR)
-    assert caught.value.field == "smear_span"
+        client.list_due_runs(
+            THREE,
+            ["acme"],
+            watermark=NOON,
+            kind="check",
+            catch_up_policy=CatchUpPolicy(smear_span=HOUR),
+        )
+    assert caught.value.field == "catch_up_policy.smear_span"
     with pytest.raises(offbeat.InvalidArgument) as caught:
         client.assign_slot(
-            THREE, "acme", kind="check", newcomer=Newcomer(NOON, NewcomerPolicy.NOW_SMEARED, HOUR)
+            THREE, "acme", kind="check", new_id=NewId(NOON, FirstRunPolicy.NOW_SMEARED, HOUR)
         )
-    assert caught.value.field == "newcomer.smear_span"
+    assert caught.value.field == "new_id.smear_span"

@@ -40,19 +40,19 @@ def client():
 def test_a_job_goes_through_its_lanes(client):
     first = client.route_job(LANES)
     assert first == LaneRoute("express", 1, 60 * SECOND, "slow", RouteReason.UNTRIED, False)
-    second = client.route_job(LANES, timed_out_lanes=["express"])
+    second = client.route_job(LANES, timed_out_lane_names=["express"])
     assert second == LaneRoute("slow", 2, 900 * SECOND, None, RouteReason.DEMOTED, False)
-    failure = client.route_job(LANES, timed_out_lanes=["slow", "express"])
+    failure = client.route_job(LANES, timed_out_lane_names=["slow", "express"])
     assert isinstance(failure, PermanentFailure)
-    assert (failure.last_lane, failure.exceeded_timeout) == ("slow", 900 * SECOND)
+    assert (failure.last_lane_name, failure.exceeded_timeout) == ("slow", 900 * SECOND)
     assert "slow" in failure.message
-    idle = client.route_job(LANES, worker_lane="slow")
-    assert (idle.lane, idle.attempt_timeout) == ("slow", 900 * SECOND)
+    idle = client.route_job(LANES, worker_lane_name="slow")
+    assert (idle.lane_name, idle.attempt_timeout) == ("slow", 900 * SECOND)
 
 
 def test_lanes_without_an_end_and_suspended_jobs(client):
     endless = LaneSet([EXPRESS, Lane("slow", 1)], on_timeout=TimeoutAction.SUSPEND)
-    route = client.route_job(endless, timed_out_lanes=["express"])
+    route = client.route_job(endless, timed_out_lane_names=["express"])
     assert (route.attempt_timeout, route.resumes) == (None, True)
 
 
@@ -66,7 +66,7 @@ def test_predictions(client):
         (LanePrediction(run_time=timedelta(0)), "express"),
     ]:
         route = client.route_job(careful, prediction=prediction)
-        assert route.lane == lane, prediction
+        assert route.lane_name == lane, prediction
         assert route.reason is (
             RouteReason.PREDICTED_SLOW if lane == "slow" else RouteReason.UNTRIED
         )
@@ -80,37 +80,41 @@ def test_jobs_are_placed_in_their_order(client):
         PendingJob("soon"),
         PendingJob("sooner", prediction=LanePrediction(slow_probability=0.0)),
     ]
-    answer = client.dispatch_jobs(LANES, [2, 1], jobs)
-    placed = [(job.job_index, job.job_id, job.route.lane) for job in answer.placements]
+    answer = client.dispatch_jobs(LANES, {"express": 2, "slow": 1}, jobs)
+    placed = [(job.job_index, job.job_id, job.route.lane_name) for job in answer.dispatches]
     assert placed == [(2, "demoted", "slow"), (3, "soon", "express"), (4, "sooner", "express")]
-    assert answer.placements[0].route.attempt == 2
-    failure = client.route_job(LANES, timed_out_lanes=["slow"])
+    assert answer.dispatches[0].route.attempt == 2
+    failure = client.route_job(LANES, timed_out_lane_names=["slow"])
     assert answer.failures == (FailedJob(1, "failed", failure),)
-    idle = client.dispatch_jobs(LANES, [0, 1], [PendingJob("fresh")]).placements[0].route
-    assert (idle.lane, idle.reason) == ("slow", RouteReason.IDLE_WORKER)
+    idle = client.dispatch_jobs(LANES, {"slow": 1}, [PendingJob("fresh")]).dispatches[0].route
+    assert (idle.lane_name, idle.reason) == ("slow", RouteReason.IDLE_WORKER)
 
 
 def test_slow_lanes_may_choose_by_order(client):
     jobs = [PendingJob("fresh"), PendingJob("demoted", ["express"])]
     slow_first = LaneSet([EXPRESS, SLOW], LanePolicy.SLOW_FIRST)
     for lane_set, taken in [(LANES, "demoted"), (slow_first, "fresh")]:
-        assert client.dispatch_jobs(lane_set, [0, 1], jobs).placements[0].job_id == taken
+        assert client.dispatch_jobs(lane_set, {"slow": 1}, jobs).dispatches[0].job_id == taken
 
 
 def test_an_answers_lane_set_is_asked_about_again(client):
     lane_set = LaneSet(
         [EXPRESS, Lane("middle", 0, 90 * SECOND), Lane("slow", 1)],
         LanePolicy.SLOW_FIRST,
-        TimeoutAction.SUSPEND,
+        on_timeout=TimeoutAction.SUSPEND,
         max_express_slow_probability=0.25,
     )
     states = [
-        LaneState(0, busy_worker_count=1),
-        LaneState(10, mean_run_time=70 * SECOND),
-        LaneState(3, longest_wait=30 * SECOND),
+        LaneState("slow", 3, longest_wait=30 * SECOND),
+        LaneState("express", busy_worker_count=1),
+        LaneState("middle", 10, mean_run_time=70 * SECOND),
     ]
     split = client.split_workers(lane_set, states, worker_count=12)
-    assert split.waiting == (timedelta(0), 700 * SECOND, 30 * SECOND)
+    assert [(each.lane_name, each.workload) for each in split.workloads] == [
+        ("express", timedelta(0)),
+        ("middle", 700 * SECOND),
+        ("slow", 30 * SECOND),
+    ]
     counts = [lane.worker_count for lane in split.lane_set.lanes]
     assert sum(counts) == 12
     assert counts[1] == max(counts)
@@ -119,10 +123,29 @@ def test_an_answers_lane_set_is_asked_about_again(client):
     assert split.lane_set.policy is LanePolicy.SLOW_FIRST
     assert split.lane_set.on_timeout is TimeoutAction.SUSPEND
     assert split.lane_set.max_express_slow_probability == 0.25
-    assert client.route_job(split.lane_set, timed_out_lanes=["express"]).lane == "middle"
-    assert client.dispatch_jobs(split.lane_set, counts, [PendingJob("a")]).placements
-    again = client.split_workers(split.lane_set, [LaneState()] * 3)
+    assert client.route_job(split.lane_set, timed_out_lane_names=["express"]).lane_name == "middle"
+    assert client.dispatch_jobs(
+        split.lane_set, {"middle": 1}, [PendingJob("a", ["express"])]
+    ).dispatches
+    again = client.split_workers(split.lane_set, [])
     assert sum(lane.worker_count for lane in again.lane_set.lanes) == 12
+
+
+def test_what_keeps_workers_where_they_are(client):
+    even = LaneSet([Lane("express", 8, SECOND), Lane("slow", 2, 60 * SECOND)])
+    waiting = [LaneState("slow", 20, mean_run_time=SECOND)]
+
+    def counts(**options):
+        split = client.split_workers(even, waiting, **options)
+        return [lane.worker_count for lane in split.lane_set.lanes]
+
+    assert counts() == [1, 9]
+    assert counts(max_moves=3) == [5, 5]
+    assert counts(minimum_improvement_percent=80) == [8, 2]
+    # From 20/3 to 20/10 is nearly 70 %.
+    assert counts(minimum_improvement_percent=69) == [1, 9]
+    # Workers that have to go do not count.
+    assert counts(worker_count=6, max_moves=0) == [4, 2]
 
 
 def test_lane_sets_are_values():
@@ -143,12 +166,12 @@ def test_heavy_tails_get_lanes_and_even_ones_none(client):
     assert plan.utilization == pytest.approx(2 * 1.396 / 4)
     assert plan.slowdown_floor == timedelta(seconds=0.2)
     assert sum(lane.worker_count for lane in plan.lane_set.lanes) == 4
-    assert plan.with_lanes.is_stable
+    assert plan.with_lanes.stable
     assert 1 <= plan.with_lanes.mean_slowdown < plan.without_lanes.mean_slowdown
     assert timedelta(0) <= plan.with_lanes.mean_wait < plan.with_lanes.mean_sojourn
     assert plan.with_lanes.p95_wait <= plan.with_lanes.p95_sojourn
     assert plan.with_lanes.p95_slowdown >= 1
-    assert 0 < plan.with_lanes.wasted_share < 1
+    assert 0 < plan.with_lanes.wasted_ratio < 1
     assert plan.simulated_job_count > 1_000
     rates = [sensitivity.arrival_rate for sensitivity in plan.sensitivities]
     assert rates == pytest.approx([1.6, 2.4])
@@ -158,11 +181,11 @@ def test_heavy_tails_get_lanes_and_even_ones_none(client):
     assert all(0 < at.express_worker_count < 4 and at.mean_slowdown >= 1 for at in plan.cutoffs)
     assert timedelta(seconds=0.2) <= max(at.cutoff for at in plan.cutoffs) <= 60 * SECOND
     # What was planned is what is asked about.
-    assert client.route_job(plan.lane_set).lane == plan.lane_set.lanes[0].name
+    assert client.route_job(plan.lane_set).lane_name == plan.lane_set.lanes[0].name
     assert plan == client.plan_lanes(reversed(HEAVY), **ask)
     assert plan != client.plan_lanes(HEAVY, seed=1, **ask)
     even = client.plan_lanes([SECOND] * 10, **ask)
-    assert (even.verdict, even.without_lanes.is_stable) == (LaneVerdict.NO_LANES, True)
+    assert (even.verdict, even.without_lanes.stable) == (LaneVerdict.NO_LANES, True)
 
 
 def test_plans_from_what_sums_run_times_up(client):
@@ -179,7 +202,7 @@ def test_plans_from_what_sums_run_times_up(client):
     kept = client.plan_lanes(HEAVY, on_timeout=TimeoutAction.SUSPEND, max_lane_count=2, **ask)
     assert len(kept.lane_set.lanes) == 2
     assert kept.lane_set.on_timeout is TimeoutAction.SUSPEND
-    assert kept.with_lanes.wasted_share == 0
+    assert kept.with_lanes.wasted_ratio == 0
 
 
 @pytest.mark.parametrize(
@@ -202,39 +225,62 @@ def test_plans_from_what_sums_run_times_up(client):
             ),
             "lane_set.max_express_slow_probability",
         ),
-        (lambda client: client.route_job(LANES, timed_out_lanes=["no"]), "timed_out_lanes[0]"),
-        (lambda client: client.route_job(LANES, worker_lane="no"), "worker_lane"),
-        (lambda client: client.route_job(LANES, timed_out_lanes="slow"), "timed_out_lanes"),
+        (
+            lambda client: client.route_job(LANES, timed_out_lane_names=["no"]),
+            "timed_out_lane_names[0]",
+        ),
+        (lambda client: client.route_job(LANES, worker_lane_name="no"), "worker_lane_name"),
+        (
+            lambda client: client.route_job(LANES, timed_out_lane_names="slow"),
+            "timed_out_lane_names",
+        ),
         (
             lambda client: client.route_job(LANES, prediction=LanePrediction()),
             "prediction.prediction",
         ),
         (
-            lambda client: client.route_job(LANES, prediction=LanePrediction(0.5, SECOND)),
+            lambda client: client.route_job(
+                LANES, prediction=LanePrediction(slow_probability=0.5, run_time=SECOND)
+            ),
             "prediction.prediction",
         ),
         (
-            lambda client: client.dispatch_jobs(LANES, [0, 9], []),
-            "free_worker_counts[1]",
+            lambda client: client.dispatch_jobs(LANES, {"express": 0, "slow": 9}, []),
+            "free_workers[1].worker_count",
         ),
-        (lambda client: client.dispatch_jobs(LANES, [0, "1"], []), "free_worker_counts[1]"),
         (
-            lambda client: client.dispatch_jobs(LANES, [0, 1], [PendingJob("a"), PendingJob(b"")]),
+            lambda client: client.dispatch_jobs(LANES, {"express": 0, "slow": "1"}, []),
+            "free_workers[1].worker_count",
+        ),
+        (lambda client: client.dispatch_jobs(LANES, {"no": 1}, []), "free_workers[0].lane_name"),
+        (lambda client: client.dispatch_jobs(LANES, [2, 1], []), "free_workers"),
+        (
+            lambda client: client.dispatch_jobs(
+                LANES, {"slow": 1}, [PendingJob("a"), PendingJob(b"")]
+            ),
             "jobs[1].id",
         ),
         (
-            lambda client: client.dispatch_jobs(LANES, [0, 1], [PendingJob("a", "slow")]),
-            "jobs[0].timed_out_lanes",
+            lambda client: client.dispatch_jobs(LANES, {"slow": 1}, [PendingJob("a", "slow")]),
+            "jobs[0].timed_out_lane_names",
         ),
         (
             lambda client: client.dispatch_jobs(
-                LANES, [0, 1], [PendingJob("a", prediction=LanePrediction(2.0))]
+                LANES, {}, [PendingJob("a", prediction=LanePrediction(slow_probability=2.0))]
             ),
             "jobs[0].prediction.slow_probability",
         ),
         (
-            lambda client: client.split_workers(LANES, [LaneState(), LaneState(-1)]),
-            "states[1].pending_count",
+            lambda client: client.split_workers(
+                LANES, [LaneState("slow"), LaneState("express", -1)]
+            ),
+            "states[1].backlog_count",
+        ),
+        (lambda client: client.split_workers(LANES, [LaneState("no")]), "states[0].lane_name"),
+        (lambda client: client.split_workers(LANES, [], max_moves=-1), "max_moves"),
+        (
+            lambda client: client.split_workers(LANES, [], minimum_improvement_percent=101),
+            "minimum_improvement_percent",
         ),
     ],
 )
@@ -246,9 +292,9 @@ def test_refusals_name_the_field(client, ask, field):
 
 def test_refusals_of_plans_name_the_field(client):
     for run_times, options, field in [
-        ([SECOND, timedelta(0)], {}, "samples.micros[1]"),
-        ([SECOND, timedelta.max], {}, "samples.micros[1]"),
-        ([SECOND, 1.0], {}, "samples.micros[1]"),
+        ([SECOND, timedelta(0)], {}, "samples.run_time_micros[1]"),
+        ([SECOND, timedelta.max], {}, "samples.run_time_micros[1]"),
+        ([SECOND, 1.0], {}, "samples.run_time_micros[1]"),
         ([SECOND], {"arrival_rate": "2"}, "arrival_rate"),
         ([SECOND], {"worker_count": 0}, "worker_count"),
         ([SECOND], {"max_lane_count": 1}, "max_lane_count"),
@@ -256,7 +302,7 @@ def test_refusals_of_plans_name_the_field(client):
         ([SECOND], {"tolerated_wait": timedelta(0)}, "tolerated_wait"),
         ([SECOND], {"slowdown_floor": timedelta(0)}, "slowdown_floor"),
         ([SECOND], {"on_timeout": 9}, "on_timeout"),
-        (RunTimeHistogram({SECOND: -1}), {}, "histogram.buckets[0].count"),
+        (RunTimeHistogram({SECOND: -1}), {}, "histogram.buckets[0].job_count"),
         (RunTimeHistogram({1: 1}), {}, "histogram.buckets[0].upper_bound"),
         (RunTimePercentiles(p50=SECOND, p90=SECOND / 2), {}, "percentiles.p90"),
     ]:
@@ -270,10 +316,12 @@ def test_asyncio_has_the_same_answers(client):
     jobs = [PendingJob(str(number), rng.choice([(), ("express",)])) for number in range(500)]
     calls = [
         lambda client: client.allocate_workers([offbeat.Stage("a", 9)], 4, max_moves=2),
-        lambda client: client.next_stage([offbeat.Stage("a", 9)]),
-        lambda client: client.route_job(LANES, timed_out_lanes=["express"]),
-        lambda client: client.dispatch_jobs(LANES, [2, 1], iter(jobs)),
-        lambda client: client.split_workers(LANES, [LaneState(4)] * 2, worker_count=9),
+        lambda client: client.choose_stage([offbeat.Stage("a", 9)]),
+        lambda client: client.route_job(LANES, timed_out_lane_names=["express"]),
+        lambda client: client.dispatch_jobs(LANES, {"express": 2, "slow": 1}, iter(jobs)),
+        lambda client: client.split_workers(
+            LANES, [LaneState("slow", 4)], worker_count=9, max_moves=3
+        ),
         lambda client: client.plan_lanes(HEAVY, arrival_rate=1, worker_count=4, timeout=60),
     ]
 

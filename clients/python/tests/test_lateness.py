@@ -18,7 +18,7 @@ import pytest
 from conftest import Sidecar, free_port
 
 import offbeat
-from offbeat import LatenessRecorder, Schedule, ScheduleVersion, lateness
+from offbeat import LatenessRecorder, Schedule, ScheduleReference, lateness
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=timezone.utc)
 SECOND = timedelta(seconds=1)
@@ -76,7 +76,7 @@ def test_prometheus_has_a_histogram_of_what_all_answers_say(client):
     row = client.assign_slots(schedule, ["acme"], from_time=NOON, kind="sync")[0]
     due = replace(run, start_time=run.start_time + 99 * SECOND)
     assert (run.late, due.late) == (False, True)
-    for schedule in (ScheduleVersion("bank-sync", 2), "bank-sync/2"):
+    for schedule in (ScheduleReference("bank-sync", 2), "bank-sync/2"):
         for scheduled in (run, row, due):  # which know their kind
             late = recorder.record(schedule, scheduled, started_time=run.start_time + 7 * SECOND)
             assert late == 7 * SECOND
@@ -137,7 +137,7 @@ def test_the_sidecar_counts_what_a_thread_sends(metered, client):
     recorder = LatenessRecorder(client=client, interval=0.05)
     for seconds in (1, 2, 400 * 86_400):
         recorder.record("mail", NOON, started_time=NOON + seconds * SECOND)
-    recorder.record(ScheduleVersion("mail", 2), NOON, started_time=NOON - SECOND)
+    recorder.record(ScheduleReference("mail", 2), NOON, started_time=NOON - SECOND)
     assert metered.soon(4, "mail") == 4
     assert metered.value("sum", "mail") == 3 + 366 * 86_400
     # The thread ends when all is sent, and another begins with the next value.
@@ -258,7 +258,7 @@ def test_clients_count_themselves_too(metered, client):
     assert client.record_lateness("direct", [SECOND, -SECOND, timedelta(microseconds=1_999)])
     assert metered.value("count", "direct") == 3
     assert metered.value("sum", "direct") == pytest.approx(1.001)
-    assert client.record_lateness(ScheduleVersion("direct", 7), [SECOND] * 70_000, kind="many")
+    assert client.record_lateness(ScheduleReference("direct", 7), [SECOND] * 70_000, kind="many")
     assert metered.value("count", "direct", "many") == 70_000
 
     async def ask():
@@ -270,5 +270,5 @@ def test_clients_count_themselves_too(metered, client):
     with pytest.raises(offbeat.InvalidArgument) as caught:
         client.record_lateness("direct", [SECOND, 5])
     assert caught.value.field == "lateness_millis[1]"
-    with pytest.raises(offbeat.InvalidArgument, match="schedule"):
+    with pytest.raises(offbeat.InvalidArgument, match="schedule_name"):
         client.record_lateness("", [SECOND])

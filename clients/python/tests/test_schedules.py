@@ -19,13 +19,13 @@ from offbeat import (
     KindSpacing,
     RecurringExclusion,
     Schedule,
-    ScheduleVersion,
+    ScheduleReference,
 )
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=timezone.utc)
 EIGHT_HOURS = Schedule(timedelta(hours=8))
-NAMED = ScheduleVersion("bank-sync", 1)
-COLUMN = offbeat.SqlColumn(
+NAMED = ScheduleReference("bank-sync", 1)
+COLUMN = offbeat.SqlTarget(
     offbeat.SqlDialect.SQLITE, "account", "hash", offbeat.SqlColumnType.HASH_DIGITS
 )
 BERLIN = CalendarCycle(CalendarUnit.DAY, "Europe/Berlin")
@@ -64,7 +64,7 @@ def test_a_name_stands_for_its_schedule_everywhere(client, ask):
 
 def test_the_name_is_at_the_head_of_run_keys(client):
     described = client.describe_schedule(NAMED)
-    assert described.run_key_schedule == "bank-sync/1"
+    assert described.run_key_root == "bank-sync/1"
     assert described.fingerprint == client.describe_schedule(EIGHT_HOURS).fingerprint
     run = client.assign_slot(NAMED, "acme", from_time=NOON, kind="sync").next_run
     assert run.run_key == f"bank-sync/1/sync/{run.cycle_index}/0/acme"
@@ -88,19 +88,19 @@ def test_asyncio_takes_names_too(client):
 
 def test_a_name_that_is_not_loaded_is_not_found(client):
     with pytest.raises(offbeat.NotFound) as caught:
-        client.assign_slot(ScheduleVersion("bank-sync", 9), "acme")
+        client.assign_slot(ScheduleReference("bank-sync", 9), "acme")
     assert caught.value.reason == "ERROR_REASON_UNKNOWN_SCHEDULE"
-    assert caught.value.field == "schedule.version"
+    assert caught.value.field == "schedule.reference"
 
 
 @pytest.mark.parametrize(
     ("schedule", "field"),
     [
-        (ScheduleVersion("bank/sync", 1), "schedule.version.name"),
-        (ScheduleVersion("bank-sync", 0), "schedule.version.version"),
-        (ScheduleVersion("bank-sync", "1"), "schedule.version.version"),
-        (ScheduleVersion("bank-sync", 2**40), "schedule.version.version"),
-        (ScheduleVersion(1, 1), "schedule.version.name"),
+        (ScheduleReference("bank/sync", 1), "schedule.reference.name"),
+        (ScheduleReference("bank-sync", 0), "schedule.reference.version"),
+        (ScheduleReference("bank-sync", "1"), "schedule.reference.version"),
+        (ScheduleReference("bank-sync", 2**40), "schedule.reference.version"),
+        (ScheduleReference(1, 1), "schedule.reference.name"),
         ("bank-sync", "schedule"),
         ("/1", "schedule"),
         ("bank-sync/", "schedule"),
@@ -109,9 +109,9 @@ def test_a_name_that_is_not_loaded_is_not_found(client):
         ("bank-sync/v1", "schedule"),
         ("bank-sync/\N{ARABIC-INDIC DIGIT ONE}", "schedule"),
         ("bank-sync/" + "9" * 5_000, "schedule"),
-        ("bank-sync/0", "schedule.version.version"),
-        ("bank-sync/9999999999", "schedule.version.version"),
-        ("bank/sync/1", "schedule.version.name"),
+        ("bank-sync/0", "schedule.reference.version"),
+        ("bank-sync/9999999999", "schedule.reference.version"),
+        ("bank/sync/1", "schedule.reference.name"),
         (8, "schedule"),
         (Schedule(), "schedule.spec.period"),
         (Schedule(timedelta(hours=8), calendar=BERLIN), "schedule.spec.period"),
@@ -222,12 +222,12 @@ def test_a_schedule_is_read_from_its_message_as_it_was_written():
 
 def test_what_is_loaded_is_listed(client):
     listed = client.list_schedules()
-    versions = [ScheduleVersion("accounts", 1), NAMED, ScheduleVersion("bank-sync", 2)]
-    assert [one.version for one in listed] == versions
+    references = [ScheduleReference("accounts", 1), NAMED, ScheduleReference("bank-sync", 2)]
+    assert [one.reference for one in listed] == references
     for one in listed:
-        assert one.fingerprint == client.describe_schedule(one.version).fingerprint
+        assert one.fingerprint == client.describe_schedule(one.reference).fingerprint
         assert one.fingerprint == client.describe_schedule(one.schedule).fingerprint
-    assert [one.version for one in client.list_schedules(name="bank-sync")] == versions[1:]
+    assert [one.reference for one in client.list_schedules(name="bank-sync")] == references[1:]
     assert client.list_schedules(name="none") == []
     with pytest.raises(offbeat.InvalidArgument):
         client.list_schedules(name="a/b")

@@ -102,7 +102,7 @@ def test_cooldown_and_its_certificate(client):
         (None, None),
         (1, "c"),
     ]
-    assert waiting.certificate.min_gap == 3
+    assert waiting.certificate.min_gap_turns == 3
     sizes = [random.Random(1).randrange(30) for _ in range(50)]
     many = client.spread(jobs(sizes), 5, policy=SpreadPolicy.COOLDOWN, job_window=3)
     assert sorted(turn.job for turn in many) == sorted(
@@ -116,7 +116,7 @@ def test_refusals(client):
     with pytest.raises(offbeat.InvalidArgument) as caught:
         list(client.spread([], 0))
     assert (caught.value.field, caught.value.reason) == (
-        "spec.feeder_count",
+        "spec.order.feeder_count",
         "ERROR_REASON_OUT_OF_RANGE",
     )
     with pytest.raises(offbeat.InvalidArgument) as caught:
@@ -124,7 +124,7 @@ def test_refusals(client):
     assert caught.value.field == "spec.job_window"
     with pytest.raises(offbeat.InvalidArgument) as caught:
         list(client.spread([], 3, max_open_groups=9))
-    assert caught.value.field == "spec.max_open_groups"
+    assert caught.value.field == "spec.order.max_open_groups"
 
 
 def test_what_the_groups_raise_reaches_the_caller(client):
@@ -191,6 +191,7 @@ def test_a_fresh_process_goes_on_from_a_token(client, policy):
         with pytest.raises(offbeat.FailedPrecondition) as differs:
             next(fresh.resume_spread(others, tokens[9_999]))
         assert differs.value.reason == "ERROR_REASON_ORDER_DIFFERS"
+        assert differs.value.field == "resume"
         with pytest.raises(offbeat.InvalidArgument, match="resume_token"):
             fresh.resume_spread(groups(), b"no token at all")
     assert sidecar.stop() == 0

@@ -9,7 +9,7 @@ import pytest
 from conftest import VECTORS
 
 import offbeat
-from offbeat import AllocationRule, NextStageReason, Stage, StageWeighting, WorkerMove
+from offbeat import AllocationRule, Stage, StageChoiceReason, StageWeighting, WorkerMove
 
 SECOND = timedelta(seconds=1)
 
@@ -46,19 +46,19 @@ def test_allocations_are_those_of_the_vectors(client, rule, name):
 
 def test_every_field_of_an_allocation(client):
     stages = [
-        Stage("fetch", 90, service_times=[SECOND, 3 * SECOND], current_worker_count=5),
+        Stage("fetch", 90, run_times=[SECOND, 3 * SECOND], current_worker_count=5),
         Stage("parse", 20, current_worker_count=1, minimum_worker_count=2),
         Stage("store", 4, timedelta(microseconds=1_500_004), minimum_worker_count=1),
     ]
     allocation = client.allocate_workers(stages, 7)
     assert allocation.worker_counts == {"fetch": 4, "parse": 2, "store": 1}
     fetch, parse, store = allocation.stages
-    assert (fetch.workload, fetch.weight, fetch.mean_service_time) == (180 * SECOND, 1, 2 * SECOND)
+    assert (fetch.workload, fetch.weight, fetch.mean_run_time) == (180 * SECOND, 1, 2 * SECOND)
     assert fetch.score == 180e6 / 5
     assert fetch.next_quotient == 180e6 / 30
-    assert not fetch.service_time_is_estimated
-    assert parse.service_time_is_estimated
-    assert parse.mean_service_time == timedelta(microseconds=1_750_002)
+    assert not fetch.run_time_estimated
+    assert parse.run_time_estimated
+    assert parse.mean_run_time == timedelta(microseconds=1_750_002)
     assert store.workload == timedelta(microseconds=6_000_016)
     assert set(allocation.moves) == {WorkerMove("fetch", "parse", 1), WorkerMove(None, "store", 1)}
     scores = [stage.score for stage in allocation.stages]
@@ -97,29 +97,37 @@ def test_weighting_and_what_keeps_workers_where_they_are(client):
 
 def test_where_one_worker_goes(client):
     def ask(stages, current=None, **options):
-        return client.next_stage(stages, current, **options)
+        return client.choose_stage(stages, current, **options)
 
     stages = [Stage("a", 10, SECOND, current_worker_count=3), Stage("b", 10, SECOND)]
     moved = ask(stages, "a")
-    assert (moved.stage, moved.moves, moved.reason) == ("b", True, NextStageReason.WORTH_MOST)
+    assert (moved.stage_name, moved.changes_stage, moved.reason) == (
+        "b",
+        True,
+        StageChoiceReason.WORTH_MOST,
+    )
     assert (moved.quotient, moved.current_quotient) == (10e6 / 2, 10e6 / 12)
-    assert ask(stages).stage == "b"
-    kept = ask(stages, "a", minimum_improvement_percent=9_000)
-    assert (kept.stage, kept.moves) == ("a", False)
-    assert kept.reason is NextStageReason.IMPROVEMENT_TOO_SMALL
+    assert ask(stages).stage_name == "b"
+    kept = ask(stages, "a", minimum_gain_percent=9_000)
+    assert (kept.stage_name, kept.changes_stage) == ("a", False)
+    assert kept.reason is StageChoiceReason.GAIN_TOO_SMALL
     late = [Stage("a", 15, SECOND), Stage("b", 10, SECOND)]
-    assert ask(late).stage == "a"
-    assert ask(late, weighting=StageWeighting.LATENCY).stage == "b"
+    assert ask(late).stage_name == "a"
+    assert ask(late, weighting=StageWeighting.LATENCY).stage_name == "b"
     large = [
         Stage("a", 12, SECOND, current_worker_count=1),
         Stage("b", 5, SECOND),
     ]
-    assert ask(large).stage == "b"
-    assert ask(large, rule=AllocationRule.D_HONDT).stage == "a"
+    assert ask(large).stage_name == "b"
+    assert ask(large, rule=AllocationRule.D_HONDT).stage_name == "a"
     short = [Stage("a", 99, SECOND), Stage("b", 0, SECOND, minimum_worker_count=1)]
-    assert ask(short).reason is NextStageReason.BELOW_MINIMUM
+    assert ask(short).reason is StageChoiceReason.BELOW_MINIMUM
     full = ask([Stage("a", 99, SECOND, maximum_worker_count=0)])
-    assert (full.stage, full.moves, full.reason) == (None, False, NextStageReason.ALL_FULL)
+    assert (full.stage_name, full.changes_stage, full.reason) == (
+        None,
+        False,
+        StageChoiceReason.ALL_FULL,
+    )
     assert ask([Stage("a", 9, SECOND, done=True)]) is None
 
 
@@ -130,16 +138,16 @@ def test_where_one_worker_goes(client):
         (Stage("b", -1), "backlog_count"),
         (Stage("b", 2**70), "backlog_count"),
         (Stage("b", 1.5), "backlog_count"),
-        (Stage("b", 1, -SECOND), "mean_service_time"),
-        (Stage("b", 1, 60), "mean_service_time"),
-        (Stage("b", 1, service_times=[SECOND, 3]), "service_times[1]"),
+        (Stage("b", 1, -SECOND), "mean_run_time"),
+        (Stage("b", 1, 60), "mean_run_time"),
+        (Stage("b", 1, run_times=[SECOND, 3]), "run_times[1]"),
         (Stage("b", 1, done="yes"), "done"),
         (Stage("b", current_worker_count=1, busy_worker_count=2), "busy_worker_count"),
     ],
 )
 def test_refusals_name_the_field(client, stage, field):
     stages = [Stage("a"), stage]
-    for ask in (lambda: client.allocate_workers(stages, 2), lambda: client.next_stage(stages)):
+    for ask in (lambda: client.allocate_workers(stages, 2), lambda: client.choose_stage(stages)):
         with pytest.raises(offbeat.InvalidArgument) as caught:
             ask()
         assert caught.value.field == f"stages[1].{field}"
@@ -159,5 +167,5 @@ def test_refusals_of_the_rest(client):
             client.allocate_workers([Stage("a")], **{"worker_count": 2, **options})
         assert caught.value.field == field, options
     with pytest.raises(offbeat.InvalidArgument) as caught:
-        client.next_stage([Stage("a")], "b")
-    assert caught.value.field == "current_stage"
+        client.choose_stage([Stage("a")], "b")
+    assert caught.value.field == "current_stage_name"

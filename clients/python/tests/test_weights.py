@@ -1,4 +1,4 @@
-"""Weighted IDs and newcomers, against the formulas in exact integers."""
+"""Weighted IDs and new IDs, against the formulas in exact integers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 import offbeat
-from offbeat import IdType, Newcomer, NewcomerPolicy, Schedule
+from offbeat import FirstRunPolicy, IdType, NewId, Schedule
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=timezone.utc)
 SLOTS = 128
@@ -190,25 +190,23 @@ def test_weights_want_a_quantum(client):
             ask()
 
 
-def test_newcomers_are_told_their_first_run(client):
+def test_new_ids_are_told_their_first_run(client):
     schedule = Schedule(timedelta(days=1), slot_count=24)
     late = next(id_ for id_ in range(99) if place(id_, 0)[0] < SLOTS // 8)
     created = NOON
     plain = client.assign_slot(schedule, late, from_time=NOON)
     assert plain.first_run is None
     regular = plain.next_run.start_time
-    waits = client.assign_slot(
-        schedule, late, from_time=NOON, newcomer=Newcomer(created_time=created)
-    )
+    waits = client.assign_slot(schedule, late, from_time=NOON, new_id=NewId(create_time=created))
     assert waits.first_run.start_time == regular
     soon = client.assign_slot(
         schedule,
         late,
         from_time=NOON,
-        newcomer=Newcomer(created, NewcomerPolicy.NOW_SMEARED, timedelta(minutes=10)),
+        new_id=NewId(created, FirstRunPolicy.NOW_SMEARED, timedelta(minutes=10)),
     )
     assert created <= soon.first_run.start_time < created + timedelta(minutes=10)
-    assert soon.first_run.regular_time is not None
+    assert soon.first_run.nominal_time is not None
     with pytest.raises(offbeat.InvalidArgument) as caught:
-        client.assign_slot(schedule, late, newcomer=Newcomer(datetime(2026, 1, 1)))
-    assert caught.value.field == "newcomer.created_time"
+        client.assign_slot(schedule, late, new_id=NewId(datetime(2026, 1, 1)))
+    assert caught.value.field == "new_id.create_time"

@@ -17,9 +17,9 @@ from offbeat import (
     CalendarCycle,
     CalendarUnit,
     Schedule,
-    SqlColumn,
     SqlColumnType,
     SqlDialect,
+    SqlTarget,
     _questions,
 )
 from offbeat._weights import PieceLimits
@@ -188,8 +188,8 @@ def test_predicates_take_the_column_of_the_zone(client, ids, zones, expected):
         "INSERT INTO account VALUES (?, ?, ?)",
         [(id_, hashlib.md5(id_.encode()).hexdigest(), zone) for id_, zone in zip(ids, zones)],
     )
-    column = SqlColumn(
-        SqlDialect.SQLITE, "account", "hash", SqlColumnType.HASH_DIGITS, time_zone_name="zone"
+    column = SqlTarget(
+        SqlDialect.SQLITE, "account", "hash", SqlColumnType.HASH_DIGITS, time_zone_column="zone"
     )
     predicate = client.window_predicate(
         HOME,

@@ -22,6 +22,7 @@ require_relative "offbeat/stages"
 require_relative "offbeat/lanes"
 require_relative "offbeat/lane_plan"
 require_relative "offbeat/attempt_deadline"
+require_relative "offbeat/server_info"
 require_relative "offbeat/client"
 require_relative "offbeat/client/slots"
 require_relative "offbeat/client/batches"
@@ -30,6 +31,7 @@ require_relative "offbeat/client/lateness"
 require_relative "offbeat/client/spreads"
 require_relative "offbeat/client/stages"
 require_relative "offbeat/client/lanes"
+require_relative "offbeat/client/server_info"
 
 # Client of Offbeat, the scheduling sidecar: it says when jobs run.
 #

@@ -6,7 +6,7 @@ require "minitest/mock"
 # Deadlines: a job knows when its attempt is over.
 class AttemptDeadlineTest < OffbeatTest
   def route(attempt_timeout)
-    Offbeat::LaneRoute.new(lane: "express", attempt: 1, attempt_timeout: attempt_timeout, lane_on_timeout: "slow",
+    Offbeat::LaneRoute.new(lane_name: "express", attempt: 1, attempt_timeout: attempt_timeout, next_lane_name: "slow",
                            reason: :untried, resumes: false)
   end
 

@@ -12,11 +12,12 @@ class AuditTest < OffbeatTest
     loads = client.assign_slots(SLOTS, ids, from_time: NOON).slot_indexes.tally
     assert_equal Array.new(16) { |slot| loads.fetch(slot, 0) }, audit.slot_loads
     assert_equal [4_000, loads.values.max, loads.values.max / 250.0],
-                 [audit.id_count, audit.fullest_load, audit.fullest_over_mean]
+                 [audit.id_count, audit.fullest_load, audit.fullest_to_mean_ratio]
     assert_equal audit.fullest_load, audit.slot_loads[audit.fullest_slot_index]
     assert_in_delta audit.slot_loads.sum { |load| (load - 250)**2 / 250 }, audit.chi_square
     assert_operator audit.p_value, :>, 0.001
-    assert_operator audit.expected_fullest_p99, :>, audit.expected_fullest_median
+    assert_equal 250.0, audit.expected_load.mean
+    assert_operator audit.expected_load.fullest_p99, :>, audit.expected_load.fullest_median
     assert_equal [0, [], []], [audit.empty_slot_count, audit.warnings, audit.errors]
     assert_equal client.describe_schedule(SLOTS).fingerprint, audit.fingerprint
   end

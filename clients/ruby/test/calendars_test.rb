@@ -100,12 +100,12 @@ class CalendarsTest < OffbeatTest
       # It happens later, and may belong to the day before.
       before = client.assign_slot(days("Europe/Berlin"), row.id, from_time: NEW_YEAR)
       regular = [before.last_run, before.next_run].find { |one| one.cycle_index == run.cycle_index }
-      assert_equal regular.start_time, run.regular_time
-      assert_operator run.start_time, :>, run.regular_time
+      assert_equal regular.start_time, run.nominal_time
+      assert_operator run.start_time, :>, run.nominal_time
     end
     described = client.describe_schedule(schedule, at_time: NOON)
-    assert_in_delta 1 / 24.0, described.deferred_share, 1e-6
-    assert_equal [0.0, 86_400], [described.skipped_share, described.active_duration]
+    assert_in_delta 1 / 24.0, described.deferred_ratio, 1e-6
+    assert_equal [0.0, 86_400], [described.skipped_ratio, described.active_duration]
   end
 
   def test_excluded_runs_are_skipped
@@ -141,7 +141,8 @@ class CalendarsTest < OffbeatTest
     keys = []
     watermark = from
     while (watermark += 1_800) <= till
-      due = client.list_due_runs(schedule, ids, watermark: watermark - 1_800, now_time: watermark, on_time_tolerance: 3_600)
+      due = client.list_due_runs(schedule, ids, watermark: watermark - 1_800, now_time: watermark,
+                                                 catch_up_policy: Offbeat::CatchUpPolicy.new(on_time_tolerance: 3_600))
       keys.concat(due.map(&:run_key))
     end
     assert_equal expected.select { |run| run.start_time < till }.map(&:run_key).sort, keys.sort

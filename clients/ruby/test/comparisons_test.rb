@@ -15,7 +15,7 @@ class ComparisonsTest < OffbeatTest
     assert_predicate compared, :apart?
     pair = compared.pairs.first
     assert_equal [0, 1, :apart, 14_400, 14_400], pair.to_a.values_at(0, 1, 2, 4, 5)
-    refute_empty pair.reason
+    refute_empty pair.message
   end
 
   def test_what_runs_at_the_same_time_meets

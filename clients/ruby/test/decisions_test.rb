@@ -5,18 +5,21 @@ require "digest"
 
 # Decisions against golden answers, and against what Ruby itself computes.
 class DecisionsTest < OffbeatTest
-  # The service of each method, as the protos say.
-  SERVICES = Dir[File.join(ROOT, "proto/offbeat/v1/*.proto")].flat_map do |file|
+  # The version and service of each method, as the protos say.
+  SERVICES = Dir[File.join(ROOT, "proto/offbeat/*/*.proto")].flat_map do |file|
+    version = File.basename(File.dirname(file))
     File.read(file, encoding: "UTF-8").scan(/^service (\w+) \{(.*?)^\}/m).flat_map do |service, body|
-      body.scan(/^  rpc (\w+)/).map { |(method)| [method, service] }
+      body.scan(/^  rpc (\w+)/).map { |(method)| [method, "#{version}.#{service}"] }
     end
   end.to_h.freeze
 
   def ask(method, request)
     transport = Offbeat::Transport.new(Sidecar::SHARED.address)
-    message = Offbeat::V1.const_get("#{method}Request").decode_json(JSON.generate(request))
-    response = Offbeat::V1.const_get("#{method}Response")
-    response.decode(transport.call(method, message.class.encode(message), 10, service: SERVICES.fetch(method)))
+    service = SERVICES.fetch(method)
+    messages = service.start_with?("v1.") ? Offbeat::V1 : Offbeat::V1beta1
+    message = messages.const_get("#{method}Request").decode_json(JSON.generate(request))
+    response = messages.const_get("#{method}Response")
+    response.decode(transport.call(method, message.class.encode(message), 10, service: service))
   end
 
   # The cases of all files that have a field: "response", or "reason" of a refusal.
@@ -47,7 +50,7 @@ class DecisionsTest < OffbeatTest
       %w[bucket_share slot_load second_load].each do |estimate|
         response.public_send("clear_#{estimate}") if response.class.descriptor.lookup(estimate)
       end
-      response.pairs.each(&:clear_reason) if golden["method"] == "CompareSchedules"
+      response.pairs.each(&:clear_message) if golden["method"] == "CompareSchedules"
       assert_equal expected, response, golden["request"].to_s
     end
   end

@@ -37,11 +37,22 @@ class FailuresTest < OffbeatTest
     ids = ([good] * 65_540) + ["oops", good]
     error = assert_raises(Offbeat::BadIds) { client.assign_slots(EIGHT_HOURS, ids, id_type: :uuid) }
     assert_equal [[65_540, "ids[65540]", "ERROR_REASON_MALFORMED"]], error.errors.map { |bad| [bad.id_index, bad.field, bad.reason] }
-    assert_equal [-1, 75], error.assignments.slot_indexes.last(2)
-    assert_raises(KeyError) { error.assignments[65_540] }
-    assert_equal 65_541, error.assignments.accepted.count
+    assert_equal [-1, 75], error.answer.slot_indexes.last(2)
+    assert_raises(KeyError) { error.answer[65_540] }
+    assert_equal 65_541, error.answer.accepted.count
     returned = client.assign_slots(EIGHT_HOURS, ids, id_type: :uuid, return_errors: true)
     assert_equal error.errors, returned.errors
+  end
+
+  def test_the_address_is_an_argument_or_a_keyword
+    given = Sidecar::SHARED.address
+    clients = [Offbeat::Client.new(given), Offbeat::Client.new(address: given), Offbeat::Client.new("127.0.0.1:1", address: given)]
+    assert_equal [given], clients.map(&:address).uniq
+    assert_equal 28_800, Offbeat::Client.new(address: given).describe_schedule(EIGHT_HOURS).period
+    [Offbeat::Client.new, Offbeat::Client.new(nil), Offbeat::Client.new(address: nil)].each do |default|
+      assert_equal Offbeat.configuration.address, default.address
+    end
+    assert_equal "address", assert_raises(Offbeat::InvalidArgument) { Offbeat::Client.new(address: "localhost") }.field
   end
 
   def test_details_are_carried

@@ -9,7 +9,7 @@ class KindsTest < OffbeatTest
   KINDS = %w[import export report].freeze
   SCHEDULE = Offbeat::Schedule.new(period: 28_800, slot_count: 96, salt: "é", kinds: KINDS)
   IDS = Array.new(300) { |number| "customer #{number}" }.freeze
-  COLUMN = Offbeat::SqlColumn.new(dialect: :sqlite, table: "customers", name: "hash", type: :hash_digits,
+  COLUMN = Offbeat::SqlTarget.new(dialect: :sqlite, table: "customers", column: "hash", column_type: :hash_digits,
                                   parameter_style: :question_mark)
 
   def assert_refused(field, reason = nil, &ask)
@@ -108,22 +108,22 @@ class KindsTest < OffbeatTest
     end
   end
 
-  def test_newcomers_start_in_a_turn
-    newcomer = Offbeat::Newcomer.new(created_time: NOON + 20_000, policy: :now_smeared)
+  def test_new_ids_start_in_a_turn
+    new_id = Offbeat::NewId.new(create_time: NOON + 20_000, policy: :now_smeared)
     smeared = 0
     IDS.first(40).each do |id|
-      ask = ->(new) { client.assign_slot(SCHEDULE, id, from_time: NOON + 20_000, kind: "import", newcomer: new) }
-      run = ask.call(newcomer).first_run
-      next assert_equal ask.call(newcomer).next_run, run unless run.regular_time
+      ask = ->(new) { client.assign_slot(SCHEDULE, id, from_time: NOON + 20_000, kind: "import", new_id: new) }
+      run = ask.call(new_id).first_run
+      next assert_equal ask.call(new_id).next_run, run unless run.nominal_time
 
       assert_includes places_in_turns(id, 0, 3_600_000, millis(NOON + 20_000)).first(3), millis(run.start_time)
       assert_equal [false, run.start_time], [run.late?, run.scheduled_time]
       smeared += 1
     end
     assert_operator smeared, :>, 5
-    span = Offbeat::Newcomer.new(created_time: NOON, policy: :now_smeared, smear_span: 60)
-    assert_refused("newcomer.smear_span", "CONTRADICTORY") do
-      client.assign_slot(SCHEDULE, "a", from_time: NOON, kind: "import", newcomer: span)
+    span = Offbeat::NewId.new(create_time: NOON, policy: :now_smeared, smear_span: 60)
+    assert_refused("new_id.smear_span", "CONTRADICTORY") do
+      client.assign_slot(SCHEDULE, "a", from_time: NOON, kind: "import", new_id: span)
     end
   end
 
@@ -142,7 +142,7 @@ class KindsTest < OffbeatTest
   def test_predicates_select_the_rows_of_a_kind
     KINDS.each do |kind|
       rows = client.assign_slots(SCHEDULE, IDS, from_time: NOON, kind: kind)
-      slots = client.list_slots(SCHEDULE, start_time: NOON, end_time: NOON + 28_800, sql_column: COLUMN, kind: kind)
+      slots = client.list_slots(SCHEDULE, start_time: NOON, end_time: NOON + 28_800, sql_target: COLUMN, kind: kind)
       base = database(slots[0].predicate.index)
       expected = IDS.each_index.group_by { |row| rows.slot_indexes[row] }
       assert_equal expected, slots.to_h { |slot| [slot.slot_index, selected(base, slot.predicate)] }.reject { |_, some| some.empty? }
@@ -182,7 +182,7 @@ class KindsTest < OffbeatTest
       ->(**kind) { client.assign_packed(SCHEDULE, uuids: "\0" * 16, **kind) },
       ->(**kind) { client.stream_slot_assignments(SCHEDULE, ["a"], **kind).first },
       ->(**kind) { client.list_due_runs(SCHEDULE, ["a"], watermark: NOON, now_time: NOON, **kind) },
-      ->(**kind) { client.list_slots(SCHEDULE, sql_column: COLUMN, **window, **kind) },
+      ->(**kind) { client.list_slots(SCHEDULE, sql_target: COLUMN, **window, **kind) },
       ->(**kind) { client.window_predicate(SCHEDULE, COLUMN, **window, **kind) },
       ->(**kind) { client.plan_migration(SCHEDULE, SCHEDULE, ids: ["a"], **kind) }
     ]
@@ -216,9 +216,11 @@ class KindsTest < OffbeatTest
     }.each do |field, wrong|
       wrong.each { |options| assert_refused(field) { describe.call(**options) } }
     end
-    late = ->(**options) { client.list_due_runs(SCHEDULE, ["a"], kind: "import", watermark: NOON, now_time: NOON, **options) }
-    assert_refused("smear_span", "CONTRADICTORY") { late.call(smear_span: 60) }
-    assert_refused("on_time_tolerance") { late.call(on_time_tolerance: 9_601) }
-    late.call(on_time_tolerance: 9_600, catch_up_horizon: 9_600)
+    late = lambda do |**policy|
+      client.list_due_runs(SCHEDULE, ["a"], kind: "import", watermark: NOON, now_time: NOON, catch_up_policy: Offbeat::CatchUpPolicy.new(**policy))
+    end
+    assert_refused("catch_up_policy.smear_span", "CONTRADICTORY") { late.call(smear_span: 60) }
+    assert_refused("catch_up_policy.on_time_tolerance") { late.call(on_time_tolerance: 9_601) }
+    late.call(on_time_tolerance: 9_600, horizon: 9_600)
   end
 end

@@ -10,11 +10,11 @@ class LanePlanTest < OffbeatTest
   def test_a_plan_may_be_asked_with
     plan = client.plan_lanes(SAMPLES, **QUESTION)
     assert_equal [:lanes, 4], [plan.verdict, plan.lane_set.lanes.sum(&:worker_count)]
-    assert_equal [plan.lane_set.lanes.first.name, :untried], client.route_job(plan.lane_set).to_h.values_at(:lane, :reason)
-    free = plan.lane_set.lanes.map(&:worker_count)
+    assert_equal [plan.lane_set.lanes.first.name, :untried], client.route_job(plan.lane_set).to_h.values_at(:lane_name, :reason)
+    free = plan.lane_set.lanes.to_h { |lane| [lane.name, lane.worker_count] }
     jobs = Array.new(9) { |index| Offbeat::PendingJob.new(id: index.to_s) }
-    assert_equal 4, client.dispatch_jobs(plan.lane_set, jobs, free_worker_counts: free).placements.size
-    states = [Offbeat::LaneState.new(pending_count: 1)] * free.size
+    assert_equal 4, client.dispatch_jobs(plan.lane_set, jobs, free_workers: free).dispatches.size
+    states = free.keys.map { |name| Offbeat::LaneState.new(lane_name: name, backlog_count: 1) }
     assert_equal 6, client.split_workers(plan.lane_set, states, worker_count: 6).lane_set.lanes.sum(&:worker_count)
   end
 
@@ -24,8 +24,8 @@ class LanePlanTest < OffbeatTest
     assert_in_delta 0.15 * 15.675 / 4, plan.utilization
     assert_operator plan.with_lanes.mean_slowdown, :<, plan.without_lanes.mean_slowdown
     assert_operator plan.without_lanes.mean_sojourn, :>, plan.without_lanes.mean_wait
-    assert_equal [true, 0.0], [plan.with_lanes.is_stable, plan.without_lanes.wasted_share]
-    assert_operator plan.with_lanes.wasted_share, :>, 0
+    assert_equal [true, 0.0], [plan.with_lanes.stable, plan.without_lanes.wasted_ratio]
+    assert_operator plan.with_lanes.wasted_ratio, :>, 0
     assert_equal [0.12, 0.18], (plan.sensitivities.map { |other| other.arrival_rate.round(9) })
     assert_instance_of Offbeat::LanePerformance, plan.sensitivities[1].with_lanes
     refute_empty plan.cutoffs
@@ -44,7 +44,7 @@ class LanePlanTest < OffbeatTest
     plan = client.plan_lanes(SAMPLES, tolerated_wait: 0.75, slowdown_floor: 10, on_timeout: :suspend, max_lane_count: 2, **QUESTION)
     assert_equal [:suspend, 2, 10], [plan.lane_set.on_timeout, plan.lane_set.lanes.size, plan.slowdown_floor]
     assert_operator plan.lane_set.lanes[0].attempt_timeout, :<=, 0.75
-    assert_equal 0.0, plan.with_lanes.wasted_share
+    assert_equal 0.0, plan.with_lanes.wasted_ratio
   end
 
   def test_histograms_and_percentiles
@@ -59,15 +59,15 @@ class LanePlanTest < OffbeatTest
   def test_where_no_lanes_keep_up_there_are_none
     plan = client.plan_lanes([1] * 95 + [300] * 5, arrival_rate: 0.25, worker_count: 4)
     assert_equal [:no_lanes, nil, nil], [plan.verdict, plan.lane_set, plan.with_lanes]
-    refute plan.sensitivities[1].without_lanes.is_stable
+    refute plan.sensitivities[1].without_lanes.stable
   end
 
   def test_what_cannot_be_is_refused
     histogram = ->(buckets) { Offbeat::RunTimeHistogram.new(buckets: buckets) }
     percentiles = ->(**figures) { Offbeat::RunTimePercentiles.new(**figures) }
     {
-      "samples.micros[1]" => [[1, "2s"]], "samples.micros[0]" => [[2**60]], "samples.micros[2]" => [[1, 1, 0]],
-      "samples.micros" => [5], "histogram.buckets[1].count" => [histogram.call({ 1 => 5, 2 => 1.5 })],
+      "samples.run_time_micros[1]" => [[1, "2s"]], "samples.run_time_micros[0]" => [[2**60]], "samples.run_time_micros[2]" => [[1, 1, 0]],
+      "samples.run_time_micros" => [5], "histogram.buckets[1].job_count" => [histogram.call({ 1 => 5, 2 => 1.5 })],
       "histogram.buckets[0].upper_bound" => [histogram.call({ "1" => 5 })],
       "percentiles.p90" => [percentiles.call(p50: 5, p90: 4)], "percentiles.mean" => [percentiles.call(p90: 4, mean: "m")],
       "arrival_rate" => [[1], { arrival_rate: 0 }], "worker_count" => [[1], { worker_count: 1.5 }],

@@ -45,15 +45,15 @@ class LatenessTest < OffbeatTest
   end
 
   def test_active_support_is_notified
-    late = lateness(Offbeat::ScheduleVersion.new(name: "bank-sync", version: 3), kind: "poll")
+    late = lateness(Offbeat::ScheduleReference.new(name: "bank-sync", version: 3), kind: "poll")
     seen = events { late.record(NOON, started_time: NOON + 61) }
     payload = { schedule: "bank-sync", kind: "poll", lateness: 61.0, scheduled_time: NOON, started_time: NOON + 61 }
     assert_equal [["run_lateness.offbeat", payload]], seen
   end
 
   def test_schedules_go_by_their_names
-    named = ["bank-sync", "bank-sync/3", Offbeat::ScheduleVersion.new(name: "bank-sync", version: 3)]
-    assert_equal ["bank-sync"], named.map { |schedule| lateness(schedule).schedule }.uniq
+    named = ["bank-sync", "bank-sync/3", Offbeat::ScheduleReference.new(name: "bank-sync", version: 3)]
+    assert_equal ["bank-sync"], named.map { |schedule| lateness(schedule).schedule_name }.uniq
   end
 
   def test_prometheus_counts_by_schedule_and_kind
@@ -182,9 +182,9 @@ class LatenessTest < OffbeatTest
 
   def test_plain_calls
     assert client.record_lateness("mail", [0.5, 3r, -1], kind: "poll")
-    { "schedule" => ["a/b", [1]], "lateness_millis" => ["a", []], "lateness_millis[1]" => ["a", [1, "2"]],
-      "kind" => ["a", [1], { kind: "b c" }] }.each do |field, (schedule, latenesses, options)|
-      error = assert_raises(Offbeat::InvalidArgument) { client.record_lateness(schedule, latenesses, **options.to_h) }
+    { "schedule_name" => ["a/b", [1]], "lateness_millis" => ["a", []], "lateness_millis[1]" => ["a", [1, "2"]],
+      "kind" => ["a", [1], { kind: "b c" }] }.each do |field, (name, latenesses, options)|
+      error = assert_raises(Offbeat::InvalidArgument) { client.record_lateness(name, latenesses, **options.to_h) }
       assert_equal field, error.field
     end
   end

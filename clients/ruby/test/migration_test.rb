@@ -35,10 +35,10 @@ class MigrationTest < OffbeatTest
     end
     assert_equal [IDS, 500, left_out], [plan.ids.map(&:id), plan.ids.size, plan.ids.left_out_run_count]
     assert_operator left_out, :>, 10
-    assert_equal gaps.minmax, [plan.ids.min_gap, plan.ids.max_gap]
+    assert_equal gaps.minmax, [plan.ids.observed_min_gap, plan.ids.observed_max_gap]
     assert_operator plan.longest_gap, :>=, gaps.max
     moved = plan.ids.count { |row| runs_from(OLD, row.id, CUTOVER)[0].start_time != row.first_new_time }
-    assert_equal [moved, moved / 500.0], [plan.ids.moved_id_count, plan.ids.moved_share]
+    assert_equal [moved, moved / 500.0], [plan.ids.moved_id_count, plan.ids.moved_ratio]
     assert_equal [OLD, NEW].map { |schedule| client.describe_schedule(schedule).fingerprint }, [plan.old_fingerprint, plan.new_fingerprint]
   end
 
@@ -47,8 +47,8 @@ class MigrationTest < OffbeatTest
     salted = Offbeat::Schedule.new(period: 12 * 3600, slot_count: 240, salt: "v2")
     paths = [OLD, finer, NEW, salted].map { |schedule| client.plan_migration(OLD, schedule, ids: IDS) }
     assert_equal %i[unchanged same_times same_order new_places], paths.map(&:path)
-    assert_equal [0.0, 0.0], paths.first(2).map { |plan| plan.ids.moved_share }
-    assert_operator paths.last.ids.moved_share, :>, 0.9
+    assert_equal [0.0, 0.0], paths.first(2).map { |plan| plan.ids.moved_ratio }
+    assert_operator paths.last.ids.moved_ratio, :>, 0.9
     assert_equal [NilClass, String], [paths.first, paths.last].map { |plan| plan.advice.class }
   end
 
@@ -63,9 +63,9 @@ class MigrationTest < OffbeatTest
 
   # The steps give each row the runs of the plan, whatever database runs them.
   def test_steps_select_what_the_plan_says
-    column = Offbeat::SqlColumn.new(dialect: :sqlite, table: "customers", name: "hash", type: :hash_digits, parameter_style: :named)
+    column = Offbeat::SqlTarget.new(dialect: :sqlite, table: "customers", column: "hash", column_type: :hash_digits, parameter_style: :named)
     min_gap = 9_000
-    plan = client.plan_migration(OLD, NEW, cutover_time: CUTOVER, min_gap: min_gap, ids: IDS, sql_column: column)
+    plan = client.plan_migration(OLD, NEW, cutover_time: CUTOVER, min_gap: min_gap, ids: IDS, sql_target: column)
     base = SQLite3::Database.new(":memory:")
     base.execute("CREATE TABLE customers (hash TEXT)")
     IDS.each { |id| base.execute("INSERT INTO customers VALUES (?)", [Digest::MD5.hexdigest(id)]) }
@@ -99,19 +99,19 @@ class MigrationTest < OffbeatTest
       ids = [*Array.new(65_536, one.id), other.id]
       all = client.plan_migration(OLD, NEW, cutover_time: CUTOVER, min_gap: 9_000, ids: ids).ids
       one_by_one = [one, other].map { |row| client.plan_migration(OLD, NEW, cutover_time: CUTOVER, min_gap: 9_000, ids: [row.id]).ids }
-      assert_equal one_by_one.flat_map { |alone| [alone.min_gap, alone.max_gap] }.minmax, [all.min_gap, all.max_gap]
+      assert_equal one_by_one.flat_map { |alone| [alone.observed_min_gap, alone.observed_max_gap] }.minmax, [all.observed_min_gap, all.observed_max_gap]
       first, last = one_by_one
       assert_equal [(65_536 * first.moved_id_count) + last.moved_id_count, (65_536 * first.left_out_run_count) + last.left_out_run_count],
                    [all.moved_id_count, all.left_out_run_count]
-      assert_equal all.moved_id_count / 65_537.0, all.moved_share
+      assert_equal all.moved_id_count / 65_537.0, all.moved_ratio
     end
   end
 
   # Of two salts, each has an index of its own.
   def test_steps_name_the_index_that_serves_them
-    column = Offbeat::SqlColumn.new(dialect: :postgresql, table: "customers", name: "name", type: :text)
+    column = Offbeat::SqlTarget.new(dialect: :postgresql, table: "customers", column: "name", column_type: :text)
     salted = Offbeat::Schedule.new(period: 8 * 3600, slot_count: 240, salt: "v2")
-    plan = client.plan_migration(OLD, salted, cutover_time: CUTOVER, sql_column: column)
+    plan = client.plan_migration(OLD, salted, cutover_time: CUTOVER, sql_target: column)
     assert_equal 2, plan.sql_indexes.uniq.size
     plan.steps.each { |step| assert_equal plan.sql_indexes[step.by_new_schedule ? 1 : 0], step.predicate.index }
     assert_equal [false, true], plan.steps.map(&:by_new_schedule).uniq
@@ -125,9 +125,9 @@ class MigrationTest < OffbeatTest
     assert_equal [%w[a b], 3], [rows.accepted.map(&:id), rows.size]
     assert_raises(KeyError) { rows[1] }
     alone = client.plan_migration(OLD, NEW, cutover_time: CUTOVER, ids: %w[a b]).ids
-    assert_equal [alone.to_a, alone.moved_share], [rows.accepted.to_a, rows.moved_share]
+    assert_equal [alone.to_a, alone.moved_ratio], [rows.accepted.to_a, rows.moved_ratio]
     nobody = client.plan_migration(OLD, NEW, ids: ["x" * 1_025], return_errors: true).ids
-    assert_equal [0.0, nil, nil], [nobody.moved_share, nobody.min_gap, nobody.max_gap]
+    assert_equal [0.0, nil, nil], [nobody.moved_ratio, nobody.observed_min_gap, nobody.observed_max_gap]
   end
 
   def test_what_cannot_be_is_refused

@@ -84,7 +84,7 @@ class NamedSpreadCase < OffbeatTest
   end
 
   def spread_at(address, **options)
-    Offbeat::Client.new(address).named_spread("mail", feeder_count: 2, lease: 1, max_attempts: 1_000, **options)
+    Offbeat::Client.new(address).named_spread("mail", feeder_count: 2, lease_duration: 1, max_attempts: 1_000, **options)
   end
 
   # A spread of its own name at the shared sidecar.
@@ -103,7 +103,7 @@ class NamedSpreadCase < OffbeatTest
   end
 
   def texts(jobs)
-    jobs.map(&:job)
+    jobs.map(&:payload)
   end
 
   # So many jobs, each acked when it comes.
@@ -111,7 +111,7 @@ class NamedSpreadCase < OffbeatTest
     consumer.lazy.map { |job| job.tap(&:ack) }.first(count)
   end
 
-  # Both ways to draw jobs, with so many at a time.
+  # Both ways to pull jobs, with so many at a time.
   def each_way(count = 16)
     yield ->(spread, name = "me", **options) { spread.consumer(name, batch_size: count, **options) }, "pull"
     yield ->(spread, name = "me", **options) { spread.stream(name, window: count, **options) }, "stream"
@@ -120,7 +120,7 @@ class NamedSpreadCase < OffbeatTest
   # Everything that was begun, with when, and when its lease was over.
   def draw_all(consumer, begun)
     consumer.each do |job|
-      begun << [job.job, now, now + job.lease_ends_in]
+      begun << [job.payload, now, now + job.lease_ends_in]
       sleep(rand * 0.01)
       job.ack
     end

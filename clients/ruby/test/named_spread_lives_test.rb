@@ -5,7 +5,7 @@ require "open3"
 
 # What becomes of spreads when the sidecar, an answer or a stream is lost.
 class NamedSpreadLivesTest < NamedSpreadCase
-  def test_a_killed_sidecar_loses_nothing_and_lends_nothing_twice
+  def test_a_killed_sidecar_loses_nothing_and_leases_nothing_twice
     Dir.mktmpdir do |folder|
       sidecar("unix:#{folder}/socket")
       begun = Queue.new
@@ -35,7 +35,7 @@ class NamedSpreadLivesTest < NamedSpreadCase
     end
   end
 
-  def test_groups_of_an_earlier_life_are_submitted_again_with_their_receipt
+  def test_groups_of_an_earlier_epoch_are_submitted_again_with_their_receipt
     sidecar
     mail = spread_at(@sidecar.address)
     producer = mail.producer
@@ -44,13 +44,13 @@ class NamedSpreadLivesTest < NamedSpreadCase
     assert_raises(Offbeat::DeadlineExceeded) { producer.wait(timeout: 0.2) } # and learns what is settled
     restart
     producer.submit("b", %w[b1])
-    held = mail.describe
+    held = mail.describe.counts
     assert_equal [2, 1, 3], [held.group_count, held.quarantined_group_count, held.ready_job_count]
-    assert_equal [["b1", false]], mail.pull("me", 9).jobs.map { |job| [job.job, job.redelivered?] }
+    assert_equal [["b1", false]], mail.pull("me", 9).jobs.map { |job| [job.payload, job.redelivered?] }
     jobs = mail.pull("me", 9, wait: 5).jobs
     jobs += mail.pull("me", 9).jobs
     again = jobs.select { |job| job.group_id == "a" }
-    assert_equal [["a2", true], ["a3", true]], again.map { |job| [job.job, job.redelivered?] }
+    assert_equal [["a2", true], ["a3", true]], again.map { |job| [job.payload, job.redelivered?] }
   end
 
   def test_waiting_submits_lost_groups_again
@@ -68,22 +68,22 @@ class NamedSpreadLivesTest < NamedSpreadCase
     proxy = LossyProxy.new(sidecar)
     mail = spread_at(proxy.address)
     producer = mail.producer
-    lent = nil
+    leased = nil
     proxy.lose("SubmitGroups") do
-      lent = spread_at(@sidecar.address).pull("other", 1).jobs
+      leased = spread_at(@sidecar.address).pull("other", 1).jobs
       restart
       spread_at(@sidecar.address).open # so that no call says that the spread is not known
     end
     assert_equal :received, producer.submit("a", %w[a1]).state
-    assert_equal %w[a1], texts(lent)
-    assert_equal 1, mail.describe.quarantined_group_count
+    assert_equal %w[a1], texts(leased)
+    assert_equal 1, mail.describe.counts.quarantined_group_count
     assert_empty mail.pull("me", 1).jobs
     job = mail.pull("me", 1, wait: 5).jobs.first
-    assert_predicate lent[0], :expired?
+    assert_predicate leased[0], :expired?
     assert_predicate job, :redelivered?
-    proxy.lose("SubmitGroups") # in one life of the spread nothing waits
+    proxy.lose("SubmitGroups") # in one epoch nothing waits
     assert_equal :received, producer.submit("b", %w[b1]).state
-    assert_equal 0, mail.describe.quarantined_group_count
+    assert_equal 0, mail.describe.counts.quarantined_group_count
     proxy.stop
   end
 
@@ -94,7 +94,7 @@ class NamedSpreadLivesTest < NamedSpreadCase
     producer = mail.producer
     spread_at(@sidecar.address).discard
     assert_equal :received, producer.submit("a", %w[a1]).state
-    assert_equal 0, mail.describe.quarantined_group_count
+    assert_equal 0, mail.describe.counts.quarantined_group_count
   end
 
   def test_a_group_in_parts_begins_again_when_they_were_lost
@@ -103,28 +103,28 @@ class NamedSpreadLivesTest < NamedSpreadCase
     proxy.lose("SubmitGroups", after: 1) { restart }
     large = Array.new(9) { |number| number.to_s * (250 << 10) }
     assert_equal [:received, 9], mail.producer.submit("large", large).to_a[1, 2]
-    assert_equal [1, 0, 0], mail.describe.to_h.values_at(:group_count, :partial_group_count, :quarantined_group_count)
+    assert_equal [1, 0, 0], mail.describe.counts.to_h.values_at(:group_count, :partial_group_count, :quarantined_group_count)
     proxy.stop
   end
 
-  def test_verdicts_of_an_earlier_life_are_stale
+  def test_settlements_of_an_earlier_epoch_are_stale
     sidecar
     each_way do |draw, way|
-      mail = spread_at(@sidecar.address, lease: 3) # in which the sidecar starts again
+      mail = spread_at(@sidecar.address, lease_duration: 3) # in which the sidecar starts again
       producer = mail.producer
       producer.submit("#{way}-a", %w[a1 a2])
       consumer = draw[mail, way]
       first = consumer.first
       first.ack
-      by_hand = spread_at(@sidecar.address, lease: 3)
+      by_hand = spread_at(@sidecar.address, lease_duration: 3)
       restart
-      assert_equal [:stale], by_hand.settle([[first, :ack]])
+      assert_equal [:stale], by_hand.settle([[first, :ack]]).map(&:outcome)
       assert_empty Offbeat::Client.new(@sidecar.address).list_spreads.to_a
       assert_equal [[first, :stale]], consumer.flush
-      second = consumer.first # still lent, by its own clock
+      second = consumer.first # still leased, by its own clock
       assert_equal [first.epoch, 1], [second.epoch, consumer.stale_count]
       second.ack
-      assert_equal 0, producer.submit("#{way}-b", %w[b1]).settled_count
+      assert_equal 0, producer.submit("#{way}-b", %w[b1]).settled_job_count
       assert_equal %w[a1 a2 b1], texts(acked(consumer, 3)).sort
       consumer.close
       assert_equal 2, consumer.stale_count
@@ -174,29 +174,29 @@ class NamedSpreadLivesTest < NamedSpreadCase
     assert_equal 2, jobs.value.size
   end
 
-  def test_verdicts_whose_answers_broke_off_with_the_stream_are_sent_again
+  def test_settlements_whose_results_were_lost_with_the_stream_are_sent_again
     sidecar
-    mail = spread_at(@sidecar.address, lease: 2)
+    mail = spread_at(@sidecar.address, lease_duration: 2)
     producer = mail.producer
     producer.submit("a", %w[a1 a2 a3])
     consumer = mail.stream("me")
     jobs = consumer.each
     first = jobs.next
-    @sidecar.freeze_threads # the kernel takes the verdict, and nobody answers
+    @sidecar.freeze_threads # the kernel takes the settlement, and nobody answers
     first.ack
     sleep(1.2)
     jobs.next
     restart
     producer.submit("b", %w[b1])
-    sleep(1.0) # until no lease lasts, and the next job is one of the new life
+    sleep(1.0) # until no lease lasts, and the next job is one of the new epoch
     jobs.next.ack
     assert_equal 1, consumer.stale_count
-    assert_equal [:settled], consumer.flush.map(&:last)
+    assert_equal [:acked], consumer.flush.map(&:last)
     consumer.close
   end
 
   def test_the_example
-    mail = client.named_spread(name, feeder_count: 8, lease: 5)
+    mail = client.named_spread(name, feeder_count: 8, lease_duration: 5)
     run = lambda do |program, *arguments|
       Thread.new do
         Open3.capture2e({ "OFFBEAT_ADDRESS" => Sidecar::SHARED.address }, RbConfig.ruby, "-w", "-I#{ROOT}/clients/ruby/lib",
@@ -214,20 +214,20 @@ class NamedSpreadLivesTest < NamedSpreadCase
 
   def test_a_slow_job_costs_those_that_wait_behind_it_no_attempt
     %i[consumer stream].each do |kind|
-      spread = client.named_spread("slow-#{kind}-#{Process.pid}", feeder_count: 1, lease: 1, max_attempts: 2)
+      spread = client.named_spread("slow-#{kind}-#{Process.pid}", feeder_count: 1, lease_duration: 1, max_attempts: 2)
       spread.producer.submit("g", %w[slow 1 2 3])
       consumer = kind == :consumer ? spread.consumer("one", batch_size: 4, wait: 1) : spread.stream("one", window: 4)
       seen = []
       consumer.each do |job|
-        seen << job.job
-        sleep 1.2 if job.job == "slow"
+        seen << job.payload
+        sleep 1.2 if job.payload == "slow"
         job.ack
         break if seen.size == 5
       end
       consumer.close
       assert_equal %w[slow slow], seen.first(2)
-      assert_equal ["slow"], spread.dead_letters.map(&:job)
-      assert_equal [4, 2], [spread.describe.settled_job_count, consumer.stale_count]
+      assert_equal ["slow"], spread.dead_letters.map(&:payload)
+      assert_equal [4, 2], [spread.describe.counts.settled_job_count, consumer.stale_count]
     end
   end
 end

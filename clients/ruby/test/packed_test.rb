@@ -67,6 +67,53 @@ class PackedTest < OffbeatTest
     assert_equal "read_mask.paths[0]", refused.field
   end
 
+  # Last runs are there if they are asked for by name, and only then.
+  def test_last_runs_are_a_column_of_their_own
+    bytes = (1..300).to_a.pack("q<*")
+    wanted = %i[next_run_unix_millis last_run_unix_millis]
+    expected = (1..300).map { |id| client.assign_slot(EIGHT_HOURS, id, from_time: NOON).last_run.start_time }
+    millis = expected.map { |time| time.to_i * 1_000 }
+    packed = client.assign_packed(EIGHT_HOURS, integers: bytes, from_time: NOON, columns: wanted)
+    rows = client.assign_slots(EIGHT_HOURS, 1..300, from_time: NOON, columns: wanted)
+    streamed = client.stream_slot_assignments(EIGHT_HOURS, 1..300, from_time: NOON, columns: wanted).first
+    assert_equal [millis] * 3, [packed, rows, streamed].map(&:last_run_unix_millis)
+    assert_equal millis.pack("q<*"), packed.bytes(:last_run_unix_millis)
+    assert_equal expected, rows.map(&:last_run_time)
+    [client.assign_packed(EIGHT_HOURS, integers: bytes), client.assign_slots(EIGHT_HOURS, 1..300)].each { |found| assert_empty found.last_run_unix_millis }
+    assert_nil client.assign_slots(EIGHT_HOURS, [1]).first.last_run_time
+  end
+
+  def test_rows_tell_what_their_columns_do
+    full = client.assign_slots(EIGHT_HOURS, 1..3, from_time: NOON).to_a
+    [*COLUMNS, :last_run_unix_millis].each do |column|
+      rows = client.assign_slots(EIGHT_HOURS, 1..3, from_time: NOON, columns: [column])
+      assert_equal [3, [1, 2, 3]], [rows.size, rows.map(&:id)], column
+    end
+    times = client.assign_slots(EIGHT_HOURS, 1..3, from_time: NOON, columns: %i[cycle_indexes next_run_unix_millis])
+    assert_equal full.map(&:next_run), times.map(&:next_run)
+    assert_equal [nil, nil, nil], times.first.to_a.values_at(2, 3, 4)
+    slots = client.assign_slots(EIGHT_HOURS, 1..3, from_time: NOON, columns: [:slot_indexes])
+    assert_equal full.map(&:slot_index), slots.map(&:slot_index)
+    assert_equal [nil] * 4, [slots[0].next_run, slots[0].next_run_time, slots[0].run_key, slots[0].cycle_index]
+    assert_equal "read_mask.paths[1]",
+                 assert_raises(Offbeat::InvalidArgument) { client.assign_slots(EIGHT_HOURS, [1], columns: %i[slot_indexes errors]) }.field
+  end
+
+  # Whichever columns tell it; and a time before the epoch may be -1 too.
+  def test_refused_rows_raise_with_any_columns
+    ids = ["a", "x" * 1_025, "b"]
+    [*COLUMNS, :last_run_unix_millis].each do |column|
+      rows = client.assign_slots(EIGHT_HOURS, ids, from_time: NOON, columns: [column], return_errors: true)
+      assert_equal %w[a b], rows.accepted.map(&:id), column
+      [1, -2].each { |index| assert_match(/ids\[1\]/, assert_raises(KeyError) { rows[index] }.message) }
+      assert_equal "b", rows[-1].id
+      [3, -4].each { |index| assert_raises(IndexError) { rows[index] } }
+    end
+    every_second = Offbeat::Schedule.new(period: 1, slot_count: 1, resolution: 0.001r, placement: :fraction)
+    early = client.assign_slots(every_second, [0.9995], from_time: Time.at(-1, 500, :millisecond), columns: [:next_run_unix_millis])
+    assert_equal [[-1], [0.9995]], [early.next_run_unix_millis, early.map(&:id)]
+  end
+
   def test_no_ids_are_an_answer
     nothing = client.assign_packed(EIGHT_HOURS, uuids: "")
     assert_equal [0, [], client.describe_schedule(EIGHT_HOURS).fingerprint],

@@ -20,7 +20,7 @@ class RunsTest < OffbeatTest
         client.assign_slot(SCHEDULE, id, from_time: run.start_time + 1, kind: "export").last_run
       ]
       assert_equal [run], others.uniq
-      assert_equal [id, "export", 0, nil, false], [run.id, run.kind, run.piece_index, run.regular_time, run.late?]
+      assert_equal [id, "export", 0, nil, false], [run.id, run.kind, run.piece_index, run.nominal_time, run.late?]
       assert_predicate run, :frozen?
     end
   end
@@ -45,6 +45,34 @@ class RunsTest < OffbeatTest
     assert_equal 4, rows.map { |row| row.next_run.run_id }.uniq.size
   end
 
+  # What ActiveJob takes as it is; JSON has no more, and Sidekiq takes what survives JSON.
+  CARRIED = [NilClass, String, Integer, Float, TrueClass, FalseClass].freeze
+  RESERVED = "_aj_" # begins the keys that ActiveJob keeps for itself
+
+  def test_jobs_carry_runs_as_arguments
+    deferred = Offbeat::Schedule.new(period: 28_800, exclusions: [Offbeat::Exclusion.new(times: NOON...(NOON + 28_000))])
+    daily = Offbeat::Schedule.new(period: 86_400, placement: :fraction)
+    precise = client.assign_slot(EIGHT_HOURS, "acme", from_time: NOON).next_run.to_h.merge("start_time" => "2026-03-01T12:00:00.123456789Z")
+    runs = [
+      client.assign_slot(SCHEDULE, "acme/é", from_time: NOON, kind: "export").next_run, client.assign_slot(daily, 0.1, from_time: NOON).next_run,
+      client.assign_slots(EIGHT_HOURS, [-(2**127)], from_time: NOON).first.next_run, client.assign_slot(deferred, "bolt", from_time: NOON).next_run,
+      client.list_due_runs(EIGHT_HOURS, ["acme"], watermark: NOON - 28_800, now_time: NOON).first, Offbeat::Run.from_h(precise)
+    ]
+    assert(runs.any?(&:nominal_time) && runs.any?(&:late?))
+    runs.each do |run|
+      hash = run.to_h
+      assert_equal Offbeat::Run.members.map(&:to_s), hash.keys
+      assert_empty hash.each_value.map(&:class) - CARRIED
+      assert_empty hash.keys.select { |key| key.start_with?(RESERVED) }
+      [hash, JSON.parse(JSON.generate(hash)), hash.merge("_aj_ruby2_keywords" => [])].each do |carried|
+        again = Offbeat::Run.from_h(carried)
+        assert_equal [run, true, run.late?], [again, again.frozen?, again.late?]
+      end
+    end
+    assert_equal 123_456_789, runs.last.start_time.nsec
+    assert_raises(KeyError) { Offbeat::Run.from_h({}) }
+  end
+
   # What a run's own time is, when it should start, and when it does.
   def test_times_of_a_run
     late = client.list_due_runs(EIGHT_HOURS, ["acme"], watermark: NOON - 28_800, now_time: NOON).first
@@ -53,7 +81,7 @@ class RunsTest < OffbeatTest
     at_its_time = client.assign_slot(EIGHT_HOURS, "acme", from_time: NOON).next_run.start_time
     excluded = Offbeat::Exclusion.new(times: (at_its_time - 60)...(at_its_time + 60))
     run = client.assign_slot(Offbeat::Schedule.new(period: 28_800, exclusions: [excluded]), "acme", from_time: NOON).next_run
-    assert_equal [at_its_time, false], [run.regular_time, run.late?]
+    assert_equal [at_its_time, false], [run.nominal_time, run.late?]
     assert_operator run.scheduled_time, :>=, at_its_time + 60
     assert_equal run.scheduled_time, run.start_time
   end

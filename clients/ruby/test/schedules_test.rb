@@ -25,9 +25,9 @@ class SchedulesTest < OffbeatTest
 
   def test_what_is_loaded_is_listed
     listed = client.list_schedules
-    assert_equal %w[accounts/1 bank-sync/1 bank-sync/2], listed.map { |one| "#{one.version.name}/#{one.version.version}" }
+    assert_equal %w[accounts/1 bank-sync/1 bank-sync/2], listed.map { |one| one.reference.to_s }
     assert_equal [28_800, 96], listed.last.to_h.values_at(:period, :slot_count)
-    listed.each { |one| assert_equal client.describe_schedule(one.version).fingerprint, one.fingerprint }
+    listed.each { |one| assert_equal client.describe_schedule(one.reference).fingerprint, one.fingerprint }
     assert_equal listed.drop(1), client.list_schedules(name: "bank-sync")
     assert_empty client.list_schedules(name: "none")
     assert_refused("name") { client.list_schedules(name: "a/b") }
@@ -65,8 +65,8 @@ class SchedulesTest < OffbeatTest
     assert_equal expected, sent(Offbeat::Schedule.new(**kinds))["spec"]
     assert_equal({ "kinds" => [{ "name" => "import" }], "kindSpacing" => "KIND_SPACING_EVEN" },
                  sent(Offbeat::Schedule.new(kinds: ["import"], kind_spacing: :even))["spec"])
-    assert_equal({ "version" => { "name" => "bank-sync", "version" => 3 } },
-                 sent(Offbeat::ScheduleVersion.new(name: "bank-sync", version: 3)))
+    assert_equal({ "reference" => { "name" => "bank-sync", "version" => 3 } },
+                 sent(Offbeat::ScheduleReference.new(name: "bank-sync", version: 3)))
   end
 
   def test_spans_and_zones_of_active_support
@@ -85,7 +85,7 @@ class SchedulesTest < OffbeatTest
     windows << (7_200...10_800)
     assert_equal [0...3_600], schedule.active_windows
     assert_equal schedule, Offbeat::Schedule.new(period: 86_400, active_windows: [0...3_600])
-    [schedule, DAYS, Offbeat::ScheduleVersion.new(name: "a", version: 1), Offbeat::Kind.new(name: "a")].each do |value|
+    [schedule, DAYS, Offbeat::ScheduleReference.new(name: "a", version: 1), Offbeat::Kind.new(name: "a")].each do |value|
       assert_predicate value, :frozen?
     end
   end
@@ -115,7 +115,7 @@ class SchedulesTest < OffbeatTest
       "schedule.spec.kind_conflicts[1]" => Offbeat::Schedule.new(**day, kinds: %w[a b], kind_conflicts: [%w[a b], "a"]),
       "schedule.spec.kind_conflicts[0].second_kind" => Offbeat::Schedule.new(**day, kinds: %w[a b], kind_conflicts: [["a", 1]]),
       "schedule.spec.catch_up_span" => Offbeat::Schedule.new(**day, kinds: ["a"], catch_up_span: "1h"),
-      "schedule.version.version" => Offbeat::ScheduleVersion.new(name: "a", version: "1"),
+      "schedule.reference.version" => Offbeat::ScheduleReference.new(name: "a", version: "1"),
       "schedule" => { period: 86_400 }
     }.each do |field, schedule|
       assert_refused(field) { client.describe_schedule(schedule) }
@@ -128,13 +128,13 @@ class SchedulesTest < OffbeatTest
   end
 
   # As test/schedules.toml has it.
-  BANK_SYNC = Offbeat::ScheduleVersion.new(name: "bank-sync", version: 1)
+  BANK_SYNC = Offbeat::ScheduleReference.new(name: "bank-sync", version: 1)
   SPEC = Offbeat::Schedule.new(period: 28_800, slot_count: 96)
 
   def test_a_name_means_what_the_file_says
     described = client.describe_schedule(BANK_SYNC)
     assert_equal client.describe_schedule(SPEC).fingerprint, described.fingerprint
-    assert_equal "bank-sync/1", described.run_key_schedule
+    assert_equal "bank-sync/1", described.run_key_root
     run = client.assign_slot(BANK_SYNC, "acme", from_time: NOON, kind: "poll").next_run
     assert_equal client.assign_slot(SPEC, "acme", from_time: NOON).next_run.start_time, run.start_time
     assert_equal "bank-sync/1/poll/#{run.cycle_index}/0/acme", run.run_key
@@ -143,7 +143,7 @@ class SchedulesTest < OffbeatTest
   end
 
   def test_a_name_goes_wherever_a_schedule_does
-    column = Offbeat::SqlColumn.new(dialect: :sqlite, table: "t", name: "h", type: :hash_digits)
+    column = Offbeat::SqlTarget.new(dialect: :sqlite, table: "t", column: "h", column_type: :hash_digits)
     by_spec, *by_name = [SPEC, BANK_SYNC, "bank-sync/1"].map do |schedule|
       [client.list_slots(schedule, start_time: NOON, end_time: NOON + 3_600),
        client.window_predicate(schedule, column, start_time: NOON, end_time: NOON + 60),
@@ -156,27 +156,39 @@ class SchedulesTest < OffbeatTest
     assert_equal [by_spec, by_spec], by_name
   end
 
+  def test_a_reference_takes_name_and_version_or_keywords
+    same = [Offbeat::ScheduleReference.new("bank-sync", 1), Offbeat::ScheduleReference.new("bank-sync", version: 1),
+            Offbeat::ScheduleReference.new(version: 1, name: "bank-sync"), Offbeat::ScheduleReference.parse("bank-sync/1")]
+    assert_equal [BANK_SYNC], same.uniq
+    assert_equal "bank-sync/1", BANK_SYNC.to_s
+    assert(same.all?(&:frozen?))
+    assert_equal "bank-sync/1", client.describe_schedule(same.first).run_key_root
+    [["bank-sync"], [], [nil, 1]].each { |given| assert_raises(ArgumentError) { Offbeat::ScheduleReference.new(*given) } }
+    assert_raises(ArgumentError) { Offbeat::ScheduleReference.new(name: "bank-sync") }
+    assert_nil Offbeat::ScheduleReference.parse("bank-sync")
+  end
+
   def test_text_that_names_no_schedule_is_refused
     ["bank-sync", "bank-sync/", "/1", "bank-sync/0", "bank-sync/1.0", "bank-sync/-1", "bank sync/1", "a/b/1", "é/1", "bank-sync/1\n",
      "", "\xff/1", "bank-sync/1".encode("UTF-16LE")].each do |text|
       error = assert_refused("schedule") { client.assign_slot(text, "acme") }
       assert_includes error.allowed, '"bank-sync/3"', text.inspect
     end
-    assert_refused("schedule.version.version") { client.assign_slot("bank-sync/#{2**64}", "acme") }
+    assert_refused("schedule.reference.version") { client.assign_slot("bank-sync/#{2**64}", "acme") }
     assert_refused("new_schedule") { client.plan_migration("bank-sync/1", "bank-sync/v2") }
     assert_raises(Offbeat::NotFound) { client.assign_slot("bank-sync/3", "acme") }
   end
 
   def test_weights_of_a_named_schedule
     ids = Array.new(900) { |number| "customer #{number}" } # 86,400 pieces: two messages
-    rows = client.assign_slots(Offbeat::ScheduleVersion.new(name: "bank-sync", version: 2), ids, weights: [10_000] * 900)
+    rows = client.assign_slots(Offbeat::ScheduleReference.new(name: "bank-sync", version: 2), ids, weights: [10_000] * 900)
     assert_equal [86_400, [*0...96]], [rows.size, rows.slot_indexes.first(96).sort]
     assert_equal "bank-sync/2/default/#{rows.cycle_indexes[-1]}/95/customer 899", rows.run_key(86_399)
   end
 
   def test_an_unknown_name_is_not_found
     [["bank-sync", 3], ["mail", 1]].each do |name, version|
-      error = assert_raises(Offbeat::NotFound) { client.assign_slot(Offbeat::ScheduleVersion.new(name: name, version: version), "acme") }
+      error = assert_raises(Offbeat::NotFound) { client.assign_slot(Offbeat::ScheduleReference.new(name: name, version: version), "acme") }
       assert_equal "ERROR_REASON_UNKNOWN_SCHEDULE", error.reason
     end
   end

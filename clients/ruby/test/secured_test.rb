@@ -61,7 +61,7 @@ class SecuredTest < OffbeatTest
 
   # A call of each way to the sidecar: unary, a stream, and both of a named spread.
   def ways(client)
-    mail = client.named_spread("mail-#{rand(1 << 60)}", feeder_count: 1, lease: 5)
+    mail = client.named_spread("mail-#{rand(1 << 60)}", feeder_count: 1, lease_duration: 5)
     {
       unary: -> { client.assign_slot(EIGHT_HOURS, "acme").slot_index },
       spread: -> { client.spread([%w[a b]], feeder_count: 1).map(&:job) },
@@ -69,7 +69,7 @@ class SecuredTest < OffbeatTest
       consumer: -> { mail.consumer("c", patience: 5) { |jobs| jobs.first(1).each(&:ack).size } },
       stream: -> { mail.stream("s", patience: 5) { |jobs| jobs.first(1).each(&:ack).size } },
       list: -> { client.list_spreads.any? },
-      discard: -> { mail.discard.settled_job_count }
+      discard: -> { mail.discard.counts.settled_job_count }
     }
   end
 
@@ -108,7 +108,7 @@ class SecuredTest < OffbeatTest
     spread = client.named_spread("large", feeder_count: 2)
     jobs = Array.new(30) { |index| index.to_s * 60_000 }
     spread.producer.submit("g", jobs)
-    assert_equal(jobs, spread.stream("one") { |leased| leased.first(30).each(&:ack).map(&:job) })
+    assert_equal(jobs, spread.stream("one") { |leased| leased.first(30).each(&:ack).map(&:payload) })
     threads = Array.new(8) { Thread.new { Array.new(20) { client.assign_slot(EIGHT_HOURS, 5).slot_index } } }
     assert_equal [client.assign_slot(EIGHT_HOURS, 5).slot_index] * 160, threads.flat_map(&:value)
   end

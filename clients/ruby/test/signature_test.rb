@@ -10,7 +10,7 @@ require "set"
 class SignatureTest < OffbeatTest
   FOLDER = File.join(ROOT, "clients/ruby/sig")
   # What the client is made of: no user names it.
-  INTERNAL = %i[V1 Transport Endpoint Conversation Times Fields IdEncoder error_from refused named set_field Batches Beside].freeze
+  INTERNAL = %i[V1 V1beta1 Transport Endpoint Conversation Times Fields IdEncoder error_from refused named set_field Batches Beside].freeze
 
   # The signature with Ruby's own; in a test, since one that cannot be read must not end the others.
   def self.builder
@@ -134,14 +134,29 @@ class SignatureTest < OffbeatTest
   def test_symbols_are_the_same
     {
       placement: Offbeat::Schedule::PLACEMENTS, profile: Offbeat::Schedule::PROFILES, spacing: Offbeat::Schedule::SPACINGS,
-      id_type: Offbeat::IdEncoder::TYPES, sql_dialect: Offbeat::SqlColumn::DIALECTS, sql_type: Offbeat::SqlColumn::TYPES,
-      sql_parameter_style: Offbeat::SqlColumn::PARAMETER_STYLES, allocation_rule: Offbeat::Client::ALLOCATION_RULES,
+      id_type: Offbeat::IdEncoder::TYPES, sql_dialect: Offbeat::SqlTarget::DIALECTS, sql_column_type: Offbeat::SqlTarget::COLUMN_TYPES,
+      sql_parameter_style: Offbeat::SqlTarget::PARAMETER_STYLES, allocation_rule: Offbeat::Client::ALLOCATION_RULES,
       stage_weighting: Offbeat::Client::STAGE_WEIGHTINGS, lane_policy: Offbeat::LaneSet::POLICIES,
       timeout_action: Offbeat::LaneSet::TIMEOUT_ACTIONS, calendar_unit: Offbeat::CalendarCycle::UNITS,
-      exclusion_policy: Offbeat::Exclusion::POLICIES, newcomer_policy: Offbeat::Newcomer::POLICIES,
-      missed_run_policy: Offbeat::Client::MISSED_RUN_POLICIES
+      exclusion_policy: Offbeat::Exclusion::POLICIES, first_run_policy: Offbeat::NewId::POLICIES,
+      missed_run_policy: Offbeat::CatchUpPolicy::MISSED_RUN_POLICIES,
+      spread_policy: Offbeat::Spread::POLICIES, shortage_policy: Offbeat::Spread::SHORTAGES
     }.each do |name, names|
       assert_equal names.keys, builder.expand_alias(name_of("Offbeat::#{name}")).types.map(&:literal), name
+    end
+  end
+
+  # Symbols that answers are made of: each value of an enum, in its order.
+  def test_symbols_of_answers_are_those_of_the_contract
+    {
+      spread_state: Offbeat::V1::SpreadState, group_state: Offbeat::V1::GroupState, empty_reason: Offbeat::V1::EmptyReason,
+      dead_letter_cause: Offbeat::V1::DeadLetterCause, settle_action: Offbeat::V1::SettleAction, settle_outcome: Offbeat::V1::SettleOutcome,
+      stage_choice_reason: Offbeat::V1::StageChoiceReason, route_reason: Offbeat::V1::RouteReason, separation: Offbeat::V1::Separation,
+      audit_finding: Offbeat::V1::AuditFinding, migration_path: Offbeat::V1::MigrationPath, lane_verdict: Offbeat::V1beta1::LaneVerdict
+    }.each do |name, enum|
+      prefix = "#{name.to_s.upcase}_"
+      values = enum.descriptor.to_h.sort_by(&:last).map { |value, _| value.to_s.delete_prefix(prefix).downcase.to_sym }
+      assert_equal values - [:unspecified], builder.expand_alias(name_of("Offbeat::#{name}")).types.map(&:literal), name
     end
   end
 
@@ -157,19 +172,19 @@ class SignatureTest < OffbeatTest
 
   # Members of values, which those hooks do not see: all that an answer holds.
   def test_members_have_the_types_that_are_written
-    stages = [Offbeat::Stage.new(name: "a", backlog_count: 3, service_times: [1, 2.5]), Offbeat::Stage.new(name: "b")]
+    stages = [Offbeat::Stage.new(name: "a", backlog_count: 3, run_times: [1, 2.5]), Offbeat::Stage.new(name: "b")]
     check_members(client.allocate_workers(stages.each, worker_count: 2))
-    check_members(client.next_stage(stages))
+    check_members(client.choose_stage(stages))
     short = Offbeat::Lane.new(name: "short", worker_count: 1, attempt_timeout: 0.5)
     check_members(client.route_job(Offbeat::LaneSet.new(lanes: [short, Offbeat::Lane.new(name: "long", worker_count: 1)])))
     run_times = Offbeat::RunTimeHistogram.new(buckets: { 1 => 95, 300.5 => 5 })
     plan = client.plan_lanes(run_times, arrival_rate: 0.15, worker_count: 4)
     check_members(plan)
-    jobs = [Offbeat::PendingJob.new(id: "a"), Offbeat::PendingJob.new(id: "b", timed_out_lanes: plan.lane_set.lanes.map(&:name))]
-    check_members(client.dispatch_jobs(plan.lane_set, jobs, free_worker_counts: plan.lane_set.lanes.map(&:worker_count)))
-    check_members(client.split_workers(plan.lane_set, plan.lane_set.lanes.map { Offbeat::LaneState.new }))
+    jobs = [Offbeat::PendingJob.new(id: "a"), Offbeat::PendingJob.new(id: "b", timed_out_lane_names: plan.lane_set.lanes.map(&:name))]
+    check_members(client.dispatch_jobs(plan.lane_set, jobs, free_workers: plan.lane_set.lanes.to_h { |lane| [lane.name, lane.worker_count] }))
+    check_members(client.split_workers(plan.lane_set, plan.lane_set.lanes.map { |lane| Offbeat::LaneState.new(lane_name: lane.name) }))
     [*stages, *jobs, run_times].each { |question| check_members(question) }
-    assert_operator @checked.size, :>=, 18, @checked.to_s
+    assert_operator @checked.size, :>=, 19, @checked.to_s
   end
 
   def test_members_of_slots_have_the_types_that_are_written
@@ -178,19 +193,31 @@ class SignatureTest < OffbeatTest
     daily = Offbeat::Schedule.new(calendar: berlin, active_windows: [...3_600, 7_200...43_200], exclusions: [exclusion],
                                   weight_quantum: 5)
     every_4_hours = Offbeat::Schedule.new(period: 14_400, slot_count: 8)
-    newcomer = Offbeat::Newcomer.new(created_time: NOON, policy: :now_smeared, smear_span: 60)
-    column = Offbeat::SqlColumn.new(dialect: :sqlite, table: "t", name: "h", type: :hash_digits)
+    new_id = Offbeat::NewId.new(create_time: NOON, policy: :now_smeared, smear_span: 60)
+    column = Offbeat::SqlTarget.new(dialect: :sqlite, table: "t", column: "h", column_type: :hash_digits)
     kinds = Offbeat::Schedule.new(calendar: berlin, kinds: [Offbeat::Kind.new(name: "a", run_time: 60), Offbeat::Kind.new(name: "b", run_time: 0.5)])
     jobs = %w[a b].map { |kind| Offbeat::ComparedJob.new(schedule: kinds, kind: kind) }
-    [kinds, client.describe_schedule(kinds), *jobs, client.compare_schedules(jobs), daily, every_4_hours, newcomer, Offbeat::ScheduleVersion.new(name: "a", version: 1),
+    [kinds, client.describe_schedule(kinds), *jobs, client.compare_schedules(jobs), daily, every_4_hours, new_id, Offbeat::ScheduleReference.new(name: "a", version: 1),
      client.describe_schedule(daily, population: 1_000), client.reciprocal_slots(every_4_hours, kind_count: 2),
-     client.assign_slot(daily, "a", weight: 12, from_time: NOON, newcomer: newcomer),
+     client.assign_slot(daily, "a", weight: 12, from_time: NOON, new_id: new_id),
      client.assign_slots(daily, ["a"], weights: [12], from_time: NOON).first,
      client.list_due_runs(EIGHT_HOURS, ["a"], watermark: NOON - 28_800, now_time: NOON).first,
-     client.plan_migration(EIGHT_HOURS, every_4_hours, sql_column: column),
+     client.plan_migration(EIGHT_HOURS, every_4_hours, sql_target: column),
      client.plan_migration(EIGHT_HOURS, every_4_hours, ids: ["a"]).ids.first,
      client.audit_ids(EIGHT_HOURS, ["a", "a", "x" * 1_025], return_errors: true)].each { |value| check_members(value) }
     assert_operator @checked.size, :>=, 25, @checked.to_s
+  end
+
+  def test_members_of_named_spreads_have_the_types_that_are_written
+    mail = client.named_spread("signature-test", feeder_count: 2, policy: :cooldown)
+    mail.producer.submit("a", %w[a1 a2])
+    pulled = mail.pull("me", 1)
+    [mail.open, mail.update(max_attempts: 3), pulled, mail.pull("me", 1), mail.pull("me", 1), client.server_info,
+     *mail.settle([[pulled.jobs.first, :extend_lease], [pulled.jobs.first, :dead_letter]]), *mail.dead_letters,
+     mail.producer.submit("b", %w[b1])].each { |value| check_members(value) }
+    assert_operator @checked.size, :>=, 11, @checked.to_s
+  ensure
+    mail.discard
   end
 
   def check_members(value)

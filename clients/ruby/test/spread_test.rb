@@ -57,7 +57,7 @@ class SpreadTest < OffbeatTest
   def test_cooldown_and_its_certificate
     spread = client.spread([["a"], %w[b c]], feeder_count: 3, policy: :cooldown, on_shortage: :wait, max_open_groups: 3)
     assert_equal [[1, "b"], [0, "a"], [nil, nil], [1, "c"]], spread.map { |turn| [turn.group_index, turn.job] }
-    assert_equal [3, 2], [spread.certificate.min_gap, spread.certificate.group_count]
+    assert_equal [3, 2], [spread.certificate.min_gap_turns, spread.certificate.group_count]
     sizes = [17, 0, 4, 9, 9, 1]
     many = client.spread(jobs(sizes), feeder_count: 5, policy: :cooldown, job_window: 3)
     assert_equal jobs(sizes).to_a.flatten(1).sort, many.map(&:job).sort
@@ -75,9 +75,9 @@ class SpreadTest < OffbeatTest
 
   def test_refusals
     error = assert_raises(Offbeat::InvalidArgument) { client.spread([], feeder_count: 0).to_a }
-    assert_equal ["spec.feeder_count", "ERROR_REASON_OUT_OF_RANGE"], [error.field, error.reason]
+    assert_equal ["spec.order.feeder_count", "ERROR_REASON_OUT_OF_RANGE"], [error.field, error.reason]
     error = assert_raises(Offbeat::InvalidArgument) { client.spread([], feeder_count: 3, max_open_groups: 9).to_a }
-    assert_equal "spec.max_open_groups", error.field
+    assert_equal "spec.order.max_open_groups", error.field
   end
 
   def test_over_unix_sockets_and_without_a_sidecar
@@ -119,7 +119,21 @@ class SpreadTest < OffbeatTest
       rest = client.resume_spread(groups.call(others), tokens[turns.size - 1])
       assert_equal "ERROR_REASON_ORDER_DIFFERS", assert_raises(Offbeat::FailedPrecondition) { rest.first }.reason
     end
-    assert_raises(Offbeat::InvalidArgument) { client.resume_spread([], "no token at all") }
+  end
+
+  def test_what_is_no_token_is_refused
+    spread = client.spread([%w[a b], %w[c d]], feeder_count: 2)
+    fresh = spread.resume_token
+    spread.first(3)
+    token = spread.resume_token
+    ["no token at all", "", nil, 5, token[1..], "\x01#{"\0" * 9}".b, "\x01#{"\0" * 9}no request".b].each do |wrong|
+      error = assert_raises(Offbeat::InvalidArgument, wrong.inspect) { client.resume_spread([%w[a b], %w[c d]], wrong).to_a }
+      assert_equal "resume_token", error.field, wrong.inspect
+    end
+    changed = token.dup.tap { |bytes| bytes.setbyte(20, bytes.getbyte(20) ^ 1) }
+    error = assert_raises(Offbeat::InvalidArgument) { client.resume_spread([%w[a b], %w[c d]], changed).to_a }
+    assert_equal "resume.resume_token", error.field
+    assert_equal [%w[a c b d], %w[d]], [fresh, token].map { |kept| client.resume_spread([%w[a b], %w[c d]], kept).map(&:job) }
   end
 
   def test_turns_can_be_taken_once

@@ -27,7 +27,7 @@ class SqlTest < OffbeatTest
   # A table of the column's name with the values and a NULL, and the index.
   def database(column, values, index)
     base = SQLite3::Database.new(":memory:")
-    base.execute("CREATE TABLE #{quoted(column.table)} (#{quoted(column.name)} #{AFFINITIES.fetch(column.type, "TEXT")})")
+    base.execute("CREATE TABLE #{quoted(column.table)} (#{quoted(column.column)} #{AFFINITIES.fetch(column.column_type, "TEXT")})")
     base.transaction { [*values, nil].each { |value| base.execute("INSERT INTO #{quoted(column.table)} VALUES (?)", [value]) } }
     index.create_statements.each { |statement| base.execute(statement) }
     base
@@ -49,7 +49,7 @@ class SqlTest < OffbeatTest
   end
 
   def column(type, style, **more)
-    Offbeat::SqlColumn.new(dialect: :sqlite, table: "tenants", name: "id", type: type, parameter_style: style, **more)
+    Offbeat::SqlTarget.new(dialect: :sqlite, table: "tenants", column: "id", column_type: type, parameter_style: style, **more)
   end
 
   def each_style(type, **more)
@@ -57,7 +57,7 @@ class SqlTest < OffbeatTest
   end
 
   def assert_slots_select(schedule, column, values, slot_indexes, style)
-    slots = client.list_slots(schedule, start_time: NOON, end_time: NOON + schedule.period, sql_column: column)
+    slots = client.list_slots(schedule, start_time: NOON, end_time: NOON + schedule.period, sql_target: column)
     base = database(column, values, slots[0].predicate.index)
     rows = slots.to_h { |slot| [slot.slot_index, selected(base, column, slot.predicate)] }
     # Each row once, where assign_slots has it, and NULL never.
@@ -85,7 +85,7 @@ class SqlTest < OffbeatTest
   def test_the_index_serves_the_predicates
     [[TWISTER, :uuid_text], [TWISTER, :integer], [HASH, :hash_digits], [FRACTION, :fraction]].each do |schedule, type|
       each_style(type) do |column, style|
-        slot = client.list_slots(schedule, start_time: NOON, sql_column: column)[0]
+        slot = client.list_slots(schedule, start_time: NOON, sql_target: column)[0]
         plan = select(database(column, [], slot.predicate.index), "*", column, slot.predicate, "EXPLAIN QUERY PLAN")
         assert_match(/SEARCH .* USING .*INDEX offbeat_/, plan.flatten.join(" "), "#{type} #{style}")
       end
@@ -124,9 +124,9 @@ class SqlTest < OffbeatTest
     }
     described.each do |style, (words, parameters)|
       numbered = %i[dollar named].include?(style) ? 7 : nil
-      column = Offbeat::SqlColumn.new(dialect: :postgresql, table: "tenants", name: "id", type: :uuid, schema: "app",
+      column = Offbeat::SqlTarget.new(dialect: :postgresql, table: "tenants", column: "id", column_type: :uuid, schema: "app",
                                       parameter_style: style, first_parameter_number: numbered)
-      slots = client.list_slots(HASH, start_time: Time.at(0), end_time: Time.at(1), sql_column: column)
+      slots = client.list_slots(HASH, start_time: Time.at(0), end_time: Time.at(1), sql_target: column)
       assert_match words, slots[0].predicate.sql
       assert_equal parameters, slots[0].predicate.parameters
       assert_includes slots[0].predicate.index.create_statements.first, %("app"."tenants")
@@ -135,25 +135,25 @@ class SqlTest < OffbeatTest
 
   def test_values_are_bound_as_what_they_are
     { [TWISTER, :integer] => Integer, [FRACTION, :fraction] => Float, [HASH, :hash_digits] => String }.each do |(schedule, type), expected|
-      slot = client.list_slots(schedule, start_time: Time.at(0), sql_column: column(type, :question_mark))[0]
+      slot = client.list_slots(schedule, start_time: Time.at(0), sql_target: column(type, :question_mark))[0]
       assert_equal [expected] * 2, slot.predicate.parameters.map(&:class)
     end
   end
 
   def test_each_dialect_and_type_is_known_to_the_sidecar
-    { "SQL_DIALECT" => [Offbeat::V1::SqlDialect, Offbeat::SqlColumn::DIALECTS],
-      "SQL_COLUMN_TYPE" => [Offbeat::V1::SqlColumnType, Offbeat::SqlColumn::TYPES],
-      "SQL_PARAMETER_STYLE" => [Offbeat::V1::SqlParameterStyle, Offbeat::SqlColumn::PARAMETER_STYLES] }.each do |prefix, (enum, names)|
+    { "SQL_DIALECT" => [Offbeat::V1::SqlDialect, Offbeat::SqlTarget::DIALECTS],
+      "SQL_COLUMN_TYPE" => [Offbeat::V1::SqlColumnType, Offbeat::SqlTarget::COLUMN_TYPES],
+      "SQL_PARAMETER_STYLE" => [Offbeat::V1::SqlParameterStyle, Offbeat::SqlTarget::PARAMETER_STYLES] }.each do |prefix, (enum, names)|
       assert_equal (enum.constants - [:"#{prefix}_UNSPECIFIED"]).sort, names.values.sort
       assert_equal names.keys.map { |name| :"#{prefix}_#{name.upcase}" }, names.values
     end
-    Offbeat::SqlColumn::DIALECTS.each_key do |dialect|
-      Offbeat::SqlColumn::TYPES.each_key do |type|
+    Offbeat::SqlTarget::DIALECTS.each_key do |dialect|
+      Offbeat::SqlTarget::COLUMN_TYPES.each_key do |type|
         schedule = { fraction: FRACTION, text: HASH, hash_digits: HASH }.fetch(type, TWISTER)
         next if (type == :uuid && %i[mysql sqlite].include?(dialect)) || (type == :text && dialect == :sqlite)
 
-        column = Offbeat::SqlColumn.new(dialect: dialect, table: "tenants", name: "id", type: type)
-        slots = client.list_slots(schedule, start_time: NOON, sql_column: column)
+        column = Offbeat::SqlTarget.new(dialect: dialect, table: "tenants", column: "id", column_type: type)
+        slots = client.list_slots(schedule, start_time: NOON, sql_target: column)
         assert_equal [schedule.slot_count] * 2, [slots.size, slots.map { |slot| slot.predicate.sql }.uniq.size]
       end
     end
@@ -163,8 +163,8 @@ class SqlTest < OffbeatTest
     evil = %(x" y` 'z'; DROP TABLE tenants; --)
     slot_indexes = client.assign_slots(TWISTER, UUIDS.first(50), from_time: NOON).slot_indexes
     STYLES.each do |style|
-      column = Offbeat::SqlColumn.new(dialect: :sqlite, table: evil, name: "? :a #{evil}", type: :uuid_text, parameter_style: style)
-      slots = client.list_slots(TWISTER, start_time: NOON, sql_column: column)
+      column = Offbeat::SqlTarget.new(dialect: :sqlite, table: evil, column: "? :a #{evil}", column_type: :uuid_text, parameter_style: style)
+      slots = client.list_slots(TWISTER, start_time: NOON, sql_target: column)
       base = database(column, UUIDS.first(50), slots[0].predicate.index)
       base.execute("CREATE TABLE tenants (id)")
       slots.each do |slot|
@@ -181,23 +181,25 @@ class SqlTest < OffbeatTest
   end
 
   def test_what_cannot_be_decided_is_refused
-    sqlite = { dialect: :sqlite, table: "tenants", name: "id", type: :hash_digits }
+    sqlite = { dialect: :sqlite, table: "tenants", column: "id", column_type: :hash_digits }
     {
-      "sql_column.dialect" => [{ dialect: :oracle }, { dialect: nil }, { dialect: "sqlite" }],
-      "sql_column.table" => [{ table: 5 }, { table: nil }, { table: "" }, { table: "x" * 257 }, { table: "\0" }],
-      "sql_column.name" => [{ name: nil }],
-      "sql_column.schema" => [{ schema: 5 }],
-      "sql_column.table_alias" => [{ table_alias: ["t"] }],
-      "sql_column.type" => [{ type: :json }, { type: nil }, { type: :text }, { type: :uuid }, { type: :uuid_text }],
-      "sql_column.parameter_style" => [{ parameter_style: :pyformat }],
-      "sql_column.first_parameter_number" => [
+      "sql_target.dialect" => [{ dialect: :oracle }, { dialect: nil }, { dialect: "sqlite" }],
+      "sql_target.table" => [{ table: 5 }, { table: nil }, { table: "" }, { table: "x" * 257 }, { table: "\0" }],
+      "sql_target.column" => [{ column: nil }],
+      "sql_target.schema" => [{ schema: 5 }],
+      "sql_target.table_alias" => [{ table_alias: ["t"] }],
+      "sql_target.column_type" => [
+        { column_type: :json }, { column_type: nil }, { column_type: :text }, { column_type: :uuid }, { column_type: :uuid_text }
+      ],
+      "sql_target.parameter_style" => [{ parameter_style: :pyformat }],
+      "sql_target.first_parameter_number" => [
         { first_parameter_number: 2 }, { first_parameter_number: 0, parameter_style: :named },
         { first_parameter_number: 2**40, parameter_style: :dollar }
       ]
     }.each do |field, wrong|
       wrong.each do |fields|
-        column = Offbeat::SqlColumn.new(**sqlite, **fields)
-        [-> { client.list_slots(HASH, sql_column: column) },
+        column = Offbeat::SqlTarget.new(**sqlite, **fields)
+        [-> { client.list_slots(HASH, sql_target: column) },
          -> { client.window_predicate(HASH, column, start_time: NOON, end_time: NOON + 60) }].each do |ask|
           error = assert_raises(Offbeat::InvalidArgument, fields.to_s, &ask)
           assert_equal field, error.field, fields.to_s
@@ -210,8 +212,8 @@ class SqlTest < OffbeatTest
   def test_schedules_refuse_what_they_cannot_place
     { [TWISTER, :text] => "ID_TYPE_UNSUITABLE", [TWISTER, :fraction] => "ID_TYPE_UNSUITABLE",
       [TWISTER, :hash_digits] => "ID_TYPE_UNSUITABLE", [FRACTION, :integer] => "ID_TYPE_UNSUITABLE" }.each do |(schedule, type), reason|
-      error = assert_raises(Offbeat::InvalidArgument) { client.list_slots(schedule, sql_column: column(type, nil)) }
-      assert_equal ["sql_column.type", "ERROR_REASON_#{reason}"], [error.field, error.reason]
+      error = assert_raises(Offbeat::InvalidArgument) { client.list_slots(schedule, sql_target: column(type, nil)) }
+      assert_equal ["sql_target.column_type", "ERROR_REASON_#{reason}"], [error.field, error.reason]
     end
     window = { start_time: NOON, end_time: NOON + 60 }
     error = assert_raises(Offbeat::InvalidArgument) { client.window_predicate(TWISTER, column(:uuid_text, nil), **window) }

@@ -11,7 +11,7 @@ class StagesTest < OffbeatTest
   # Workloads are in microseconds: so many jobs of one.
   def pipeline(workloads, done = [])
     workloads.each_with_index.map do |workload, index|
-      stage(index.to_s, workload, mean_service_time: 1/1_000_000r, done: done.include?(index))
+      stage(index.to_s, workload, mean_run_time: 1/1_000_000r, done: done.include?(index))
     end
   end
 
@@ -36,13 +36,13 @@ class StagesTest < OffbeatTest
   end
 
   def test_an_allocation_says_why_and_who_moves
-    stages = [stage("parse", 40, mean_service_time: 0.5, current_worker_count: 5),
-              stage("render", 10, service_times: [1, 3r, 5.0], minimum_worker_count: 2),
+    stages = [stage("parse", 40, mean_run_time: 0.5, current_worker_count: 5),
+              stage("render", 10, run_times: [1, 3r, 5.0], minimum_worker_count: 2),
               stage("mail", 5), stage("old", 7, done: true, current_worker_count: 1)]
     allocation = client.allocate_workers(stages.each, worker_count: 8)
     assert_equal({ "parse" => 3, "render" => 4, "mail" => 1, "old" => 0 }, allocation.worker_counts)
-    assert_equal [3, 1/2r], [allocation.stages[1], allocation.stages[0]].map(&:mean_service_time)
-    assert_equal [false, false, true], allocation.stages.first(3).map(&:service_time_is_estimated)
+    assert_equal [3, 1/2r], [allocation.stages[1], allocation.stages[0]].map(&:mean_run_time)
+    assert_equal [false, false, true], allocation.stages.first(3).map(&:run_time_estimated)
     assert_equal [20_000_000, 1], [allocation.stages[0].workload_micros, allocation.stages[0].weight]
     assert_in_delta 20_000_000 / 4.0, allocation.stages[0].score
     assert_in_delta 20_000_000 / 20.0, allocation.stages[0].next_quotient
@@ -51,18 +51,18 @@ class StagesTest < OffbeatTest
   end
 
   def leaving(allocation, stage)
-    allocation.moves.select { |move| move.from_stage == stage }.sum(&:worker_count)
+    allocation.moves.select { |move| move.from_stage_name == stage }.sum(&:worker_count)
   end
 
   def test_what_is_asked_for_reaches_the_sidecar
-    two = [stage("a", 9, current_worker_count: 4, mean_service_time: 1), stage("b", 10, mean_service_time: 1)]
+    two = [stage("a", 9, current_worker_count: 4, mean_run_time: 1), stage("b", 10, mean_run_time: 1)]
     ask = ->(**options) { client.allocate_workers(two, worker_count: 4, **options) }
     assert_equal [2, 2], ask.call.stages.map(&:worker_count)
     assert_equal [3, 1], ask.call(max_moves: 1).stages.map(&:worker_count)
     kept = ask.call(minimum_improvement_percent: 90)
     assert_equal [[4, 0], true], [kept.stages.map(&:worker_count), kept.improvement_too_small]
     assert_equal [1, 2], ask.call(weighting: :latency).stages.map(&:weight)
-    capped = [two[0], stage("b", 10, maximum_worker_count: 1, mean_service_time: 1)]
+    capped = [two[0], stage("b", 10, maximum_worker_count: 1, mean_run_time: 1)]
     assert_equal({ "a" => 3, "b" => 1 }, client.allocate_workers(capped, worker_count: 4).worker_counts)
     busy = [stage("a", 0, current_worker_count: 4, busy_worker_count: 3), two[1]]
     assert_equal({ "a" => 3, "b" => 1 }, client.allocate_workers(busy, worker_count: 4).worker_counts)
@@ -71,31 +71,31 @@ class StagesTest < OffbeatTest
   def test_nil_when_all_is_done
     done = [stage("a", done: true, current_worker_count: 1)]
     assert_nil client.allocate_workers(done, worker_count: 3)
-    assert_nil client.next_stage(done, current_stage: "a")
+    assert_nil client.choose_stage(done, current_stage_name: "a")
   end
 
   def test_where_a_worker_goes
     stages = [stage("a", 3, current_worker_count: 1), stage("b", 9)]
-    moved = client.next_stage(stages, current_stage: "a")
-    assert_equal Offbeat::NextStage.new(stage: "b", moves: true, reason: :worth_most, quotient: 4_500_000.0,
+    moved = client.choose_stage(stages, current_stage_name: "a")
+    assert_equal Offbeat::StageChoice.new(stage_name: "b", changes_stage: true, reason: :worth_most, quotient: 4_500_000.0,
                                         current_quotient: 1_500_000.0), moved
-    stays = client.next_stage(stages, current_stage: "a", minimum_improvement_percent: 10_000)
-    assert_equal ["a", false, :improvement_too_small], [stays.stage, stays.moves, stays.reason]
-    needed = client.next_stage([stages[1], stage("c", minimum_worker_count: 1)])
-    assert_equal ["c", true, :below_minimum], [needed.stage, needed.moves, needed.reason]
-    full = client.next_stage([stage("a", 5, maximum_worker_count: 0)])
-    assert_equal [nil, false, :all_full], [full.stage, full.moves, full.reason]
+    stays = client.choose_stage(stages, current_stage_name: "a", minimum_gain_percent: 10_000)
+    assert_equal ["a", false, :gain_too_small], stays.to_a.first(3)
+    needed = client.choose_stage([stages[1], stage("c", minimum_worker_count: 1)])
+    assert_equal ["c", true, :below_minimum], needed.to_a.first(3)
+    full = client.choose_stage([stage("a", 5, maximum_worker_count: 0)])
+    assert_equal [nil, false, :all_full], full.to_a.first(3)
     assert_equal [9_000_000.0, 18_000_000.0],
-                 %i[even latency].map { |weighting| client.next_stage(stages, rule: :d_hondt, weighting: weighting).quotient }
+                 %i[even latency].map { |weighting| client.choose_stage(stages, rule: :d_hondt, weighting: weighting).quotient }
   end
 
   def test_values_never_change
     times = [1, 2]
-    measured = stage("a", service_times: times)
+    measured = stage("a", run_times: times)
     assert_predicate measured, :frozen?
-    assert_predicate measured.service_times, :frozen?
+    assert_predicate measured.run_times, :frozen?
     times << 3
-    assert_equal [1, 2], measured.service_times
+    assert_equal [1, 2], measured.run_times
     refute_respond_to measured, :name=
     assert_raises(FrozenError) { measured[:name] = "b" }
     allocation = client.allocate_workers([measured], worker_count: 1)
@@ -107,18 +107,19 @@ class StagesTest < OffbeatTest
   def test_what_cannot_be_is_refused
     {
       "stages" => -> { client.allocate_workers(stage("a"), worker_count: 1) },
-      "stages[0]" => -> { client.next_stage([{ name: "a" }]) },
+      "stages[0]" => -> { client.choose_stage([{ name: "a" }]) },
       "stages[1].name" => -> { client.allocate_workers([stage("a"), stage(5)], worker_count: 1) },
       "stages[0].backlog_count" => -> { client.allocate_workers([stage("a", 2**63)], worker_count: 1) },
       "stages[0].done" => -> { client.allocate_workers([stage("a", done: "no")], worker_count: 1) },
-      "stages[0].mean_service_time" => -> { client.allocate_workers([stage("a", mean_service_time: "1s")], worker_count: 1) },
-      "stages[0].service_times[1]" => -> { client.allocate_workers([stage("a", service_times: [1, nil])], worker_count: 1) },
-      "stages[0].service_times" => -> { client.allocate_workers([stage("a", service_times: 5)], worker_count: 1) },
+      "stages[0].mean_run_time" => -> { client.allocate_workers([stage("a", mean_run_time: "1s")], worker_count: 1) },
+      "stages[0].run_times[1]" => -> { client.allocate_workers([stage("a", run_times: [1, nil])], worker_count: 1) },
+      "stages[0].run_times" => -> { client.allocate_workers([stage("a", run_times: 5)], worker_count: 1) },
       "worker_count" => -> { client.allocate_workers([stage("a")], worker_count: -1) },
       "rule" => -> { client.allocate_workers([stage("a")], worker_count: 1, rule: "d_hondt") },
-      "weighting" => -> { client.next_stage([stage("a")], weighting: :odd) },
+      "weighting" => -> { client.choose_stage([stage("a")], weighting: :odd) },
       "max_moves" => -> { client.allocate_workers([stage("a")], worker_count: 1, max_moves: 1.5) },
-      "current_stage" => -> { client.next_stage([stage("a")], current_stage: "b") }
+      "minimum_gain_percent" => -> { client.choose_stage([stage("a")], minimum_gain_percent: -1) },
+      "current_stage_name" => -> { client.choose_stage([stage("a")], current_stage_name: "b") }
     }.each do |field, ask|
       error = assert_raises(Offbeat::InvalidArgument, field, &ask)
       assert_equal field, error.field
@@ -131,7 +132,7 @@ class StagesTest < OffbeatTest
     server = TCPServer.new("127.0.0.1", 0)
     answering = Thread.new { 2.times { answer_nothing(server.accept) } }
     empty = Offbeat::Client.new("127.0.0.1:#{server.addr[1]}", timeout: 5)
-    assert_instance_of Offbeat::Error, assert_raises(Offbeat::Error) { empty.next_stage([stage("a")]) }
+    assert_instance_of Offbeat::Error, assert_raises(Offbeat::Error) { empty.choose_stage([stage("a")]) }
     assert_instance_of Offbeat::Error, assert_raises(Offbeat::Error) { empty.allocate_workers([stage("a")], worker_count: 1) }
   ensure
     answering&.kill

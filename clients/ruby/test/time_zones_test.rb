@@ -84,12 +84,14 @@ class TimeZonesTest < OffbeatTest
   end
 
   def test_due_runs
-    due = client.list_due_runs(days, IDS, watermark: NOON, now_time: NOON + 3_600, missed_run_policy: :run_all, time_zones: ZONES)
+    due = client.list_due_runs(days, IDS, watermark: NOON, now_time: NOON + 3_600, catch_up_policy: Offbeat::CatchUpPolicy.new(missed_run_policy: :run_all),
+                                                         time_zones: ZONES)
     expected = IDS.zip(at_home(NOON)).select { |_, time| time < NOON + 3_600 }
     assert_equal expected, due.map { |run| [run.id, run.scheduled_time] }
     assert_operator due.size, :>, 3
     watermarks = IDS.each_index.map { |row| NOON + row }
-    own = client.list_due_runs(days, IDS, watermarks: watermarks, now_time: NOON + 3_600, missed_run_policy: :run_all, time_zones: ZONES)
+    own = client.list_due_runs(days, IDS, watermarks: watermarks, now_time: NOON + 3_600, catch_up_policy: Offbeat::CatchUpPolicy.new(missed_run_policy: :run_all),
+                                                         time_zones: ZONES)
     assert_equal due.reject { |run| run.scheduled_time < watermarks[IDS.index(run.id)] }.map(&:run_key), own.map(&:run_key)
   end
 
@@ -105,7 +107,7 @@ class TimeZonesTest < OffbeatTest
   end
 
   def test_windows_of_rows_in_several_zones
-    column = Offbeat::SqlColumn.new(dialect: :sqlite, table: "customers", name: "hash", type: :hash_digits, time_zone_name: "zone",
+    column = Offbeat::SqlTarget.new(dialect: :sqlite, table: "customers", column: "hash", column_type: :hash_digits, time_zone_column: "zone",
                                     parameter_style: :question_mark)
     base = SQLite3::Database.new(":memory:")
     base.execute("CREATE TABLE customers (hash TEXT, zone TEXT)")
@@ -119,9 +121,9 @@ class TimeZonesTest < OffbeatTest
       rows = base.execute("SELECT rowid - 1 FROM customers WHERE #{window.sql}", window.parameters).flatten.sort
       assert_equal IDS.each_index.select { |row| zones.include?(homes[row]) && times[row] < NOON + length }, rows
     end
-    plain = Offbeat::SqlColumn.new(dialect: :sqlite, table: "customers", name: "hash", type: :hash_digits)
+    plain = Offbeat::SqlTarget.new(dialect: :sqlite, table: "customers", column: "hash", column_type: :hash_digits)
     ask = ->(by, **options) { client.window_predicate(days, by, start_time: NOON, end_time: NOON + 60, **options) }
-    assert_refused("sql_column.time_zone_name", "FIELD_MISSING") { ask.call(plain, time_zones: zones) }
+    assert_refused("sql_target.time_zone_column", "FIELD_MISSING") { ask.call(plain, time_zones: zones) }
     assert_refused("time_zones") { ask.call(column, time_zones: "Asia/Tokyo") }
     assert_refused("time_zones[1]") { ask.call(column, time_zones: ["Asia/Tokyo", 5]) }
     assert_refused("time_zones[1]", "CONTRADICTORY") { ask.call(column, time_zones: ["Asia/Tokyo", "Asia/Tokyo"]) }

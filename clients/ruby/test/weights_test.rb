@@ -18,8 +18,11 @@ class WeightsTest < OffbeatTest
     { nil => 1, 0 => 1, 10 => 1, 11 => 2, 75 => 8, 1_281 => 128 }.each do |weight, count|
       acme = client.assign_slot(WEIGHTED, "acme", from_time: NOON, weight: weight, kind: "poll")
       assert_equal [*0...count], acme.pieces.map(&:piece_index)
-      assert_equal places(acme.reason.hex, count), acme.pieces.map(&:cycle_offset)
-      assert_equal acme.pieces.drop(1), acme.further_pieces
+      assert_equal places(acme.explanation.value.hex, count), acme.pieces.map(&:cycle_offset)
+      assert_equal ["acme", :hash], [acme.explanation.canonical_id, acme.explanation.rule]
+      first = acme.pieces.first
+      assert_equal [first.slot_index, first.slot_offset, first.cycle_offset, first.last_run, first.next_runs, first.next_runs.first],
+                   [acme.slot_index, acme.slot_offset, acme.cycle_offset, acme.last_run, acme.next_runs, acme.next_run]
       acme.pieces.each do |piece|
         run = piece.next_runs.first
         assert_equal "#{acme.fingerprint}/poll/#{run.cycle_index}/#{piece.piece_index}/acme", run.run_key
@@ -90,43 +93,43 @@ class WeightsTest < OffbeatTest
     assert_equal "weight", alone.field
   end
 
-  def test_newcomers_run_once_in_their_first_cycle
+  def test_new_ids_run_once_in_their_first_cycle
     ids = Array.new(40) { |number| "new #{number}" }
     created = NOON + 8 * 3600 + 10_000 # in the middle of a cycle
     firsts = ids.map do |id|
       plain = client.assign_slot(EIGHT_HOURS, id, from_time: created).next_run
-      cycle = client.assign_slot(EIGHT_HOURS, id, from_time: created, newcomer: newcomer(created)).first_run
-      smeared = client.assign_slot(EIGHT_HOURS, id, from_time: created, newcomer: newcomer(created, :now_smeared, 600)).first_run
+      cycle = client.assign_slot(EIGHT_HOURS, id, from_time: created, new_id: new_id(created)).first_run
+      smeared = client.assign_slot(EIGHT_HOURS, id, from_time: created, new_id: new_id(created, :now_smeared, 600)).first_run
       assert_equal plain, cycle
       assert_operator smeared.start_time - created, :<, 600 unless smeared == plain
       assert_operator smeared.start_time, :<=, plain.start_time
-      assert_equal smeared.regular_time.nil?, smeared == plain
+      assert_equal smeared.nominal_time.nil?, smeared == plain
       smeared
     end
-    assert_operator firsts.count(&:regular_time), :>, 5
+    assert_operator firsts.count(&:nominal_time), :>, 5
     assert_nil client.assign_slot(EIGHT_HOURS, "new 1").first_run
   end
 
-  def newcomer(created, policy = nil, span = nil)
-    Offbeat::Newcomer.new(created_time: created, policy: policy, smear_span: span)
+  def new_id(created, policy = nil, span = nil)
+    Offbeat::NewId.new(create_time: created, policy: policy, smear_span: span)
   end
 
-  def test_newcomers_that_cannot_be_are_refused
-    { newcomer("yesterday") => "newcomer.created_time", newcomer(NOON, :soon) => "newcomer.policy",
-      newcomer(NOON, :now_smeared) => "newcomer.smear_span", newcomer(NOON, nil, 5) => "newcomer.smear_span",
-      newcomer(NOON + 61) => "newcomer.created_time", { created_time: NOON } => "newcomer" }.each do |new, field|
-      error = assert_raises(Offbeat::InvalidArgument, field) { client.assign_slot(EIGHT_HOURS, "a", from_time: NOON, newcomer: new) }
+  def test_new_ids_that_cannot_be_are_refused
+    { new_id("yesterday") => "new_id.create_time", new_id(NOON, :soon) => "new_id.policy",
+      new_id(NOON, :now_smeared) => "new_id.smear_span", new_id(NOON, nil, 5) => "new_id.smear_span",
+      new_id(NOON + 61) => "new_id.create_time", { create_time: NOON } => "new_id" }.each do |new, field|
+      error = assert_raises(Offbeat::InvalidArgument, field) { client.assign_slot(EIGHT_HOURS, "a", from_time: NOON, new_id: new) }
       assert_equal field, error.field
     end
   end
 
   # Of a machine whose clock is fast.
-  def test_newcomers_from_the_future
-    ahead = ->(skew) { Offbeat::Newcomer.new(created_time: NOON + 61, max_clock_skew: skew) }
-    ask = ->(new) { client.assign_slot(EIGHT_HOURS, "a", from_time: NOON, newcomer: new).first_run }
+  def test_new_ids_from_the_future
+    ahead = ->(skew) { Offbeat::NewId.new(create_time: NOON + 61, max_clock_skew: skew) }
+    ask = ->(new) { client.assign_slot(EIGHT_HOURS, "a", from_time: NOON, new_id: new).first_run }
     plain = client.assign_slot(EIGHT_HOURS, "a", from_time: NOON + 61).next_run
     assert_equal [plain, plain], [ask.call(ahead.call(61)), ask.call(ahead.call(28_800))]
-    { "newcomer.created_time" => [60, nil, 0], "newcomer.max_clock_skew" => [28_801, -1, "1m"] }.each do |field, skews|
+    { "new_id.create_time" => [60, nil, 0], "new_id.max_clock_skew" => [28_801, -1, "1m"] }.each do |field, skews|
       skews.each { |skew| assert_equal field, assert_raises(Offbeat::InvalidArgument) { ask.call(ahead.call(skew)) }.field }
     end
   end

@@ -4,22 +4,22 @@ declare(strict_types=1);
 
 // Takes jobs from a named spread until it is closed; any number of these may run:
 //
-//   php consumer.php SPREAD NAME
+//   php consumer.php SPREAD CONSUMER_ID
 //
 // A job that is not acknowledged within the lease goes to another consumer: so a job can
 // run twice, and must bear it.
 
 require __DIR__ . '/../../../clients/php/autoload.php'; // or Composer's
 
-[, $spread, $name] = $argv;
+[, $name, $consumerId] = $argv;
 $client = new Offbeat\Client();
-$consumer = $client->namedSpread($spread, feederCount: 8, lease: 5)->consumer($name);
+$consumer = $client->namedSpread($name, feederCount: 8, leaseDuration: 5)->consumer($consumerId);
 
 try {
     foreach ($consumer as $job) {
-        // Work: json_decode($job->job, true)
+        // Work: json_decode($job->payload, true)
         $job->ack();
-        echo "$name $job->groupId $job->index", PHP_EOL;
+        echo "$consumerId $job->groupId $job->jobIndex", PHP_EOL;
     }
 } finally {
     $consumer->close();

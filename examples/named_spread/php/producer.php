@@ -12,15 +12,15 @@ require __DIR__ . '/../../../clients/php/autoload.php'; // or Composer's
 
 [, $name, $prefix, $groupCount, $jobsPerGroup] = $argv;
 $client = new Offbeat\Client();
-$producer = $client->namedSpread($name, feederCount: 8, lease: 5)->producer();
+$producer = $client->namedSpread($name, feederCount: 8, leaseDuration: 5)->producer();
 
 for ($number = 0; $number < (int) $groupCount; ++$number) {
     $groupId = "$prefix-$number";
-    $jobs = [];
+    $payloads = [];
     for ($index = 0; $index < (int) $jobsPerGroup; ++$index) {
-        $jobs[] = json_encode(['group' => $groupId, 'job' => $index], JSON_THROW_ON_ERROR);
+        $payloads[] = json_encode(['group' => $groupId, 'job' => $index], JSON_THROW_ON_ERROR);
     }
-    $producer->submit($groupId, $jobs);
+    $producer->submit($groupId, $payloads);
 }
 
 $settled = $producer->wait();

@@ -8,7 +8,7 @@ import offbeat
 
 name, prefix, group_count, jobs_per_group = sys.argv[1:]
 with offbeat.Client() as client:
-    spread = client.named_spread(name, feeder_count=8, lease=timedelta(seconds=5))
+    spread = client.named_spread(name, feeder_count=8, lease_duration=timedelta(seconds=5))
     producer = spread.producer()
     for number in range(int(group_count)):
         group = f"{prefix}-{number}"

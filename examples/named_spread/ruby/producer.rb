@@ -8,7 +8,7 @@ require "json"
 require "offbeat"
 
 name, prefix, group_count, jobs_per_group = ARGV
-spread = Offbeat::Client.new.named_spread(name, feeder_count: 8, lease: 5)
+spread = Offbeat::Client.new.named_spread(name, feeder_count: 8, lease_duration: 5)
 producer = spread.producer
 
 Integer(group_count).times do |number|

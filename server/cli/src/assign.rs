@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use offbeat_core::limits::SEARCHED_CYCLES;
 use offbeat_core::rejection::shorten;
-use offbeat_core::runs::{Newcomer, NewcomerPolicy, NewcomerSpec};
+use offbeat_core::runs::{FirstRunPolicy, NewId, NewIdSpec};
 use offbeat_core::runs::{Runs, run_id};
 use offbeat_core::{Moment, Place, Reason, Rejection, Run, Schedule, Span};
 use serde::Serialize;
@@ -29,17 +29,17 @@ pub(super) struct AssignArgs {
     from: Option<Moment>,
 
     /// When the IDs were created (RFC 3339): their first runs are shown too
-    #[arg(id = "created_time", long = "created", value_name = "INSTANT", value_parser = parse_moment)]
+    #[arg(id = "create_time", long = "created", value_name = "INSTANT", value_parser = parse_moment)]
     created: Option<Moment>,
 
     /// With --created: an ID whose time in its first cycle has passed runs first within this span after
     /// its creation [default: in the next cycle]
-    #[arg(id = "smear_span", long = "smear", requires = "created_time", value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
+    #[arg(id = "smear_span", long = "smear", requires = "create_time", value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     smear: Option<Span>,
 
     /// With --created, of a schedule with kinds: such an ID runs first in a turn of the catch-up clock
     /// after its creation
-    #[arg(long, requires = "created_time", conflicts_with = "smear_span")]
+    #[arg(long, requires = "create_time", conflicts_with = "smear_span")]
     catch_up: bool,
 
     #[command(flatten)]
@@ -65,7 +65,7 @@ struct Assignment<'a> {
     run_key: Option<String>,
     run_id: Option<String>,
     /// When it would run without exclusions, if that is another time.
-    regular_time: Option<String>,
+    nominal_time: Option<String>,
     #[serde(skip)]
     tick: Span,
 }
@@ -85,7 +85,7 @@ impl Row for Assignment<'_> {
     }
 }
 
-/// The same of weighted IDs and of newcomers. (The library for CSV takes no flattened fields.)
+/// The same of weighted IDs and of new IDs. (The library for CSV takes no flattened fields.)
 #[derive(Debug, Serialize)]
 struct PieceAssignment<'a> {
     id: &'a str,
@@ -129,21 +129,21 @@ impl Row for PieceAssignment<'_> {
 pub(super) fn run(args: &AssignArgs) -> Result<ExitCode, Failure> {
     let schedule = args.schedule.schedule_of_kind(args.kind.given())?;
     let from = args.from.unwrap_or_else(clock::now);
-    let newcomer = |created_time| {
+    let new_id = |create_time| {
         let policy = match args.smear {
-            Some(_) => NewcomerPolicy::NowSmeared,
-            None if args.catch_up => NewcomerPolicy::NowSmeared,
-            None => NewcomerPolicy::NextCycle,
+            Some(_) => FirstRunPolicy::NowSmeared,
+            None if args.catch_up => FirstRunPolicy::NowSmeared,
+            None => FirstRunPolicy::NextCycle,
         };
         let (smear_span, max_clock_skew) = (args.smear, None);
-        let spec = NewcomerSpec { created_time, policy, smear_span, max_clock_skew };
-        Newcomer::try_new(&schedule, &spec, from)
+        let spec = NewIdSpec { create_time, policy, smear_span, max_clock_skew };
+        NewId::try_new(&schedule, &spec, from)
     };
     let assigner = Assigner {
         schedule: &schedule,
         runs: schedule.runs_from(from, 1)?,
         run_key_prefix: schedule.run_key_prefix(args.kind.label())?,
-        newcomer: args.created.map(newcomer).transpose()?,
+        new_id: args.created.map(new_id).transpose()?,
     };
     let in_pieces = args.ids.weighted || args.created.is_some();
     let mut rows = RowWriter::new(args.format, BufWriter::new(io::stdout().lock()));
@@ -182,14 +182,14 @@ struct Assigner<'a> {
     schedule: &'a Schedule,
     runs: Runs<'a>,
     run_key_prefix: String,
-    newcomer: Option<Newcomer<'a>>,
+    new_id: Option<NewId<'a>>,
 }
 
 impl Assigner<'_> {
     fn place(&self, given: &Given<'_>) -> Result<(Place, u32), Rejection> {
         self.runs.begin_answer();
-        if let Some(newcomer) = &self.newcomer {
-            newcomer.begin_answer();
+        if let Some(new_id) = &self.new_id {
+            new_id.begin_answer();
         }
         let place = self.schedule.place(&given.id)?;
         let pieces = given.weight.map_or(Ok(1), |weight| self.schedule.piece_count(weight))?;
@@ -210,7 +210,7 @@ impl Assigner<'_> {
             cycle_offset: place.cycle_offset,
             cycle_index: next.cycle_index,
             next_run_time: instant(next.unix_millis),
-            regular_time: Some(next.regular_unix_millis)
+            nominal_time: Some(next.regular_unix_millis)
                 .filter(|regular| *regular != next.unix_millis)
                 .map(instant),
             run_id: next.key(&self.run_key_prefix, &given.id).as_deref().map(run_id),
@@ -227,8 +227,8 @@ impl Assigner<'_> {
     ) -> Result<PieceAssignment<'t>, Rejection> {
         let place = self.schedule.piece(place, piece);
         let next = self.next_run(given, &place)?;
-        let first = match &self.newcomer {
-            Some(newcomer) => newcomer.first_run(&given.id, &place, piece)?,
+        let first = match &self.new_id {
+            Some(new_id) => new_id.first_run(&given.id, &place, piece)?,
             None => None,
         };
         let key = |run: Run| run.key_of_piece(&self.run_key_prefix, piece, &given.id);

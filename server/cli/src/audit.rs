@@ -43,7 +43,7 @@ struct Findings<'a> {
     slot_loads: &'a [f64],
     fullest_slot_index: u32,
     fullest_load: f64,
-    fullest_over_mean: f64,
+    fullest_to_mean_ratio: f64,
     expected_fullest_median: u64,
     expected_fullest_p99: u64,
     empty_slot_count: u32,
@@ -92,7 +92,7 @@ fn findings(report: &AuditReport, expected: ExpectedLoad, refused_count: u64) ->
         slot_loads: &report.slot_loads,
         fullest_slot_index: report.fullest_slot,
         fullest_load: report.fullest_load,
-        fullest_over_mean: report.fullest_over_mean,
+        fullest_to_mean_ratio: report.fullest_to_mean_ratio,
         expected_fullest_median: expected.fullest_median,
         expected_fullest_p99: expected.fullest_p99,
         empty_slot_count: report.empty_slot_count,
@@ -117,7 +117,10 @@ fn write_lines(
     writeln!(
         out,
         "fullest      slot {} with {:.1}, {:.2} times the mean; {} slots hold nothing",
-        report.fullest_slot, report.fullest_load, report.fullest_over_mean, report.empty_slot_count
+        report.fullest_slot,
+        report.fullest_load,
+        report.fullest_to_mean_ratio,
+        report.empty_slot_count
     )?;
     writeln!(
         out,

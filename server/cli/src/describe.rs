@@ -58,8 +58,8 @@ struct Description {
     cycle_start_time: String,
     cycle_end_time: String,
     active_duration: String,
-    skipped_share: f64,
-    deferred_share: f64,
+    skipped_ratio: f64,
+    deferred_ratio: f64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     kinds: Vec<KindRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,8 +176,8 @@ fn describe(
         cycle_start_time: start(cycle),
         cycle_end_time: start(cycle + 1),
         active_duration: schedule.span(shares.active_ticks).to_string(),
-        skipped_share: shares.skipped(),
-        deferred_share: shares.deferred(),
+        skipped_ratio: shares.skipped(),
+        deferred_ratio: shares.deferred(),
         kinds: schedule
             .kinds()
             .map_or_else(Vec::new, |kinds| kinds.as_slice().iter().map(KindRow::from).collect()),
@@ -237,8 +237,8 @@ fn write_lines(out: &mut impl Write, description: &Description) -> io::Result<()
         writeln!(
             out,
             "exclusions   defer {:.2} % of its runs, skip {:.2} %",
-            percent(description.deferred_share),
-            percent(description.skipped_share)
+            percent(description.deferred_ratio),
+            percent(description.skipped_ratio)
         )?;
     }
     for (index, kind) in description.kinds.iter().enumerate() {

@@ -40,7 +40,7 @@ pub(super) struct DueArgs {
     tolerance: Option<Span>,
 
     /// Drop runs that were missed by more than this span [default: one cycle]
-    #[arg(id = "catch_up_horizon", long = "horizon", value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
+    #[arg(id = "horizon", long = "horizon", value_name = "SPAN", value_parser = parse_span, allow_hyphen_values = true)]
     horizon: Option<Span>,
 
     /// Smear missed runs over this span, which begins now; not with kinds, which have a
@@ -119,7 +119,7 @@ pub(super) fn run(args: &DueArgs) -> Result<ExitCode, Failure> {
             PolicyArg::RunAll => MissedRunPolicy::RunAll,
         },
         on_time_tolerance: args.tolerance,
-        catch_up_horizon: args.horizon,
+        horizon: args.horizon,
         smear_span: args.smear,
         max_clock_skew: args.skew,
         look_ahead: args.look_ahead,

@@ -138,7 +138,7 @@ mod tests {
             ("calendar", "--cycle"),
             ("active_windows", "--active"),
             ("slot_count", "--slots"),
-            ("created_time", "--created"),
+            ("create_time", "--created"),
             ("on_time_tolerance", "--tolerance"),
             ("cutover_time", "--cutover"),
             ("from_time", "--from"),

@@ -11,6 +11,7 @@ use super::output::AnswerFormat;
 use super::schedule::{parse_count, parse_span};
 use offbeat_proto as proto;
 use offbeat_proto::json::write_json;
+use offbeat_proto::v1beta1;
 use offbeat_service::api::lanes::plan;
 use offbeat_text::read_run_times;
 
@@ -63,7 +64,7 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
     match args.format {
         AnswerFormat::Json => {
-            let json = write_json("offbeat.v1.PlanLanesResponse", &plan);
+            let json = write_json("offbeat.v1beta1.PlanLanesResponse", &plan);
             let missing = || Failure::Other("the plan has no JSON form".to_owned());
             writeln!(out, "{}", json.ok_or_else(missing)?)?;
         }
@@ -73,7 +74,7 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn question(args: &PlanArgs, micros: Vec<i64>) -> Result<proto::PlanLanesRequest, Failure> {
+fn question(args: &PlanArgs, micros: Vec<i64>) -> Result<v1beta1::PlanLanesRequest, Failure> {
     let narrow = |flag: &str, value: i64| {
         let allowed = "must be a number of 32 bits";
         i32::try_from(value).map_err(|_| Rejection::new(Reason::OutOfRange, flag, value, allowed))
@@ -86,9 +87,9 @@ fn question(args: &PlanArgs, micros: Vec<i64>) -> Result<proto::PlanLanesRequest
         TimeoutArg::Abort => proto::TimeoutAction::Abort,
         TimeoutArg::Suspend => proto::TimeoutAction::Suspend,
     };
-    let samples = proto::RunTimeSamples { micros };
-    Ok(proto::PlanLanesRequest {
-        run_times: Some(proto::plan_lanes_request::RunTimes::Samples(samples)),
+    let samples = v1beta1::RunTimeSamples { run_time_micros: micros };
+    Ok(v1beta1::PlanLanesRequest {
+        run_times: Some(v1beta1::plan_lanes_request::RunTimes::Samples(samples)),
         arrival_rate: args.arrival_rate,
         worker_count: narrow("--workers", args.workers)?,
         tolerated_wait: args.tolerated_wait.map(duration),
@@ -102,15 +103,15 @@ fn question(args: &PlanArgs, micros: Vec<i64>) -> Result<proto::PlanLanesRequest
 fn write_plan(
     out: &mut impl Write,
     args: &PlanArgs,
-    plan: &proto::PlanLanesResponse,
+    plan: &v1beta1::PlanLanesResponse,
 ) -> Result<(), Failure> {
-    let proto::PlanLanesResponse { lane_set, with_lanes, without_lanes, .. } = plan;
+    let v1beta1::PlanLanesResponse { lane_set, with_lanes, without_lanes, .. } = plan;
     let lanes = lane_set.as_ref().map(|set| set.lanes.as_slice()).unwrap_or_default();
-    let slowdown = |found: &Option<proto::LanePerformance>| {
+    let slowdown = |found: &Option<v1beta1::LanePerformance>| {
         found.as_ref().map(|found| found.mean_slowdown).unwrap_or_default()
     };
     let (with, without) = (slowdown(with_lanes), slowdown(without_lanes));
-    if plan.verdict() == proto::LaneVerdict::Lanes {
+    if plan.verdict() == v1beta1::LaneVerdict::Lanes {
         writeln!(out, "LANES: the mean slowdown falls from {without:.1} to {with:.1}.")?;
     } else {
         writeln!(out, "NO LANES: one queue for all workers is as good, or better.")?;
@@ -139,8 +140,11 @@ fn write_plan(
     write_chart(out, plan, without)
 }
 
-fn write_performance(out: &mut impl Write, plan: &proto::PlanLanesResponse) -> Result<(), Failure> {
-    type Figure = fn(&proto::LanePerformance) -> String;
+fn write_performance(
+    out: &mut impl Write,
+    plan: &v1beta1::PlanLanesResponse,
+) -> Result<(), Failure> {
+    type Figure = fn(&v1beta1::LanePerformance) -> String;
     let rows: [(&str, Figure); 7] = [
         ("mean slowdown", |found| format!("{:.2}", found.mean_slowdown)),
         ("95th percentile", |found| format!("{:.2}", found.p95_slowdown)),
@@ -148,9 +152,9 @@ fn write_performance(out: &mut impl Write, plan: &proto::PlanLanesResponse) -> R
         ("95th percentile", |found| seconds(found.p95_wait.as_ref())),
         ("mean sojourn", |found| seconds(found.mean_sojourn.as_ref())),
         ("95th percentile", |found| seconds(found.p95_sojourn.as_ref())),
-        ("lost by aborting", |found| format!("{:.1} %", found.wasted_share * 100.0)),
+        ("lost by aborting", |found| format!("{:.1} %", found.wasted_ratio * 100.0)),
     ];
-    let cell = |found: Option<&proto::LanePerformance>, figure: Figure| {
+    let cell = |found: Option<&v1beta1::LanePerformance>, figure: Figure| {
         found.map_or_else(|| "-".to_owned(), figure)
     };
     let (with, without) = (plan.with_lanes.as_ref(), plan.without_lanes.as_ref());
@@ -162,7 +166,7 @@ fn write_performance(out: &mut impl Write, plan: &proto::PlanLanesResponse) -> R
         ["slowdown at 20 % less", "slowdown at 20 % more"].iter().zip(&plan.sensitivities)
     {
         let figure: Figure = |found| {
-            let remark = if found.is_stable { "" } else { " and growing" };
+            let remark = if found.stable { "" } else { " and growing" };
             format!("{:.2}{remark}", found.mean_slowdown)
         };
         let (with, without) = (at.with_lanes.as_ref(), at.without_lanes.as_ref());
@@ -174,7 +178,7 @@ fn write_performance(out: &mut impl Write, plan: &proto::PlanLanesResponse) -> R
 /// Every so many of the cutoffs, each with a bar; longer is worse.
 fn write_chart(
     out: &mut impl Write,
-    plan: &proto::PlanLanesResponse,
+    plan: &v1beta1::PlanLanesResponse,
     without: f64,
 ) -> Result<(), Failure> {
     const ROWS: usize = 16;

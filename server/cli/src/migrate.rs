@@ -164,7 +164,7 @@ impl SqlArgs {
             },
             schema: String::new(),
             table: self.table.clone()?,
-            name: self.column.clone()?,
+            column: self.column.clone()?,
             column_type: match self.column_type? {
                 ColumnTypeArg::Uuid => ColumnType::Uuid,
                 ColumnTypeArg::UuidBytes => ColumnType::UuidBytes,
@@ -179,7 +179,7 @@ impl SqlArgs {
             table_alias: String::new(),
             parameter_style: ParameterStyle::Literal,
             first_parameter_number: None,
-            time_zone_name: String::new(),
+            time_zone_column: String::new(),
         })
     }
 }

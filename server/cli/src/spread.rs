@@ -74,11 +74,11 @@ enum TurnLine<'a> {
 struct CertificateLine {
     job_count: u64,
     group_count: u64,
-    min_gap: Option<u64>,
-    best_min_gap: Option<u64>,
+    min_gap_turns: Option<u64>,
+    best_min_gap_turns: Option<u64>,
     close_pair_count: u64,
     close_pair_lower_bound: u64,
-    widest_span: u64,
+    widest_span_turns: u64,
 }
 
 /// Groups from standard input, line by line, when they are needed.
@@ -221,19 +221,19 @@ fn certificate_line(certificate: &Certificate) -> CertificateLine {
     let Certificate {
         job_count,
         group_count,
-        min_gap,
-        best_min_gap,
+        min_gap_turns,
+        best_min_gap_turns,
         close_pair_count,
         close_pair_lower_bound,
-        widest_span,
+        widest_span_turns,
     } = *certificate;
     CertificateLine {
         job_count,
         group_count,
-        min_gap,
-        best_min_gap,
+        min_gap_turns,
+        best_min_gap_turns,
         close_pair_count,
         close_pair_lower_bound,
-        widest_span,
+        widest_span_turns,
     }
 }

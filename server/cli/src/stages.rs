@@ -97,8 +97,8 @@ fn read_input() -> Result<String, Failure> {
 const FIELDS: [&str; 9] = [
     "name",
     "backlog_count",
-    "mean_service_time",
-    "service_times",
+    "mean_run_time",
+    "run_times",
     "done",
     "minimum_worker_count",
     "maximum_worker_count",
@@ -201,7 +201,7 @@ fn value_of(title: &str, cell: &str) -> Value {
 }
 
 fn as_json(allocation: Option<&proto::WorkerAllocation>) -> Value {
-    let row = |stage: &proto::StageAllocation| json!({ "name": stage.name, "worker_count": stage.worker_count });
+    let row = |stage: &proto::StageAllocation| json!({ "stage_name": stage.stage_name, "worker_count": stage.worker_count });
     let rows = allocation.map(|found| found.stages.iter().map(row).collect::<Vec<_>>());
     json!({ "allocations": rows })
 }
@@ -239,13 +239,13 @@ fn write_table(
         #[expect(clippy::cast_precision_loss, reason = "to be read by people")]
         let workload = stage.workload_micros as f64;
         let assumed = || {
-            let mean = stage.mean_service_time.unwrap_or_default();
+            let mean = stage.mean_run_time.unwrap_or_default();
             let mean = Span::try_new(mean.seconds, mean.nanos);
             mean.map(|mean| format!("not measured: {mean} assumed")).unwrap_or_default()
         };
-        let remark = if stage.service_time_is_estimated { assumed() } else { String::new() };
+        let remark = if stage.run_time_estimated { assumed() } else { String::new() };
         rows.write(&StageRow(vec![
-            stage.name.clone(),
+            stage.stage_name.clone(),
             stage.worker_count.to_string(),
             seconds(workload),
             seconds(stage.score),
@@ -255,8 +255,8 @@ fn write_table(
     }
     drop(rows);
     writeln!(out)?;
-    for proto::WorkerMove { from_stage, to_stage, worker_count } in &allocation.moves {
-        match (from_stage.as_str(), to_stage.as_str()) {
+    for proto::WorkerMove { from_stage_name, to_stage_name, worker_count } in &allocation.moves {
+        match (from_stage_name.as_str(), to_stage_name.as_str()) {
             ("", to) => writeln!(out, "{worker_count} new to {to}")?,
             (from, "") => writeln!(out, "{worker_count} of {from} not needed")?,
             (from, to) => writeln!(out, "{worker_count} from {from} to {to}")?,

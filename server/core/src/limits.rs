@@ -142,7 +142,7 @@ limits! {
     SQL_NAME = 1..=256, "bytes of UTF-8", "name of a schema, table or column",
         "databases have smaller limits of their own";
     FIRST_PARAMETER_NUMBER = 1..=65_000, "", "number of the first placeholder",
-        "a predicate has up to 128 placeholders, a migration more";
+        "a predicate has up to 128 placeholders, and with time_zones up to 129 for each zone";
     PREDICATE_BYTES = 0..=3 << 20, "bytes", "predicates in an answer",
         "ListSlots: ask for a shorter window; only long names and salts come near";
 
@@ -165,7 +165,7 @@ limits! {
     DUE_RUNS = 1..=65_536, "runs", "runs in a page of ListDueRuns",
         default DEFAULT_DUE_RUNS = 65_536, "65536", "further ones are in the next page";
     DUE_PAGED_RUNS = 0..=16_777_216, "runs", "due runs of all pages",
-        "ask for fewer IDs at once, or shorten catch_up_horizon";
+        "ask for fewer IDs at once, or shorten the horizon of the catch-up policy";
     DUE_CYCLES = 0..=16_777_216, "cycles and spans",
         "cycles and excluded spans that ListDueRuns looks through",
         "of all IDs together; without exclusions runs are counted at once";
@@ -273,7 +273,7 @@ limits! {
     IMPROVEMENT_PERCENT = 0..=100, "%", "improvement of an allocation",
         "AllocateWorkers: by which the score falls";
     NEXT_IMPROVEMENT_PERCENT = 0..=10_000, "%", "improvement of a move",
-        "NextStage: by which the worker is worth more";
+        "ChooseStage: by which the worker is worth more";
 
     // Lanes.
     LANE_COUNT = 2..=16, "lanes", "lanes of a set", "one lane is a queue, and needs no rule";

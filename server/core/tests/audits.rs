@@ -82,7 +82,7 @@ fn time_based_uuids_and_sparse_integers_are_named_first() {
     let found = report(&twister, (0..1_000).map(uuid));
     assert_eq!(findings(&found), [Finding::TimeBasedUuids, Finding::Uneven]);
     assert_eq!(found.empty_slot_count, 127);
-    assert_eq!((found.fullest_load, found.fullest_over_mean), (1_000.0, 128.0));
+    assert_eq!((found.fullest_load, found.fullest_to_mean_ratio), (1_000.0, 128.0));
 
     let tens = (0..2_000u64).map(|number| (integer(number * 6 + 1), None));
     let found = report(&twister, tens);
@@ -109,7 +109,7 @@ fn heavy_ids_are_named_until_the_quantum_cuts_them() {
     let found = sample(&schedule(128, PlacementKind::Hash, Some(10_000)));
     assert_eq!(findings(&found), [Finding::HeavyId]);
     assert!(found.warnings[0].message.contains("\"user-7\""), "{found:?}");
-    assert!(found.fullest_over_mean > 60.0);
+    assert!(found.fullest_to_mean_ratio > 60.0);
     let found = sample(&schedule(128, PlacementKind::Hash, Some(50)));
     assert_eq!(findings(&found), []);
     assert!((found.slot_loads.iter().sum::<f64>() - 9_990.0).abs() < 1e-6);
@@ -123,5 +123,8 @@ fn few_ids_prove_nothing_and_doubles_are_counted() {
     assert_eq!((found.p_value, findings(&found)), (None, vec![Finding::Duplicates]));
     assert!(found.warnings[0].message.starts_with("39 of 639"), "{found:?}");
     let nothing = report(&schedule, []);
-    assert_eq!((nothing.id_count, nothing.fullest_over_mean, nothing.chi_square), (0, 0.0, 0.0));
+    assert_eq!(
+        (nothing.id_count, nothing.fullest_to_mean_ratio, nothing.chi_square),
+        (0, 0.0, 0.0)
+    );
 }

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use offbeat_core::migration::Migration;
 use offbeat_core::runs::KeyRanges;
 use offbeat_core::runs::{Due, DueRuns, DueSpec, MissedRunPolicy};
-use offbeat_core::runs::{Newcomer, NewcomerPolicy, NewcomerSpec};
+use offbeat_core::runs::{FirstRunPolicy, NewId, NewIdSpec};
 use offbeat_core::{
     CalendarSpec, CalendarUnit, CycleSpec, CycleWindow, ExclusionPolicy, ExclusionSpec,
     ExclusionTimes, Id, Moment, Place, PlacementKind, Reason, Rejection, Schedule, ScheduleSpec,
@@ -361,7 +361,7 @@ proptest! {
             let due = Due::try_new(&schedule, &DueSpec {
                 missed_run_policy: MissedRunPolicy::RunAll,
                 on_time_tolerance: Some(Span::from_seconds(tolerance)),
-                catch_up_horizon: Some(Span::from_seconds(2 * DAY)),
+                horizon: Some(Span::from_seconds(2 * DAY)),
                 smear_span: Some(Span::from_seconds(smear)),
                 ..DueSpec::until(seconds(now))
             })
@@ -405,19 +405,19 @@ proptest! {
     }
 
     #[test]
-    fn a_newcomer_has_one_first_run_and_never_two(
+    fn a_new_id_has_one_first_run_and_never_two(
         (schedule, at) in schedules(), key: u64, piece in 0u32..3, smear in 1..HOUR,
     ) {
         let id = id(&schedule, key);
         let place = schedule.piece(&schedule.place(&id).unwrap(), piece);
         let come = |policy, smear_span| {
-            let spec = NewcomerSpec { created_time: seconds(at), policy, smear_span, max_clock_skew: None };
-            Newcomer::try_new(&schedule, &spec, seconds(at)).unwrap()
+            let spec = NewIdSpec { create_time: seconds(at), policy, smear_span, max_clock_skew: None };
+            NewId::try_new(&schedule, &spec, seconds(at)).unwrap()
         };
         let regular = schedule.next_run(&place, seconds(at)).unwrap();
-        let first = come(NewcomerPolicy::NextCycle, None).first_run(&id, &place, piece).unwrap();
+        let first = come(FirstRunPolicy::NextCycle, None).first_run(&id, &place, piece).unwrap();
         prop_assert_eq!(first.map(|first| first.run), regular);
-        let smeared = come(NewcomerPolicy::NowSmeared, Some(Span::from_seconds(smear)));
+        let smeared = come(FirstRunPolicy::NowSmeared, Some(Span::from_seconds(smear)));
         let Some(first) = smeared.first_run(&id, &place, piece).unwrap() else {
             prop_assert_eq!(regular, None);
             return Ok(());

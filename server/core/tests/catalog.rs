@@ -29,8 +29,8 @@ fn a_name_changes_the_run_keys_and_nothing_else() {
     let (named, plain) = (catalog.get(&name("bank-sync/3")).unwrap(), schedule(128));
     assert_eq!(named.fingerprint(), plain.fingerprint());
     assert_eq!(named.canonical_text(), plain.canonical_text());
-    assert_eq!(named.run_key_schedule(), "bank-sync/3");
-    assert_eq!(plain.run_key_schedule(), plain.fingerprint());
+    assert_eq!(named.run_key_root(), "bank-sync/3");
+    assert_eq!(plain.run_key_root(), plain.fingerprint());
     assert_eq!(named.run_key_prefix("default").unwrap(), "bank-sync/3/default");
     let id = Id::text("acme").unwrap();
     assert_eq!(named.place(&id), plain.place(&id));

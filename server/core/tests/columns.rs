@@ -112,6 +112,7 @@ fn columns_that_are_not_wanted_are_empty_and_the_others_as_they_were() {
                 cycle_offsets: bit(2),
                 cycle_indexes: bit(3),
                 next_runs: bit(4),
+                last_runs: false,
             };
             let found = runs.assign_packed(PackedIds::Uuids(&uuids), wanted).unwrap();
             let kept = |is_wanted, column: &[i64]| match is_wanted {

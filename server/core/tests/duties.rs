@@ -1,4 +1,4 @@
-//! Weights, newcomers, due runs and migrations: laws, and answers counted one by one.
+//! Weights, new IDs, due runs and migrations: laws, and answers counted one by one.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use offbeat_core::placement::piece_hash;
 use offbeat_core::runs::{Due, DueRuns, DueSpec, MissedRunPolicy};
-use offbeat_core::runs::{Newcomer, NewcomerPolicy, NewcomerSpec};
+use offbeat_core::runs::{FirstRunPolicy, NewId, NewIdSpec};
 use offbeat_core::{
     Id, Moment, Place, PlacementKind, Profile, Reason, Schedule, ScheduleSpec, Span,
 };
@@ -130,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn a_newcomer_has_one_first_run_and_never_two(
+    fn a_new_id_has_one_first_run_and_never_two(
         schedule in schedules(), number: u64, created in -9_000_000_000i64..9_000_000_000, span: u64, pieces in 1u32..9,
     ) {
         let id = id_for(&schedule, number);
@@ -139,11 +139,11 @@ proptest! {
         let tick = schedule.resolution().whole_millis().unwrap();
         let span = tick + span % (period - tick + 1);
         let come = |policy, smear_span| {
-            let spec = NewcomerSpec { created_time: millis(created), policy, smear_span, max_clock_skew: None };
-            Newcomer::try_new(&schedule, &spec, millis(created)).unwrap()
+            let spec = NewIdSpec { create_time: millis(created), policy, smear_span, max_clock_skew: None };
+            NewId::try_new(&schedule, &spec, millis(created)).unwrap()
         };
-        let next_cycle = come(NewcomerPolicy::NextCycle, None);
-        let smeared = come(NewcomerPolicy::NowSmeared, Some(Span::from_millis(span)));
+        let next_cycle = come(FirstRunPolicy::NextCycle, None);
+        let smeared = come(FirstRunPolicy::NowSmeared, Some(Span::from_millis(span)));
         for piece in 0..pieces {
             let place = schedule.piece(&own, piece);
             let regular = runs_by_walking(&schedule, &place, created, created + 2 * period as i64)[0];
@@ -230,7 +230,7 @@ proptest! {
             now_time: millis(now),
             missed_run_policy: policy,
             on_time_tolerance: Some(Span::from_millis(tolerance)),
-            catch_up_horizon: Some(Span::from_millis(horizon_millis)),
+            horizon: Some(Span::from_millis(horizon_millis)),
             smear_span: Some(Span::from_millis(smear)),
             max_clock_skew: None,
             look_ahead: None,
@@ -384,7 +384,7 @@ fn missed_runs_are_counted_however_many() {
     let spec = |policy| DueSpec {
         missed_run_policy: policy,
         on_time_tolerance: Some(Span::from_seconds(0)),
-        catch_up_horizon: Some(Span::from_millis(ten_years as u64)),
+        horizon: Some(Span::from_millis(ten_years as u64)),
         ..DueSpec::until(millis(now))
     };
     let (rows, _) = ask(&schedule, &spec(MissedRunPolicy::RunOnce), &ids, now - 2 * ten_years);
@@ -438,7 +438,7 @@ fn parts_of_a_millisecond_lose_nothing() {
     let ids = [(id, schedule.place(&id).unwrap(), 1)];
     let spec = |nanos| DueSpec {
         missed_run_policy: MissedRunPolicy::RunAll,
-        catch_up_horizon: Some(Span::from_seconds(1)),
+        horizon: Some(Span::from_seconds(1)),
         max_clock_skew: Some(Span::from_seconds(0)),
         ..DueSpec::until(Moment::try_new(0, nanos).unwrap())
     };
@@ -462,7 +462,7 @@ fn heavy_users_in_pieces_leave_the_slots_even() {
         Schedule::try_new(&spec).unwrap()
     };
     let (whole, cut) = (schedule(Some(1 << 53)), schedule(Some(1_000)));
-    let fullest_over_mean = |schedule: &Schedule, sample: u32| {
+    let fullest_to_mean_ratio = |schedule: &Schedule, sample: u32| {
         let mut loads = [0.0; 128];
         for user in 0..5_000u32 {
             let u = (f64::from(user) + 0.5) / 5_000.0; // the quantiles of Pareto(1.1)
@@ -479,8 +479,8 @@ fn heavy_users_in_pieces_leave_the_slots_even() {
         loads.iter().copied().fold(0.0, f64::max) / mean
     };
     for sample in 0..10 {
-        let before = fullest_over_mean(&whole, sample);
-        let after = fullest_over_mean(&cut, sample);
+        let before = fullest_to_mean_ratio(&whole, sample);
+        let after = fullest_to_mean_ratio(&cut, sample);
         assert!((12.0..30.0).contains(&before), "{before}");
         assert!(after < 2.3, "{after}");
     }

@@ -10,7 +10,7 @@
 
 use offbeat_core::reciprocal::Spacing;
 use offbeat_core::runs::{Due, DueRuns, DueSpec, KeyRanges, MissedRunPolicy};
-use offbeat_core::runs::{Newcomer, NewcomerPolicy, NewcomerSpec};
+use offbeat_core::runs::{FirstRunPolicy, NewId, NewIdSpec};
 use offbeat_core::{
     CalendarSpec, CalendarUnit, CycleSpec, CycleWindow, ExclusionPolicy, ExclusionSpec,
     ExclusionTimes, Id, KindSpec, Moment, PlacementKind, Profile, Reason, Schedule, ScheduleSpec,
@@ -411,7 +411,7 @@ fn live(
         let spec = DueSpec {
             missed_run_policy: world.policy,
             on_time_tolerance: Some(Span::from_millis(tolerance as u64)),
-            catch_up_horizon: Some(seconds(10 * 86_400)),
+            horizon: Some(seconds(10 * 86_400)),
             ..DueSpec::until(millis(now))
         };
         let due = Due::try_new(schedule, &spec).unwrap();
@@ -454,9 +454,9 @@ proptest! {
         let share = turn * gap_slots / slots;
         let kept_free = share / 2;
         let tolerance = (gap / 4).min(kept_free / 4);
-        let regular_gap = schedule.slot_duration().nanos() as i64 / 1_000_000 * gap_slots;
         // Only where a change of the clocks cuts a turn are two late runs nearer than their share.
-        let late_gap = if gap < regular_gap { kept_free } else { share - 1 };
+        let may_be_cut = matches!(world.spec.cycle, CycleSpec::Calendar(_));
+        let late_gap = if may_be_cut { kept_free } else { share - 1 };
         for bits in &world.bits {
             let lives: Vec<Vec<Start>> = (0..kinds.as_slice().len())
                 .map(|kind| {
@@ -488,6 +488,37 @@ proptest! {
     }
 }
 
+/// The least time between late runs of two kinds of an ID, of many IDs that are asked for at
+/// `hours` after an instant with all of their runs of the last 23 hours missed; and how many pairs
+/// there were.
+fn nearest_late_runs(schedule: &Schedule, kinds: usize, instant: i64, hours: i64) -> (i64, u32) {
+    let hour = 3_600_000;
+    let (mut nearest, mut pairs) = (i64::MAX, 0);
+    for number in 0..3_000i64 {
+        let id = Id::Integer(number.into());
+        let now = instant + number % hours * hour;
+        let start = |kind| {
+            let of_kind = of_kind(schedule, kind);
+            let spec = DueSpec {
+                missed_run_policy: MissedRunPolicy::RunAll,
+                ..DueSpec::until(millis(now))
+            };
+            let due = Due::try_new(&of_kind, &spec).unwrap();
+            let mut rows = DueRuns::default();
+            due.add(&mut rows, (0, 0), &id, &of_kind.place(&id).unwrap(), now - 23 * hour);
+            rows.complete().unwrap().start_unix_millis.first().copied()
+        };
+        let starts: Vec<i64> = (0..kinds).filter_map(start).filter(|start| *start > now).collect();
+        for (index, one) in starts.iter().enumerate() {
+            for other in &starts[index + 1..] {
+                pairs += 1;
+                nearest = nearest.min((one - other).abs());
+            }
+        }
+    }
+    (nearest, pairs)
+}
+
 /// In the night of 26 March 2023 an hour is missing, and with it a third of a turn.
 #[test]
 fn late_kinds_keep_apart_in_the_night_of_a_change() {
@@ -498,32 +529,9 @@ fn late_kinds_keep_apart_in_the_night_of_a_change() {
             ..ScheduleSpec::every(seconds(1))
         })
         .unwrap();
-        let hour = 3_600_000;
-        let left = 2 * hour / kinds as i64 - 1;
-        let (mut nearest, mut pairs) = (i64::MAX, 0);
-        for number in 0..3_000i64 {
-            let id = Id::Integer(number.into());
-            let now = 1_679_781_600_000 + number % 4 * hour; // 25 March, 23:00, and later
-            let start = |kind| {
-                let of_kind = of_kind(&schedule, kind);
-                let spec = DueSpec {
-                    missed_run_policy: MissedRunPolicy::RunAll,
-                    ..DueSpec::until(millis(now))
-                };
-                let due = Due::try_new(&of_kind, &spec).unwrap();
-                let mut rows = DueRuns::default();
-                due.add(&mut rows, (0, 0), &id, &of_kind.place(&id).unwrap(), now - 23 * hour);
-                rows.complete().unwrap().start_unix_millis.first().copied()
-            };
-            let starts: Vec<i64> =
-                (0..kinds).filter_map(start).filter(|start| *start > now).collect();
-            for (index, one) in starts.iter().enumerate() {
-                for other in &starts[index + 1..] {
-                    pairs += 1;
-                    nearest = nearest.min((one - other).abs());
-                }
-            }
-        }
+        let left = 2 * 3_600_000 / kinds as i64 - 1;
+        let eve = 1_679_781_600_000; // 25 March, 23:00
+        let (nearest, pairs) = nearest_late_runs(&schedule, kinds, eve, 4);
         assert!(
             pairs > 1_000 && nearest >= left,
             "{kinds} kinds: {nearest} ms of {pairs} pairs, {left} promised"
@@ -531,8 +539,26 @@ fn late_kinds_keep_apart_in_the_night_of_a_change() {
     }
 }
 
+/// The change falls into an active window, and the kinds are nearest somewhere else: it cuts half
+/// an hour of a turn of 75 minutes.
 #[test]
-fn a_late_run_is_superseded_by_the_next_one_and_a_newcomer_takes_its_turn() {
+fn late_kinds_keep_apart_where_a_change_shortens_no_gap() {
+    let window = |start, end| CycleWindow { start: seconds(start), end: seconds(end) };
+    let schedule = Schedule::try_new(&ScheduleSpec {
+        kinds: named(2),
+        cycle: day_in("Australia/Lord_Howe"),
+        active_windows: vec![window(0, 14_400), window(43_200, 64_800)],
+        ..ScheduleSpec::every(seconds(1))
+    })
+    .unwrap();
+    let eve = 1_696_082_400_000; // 30 September 2023, 14:00 UTC; clocks change at 15:30
+    let (nearest, pairs) = nearest_late_runs(&schedule, 2, eve, 3);
+    let left = (75 - 30) * 60_000 / 2 - 1;
+    assert!(pairs > 1_000 && nearest >= left, "{nearest} ms of {pairs} pairs, {left} promised");
+}
+
+#[test]
+fn a_late_run_is_superseded_by_the_next_one_and_a_new_id_takes_its_turn() {
     let schedule = Schedule::try_new(&ScheduleSpec {
         kinds: named(2),
         ..ScheduleSpec::every(seconds(8 * 3_600))
@@ -556,14 +582,14 @@ fn a_late_run_is_superseded_by_the_next_one_and_a_newcomer_takes_its_turn() {
         superseded += rows.superseded;
         assert_eq!(rows.next_due, Some(next));
 
-        let spec = NewcomerSpec {
-            created_time: millis(now),
-            policy: NewcomerPolicy::NowSmeared,
+        let spec = NewIdSpec {
+            create_time: millis(now),
+            policy: FirstRunPolicy::NowSmeared,
             smear_span: None,
             max_clock_skew: None,
         };
-        let newcomer = Newcomer::try_new(&import, &spec, millis(now)).unwrap();
-        let first = newcomer.first_run(&id, &place, 0).unwrap().unwrap().run.unix_millis;
+        let new_id = NewId::try_new(&import, &spec, millis(now)).unwrap();
+        let first = new_id.first_run(&id, &place, 0).unwrap().unwrap().run.unix_millis;
         assert!((now..=next).contains(&first));
     }
     assert!(late > 1_000 && superseded > 10, "{late} late, {superseded} superseded");

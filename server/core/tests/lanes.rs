@@ -109,7 +109,7 @@ fn jobs_are_routed_by_what_they_have_reached() {
     assert_eq!(by(&[0], 0), (1, timeout(10), RouteWhy::Demoted));
     assert_eq!(by(&[0], 1), (1, timeout(10), RouteWhy::Demoted));
     for lane in [2, 4] {
-        assert_eq!(set.route(&[], None, Some(lane)).unwrap_err().field, "worker_lane");
+        assert_eq!(set.route(&[], None, Some(lane)).unwrap_err().field, "worker_lane_name");
     }
     let strict = LaneSetSpec { max_express_slow_probability: Some(0.5), ..spec.clone() };
     let strict = strict.check().unwrap();
@@ -154,8 +154,8 @@ fn lanes_that_cannot_work_are_refused_by_name() {
     let job = Job { prediction: Some(Prediction::SlowProbability(2.0)), ..untried() };
     let error = dispatch(&set, &[0, 0], &[untried(), job]).unwrap_err();
     assert_eq!(error.field, "jobs[1].prediction.slow_probability");
-    assert_eq!(dispatch(&set, &[0, 2], &[]).unwrap_err().field, "free_worker_counts[1]");
-    assert_eq!(dispatch(&set, &[0], &[]).unwrap_err().field, "free_worker_counts");
+    assert_eq!(dispatch(&set, &[0, 2], &[]).unwrap_err().field, "free_workers[1].worker_count");
+    assert_eq!(dispatch(&set, &[0], &[]).unwrap_err().field, "free_workers");
 }
 
 fn lane_sets() -> impl Strategy<Value = LaneSet> {
@@ -321,33 +321,66 @@ fn a_slow_worker_leaves_the_express_lane_its_job() {
     assert_eq!(placed(&[0, 1], &two), [(1, 1)]);
 }
 
+fn split_spec(worker_count: Option<i64>, states: &[LaneState]) -> SplitSpec {
+    let states = states.to_vec();
+    SplitSpec { worker_count, states, max_moves: None, minimum_improvement_percent: 0 }
+}
+
+/// Hysteresis: 10 s against 1,000 s of work, and workers who would all go to the slow lane.
+#[test]
+fn workers_stay_where_a_move_is_worth_little() {
+    let set = lanes(&[lane(3, 1), lane(1, 100)]).check().unwrap();
+    let state = |backlog_count, mean| LaneState {
+        backlog_count,
+        mean_run_time: Some(Span::from_seconds(mean)),
+        ..LaneState::default()
+    };
+    let waits = [state(10, 1), state(10, 100)];
+    let split = |max_moves, minimum_improvement_percent| {
+        let spec = SplitSpec { max_moves, minimum_improvement_percent, ..split_spec(None, &waits) };
+        let split = spec.split(&set).map_err(|refused| refused.field)?;
+        Ok::<_, String>(split.iter().map(|lane| lane.worker_count).collect::<Vec<_>>())
+    };
+    assert_eq!(split(None, 0).unwrap(), [1, 3]);
+    assert_eq!(split(Some(1), 0).unwrap(), [2, 2]);
+    assert_eq!(split(Some(0), 0).unwrap(), [3, 1]);
+    // From 10/4 + 1000/2 to 10/2 + 1000/4: 49.2 % less.
+    assert_eq!(split(None, 49).unwrap(), [1, 3]);
+    assert_eq!(split(None, 50).unwrap(), [3, 1]);
+    assert_eq!(split(None, 101), Err("minimum_improvement_percent".to_owned()));
+    assert_eq!(split(Some(-1), 0), Err("max_moves".to_owned()));
+}
+
 #[test]
 fn a_split_of_no_work_is_that_of_today() {
     let set = lanes(&[lane(4, 1), lane(4, 100)]).check().unwrap();
     let split = |worker_count, states: [LaneState; 2]| -> Vec<u64> {
-        let spec = SplitSpec { worker_count, states: states.to_vec() };
-        spec.split(&set).unwrap().iter().map(|lane| lane.worker_count).collect()
+        split_spec(worker_count, &states)
+            .split(&set)
+            .unwrap()
+            .iter()
+            .map(|lane| lane.worker_count)
+            .collect()
     };
     let idle = LaneState::default();
     assert_eq!(split(None, [idle, idle]), [4, 4]);
     assert_eq!(split(Some(9), [idle, idle]), [5, 4]);
     assert_eq!(split(Some(7), [idle, idle]), [4, 3]);
-    let waits = LaneState { pending_count: 1, ..idle };
+    let waits = LaneState { backlog_count: 1, ..idle };
     assert_eq!(split(None, [idle, waits]), [1, 7]);
 }
 
 #[test]
 fn workers_are_split_by_what_waits() {
     let set = lanes(&[lane(3, 1), lane(1, 100)]).check().unwrap();
-    let state = |pending_count, mean: Option<i64>, wait: Option<i64>, busy| LaneState {
-        pending_count,
+    let state = |backlog_count, mean: Option<i64>, wait: Option<i64>, busy| LaneState {
+        backlog_count,
         mean_run_time: mean.map(Span::from_seconds),
         longest_wait: wait.map(Span::from_seconds),
         busy,
     };
     let split = |states: &[LaneState], worker_count| {
-        let spec = SplitSpec { worker_count, states: states.to_vec() };
-        spec.split(&set).map_err(|refused| refused.field)
+        split_spec(worker_count, states).split(&set).map_err(|refused| refused.field)
     };
     let counts = |states: &[LaneState], workers| {
         split(states, workers)
@@ -381,10 +414,10 @@ fn splitting_millions_of_workers_costs_no_more_than_ten() {
     let million = 1_000_000;
     let set: Vec<LaneSpec> = (1..=16).map(|place| lane(million, place)).collect();
     let set = lanes(&set).check().unwrap();
-    for pending_count in [0, 1, million] {
-        let state = LaneState { pending_count, ..LaneState::default() };
+    for backlog_count in [0, 1, million] {
+        let state = LaneState { backlog_count, ..LaneState::default() };
         for worker_count in [None, Some(2), Some(999_983), Some(16 * million)] {
-            let split = SplitSpec { worker_count, states: vec![state; 16] }.split(&set).unwrap();
+            let split = split_spec(worker_count, &[state; 16]).split(&set).unwrap();
             let sum: u64 = split.iter().map(|lane| lane.worker_count).sum();
             assert_eq!(i64::try_from(sum).unwrap(), worker_count.unwrap_or(16 * million));
         }

@@ -9,7 +9,7 @@ mod ledger;
 
 use ledger::{EPOCH, Machine, history, machine};
 use offbeat_core::spread::lease::{
-    Lease, LeaseId, LeaseSpec, Leases, Outcome, Settlement, Verdict,
+    Lease, LeaseId, LeaseSpec, Leases, Outcome, SettleAction, SettleOutcome,
 };
 use rand_mt::Mt64;
 
@@ -72,18 +72,18 @@ impl Machine for Broken {
         &mut self,
         now: u64,
         id: LeaseId,
-        verdict: Verdict,
+        verdict: SettleAction,
         outcomes: &mut Vec<Outcome<u64>>,
-    ) -> Settlement {
-        if self.bug == Bug::LosesAJob && verdict == (Verdict::Nack { delay: 0 }) {
+    ) -> SettleOutcome {
+        if self.bug == Bug::LosesAJob && verdict == (SettleAction::Nack { delay: 0 }) {
             let settlement = self.machine.clone().settle(now, id, verdict, outcomes);
-            if settlement == Settlement::Returned {
-                self.machine.settle(now, id, Verdict::Ack, &mut Vec::new());
+            if settlement == SettleOutcome::Returned {
+                self.machine.settle(now, id, SettleAction::Ack, &mut Vec::new());
             }
             return settlement;
         }
         match self.machine.settle(now, id, verdict, outcomes) {
-            Settlement::Stale if self.bug == Bug::BelievesTheLate => Settlement::Settled,
+            SettleOutcome::Stale if self.bug == Bug::BelievesTheLate => SettleOutcome::Acked,
             settlement => settlement,
         }
     }
@@ -118,9 +118,9 @@ fn specs_out_of_range_are_refused_by_name() {
         |spec: LeaseSpec| Leases::<u64, u8>::try_new(EPOCH, &spec).map(drop).unwrap_err().field;
     let spec = LeaseSpec::default();
     assert!(Leases::<u64, u8>::try_new(EPOCH, &spec).is_ok());
-    assert_eq!(refused(LeaseSpec { lease_millis: 999, ..spec }), "lease");
-    assert_eq!(refused(LeaseSpec { lease_millis: 600_001, ..spec }), "lease");
-    assert_eq!(refused(LeaseSpec { max_attempts: 0, ..spec }), "max_attempts");
+    assert_eq!(refused(LeaseSpec { lease_millis: 999, ..spec }), "lease_duration");
+    assert_eq!(refused(LeaseSpec { lease_millis: 600_001, ..spec }), "lease_duration");
+    assert_eq!(refused(LeaseSpec { max_attempts: 0, ..spec }), "limits.max_attempts");
     assert_eq!(refused(LeaseSpec { max_outstanding: -1, ..spec }), "max_outstanding");
 }
 
@@ -129,13 +129,16 @@ fn settled_leases_are_forgotten_in_the_end() {
     let mut machine = Leases::try_new(EPOCH, &LeaseSpec::default()).unwrap();
     let mut outcomes = Vec::new();
     let first = machine.lease(0, &0u8, || Some(0)).unwrap().id;
-    assert_eq!(machine.settle(0, first, Verdict::Ack, &mut outcomes), Settlement::Settled);
+    assert_eq!(machine.settle(0, first, SettleAction::Ack, &mut outcomes), SettleOutcome::Acked);
     for job in 1..=65_536u64 {
-        assert_eq!(machine.settle(0, first, Verdict::Ack, &mut outcomes), Settlement::Settled);
+        assert_eq!(
+            machine.settle(0, first, SettleAction::Ack, &mut outcomes),
+            SettleOutcome::Acked
+        );
         let lease = machine.lease(0, &0, || Some(job)).unwrap();
-        machine.settle(0, lease.id, Verdict::Ack, &mut outcomes);
+        machine.settle(0, lease.id, SettleAction::Ack, &mut outcomes);
     }
-    assert_eq!(machine.settle(0, first, Verdict::Ack, &mut outcomes), Settlement::Stale);
+    assert_eq!(machine.settle(0, first, SettleAction::Ack, &mut outcomes), SettleOutcome::Stale);
     assert_eq!((machine.leased(), machine.waiting(), machine.next_event(0)), (0, 0, None));
     assert_eq!(outcomes.len(), 65_537);
 }

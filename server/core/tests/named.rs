@@ -13,9 +13,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use ledger::{Chooser, Habit, LEASE, World, commit, jobs, sha256, spec, whole};
 use offbeat_core::rejection::Reason;
-use offbeat_core::spread::lease::{Settlement, Verdict};
+use offbeat_core::spread::lease::{SettleAction, SettleOutcome};
 use offbeat_core::spread::named::{
-    BytesLeft, Commit, GroupPart, GroupState, NamedSpread, NamedSpreadSpec, Receipt,
+    BytesLeft, Commit, GroupPart, GroupState, NamedSpread, NamedSpreadSpec, Receipt, SpreadLimits,
 };
 use offbeat_core::spread::{Groups, Spread, SpreadSpec, Turn};
 use rand_mt::Mt64;
@@ -50,9 +50,23 @@ fn careless_producers_are_noticed() {
     }
 }
 
+fn limited(limits: SpreadLimits) -> NamedSpreadSpec {
+    NamedSpreadSpec { limits, ..spec(SpreadSpec::round_robin(1)) }
+}
+
+fn with_commit(commit: Commit, jobs: &[Bytes]) -> GroupPart {
+    GroupPart { commit: Some(commit), ..whole("a", jobs) }
+}
+
+/// A group of one job that was received before.
+fn received(id: &str, first_receipt: Option<Receipt>) -> GroupPart {
+    let jobs = jobs(id, 1);
+    GroupPart { commit: Some(Commit { first_receipt, ..commit(&jobs) }), ..whole(id, &jobs) }
+}
+
 fn order_of(machine: &mut NamedSpread, count: usize) -> Vec<String> {
     let leased = machine.pull(0, &"one".into(), count).unwrap();
-    leased.iter().map(|job| format!("{}/{}", job.group_id, job.index)).collect()
+    leased.iter().map(|job| format!("{}/{}", job.group_id, job.job_index)).collect()
 }
 
 #[test]
@@ -103,12 +117,12 @@ fn feeders_that_found_no_group_come_back() {
 fn what_is_wrong_with_a_group_is_said_and_leaves_no_trace() {
     let mut machine = NamedSpread::try_new(
         1,
-        &NamedSpreadSpec {
-            max_jobs: 4,
-            max_bytes: 200,
-            max_groups: 3,
-            ..spec(SpreadSpec::round_robin(1))
-        },
+        &limited(SpreadLimits {
+            max_job_count: 4,
+            max_byte_count: 200,
+            max_group_count: 3,
+            ..SpreadLimits::default()
+        }),
     )
     .unwrap();
     let good = whole("good", &jobs("good", 1));
@@ -123,14 +137,14 @@ fn what_is_wrong_with_a_group_is_said_and_leaves_no_trace() {
     assert_eq!(refuse(whole("", &a)), is(Reason::OutOfRange, "group_id"));
     assert_eq!(refuse(whole(&"x".repeat(257), &a)), is(Reason::OutOfRange, "group_id"));
     assert_eq!(refuse(whole("good", &a)), is(Reason::Contradictory, "group_id"));
-    let prefix = GroupPart { first_index: 1, jobs: a.clone(), ..whole("part", &a) };
-    assert_eq!(refuse(prefix), is(Reason::OutOfRange, "first_index"));
-    let gap = GroupPart { first_index: 1, ..whole("a", &a) };
-    assert_eq!(refuse(gap), is(Reason::OutOfRange, "first_index"));
-    let before = GroupPart { first_index: -1, ..whole("a", &a) };
-    assert_eq!(refuse(before), is(Reason::OutOfRange, "first_index"));
+    let prefix = GroupPart { first_job_index: 1, payloads: a.clone(), ..whole("part", &a) };
+    assert_eq!(refuse(prefix), is(Reason::OutOfRange, "first_job_index"));
+    let gap = GroupPart { first_job_index: 1, ..whole("a", &a) };
+    assert_eq!(refuse(gap), is(Reason::OutOfRange, "first_job_index"));
+    let before = GroupPart { first_job_index: -1, ..whole("a", &a) };
+    assert_eq!(refuse(before), is(Reason::OutOfRange, "first_job_index"));
     let large = [Bytes::from(vec![0; (256 << 10) + 1])];
-    assert_eq!(refuse(whole("a", &large)), is(Reason::OutOfRange, "jobs[0]"));
+    assert_eq!(refuse(whole("a", &large)), is(Reason::OutOfRange, "payloads[0]"));
     let few = Some(Commit { job_count: 3, ..commit(&a) });
     assert_eq!(
         refuse(GroupPart { commit: few, ..whole("a", &a) }),
@@ -138,26 +152,32 @@ fn what_is_wrong_with_a_group_is_said_and_leaves_no_trace() {
     );
     assert_eq!(refuse(whole("a", &[])), is(Reason::OutOfRange, "commit.job_count"));
     for hash in [Bytes::new(), sha256(&jobs("b", 2))] {
-        let wrong = Some(Commit { job_count: 2, sha256: hash });
+        let wrong = Some(Commit { job_count: 2, sha256: hash, ..Commit::default() });
         let part = GroupPart { commit: wrong, ..whole("a", &a) };
         assert_eq!(refuse(part), is(Reason::Malformed, "commit.sha256"));
     }
-    for numbers in
-        [vec![0], vec![1, 1], vec![0, 3], vec![-1, 1], vec![0, 1, 1, 2], vec![1, 2, 0, 1]]
-    {
-        let part = GroupPart { settled_ranges: numbers.clone(), ..whole("a", &a) };
-        assert_eq!(refuse(part), is(Reason::Malformed, "settled_ranges"), "{numbers:?}");
+    for (ranges, wrong) in [
+        (vec![(1, 1)], 0),
+        (vec![(0, 3)], 0),
+        (vec![(-1, 1)], 0),
+        (vec![(0, 1), (1, 2)], 1),
+        (vec![(1, 2), (0, 1)], 1),
+    ] {
+        let field = format!("commit.settled_ranges[{wrong}]");
+        let part = with_commit(Commit { settled_ranges: ranges.clone(), ..commit(&a) }, &a);
+        assert_eq!(refuse(part), is(Reason::OutOfRange, &field), "{ranges:?}");
     }
     for lease_millis in [0, 600_001, i64::MIN] {
         let first_receipt = Some(Receipt { epoch: 0, lease_millis });
-        let part = GroupPart { first_receipt, ..whole("a", &a) };
-        assert_eq!(refuse(part), is(Reason::OutOfRange, "first_receipt.lease"));
+        let part = with_commit(Commit { first_receipt, ..commit(&a) }, &a);
+        assert_eq!(refuse(part), is(Reason::OutOfRange, "commit.first_receipt.lease_duration"));
     }
-    let alone = GroupPart { commit: None, settled_ranges: vec![0, 1], ..whole("a", &a) };
-    assert_eq!(refuse(alone), is(Reason::Contradictory, "settled_ranges"));
-    assert_eq!(refuse(whole("a", &jobs("a", 5))), is(Reason::OutOfRange, "jobs"));
-    assert_eq!(refuse(whole("a", &[Bytes::from(vec![0; 201])])), is(Reason::OutOfRange, "jobs"));
-    assert_eq!(refuse(whole("a", &jobs("a", 4))), is(Reason::LimitReached, "jobs"));
+    assert_eq!(refuse(whole("a", &jobs("a", 5))), is(Reason::OutOfRange, "payloads"));
+    assert_eq!(
+        refuse(whole("a", &[Bytes::from(vec![0; 201])])),
+        is(Reason::OutOfRange, "payloads")
+    );
+    assert_eq!(refuse(whole("a", &jobs("a", 4))), is(Reason::LimitReached, "payloads"));
 
     machine.submit(0, &[whole("a", &a)], BytesLeft::ALL).unwrap();
     machine.submit(0, &[whole("a", &a)], BytesLeft::ALL).unwrap();
@@ -172,12 +192,11 @@ fn what_is_wrong_with_a_group_is_said_and_leaves_no_trace() {
 fn parts_may_come_again_and_begin_anew() {
     let mut machine = NamedSpread::try_new(1, &spec(SpreadSpec::round_robin(1))).unwrap();
     let a = jobs("a", 4);
-    let part = |first_index: i64, jobs: &[Bytes], commit| GroupPart {
+    let part = |first_job_index: i64, jobs: &[Bytes], commit| GroupPart {
         group_id: "a".to_owned(),
-        first_index,
-        jobs: jobs.to_vec(),
+        first_job_index,
+        payloads: jobs.to_vec(),
         commit,
-        ..GroupPart::default()
     };
     machine.submit(0, &[part(0, &jobs("b", 3), None)], BytesLeft::ALL).unwrap();
     machine.submit(0, &[part(0, &a[..2], None)], BytesLeft::ALL).unwrap(); // another content: a new start
@@ -203,17 +222,16 @@ fn parts_may_come_again_and_begin_anew() {
 
 #[test]
 fn of_groups_that_block_each_other_the_oldest_is_completed() {
-    let spec = NamedSpreadSpec { max_jobs: 6, ..spec(SpreadSpec::round_robin(1)) };
+    let spec = limited(SpreadLimits { max_job_count: 6, ..SpreadLimits::default() });
     let mut machine = NamedSpread::try_new(1, &spec).unwrap();
-    let mut send = |id: &str, first_index: i64, commits: bool| {
+    let mut send = |id: &str, first_job_index: i64, commits: bool| {
         let all = jobs(id, 5);
-        let first = usize::try_from(first_index).unwrap();
+        let first = usize::try_from(first_job_index).unwrap();
         let part = GroupPart {
             group_id: id.to_owned(),
-            first_index,
-            jobs: all[first..(first + 2).min(5)].to_vec(),
+            first_job_index,
+            payloads: all[first..(first + 2).min(5)].to_vec(),
             commit: commits.then(|| commit(&all)),
-            ..GroupPart::default()
         };
         machine.submit(0, &[part], BytesLeft::ALL).map(drop).map_err(|refused| refused.reason)
     };
@@ -231,8 +249,8 @@ fn of_groups_that_block_each_other_the_oldest_is_completed() {
 }
 
 #[test]
-fn dead_letters_are_numbered_in_the_order_of_giving_up() {
-    let spec = NamedSpreadSpec { max_attempts: 1, ..spec(SpreadSpec::round_robin(1)) };
+fn dead_letters_are_numbered_in_their_order() {
+    let spec = limited(SpreadLimits { max_attempts: 1, ..SpreadLimits::default() });
     let mut machine = NamedSpread::try_new(1, &spec).unwrap();
     machine.submit(0, &[whole("a", &jobs("a", 4))], BytesLeft::ALL).unwrap();
     for now in 0..4 {
@@ -240,7 +258,7 @@ fn dead_letters_are_numbered_in_the_order_of_giving_up() {
     }
     machine.advance(2 * LEASE);
     let (letters, _) = machine.dead_letters(None, 9);
-    let numbered: Vec<(u64, u32)> = letters.iter().map(|l| (l.number, l.index)).collect();
+    let numbered: Vec<(u64, u32)> = letters.iter().map(|l| (l.number, l.job_index)).collect();
     assert_eq!(numbered, [(0, 0), (1, 1), (2, 2), (3, 3)]);
 }
 
@@ -261,13 +279,9 @@ fn what_all_spreads_hold_together_is_no_way_around() {
 fn quarantine_lasts_as_long_as_the_lease_of_then() {
     let mut machine = NamedSpread::try_new(2, &spec(SpreadSpec::round_robin(1))).unwrap();
     let first_receipt = Some(Receipt { epoch: 1, lease_millis: 30_000 });
-    machine
-        .submit(0, &[GroupPart { first_receipt, ..whole("a", &jobs("a", 1)) }], BytesLeft::ALL)
-        .unwrap();
+    machine.submit(0, &[received("a", first_receipt)], BytesLeft::ALL).unwrap();
     let first_receipt = Some(Receipt { epoch: 2, lease_millis: 30_000 });
-    machine
-        .submit(0, &[GroupPart { first_receipt, ..whole("b", &jobs("b", 1)) }], BytesLeft::ALL)
-        .unwrap();
+    machine.submit(0, &[received("b", first_receipt)], BytesLeft::ALL).unwrap();
     assert_eq!(machine.next_event(0), Some(30_000));
     let one: Arc<str> = "one".into();
     let at_once = machine.pull(0, &one, 5).unwrap();
@@ -286,7 +300,7 @@ fn settled_groups_are_forgotten_in_the_end() {
         let id = format!("g{number}");
         machine.submit(0, &[whole(&id, &jobs("a", 1))], BytesLeft::ALL).unwrap();
         let lease = machine.pull(0, &one, 1).unwrap()[0].id;
-        assert_eq!(machine.settle(0, lease, Verdict::Ack), Settlement::Settled);
+        assert_eq!(machine.settle(0, lease, SettleAction::Ack), SettleOutcome::Acked);
         assert_eq!(machine.group("g0").state == GroupState::Settled, number < 65_536);
     }
     assert_eq!((machine.counts().bytes, machine.counts().settled_jobs), (0, 65_537));
@@ -297,7 +311,10 @@ fn what_is_remembered_of_settled_groups_is_counted_and_forgotten_when_room_is_wa
     let mut machine = NamedSpread::try_new(1, &spec(SpreadSpec::round_robin(1))).unwrap();
     let id = |number: u32| format!("{number:0>256}");
     for number in 0..1_000 {
-        let part = GroupPart { settled_ranges: vec![0, 1], ..whole(&id(number), &jobs("a", 1)) };
+        let part = GroupPart {
+            commit: Some(Commit { settled_ranges: vec![(0, 1)], ..commit(&jobs("a", 1)) }),
+            ..whole(&id(number), &jobs("a", 1))
+        };
         machine.submit(0, &[part], BytesLeft::ALL).unwrap();
     }
     assert_eq!(machine.counts().bytes, 0, "nothing is left to deal");

@@ -222,8 +222,8 @@ fn cooldown_reaches_what_exhaustive_search_finds() {
             let spec = SpreadSpec::cooldown(best.try_into().unwrap());
             let (turns, certificate) = turns(&spec, &sizes);
             assert_eq!(gaps(&turns).into_iter().min(), Some(best), "{sizes:?}");
-            assert_eq!(certificate.min_gap, Some(best), "{sizes:?}");
-            assert_eq!(certificate.best_min_gap, Some(best), "{sizes:?}");
+            assert_eq!(certificate.min_gap_turns, Some(best), "{sizes:?}");
+            assert_eq!(certificate.best_min_gap_turns, Some(best), "{sizes:?}");
             assert_eq!(certificate.close_pair_count, 0, "{sizes:?}");
             checked += 1;
         }
@@ -327,15 +327,15 @@ proptest! {
         }).max().unwrap_or(0);
         prop_assert_eq!(certificate.job_count, jobs);
         prop_assert_eq!(certificate.group_count, sizes.iter().filter(|size| **size > 0).count() as u64);
-        prop_assert_eq!(certificate.min_gap, gaps.iter().min().copied());
+        prop_assert_eq!(certificate.min_gap_turns, gaps.iter().min().copied());
         prop_assert_eq!(certificate.close_pair_count, gaps.iter().filter(|gap| **gap < distance).count() as u64);
         prop_assert_eq!(certificate.close_pair_lower_bound, bound);
-        prop_assert_eq!(certificate.widest_span, span as u64);
+        prop_assert_eq!(certificate.widest_span_turns, span as u64);
         if policy == 2 {
             prop_assert_eq!(certificate.close_pair_count, 0); // it waits instead
         } else {
             prop_assert!(certificate.close_pair_count >= bound);
-            prop_assert!(certificate.min_gap <= certificate.best_min_gap);
+            prop_assert!(certificate.min_gap_turns <= certificate.best_min_gap_turns);
         }
     }
 
@@ -358,7 +358,7 @@ proptest! {
         // With all groups known: 24 groups at most, 1,024 may be open.
         let certificate = turns(&SpreadSpec::cooldown(feeders), &sizes).1;
         let wanted = u64::try_from(feeders).unwrap();
-        if certificate.best_min_gap.is_none_or(|best| wanted <= best) {
+        if certificate.best_min_gap_turns.is_none_or(|best| wanted <= best) {
             prop_assert_eq!(certificate.close_pair_count, 0);
         }
     }

@@ -13,7 +13,7 @@ type Fraction = Ratio<i128>;
 fn stage(workload: i64, current: i64) -> StageSpec {
     StageSpec {
         backlog_count: workload,
-        service_times: vec![Span::from_seconds(1)],
+        run_times: vec![Span::from_seconds(1)],
         current,
         ..StageSpec::default()
     }
@@ -284,7 +284,7 @@ proptest! {
             from,
             rule,
             weighting: Weighting::Even,
-            minimum_improvement_percent: percent,
+            minimum_gain_percent: percent,
         };
         let next = spec.next().unwrap().unwrap();
         let room = |at: &usize| {
@@ -304,7 +304,7 @@ proptest! {
             match from.filter(|from| places.contains(from)) {
                 Some(here) if worth(here) == most => (Some(here), Why::WorthMost),
                 Some(here) if most * 100 < worth(here) * (100 + i128::from(percent)) => {
-                    (Some(here), Why::ImprovementTooSmall)
+                    (Some(here), Why::GainTooSmall)
                 }
                 _ => (first, Why::WorthMost),
             }
@@ -329,7 +329,7 @@ fn latency_counts_the_last_stages_more() {
 fn stages_without_measurements_take_the_mean_of_the_others() {
     let measured = |seconds: &[i64]| StageSpec {
         backlog_count: 6,
-        service_times: seconds.iter().map(|s| Span::from_seconds(*s)).collect(),
+        run_times: seconds.iter().map(|s| Span::from_seconds(*s)).collect(),
         ..StageSpec::default()
     };
     // Means of 2 s and 5 s: 3.5 s for the third.
@@ -389,7 +389,7 @@ fn a_billion_workers_cost_no_more_than_ten() {
                 from: None,
                 rule,
                 weighting,
-                minimum_improvement_percent: percent,
+                minimum_gain_percent: percent,
             };
             assert!(next.next().unwrap().is_some());
         }
@@ -424,7 +424,7 @@ fn what_cannot_be_is_refused_by_name() {
         from: Some(0),
         rule: Rule::default(),
         weighting: Weighting::default(),
-        minimum_improvement_percent: 0,
+        minimum_gain_percent: 0,
     };
     assert_eq!(next.next().unwrap_err().field, "stages[0].current_worker_count");
 }

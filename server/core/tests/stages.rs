@@ -64,7 +64,7 @@ fn exhaustive_search_finds_nothing_better() {
             .zip(numbers(&case["workloads"]))
             .map(|(place, workload)| StageSpec {
                 backlog_count: workload.try_into().unwrap(),
-                service_times: vec![Span::from_seconds(1)],
+                run_times: vec![Span::from_seconds(1)],
                 done: done.contains(&place),
                 ..StageSpec::default()
             })

@@ -186,38 +186,42 @@ mod tests {
         check(&M::full_name(), &message.encode_to_vec()).is_err()
     }
 
+    /// Field 3 of a `SpreadInput`: numbers of any length, packed or one by one.
+    const PACKED: u8 = 0x1a;
+    const SINGLE: u8 = 0x18;
+
     #[test]
     fn packed_numbers_count_with_the_room_that_their_list_makes() {
         let packed = |count: usize| {
-            let mut samples = vec![0x0a];
-            prost::encoding::encode_varint(count as u64, &mut samples);
-            samples.resize(samples.len() + count, 1);
-            let mut bytes = vec![0x0a];
-            prost::encoding::encode_varint(samples.len() as u64, &mut bytes);
-            bytes.extend(samples);
-            check(&proto::PlanLanesRequest::full_name(), &bytes)
+            let mut bytes = vec![PACKED];
+            prost::encoding::encode_varint(count as u64, &mut bytes);
+            bytes.resize(bytes.len() + count, 1);
+            check(&proto::SpreadInput::full_name(), &bytes)
         };
-        assert!(packed(RUN_TIME_SAMPLES.max_size()).is_ok(), "as many as the method takes");
+        assert!(packed(400_000).is_ok());
         assert!(packed(4 << 20).is_err(), "four megabytes");
     }
 
     #[test]
     fn numbers_that_are_not_packed_count_while_their_list_grows() {
-        let samples = |count: usize| [0x08, 1].repeat(count);
-        let request = |count: usize| {
-            let samples = samples(count);
-            let mut bytes = vec![0x0a];
-            prost::encoding::encode_varint(samples.len() as u64, &mut bytes);
-            bytes.extend(samples);
-            check(&proto::PlanLanesRequest::full_name(), &bytes)
-        };
-        assert!(request(RUN_TIME_SAMPLES.max_size()).is_ok(), "as many as the method takes");
-        assert!(request(2 << 20).is_err(), "four megabytes");
+        let single =
+            |count: usize| check(&proto::SpreadInput::full_name(), &[SINGLE, 1].repeat(count));
+        assert!(single(400_000).is_ok());
+        assert!(single(2 << 20).is_err(), "four megabytes");
+    }
+
+    #[test]
+    fn as_many_run_times_as_the_method_takes_pass() {
+        let run_time_micros = vec![1; RUN_TIME_SAMPLES.max_size()];
+        let samples = proto::v1beta1::RunTimeSamples { run_time_micros };
+        let run_times = Some(proto::v1beta1::plan_lanes_request::RunTimes::Samples(samples));
+        let request = proto::v1beta1::PlanLanesRequest { run_times, ..Default::default() };
+        assert!(!is_refused(&request));
     }
 
     fn stages(count: usize, times: usize) -> proto::AllocateWorkersRequest {
-        let service_times = vec![prost_types::Duration::default(); times];
-        let stage = proto::Stage { service_times, ..Default::default() };
+        let run_times = vec![prost_types::Duration::default(); times];
+        let stage = proto::Stage { run_times, ..Default::default() };
         proto::AllocateWorkersRequest { stages: vec![stage; count], ..Default::default() }
     }
 
@@ -230,20 +234,18 @@ mod tests {
         let estimate = (memory(&stages(1, 1_000)) - memory(&stages(1, 0))) / 1_000;
         assert!((time..=2 * time).contains(&estimate), "{estimate} for {time}");
         let texts =
-            |count: usize| proto::IdColumn { texts: vec!["a".into(); count], ..Default::default() };
+            |count: usize| proto::IdBatch { texts: vec!["a".into(); count], ..Default::default() };
         assert_eq!(memory(&texts(10)), 10 * (WORDS + 16));
     }
 
     #[test]
     fn integers_count_one_by_one() {
-        let samples = proto::RunTimeSamples { micros: vec![1, 300, 70_000] };
-        let run_times = Some(proto::plan_lanes_request::RunTimes::Samples(samples));
-        let request = proto::PlanLanesRequest { run_times, ..Default::default() };
-        assert_eq!(memory(&request), 3 * 2 * 8);
-        // The same field again and again: the last message is merged into those before.
-        let merged = [0x0a, 2, 8, 1].repeat(9);
-        let root = SCHEMA.by_name[&proto::PlanLanesRequest::full_name()];
-        assert_eq!(memory_of_lists(root, &merged), 9 * 3 * 8, "not packed, so while it grows");
+        let whole_group_sizes = vec![1, 300, 70_000];
+        let input = proto::SpreadInput { whole_group_sizes, ..Default::default() };
+        assert_eq!(memory(&input), 3 * 2 * 8);
+        // Not packed, so counted while their list grows.
+        let root = SCHEMA.by_name[&proto::SpreadInput::full_name()];
+        assert_eq!(memory_of_lists(root, &[SINGLE, 1].repeat(9)), 9 * 3 * 8);
     }
 
     #[test]
@@ -252,13 +254,13 @@ mod tests {
         assert!(!is_refused(&stages(2, 200_000)));
         let job = |id: usize| proto::PendingJob {
             id: format!("{id:0>20}"),
-            timed_out_lanes: vec!["a".into(); 4],
+            timed_out_lane_names: vec!["a".into(); 4],
             ..Default::default()
         };
         let jobs = (0..65_536).map(job).collect();
         assert!(!is_refused(&proto::DispatchJobsRequest { jobs, ..Default::default() }));
         assert!(is_refused(&stages(2_000_000, 0)));
-        let texts = |count: usize| proto::IdColumn {
+        let texts = |count: usize| proto::IdBatch {
             texts: vec![String::new(); count],
             ..Default::default()
         };

@@ -43,7 +43,7 @@ limits! {
         "settable, 10 s by default; requests still in flight after it are cut";
     MESSAGE_BYTES = 0..=256 << 10, "bytes", "request message",
         "protobuf or JSON; beyond it RESOURCE_EXHAUSTED";
-    BULK_MESSAGE_BYTES = 1 << 10..=16 << 20, "bytes", "request message of AssignSlots, StreamSlotAssignments, ListDueRuns, PlanMigration, AuditIds, Spread, SubmitGroups, WaitForGroups, AllocateWorkers, NextStage, DispatchJobs, PlanLanes, RecordLateness, Simulate",
+    BULK_MESSAGE_BYTES = 1 << 10..=16 << 20, "bytes", "request message of AssignSlots, StreamSlotAssignments, ListDueRuns, PlanMigration, AuditIds, Spread, SubmitGroups, WaitForGroups, AllocateWorkers, ChooseStage, DispatchJobs, PlanLanes, RecordLateness, Simulate",
         "settable, 4 MiB by default; protobuf or JSON; beyond it RESOURCE_EXHAUSTED";
     ANSWER_BYTES = 0..=64 << 20, "bytes", "answer message",
         "beyond it RESOURCE_EXHAUSTED: ask for less at once";
@@ -92,7 +92,7 @@ limits! {
     SCHEDULE_FILE_BYTES = 1..=1 << 20, "bytes", "file of schedules",
         "as much as a ConfigMap of Kubernetes holds";
     MASK_PATHS = 0..=16, "paths", "paths of a read mask",
-        "AssignSlots, StreamSlotAssignments; there are five columns";
+        "AssignSlots, StreamSlotAssignments; there are six columns";
     LATENESSES = 1..=65_536, "runs", "runs in a call of RecordLateness",
         "call again for more";
     LATENESS_MILLIS = -366 * 86_400_000..=366 * 86_400_000, "ms", "lateness of a run",
@@ -115,16 +115,20 @@ limits! {
         "settable, one by default; Simulate; beyond it RESOURCE_EXHAUSTED with a retry delay";
 }
 
-/// The one table of limits, as Markdown.
-#[must_use]
-pub fn markdown_table() -> String {
-    let all = DECISION_LIMITS
+/// The one table of limits.
+pub fn all() -> impl Iterator<Item = &'static Limit> {
+    DECISION_LIMITS
         .iter()
         .chain(SCENARIO_LIMITS)
         .chain(MESSAGE_LIMITS)
         .chain(SERVER_LIMITS)
-        .chain([&INPUT_LINE_BYTES]);
-    let rows = all.map(|limit| {
+        .chain([&INPUT_LINE_BYTES])
+}
+
+/// The same, as Markdown.
+#[must_use]
+pub fn markdown_table() -> String {
+    let rows = all().map(|limit| {
         let Limit { name, minimum, maximum, unit, note } = limit;
         format!("| {name} | {minimum} | {maximum} | {unit} | {note} |\n")
     });

@@ -5,20 +5,22 @@ use std::sync::Arc;
 use axum::Router;
 use offbeat_proto::FILE_DESCRIPTOR_SET;
 use offbeat_proto::lane_service_server::{self, LaneServiceServer};
-use offbeat_proto::lateness_service_server::{self, LatenessServiceServer};
 use offbeat_proto::named_spread_service_server::{self, NamedSpreadServiceServer};
-use offbeat_proto::simulation_service_server::{self, SimulationServiceServer};
+use offbeat_proto::server_info_service_server::{self, ServerInfoServiceServer};
 use offbeat_proto::slot_service_server::{self, SlotServiceServer};
 use offbeat_proto::spread_service_server::{self, SpreadServiceServer};
 use offbeat_proto::stage_service_server::{self, StageServiceServer};
+use offbeat_proto::v1beta1::lane_planning_service_server::{self, LanePlanningServiceServer};
+use offbeat_proto::v1beta1::lateness_service_server::{self, LatenessServiceServer};
+use offbeat_proto::v1beta1::simulation_service_server::{self, SimulationServiceServer};
 use tonic::service::RoutesBuilder;
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 use tonic_reflection::server::Builder;
 
 use crate::api::{
-    LaneHandlers, LatenessHandlers, NamedSpreadHandlers, SimulationHandlers, SlotHandlers,
-    SpreadHandlers, StageHandlers,
+    LaneHandlers, LanePlanningHandlers, LatenessHandlers, NamedSpreadHandlers, ServerInfoHandlers,
+    SimulationHandlers, SlotHandlers, SpreadHandlers, StageHandlers,
 };
 use crate::clock;
 use crate::config::Config;
@@ -27,12 +29,14 @@ use crate::schedules::Loaded;
 use crate::spreads::MemoryStore;
 
 /// The services of the contract, as health names them.
-const SERVICES: [&str; 7] = [
+const SERVICES: [&str; 9] = [
     slot_service_server::SERVICE_NAME,
     spread_service_server::SERVICE_NAME,
     named_spread_service_server::SERVICE_NAME,
     stage_service_server::SERVICE_NAME,
     lane_service_server::SERVICE_NAME,
+    server_info_service_server::SERVICE_NAME,
+    lane_planning_service_server::SERVICE_NAME,
     lateness_service_server::SERVICE_NAME,
     simulation_service_server::SERVICE_NAME,
 ];
@@ -77,6 +81,8 @@ pub(crate) async fn services(
     add!(NamedSpreadServiceServer, NamedSpreadHandlers::new(store, limits.unary_time));
     add!(StageServiceServer, StageHandlers);
     add!(LaneServiceServer, LaneHandlers);
+    add!(ServerInfoServiceServer, ServerInfoHandlers);
+    add!(LanePlanningServiceServer, LanePlanningHandlers);
     add!(LatenessServiceServer, LatenessHandlers::new(metrics));
     add!(SimulationServiceServer, SimulationHandlers::new(limits));
     routes.add_service(health_service);

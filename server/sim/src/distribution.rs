@@ -29,10 +29,10 @@ impl Distribution {
     /// # Errors
     /// When there are none or too many, or one is out of its range.
     pub fn of_samples(samples: &[i64]) -> Result<Self, Rejection> {
-        check_count("micros", samples.len(), RUN_TIME_SAMPLES)?;
+        check_count("run_time_micros", samples.len(), RUN_TIME_SAMPLES)?;
         let mut micros = Vec::with_capacity(samples.len());
         for (place, sample) in samples.iter().enumerate() {
-            micros.push(check_micros(&format!("micros[{place}]"), (*sample).into())?);
+            micros.push(check_micros(&format!("run_time_micros[{place}]"), (*sample).into())?);
         }
         micros.sort_unstable();
         Ok(Self::weighted(micros.into_iter().map(|micros| (micros, 1.0))))
@@ -55,7 +55,7 @@ impl Distribution {
                 return Err(Rejection::new(Reason::Contradictory, field, bound, allowed));
             }
             let count = u64::try_from(*count).map_err(|_| {
-                Rejection::new(Reason::OutOfRange, at("count"), count, "must be 0 jobs or more")
+                Rejection::new(Reason::OutOfRange, at("job_count"), count, "must be 0 jobs or more")
             })?;
             total += u128::from(count);
             let width = bound_micros - before;
@@ -66,7 +66,7 @@ impl Distribution {
             before = bound_micros;
         }
         if total == 0 {
-            let allowed = "must have a bucket with a count of 1 or more";
+            let allowed = "must have a bucket with a job_count of 1 or more";
             return Err(Rejection::new(Reason::OutOfRange, "buckets", "no jobs", allowed));
         }
         Ok(Self::weighted(values.into_iter().filter(|(_, weight)| *weight > 0.0)))

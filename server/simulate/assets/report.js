@@ -199,8 +199,8 @@ const CRITERIA = [
     best: (figures) => figures.lock_conflicts === 0
       ? [" has no lock conflicts."]
       : [" has ", count(figures.lock_conflicts, "lock conflict", "lock conflicts"), ", with ",
-        percent(figures.wasted_share), " of its work wasted."],
-    worst: (figures) => `${number(figures.lock_conflicts)}, with ${percent(figures.wasted_share)} of the work wasted`,
+        percent(figures.wasted_ratio), " of its work wasted."],
+    worst: (figures) => `${number(figures.lock_conflicts)}, with ${percent(figures.wasted_ratio)} of the work wasted`,
   },
 ];
 
@@ -229,7 +229,7 @@ const FIGURES = [
   ]],
   ["Locks", "no_conflicts", [
     ["lock_conflicts", "Lock conflicts", number, -1],
-    ["wasted_share", "Work wasted", percent, -1],
+    ["wasted_ratio", "Work wasted", percent, -1],
   ]],
   ["Waiting in the queue", null, [
     ["mean_wait", "Mean wait", duration, -1],

@@ -151,7 +151,7 @@ class Schedule:
         self.identity = self.identity_of(fingerprint)
 
     def identity_of(self, fingerprint):
-        identity = {"fingerprint": fingerprint, "runKeySchedule": fingerprint}
+        identity = {"fingerprint": fingerprint, "runKeyRoot": fingerprint}
         recurring = any(isinstance(one, Recurring) for one in self.exclusions)
         if isinstance(self.axis, Calendar) or recurring:
             identity["timeZoneDatabase"] = TIME_ZONE_DATABASE

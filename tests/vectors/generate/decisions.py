@@ -73,7 +73,7 @@ class Spec:
             lines += [f"bucket_count={buckets or 256}", f"profile={profile or 'RUBY'}"]
         self.canonical_text = "\n".join(lines)
         self.fingerprint = hashlib.sha256(self.canonical_text.encode()).hexdigest()
-        self.identity = {"fingerprint": self.fingerprint, "runKeySchedule": self.fingerprint}
+        self.identity = {"fingerprint": self.fingerprint, "runKeyRoot": self.fingerprint}
 
     def json(self, **more):
         spec = {"period": duration(self.period), "slotCount": self.slots}
@@ -138,12 +138,16 @@ def assignment(spec, id_json, canonical, placed, at, kind=None, count=None):
         request["nextRunCount"] = count
     response = {
         "identity": spec.identity,
-        "slotIndex": slot,
-        "slotOffset": duration(slot_offset),
-        "cycleOffset": duration(offset),
-        "lastRun": run(first - 1),
-        "nextRuns": [run(first + later) for later in range(1 if count is None else count)],
-        "reason": {"canonicalId": canonical, **rule},
+        "pieces": [
+            {
+                "slotIndex": slot,
+                "slotOffset": duration(slot_offset),
+                "cycleOffset": duration(offset),
+                "lastRun": run(first - 1),
+                "nextRuns": [run(first + later) for later in range(1 if count is None else count)],
+            }
+        ],
+        "explanation": {"canonicalId": canonical, **rule},
     }
     return {"method": "AssignSlot", "request": request, "response": response}
 
@@ -228,7 +232,8 @@ def twister_cases():
             yield assignment(spec, {"decimal": case["seed"]}, case["seed"], placed, at)
 
 
-def batch_case():
+def batch_cases():
+    """All columns but the last runs, which only a mask asks for; and a mask of two."""
     spec = Spec(28_800_000, 128, salt="batch")
     at = datetime(2026, 1, 1, tzinfo=timezone.utc)
     good = [f"{number:032x}" for number in range(5)]
@@ -238,22 +243,28 @@ def batch_case():
         "cycleOffsetTicks": [],
         "cycleIndexes": [],
         "nextRunUnixMillis": [],
+        "lastRunUnixMillis": [],
     }
+
+    def unix_millis(run):
+        start = datetime.fromisoformat(run["startTime"].replace("Z", "+00:00"))
+        return str((start - EPOCH) // timedelta(milliseconds=1))
+
     for text in [*good[:2], None, *good[2:]]:
         if text is None:
             for column in rows:
                 rows[column].append(-1 if column == "slotIndexes" else "-1")
             continue
-        single = assignment(spec, {}, str(UUID(text)), spec.place_hash(str(UUID(text))), at)[
-            "response"
-        ]
+        canonical = str(UUID(text))
+        answer = assignment(spec, {}, canonical, spec.place_hash(canonical), at)["response"]
+        (single,) = answer["pieces"]
         run = single["nextRuns"][0]
-        start = datetime.fromisoformat(run["startTime"].replace("Z", "+00:00"))
         rows["slotIndexes"].append(single["slotIndex"])
         rows["slotOffsetTicks"].append(single["slotOffset"].rstrip("s"))
         rows["cycleOffsetTicks"].append(single["cycleOffset"].rstrip("s"))
         rows["cycleIndexes"].append(run["cycleIndex"])
-        rows["nextRunUnixMillis"].append(str((start - EPOCH) // timedelta(milliseconds=1)))
+        rows["nextRunUnixMillis"].append(unix_millis(run))
+        rows["lastRunUnixMillis"].append(unix_millis(single["lastRun"]))
     error = {
         "idIndex": "2",
         "reason": "ERROR_REASON_MALFORMED",
@@ -261,24 +272,31 @@ def batch_case():
         "value": '"nonsense"',
         "allowed": "must be a UUID: 32 hexadecimal digits, or 8-4-4-4-12 of them with hyphens",
     }
-    return {
-        "method": "AssignSlots",
-        "request": {
-            "schedule": spec.json(),
-            "ids": {"uuids": [*good[:2], "nonsense", *good[2:]]},
-            "fromTime": rfc3339(at),
-            "kind": "sync",
-        },
-        "response": {
-            "identity": spec.identity,
-            "assignments": {
-                "resolution": "1s",
-                **rows,
-                "runKeyPrefix": f"{spec.fingerprint}/sync",
-                "errors": [error],
+    for mask in [None, "slotIndexes,lastRunUnixMillis"]:
+        columns = {
+            name: cells
+            for name, cells in rows.items()
+            if (name in mask.split(",") if mask else name != "lastRunUnixMillis")
+        }
+        yield {
+            "method": "AssignSlots",
+            "request": {
+                "schedule": spec.json(),
+                "ids": {"uuids": [*good[:2], "nonsense", *good[2:]]},
+                "fromTime": rfc3339(at),
+                "kind": "sync",
+                **({"readMask": mask} if mask else {}),
             },
-        },
-    }
+            "response": {
+                "identity": spec.identity,
+                "assignments": {
+                    "resolution": "1s",
+                    **columns,
+                    "runKeyPrefix": f"{spec.fingerprint}/sync",
+                    "errors": [error],
+                },
+            },
+        }
 
 
 def slot(spec, number):
@@ -420,7 +438,7 @@ def main():
             *hash_cases(),
             *fraction_cases(),
             *twister_cases(),
-            batch_case(),
+            *batch_cases(),
             *list_cases(),
             *describe_cases(),
             *reciprocal_cases(),

@@ -61,7 +61,7 @@ def listed(spec, column, expression, bounds_of, index, style="LITERAL", placehol
         column = {**column, "parameterStyle": f"SQL_PARAMETER_STYLE_{style}"}
     return {
         "method": "ListSlots",
-        "request": {"schedule": spec.json(), "startTime": rfc3339(AT), "sqlColumn": column},
+        "request": {"schedule": spec.json(), "startTime": rfc3339(AT), "sqlTarget": column},
         "response": {"identity": spec.identity, "slots": slots, "sqlIndex": index},
     }
 
@@ -84,7 +84,7 @@ def bucket_slots(spec, write):
 
 def column(dialect, kind, **more):
     kind = f"SQL_COLUMN_TYPE_{kind}"
-    return {"dialect": f"SQL_DIALECT_{dialect}", "table": "account", "type": kind, **more}
+    return {"dialect": f"SQL_DIALECT_{dialect}", "table": "account", "columnType": kind, **more}
 
 
 def cases():
@@ -97,14 +97,14 @@ def cases():
     name = index_name("hash", "account", expression)
     index = indexed(name, f'CREATE INDEX IF NOT EXISTS "{name}" ON "account" (({expression}))')
     yield listed(
-        plain, column("POSTGRESQL", "UUID", name="id"), expression, hash_slots(plain), index
+        plain, column("POSTGRESQL", "UUID", column="id"), expression, hash_slots(plain), index
     )
 
     # An alias stands in predicates, not in the index; placeholders go on from the caller's.
     expression = "md5('it' || chr(39) || 's é' || \"I\"\"D\") COLLATE \"C\""
     name = index_name("hash", "account", expression)
     index = indexed(name, f'CREATE INDEX IF NOT EXISTS "{name}" ON "app"."account" (({expression}))')
-    more = {"name": 'I"D', "schema": "app", "tableAlias": "a", "firstParameterNumber": 3}
+    more = {"column": 'I"D', "schema": "app", "tableAlias": "a", "firstParameterNumber": 3}
     aliased = expression.replace('"I""D"', '"a"."I""D"')
     yield listed(
         salted,
@@ -121,7 +121,7 @@ def cases():
     index = indexed(name, f'CREATE INDEX IF NOT EXISTS "{name}" ON "account" (({expression}))')
     yield listed(
         twister,
-        column("POSTGRESQL", "UUID_BYTES_SWAPPED", name="id"),
+        column("POSTGRESQL", "UUID_BYTES_SWAPPED", column="id"),
         expression,
         bucket_slots(twister, lambda bucket: format(bucket, "02x")),
         index,
@@ -134,7 +134,7 @@ def cases():
     index = indexed(name, f'CREATE INDEX IF NOT EXISTS "{name}" ON "account" (({expression}))')
     yield listed(
         wide,
-        column("POSTGRESQL", "INTEGER", name="100%"),
+        column("POSTGRESQL", "INTEGER", column="100%"),
         expression.replace("%", "%%"),
         bucket_slots(wide, int),
         index,
@@ -160,7 +160,7 @@ def cases():
         )
         yield listed(
             salted,
-            column(dialect, "UUID_BYTES_SWAPPED", name="i`d"),
+            column(dialect, "UUID_BYTES_SWAPPED", column="i`d"),
             f"`{name}`",
             hash_slots(salted),
             index,
@@ -171,7 +171,7 @@ def cases():
     index = indexed(name, f"CREATE INDEX IF NOT EXISTS `{name}` ON `account` ({expression})")
     yield listed(
         twister,
-        column("SQLITE", "INTEGER", name="id"),
+        column("SQLITE", "INTEGER", column="id"),
         expression,
         bucket_slots(twister, int),
         index,
@@ -181,7 +181,7 @@ def cases():
     expression = "`hash`"
     name = index_name("hash", "account", expression)
     index = indexed(name, f"CREATE INDEX IF NOT EXISTS `main`.`{name}` ON `account` ({expression})")
-    hashed = column("SQLITE", "HASH_DIGITS", name="hash", schema="main")
+    hashed = column("SQLITE", "HASH_DIGITS", column="hash", schema="main")
     hashed["parameterStyle"] = "SQL_PARAMETER_STYLE_NAMED"
     day = 86_400
     for start, length, ranges in [
@@ -211,7 +211,7 @@ def cases():
                 "schedule": plain.json(),
                 "startTime": rfc3339(AT + timedelta(seconds=start)),
                 "endTime": rfc3339(AT + timedelta(seconds=start + length)),
-                "sqlColumn": hashed,
+                "sqlTarget": hashed,
             },
             "response": {
                 "identity": plain.identity,

@@ -87,9 +87,9 @@ def description_case(spec, at):
         "activeDuration": f"{ticks}s",
     }
     if fates["skip"]:
-        response["skippedShare"] = fates["skip"] / ticks
+        response["skippedRatio"] = fates["skip"] / ticks
     if fates["defer"]:
-        response["deferredShare"] = fates["defer"] / ticks
+        response["deferredRatio"] = fates["defer"] / ticks
     running = [span for span in spec.slot_spans(cycle) if span[0] <= at < span[3]]
     if running:
         start, number, slot, _ = running[-1]

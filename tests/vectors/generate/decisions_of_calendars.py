@@ -38,19 +38,19 @@ def assignment(schedule, low, high, at, count=3):
     if schedule.placement == "FRACTION":
         key = low
         ident, canonical = {"fraction": key}, struct.pack(">d", key).hex()
-        reason = {"canonicalId": canonical, "fraction": key}
+        explanation = {"canonicalId": canonical, "fraction": key}
     else:
         cycle = schedule.axis.number(schedule.axis.wall(at))
         canonical, key = id_between(schedule, cycle, low, high)
         ident = {"text": canonical}
-        reason = {"canonicalId": canonical, "hash": format(key, "016x")}
+        explanation = {"canonicalId": canonical, "hash": format(key, "016x")}
     last, nexts = schedule.runs_around(key, at, count)
 
     def run(cycle, regular, start):
         run_key = f"{schedule.identity['fingerprint']}/default/{cycle}/0/{canonical}"
         if schedule.placement == "FRACTION":
             run_key = ""
-        deferred = {"regularTime": rfc3339(regular)} if regular != start else {}
+        deferred = {"nominalTime": rfc3339(regular)} if regular != start else {}
         return {
             "startTime": rfc3339(start),
             "cycleIndex": str(cycle),
@@ -72,12 +72,16 @@ def assignment(schedule, low, high, at, count=3):
         },
         "response": {
             "identity": schedule.identity,
-            "slotIndex": slot,
-            "slotOffset": f"{offset}s",
-            "cycleOffset": f"{schedule.walls(cycle)[tick]}s",
-            "lastRun": run(*last),
-            "nextRuns": [run(*one) for one in nexts],
-            "reason": reason,
+            "pieces": [
+                {
+                    "slotIndex": slot,
+                    "slotOffset": f"{offset}s",
+                    "cycleOffset": f"{schedule.walls(cycle)[tick]}s",
+                    "lastRun": run(*last),
+                    "nextRuns": [run(*one) for one in nexts],
+                }
+            ],
+            "explanation": explanation,
         },
     }
 

@@ -1,4 +1,4 @@
-"""Prints golden answers about weights, newcomers, due runs, migrations and audits.
+"""Prints golden answers about weights, new IDs, due runs, migrations and audits.
 
 Run: python3 decisions_of_duties.py > ../decisions/duties.json
 Runs are walked cycle by cycle, pieces are placed by text, binomials are exact fractions.
@@ -42,7 +42,7 @@ class Weighted(Spec):
             self.fingerprint = hashlib.sha256(self.canonical_text.encode()).hexdigest()
             self.identity = {
                 "fingerprint": self.fingerprint,
-                "runKeySchedule": self.fingerprint,
+                "runKeyRoot": self.fingerprint,
             }
 
     def json(self, **more):
@@ -99,7 +99,7 @@ STORED = Weighted(86_400_000, 96, "FRACTION", quantum=7)
 DRAWN = Weighted(28_800_000, 15, "TWISTER", profile="PYTHON", quantum=3)
 
 
-def piece_of(spec, canonical, own, piece, at, count=1, kind="default", newcomer=None):
+def piece_of(spec, canonical, own, piece, at, count=1, kind="default", new_id=None):
     offset = spec.offset(canonical, own, piece)
     slot, slot_offset = divmod(offset, spec.slot)
 
@@ -115,14 +115,15 @@ def piece_of(spec, canonical, own, piece, at, count=1, kind="default", newcomer=
         }
 
     answer = {
+        "pieceIndex": piece,
         "slotIndex": slot,
         "slotOffset": duration(slot_offset),
         "cycleOffset": duration(offset),
         "lastRun": run(*spec.last(offset, at)),
         "nextRuns": [run(*found) for found in spec.runs(offset, at, at + 9 * spec.period)[:count]],
     }
-    if newcomer is not None:
-        created, span, *_ = newcomer
+    if new_id is not None:
+        created, span, *_ = new_id
         cycle, start = spec.next(offset, created)
         answer["firstRun"] = run(cycle, start)
         if cycle != spec.cycle_of(created) and span is not None:
@@ -131,30 +132,30 @@ def piece_of(spec, canonical, own, piece, at, count=1, kind="default", newcomer=
                 own_cycle = spec.cycle_of(created)
                 answer["firstRun"] = {
                     **run(own_cycle, smeared),
-                    "regularTime": at_millis(spec.run_at(own_cycle, offset)),
+                    "nominalTime": at_millis(spec.run_at(own_cycle, offset)),
                 }
     return answer
 
 
-def assign_case(spec, id_json, canonical, own=None, weight=None, count=1, newcomer=None):
+def assign_case(spec, id_json, canonical, own=None, weight=None, count=1, new_id=None):
     at = since_epoch(AT)
     request = {"schedule": spec.json(), "id": id_json, "fromTime": at_millis(at)}
     if count != 1:
         request["nextRunCount"] = count
     if weight is not None:
         request["weight"] = str(weight)
-    if newcomer is not None:
-        created, span, *skew = newcomer
-        request["newcomer"] = {"createdTime": at_millis(created)}
+    if new_id is not None:
+        created, span, *skew = new_id
+        request["newId"] = {"createTime": at_millis(created)}
         if skew:
-            request["newcomer"]["maxClockSkew"] = duration(*skew)
+            request["newId"]["maxClockSkew"] = duration(*skew)
         if span is not None:
-            request["newcomer"] |= {
-                "policy": "NEWCOMER_POLICY_NOW_SMEARED",
+            request["newId"] |= {
+                "policy": "FIRST_RUN_POLICY_NOW_SMEARED",
                 "smearSpan": duration(span),
             }
     pieces = [
-        piece_of(spec, canonical, own, piece, at, count, newcomer=newcomer)
+        piece_of(spec, canonical, own, piece, at, count, new_id=new_id)
         for piece in range(1 if weight is None else spec.pieces(weight))
     ]
     rule = {
@@ -164,13 +165,9 @@ def assign_case(spec, id_json, canonical, own=None, weight=None, count=1, newcom
     }[spec.placement]
     response = {
         "identity": spec.identity,
-        **pieces[0],
-        "reason": {"canonicalId": canonical, **rule},
+        "pieces": pieces,
+        "explanation": {"canonicalId": canonical, **rule},
     }
-    if len(pieces) > 1:
-        response["furtherPieces"] = [
-            {"pieceIndex": piece + 1, **answer} for piece, answer in enumerate(pieces[1:])
-        ]
     return {"method": "AssignSlot", "request": request, "response": response}
 
 
@@ -218,23 +215,23 @@ def weight_cases():
     }
 
 
-def newcomer_cases():
+def new_id_cases():
     at = since_epoch(AT)
     hour = 3_600_000
     plain = Weighted(28_800_000, 128)
     for number in range(8):
         name = f"new-{number}"
         for span in [None, 1_000, hour, 8 * hour]:
-            case = assign_case(plain, {"text": name}, name, newcomer=(at - 12_345, span))
+            case = assign_case(plain, {"text": name}, name, new_id=(at - 12_345, span))
             yield case
     # By a clock that is fast.
-    yield assign_case(plain, {"text": "new-1"}, "new-1", newcomer=(at + 60_000, hour))
+    yield assign_case(plain, {"text": "new-1"}, "new-1", new_id=(at + 60_000, hour))
     for number in range(3):
         name, early = f"new-{number}", (at + 7 * hour, None, 8 * hour)
-        yield assign_case(plain, {"text": name}, name, newcomer=early)
-    yield assign_case(SALTED, {"text": "n"}, "n", weight=5_500, newcomer=(at, 7 * hour))
-    yield assign_case(STORED, {"fraction": 0.0}, "0" * 16, 0.0, newcomer=(at, 20 * hour))
-    yield assign_case(DRAWN, {"integer": "1"}, "1", 1, weight=7, newcomer=(at - hour, hour))
+        yield assign_case(plain, {"text": name}, name, new_id=early)
+    yield assign_case(SALTED, {"text": "n"}, "n", weight=5_500, new_id=(at, 7 * hour))
+    yield assign_case(STORED, {"fraction": 0.0}, "0" * 16, 0.0, new_id=(at, 20 * hour))
+    yield assign_case(DRAWN, {"integer": "1"}, "1", 1, weight=7, new_id=(at - hour, hour))
 
 
 def due_case(spec, texts, start, now, policy=None, weights=None, each=None, **spans):
@@ -244,19 +241,26 @@ def due_case(spec, texts, start, now, policy=None, weights=None, each=None, **sp
     smear = spans.get("smear", 0)
     request = {"schedule": spec.json(), "ids": {"texts": texts}, "nowTime": at_millis(now)}
     if each is None:
-        request["watermark"] = at_millis(start)
+        request["watermarkTime"] = at_millis(start)
     else:
         request["watermarkUnixMillis"] = [str(millis) for millis in each]
-    if policy:
-        request["missedRunPolicy"] = f"MISSED_RUN_POLICY_{policy}"
     if weights:
         request["weights"] = [str(weight) for weight in weights]
-    for name, field in {
-        "tolerance": "onTimeTolerance", "horizon": "catchUpHorizon",
-        "smear": "smearSpan", "skew": "maxClockSkew", "ahead": "lookAhead", "gap": "minGap",
-    }.items():  # fmt: skip
+    if policy == "SKIP":  # has no default
+        spans["tolerance"] = tolerance
+    catch_up = {"missedRunPolicy": f"MISSED_RUN_POLICY_{policy}"} if policy else {}
+    for part, name, field in [
+        (catch_up, "tolerance", "onTimeTolerance"),
+        (catch_up, "horizon", "horizon"),
+        (catch_up, "smear", "smearSpan"),
+        (catch_up, "gap", "minGap"),
+        (request, "skew", "maxClockSkew"),
+        (request, "ahead", "lookAhead"),
+    ]:
         if name in spans:
-            request[field] = duration(spans[name])
+            part[field] = duration(spans[name])
+    if catch_up:
+        request["catchUpPolicy"] = catch_up
     end, gap = now + spans.get("ahead", 0), spans.get("gap", 0)
     rows, late_count, dropped, superseded, nexts = [], 0, 0, 0, []
     for index, text in enumerate(texts):
@@ -295,7 +299,7 @@ def due_case(spec, texts, start, now, policy=None, weights=None, each=None, **sp
     response = {
         "identity": spec.identity,
         "runs": runs,
-        "nextWatermark": at_millis(following),
+        "nextWatermarkTime": at_millis(following),
         "lateRunCount": str(late_count),
         "droppedRunCount": str(dropped),
         "supersededRunCount": str(superseded),
@@ -365,9 +369,9 @@ def migration_case(old, new, cutover, texts, path, advice, longest, gap=None):
     ids = {name: [str(cell) for cell in column] for name, column in zip(names, zip(*rows))}
     ids |= {
         "movedIdCount": str(moved),
-        "movedShare": moved / len(texts),
-        "minGap": duration(min(gaps)),
-        "maxGap": duration(max(gaps)),
+        "movedRatio": moved / len(texts),
+        "observedMinGap": duration(min(gaps)),
+        "observedMaxGap": duration(max(gaps)),
         "leftOutRunCount": str(left_out),
         "oldRunKeyPrefix": f"{old.fingerprint}/sync",
         "newRunKeyPrefix": f"{new.fingerprint}/sync",
@@ -441,9 +445,12 @@ def audit_case(spec, ids, places, weights=None, warnings=()):
         "slotLoads": loads,
         "fullestSlotIndex": loads.index(max(loads)),
         "fullestLoad": max(loads),
-        "fullestOverMean": max(loads) / (sum(loads) / spec.slots),
-        "expectedFullestMedian": str(fullest(len(places), spec.slots, Fraction(1, 2))),
-        "expectedFullestP99": str(fullest(len(places), spec.slots, Fraction(99, 100))),
+        "fullestToMeanRatio": max(loads) / (sum(loads) / spec.slots),
+        "expectedLoad": {
+            "mean": float(expected),
+            "fullestMedian": str(fullest(len(places), spec.slots, Fraction(1, 2))),
+            "fullestP99": str(fullest(len(places), spec.slots, Fraction(99, 100))),
+        },
         "emptySlotCount": loads.count(0),
         "chiSquare": chi_square,
         "warnings": [
@@ -495,7 +502,7 @@ if __name__ == "__main__":
     print_cases(
         [
             *weight_cases(),
-            *newcomer_cases(),
+            *new_id_cases(),
             *due_cases(),
             *migration_cases(),
             *audit_cases(),

@@ -1,4 +1,4 @@
-"""Prints golden answers about weights, newcomers, due runs and migrations of schedules with
+"""Prints golden answers about weights, new IDs, due runs and migrations of schedules with
 calendars, active windows and exclusions: duties as in decisions_of_duties.py, over the cycles of
 calendars.py.
 
@@ -120,7 +120,7 @@ class Weighted(Schedule):
 def run_json(spec, run, ident, piece):
     cycle, regular, start = run
     key = f"{spec.identity['fingerprint']}/default/{cycle}/{piece}/{spec.canonical(ident)}"
-    deferred = {"regularTime": rfc3339(regular)} if regular != start else {}
+    deferred = {"nominalTime": rfc3339(regular)} if regular != start else {}
     return {
         "startTime": rfc3339(start),
         "cycleIndex": str(cycle),
@@ -140,14 +140,14 @@ def first_run(spec, ident, piece, created, span):
             regular, ran = spec.run(key, cycle)
             first = run_json(spec, (cycle, 0, 0), ident, piece)
             first["startTime"] = at_millis(start)
-            first.pop("regularTime", None)
+            first.pop("nominalTime", None)
             if ran is not None:
-                first["regularTime"] = rfc3339(ran)
+                first["nominalTime"] = rfc3339(ran)
             return first
     return run_json(spec, following, ident, piece)
 
 
-def assign_case(spec, ident, at, weight=None, count=1, newcomer=None):
+def assign_case(spec, ident, at, weight=None, count=1, new_id=None):
     at = instant(at)
     request = {
         "schedule": spec.spec(),
@@ -157,12 +157,12 @@ def assign_case(spec, ident, at, weight=None, count=1, newcomer=None):
     }
     if weight is not None:
         request["weight"] = str(weight)
-    if newcomer is not None:
-        created, span = instant(newcomer[0]), newcomer[1]
-        request["newcomer"] = {"createdTime": rfc3339(created)}
+    if new_id is not None:
+        created, span = instant(new_id[0]), new_id[1]
+        request["newId"] = {"createTime": rfc3339(created)}
         if span is not None:
-            policy = {"policy": "NEWCOMER_POLICY_NOW_SMEARED", "smearSpan": duration(span)}
-            request["newcomer"] |= policy
+            policy = {"policy": "FIRST_RUN_POLICY_NOW_SMEARED", "smearSpan": duration(span)}
+            request["newId"] |= policy
     pieces = []
     for piece in range(1 if weight is None else spec.pieces(weight)):
         key = (ident, piece)
@@ -171,25 +171,22 @@ def assign_case(spec, ident, at, weight=None, count=1, newcomer=None):
         tick = spec.tick_of(key, cycle)
         slot, offset = divmod(tick, spec.ticks(cycle) // spec.slots)
         answer = {
+            "pieceIndex": piece,
             "slotIndex": slot,
             "slotOffset": f"{offset}s",
             "cycleOffset": f"{spec.walls(cycle)[tick]}s",
             "lastRun": run_json(spec, last, ident, piece),
             "nextRuns": [run_json(spec, run, ident, piece) for run in nexts],
         }
-        if newcomer is not None:
-            answer["firstRun"] = first_run(spec, ident, piece, created, newcomer[1])
+        if new_id is not None:
+            answer["firstRun"] = first_run(spec, ident, piece, created, new_id[1])
         pieces.append(answer)
     rule = {"fraction": ident} if isinstance(ident, float) else {"hash": spec.digest(ident)[:16]}
     response = {
         "identity": spec.identity,
-        **pieces[0],
-        "reason": {"canonicalId": spec.canonical(ident), **rule},
+        "pieces": pieces,
+        "explanation": {"canonicalId": spec.canonical(ident), **rule},
     }
-    if len(pieces) > 1:
-        response["furtherPieces"] = [
-            {"pieceIndex": piece + 1, **answer} for piece, answer in enumerate(pieces[1:])
-        ]
     return {"method": "AssignSlot", "request": request, "response": response}
 
 
@@ -229,7 +226,7 @@ def assign_cases():
         for ident in [ident for ident in idents if runs_at_all(spec, ident)][:3]:
             yield assign_case(spec, ident, at, weight=35, count=2)
             for span in [None, HOUR * 1_000, 3 * HOUR * 1_000 + 1]:
-                yield assign_case(spec, ident, at, newcomer=(at, span))
+                yield assign_case(spec, ident, at, new_id=(at, span))
     month = Weighted(Calendar("MONTH", "Europe/Berlin"), 4, quantum=10)
     yield assign_case(month, "acme", "2026-02-14T00:00:00Z", weight=40, count=2)
 
@@ -272,18 +269,20 @@ def due_case(spec, texts, start, now, policy, tolerance=60, horizon=2 * DAY, sme
         "request": {
             "schedule": spec.spec(),
             "ids": {"texts": texts},
-            "watermark": rfc3339(start),
+            "watermarkTime": rfc3339(start),
             "nowTime": rfc3339(now),
-            "missedRunPolicy": f"MISSED_RUN_POLICY_{policy}",
-            "onTimeTolerance": f"{tolerance}s",
-            "catchUpHorizon": f"{horizon}s",
-            "smearSpan": duration(smear),
-            **({"minGap": f"{gap}s"} if gap else {}),
+            "catchUpPolicy": {
+                "missedRunPolicy": f"MISSED_RUN_POLICY_{policy}",
+                "onTimeTolerance": f"{tolerance}s",
+                "horizon": f"{horizon}s",
+                "smearSpan": duration(smear),
+                **({"minGap": f"{gap}s"} if gap else {}),
+            },
         },
         "response": {
             "identity": spec.identity,
             "runs": runs,
-            "nextWatermark": rfc3339(now),
+            "nextWatermarkTime": rfc3339(now),
             "lateRunCount": str(late_count),
             "droppedRunCount": str(dropped),
             "supersededRunCount": str(superseded),
@@ -344,9 +343,9 @@ def migration_case(old, new, at, path, advice, longest, gap=0):
     ids = {name: [str(cell) for cell in column] for name, column in zip(names, zip(*rows))}
     ids |= {
         "movedIdCount": str(moved),
-        "movedShare": moved / len(texts),
-        "minGap": duration(min(gaps)),
-        "maxGap": duration(max(gaps)),
+        "movedRatio": moved / len(texts),
+        "observedMinGap": duration(min(gaps)),
+        "observedMaxGap": duration(max(gaps)),
         "leftOutRunCount": str(left_out),
         "oldRunKeyPrefix": f"{old.identity['fingerprint']}/default",
         "newRunKeyPrefix": f"{new.identity['fingerprint']}/default",

@@ -134,7 +134,7 @@ class Elapsed(ElapsedSpec):
         kinds.stand(self.slots, self.slot, [self.period])
         self.canonical_text = with_kinds(self.canonical_text, kinds)
         self.fingerprint = hashlib.sha256(self.canonical_text.encode()).hexdigest()
-        self.identity = {"fingerprint": self.fingerprint, "runKeySchedule": self.fingerprint}
+        self.identity = {"fingerprint": self.fingerprint, "runKeyRoot": self.fingerprint}
 
     def json(self, **more):
         return super().json(**self.kinds.declared(), **more)
@@ -289,12 +289,16 @@ def elapsed_case(spec, kind, ident, canonical, own=None, count=1):
         },
         "response": {
             "identity": spec.identity,
-            "slotIndex": slot,
-            "slotOffset": duration(rest),
-            "cycleOffset": duration(offset),
-            "lastRun": run(*spec.last(offset, at)),
-            "nextRuns": [run(*one) for one in runs],
-            "reason": {"canonicalId": canonical, **rule},
+            "pieces": [
+                {
+                    "slotIndex": slot,
+                    "slotOffset": duration(rest),
+                    "cycleOffset": duration(offset),
+                    "lastRun": run(*spec.last(offset, at)),
+                    "nextRuns": [run(*one) for one in runs],
+                }
+            ],
+            "explanation": {"canonicalId": canonical, **rule},
         },
     }
 
@@ -508,21 +512,24 @@ def calendar_case(spec, kind, ident, at, count=2, created=None):
         "nextRunCount": count,
     }
     rule = {"fraction": ident} if isinstance(ident, float) else {"hash": spec.digest(ident)[:16]}
-    response = {
-        "identity": spec.identity,
+    piece = {
         "slotIndex": slot,
         "slotOffset": f"{rest}s",
         "cycleOffset": f"{spec.walls(cycle)[tick]}s",
         "lastRun": run(*last),
         "nextRuns": [run(*one) for one in nexts],
-        "reason": {"canonicalId": canonical, **rule},
     }
     if created is not None:
-        request["newcomer"] = {
-            "createdTime": at_millis(created),
-            "policy": "NEWCOMER_POLICY_NOW_SMEARED",
+        request["newId"] = {
+            "createTime": at_millis(created),
+            "policy": "FIRST_RUN_POLICY_NOW_SMEARED",
         }
-        response["firstRun"] = first_run(spec, kind, ident, created, run)
+        piece["firstRun"] = first_run(spec, kind, ident, created, run)
+    response = {
+        "identity": spec.identity,
+        "pieces": [piece],
+        "explanation": {"canonicalId": canonical, **rule},
+    }
     return {"method": "AssignSlot", "request": request, "response": response}
 
 
@@ -536,7 +543,7 @@ def first_run(spec, kind, ident, created, run):
         regular, at = spec.run(key, cycle)
         first = {**run(cycle, 0, 0), "startTime": at_millis(starts[0])}
         if at is not None:
-            first["regularTime"] = at_seconds(at)
+            first["nominalTime"] = at_seconds(at)
         return first
     return run(*following)
 
@@ -586,25 +593,29 @@ def due_case(spec, kind, start, now, policy=None, texts=None, tolerance=None, **
         "schedule": spec.spec(),
         "ids": {"texts": texts},
         "kind": name,
-        "watermark": at_millis(start),
+        "watermarkTime": at_millis(start),
         "nowTime": at_millis(now),
     }
-    if policy:
-        request["missedRunPolicy"] = f"MISSED_RUN_POLICY_{policy}"
-    if tolerance is not None:
-        request["onTimeTolerance"] = duration(tolerance)
-    for span, field in {
-        "horizon": "catchUpHorizon", "gap": "minGap", "ahead": "lookAhead", "skew": "maxClockSkew",
-    }.items():  # fmt: skip
+    catch_up = {"missedRunPolicy": f"MISSED_RUN_POLICY_{policy}"} if policy else {}
+    if tolerance is not None or policy == "SKIP":  # which has no default
+        catch_up["onTimeTolerance"] = duration(used)
+    for part, span, field in [
+        (catch_up, "horizon", "horizon"),
+        (catch_up, "gap", "minGap"),
+        (request, "ahead", "lookAhead"),
+        (request, "skew", "maxClockSkew"),
+    ]:
         if span in spans:
-            request[field] = duration(spans[span])
+            part[field] = duration(spans[span])
+    if catch_up:
+        request["catchUpPolicy"] = catch_up
     return {
         "method": "ListDueRuns",
         "request": request,
         "response": {
             "identity": spec.identity,
             "runs": runs,
-            "nextWatermark": at_millis(max(start, end)),
+            "nextWatermarkTime": at_millis(max(start, end)),
             "lateRunCount": str(late_count),
             "droppedRunCount": str(dropped),
             "supersededRunCount": str(superseded),
@@ -712,7 +723,7 @@ def predicate_cases():
     expression = "`hash`"
     name = index_name("hash", "account", expression)
     index = indexed(name, f"CREATE INDEX IF NOT EXISTS `{name}` ON `account` ({expression})")
-    hashed = column("SQLITE", "HASH_DIGITS", name="hash")
+    hashed = column("SQLITE", "HASH_DIGITS", column="hash")
     midnight = datetime(2026, 1, 1, tzinfo=AT.tzinfo)
     for kinds in [two(), three(), three(spacing="STABLE")]:
         spec = Elapsed(kinds, DAY * 1_000, 24)
@@ -736,7 +747,7 @@ def predicate_cases():
                         "schedule": spec.json(),
                         "startTime": at_millis(since_epoch(midnight) + start * 1_000),
                         "endTime": at_millis(since_epoch(midnight) + (start + length) * 1_000),
-                        "sqlColumn": hashed,
+                        "sqlTarget": hashed,
                         "kind": kind_name,
                     },
                     "response": {
@@ -775,7 +786,7 @@ def slots_case(spec, plain, kind, hashed, expression, index):
         "request": {
             "schedule": spec.json(),
             "startTime": at_millis(first * spec.slot),
-            "sqlColumn": hashed,
+            "sqlTarget": hashed,
             "kind": spec.kinds.names[kind],
         },
         "response": {"identity": spec.identity, "slots": slots, "sqlIndex": index},
@@ -801,13 +812,13 @@ def refusals():
 
     known = ["import", "export"]
     ids, at = {"texts": ["a"]}, {"nowTime": "2026-01-01T03:00:00Z", "kind": "import"}
-    due = {"ids": ids, "watermark": "2026-01-01T00:00:00Z", **at}
+    due = {"ids": ids, "watermarkTime": "2026-01-01T00:00:00Z", **at}
     window = {
         "startTime": "2026-01-01T00:00:00Z",
         "endTime": "2026-01-01T00:01:00Z",
-        "sqlColumn": column("SQLITE", "HASH_DIGITS", name="hash"),
+        "sqlTarget": column("SQLITE", "HASH_DIGITS", column="hash"),
     }
-    listed = {"startTime": "2026-01-01T00:00:00Z", "sqlColumn": window["sqlColumn"]}
+    listed = {"startTime": "2026-01-01T00:00:00Z", "sqlTarget": window["sqlTarget"]}
     for method, more in [
         ("AssignSlot", {"id": {"text": "a"}}),
         ("AssignSlots", {"ids": ids}),
@@ -879,20 +890,22 @@ def refusals():
     short = {**plain, "kinds": times, "catchUpSpan": "1800s"}
     yield described("a catch-up span too short for run times", "OUT_OF_RANGE", "catch_up_span", short, value="1800s")
     yield of(
-        "a smear of due runs of kinds", "ListDueRuns", "smear_span", contradictory,
-        {**due, "smearSpan": "60s"}, value="60s", allowed=["catch_up_span"],
+        "a smear of due runs of kinds", "ListDueRuns", "catch_up_policy.smear_span", contradictory,
+        {**due, "catchUpPolicy": {"smearSpan": "60s"}}, value="60s", allowed=["catch_up_span"],
     )  # fmt: skip
-    newcomer = {"createdTime": "2026-01-01T00:00:00Z", "policy": "NEWCOMER_POLICY_NOW_SMEARED", "smearSpan": "60s"}
-    asked = {"id": {"text": "a"}, "kind": "import", "fromTime": "2026-01-01T00:00:00Z", "newcomer": newcomer}
-    yield of("a smear of a newcomer of kinds", "AssignSlot", "newcomer.smear_span", contradictory, asked, value="60s")
+    new_id = {"createTime": "2026-01-01T00:00:00Z", "policy": "FIRST_RUN_POLICY_NOW_SMEARED", "smearSpan": "60s"}
+    asked = {"id": {"text": "a"}, "kind": "import", "fromTime": "2026-01-01T00:00:00Z", "newId": new_id}
+    yield of("a smear of a new ID of kinds", "AssignSlot", "new_id.smear_span", contradictory, asked, value="60s")
     yield of(
-        "a tolerance above the run budget", "ListDueRuns", "on_time_tolerance", "OUT_OF_RANGE",
-        {**due, "onTimeTolerance": "14401s"}, value="14401s", allowed=["14400s"],
+        "a tolerance above the run budget", "ListDueRuns", "catch_up_policy.on_time_tolerance",
+        "OUT_OF_RANGE", {**due, "catchUpPolicy": {"onTimeTolerance": "14401s"}}, value="14401s",
+        allowed=["14400s"],
     )  # fmt: skip
-    timed = {"schedule": {"spec": {**plain, "kinds": both}}, **due, "onTimeTolerance": "14341s"}
+    policy = {"catchUpPolicy": {"onTimeTolerance": "14341s"}}
+    timed = {"schedule": {"spec": {**plain, "kinds": both}}, **due, **policy}
     yield refusal(
         "a tolerance above what run times leave", "ListDueRuns", timed, "OUT_OF_RANGE",
-        "on_time_tolerance", value="14341s", allowed=["0s to "],
+        "catch_up_policy.on_time_tolerance", value="14341s", allowed=["0s to "],
     )  # fmt: skip
 
 

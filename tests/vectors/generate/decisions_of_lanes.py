@@ -1,4 +1,4 @@
-"""Prints golden routes and placements: the source's timeline, and cases worked out by hand.
+"""Prints golden routes and dispatches: the source's timeline, and cases worked out by hand.
 
 Run: python3 decisions_of_lanes.py > ../decisions/lanes.json
 """
@@ -30,13 +30,19 @@ FOUR = {
 def route(lane_set, lane, attempt, on_timeout, reason, resumes=False):
     timeout = next(l.get("attemptTimeout") for l in lane_set["lanes"] if l["name"] == lane)
     return {
-        "lane": lane,
+        "laneName": lane,
         "attempt": attempt,
         **({"attemptTimeout": timeout} if timeout else {}),
-        "laneOnTimeout": on_timeout,
+        "nextLaneName": on_timeout,
         "reason": f"ROUTE_REASON_{reason}",
         "resumes": resumes,
     }
+
+
+def free_workers(lane_set, counts):
+    """By name; lanes without free workers are not named."""
+    lanes = zip(lane_set["lanes"], counts)
+    return [{"laneName": lane["name"], "workerCount": count} for lane, count in lanes if count]
 
 
 def routes():
@@ -46,31 +52,31 @@ def routes():
     run_time = lambda t: {"prediction": {"runTime": t}}  # noqa: E731
     for lane_set, more, answer in (
         (FOUR, {}, ("express", 1, "medium", "UNTRIED")),
-        (FOUR, {"timedOutLanes": ["express"]}, ("medium", 2, "slow", "DEMOTED")),
-        (FOUR, {"timedOutLanes": ["express", "medium"]}, ("slow", 3, "", "DEMOTED")),
-        (FOUR, {"timedOutLanes": ["closed"]}, ("slow", 2, "", "DEMOTED")),
+        (FOUR, {"timedOutLaneNames": ["express"]}, ("medium", 2, "slow", "DEMOTED")),
+        (FOUR, {"timedOutLaneNames": ["express", "medium"]}, ("slow", 3, "", "DEMOTED")),
+        (FOUR, {"timedOutLaneNames": ["closed"]}, ("slow", 2, "", "DEMOTED")),
         (suspend, {}, ("express", 1, "medium", "UNTRIED")),
-        (suspend, {"timedOutLanes": ["express"]}, ("medium", 2, "slow", "DEMOTED", True)),
+        (suspend, {"timedOutLaneNames": ["express"]}, ("medium", 2, "slow", "DEMOTED", True)),
         (FOUR, slow_probability(1), ("express", 1, "medium", "UNTRIED")),
         (strict, slow_probability(0.5), ("express", 1, "medium", "UNTRIED")),
         (strict, slow_probability(0.75), ("medium", 1, "slow", "PREDICTED_SLOW")),
         (FOUR, run_time("1s"), ("express", 1, "medium", "UNTRIED")),
         (FOUR, run_time("1.000000001s"), ("medium", 1, "slow", "PREDICTED_SLOW")),
         (FOUR, run_time("50s"), ("slow", 1, "", "PREDICTED_SLOW")),
-        (FOUR, {"timedOutLanes": ["express"], **run_time("50s")}, ("medium", 2, "slow", "DEMOTED")),
+        (FOUR, {"timedOutLaneNames": ["express"], **run_time("50s")}, ("medium", 2, "slow", "DEMOTED")),
         # The worker that has taken it: its own lane, unless the job begins in a slower one.
-        (FOUR, {"workerLane": "express"}, ("express", 1, "medium", "UNTRIED")),
-        (FOUR, {"workerLane": "slow"}, ("slow", 1, "", "IDLE_WORKER")),
-        (FOUR, {"workerLane": "medium", "timedOutLanes": ["express"]}, ("medium", 2, "slow", "DEMOTED")),
-        (FOUR, {"workerLane": "express", "timedOutLanes": ["express"]}, ("medium", 2, "slow", "DEMOTED")),
+        (FOUR, {"workerLaneName": "express"}, ("express", 1, "medium", "UNTRIED")),
+        (FOUR, {"workerLaneName": "slow"}, ("slow", 1, "", "IDLE_WORKER")),
+        (FOUR, {"workerLaneName": "medium", "timedOutLaneNames": ["express"]}, ("medium", 2, "slow", "DEMOTED")),
+        (FOUR, {"workerLaneName": "express", "timedOutLaneNames": ["express"]}, ("medium", 2, "slow", "DEMOTED")),
     ):
         yield "RouteJob", {"laneSet": lane_set, **more}, {"route": route(lane_set, *answer)}
     failure = {
-        "lastLane": "slow",
+        "lastLaneName": "slow",
         "exceededTimeout": "900s",
         "message": 'reached the timeout of 900s of lane "slow", the last',
     }
-    request = {"laneSet": TWO, "timedOutLanes": ["slow"]}
+    request = {"laneSet": TWO, "timedOutLaneNames": ["slow"]}
     yield "RouteJob", request, {"permanentFailure": failure}
 
 
@@ -92,10 +98,10 @@ def timeline():
                 del running[lane]
             free.append(0 if lane in running else 1)
         jobs = [
-            {"id": name, **({"timedOutLanes": lanes} if lanes else {})}
+            {"id": name, **({"timedOutLaneNames": lanes} if lanes else {})}
             for name, lanes in waiting.items()
         ]
-        placements = []
+        dispatches = []
         for lane in ("slow", "express"):
             job = step[lane]
             if job and lane not in running:
@@ -105,31 +111,31 @@ def timeline():
                 onward = "slow" if lane == "express" else ""
                 index = list(waiting).index(job)
                 placed = route(TWO, lane, len(tries) + 1, onward, reason)
-                placements.append({"jobIndex": index, "jobId": job, "route": placed})
+                dispatches.append({"jobIndex": index, "jobId": job, "route": placed})
                 running[lane], began[lane] = job, now
-        for placement in placements:
-            del waiting[placement["jobId"]]
-        request = {"laneSet": TWO, "freeWorkerCounts": free, "jobs": jobs}
-        yield "DispatchJobs", request, {"placements": placements}
+        for dispatch in dispatches:
+            del waiting[dispatch["jobId"]]
+        request = {"laneSet": TWO, "freeWorkers": free_workers(TWO, free), "jobs": jobs}
+        yield "DispatchJobs", request, {"dispatches": dispatches}
 
 
-def dispatched(lane_set, free, jobs, placements, failures=()):
-    request = {"laneSet": lane_set, "freeWorkerCounts": free, "jobs": jobs}
+def dispatched(lane_set, free, jobs, dispatches, failures=()):
+    request = {"laneSet": lane_set, "freeWorkers": free_workers(lane_set, free), "jobs": jobs}
     places = {job["id"]: place for place, job in enumerate(jobs)}
     found = [
         {"jobIndex": places[job], "jobId": job, "route": route(lane_set, *answer)}
-        for job, *answer in placements
+        for job, *answer in dispatches
     ]
-    return "DispatchJobs", request, {"placements": found, "failures": list(failures)}
+    return "DispatchJobs", request, {"dispatches": found, "failures": list(failures)}
 
 
-def placements():
+def dispatches():
     untried, demoted = "UNTRIED", "DEMOTED"
     jobs = [
         {"id": "new1"},
-        {"id": "demoted", "timedOutLanes": ["express"]},
+        {"id": "demoted", "timedOutLaneNames": ["express"]},
         {"id": "new2"},
-        {"id": "slowest", "timedOutLanes": ["express", "medium"]},
+        {"id": "slowest", "timedOutLaneNames": ["express", "medium"]},
         {"id": "new3"},
         {"id": "new4"},
     ]
@@ -183,14 +189,14 @@ def placements():
     )
     yield dispatched(strict, [0, 1], predicted[:1] + predicted[2:3], [("likely", "slow", 1, "", "PREDICTED_SLOW")])
     failure = {
-        "lastLane": "slow",
+        "lastLaneName": "slow",
         "exceededTimeout": "900s",
         "message": 'reached the timeout of 900s of lane "slow", the last',
     }
     yield dispatched(
         TWO,
         [1, 0],
-        [{"id": "done for", "timedOutLanes": ["express", "slow"]}, {"id": "new"}],
+        [{"id": "done for", "timedOutLaneNames": ["express", "slow"]}, {"id": "new"}],
         [("new", "express", 1, "slow", untried)],
         [{"jobIndex": 0, "jobId": "done for", "failure": failure}],
     )
@@ -206,7 +212,7 @@ def placements():
     yield dispatched(
         {**TWO, "policy": "LANE_POLICY_SLOW_FIRST"},
         [1, 1],
-        [{"id": "new"}, {"id": "demoted", "timedOutLanes": ["express"]}],
+        [{"id": "new"}, {"id": "demoted", "timedOutLaneNames": ["express"]}],
         [("demoted", "slow", 2, "", "DEMOTED"), ("new", "express", 1, "slow", untried)],
     )
     # With two new jobs there is one for each.
@@ -231,8 +237,13 @@ def splits():
             "laneSet": lane_set,
             "workerCount": total,
             "states": [
-                {"pendingCount": str(count), "meanRunTime": mean, "busyWorkerCount": busy}
-                for count, mean, busy in states
+                {
+                    "laneName": lane["name"],
+                    "backlogCount": str(count),
+                    "meanRunTime": mean,
+                    "busyWorkerCount": busy,
+                }
+                for lane, (count, mean, busy) in zip((EXPRESS, SLOW), states)
             ],
         }
         all_splits = [(e, total - e) for e in range(total - 1, 0, -1)]
@@ -245,10 +256,68 @@ def splits():
             ),
         )
         lanes = [{**lane, "workerCount": count} for lane, count in zip((EXPRESS, SLOW), split)]
-        micros = [str(work * 1_000_000) for work in works]
-        yield "SplitWorkers", request, {"laneSet": {"lanes": lanes}, "waitingMicros": micros}
+        workloads = [
+            {"laneName": lane["name"], "workloadMicros": str(work * 1_000_000)}
+            for lane, work in zip((EXPRESS, SLOW), works)
+        ]
+        yield "SplitWorkers", request, {"laneSet": {"lanes": lanes}, "workloads": workloads}
+
+
+def steady_splits():
+    """Against flapping: of the splits that are near enough, the best, if it is worth the move."""
+    lanes = [
+        {"name": "express", "workerCount": 4, "attemptTimeout": "60s"},
+        {"name": "medium", "workerCount": 4, "attemptTimeout": "300s"},
+        {"name": "slow", "workerCount": 4},
+    ]
+    today = (4, 4, 4)
+    # What waits for the slow lane is not said: nothing.
+    states = [
+        {"laneName": "medium", "backlogCount": "100", "meanRunTime": "2s", "busyWorkerCount": 1},
+        {"laneName": "express", "backlogCount": "20", "meanRunTime": "3s", "busyWorkerCount": 2},
+    ]
+    works, busy, total = (60, 200, 0), (2, 1, 1), sum(today)
+
+    def score(split):
+        return sum(Fraction(v, w + 1) for v, w in zip(works, split))
+
+    def moves(split):
+        return sum(abs(gets - has) for gets, has in zip(split, today)) // 2
+
+    every = [
+        (express, medium, total - express - medium)
+        for express in range(busy[0], total)
+        for medium in range(busy[1], total - express)
+        if total - express - medium >= busy[2]
+    ]
+    for more in (
+        {},
+        {"maxMoves": 0},
+        {"maxMoves": 1},
+        {"maxMoves": 2},
+        {"maxMoves": 100},
+        {"minimumImprovementPercent": 28},
+        {"minimumImprovementPercent": 29},
+        {"maxMoves": 1, "minimumImprovementPercent": 12},
+        {"maxMoves": 1, "minimumImprovementPercent": 13},
+    ):
+        near = [split for split in every if moves(split) <= more.get("maxMoves", total)]
+        split = min(near, key=lambda split: (score(split), moves(split)))
+        percent = more.get("minimumImprovementPercent", 0)
+        if score(split) * 100 > score(today) * (100 - percent):
+            split = today
+        answer = {
+            "laneSet": {
+                "lanes": [{**lane, "workerCount": count} for lane, count in zip(lanes, split)]
+            },
+            "workloads": [
+                {"laneName": lane["name"], "workloadMicros": str(work * 1_000_000)}
+                for lane, work in zip(lanes, works)
+            ],
+        }
+        yield "SplitWorkers", {"laneSet": {"lanes": lanes}, "states": states, **more}, answer
 
 
 if __name__ == "__main__":
-    cases = itertools.chain(routes(), timeline(), placements(), splits())
+    cases = itertools.chain(routes(), timeline(), dispatches(), splits(), steady_splits())
     print_cases({"method": m, "request": q, "response": r} for m, q, r in cases)

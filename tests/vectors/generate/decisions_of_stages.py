@@ -57,12 +57,12 @@ def moves(names, current, wanted):
         while missing > 0:
             source = leaving[0] if leaving else ["", missing]
             count = min(missing, source[1])
-            found.append({"fromStage": source[0], "toStage": name, "workerCount": count})
+            found.append({"fromStageName": source[0], "toStageName": name, "workerCount": count})
             missing -= count
             source[1] -= count
             if leaving and not source[1]:
                 leaving.pop(0)
-    return found + [{"fromStage": name, "workerCount": count} for name, count in leaving]
+    return found + [{"fromStageName": name, "workerCount": count} for name, count in leaving]
 
 
 def score(works, counts):
@@ -82,12 +82,12 @@ def allocated(rule, stages, works, counts, base, means, estimated, weights, **mo
         "allocation": {
             "stages": [
                 {
-                    "name": name,
+                    "stageName": name,
                     "workerCount": count,
                     "workloadMicros": str(work),
                     "weight": weight,
-                    "meanServiceTime": mean,
-                    "serviceTimeIsEstimated": is_estimated,
+                    "meanRunTime": mean,
+                    "runTimeEstimated": is_estimated,
                     "score": (work * weight) / (count + 1),
                     "nextQuotient": quotient(rule, work * weight, count),
                 }
@@ -107,7 +107,7 @@ def of_vectors():
     cases = json.loads((VECTORS / "stage_allocation.json").read_text())["cases"]
     for case in cases[:: len(cases) // 60]:
         stages = [
-            stage(f"stage {place}", work, meanServiceTime="1s", done=place in case["done"])
+            stage(f"stage {place}", work, meanRunTime="1s", done=place in case["done"])
             for place, work in enumerate(case["workloads"])
         ]
         works = [work * 1_000_000 for work in case["workloads"]]
@@ -143,10 +143,10 @@ def forced(rule, works, bounds, current, workers):
 def by_hand():
     rule = "ALLOCATION_RULE_MINIMUM_SCORE"
     pipeline = [
-        stage("parse", 40, meanServiceTime="0.500s", currentWorkerCount=4, busyWorkerCount=3),
-        stage("resize", 12, serviceTimes=["1s", "3s"], currentWorkerCount=1, minimumWorkerCount=1),
+        stage("parse", 40, meanRunTime="0.500s", currentWorkerCount=4, busyWorkerCount=3),
+        stage("resize", 12, runTimes=["1s", "3s"], currentWorkerCount=1, minimumWorkerCount=1),
         stage("store", 30, maximumWorkerCount=2, currentWorkerCount=2),
-        stage("notify", 0, meanServiceTime="0.010s", done=True, currentWorkerCount=1),
+        stage("notify", 0, meanRunTime="0.010s", done=True, currentWorkerCount=1),
     ]
     # The mean of the measured stages, the one that is done among them: (0.5 + 2 + 0.01) / 3 s.
     means = ["0.500s", "2s", "0.836666667s", "0.010s"]
@@ -172,8 +172,8 @@ def by_hand():
             )
     # Against flapping: 90 s and 10 s of work on two workers each.
     two = [
-        stage("a", 90, meanServiceTime="1s", currentWorkerCount=2),
-        stage("b", 10, meanServiceTime="1s", currentWorkerCount=2),
+        stage("a", 90, meanRunTime="1s", currentWorkerCount=2),
+        stage("b", 10, meanRunTime="1s", currentWorkerCount=2),
     ]
     works, rule = [90_000_000, 10_000_000], "ALLOCATION_RULE_MINIMUM_SCORE"
     plain = {"means": ["1s"] * 2, "estimated": [False] * 2, "weights": [1, 1]}
@@ -189,96 +189,103 @@ def by_hand():
         yield "AllocateWorkers", request, allocated(rule, two, works, counts, [2, 2], **plain, **remark)
     # As much in both: nobody moves, though the first could have two.
     even = [
-        stage("a", 10, meanServiceTime="1s", currentWorkerCount=1),
-        stage("b", 10, meanServiceTime="1s", currentWorkerCount=2),
+        stage("a", 10, meanRunTime="1s", currentWorkerCount=1),
+        stage("b", 10, meanRunTime="1s", currentWorkerCount=2),
     ]
     for more in ({}, {"maxMoves": 5}):
         works = [10_000_000, 10_000_000]
         request = {"stages": even, "workerCount": 3, **more}
         yield "AllocateWorkers", request, allocated(rule, even, works, [1, 2], [1, 2], **plain)
-    full = [stage("a", 5, meanServiceTime="1s", maximumWorkerCount=2)]
+    full = [stage("a", 5, meanRunTime="1s", maximumWorkerCount=2)]
     answer = allocated(
         rule, full, [5_000_000], [2], [2], ["1s"], [False], [1], unassignedWorkerCount=3
     )
     yield "AllocateWorkers", {"stages": full, "workerCount": 5}, answer
 
 
-def next_stages():
+def choices():
     stages = [
-        stage("a", 90, meanServiceTime="1s", currentWorkerCount=2),
-        stage("b", 40, meanServiceTime="1s", currentWorkerCount=1),
-        stage("c", 1, meanServiceTime="1s", currentWorkerCount=1, minimumWorkerCount=1),
+        stage("a", 90, meanRunTime="1s", currentWorkerCount=2),
+        stage("b", 40, meanRunTime="1s", currentWorkerCount=1),
+        stage("c", 1, meanRunTime="1s", currentWorkerCount=1, minimumWorkerCount=1),
     ]
     # Without the worker, one more is worth 90/6 in a and 40/2 in b; with it in b: 90/12 in a.
     yield (
-        "NextStage",
-        {"stages": stages, "currentStage": "a"},
+        "ChooseStage",
+        {"stages": stages, "currentStageName": "a"},
         {
-            "next": {
-                "stage": "a",
-                "reason": "NEXT_STAGE_REASON_WORTH_MOST",
+            "choice": {
+                "stageName": "a",
+                "reason": "STAGE_CHOICE_REASON_WORTH_MOST",
                 "quotient": 15_000_000,
                 "currentQuotient": 15_000_000,
             }
         },
     )
     yield (
-        "NextStage",
-        {"stages": stages, "currentStage": "b"},
+        "ChooseStage",
+        {"stages": stages, "currentStageName": "b"},
         {
-            "next": {
-                "stage": "b",
-                "reason": "NEXT_STAGE_REASON_WORTH_MOST",
+            "choice": {
+                "stageName": "b",
+                "reason": "STAGE_CHOICE_REASON_WORTH_MOST",
                 "quotient": 20_000_000,
                 "currentQuotient": 20_000_000,
             }
         },
     )
     yield (
-        "NextStage",
-        {"stages": stages, "currentStage": "c"},
+        "ChooseStage",
+        {"stages": stages, "currentStageName": "c"},
         {
-            "next": {
-                "stage": "c",
-                "reason": "NEXT_STAGE_REASON_BELOW_MINIMUM",
+            "choice": {
+                "stageName": "c",
+                "reason": "STAGE_CHOICE_REASON_BELOW_MINIMUM",
                 "quotient": 500_000,
                 "currentQuotient": 500_000,
             }
         },
     )
     yield (
-        "NextStage",
+        "ChooseStage",
         {"stages": stages},
-        {"next": {"stage": "a", "moves": True, "reason": "NEXT_STAGE_REASON_WORTH_MOST", "quotient": 7_500_000}},
+        {
+            "choice": {
+                "stageName": "a",
+                "changesStage": True,
+                "reason": "STAGE_CHOICE_REASON_WORTH_MOST",
+                "quotient": 7_500_000,
+            }
+        },
     )
     near = [
-        stage("a", 10, meanServiceTime="1s", currentWorkerCount=1),
-        stage("b", 12, meanServiceTime="1s"),
+        stage("a", 10, meanRunTime="1s", currentWorkerCount=1),
+        stage("b", 12, meanRunTime="1s"),
     ]
     for percent, name, reason in (
         (0, "b", "WORTH_MOST"),
         (20, "b", "WORTH_MOST"),
-        (21, "a", "IMPROVEMENT_TOO_SMALL"),
+        (21, "a", "GAIN_TOO_SMALL"),
     ):
         yield (
-            "NextStage",
-            {"stages": near, "currentStage": "a", "minimumImprovementPercent": percent},
+            "ChooseStage",
+            {"stages": near, "currentStageName": "a", "minimumGainPercent": percent},
             {
-                "next": {
-                    "stage": name,
-                    "moves": name != "a",
-                    "reason": f"NEXT_STAGE_REASON_{reason}",
+                "choice": {
+                    "stageName": name,
+                    "changesStage": name != "a",
+                    "reason": f"STAGE_CHOICE_REASON_{reason}",
                     "quotient": 6_000_000 if name == "b" else 5_000_000,
                     "currentQuotient": 5_000_000,
                 }
             },
         )
-    full = [stage("a", 10, meanServiceTime="1s", currentWorkerCount=1, maximumWorkerCount=1)]
-    yield "NextStage", {"stages": full}, {"next": {"reason": "NEXT_STAGE_REASON_ALL_FULL"}}
+    full = [stage("a", 10, meanRunTime="1s", currentWorkerCount=1, maximumWorkerCount=1)]
+    yield "ChooseStage", {"stages": full}, {"choice": {"reason": "STAGE_CHOICE_REASON_ALL_FULL"}}
     done = [stage("a", 0, done=True, currentWorkerCount=1)]
-    yield "NextStage", {"stages": done, "currentStage": "a"}, {"allStagesDone": {}}
+    yield "ChooseStage", {"stages": done, "currentStageName": "a"}, {"allStagesDone": {}}
 
 
 if __name__ == "__main__":
-    cases = [*of_vectors(), *by_hand(), *next_stages()]
+    cases = [*of_vectors(), *by_hand(), *choices()]
     print_cases({"method": m, "request": q, "response": r} for m, q, r in cases)

@@ -101,12 +101,16 @@ def single_case(zone, text, at):
         },
         "response": {
             "identity": spec.identity,
-            "slotIndex": slot,
-            "slotOffset": f"{offset}s",
-            "cycleOffset": f"{own.walls(cycle)[tick]}s",
-            "lastRun": run(*last),
-            "nextRuns": [run(*one) for one in nexts],
-            "reason": {"canonicalId": text, "hash": own.digest(text)[:16]},
+            "pieces": [
+                {
+                    "slotIndex": slot,
+                    "slotOffset": f"{offset}s",
+                    "cycleOffset": f"{own.walls(cycle)[tick]}s",
+                    "lastRun": run(*last),
+                    "nextRuns": [run(*one) for one in nexts],
+                }
+            ],
+            "explanation": {"canonicalId": text, "hash": own.digest(text)[:16]},
         },
     }
 
@@ -152,16 +156,18 @@ def due_case(at, policy):
         "request": {
             "schedule": spec.spec(),
             "ids": {"texts": texts, "timeZones": zones, "timeZoneIndexes": indexes},
-            "watermark": rfc3339(start),
+            "watermarkTime": rfc3339(start),
             "nowTime": rfc3339(now),
-            "missedRunPolicy": f"MISSED_RUN_POLICY_{policy}",
-            "onTimeTolerance": f"{tolerance}s",
-            "smearSpan": f"{smear}s",
+            "catchUpPolicy": {
+                "missedRunPolicy": f"MISSED_RUN_POLICY_{policy}",
+                "onTimeTolerance": f"{tolerance}s",
+                "smearSpan": f"{smear}s",
+            },
         },
         "response": {
             "identity": spec.identity,
             "runs": runs,
-            "nextWatermark": rfc3339(now),
+            "nextWatermarkTime": rfc3339(now),
             "lateRunCount": str(late_count),
             "droppedRunCount": str(dropped),
             "supersededRunCount": str(superseded),

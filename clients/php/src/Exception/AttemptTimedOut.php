@@ -16,7 +16,7 @@ final class AttemptTimedOut extends OffbeatException
     public function __construct(public readonly LaneRoute $route)
     {
         $seconds = Times::seconds($route->attemptTimeout);
-        $then = $route->laneOnTimeout === null ? ', the last' : "; \"$route->laneOnTimeout\" is next";
-        parent::__construct("attempt $route->attempt reached the timeout of $seconds s of lane \"$route->lane\"$then");
+        $then = $route->nextLaneName === null ? ', the last' : "; \"$route->nextLaneName\" is next";
+        parent::__construct("attempt $route->attempt reached the timeout of $seconds s of lane \"$route->laneName\"$then");
     }
 }

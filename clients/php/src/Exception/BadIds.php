@@ -4,11 +4,11 @@ declare(strict_types=1);
 
 namespace Offbeat\Exception;
 
-use Offbeat\Answer\DueRuns;
-use Offbeat\Answer\IdError;
-use Offbeat\Answer\Migration;
-use Offbeat\Answer\PackedAssignments;
-use Offbeat\Answer\SlotAssignments;
+use Offbeat\DueRuns;
+use Offbeat\IdError;
+use Offbeat\MigrationPlan;
+use Offbeat\PackedAssignments;
+use Offbeat\SlotAssignments;
 
 /** Some IDs of a batch were refused; the others are answered. */
 final class BadIds extends InvalidArgument
@@ -18,11 +18,11 @@ final class BadIds extends InvalidArgument
 
     /**
      * @param non-empty-list<IdError> $errors why IDs were refused, by index, rising
-     * @param SlotAssignments|PackedAssignments|DueRuns|Migration $answer what the call would have returned
+     * @param SlotAssignments|PackedAssignments|DueRuns|MigrationPlan $answer what the call would have returned
      */
     public function __construct(
         public readonly array $errors,
-        public readonly SlotAssignments|PackedAssignments|DueRuns|Migration $answer,
+        public readonly SlotAssignments|PackedAssignments|DueRuns|MigrationPlan $answer,
     ) {
         $this->assignments = $answer instanceof SlotAssignments ? $answer : null;
         $first = $errors[0];

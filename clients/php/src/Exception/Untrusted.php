@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace Offbeat\Exception;
 
 /**
- * There is no TLS with whoever is there: no authority that we trust has signed its certificate, or
- * for another name; or our own files are of no use. Nothing was sent, and asking again does not help.
+ * TLS failed: no authority that we trust has signed the sidecar's certificate, or it names another host, or
+ * our own files are of no use. Nothing was sent, and asking again does not help.
  */
 final class Untrusted extends OffbeatException
 {

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Offbeat\Lanes;
 
 use Offbeat\Exception\AttemptTimedOut;
-use Offbeat\NamedSpread\Clock;
+use Offbeat\Internal\Clock;
 use Offbeat\Times;
 
 /**

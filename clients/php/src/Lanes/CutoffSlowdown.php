@@ -5,12 +5,15 @@ declare(strict_types=1);
 namespace Offbeat\Lanes;
 
 use DateInterval;
+use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
-use Offbeat\V1;
+use Offbeat\V1beta1;
 
 /** What an express timeout does. */
-final class CutoffSlowdown
+final class CutoffSlowdown implements \JsonSerializable
 {
+    use JsonAnswer;
+
     /**
      * @param DateInterval $cutoff the express lane's attempt timeout
      * @param float $meanSlowdown bounded, by formula
@@ -23,7 +26,7 @@ final class CutoffSlowdown
     }
 
     /** @internal */
-    public static function fromMessage(V1\CutoffSlowdown $message): self
+    public static function fromMessage(V1beta1\CutoffSlowdown $message): self
     {
         return new self(
             Times::fromDuration($message->getCutoff()),

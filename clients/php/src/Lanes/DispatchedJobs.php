@@ -10,11 +10,11 @@ use Offbeat\V1;
 final class DispatchedJobs
 {
     /**
-     * @param list<JobPlacement> $placements in the order of choice
+     * @param list<JobDispatch> $dispatches in the order of choice
      * @param list<FailedJob> $failures jobs that are not tried again, in the order of the question
      */
     public function __construct(
-        public readonly array $placements,
+        public readonly array $dispatches,
         public readonly array $failures,
     ) {
     }
@@ -23,7 +23,7 @@ final class DispatchedJobs
     public static function fromMessage(V1\DispatchJobsResponse $message): self
     {
         return new self(
-            array_map(JobPlacement::fromMessage(...), iterator_to_array($message->getPlacements(), false)),
+            array_map(JobDispatch::fromMessage(...), iterator_to_array($message->getDispatches(), false)),
             array_map(FailedJob::fromMessage(...), iterator_to_array($message->getFailures(), false)),
         );
     }

@@ -5,13 +5,16 @@ declare(strict_types=1);
 namespace Offbeat\Lanes;
 
 use DateInterval;
-use Offbeat\Check;
+use Offbeat\Internal\Check;
+use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
 use Offbeat\V1;
 
 /** A lane of a LaneSet. */
-final class Lane
+final class Lane implements \JsonSerializable
 {
+    use JsonAnswer;
+
     public readonly DateInterval|int|float|null $attemptTimeout;
 
     /**

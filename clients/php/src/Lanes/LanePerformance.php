@@ -5,19 +5,22 @@ declare(strict_types=1);
 namespace Offbeat\Lanes;
 
 use DateInterval;
+use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
-use Offbeat\V1;
+use Offbeat\V1beta1;
 
 /** How jobs fare, simulated. */
-final class LanePerformance
+final class LanePerformance implements \JsonSerializable
 {
+    use JsonAnswer;
+
     /**
      * @param float $meanSlowdown bounded slowdown, max(1, sojourn / max(run time, floor)): the mean
      * @param float $p95Slowdown nineteen of twenty jobs have no more
      * @param DateInterval $meanWait from the arrival to the first start
      * @param DateInterval $meanSojourn from the arrival to the end
-     * @param float $wastedShare of the time that workers spend, the share that is lost by aborting
-     * @param bool $isStable whether the workers keep up; if not, all other figures are worth nothing
+     * @param float $wastedRatio of the time that workers spend, the share that is lost by aborting
+     * @param bool $stable whether the workers keep up; if not, all other figures are worth nothing
      */
     public function __construct(
         public readonly float $meanSlowdown,
@@ -26,19 +29,19 @@ final class LanePerformance
         public readonly DateInterval $p95Wait,
         public readonly DateInterval $meanSojourn,
         public readonly DateInterval $p95Sojourn,
-        public readonly float $wastedShare,
-        public readonly bool $isStable,
+        public readonly float $wastedRatio,
+        public readonly bool $stable,
     ) {
     }
 
     /** @internal */
-    public static function fromOptional(?V1\LanePerformance $message): ?self
+    public static function fromOptional(?V1beta1\LanePerformance $message): ?self
     {
         return $message === null ? null : self::fromMessage($message);
     }
 
     /** @internal */
-    public static function fromMessage(V1\LanePerformance $message): self
+    public static function fromMessage(V1beta1\LanePerformance $message): self
     {
         return new self(
             meanSlowdown: $message->getMeanSlowdown(),
@@ -47,8 +50,8 @@ final class LanePerformance
             p95Wait: Times::fromDuration($message->getP95Wait()),
             meanSojourn: Times::fromDuration($message->getMeanSojourn()),
             p95Sojourn: Times::fromDuration($message->getP95Sojourn()),
-            wastedShare: $message->getWastedShare(),
-            isStable: $message->getIsStable(),
+            wastedRatio: $message->getWastedRatio(),
+            stable: $message->getStable(),
         );
     }
 }

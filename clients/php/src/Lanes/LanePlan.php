@@ -5,12 +5,15 @@ declare(strict_types=1);
 namespace Offbeat\Lanes;
 
 use DateInterval;
+use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
-use Offbeat\V1;
+use Offbeat\V1beta1;
 
 /** Lanes, or that there should be none; and what either does. */
-final class LanePlan
+final class LanePlan implements \JsonSerializable
 {
+    use JsonAnswer;
+
     /**
      * @param ?LaneSet $laneSet the best lanes that were found, also with LaneVerdict::NoLanes, to be
      *     compared; null if none keep up with the arrivals
@@ -19,7 +22,7 @@ final class LanePlan
      * @param list<LaneSensitivity> $sensitivities the same for 20 % fewer and 20 % more arrivals
      * @param list<CutoffSlowdown> $cutoffs what slowdown each express timeout has, with the best split
      *     of the workers between two lanes: by formula, not simulated
-     * @param DateInterval $slowdownFloor what slowdown is reckoned from
+     * @param DateInterval $slowdownFloor the lower bound on run times that slowdown was computed with
      * @param float $utilization the share of the workers' time that the run times fill
      * @param int $simulatedJobCount for each figure
      */
@@ -38,7 +41,7 @@ final class LanePlan
     }
 
     /** @internal */
-    public static function fromMessage(V1\PlanLanesResponse $message): self
+    public static function fromMessage(V1beta1\PlanLanesResponse $message): self
     {
         $laneSet = $message->getLaneSet();
         $sensitivities = iterator_to_array($message->getSensitivities(), false);

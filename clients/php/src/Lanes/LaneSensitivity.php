@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat\Lanes;
 
-use Offbeat\V1;
+use Offbeat\V1beta1;
 
 /** How jobs fare at another rate of arrival. */
 final class LaneSensitivity
@@ -21,7 +21,7 @@ final class LaneSensitivity
     }
 
     /** @internal */
-    public static function fromMessage(V1\LaneSensitivity $message): self
+    public static function fromMessage(V1beta1\LaneSensitivity $message): self
     {
         return new self(
             $message->getArrivalRate(),

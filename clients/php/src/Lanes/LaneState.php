@@ -5,18 +5,19 @@ declare(strict_types=1);
 namespace Offbeat\Lanes;
 
 use DateInterval;
-use Offbeat\Check;
+use Offbeat\Internal\Check;
 use Offbeat\Times;
 use Offbeat\V1;
 
-/** How a lane does. */
+/** The state of a lane. */
 final class LaneState
 {
     public readonly DateInterval|int|float|null $meanRunTime;
     public readonly DateInterval|int|float|null $longestWait;
 
     /**
-     * @param int $pendingCount jobs that wait for it; a job waits for the fastest lane that may take it
+     * @param string $laneName the lane
+     * @param int $backlogCount jobs that wait for it; a job waits for the fastest lane that may take it
      * @param DateInterval|int|float|null $meanRunTime how long an attempt takes in it, in seconds.
      *     Default: what $longestWait says; without it, the lane's timeout; without one, ten times
      *     the timeout of the lane before
@@ -25,7 +26,8 @@ final class LaneState
      * @param int $busyWorkerCount workers in the middle of a job, who stay
      */
     public function __construct(
-        public readonly int $pendingCount = 0,
+        public readonly string $laneName,
+        public readonly int $backlogCount = 0,
         DateInterval|int|float|null $meanRunTime = null,
         DateInterval|int|float|null $longestWait = null,
         public readonly int $busyWorkerCount = 0,
@@ -38,7 +40,8 @@ final class LaneState
     public function toMessage(string $path): V1\LaneState
     {
         $message = (new V1\LaneState())
-            ->setPendingCount($this->pendingCount)
+            ->setLaneName(Check::utf8("$path.lane_name", $this->laneName))
+            ->setBacklogCount($this->backlogCount)
             ->setBusyWorkerCount(Check::int32("$path.busy_worker_count", $this->busyWorkerCount));
         if ($this->meanRunTime !== null) {
             $message->setMeanRunTime(Times::toDuration("$path.mean_run_time", $this->meanRunTime));

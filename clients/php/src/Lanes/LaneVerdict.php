@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Offbeat\Lanes;
 
-use Offbeat\V1;
+use Offbeat\V1beta1;
 
 /** Lanes, or no lanes. */
 enum LaneVerdict: string
@@ -19,8 +19,8 @@ enum LaneVerdict: string
     public static function fromMessage(int $number): self
     {
         return match ($number) {
-            V1\LaneVerdict::LANE_VERDICT_LANES => self::Lanes,
-            V1\LaneVerdict::LANE_VERDICT_NO_LANES => self::NoLanes,
+            V1beta1\LaneVerdict::LANE_VERDICT_LANES => self::Lanes,
+            V1beta1\LaneVerdict::LANE_VERDICT_NO_LANES => self::NoLanes,
         };
     }
 }

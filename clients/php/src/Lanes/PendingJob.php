@@ -4,33 +4,33 @@ declare(strict_types=1);
 
 namespace Offbeat\Lanes;
 
-use Offbeat\Check;
+use Offbeat\Internal\Check;
 use Offbeat\V1;
 
 /** A job that waits for a worker. */
 final class PendingJob
 {
     /** @var list<string> */
-    public readonly array $timedOutLanes;
+    public readonly array $timedOutLaneNames;
 
     /**
      * @param string $id given back as it is
-     * @param array<string> $timedOutLanes the lanes in which it reached the timeout, in any order
+     * @param array<string> $timedOutLaneNames the lanes in which it reached the timeout, in any order
      * @param ?LanePrediction $prediction of untried jobs, the likelier one is slow, the later it
      *     comes. Default: it is not
      */
     public function __construct(
         public readonly string $id,
-        array $timedOutLanes = [],
+        array $timedOutLaneNames = [],
         public readonly ?LanePrediction $prediction = null,
     ) {
-        $this->timedOutLanes = array_values($timedOutLanes);
+        $this->timedOutLaneNames = array_values($timedOutLaneNames);
     }
 
     /** The same job, after it reached the timeout of one more lane. */
     public function timedOutIn(string $lane): self
     {
-        return new self($this->id, [...$this->timedOutLanes, $lane], $this->prediction);
+        return new self($this->id, [...$this->timedOutLaneNames, $lane], $this->prediction);
     }
 
     /** @internal */
@@ -38,7 +38,7 @@ final class PendingJob
     {
         $message = (new V1\PendingJob())
             ->setId(Check::utf8("$path.id", $this->id))
-            ->setTimedOutLanes(self::lanes("$path.timed_out_lanes", $this->timedOutLanes));
+            ->setTimedOutLaneNames(self::lanes("$path.timed_out_lane_names", $this->timedOutLaneNames));
         if ($this->prediction !== null) {
             $message->setPrediction($this->prediction->toMessage("$path.prediction"));
         }

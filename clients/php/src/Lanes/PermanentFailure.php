@@ -5,19 +5,22 @@ declare(strict_types=1);
 namespace Offbeat\Lanes;
 
 use DateInterval;
+use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
 use Offbeat\V1;
 
 /** A job that is not tried again. */
-final class PermanentFailure
+final class PermanentFailure implements \JsonSerializable
 {
+    use JsonAnswer;
+
     /**
-     * @param string $lastLane whose timeout it reached: no slower lane has workers
+     * @param string $lastLaneName whose timeout it reached: no slower lane has workers
      * @param ?DateInterval $exceededTimeout the timeout that it exceeded there
      * @param string $message the same for people
      */
     public function __construct(
-        public readonly string $lastLane,
+        public readonly string $lastLaneName,
         public readonly ?DateInterval $exceededTimeout,
         public readonly string $message,
     ) {
@@ -28,6 +31,6 @@ final class PermanentFailure
     {
         $timeout = Times::fromOptional($message->getExceededTimeout());
 
-        return new self($message->getLastLane(), $timeout, $message->getMessage());
+        return new self($message->getLastLaneName(), $timeout, $message->getMessage());
     }
 }

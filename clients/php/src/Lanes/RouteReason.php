@@ -18,7 +18,7 @@ enum RouteReason: string
     /** It was predicted to be slow. */
     case PredictedSlow = 'predicted_slow';
 
-    /** An idle worker of a slower lane takes it: only from dispatchJobs(). */
+    /** A free worker of a slower lane takes it: in dispatchJobs(), or with workerLaneName. */
     case IdleWorker = 'idle_worker';
 
     /** @internal */

@@ -7,7 +7,7 @@ namespace Offbeat\Lanes;
 use DateInterval;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Times;
-use Offbeat\V1;
+use Offbeat\V1beta1;
 
 /**
  * How long jobs run, each on a worker of its own: samples, a histogram, or percentiles. Spans are
@@ -16,7 +16,7 @@ use Offbeat\V1;
 final class RunTimes
 {
     private function __construct(
-        private readonly V1\RunTimeSamples|V1\RunTimeHistogram|V1\RunTimePercentiles $message,
+        private readonly V1beta1\RunTimeSamples|V1beta1\RunTimeHistogram|V1beta1\RunTimePercentiles $message,
     ) {
     }
 
@@ -31,10 +31,10 @@ final class RunTimes
     {
         $micros = [];
         foreach ($times as $time) {
-            $micros[] = Times::toMicros('samples.micros[' . count($micros) . ']', $time);
+            $micros[] = Times::toMicros('samples.run_time_micros[' . count($micros) . ']', $time);
         }
 
-        return new self((new V1\RunTimeSamples())->setMicros($micros));
+        return new self((new V1beta1\RunTimeSamples())->setRunTimeMicros($micros));
     }
 
     /**
@@ -52,27 +52,30 @@ final class RunTimes
         $messages = [];
         foreach ($buckets as [$upperBound, $count]) {
             $field = 'histogram.buckets[' . count($messages) . '].upper_bound';
-            $messages[] = (new V1\RunTimeBucket())
+            $messages[] = (new V1beta1\RunTimeBucket())
                 ->setUpperBound(Times::toDuration($field, $upperBound))
-                ->setCount($count);
+                ->setJobCount($count);
         }
 
-        return new self((new V1\RunTimeHistogram())->setBuckets($messages));
+        return new self((new V1beta1\RunTimeHistogram())->setBuckets($messages));
     }
 
     /**
-     * A lognormal distribution with a 90th percentile, and a median or a mean.
+     * A lognormal distribution: its 90th percentile, and its median or its mean.
      *
      * @throws InvalidArgument
      */
     public static function percentiles(
-        DateInterval|int|float $p90,
         DateInterval|int|float|null $p50 = null,
+        DateInterval|int|float|null $p90 = null,
         DateInterval|int|float|null $mean = null,
     ): self {
-        $message = (new V1\RunTimePercentiles())->setP90(Times::toDuration('percentiles.p90', $p90));
+        $message = new V1beta1\RunTimePercentiles();
         if ($p50 !== null) {
             $message->setP50(Times::toDuration('percentiles.p50', $p50));
+        }
+        if ($p90 !== null) {
+            $message->setP90(Times::toDuration('percentiles.p90', $p90));
         }
         if ($mean !== null) {
             $message->setMean(Times::toDuration('percentiles.mean', $mean));
@@ -82,12 +85,12 @@ final class RunTimes
     }
 
     /** @internal */
-    public function addTo(V1\PlanLanesRequest $request): void
+    public function addTo(V1beta1\PlanLanesRequest $request): void
     {
         match (true) {
-            $this->message instanceof V1\RunTimeSamples => $request->setSamples($this->message),
-            $this->message instanceof V1\RunTimeHistogram => $request->setHistogram($this->message),
-            $this->message instanceof V1\RunTimePercentiles => $request->setPercentiles($this->message),
+            $this->message instanceof V1beta1\RunTimeSamples => $request->setSamples($this->message),
+            $this->message instanceof V1beta1\RunTimeHistogram => $request->setHistogram($this->message),
+            $this->message instanceof V1beta1\RunTimePercentiles => $request->setPercentiles($this->message),
         };
     }
 }

@@ -9,7 +9,7 @@ use Offbeat\V1;
 /** What happens to a job that reaches its timeout before the last lane. */
 enum TimeoutAction: string
 {
-    /** It is aborted, and begins anew in the next lane: the default. */
+    /** It is aborted, and starts again in the next lane: the default. */
     case Abort = 'abort';
 
     /** It is suspended, and goes on in the next lane: no work is lost, its memory stays taken. */

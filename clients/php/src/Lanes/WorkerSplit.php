@@ -6,24 +6,24 @@ namespace Offbeat\Lanes;
 
 use Offbeat\V1;
 
-/** Another split of the workers between the lanes. */
+/** How to split the workers among the lanes. */
 final class WorkerSplit
 {
     /**
      * @param LaneSet $laneSet the lanes, with the workers that they should have
-     * @param list<int> $waitingMicros the work that was reckoned with for each lane, in microseconds
+     * @param list<LaneWorkload> $workloads one for each lane, in their order
      */
     public function __construct(
         public readonly LaneSet $laneSet,
-        public readonly array $waitingMicros,
+        public readonly array $workloads,
     ) {
     }
 
     /** @internal */
     public static function fromMessage(V1\SplitWorkersResponse $message): self
     {
-        $micros = array_map(intval(...), iterator_to_array($message->getWaitingMicros(), false));
+        $workloads = array_map(LaneWorkload::fromMessage(...), iterator_to_array($message->getWorkloads(), false));
 
-        return new self(LaneSet::fromMessage($message->getLaneSet()), $micros);
+        return new self(LaneSet::fromMessage($message->getLaneSet()), $workloads);
     }
 }

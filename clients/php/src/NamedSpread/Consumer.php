@@ -4,12 +4,17 @@ declare(strict_types=1);
 
 namespace Offbeat\NamedSpread;
 
-use Offbeat\Check;
+use DateTimeImmutable;
 use Offbeat\Exception\OffbeatException;
+use Offbeat\Internal\Check;
+use Offbeat\Internal\Clock;
+use Offbeat\Internal\NamedSpread\Calls;
+use Offbeat\Internal\NamedSpread\JobSettlement;
+use Offbeat\Internal\NamedSpread\Retries;
 
 /**
- * Jobs of a spread, as they come, until it is closed and drained: take them with foreach, and say
- * of each how it went. Verdicts are sent a few at a time; close() sends the last.
+ * Jobs of a spread, as they come, until it is closed and drained: take them with foreach, and settle
+ * each. Settlements are sent a few at a time; close() sends the last.
  *
  * Never hands out a job whose lease has ended by its own clock.
  *
@@ -21,24 +26,24 @@ abstract class Consumer implements \IteratorAggregate
 
     /** @var \SplQueue<LeasedJob> pulled, and not handed out */
     protected readonly \SplQueue $ready;
-    /** @var list<JobVerdict> not sent */
+    /** @var list<JobSettlement> not sent */
     protected array $queued = [];
     /** When what is queued must be sent, by Clock. */
     protected float $due = INF;
     protected bool $ended = false;
     private bool $closed = false;
-    /** Jobs given back for which no others were asked for yet. */
+    /** Jobs that were released, and for which no others were asked for yet. */
     private int $dropped = 0;
     private int $staleCount = 0;
 
     /** @internal */
     public function __construct(
         protected readonly Calls $calls,
-        protected readonly Patience $patience,
-        private readonly ?\Closure $onSettlement,
-        protected readonly string $name,
+        protected readonly Retries $retries,
+        private readonly ?\Closure $onOutcome,
+        protected readonly string $consumerId,
     ) {
-        Check::utf8('consumer', $name);
+        Check::utf8('consumer_id', $consumerId);
         $this->ready = new \SplQueue();
     }
 
@@ -55,23 +60,23 @@ abstract class Consumer implements \IteratorAggregate
     }
 
     /**
-     * Sends the verdicts that are queued, and says what they came to.
+     * Sends the settlements that are queued, and says what became of them.
      *
-     * @return list<array{LeasedJob, Settlement}>
+     * @return list<array{LeasedJob, SettleOutcome}>
      *
      * @throws OffbeatException
      */
     abstract public function flush(): array;
 
-    /** How many verdicts came too late: these jobs may be done twice. */
+    /** How many settlements came too late: these jobs may be done twice. */
     public function staleCount(): int
     {
         return $this->staleCount;
     }
 
     /**
-     * Sends the verdicts that are queued, and gives back what was not handed out. Jobs that were
-     * handed out and got no verdict stay lent until their leases end.
+     * Sends the settlements that are queued, and releases the jobs that were not handed out. Jobs that were
+     * handed out and not settled stay leased until their leases end.
      *
      * @throws OffbeatException
      */
@@ -80,41 +85,41 @@ abstract class Consumer implements \IteratorAggregate
         $this->ended = true;
         $this->hangUp();
         while (!$this->ready->isEmpty()) {
-            $this->giveBack($this->ready->dequeue());
+            $this->releaseUnseen($this->ready->dequeue());
         }
         $this->settleByCalls();
         $this->closed = true;
     }
 
     /** A job that was not handed out: its attempt does not count, even if its lease has ended here. */
-    private function giveBack(LeasedJob $job): void
+    private function releaseUnseen(LeasedJob $job): void
     {
-        $this->queued[] = new JobVerdict($job, Verdict::Release);
+        $this->queued[] = new JobSettlement($job, SettleAction::Release);
     }
 
     /** @internal */
-    public function decide(LeasedJob $job, Verdict $verdict, \DateInterval|int|float $delay = 0): void
+    public function settle(LeasedJob $job, SettleAction $action, \DateInterval|int|float $delay = 0): void
     {
         if ($this->closed) {
-            throw new \LogicException('the consumer is closed: the verdict would not be sent');
+            throw new \LogicException('the consumer is closed: the settlement would not be sent');
         }
-        $this->queued[] = new JobVerdict($job, $verdict, $delay);
+        $this->queued[] = new JobSettlement($job, $action, $delay);
         $this->due = min($this->due, Clock::now() + self::LONGEST_QUEUED, $job->settleBy());
     }
 
     /** @internal */
-    public function extend(LeasedJob $job): bool
+    public function extendLease(LeasedJob $job): ?DateTimeImmutable
     {
-        $verdict = new JobVerdict($job, Verdict::Extend);
-        [$settlement] = $this->patience->run(fn (): array => $this->calls->settle([$verdict]));
+        $settlement = new JobSettlement($job, SettleAction::ExtendLease);
+        [$result] = $this->retries->run(fn (): array => $this->calls->settle([$settlement]));
 
-        return $settlement === Settlement::Extended;
+        return $result->outcome === SettleOutcome::Extended ? $job->leaseEndTime() : null;
     }
 
     /** Waits for more jobs, or for the end. */
     abstract protected function fetch(): void;
 
-    /** Sends the verdicts that are queued. */
+    /** Sends the settlements that are queued. */
     abstract protected function sendQueued(): void;
 
     /** A job is handed out, or dropped. */
@@ -123,37 +128,37 @@ abstract class Consumer implements \IteratorAggregate
     /** Nothing more is to be pulled. */
     abstract protected function hangUp(): void;
 
-    /** @return list<array{LeasedJob, Settlement}> */
+    /** @return list<array{LeasedJob, SettleOutcome}> */
     protected function settleByCalls(): array
     {
         $settled = [];
         while ($this->queued !== []) {
-            $batch = JobVerdict::batch($this->queued);
-            $settlements = $this->patience->run(fn (): array => $this->calls->settle($batch));
+            $batch = JobSettlement::batch($this->queued);
+            $results = $this->retries->run(fn (): array => $this->calls->settle($batch));
             $this->queued = array_slice($this->queued, count($batch));
-            array_push($settled, ...array_map($this->settled(...), $batch, $settlements));
+            array_push($settled, ...array_map($this->settled(...), $batch, $results));
         }
         $this->due = INF;
 
         return $settled;
     }
 
-    /** @return array{LeasedJob, Settlement} */
-    protected function settled(JobVerdict $verdict, Settlement $settlement): array
+    /** @return array{LeasedJob, SettleOutcome} */
+    protected function settled(JobSettlement $settlement, SettleResult $result): array
     {
-        // A job that was not begun is not done twice.
-        if ($settlement === Settlement::Stale && $verdict->verdict !== Verdict::Release) {
+        // A job that was not started is not done twice.
+        if ($result->outcome === SettleOutcome::Stale && $settlement->action !== SettleAction::Release) {
             ++$this->staleCount;
         }
-        if ($this->onSettlement !== null) {
-            ($this->onSettlement)($verdict->job, $settlement);
+        if ($this->onOutcome !== null) {
+            ($this->onOutcome)($settlement->job, $result->outcome);
         }
 
-        return [$verdict->job, $settlement];
+        return [$settlement->job, $result->outcome];
     }
 
-    /** First what was given back, then room for others: or they could be lent to us again before. */
-    private function dropGivenBack(): void
+    /** First the released jobs, then room for others: or the same ones could be leased to us again. */
+    private function dropReleased(): void
     {
         if ($this->dropped === 0) {
             return;
@@ -173,16 +178,16 @@ abstract class Consumer implements \IteratorAggregate
             while (!$this->ready->isEmpty()) {
                 $job = $this->ready->dequeue();
                 if ($job->expired()) {
-                    $this->giveBack($job);
+                    $this->releaseUnseen($job);
                     ++$this->dropped;
                     continue;
                 }
-                $this->dropGivenBack();
+                $this->dropReleased();
                 $this->handedOut();
 
                 return $job;
             }
-            $this->dropGivenBack();
+            $this->dropReleased();
             if ($this->ended) {
                 $this->flush();
 

@@ -6,21 +6,21 @@ namespace Offbeat\NamedSpread;
 
 use Offbeat\V1;
 
-/** Why a job was given up. */
+/** Why a job became a dead letter. */
 enum DeadLetterCause: string
 {
-    /** Its last attempt failed, or its lease ended. */
-    case Attempts = 'attempts';
+    /** Its last attempt failed, or the lease of its last attempt ended. */
+    case AttemptsExhausted = 'attempts_exhausted';
 
-    /** A consumer said that it can never succeed. */
-    case Terminated = 'terminated';
+    /** A consumer settled it so: it can never succeed. */
+    case Consumer = 'consumer';
 
     /** @internal */
     public static function fromMessage(int $number): self
     {
         return match ($number) {
-            V1\DeadLetterCause::DEAD_LETTER_CAUSE_ATTEMPTS => self::Attempts,
-            V1\DeadLetterCause::DEAD_LETTER_CAUSE_TERMINATED => self::Terminated,
+            V1\DeadLetterCause::DEAD_LETTER_CAUSE_ATTEMPTS_EXHAUSTED => self::AttemptsExhausted,
+            V1\DeadLetterCause::DEAD_LETTER_CAUSE_CONSUMER => self::Consumer,
         };
     }
 }

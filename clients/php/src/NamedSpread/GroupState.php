@@ -9,19 +9,16 @@ use Offbeat\V1;
 /** How safe a group is. */
 enum GroupState: string
 {
-    /** Never submitted, dropped before its commit, lost with a restart, or forgotten. */
+    /** Never submitted, discarded before its commit, lost with a restart, or forgotten. */
     case Unknown = 'unknown';
 
-    /** Its commit has not come. */
+    /** Its commit has not arrived. */
     case Partial = 'partial';
 
     /** It is in the memory of the service, and lost with it. */
     case Received = 'received';
 
-    /** It is in the shared store. Not used: there is no such store yet. */
-    case Stored = 'stored';
-
-    /** Each of its jobs was finished by a consumer, or given up. */
+    /** Each of its jobs was acknowledged, or is a dead letter. */
     case Settled = 'settled';
 
     /** @internal */
@@ -31,7 +28,6 @@ enum GroupState: string
             V1\GroupState::GROUP_STATE_UNKNOWN => self::Unknown,
             V1\GroupState::GROUP_STATE_PARTIAL => self::Partial,
             V1\GroupState::GROUP_STATE_RECEIVED => self::Received,
-            V1\GroupState::GROUP_STATE_STORED => self::Stored,
             V1\GroupState::GROUP_STATE_SETTLED => self::Settled,
         };
     }

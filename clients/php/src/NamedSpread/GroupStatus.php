@@ -4,13 +4,13 @@ declare(strict_types=1);
 
 namespace Offbeat\NamedSpread;
 
-/** What has become of a group. */
+/** The state of a group. */
 final class GroupStatus
 {
     /**
-     * @param int $jobCount how many jobs have come
-     * @param int $settledCount how many of them are settled, dead letters included
-     * @param int $deadLetterCount how many of them were given up
+     * @param int $jobCount how many jobs have arrived
+     * @param int $settledJobCount how many of them are settled, dead letters included
+     * @param int $deadLetterCount how many of them are dead letters
      * @param list<array{int, int}> $settledRanges which are settled, while the group is received:
      *     from the first up to but not including the second; the first 1,024 pairs
      */
@@ -18,7 +18,7 @@ final class GroupStatus
         public readonly string $groupId,
         public readonly GroupState $state,
         public readonly int $jobCount,
-        public readonly int $settledCount,
+        public readonly int $settledJobCount,
         public readonly int $deadLetterCount,
         public readonly array $settledRanges,
     ) {

@@ -4,10 +4,14 @@ declare(strict_types=1);
 
 namespace Offbeat\NamedSpread;
 
+use DateInterval;
+use DateTimeImmutable;
+use Offbeat\Internal\Clock;
+
 /**
- * A job that is lent. Its consumer says how it went before the lease ends, or it is lent again.
+ * A leased job. Its consumer settles it before the lease ends; otherwise the job is leased again.
  *
- * Epoch, sequence and attempt are a fencing token: of two leases on a job, the later has the
+ * Epoch, sequence and attempt are a fencing token: of two leases of a job, the later has the
  * larger attempt, or another epoch.
  */
 final class LeasedJob
@@ -15,89 +19,105 @@ final class LeasedJob
     /**
      * @internal
      *
-     * @param int $index its number within the group, from 0
-     * @param int $sequence its place in the order of first attempts, from 0
-     * @param int $attempt how many times it has been lent in this epoch, from 1
-     * @param int $epoch the life of the spread
+     * @param string $groupId the group, as its producer calls it
+     * @param int $jobIndex within the group, from 0
+     * @param int $sequence position in the order of first attempts, from 0
+     * @param int $attempt leases of the job in this epoch, from 1
+     * @param int $epoch one life of the spread
      * @param bool $redelivered whether a consumer may have had it before
-     * @param string $job its bytes
+     * @param string $payload any bytes
      */
     public function __construct(
         public readonly string $groupId,
-        public readonly int $index,
+        public readonly int $jobIndex,
         public readonly int $sequence,
         public readonly int $attempt,
         public readonly int $epoch,
         public readonly bool $redelivered,
-        public readonly string $job,
+        public readonly string $payload,
         private readonly float $lease,
+        private DateTimeImmutable $leaseEndTime,
         private float $deadline,
         private readonly ?Consumer $consumer,
     ) {
     }
 
-    /** In how many seconds the lease ends; negative if it has ended. */
+    /** In how many seconds the lease ends, by the clock of this machine; negative if it has ended. */
     public function leaseEndsIn(): float
     {
         return $this->deadline - Clock::now();
     }
 
+    /** When the lease ends, by the clock of the service; later once it has been extended. */
+    public function leaseEndTime(): DateTimeImmutable
+    {
+        return $this->leaseEndTime;
+    }
+
+    /** Whether the lease has ended. */
     public function expired(): bool
     {
         return $this->leaseEndsIn() <= 0;
     }
 
-    /** It is done. */
+    /** The job is done. */
     public function ack(): void
     {
-        $this->consumer()->decide($this, Verdict::Ack);
+        $this->consumer()->settle($this, SettleAction::Ack);
     }
 
     /**
-     * It failed: it is lent again after the delay, or given up if this was the last attempt.
+     * The attempt failed: the job is leased again after the delay, or becomes a dead letter if this was its last
+     * attempt.
      *
-     * @param \DateInterval|int|float $delay in seconds
+     * @param DateInterval|int|float $delay in seconds, up to a day
      */
-    public function nack(\DateInterval|int|float $delay = 0): void
+    public function nack(DateInterval|int|float $delay = 0): void
     {
-        $this->consumer()->decide($this, Verdict::Nack, $delay);
-    }
-
-    /** It was not begun: it is lent again, and the attempt does not count. */
-    public function release(): void
-    {
-        $this->consumer()->decide($this, Verdict::Release);
-    }
-
-    /** It can never succeed: it is given up. */
-    public function terminate(): void
-    {
-        $this->consumer()->decide($this, Verdict::Terminate);
+        $this->consumer()->settle($this, SettleAction::Nack, $delay);
     }
 
     /**
-     * It is still being worked on: asks at once for the lease to last for its full length from now
-     * on. False if it has ended: another consumer may have the job.
+     * The job was not started: it is leased again, and the attempt does not count. Without a delay it is the next
+     * job that is leased: a consumer that cannot handle it sets one.
+     *
+     * @param DateInterval|int|float $delay in seconds, up to a day
      */
-    public function extend(): bool
+    public function release(DateInterval|int|float $delay = 0): void
     {
-        return $this->consumer()->extend($this);
+        $this->consumer()->settle($this, SettleAction::Release, $delay);
     }
 
-    /** @internal When its verdict should be on its way, even if few others are: half of the lease is left. */
+    /** The job can never succeed: it becomes a dead letter. */
+    public function deadLetter(): void
+    {
+        $this->consumer()->settle($this, SettleAction::DeadLetter);
+    }
+
+    /**
+     * The job is still running: asks at once for the lease to last for its full length from now on. Gives its new
+     * leaseEndTime(), or null if it had ended: another consumer may have the job.
+     */
+    public function extendLease(): ?DateTimeImmutable
+    {
+        return $this->consumer()->extendLease($this);
+    }
+
+    /** @internal When its settlement should be sent, even if few others are: half of the lease is left. */
     public function settleBy(): float
     {
         return $this->deadline - $this->lease / 2;
     }
 
     /**
-     * @internal The lease begins anew, or has ended.
+     * @internal The lease was extended, or has ended.
      *
      * @param float $asked before it was asked for, by Clock
      */
-    public function extended(Settlement $settlement, float $asked): void
+    public function extended(SettleResult $result, float $asked): void
     {
-        $this->deadline = $settlement === Settlement::Extended ? $asked + $this->lease : $asked;
+        $this->leaseEndTime = $result->leaseEndTime ?? $this->leaseEndTime;
+        $this->deadline = $result->outcome === SettleOutcome::Extended ? $asked + $this->lease : $asked;
     }
 
     private function consumer(): Consumer

@@ -6,6 +6,12 @@ namespace Offbeat\NamedSpread;
 
 use Google\Protobuf\Internal\Message;
 use Offbeat\Exception\OffbeatException;
+use Offbeat\Internal\NamedSpread\Calls;
+use Offbeat\Internal\NamedSpread\JobSettlement;
+use Offbeat\Internal\NamedSpread\Messages;
+use Offbeat\Internal\NamedSpread\PullConsumer;
+use Offbeat\Internal\NamedSpread\Retries;
+use Offbeat\Internal\NamedSpread\StreamConsumer;
 use Offbeat\Times;
 use Offbeat\V1;
 
@@ -13,8 +19,8 @@ use Offbeat\V1;
  * A spread that outlives a call, by its name. Delivery is at least once, and no two unexpired
  * leases are on one job.
  *
- * The first call opens the spread, and so does one that finds it forgotten: a restart of the
- * service forgets all.
+ * The first call opens the spread, and so does one that finds it unknown: a restart of the service
+ * loses all spreads.
  */
 final class NamedSpread
 {
@@ -47,91 +53,113 @@ final class NamedSpread
     }
 
     /**
+     * Changes the limits that are given; the others stay. A limit may be set below what the spread holds now: it
+     * then takes nothing more until it holds less. Lasts until the service restarts: then the spread has the limits
+     * that it is opened with again.
+     *
+     * @throws OffbeatException
+     */
+    public function update(
+        ?int $maxAttempts = null,
+        ?int $maxConsumerLeases = null,
+        ?int $maxGroupCount = null,
+        ?int $maxJobCount = null,
+        ?int $maxByteCount = null,
+    ): SpreadDescription {
+        $limits = Messages::limits('limits', $maxAttempts, $maxConsumerLeases, $maxGroupCount, $maxJobCount, $maxByteCount);
+        $request = (new V1\UpdateSpreadRequest())->setLimits($limits);
+        $response = $this->call('UpdateSpread', $request, new V1\UpdateSpreadResponse());
+
+        return Messages::description($response->getDescription());
+    }
+
+    /**
      * Submits groups.
      *
      * @param int|float $patience how long it tries while the service restarts or is full, in seconds
      */
     public function producer(int|float $patience = 60): Producer
     {
-        return new Producer($this->calls, new Patience($patience));
+        return new Producer($this->calls, new Retries($patience));
     }
 
     /**
-     * Draws jobs, by a call for a batch of them.
+     * Takes jobs, by a call for a batch of them.
      *
-     * @param string $name its own: no two consumers may have the same
+     * @param string $consumerId its own: no two consumers may have the same
      * @param int $batchSize how many jobs it pulls at most
      * @param \DateInterval|int|float $wait how long a call waits for the first job, in seconds, up to 20
      * @param int|float $patience how long it tries while the service restarts, in seconds
-     * @param ?\Closure(LeasedJob, Settlement): void $onSettlement is told what each verdict came to
+     * @param ?\Closure(LeasedJob, SettleOutcome): void $onOutcome is called with what became of each settlement
      */
     public function consumer(
-        string $name,
+        string $consumerId,
         int $batchSize = 16,
         \DateInterval|int|float $wait = 20,
         int|float $patience = 60,
-        ?\Closure $onSettlement = null,
+        ?\Closure $onOutcome = null,
     ): Consumer {
-        return new PullConsumer($this->calls, new Patience($patience), $onSettlement, $name, $batchSize, $wait);
+        return new PullConsumer($this->calls, new Retries($patience), $onOutcome, $consumerId, $batchSize, $wait);
     }
 
     /**
-     * Draws jobs, by a stream on a connection of its own: they come as soon as there are any.
+     * Takes jobs, by a stream on a connection of its own: they come as soon as there are any.
      *
-     * @param string $name its own: no two consumers may have the same
+     * @param string $consumerId its own: no two consumers may have the same
      * @param int $window how many jobs are sent ahead at most; their leases begin when they are sent
      * @param int|float $patience how long it tries while the service restarts, in seconds
-     * @param ?\Closure(LeasedJob, Settlement): void $onSettlement is told what each verdict came to
+     * @param ?\Closure(LeasedJob, SettleOutcome): void $onOutcome is called with what became of each settlement
      */
     public function stream(
-        string $name,
+        string $consumerId,
         int $window = 256,
         int|float $patience = 60,
-        ?\Closure $onSettlement = null,
+        ?\Closure $onOutcome = null,
     ): Consumer {
-        return new StreamConsumer($this->calls, new Patience($patience), $onSettlement, $name, $window);
+        return new StreamConsumer($this->calls, new Retries($patience), $onOutcome, $consumerId, $window);
     }
 
     /**
-     * Jobs, lent to a consumer. To be settled by settle().
+     * Leases jobs to a consumer, to be settled by settle().
      *
+     * @param int $maxPulledJobCount the most jobs to lease, 1 to 4,096
      * @param \DateInterval|int|float $wait for the first, in seconds, up to 20
      *
      * @throws OffbeatException
      */
-    public function pull(string $consumer, int $maxJobs, \DateInterval|int|float $wait = 0): PulledJobs
+    public function pull(string $consumerId, int $maxPulledJobCount, \DateInterval|int|float $wait = 0): PulledJobs
     {
-        return $this->soon(fn (): PulledJobs => $this->calls->pull($consumer, $maxJobs, $wait));
+        return $this->soon(fn (): PulledJobs => $this->calls->pull($consumerId, $maxPulledJobCount, $wait));
     }
 
     /**
-     * Says how jobs went: what came of each, in the order of the pairs.
+     * Settles jobs of pull(): the result of each, in the order of the pairs.
      *
-     * @param iterable<array{0: LeasedJob, 1: Verdict, 2?: \DateInterval|int|float}> $verdicts pairs
-     *     of a job and a verdict; with Verdict::Nack, and after a delay in seconds
+     * @param iterable<array{0: LeasedJob, 1: SettleAction, 2?: \DateInterval|int|float}> $settlements pairs
+     *     of a job and what to do with it; with SettleAction::Nack and SettleAction::Release, and after a delay in seconds
      *
-     * @return list<Settlement>
+     * @return list<SettleResult>
      *
      * @throws OffbeatException
      */
-    public function settle(iterable $verdicts): array
+    public function settle(iterable $settlements): array
     {
         $left = [];
-        foreach ($verdicts as $verdict) {
-            $left[] = new JobVerdict(...$verdict);
+        foreach ($settlements as $settlement) {
+            $left[] = new JobSettlement(...$settlement);
         }
-        $settlements = [];
+        $results = [];
         while ($left !== []) {
-            $batch = JobVerdict::batch($left);
+            $batch = JobSettlement::batch($left);
             $left = array_slice($left, count($batch));
-            $settlements[] = $this->soon(fn (): array => $this->calls->settle($batch));
+            $results[] = $this->soon(fn (): array => $this->calls->settle($batch));
         }
 
-        return array_merge(...$settlements);
+        return array_merge(...$results);
     }
 
     /**
-     * Jobs that were given up, oldest first: page by page, as they are taken.
+     * Its dead letters, oldest first: page by page, as they are taken.
      *
      * @return \Generator<int, DeadLetter>
      *
@@ -143,14 +171,34 @@ final class NamedSpread
         do {
             $page = $this->call('ListDeadLetters', $request, new V1\ListDeadLettersResponse());
             foreach ($page->getDeadLetters() as $letter) {
-                $request->setAfterNumber($letter->getNumber());
                 yield Messages::deadLetter($letter);
             }
-        } while ($page->getHasMore());
+            $request->setPageToken($page->getNextPageToken());
+        } while ($request->getPageToken() !== '');
     }
 
     /**
-     * Deletes jobs that were given up; how many of them there were.
+     * Puts dead letters back, and says how many: each is leased again, with attempts from 1, as the only job of a
+     * group of its own. Numbers that do not exist are skipped.
+     *
+     * @param iterable<int> $numbers
+     *
+     * @throws OffbeatException
+     */
+    public function redriveDeadLetters(iterable $numbers): int
+    {
+        $count = 0;
+        foreach (self::chunks($numbers) as $chunk) {
+            $request = (new V1\RedriveDeadLettersRequest())->setNumbers($chunk);
+            $response = $this->call('RedriveDeadLetters', $request, new V1\RedriveDeadLettersResponse());
+            $count += (int) $response->getRedrivenCount();
+        }
+
+        return $count;
+    }
+
+    /**
+     * Deletes dead letters, and says how many. Numbers that do not exist are skipped.
      *
      * @param iterable<int> $numbers
      *
@@ -158,9 +206,8 @@ final class NamedSpread
      */
     public function deleteDeadLetters(iterable $numbers): int
     {
-        $numbers = is_array($numbers) ? $numbers : iterator_to_array($numbers, false);
         $count = 0;
-        foreach (array_chunk($numbers, Calls::MAX_JOBS) as $chunk) {
+        foreach (self::chunks($numbers) as $chunk) {
             $request = (new V1\DeleteDeadLettersRequest())->setNumbers($chunk);
             $response = $this->call('DeleteDeadLetters', $request, new V1\DeleteDeadLettersResponse());
             $count += (int) $response->getDeletedCount();
@@ -170,22 +217,22 @@ final class NamedSpread
     }
 
     /**
-     * Takes no more groups; those that it has are dealt and settled.
+     * Closes it: it takes no more groups; the jobs that it holds are leased and settled.
      *
-     * @param \DateInterval|int|float $wait until all is settled, in seconds, up to 20
+     * @param \DateInterval|int|float $wait until all jobs are settled, in seconds, up to 20
      *
      * @throws OffbeatException
      */
     public function close(\DateInterval|int|float $wait = 0): SpreadDescription
     {
-        $request = (new V1\CloseSpreadRequest())->setWait(Times::toDuration('wait', $wait));
+        $request = (new V1\CloseSpreadRequest())->setMaxWaitDuration(Times::toDuration('max_wait_duration', $wait));
         $response = $this->call('CloseSpread', $request, new V1\CloseSpreadResponse(), Calls::seconds($wait));
 
         return Messages::description($response->getDescription());
     }
 
     /**
-     * Drops the spread with all that it holds, dead letters too.
+     * Discards the spread with all that it holds, dead letters too.
      *
      * @throws OffbeatException
      */
@@ -193,6 +240,16 @@ final class NamedSpread
     {
         $request = (new V1\CloseSpreadRequest())->setMode(V1\CloseMode::CLOSE_MODE_DISCARD);
         $this->call('CloseSpread', $request, new V1\CloseSpreadResponse());
+    }
+
+    /**
+     * @param iterable<int> $numbers
+     *
+     * @return list<non-empty-list<int>>
+     */
+    private static function chunks(iterable $numbers): array
+    {
+        return array_chunk(is_array($numbers) ? $numbers : iterator_to_array($numbers, false), Calls::MAX_JOBS);
     }
 
     private function call(
@@ -206,6 +263,6 @@ final class NamedSpread
 
     private function soon(\Closure $call): mixed
     {
-        return Patience::ofACall($this->calls->service->timeout)->run($call);
+        return Retries::ofACall($this->calls->service->timeout)->run($call);
     }
 }

@@ -4,13 +4,18 @@ declare(strict_types=1);
 
 namespace Offbeat\NamedSpread;
 
-use Offbeat\Check;
 use Offbeat\Exception\DeadlineExceeded;
 use Offbeat\Exception\FailedPrecondition;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\NotFound;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\Exception\ResourceExhausted;
+use Offbeat\Internal\Check;
+use Offbeat\Internal\Clock;
+use Offbeat\Internal\NamedSpread\Calls;
+use Offbeat\Internal\NamedSpread\Group;
+use Offbeat\Internal\NamedSpread\Messages;
+use Offbeat\Internal\NamedSpread\Retries;
 use Offbeat\Times;
 use Offbeat\V1;
 
@@ -28,12 +33,12 @@ final class Producer
     private array $groups = [];
     /** @var array<GroupStatus> those that were settled since the last wait(), by ID */
     private array $settled = [];
-    /** The life of the spread, as of the last answer. */
+    /** The epoch of the spread, as of the last answer. */
     private ?int $epoch = null;
     private bool $hasLost = false;
 
     /** @internal */
-    public function __construct(private readonly Calls $calls, private readonly Patience $patience)
+    public function __construct(private readonly Calls $calls, private readonly Retries $retries)
     {
     }
 
@@ -44,13 +49,13 @@ final class Producer
      * unsettled; after a refusal it does not.
      *
      * @param string $groupId 1 to 256 bytes of UTF-8
-     * @param array<string> $jobs any bytes, up to 256 KiB each
+     * @param array<string> $payloads one for each job: any bytes, up to 256 KiB
      *
      * @throws OffbeatException
      */
-    public function submit(string $groupId, array $jobs): GroupStatus
+    public function submit(string $groupId, array $payloads): GroupStatus
     {
-        $group = new Group($groupId, $jobs);
+        $group = new Group($groupId, $payloads);
         $known = $this->groups[$groupId] ?? null;
         if ($known !== null && $known->sha256 !== $group->sha256) {
             throw self::differs($groupId);
@@ -110,23 +115,23 @@ final class Producer
     /** Submits a group, for the first time or again. */
     private function send(Group $group, float $deadline = INF): GroupStatus
     {
-        $group->firstReceipt ??= $this->patience->run($this->calls->receipt(...), $deadline);
+        $group->firstReceipt ??= $this->retries->run($this->calls->receipt(...), $deadline);
         $openings = 0;
         for ($part = 0; $part < $group->partCount();) {
             try {
-                $response = $this->patience->run(fn () => $this->attempt($group, $part), $deadline);
+                $response = $this->retries->run(fn () => $this->attempt($group, $part), $deadline);
                 $openings = 0;
                 ++$part;
             } catch (NotFound $unknown) {
                 if ($openings === Calls::OPENINGS) {
                     throw $unknown;
                 }
-                $this->patience->run(fn () => $this->calls->reopen($unknown), $deadline);
+                $this->retries->run(fn () => $this->calls->reopen($unknown), $deadline);
                 ++$openings;
                 $part = 0;
             } catch (InvalidArgument $refused) {
                 // The first parts were lost.
-                if ($part === 0 || !str_ends_with($refused->field, 'first_index')) {
+                if ($part === 0 || !str_ends_with($refused->field, 'first_job_index')) {
                     throw $refused;
                 }
                 $part = 0;
@@ -155,7 +160,7 @@ final class Producer
         }
     }
 
-    /** Submits again what was received in another life of the spread. */
+    /** Submits again what was received in another epoch of the spread. */
     private function sendLost(): void
     {
         while ($this->hasLost) {
@@ -172,9 +177,9 @@ final class Producer
     private function look(array $groups, float $deadline): void
     {
         $request = (new V1\WaitForGroupsRequest())->setGroupIds(array_column($groups, 'id'));
-        $response = $this->patience->run(function () use ($request, $deadline): V1\WaitForGroupsResponse {
+        $response = $this->retries->run(function () use ($request, $deadline): V1\WaitForGroupsResponse {
             $wait = round(max(0.0, min(self::WAIT_SECONDS, $deadline - Clock::now())), 3);
-            $request->setWait(Times::toDuration('wait', $wait));
+            $request->setMaxWaitDuration(Times::toDuration('max_wait_duration', $wait));
 
             return $this->calls->call('WaitForGroups', $request, new V1\WaitForGroupsResponse(), $wait);
         }, $deadline);

@@ -4,16 +4,16 @@ declare(strict_types=1);
 
 namespace Offbeat\NamedSpread;
 
-/** What a pull came to. */
+/** What a pull leased. */
 final class PulledJobs
 {
     /**
      * @param list<LeasedJob> $jobs
-     * @param bool $ended whether the spread is closed and has nothing left: there is no use in asking again
+     * @param ?EmptyReason $emptyReason why there are none; null if there are some
      */
     public function __construct(
         public readonly array $jobs,
-        public readonly bool $ended,
+        public readonly ?EmptyReason $emptyReason,
     ) {
     }
 }

@@ -9,13 +9,13 @@ use Offbeat\V1;
 /** Whether a spread takes groups. */
 enum SpreadState: string
 {
-    /** It takes groups and deals their jobs. */
+    /** It takes groups, and leases their jobs. */
     case Open = 'open';
 
-    /** It deals what it has, and takes no more. */
+    /** It leases the jobs that it has, and takes no more groups. */
     case Draining = 'draining';
 
-    /** All is settled. Its dead letters can be read; its name can be opened anew. */
+    /** All jobs are settled. Its name can be opened again once it has no dead letters. */
     case Closed = 'closed';
 
     /** @internal */

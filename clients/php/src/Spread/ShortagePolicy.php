@@ -9,10 +9,10 @@ use Offbeat\V1;
 /** What SpreadPolicy::Cooldown does when every open group must still rest. */
 enum ShortagePolicy: string
 {
-    /** Deals the one that has rested longest. */
+    /** The group that has rested longest takes the turn. */
     case Emit = 'emit';
 
-    /** Lets the turn pass. The turn has no group and no job. */
+    /** The turn passes without a job. */
     case Wait = 'wait';
 
     /** @internal */

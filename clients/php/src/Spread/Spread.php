@@ -6,12 +6,15 @@ namespace Offbeat\Spread;
 
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\OffbeatException;
-use Offbeat\Transport\Conversation;
+use Offbeat\Internal\Spread\OpenGroup;
+use Offbeat\Internal\Spread\Puller;
+use Offbeat\Internal\Spread\ResumeToken;
+use Offbeat\Internal\Transport\Conversation;
 use Offbeat\V1;
 
 /**
- * The turns of a spread, as they come; can be taken once. Groups and jobs are pulled while it
- * runs, by whoever takes the turns.
+ * The turns of a spread, as they come; can be taken once. Groups and jobs are pulled while the
+ * turns are taken.
  *
  * @implements \IteratorAggregate<int, SpreadTurn>
  */
@@ -22,9 +25,6 @@ final class Spread implements \IteratorAggregate
     private array $open = [];
     private int $nextIndex = 0;
     private ?SpreadCertificate $certificate = null;
-    private readonly V1\ResumeToken $token;
-    /** The turn to go on with. */
-    private readonly int $begin;
     /** The last message of turns, and how many of them were taken. */
     private ?V1\SpreadTurns $turns = null;
     private int $taken = 0;
@@ -34,33 +34,23 @@ final class Spread implements \IteratorAggregate
      * @internal
      *
      * @param iterable<iterable<mixed>> $groups
-     * @param V1\SpreadRequest $first with the spec, or a token
+     * @param ResumeToken $token where it begins
      * @param \Closure(): Conversation $converse
      */
     public function __construct(
         iterable $groups,
-        private readonly V1\SpreadRequest $first,
+        private readonly ResumeToken $token,
         private readonly \Closure $converse,
     ) {
         $this->groups = new Puller($groups);
-        $this->token = $first->getResumeToken() ?? (new V1\ResumeToken())->setSpec($first->getSpec());
-        $this->begin = (int) $this->token->getFirstSequence() + count($this->token->getGroupIndexes());
     }
 
     /** The place behind the turns that were taken, as bytes for `resumeSpread`. */
     public function resumeToken(): string
     {
-        if ($this->turns === null) {
-            return $this->token->serializeToString();
-        }
-        $indexes = iterator_to_array($this->turns->getGroupIndexes(), false);
+        $token = $this->turns === null ? $this->token : $this->token->behind($this->turns, $this->taken);
 
-        return (new V1\ResumeToken())
-            ->setSpec($this->token->getSpec())
-            ->setFirstSequence($this->turns->getFirstSequence())
-            ->setDigest($this->turns->getDigest())
-            ->setGroupIndexes(array_slice($indexes, 0, $this->taken))
-            ->serializeToString();
+        return $token->bytes();
     }
 
     /** What was reached; known when all turns have been taken. */
@@ -82,7 +72,7 @@ final class Spread implements \IteratorAggregate
         $this->isTaken = true;
         $conversation = ($this->converse)();
         try {
-            $conversation->write($this->first->serializeToString());
+            $conversation->write($this->token->first->serializeToString());
             while (($bytes = $conversation->read()) !== null) {
                 $response = new V1\SpreadResponse();
                 $response->mergeFromString($bytes);
@@ -111,7 +101,7 @@ final class Spread implements \IteratorAggregate
                 break;
             }
             $index = $this->nextIndex++;
-            $size = $this->isSized() ? self::size($index, $group) : null;
+            $size = $this->token->isSized ? self::size($index, $group) : null;
             $this->open[$index] = new OpenGroup($index, $group, $size);
             $message = $this->pull($index, (int) $demand->getJobsPerGroup());
             $groups[] = $size === null ? $message : $message->setSize($size);
@@ -133,20 +123,20 @@ final class Spread implements \IteratorAggregate
         $pulled = $group->pull($count);
         $this->forget($index, $group);
 
-        return (new V1\GroupInput())->setGroupIndex($index)->setJobCount($pulled)->setIsLast($group->ended);
+        return (new V1\GroupInput())->setGroupIndex($index)->setJobCount($pulled)->setLast($group->ended);
     }
 
     /** @return \Generator<int, SpreadTurn> */
     private function turns(V1\SpreadTurns $turns): \Generator
     {
         $first = (int) $turns->getFirstSequence();
-        if ($first + count($turns->getGroupIndexes()) > $this->begin) {
+        if ($first + count($turns->getGroupIndexes()) > $this->token->begin) {
             $this->turns = $turns;
         }
         foreach ($turns->getGroupIndexes() as $place => $index) {
             $sequence = $first + $place;
             $turn = $this->turn($sequence, (int) $index);
-            if ($sequence >= $this->begin) {
+            if ($sequence >= $this->token->begin) {
                 $this->taken = $place + 1;
                 yield $sequence => $turn;
             }
@@ -163,11 +153,6 @@ final class Spread implements \IteratorAggregate
         $this->forget($index, $group);
 
         return new SpreadTurn($sequence, $index, $job);
-    }
-
-    private function isSized(): bool
-    {
-        return $this->token->getSpec()?->getPolicy() === V1\SpreadPolicy::SPREAD_POLICY_COOLDOWN;
     }
 
     private function forget(int $index, OpenGroup $group): void

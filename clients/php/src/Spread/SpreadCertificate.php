@@ -11,20 +11,20 @@ final class SpreadCertificate
 {
     /**
      * @param int $groupCount groups that had a job
-     * @param ?int $minGap the smallest distance between neighbours of a group
-     * @param ?int $bestMinGap the largest smallest distance of any order without idle turns
+     * @param ?int $minGapTurns the smallest distance between neighbours of a group
+     * @param ?int $bestMinGapTurns the largest smallest distance of any order without idle turns
      * @param int $closePairCount neighbours of a group less than the feeder count apart
      * @param int $closePairLowerBound as many has any order without idle turns, at least
-     * @param int $widestSpan from the first job of a group to its last, the widest
+     * @param int $widestSpanTurns from the first job of a group to its last, the widest
      */
     public function __construct(
         public readonly int $jobCount,
         public readonly int $groupCount,
-        public readonly ?int $minGap,
-        public readonly ?int $bestMinGap,
+        public readonly ?int $minGapTurns,
+        public readonly ?int $bestMinGapTurns,
         public readonly int $closePairCount,
         public readonly int $closePairLowerBound,
-        public readonly int $widestSpan,
+        public readonly int $widestSpanTurns,
     ) {
     }
 
@@ -34,11 +34,11 @@ final class SpreadCertificate
         return new self(
             jobCount: (int) $message->getJobCount(),
             groupCount: (int) $message->getGroupCount(),
-            minGap: $message->hasMinGap() ? (int) $message->getMinGap() : null,
-            bestMinGap: $message->hasBestMinGap() ? (int) $message->getBestMinGap() : null,
+            minGapTurns: $message->hasMinGapTurns() ? (int) $message->getMinGapTurns() : null,
+            bestMinGapTurns: $message->hasBestMinGapTurns() ? (int) $message->getBestMinGapTurns() : null,
             closePairCount: (int) $message->getClosePairCount(),
             closePairLowerBound: (int) $message->getClosePairLowerBound(),
-            widestSpan: (int) $message->getWidestSpan(),
+            widestSpanTurns: (int) $message->getWidestSpanTurns(),
         );
     }
 }

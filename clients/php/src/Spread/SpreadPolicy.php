@@ -6,7 +6,7 @@ namespace Offbeat\Spread;
 
 use Offbeat\V1;
 
-/** In which order groups are dealt. */
+/** The order in which groups take turns. */
 enum SpreadPolicy: string
 {
     /** Feeders in turn. Sizes need not be known. */

@@ -5,23 +5,23 @@ declare(strict_types=1);
 namespace Offbeat\Stages;
 
 use DateInterval;
-use Offbeat\Check;
+use Offbeat\Internal\Check;
 use Offbeat\Times;
 use Offbeat\V1;
 
 /** A stage of a pipeline, as it is now. The sidecar checks the values. */
 final class Stage
 {
-    public readonly DateInterval|int|float|null $meanServiceTime;
+    public readonly DateInterval|int|float|null $meanRunTime;
     /** @var list<DateInterval|int|float> */
-    public readonly array $serviceTimes;
+    public readonly array $runTimes;
 
     /**
      * @param string $name another for each stage of the call
      * @param int $backlogCount jobs that wait; those that run do not count
-     * @param DateInterval|int|float|null $meanServiceTime how long a job takes on average, in
+     * @param DateInterval|int|float|null $meanRunTime how long a job takes on average, in
      *     seconds. Default: the mean of the stages that were measured
-     * @param array<DateInterval|int|float> $serviceTimes instead: how long some jobs took
+     * @param array<DateInterval|int|float> $runTimes instead: how long some jobs took
      * @param bool $done whether no more work will come: it gets no workers but those that are busy
      * @param ?int $maximumWorkerCount Default: as many as there are
      * @param int $currentWorkerCount how many workers it has, busy ones included
@@ -30,16 +30,16 @@ final class Stage
     public function __construct(
         public readonly string $name,
         public readonly int $backlogCount = 0,
-        DateInterval|int|float|null $meanServiceTime = null,
-        array $serviceTimes = [],
+        DateInterval|int|float|null $meanRunTime = null,
+        array $runTimes = [],
         public readonly bool $done = false,
         public readonly int $minimumWorkerCount = 0,
         public readonly ?int $maximumWorkerCount = null,
         public readonly int $currentWorkerCount = 0,
         public readonly int $busyWorkerCount = 0,
     ) {
-        $this->meanServiceTime = Times::copy($meanServiceTime);
-        $this->serviceTimes = array_map(Times::copy(...), array_values($serviceTimes));
+        $this->meanRunTime = Times::copy($meanRunTime);
+        $this->runTimes = array_map(Times::copy(...), array_values($runTimes));
     }
 
     /**
@@ -65,17 +65,17 @@ final class Stage
             ->setMinimumWorkerCount(Check::int32("$path.minimum_worker_count", $this->minimumWorkerCount))
             ->setCurrentWorkerCount(Check::int32("$path.current_worker_count", $this->currentWorkerCount))
             ->setBusyWorkerCount(Check::int32("$path.busy_worker_count", $this->busyWorkerCount));
-        if ($this->meanServiceTime !== null) {
-            $message->setMeanServiceTime(Times::toDuration("$path.mean_service_time", $this->meanServiceTime));
+        if ($this->meanRunTime !== null) {
+            $message->setMeanRunTime(Times::toDuration("$path.mean_run_time", $this->meanRunTime));
         }
         if ($this->maximumWorkerCount !== null) {
             $message->setMaximumWorkerCount(Check::int32("$path.maximum_worker_count", $this->maximumWorkerCount));
         }
         $times = [];
-        foreach ($this->serviceTimes as $place => $time) {
-            $times[] = Times::toDuration("$path.service_times[$place]", $time);
+        foreach ($this->runTimes as $place => $time) {
+            $times[] = Times::toDuration("$path.run_times[$place]", $time);
         }
 
-        return $message->setServiceTimes($times);
+        return $message->setRunTimes($times);
     }
 }

@@ -5,28 +5,31 @@ declare(strict_types=1);
 namespace Offbeat\Stages;
 
 use DateInterval;
+use Offbeat\Internal\JsonAnswer;
 use Offbeat\Times;
 use Offbeat\V1;
 
 /** What a stage gets, and why. */
-final class StageAllocation
+final class StageAllocation implements \JsonSerializable
 {
+    use JsonAnswer;
+
     /**
-     * @param int $workloadMicros its backlog times its mean service time, in microseconds
+     * @param int $workloadMicros its backlog times its mean run time, in microseconds
      * @param int $weight how many times the workload counts
-     * @param DateInterval $meanServiceTime what was reckoned with
-     * @param bool $serviceTimeIsEstimated whether that is the mean of the other stages, for want of its own
+     * @param DateInterval $meanRunTime what was counted with
+     * @param bool $runTimeEstimated whether that is the mean of the other stages, for want of its own
      * @param float $score weight · workload / (workers + 1), in microseconds. To be read: nothing
      *     is decided by it
      * @param float $nextQuotient what one worker more would be worth, in microseconds. To be read, too
      */
     public function __construct(
-        public readonly string $name,
+        public readonly string $stageName,
         public readonly int $workerCount,
         public readonly int $workloadMicros,
         public readonly int $weight,
-        public readonly DateInterval $meanServiceTime,
-        public readonly bool $serviceTimeIsEstimated,
+        public readonly DateInterval $meanRunTime,
+        public readonly bool $runTimeEstimated,
         public readonly float $score,
         public readonly float $nextQuotient,
     ) {
@@ -36,12 +39,12 @@ final class StageAllocation
     public static function fromMessage(V1\StageAllocation $message): self
     {
         return new self(
-            name: $message->getName(),
+            stageName: $message->getStageName(),
             workerCount: $message->getWorkerCount(),
             workloadMicros: (int) $message->getWorkloadMicros(),
             weight: $message->getWeight(),
-            meanServiceTime: Times::fromDuration($message->getMeanServiceTime()),
-            serviceTimeIsEstimated: $message->getServiceTimeIsEstimated(),
+            meanRunTime: Times::fromDuration($message->getMeanRunTime()),
+            runTimeEstimated: $message->getRunTimeEstimated(),
             score: $message->getScore(),
             nextQuotient: $message->getNextQuotient(),
         );

@@ -15,7 +15,7 @@ final class WorkerAllocation
      *     moved as can be
      * @param int $unassignedWorkerCount workers whom no stage may have
      * @param float $score the sum of the scores of all stages
-     * @param float $currentScore what the score would be if nobody moved but for what is forced
+     * @param float $currentScore the score if only those workers moved that are forced to
      * @param bool $improvementTooSmall whether a better allocation was turned down for the minimum
      *     improvement
      */
@@ -36,7 +36,7 @@ final class WorkerAllocation
      */
     public function workerCounts(): array
     {
-        return array_column($this->stages, 'workerCount', 'name');
+        return array_column($this->stages, 'workerCount', 'stageName');
     }
 
     /** @internal */

@@ -10,12 +10,12 @@ use Offbeat\V1;
 final class WorkerMove
 {
     /**
-     * @param ?string $fromStage null for new workers
-     * @param ?string $toStage null for those who are not needed any more
+     * @param ?string $fromStageName null for new workers
+     * @param ?string $toStageName null for those who are not needed any more
      */
     public function __construct(
-        public readonly ?string $fromStage,
-        public readonly ?string $toStage,
+        public readonly ?string $fromStageName,
+        public readonly ?string $toStageName,
         public readonly int $workerCount,
     ) {
     }
@@ -25,6 +25,6 @@ final class WorkerMove
     {
         $name = static fn (string $stage): ?string => $stage === '' ? null : $stage;
 
-        return new self($name($message->getFromStage()), $name($message->getToStage()), $message->getWorkerCount());
+        return new self($name($message->getFromStageName()), $name($message->getToStageName()), $message->getWorkerCount());
     }
 }

@@ -9,17 +9,17 @@ declare(strict_types=1);
 
 require __DIR__ . '/../../autoload.php';
 
-$transport = new Offbeat\Transport\CurlTransport(Offbeat\Transport\Endpoint::of($argv[1], isset($argv[2]) ? new Offbeat\Tls($argv[2]) : null));
+$transport = new Offbeat\Internal\Transport\CurlTransport(Offbeat\Internal\Transport\Endpoint::of($argv[1], isset($argv[2]) ? new Offbeat\Tls($argv[2]) : null));
 $schedule = new Offbeat\Schedule(period: 28_800);
-$retrying = new Offbeat\Transport\Retrying($transport);
-$ask = static function (int $id, Offbeat\Transport\Transport $transport) use ($schedule): string {
+$retrying = new Offbeat\Internal\Transport\RetryingTransport($transport);
+$ask = static function (int $id, Offbeat\Internal\Transport\Transport $transport) use ($schedule): string {
     $request = (new Offbeat\V1\AssignSlotRequest())
         ->setSchedule($schedule->toMessage())
         ->setId((new Offbeat\V1\Id())->setInteger($id));
     $response = new Offbeat\V1\AssignSlotResponse();
-    $response->mergeFromString($transport->call('SlotService/AssignSlot', $request->serializeToString(), 5.0));
+    $response->mergeFromString($transport->call('offbeat.v1.SlotService/AssignSlot', $request->serializeToString(), 5.0));
 
-    return $response->getReason()->getCanonicalId();
+    return $response->getExplanation()->getCanonicalId();
 };
 $ask(0, $retrying) === '0' || exit(1);
 $children = [];

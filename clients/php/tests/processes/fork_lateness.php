@@ -5,7 +5,7 @@ declare(strict_types=1);
 // Records a run, forks, and records another on each side: each is told by who recorded it.
 
 use Offbeat\Client;
-use Offbeat\Lateness\LatenessRecorder;
+use Offbeat\LatenessRecorder;
 
 error_reporting(E_ALL);
 require __DIR__ . '/../../autoload.php';

@@ -5,6 +5,7 @@ offset in it. The decision is made by the sidecar and is a pure function of the
 question: every producer, in every language, gets the same answer.
 """
 
+from ._columns import DEFAULT_COLUMNS
 from ._rows import BadIds, IdError
 from ._settings import DEFAULT_ADDRESS
 from .access import Pem, Tls, TokenSource
@@ -16,6 +17,7 @@ from .answers import (
     ExpectedLoad,
     ListedSchedule,
     Piece,
+    PlacementExplanation,
     Slot,
 )
 from .assignments import Row, SlotAssignments
@@ -31,7 +33,7 @@ from .calendars import (
 )
 from .client import Client
 from .comparisons import ComparedJob, ComparedPair, Comparison, Separation
-from .due_runs import DueRuns, MissedRunPolicy
+from .due_runs import CatchUpPolicy, DueRuns, MissedRunPolicy
 from .errors import (
     DeadlineExceeded,
     FailedPrecondition,
@@ -51,7 +53,7 @@ from .lanes import (
     CutoffSlowdown,
     DispatchedJobs,
     FailedJob,
-    JobPlacement,
+    JobDispatch,
     Lane,
     LanePerformance,
     LanePlan,
@@ -62,6 +64,7 @@ from .lanes import (
     LaneSet,
     LaneState,
     LaneVerdict,
+    LaneWorkload,
     PendingJob,
     PermanentFailure,
     RouteReason,
@@ -80,22 +83,28 @@ from .named import (
     Consumer,
     DeadLetter,
     DeadLetterCause,
+    EmptyReason,
     GroupState,
     GroupStatus,
     LeasedJob,
     NamedSpread,
     NamedSpreadSpec,
     Producer,
-    Settlement,
+    PulledJobs,
+    SettleAction,
+    SettleOutcome,
+    SettleResult,
+    SpreadCounts,
     SpreadDescription,
+    SpreadLimits,
     SpreadState,
-    Verdict,
 )
-from .newcomers import Newcomer, NewcomerPolicy
+from .new_ids import FirstRunPolicy, NewId
 from .packed import PackedAssignments
 from .reciprocals import KindSlot, Reciprocals
 from .runs import Run
-from .schedule import AnySchedule, Placement, Schedule, ScheduleVersion, TwisterProfile
+from .schedule import AnySchedule, Placement, Schedule, ScheduleReference, TwisterProfile
+from .server import ServerInfo, ServerLimit
 from .spread import (
     AsyncSpread,
     ShortagePolicy,
@@ -105,19 +114,19 @@ from .spread import (
     SpreadTurn,
 )
 from .sql import (
-    Predicate,
-    SqlColumn,
     SqlColumnType,
     SqlDialect,
     SqlIndex,
     SqlParameterStyle,
+    SqlPredicate,
+    SqlTarget,
 )
 from .stages import (
     AllocationRule,
-    NextStage,
-    NextStageReason,
     Stage,
     StageAllocation,
+    StageChoice,
+    StageChoiceReason,
     StageWeighting,
     WorkerAllocation,
     WorkerMove,
@@ -127,6 +136,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DEFAULT_ADDRESS",
+    "DEFAULT_COLUMNS",
     "AllocationRule",
     "AnySchedule",
     "Assignment",
@@ -144,6 +154,7 @@ __all__ = [
     "BucketShare",
     "CalendarCycle",
     "CalendarUnit",
+    "CatchUpPolicy",
     "Client",
     "ComparedJob",
     "ComparedPair",
@@ -159,18 +170,20 @@ __all__ = [
     "Description",
     "DispatchedJobs",
     "DueRuns",
+    "EmptyReason",
     "Exclusion",
     "ExclusionPolicy",
     "ExpectedLoad",
     "FailedJob",
     "FailedPrecondition",
+    "FirstRunPolicy",
     "GroupState",
     "GroupStatus",
     "IdError",
     "IdType",
     "IdValue",
     "InvalidArgument",
-    "JobPlacement",
+    "JobDispatch",
     "Kind",
     "KindSlot",
     "KindSpacing",
@@ -184,6 +197,7 @@ __all__ = [
     "LaneSet",
     "LaneState",
     "LaneVerdict",
+    "LaneWorkload",
     "LatenessRecorder",
     "LeasedJob",
     "ListedSchedule",
@@ -195,10 +209,7 @@ __all__ = [
     "MissedRunPolicy",
     "NamedSpread",
     "NamedSpreadSpec",
-    "Newcomer",
-    "NewcomerPolicy",
-    "NextStage",
-    "NextStageReason",
+    "NewId",
     "NoAnswer",
     "NotFound",
     "OffbeatError",
@@ -208,8 +219,9 @@ __all__ = [
     "PermanentFailure",
     "Piece",
     "Placement",
-    "Predicate",
+    "PlacementExplanation",
     "Producer",
+    "PulledJobs",
     "Reciprocals",
     "RecurringExclusion",
     "ResourceExhausted",
@@ -220,25 +232,34 @@ __all__ = [
     "RunTimePercentiles",
     "RunTimes",
     "Schedule",
-    "ScheduleVersion",
+    "ScheduleReference",
     "Separation",
-    "Settlement",
+    "ServerInfo",
+    "ServerLimit",
+    "SettleAction",
+    "SettleOutcome",
+    "SettleResult",
     "ShortagePolicy",
     "Slot",
     "SlotAssignments",
     "Spread",
     "SpreadCertificate",
+    "SpreadCounts",
     "SpreadDescription",
+    "SpreadLimits",
     "SpreadPolicy",
     "SpreadState",
     "SpreadTurn",
-    "SqlColumn",
     "SqlColumnType",
     "SqlDialect",
     "SqlIndex",
     "SqlParameterStyle",
+    "SqlPredicate",
+    "SqlTarget",
     "Stage",
     "StageAllocation",
+    "StageChoice",
+    "StageChoiceReason",
     "StageWeighting",
     "TimeoutAction",
     "Tls",
@@ -246,7 +267,6 @@ __all__ = [
     "TwisterProfile",
     "Unauthenticated",
     "Unavailable",
-    "Verdict",
     "WorkerAllocation",
     "WorkerMove",
     "WorkerSplit",

@@ -14,13 +14,13 @@ from ._zones import TimeZone, TimeZones
 from .answers import Assignment, Description, ListedSchedule, Slot
 from .assignments import SlotAssignments
 from .comparisons import ComparedJob, Comparison, compare_schedules
-from .ids import IdType, IdValue, batches
+from .ids import IdT, IdType, batches
 from .kinds import KindSpacing
-from .newcomers import Newcomer
+from .new_ids import NewId
 from .packed import PackedAssignments, assign_packed
 from .reciprocals import Reciprocals
 from .schedule import AnySchedule
-from .sql import Predicate, SqlColumn
+from .sql import SqlPredicate, SqlTarget
 from .v1 import slots_pb2 as pb
 
 
@@ -51,68 +51,69 @@ class AsyncSlotCalls(AsyncAsking):
         *,
         start_time: datetime | None = None,
         end_time: datetime | None = None,
-        sql_column: SqlColumn | None = None,
+        sql_target: SqlTarget | None = None,
         kind: str = "",
         timeout: float | timedelta | None = None,
     ) -> list[Slot]:
         """See :meth:`offbeat.Client.list_slots`."""
-        question = questions.list_slots(schedule, start_time, end_time, sql_column, kind)
+        question = questions.list_slots(schedule, start_time, end_time, sql_target, kind)
         return await self._ask(question, timeout)
 
     async def window_predicate(
         self,
         schedule: AnySchedule,
-        sql_column: SqlColumn,
+        sql_target: SqlTarget,
         *,
         end_time: datetime,
         start_time: datetime | None = None,
         kind: str = "",
         time_zones: Iterable[TimeZone] = (),
         timeout: float | timedelta | None = None,
-    ) -> Predicate:
+    ) -> SqlPredicate:
         """See :meth:`offbeat.Client.window_predicate`."""
         question = questions.window_predicate(
-            schedule, sql_column, start_time, end_time, kind, time_zones
+            schedule, sql_target, start_time, end_time, kind, time_zones
         )
         return await self._ask(question, timeout)
 
     async def assign_slot(
         self,
         schedule: AnySchedule,
-        id: IdValue,
+        id: IdT,
         *,
         from_time: datetime | None = None,
         next_run_count: int | None = None,
         kind: str = "",
         id_type: IdType | None = None,
         weight: int | None = None,
-        newcomer: Newcomer | None = None,
+        new_id: NewId | None = None,
         time_zone: TimeZone | None = None,
         timeout: float | timedelta | None = None,
-    ) -> Assignment:
+    ) -> Assignment[IdT]:
         """See :meth:`offbeat.Client.assign_slot`."""
         question = questions.assign_slot(
-            schedule, id, from_time, next_run_count, kind, id_type, weight, newcomer, time_zone
+            schedule, id, from_time, next_run_count, kind, id_type, weight, new_id, time_zone
         )
         return await self._ask(question, timeout)
 
     async def assign_slots(
         self,
         schedule: AnySchedule,
-        ids: Iterable[IdValue] | AsyncIterable[IdValue],
+        ids: Iterable[IdT] | AsyncIterable[IdT],
         *,
         from_time: datetime | None = None,
         kind: str = "",
         id_type: IdType | None = None,
         weights: Iterable[int] | None = None,
-        time_zones: TimeZones | None = None,
+        time_zones: TimeZones[IdT] | None = None,
+        columns: Iterable[str] = (),
         return_errors: bool = False,
         timeout: float | timedelta | None = None,
-    ) -> SlotAssignments:
+    ) -> SlotAssignments[IdT]:
         """See :meth:`offbeat.Client.assign_slots`; takes asynchronous iterables too."""
         known = [value async for value in ids] if isinstance(ids, AsyncIterable) else ids
         question = questions.assign_slots(
-            schedule, known, from_time, kind, id_type, weights, time_zones, return_errors
+            schedule, known, from_time, kind, id_type, weights, time_zones, columns, return_errors
         )
         return await self._ask(question, timeout)
 
@@ -147,18 +148,21 @@ class AsyncSlotCalls(AsyncAsking):
     async def stream_slot_assignments(
         self,
         schedule: AnySchedule,
-        ids: Iterable[IdValue] | AsyncIterable[IdValue],
+        ids: Iterable[IdT] | AsyncIterable[IdT],
         *,
         from_time: datetime | None = None,
         kind: str = "",
         id_type: IdType | None = None,
         weights: Iterable[int] | None = None,
-        time_zones: TimeZones | None = None,
+        time_zones: TimeZones[IdT] | None = None,
+        columns: Iterable[str] = (),
         timeout: float | timedelta | None = None,
-    ) -> AsyncIterator[SlotAssignments]:
+    ) -> AsyncIterator[SlotAssignments[IdT]]:
         """See :meth:`offbeat.Client.stream_slot_assignments`; takes asynchronous iterables too."""
         limits = await self._ask(questions.piece_limits(schedule, weights), timeout)
-        stream = questions.Stream(schedule, from_time, kind, id_type, weights, limits, time_zones)
+        stream = questions.Stream(
+            schedule, from_time, kind, id_type, weights, limits, time_zones, columns
+        )
 
         async def requests() -> AsyncIterator[pb.StreamSlotAssignmentsRequest]:
             yield stream.opening
@@ -214,15 +218,13 @@ class AsyncSlotCalls(AsyncAsking):
         return await self._ask(compare_schedules(jobs), timeout)
 
 
-async def _batches(
-    ids: Iterable[IdValue] | AsyncIterable[IdValue], size: int
-) -> AsyncIterator[list[IdValue]]:
+async def _batches(ids: Iterable[IdT] | AsyncIterable[IdT], size: int) -> AsyncIterator[list[IdT]]:
     """Cut IDs into batches that fit into messages; lazily."""
     if not isinstance(ids, AsyncIterable):
         for batch in batches(ids, size):
             yield batch
         return
-    gathered: list[IdValue] = []
+    gathered: list[IdT] = []
     async for value in ids:
         gathered.append(value)
         if len(gathered) == size:

@@ -18,18 +18,20 @@ from .access import Access, Token
 #: a named spread comes to the same if it is done twice. (Without a policy, grpc 1.51 would never
 #: connect again, once that failed: only calls that wait let it try.)
 _RETRIED_SERVICES = (
-    "SlotService",
-    "StageService",
-    "LaneService",
-    "LatenessService",
-    "NamedSpreadService",
+    "offbeat.v1.LaneService",
+    "offbeat.v1.NamedSpreadService",
+    "offbeat.v1.ServerInfoService",
+    "offbeat.v1.SlotService",
+    "offbeat.v1.StageService",
+    "offbeat.v1beta1.LanePlanningService",
+    "offbeat.v1beta1.LatenessService",
 )
 
 #: Small and quick: a sidecar is beside its caller, or about to be.
 _RETRIES = {
     "methodConfig": [
         {
-            "name": [{"service": f"offbeat.v1.{name}"} for name in _RETRIED_SERVICES],
+            "name": [{"service": name} for name in _RETRIED_SERVICES],
             "retryPolicy": {
                 "maxAttempts": 4,
                 "initialBackoff": "0.05s",
@@ -179,12 +181,14 @@ def _open(grpc: Any, access: Access) -> Any:
 def _stub(channel: Any, token: Token | None) -> Any:
     """Return one stub with the methods of all services, whose names all differ."""
     from .v1.lanes_pb2_grpc import LaneServiceStub
-    from .v1.lateness_pb2_grpc import LatenessServiceStub
     from .v1.named_spread_pb2_grpc import NamedSpreadServiceStub
+    from .v1.server_info_pb2_grpc import ServerInfoServiceStub
     from .v1.slots_pb2 import AssignSlotsRequest
     from .v1.slots_pb2_grpc import SlotServiceStub
     from .v1.spread_pb2_grpc import SpreadServiceStub
     from .v1.stages_pb2_grpc import StageServiceStub
+    from .v1beta1.lane_planning_pb2_grpc import LanePlanningServiceStub
+    from .v1beta1.lateness_pb2_grpc import LatenessServiceStub
 
     methods: dict[str, Any] = {}
     for service in (
@@ -193,7 +197,9 @@ def _stub(channel: Any, token: Token | None) -> Any:
         NamedSpreadServiceStub,
         StageServiceStub,
         LaneServiceStub,
+        LanePlanningServiceStub,
         LatenessServiceStub,
+        ServerInfoServiceStub,
     ):
         methods.update(vars(service(channel)))
     # Both read the answer's columns as they are on the wire; the second writes its IDs so, too.

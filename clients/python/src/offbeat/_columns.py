@@ -1,26 +1,35 @@
-"""The answer of ``AssignSlots``, read with its columns as arrays."""
+"""The columns of ``SlotAssignments``: their names, and an answer whose columns are arrays."""
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from google.protobuf.field_mask_pb2 import FieldMask
+
 from . import _wire
+from ._fields import add_names
 from .v1 import slots_pb2 as pb
 
-#: Fields of ``SlotAssignments`` that are columns: their numbers, and the codes of their arrays.
-_COLUMNS = {
-    "slot_indexes": (2, "i"),
-    "slot_offset_ticks": (3, "q"),
-    "cycle_offset_ticks": (4, "q"),
-    "cycle_indexes": (5, "q"),
-    "next_run_unix_millis": (6, "q"),
-    "id_indexes": (9, "i"),
-    "piece_indexes": (10, "i"),
-}
-_NUMBERS = [number for number, _ in _COLUMNS.values()]
-_ASSIGNMENTS = 2  # of AssignSlotsResponse
+#: The columns of an answer about slots, if a question names none.
+DEFAULT_COLUMNS = (
+    "slot_indexes",
+    "slot_offset_ticks",
+    "cycle_offset_ticks",
+    "cycle_indexes",
+    "next_run_unix_millis",
+)
+
+#: All that can be named: the others, and the last runs.
+COLUMNS = (*DEFAULT_COLUMNS, "last_run_unix_millis")
+
+#: Fields that are columns: the codes of their arrays, and their numbers in the message.
+_CODES = {name: "i" if name == "slot_indexes" else "q" for name in COLUMNS}
+_CODES.update(id_indexes="i", piece_indexes="i")
+_NUMBERS = {name: pb.SlotAssignments.DESCRIPTOR.fields_by_name[name].number for name in _CODES}
+_ASSIGNMENTS = pb.AssignSlotsResponse.DESCRIPTOR.fields_by_name["assignments"].number
 
 
 @dataclass(frozen=True)
@@ -32,6 +41,7 @@ class AssignmentColumns:
     cycle_offset_ticks: array[int]
     cycle_indexes: array[int]
     next_run_unix_millis: array[int]
+    last_run_unix_millis: array[int]
     id_indexes: array[int]
     piece_indexes: array[int]
     resolution: Any
@@ -51,11 +61,9 @@ def assign_slots_response(data: bytes) -> ColumnsResponse:
     """Read an ``AssignSlotsResponse``."""
     found, rest = _wire.taken(memoryview(data), [_ASSIGNMENTS])
     response = pb.AssignSlotsResponse.FromString(rest)
-    columns, rest = _wire.taken(found[_ASSIGNMENTS], _NUMBERS)
+    columns, rest = _wire.taken(found[_ASSIGNMENTS], _NUMBERS.values())
     message = pb.SlotAssignments.FromString(rest)
-    arrays = {
-        name: _wire.column(code, columns[number]) for name, (number, code) in _COLUMNS.items()
-    }
+    arrays = {name: _wire.column(code, columns[_NUMBERS[name]]) for name, code in _CODES.items()}
     return ColumnsResponse(
         response.identity,
         AssignmentColumns(
@@ -65,3 +73,10 @@ def assign_slots_response(data: bytes) -> ColumnsResponse:
             errors=message.errors,
         ),
     )
+
+
+def read_mask(columns: Iterable[str]) -> FieldMask | None:
+    """Return the mask that asks for columns; none for those of the default."""
+    mask = FieldMask()
+    add_names(mask, "read_mask", "paths", columns)
+    return mask if mask.paths else None

@@ -10,11 +10,11 @@ from ._asking import Asking, AsyncAsking
 from ._settings import to_seconds
 from ._zones import TimeZones
 from .audit import Audit
-from .due_runs import CatchUp, DueRuns, MissedRunPolicy
-from .ids import IdType, IdValue
+from .due_runs import CatchUpPolicy, DueRuns, Poll
+from .ids import IdT, IdType, IdValue
 from .migration import MigrationPlan
-from .schedule import AnySchedule, ScheduleVersion
-from .sql import SqlColumn
+from .schedule import AnySchedule, ScheduleReference
+from .sql import SqlTarget
 
 
 class DutyCalls(Asking):
@@ -23,42 +23,30 @@ class DutyCalls(Asking):
     def list_due_runs(
         self,
         schedule: AnySchedule,
-        ids: Iterable[IdValue],
+        ids: Iterable[IdT],
         *,
         watermark: datetime | None = None,
         watermarks: Iterable[datetime] | None = None,
         now_time: datetime | None = None,
-        missed_run_policy: MissedRunPolicy | None = None,
-        on_time_tolerance: timedelta | None = None,
-        catch_up_horizon: timedelta | None = None,
-        smear_span: timedelta | None = None,
+        catch_up_policy: CatchUpPolicy | None = None,
         max_clock_skew: timedelta | None = None,
         look_ahead: timedelta | None = None,
-        min_gap: timedelta | None = None,
         weights: Iterable[int] | None = None,
-        time_zones: TimeZones | None = None,
+        time_zones: TimeZones[IdT] | None = None,
         kind: str = "",
         id_type: IdType | None = None,
         return_errors: bool = False,
         timeout: float | timedelta | None = None,
-    ) -> DueRuns:
+    ) -> DueRuns[IdT]:
         """Say which runs of any number of IDs are due: those from ``watermark`` to now.
 
-        Keep the ``next_watermark`` of the answer, best in the transaction that enqueues the
+        Keep the ``next_watermark_time`` of the answer, best in the transaction that enqueues the
         runs, and give it back the next time: no run falls between two questions and none is
         listed twice, whatever the rhythm. The first time, the ``watermark`` is when the IDs
         began. IDs of different ages have ``watermarks`` instead, one for each; then keep, for
-        each, its own or ``next_watermark``, whichever is later.
+        each, its own or ``next_watermark_time``, whichever is later.
 
-        Runs that are late by more than ``on_time_tolerance`` (0 to one period, default: 60 s)
-        were missed: take at least the time between two questions, and with kinds at most what
-        a run time leaves of its run budget. ``missed_run_policy`` says what becomes of them
-        (default: ``RUN_ONCE``), if they are no older than ``catch_up_horizon`` (default: one
-        period). They start smeared over ``smear_span`` from now on (default: at once); where
-        the schedule declares kinds, its ``catch_up_span`` decides, so that kinds keep apart,
-        and ``smear_span`` is refused. Under ``RUN_ONCE``, one that would start at or after the
-        next run of its ID, or less than ``min_gap`` (0 to one period, default: 0) before it, is
-        superseded by that.
+        ``catch_up_policy`` says which runs were missed, and what becomes of them.
 
         With a ``look_ahead`` (0 to one period, default: 0), runs up to so long after now are
         listed too, to be enqueued with their start times. A watermark may lie after the end of
@@ -69,19 +57,9 @@ class DutyCalls(Asking):
         :meth:`assign_slots`. However many runs are due, all pages of the answer are gathered;
         ``timeout`` bounds each call.
         """
-        catch_up = CatchUp(
-            watermark,
-            now_time,
-            missed_run_policy,
-            on_time_tolerance,
-            catch_up_horizon,
-            smear_span,
-            max_clock_skew,
-            look_ahead,
-            min_gap,
-        )
+        poll = Poll(watermark, now_time, catch_up_policy, max_clock_skew, look_ahead)
         question = due_runs.list_due_runs(
-            schedule, ids, catch_up, watermarks, weights, time_zones, kind, id_type, return_errors
+            schedule, ids, poll, watermarks, weights, time_zones, kind, id_type, return_errors
         )
         return self._ask(question, timeout)
 
@@ -89,22 +67,22 @@ class DutyCalls(Asking):
         self,
         old_schedule: AnySchedule,
         new_schedule: AnySchedule,
-        ids: Iterable[IdValue] = (),
+        ids: Iterable[IdT] = (),
         *,
         cutover_time: datetime | None = None,
         min_gap: timedelta | None = None,
         kind: str = "",
         id_type: IdType | None = None,
-        sql_column: SqlColumn | None = None,
+        sql_target: SqlTarget | None = None,
         return_errors: bool = False,
         timeout: float | timedelta | None = None,
-    ) -> MigrationPlan:
+    ) -> MigrationPlan[IdT]:
         """Say how IDs go over to another schedule: none is lost, and none runs twice in a span.
 
         Each ID runs by the old schedule before ``cutover_time`` (default: when the old
-        schedule's next cycle starts) and by the new one from then on, but for new runs that come
-        less than ``min_gap`` after its last old one (default: 0). With a ``sql_column`` the
-        plan has the ``steps`` in SQL. ``kind``, ``id_type`` and ``return_errors`` are as in
+        schedule's next cycle starts) and by the new one from then on. New runs that come less
+        than ``min_gap`` after its last old one (default: 0) are left out. With a ``sql_target``
+        the plan has the ``steps`` in SQL. ``kind``, ``id_type`` and ``return_errors`` are as in
         :meth:`assign_slots`, ``timeout`` bounds each call. All IDs are taken to live in the
         schedule's own time zone.
         """
@@ -116,7 +94,7 @@ class DutyCalls(Asking):
             min_gap,
             kind,
             id_type,
-            sql_column,
+            sql_target,
             return_errors,
         )
         return self._ask(question, timeout)
@@ -142,7 +120,7 @@ class DutyCalls(Asking):
 
     def record_lateness(
         self,
-        schedule: str | ScheduleVersion,
+        schedule: str | ScheduleReference,
         lateness_of_runs: Iterable[timedelta],
         *,
         kind: str = "",
@@ -155,10 +133,10 @@ class DutyCalls(Asking):
         :class:`~offbeat.LatenessRecorder`, which asks from a thread.
         """
         seconds = self.timeout if timeout is None else to_seconds(timeout)
-        own_series = True
+        has_own_series = True
         for request in lateness.lateness_requests(schedule, lateness_of_runs, kind):
-            own_series = bool(self._call("RecordLateness", request, seconds).own_series)
-        return own_series
+            has_own_series = bool(self._call("RecordLateness", request, seconds).has_own_series)
+        return has_own_series
 
 
 class AsyncDutyCalls(AsyncAsking):
@@ -167,39 +145,25 @@ class AsyncDutyCalls(AsyncAsking):
     async def list_due_runs(
         self,
         schedule: AnySchedule,
-        ids: Iterable[IdValue],
+        ids: Iterable[IdT],
         *,
         watermark: datetime | None = None,
         watermarks: Iterable[datetime] | None = None,
         now_time: datetime | None = None,
-        missed_run_policy: MissedRunPolicy | None = None,
-        on_time_tolerance: timedelta | None = None,
-        catch_up_horizon: timedelta | None = None,
-        smear_span: timedelta | None = None,
+        catch_up_policy: CatchUpPolicy | None = None,
         max_clock_skew: timedelta | None = None,
         look_ahead: timedelta | None = None,
-        min_gap: timedelta | None = None,
         weights: Iterable[int] | None = None,
-        time_zones: TimeZones | None = None,
+        time_zones: TimeZones[IdT] | None = None,
         kind: str = "",
         id_type: IdType | None = None,
         return_errors: bool = False,
         timeout: float | timedelta | None = None,
-    ) -> DueRuns:
+    ) -> DueRuns[IdT]:
         """See :meth:`offbeat.Client.list_due_runs`."""
-        catch_up = CatchUp(
-            watermark,
-            now_time,
-            missed_run_policy,
-            on_time_tolerance,
-            catch_up_horizon,
-            smear_span,
-            max_clock_skew,
-            look_ahead,
-            min_gap,
-        )
+        poll = Poll(watermark, now_time, catch_up_policy, max_clock_skew, look_ahead)
         question = due_runs.list_due_runs(
-            schedule, ids, catch_up, watermarks, weights, time_zones, kind, id_type, return_errors
+            schedule, ids, poll, watermarks, weights, time_zones, kind, id_type, return_errors
         )
         return await self._ask(question, timeout)
 
@@ -207,16 +171,16 @@ class AsyncDutyCalls(AsyncAsking):
         self,
         old_schedule: AnySchedule,
         new_schedule: AnySchedule,
-        ids: Iterable[IdValue] = (),
+        ids: Iterable[IdT] = (),
         *,
         cutover_time: datetime | None = None,
         min_gap: timedelta | None = None,
         kind: str = "",
         id_type: IdType | None = None,
-        sql_column: SqlColumn | None = None,
+        sql_target: SqlTarget | None = None,
         return_errors: bool = False,
         timeout: float | timedelta | None = None,
-    ) -> MigrationPlan:
+    ) -> MigrationPlan[IdT]:
         """See :meth:`offbeat.Client.plan_migration`."""
         question = migration.plan_migration(
             old_schedule,
@@ -226,7 +190,7 @@ class AsyncDutyCalls(AsyncAsking):
             min_gap,
             kind,
             id_type,
-            sql_column,
+            sql_target,
             return_errors,
         )
         return await self._ask(question, timeout)
@@ -246,7 +210,7 @@ class AsyncDutyCalls(AsyncAsking):
 
     async def record_lateness(
         self,
-        schedule: str | ScheduleVersion,
+        schedule: str | ScheduleReference,
         lateness_of_runs: Iterable[timedelta],
         *,
         kind: str = "",
@@ -254,8 +218,8 @@ class AsyncDutyCalls(AsyncAsking):
     ) -> bool:
         """See :meth:`offbeat.Client.record_lateness`."""
         seconds = self.timeout if timeout is None else to_seconds(timeout)
-        own_series = True
+        has_own_series = True
         for request in lateness.lateness_requests(schedule, lateness_of_runs, kind):
             response = await self._call("RecordLateness", request, seconds)
-            own_series = bool(response.own_series)
-        return own_series
+            has_own_series = bool(response.has_own_series)
+        return has_own_series

@@ -33,7 +33,7 @@ def set_flag(message: object, parent: str, name: str, value: bool) -> None:
 def set_enum(
     message: object, parent: str, name: str, value: object, kind: type[enum.IntEnum]
 ) -> None:
-    """Set an enum field; numbers that no one knows are the sidecar's to refuse."""
+    """Set an enum field; the sidecar refuses numbers that it does not know."""
     if not isinstance(value, int):
         names = ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
         raise refused(path(parent, name), value, f"must be one of {names}", OUT_OF_RANGE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
 from ._asking import Asking, AsyncAsking
@@ -23,56 +23,63 @@ from .lanes import _questions as questions
 
 
 class LaneCalls(Asking):
-    """The calls of ``LaneService``."""
+    """The calls of ``LaneService`` and of ``LanePlanningService``."""
 
     def route_job(
         self,
         lane_set: LaneSet,
         *,
-        timed_out_lanes: Sequence[str] = (),
+        timed_out_lane_names: Sequence[str] = (),
         prediction: LanePrediction | None = None,
-        worker_lane: str | None = None,
+        worker_lane_name: str | None = None,
         timeout: float | timedelta | None = None,
     ) -> LaneRoute | PermanentFailure:
         """Say in which lane a job's next attempt runs, for how long, and what then follows.
 
         A job that reached the timeout of the last lane has failed for good: the answer is a
-        ``PermanentFailure``. ``timed_out_lanes`` and ``prediction`` are as in ``PendingJob``.
-        ``worker_lane`` is the lane of the free worker that has taken the job from a queue: the
+        ``PermanentFailure``. ``timed_out_lane_names`` and ``prediction`` are as in ``PendingJob``.
+        ``worker_lane_name`` is the lane of the free worker that has taken the job from a queue: the
         route is there, unless the job begins in a slower lane.
         """
-        question = questions.route_job(lane_set, timed_out_lanes, prediction, worker_lane)
+        question = questions.route_job(lane_set, timed_out_lane_names, prediction, worker_lane_name)
         return self._ask(question, timeout)
 
     def dispatch_jobs(
         self,
         lane_set: LaneSet,
-        free_worker_counts: Sequence[int],
+        free_workers: Mapping[str, int],
         jobs: Iterable[PendingJob],
         *,
         timeout: float | timedelta | None = None,
     ) -> DispatchedJobs:
-        """Place pending jobs, up to 65,536, on the free workers of each lane.
+        """Assign pending jobs, up to 65,536, to free workers.
 
-        ``free_worker_counts`` and ``jobs`` are in their order. Ask whenever a worker is free or
-        a job comes.
+        ``free_workers`` says how many are free, by the name of the lane; a lane that is not named
+        has none. ``jobs`` are in their order. Ask whenever a worker is free or a job comes.
         """
-        question = questions.dispatch_jobs(lane_set, free_worker_counts, jobs)
+        question = questions.dispatch_jobs(lane_set, free_workers, jobs)
         return self._ask(question, timeout)
 
     def split_workers(
         self,
         lane_set: LaneSet,
-        states: Sequence[LaneState],
+        states: Iterable[LaneState],
         *,
         worker_count: int | None = None,
+        max_moves: int | None = None,
+        minimum_improvement_percent: int = 0,
         timeout: float | timedelta | None = None,
     ) -> WorkerSplit:
-        """Split workers between the lanes anew, by what waits in each.
+        """Split the workers among the lanes again, by the work that waits for each.
 
-        There is a state for each lane. By default there are as many workers as the lanes have.
+        A lane without a state has no backlog and no busy worker. Default of ``worker_count``: as
+        many as the lanes have. Hysteresis: with ``max_moves``, at most so many workers move,
+        and with ``minimum_improvement_percent`` none does unless the score falls by at least so
+        many percent. Moves that a new ``worker_count`` forces always happen.
         """
-        question = questions.split_workers(lane_set, states, worker_count)
+        question = questions.split_workers(
+            lane_set, states, worker_count, max_moves, minimum_improvement_percent
+        )
         return self._ask(question, timeout)
 
     def plan_lanes(
@@ -95,7 +102,7 @@ class LaneCalls(Asking):
         longer than ``tolerated_wait`` (default: no bound), how long people tolerate to wait.
         Run times below ``slowdown_floor`` count as it (default: their 10th percentile). There
         are at most ``max_lane_count`` lanes (default: 3). The plan is simulated: the same
-        question with the same ``seed`` has the same answer.
+        question with the same ``seed`` has the same answer. (Beta: its figures may change.)
         """
         question = questions.plan_lanes(
             run_times,
@@ -111,43 +118,47 @@ class LaneCalls(Asking):
 
 
 class AsyncLaneCalls(AsyncAsking):
-    """The calls of ``LaneService``, as coroutines."""
+    """The calls of ``LaneService`` and of ``LanePlanningService``, as coroutines."""
 
     async def route_job(
         self,
         lane_set: LaneSet,
         *,
-        timed_out_lanes: Sequence[str] = (),
+        timed_out_lane_names: Sequence[str] = (),
         prediction: LanePrediction | None = None,
-        worker_lane: str | None = None,
+        worker_lane_name: str | None = None,
         timeout: float | timedelta | None = None,
     ) -> LaneRoute | PermanentFailure:
         """See :meth:`offbeat.Client.route_job`."""
-        question = questions.route_job(lane_set, timed_out_lanes, prediction, worker_lane)
+        question = questions.route_job(lane_set, timed_out_lane_names, prediction, worker_lane_name)
         return await self._ask(question, timeout)
 
     async def dispatch_jobs(
         self,
         lane_set: LaneSet,
-        free_worker_counts: Sequence[int],
+        free_workers: Mapping[str, int],
         jobs: Iterable[PendingJob],
         *,
         timeout: float | timedelta | None = None,
     ) -> DispatchedJobs:
         """See :meth:`offbeat.Client.dispatch_jobs`."""
-        question = questions.dispatch_jobs(lane_set, free_worker_counts, jobs)
+        question = questions.dispatch_jobs(lane_set, free_workers, jobs)
         return await self._ask(question, timeout)
 
     async def split_workers(
         self,
         lane_set: LaneSet,
-        states: Sequence[LaneState],
+        states: Iterable[LaneState],
         *,
         worker_count: int | None = None,
+        max_moves: int | None = None,
+        minimum_improvement_percent: int = 0,
         timeout: float | timedelta | None = None,
     ) -> WorkerSplit:
         """See :meth:`offbeat.Client.split_workers`."""
-        question = questions.split_workers(lane_set, states, worker_count)
+        question = questions.split_workers(
+            lane_set, states, worker_count, max_moves, minimum_improvement_percent
+        )
         return await self._ask(question, timeout)
 
     async def plan_lanes(

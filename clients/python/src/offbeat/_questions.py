@@ -7,28 +7,28 @@ asked by :class:`~offbeat.Client` and :class:`~offbeat.AsyncClient` alike.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from ._columns import ColumnsResponse
+from ._columns import ColumnsResponse, read_mask
 from ._fields import set_integer, set_time
 from ._rows import BadIds
 from ._weights import PieceLimits, Weights
 from ._zones import TimeZone, TimeZones, Zones, set_zones, zone_name, zone_names
 from .answers import Assignment, Description, ListedSchedule, Slot
 from .assignments import SlotAssignments
-from .ids import BATCH_IDS, IdEncoder, IdType, IdValue, batches, checked_text
-from .newcomers import Newcomer
+from .ids import BATCH_IDS, IdEncoder, IdT, IdType, IdValue, batches, checked_text
+from .new_ids import NewId
 from .runs import DEFAULT_KIND
 from .schedule import AnySchedule, schedule_message
-from .sql import Predicate, SqlColumn
+from .sql import SqlPredicate, SqlTarget
 from .times import to_timestamp
 from .v1 import slots_pb2 as pb
-from .v1.id_pb2 import IdColumn
+from .v1.id_pb2 import IdBatch
 from .v1.schedule_pb2 import ScheduleIdentity
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ def list_slots(
     schedule: AnySchedule,
     start_time: datetime | None,
     end_time: datetime | None,
-    sql_column: SqlColumn | None,
+    sql_target: SqlTarget | None,
     kind: str,
 ) -> Question[list[Slot]]:
     """Ask which slots start in a window."""
@@ -71,44 +71,44 @@ def list_slots(
     )
     set_time(request, "", "start_time", start_time)
     set_time(request, "", "end_time", end_time)
-    if sql_column is not None:
-        request.sql_column.CopyFrom(sql_column.to_message())
+    if sql_target is not None:
+        request.sql_target.CopyFrom(sql_target.to_message())
     response: pb.ListSlotsResponse = yield "ListSlots", request
     return [Slot.from_message(slot, response.sql_index) for slot in response.slots]
 
 
 def window_predicate(
     schedule: AnySchedule,
-    sql_column: SqlColumn,
+    sql_target: SqlTarget,
     start_time: datetime | None,
     end_time: datetime,
     kind: str,
     time_zones: Iterable[TimeZone],
-) -> Question[Predicate]:
+) -> Question[SqlPredicate]:
     """Ask which rows run in a window."""
     request = pb.GetWindowPredicateRequest(
         schedule=schedule_message(schedule),
-        sql_column=sql_column.to_message(),
+        sql_target=sql_target.to_message(),
         kind=checked_text("kind", kind),
         time_zones=zone_names("time_zones", time_zones),
     )
     set_time(request, "", "start_time", start_time)
     set_time(request, "", "end_time", end_time)
     response: pb.GetWindowPredicateResponse = yield "GetWindowPredicate", request
-    return Predicate.from_message(response.predicate, response.sql_index)
+    return SqlPredicate.from_message(response.predicate, response.sql_index)
 
 
 def assign_slot(
     schedule: AnySchedule,
-    id_value: IdValue,
+    id_value: IdT,
     from_time: datetime | None,
     next_run_count: int | None,
     kind: str,
     id_type: IdType | None,
     weight: int | None,
-    newcomer: Newcomer | None,
+    new_id: NewId | None,
     time_zone: TimeZone | None,
-) -> Question[Assignment]:
+) -> Question[Assignment[IdT]]:
     """Ask about one ID."""
     request = pb.AssignSlotRequest(
         schedule=schedule_message(schedule),
@@ -120,8 +120,8 @@ def assign_slot(
         set_integer(request, "", "next_run_count", next_run_count)
     if weight is not None:
         set_integer(request, "", "weight", weight)
-    if newcomer is not None:
-        request.newcomer.CopyFrom(newcomer.to_message())
+    if new_id is not None:
+        request.new_id.CopyFrom(new_id.to_message())
     if time_zone is not None:
         request.time_zone = zone_name("time_zone", time_zone)
     return Assignment.from_message(id_value, kind, (yield "AssignSlot", request))
@@ -129,19 +129,21 @@ def assign_slot(
 
 def assign_slots(
     schedule: AnySchedule,
-    ids: Iterable[IdValue],
+    ids: Iterable[IdT],
     from_time: datetime | None,
     kind: str,
     id_type: IdType | None,
     weights: Iterable[int] | None,
-    time_zones: TimeZones | None,
+    time_zones: TimeZones[IdT] | None,
+    columns: Iterable[str],
     return_errors: bool,
-) -> Question[SlotAssignments]:
+) -> Question[SlotAssignments[IdT]]:
     """Ask about any number of IDs, batch by batch."""
-    answer = SlotAssignments(id_type=id_type, kind=kind or DEFAULT_KIND)
+    answer: SlotAssignments[IdT] = SlotAssignments(id_type=id_type, kind=kind or DEFAULT_KIND)
     from_message = timestamp_or_now(from_time)
     schedule_part = schedule_message(schedule)
     kind = checked_text("kind", kind)
+    mask = read_mask(columns)
     limits = yield from piece_limits(schedule, weights)
     for batch in cut(ids, id_type, weights, limits, time_zones):
         first = len(answer.ids)
@@ -151,11 +153,12 @@ def assign_slots(
             from_time=from_message,
             kind=kind,
             weights=batch.weights,
+            read_mask=mask,
         )
         response: ColumnsResponse = yield "AssignSlots", request
         answer.fingerprint = response.identity.fingerprint
         answer.time_zone_database = response.identity.time_zone_database
-        answer.add(batch.ids, response.assignments, first)
+        answer._add(batch.ids, response.assignments, first)
     if not answer.ids:  # nothing was asked: let the schedule be checked all the same
         description = yield from describe_schedule(schedule, None, None)
         answer.fingerprint = description.fingerprint
@@ -165,28 +168,31 @@ def assign_slots(
 
 
 @dataclass(frozen=True)
-class Batch:
+class Batch(Generic[IdT]):
     """IDs of one call that go into one message."""
 
-    ids: list[IdValue]
+    #: As they were given.
+    ids: list[IdT]
+    #: The same as they go out.
+    plain: Sequence[IdValue]
     #: One for each, or none.
     weights: list[int]
     #: The time zone of each, or none.
     zones: list[str | None]
     _encoder: IdEncoder
 
-    def column(self) -> IdColumn:
-        column = self._encoder.column(self.ids)
+    def column(self) -> IdBatch:
+        column = self._encoder.column(self.plain)
         set_zones(column, self.zones)
         return column
 
-    def halves(self) -> tuple[Batch, Batch]:
+    def halves(self) -> tuple[Batch[IdT], Batch[IdT]]:
         middle = len(self.ids) // 2
-        ids, weights, zones = self.ids, self.weights, self.zones
-        return (
-            Batch(ids[:middle], weights[:middle], zones[:middle], self._encoder),
-            Batch(ids[middle:], weights[middle:], zones[middle:], self._encoder),
-        )
+        return self._part(slice(middle)), self._part(slice(middle, None))
+
+    def _part(self, part: slice) -> Batch[IdT]:
+        weights, zones = self.weights[part], self.zones[part]
+        return Batch(self.ids[part], self.plain[part], weights, zones, self._encoder)
 
 
 class Cutter:
@@ -197,22 +203,19 @@ class Cutter:
         id_type: IdType | None,
         weights: Iterable[int] | None,
         limits: PieceLimits,
-        time_zones: TimeZones | None,
+        time_zones: TimeZones[Any] | None,
     ) -> None:
         """Draw nothing yet."""
         self._encoder = IdEncoder(id_type)
         self._weights = Weights(weights, limits)
         self._zones = Zones(time_zones)
 
-    def cut(self, ids: list[IdValue]) -> Iterator[Batch]:
-        """Cut the next IDs: one batch, but where weights make too many pieces."""
+    def cut(self, ids: list[IdT]) -> Iterator[Batch[IdT]]:
+        """Cut the next IDs: one batch, or several where weights make too many pieces."""
         plain = self._encoder.take(ids)
         zones = self._zones.take(plain)
-        start = 0
-        for part, weights in self._weights.cut(plain):
-            end = start + len(part)
-            yield Batch(part, weights, zones[start:end], self._encoder)
-            start = end
+        for part, weights in self._weights.cut(len(ids)):
+            yield Batch(ids[part], plain[part], weights, zones[part], self._encoder)
 
     def end(self) -> None:
         """Refuse what is left when the IDs have ended."""
@@ -221,12 +224,12 @@ class Cutter:
 
 
 def cut(
-    ids: Iterable[IdValue],
+    ids: Iterable[IdT],
     id_type: IdType | None,
     weights: Iterable[int] | None,
     limits: PieceLimits,
-    time_zones: TimeZones | None,
-) -> Iterator[Batch]:
+    time_zones: TimeZones[IdT] | None,
+) -> Iterator[Batch[IdT]]:
     """Cut the IDs of a call, and what comes with each, into batches; lazily."""
     cutter = Cutter(id_type, weights, limits, time_zones)
     for batch in batches(ids, BATCH_IDS):
@@ -243,7 +246,7 @@ def piece_limits(schedule: AnySchedule, weights: Iterable[int] | None) -> Questi
     return PieceLimits(resolved.weight_quantum, resolved.slot_count or 1)
 
 
-class Stream:
+class Stream(Generic[IdT]):
     """A stream of assignments: the messages of both directions, in step."""
 
     #: IDs in one message: enough to be quick, few enough to start at once.
@@ -257,10 +260,11 @@ class Stream:
         id_type: IdType | None,
         weights: Iterable[int] | None,
         limits: PieceLimits,
-        time_zones: TimeZones | None,
+        time_zones: TimeZones[IdT] | None,
+        columns: Iterable[str],
     ) -> None:
         """Prepare the first message, which has no IDs."""
-        self._sent: list[list[IdValue]] = []
+        self._sent: list[list[IdT]] = []
         self._id_type = id_type
         self._kind = kind or DEFAULT_KIND
         self._cutter = Cutter(id_type, weights, limits, time_zones)
@@ -270,26 +274,27 @@ class Stream:
             schedule=schedule_message(schedule),
             from_time=timestamp_or_now(from_time),
             kind=checked_text("kind", kind),
+            read_mask=read_mask(columns),
         )
 
-    def requests(self, ids: list[IdValue]) -> Iterator[pb.StreamSlotAssignmentsRequest]:
-        """Turn a batch into the next messages: one, but where weights make too many pieces."""
+    def requests(self, ids: list[IdT]) -> Iterator[pb.StreamSlotAssignmentsRequest]:
+        """Turn a batch into the next messages: one, or several where weights make many pieces."""
         for batch in self._cutter.cut(ids):
             self._sent.append(batch.ids)
             yield pb.StreamSlotAssignmentsRequest(ids=batch.column(), weights=batch.weights)
 
-    def answer(self, response: pb.StreamSlotAssignmentsResponse) -> SlotAssignments:
+    def answer(self, response: pb.StreamSlotAssignmentsResponse) -> SlotAssignments[IdT]:
         """Turn the next response into the answer to the oldest batch without one."""
         if response.HasField("identity"):  # the first one has it
             self._identity = response.identity
-        answer = SlotAssignments(
+        answer: SlotAssignments[IdT] = SlotAssignments(
             id_type=self._id_type,
             kind=self._kind,
             fingerprint=self._identity.fingerprint,
             time_zone_database=self._identity.time_zone_database,
             first_id_index=response.first_id_index,
         )
-        answer.add(self._sent.pop(0), response.assignments, 0)
+        answer._add(self._sent.pop(0), response.assignments, response.first_id_index)
         return answer
 
 

@@ -9,27 +9,27 @@ from typing import Any, TypeVar, overload
 from uuid import UUID
 
 from .errors import InvalidArgument
-from .ids import IdType, IdValue
+from .ids import IdType, IdValue, plain_id
 from .v1 import id_pb2 as pb
 from .v1.error_reason_pb2 import ErrorReason
 
-R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
 
-class Rows(Sequence[R]):
+class Rows(Sequence[R_co]):
     """A sequence of rows that are made when they are looked at."""
 
     @abstractmethod
-    def _row(self, position: int) -> R:
+    def _row(self, position: int) -> R_co:
         """Make one row."""
 
     @overload
-    def __getitem__(self, index: int) -> R: ...
+    def __getitem__(self, index: int) -> R_co: ...
 
     @overload
-    def __getitem__(self, index: slice) -> list[R]: ...
+    def __getitem__(self, index: slice) -> list[R_co]: ...
 
-    def __getitem__(self, index: int | slice) -> R | list[R]:
+    def __getitem__(self, index: int | slice) -> R_co | list[R_co]:
         """Return one row, or a list of them for a slice."""
         if isinstance(index, slice):
             return [self._row(position) for position in range(*index.indices(len(self)))]
@@ -38,7 +38,7 @@ class Rows(Sequence[R]):
             raise IndexError(index)
         return self._row(position)
 
-    def __iter__(self) -> Iterator[R]:
+    def __iter__(self) -> Iterator[R_co]:
         return (self._row(position) for position in range(len(self)))
 
 
@@ -84,11 +84,10 @@ class BadIds(InvalidArgument):
             value=first.value,
             allowed=first.allowed,
         )
-        #: The whole answer, as ``return_errors`` returns it: a :class:`~offbeat.SlotAssignments`,
-        #: :class:`~offbeat.DueRuns` or :class:`~offbeat.MigrationPlan`.
+        #: The whole answer, as ``return_errors`` returns it: :class:`~offbeat.SlotAssignments`,
+        #: :class:`~offbeat.PackedAssignments`, :class:`~offbeat.DueRuns` or a
+        #: :class:`~offbeat.MigrationPlan`.
         self.answer = answer
-        #: The same, by the name that it has in :meth:`~offbeat.Client.assign_slots`.
-        self.assignments = answer
         #: The refused IDs, by index.
         self.errors = errors
 
@@ -108,6 +107,7 @@ def composed_run_key(
 
 def _canonical(value: IdValue, id_type: IdType | None) -> str:
     """Return the canonical text of an ID, as the sidecar writes it."""
-    if isinstance(value, str) and id_type is IdType.UUID:
-        return str(UUID(value))
-    return str(value)
+    plain = plain_id("id", value)
+    if isinstance(plain, str) and id_type is IdType.UUID:
+        return str(UUID(plain))
+    return str(plain)

@@ -14,13 +14,13 @@ from ._zones import TimeZone, TimeZones
 from .answers import Assignment, Description, ListedSchedule, Slot
 from .assignments import SlotAssignments
 from .comparisons import ComparedJob, Comparison, compare_schedules
-from .ids import IdType, IdValue, batches
+from .ids import IdT, IdType, batches
 from .kinds import KindSpacing
-from .newcomers import Newcomer
+from .new_ids import NewId
 from .packed import PackedAssignments, assign_packed
 from .reciprocals import Reciprocals
 from .schedule import AnySchedule
-from .sql import Predicate, SqlColumn
+from .sql import SqlPredicate, SqlTarget
 from .v1 import slots_pb2 as pb
 
 
@@ -51,57 +51,57 @@ class SlotCalls(Asking):
         *,
         start_time: datetime | None = None,
         end_time: datetime | None = None,
-        sql_column: SqlColumn | None = None,
+        sql_target: SqlTarget | None = None,
         kind: str = "",
         timeout: float | timedelta | None = None,
     ) -> list[Slot]:
         """List the slots that start in a window; by default in the period from now on.
 
         The slot that runs at ``start_time`` is listed only if it starts just then. A
-        window holds 4,096 slots at most. With a ``sql_column`` each slot has the
+        window holds 4,096 slots at most. With a ``sql_target`` each slot has the
         ``predicate`` that selects its rows: where the schedule declares kinds, those of
         ``kind``.
         """
-        question = questions.list_slots(schedule, start_time, end_time, sql_column, kind)
+        question = questions.list_slots(schedule, start_time, end_time, sql_target, kind)
         return self._ask(question, timeout)
 
     def window_predicate(
         self,
         schedule: AnySchedule,
-        sql_column: SqlColumn,
+        sql_target: SqlTarget,
         *,
         end_time: datetime,
         start_time: datetime | None = None,
         kind: str = "",
         time_zones: Iterable[TimeZone] = (),
         timeout: float | timedelta | None = None,
-    ) -> Predicate:
+    ) -> SqlPredicate:
         """Say which rows of a table run in a window of up to a period, by default from now on.
 
         Not under ``Placement.TWISTER``, whose offsets no database can compute. ``kind`` says
         whose runs, where the schedule declares kinds. With a calendar, and with
-        ``SqlColumn.time_zone_name``, rows of the ``time_zones`` named, up to 64, run by the
+        ``SqlTarget.time_zone_column``, rows of the ``time_zones`` named, up to 64, run by the
         clock of their own; rows of others, or of none, are never selected.
         """
         question = questions.window_predicate(
-            schedule, sql_column, start_time, end_time, kind, time_zones
+            schedule, sql_target, start_time, end_time, kind, time_zones
         )
         return self._ask(question, timeout)
 
     def assign_slot(
         self,
         schedule: AnySchedule,
-        id: IdValue,
+        id: IdT,
         *,
         from_time: datetime | None = None,
         next_run_count: int | None = None,
         kind: str = "",
         id_type: IdType | None = None,
         weight: int | None = None,
-        newcomer: Newcomer | None = None,
+        new_id: NewId | None = None,
         time_zone: TimeZone | None = None,
         timeout: float | timedelta | None = None,
-    ) -> Assignment:
+    ) -> Assignment[IdT]:
         """Assign one ID. For more than a few, :meth:`assign_slots` is far quicker.
 
         A ``str`` is text unless ``id_type`` says otherwise; a ``float`` is a
@@ -110,28 +110,29 @@ class SlotCalls(Asking):
         names the kind of job, and is part of the run keys: where the schedule declares
         kinds, one of them, which decides slot and time; elsewhere a label that moves nothing
         (default: ``"default"``). With a ``weight``, in the unit of the schedule's
-        ``weight_quantum``, a large ID has several ``pieces``. A ``newcomer`` is told its
-        ``first_run``. With a calendar, ``time_zone`` is that in which the ID lives (default:
-        that of the schedule): its IANA name or a ``ZoneInfo``.
+        ``weight_quantum``, a large ID has several ``pieces``. With a ``new_id``, the
+        answer has its ``first_run``. With a calendar, ``time_zone`` is that in which the ID
+        lives (default: that of the schedule): its IANA name or a ``ZoneInfo``.
         """
         question = questions.assign_slot(
-            schedule, id, from_time, next_run_count, kind, id_type, weight, newcomer, time_zone
+            schedule, id, from_time, next_run_count, kind, id_type, weight, new_id, time_zone
         )
         return self._ask(question, timeout)
 
     def assign_slots(
         self,
         schedule: AnySchedule,
-        ids: Iterable[IdValue],
+        ids: Iterable[IdT],
         *,
         from_time: datetime | None = None,
         kind: str = "",
         id_type: IdType | None = None,
         weights: Iterable[int] | None = None,
-        time_zones: TimeZones | None = None,
+        time_zones: TimeZones[IdT] | None = None,
+        columns: Iterable[str] = (),
         return_errors: bool = False,
         timeout: float | timedelta | None = None,
-    ) -> SlotAssignments:
+    ) -> SlotAssignments[IdT]:
         """Assign any number of IDs of one type, in as few calls as that takes.
 
         ``from_time``, ``kind`` and ``id_type`` are as in :meth:`assign_slot`. If some
@@ -141,9 +142,13 @@ class SlotCalls(Asking):
         each ID, there is a row for each piece. With a calendar, ``time_zones`` are those in
         which the IDs live: one for each ID, ``None`` for that of the schedule, or a mapping
         that has the zones of some IDs; up to 600 zones among 65,536 IDs, fewer with many kinds.
+
+        ``columns`` names those of the answer that are wanted. Default: ``DEFAULT_COLUMNS``, which
+        rows need. The last runs are there only on request:
+        ``columns=[*offbeat.DEFAULT_COLUMNS, "last_run_unix_millis"]``.
         """
         question = questions.assign_slots(
-            schedule, ids, from_time, kind, id_type, weights, time_zones, return_errors
+            schedule, ids, from_time, kind, id_type, weights, time_zones, columns, return_errors
         )
         return self._ask(question, timeout)
 
@@ -166,7 +171,8 @@ class SlotCalls(Asking):
         Give ``uuids``, 16 bytes each, end to end (a million may be one ``bytes``), or
         ``integers``, an ``array("q")``. For what makes no object of an ID: rows of a
         database's binary column, of numpy, of a file. ``columns`` are those that are wanted,
-        such as ``["next_run_unix_millis"]``: fewer are sooner there. Default: all. Time zones
+        such as ``["next_run_unix_millis"]``: fewer are sooner there. Default: all except
+        ``last_run_unix_millis``. Time zones
         by ID are packed too: the names in ``time_zones``, each once, and for each ID which of
         them in ``time_zone_indexes``, an ``array("i")`` with -1 for the zone of the schedule.
         Otherwise as :meth:`assign_slots`.
@@ -187,25 +193,28 @@ class SlotCalls(Asking):
     def stream_slot_assignments(
         self,
         schedule: AnySchedule,
-        ids: Iterable[IdValue],
+        ids: Iterable[IdT],
         *,
         from_time: datetime | None = None,
         kind: str = "",
         id_type: IdType | None = None,
         weights: Iterable[int] | None = None,
-        time_zones: TimeZones | None = None,
+        time_zones: TimeZones[IdT] | None = None,
+        columns: Iterable[str] = (),
         timeout: float | timedelta | None = None,
-    ) -> Iterator[SlotAssignments]:
+    ) -> Iterator[SlotAssignments[IdT]]:
         """Assign IDs as they come, over one stream; yields the answers batch by batch.
 
         Holds a few batches at a time, however many IDs there are. Refused IDs stand
         in the ``errors`` of their batch, counted from the start of the stream (that
         of the batch is its ``first_id_index``). Without a ``timeout`` the stream
         may take as long as it needs. ``weights`` and ``time_zones`` are drawn batch by batch,
-        after the IDs.
+        after the IDs. ``columns`` is as in :meth:`assign_slots`.
         """
         limits = self._ask(questions.piece_limits(schedule, weights), timeout)
-        stream = questions.Stream(schedule, from_time, kind, id_type, weights, limits, time_zones)
+        stream = questions.Stream(
+            schedule, from_time, kind, id_type, weights, limits, time_zones, columns
+        )
 
         def requests() -> Iterator[pb.StreamSlotAssignmentsRequest]:
             yield stream.opening

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from . import stages as questions
 from ._asking import Asking, AsyncAsking
-from .stages import AllocationRule, NextStage, Stage, StageWeighting, WorkerAllocation
+from .stages import AllocationRule, Stage, StageChoice, StageWeighting, WorkerAllocation
 
 
 class StageCalls(Asking):
@@ -38,25 +38,25 @@ class StageCalls(Asking):
         )
         return self._ask(question, timeout)
 
-    def next_stage(
+    def choose_stage(
         self,
         stages: Sequence[Stage],
-        current_stage: str | None = None,
+        current_stage_name: str | None = None,
         *,
         rule: AllocationRule | None = None,
         weighting: StageWeighting | None = None,
-        minimum_improvement_percent: int = 0,
+        minimum_gain_percent: int = 0,
         timeout: float | timedelta | None = None,
-    ) -> NextStage | None:
+    ) -> StageChoice | None:
         """Say where one worker goes that has just finished a job; ``None`` if all are done.
 
-        It counts among the current workers of ``current_stage``, and not among the busy ones;
+        It counts among the current workers of ``current_stage_name``, and not among the busy ones;
         a new worker has no current stage. It stays unless it is worth more elsewhere by at
-        least ``minimum_improvement_percent``. ``rule`` and ``weighting`` are as in
+        least ``minimum_gain_percent``. ``rule`` and ``weighting`` are as in
         :meth:`allocate_workers`.
         """
-        question = questions.next_stage(
-            stages, current_stage, rule, weighting, minimum_improvement_percent
+        question = questions.choose_stage(
+            stages, current_stage_name, rule, weighting, minimum_gain_percent
         )
         return self._ask(question, timeout)
 
@@ -81,18 +81,18 @@ class AsyncStageCalls(AsyncAsking):
         )
         return await self._ask(question, timeout)
 
-    async def next_stage(
+    async def choose_stage(
         self,
         stages: Sequence[Stage],
-        current_stage: str | None = None,
+        current_stage_name: str | None = None,
         *,
         rule: AllocationRule | None = None,
         weighting: StageWeighting | None = None,
-        minimum_improvement_percent: int = 0,
+        minimum_gain_percent: int = 0,
         timeout: float | timedelta | None = None,
-    ) -> NextStage | None:
-        """See :meth:`offbeat.Client.next_stage`."""
-        question = questions.next_stage(
-            stages, current_stage, rule, weighting, minimum_improvement_percent
+    ) -> StageChoice | None:
+        """See :meth:`offbeat.Client.choose_stage`."""
+        question = questions.choose_stage(
+            stages, current_stage_name, rule, weighting, minimum_gain_percent
         )
         return await self._ask(question, timeout)

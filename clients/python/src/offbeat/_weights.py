@@ -9,12 +9,11 @@ from typing import Generic, TypeVar
 
 from ._fields import OUT_OF_RANGE
 from .errors import refused
-from .ids import IdValue
 
 #: The sidecar's limit of one batch.
 _BATCH_PIECES = 65_536
 
-CONTRADICTORY = "ERROR_REASONCONTRADICTORY"
+CONTRADICTORY = "ERROR_REASON_CONTRADICTORY"
 ONE_FOR_EACH = "must be as many as the IDs: one for each"
 
 T = TypeVar("T")
@@ -72,20 +71,23 @@ class Weights:
         self._limits = limits
         self.end = self._weights.end
 
-    def cut(self, ids: list[IdValue]) -> Iterator[tuple[list[IdValue], list[int]]]:
-        """Cut a batch where its pieces are too many for one; without weights it stays whole."""
+    def cut(self, count: int) -> Iterator[tuple[slice, list[int]]]:
+        """Cut the next IDs where their pieces are too many for a batch, and give each its weights.
+
+        Without weights they stay one batch.
+        """
         if not self._weights.given:
-            yield ids, []
+            yield slice(count), []
             return
-        weights = [checked_weight(at, weight) for at, weight in self._weights.take(len(ids))]
+        weights = [checked_weight(at, weight) for at, weight in self._weights.take(count)]
         start = piece_count = 0
         for position, weight in enumerate(weights):
             more = self._limits.piece_count(weight)
             if position > start and piece_count + more > _BATCH_PIECES:
-                yield ids[start:position], weights[start:position]
+                yield slice(start, position), weights[start:position]
                 start, piece_count = position, 0
             piece_count += more
-        yield ids[start:], weights[start:]
+        yield slice(start, count), weights[start:]
 
 
 def checked_weight(path: str, weight: int) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Union
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Union
 from zoneinfo import ZoneInfo
 
 from ._weights import InStep
 from .errors import refused
-from .ids import IdValue, checked_text
+from .ids import IdT, IdValue, checked_text
 from .v1 import id_pb2 as pb
 
 #: A time zone: its IANA name, or a ``ZoneInfo``, of which the name is kept.
@@ -16,7 +16,7 @@ TimeZone = Union[str, ZoneInfo]
 
 #: One zone for each ID, in the order of the IDs, ``None`` for that of the schedule; or the zones
 #: of some IDs, by ID.
-TimeZones = Union[Iterable[Union[TimeZone, None]], Mapping[IdValue, Union[TimeZone, None]]]
+TimeZones = Union[Iterable[Union[TimeZone, None]], Mapping[IdT, Union[TimeZone, None]]]
 
 #: In a column: the zone of the schedule.
 _OF_SCHEDULE = -1
@@ -41,7 +41,7 @@ def zone_names(path: str, zones: Iterable[TimeZone]) -> list[str]:
 class Zones:
     """The time zones of the IDs of one call, drawn batch by batch after the IDs."""
 
-    def __init__(self, time_zones: TimeZones | None) -> None:
+    def __init__(self, time_zones: TimeZones[Any] | None) -> None:
         """Draw nothing yet."""
         if isinstance(time_zones, (str, ZoneInfo)):
             allowed = "must be one for each ID: a list of time zones, or a mapping of IDs to them"
@@ -51,7 +51,7 @@ class Zones:
         self._in_turn = InStep("time_zones", in_turn)
         self.end = self._in_turn.end
 
-    def take(self, ids: list[IdValue]) -> list[str | None]:
+    def take(self, ids: Sequence[IdValue]) -> list[str | None]:
         """Return the zones of the next IDs; none if no zones were given."""
         zones: Iterable[tuple[str, TimeZone | None]] = self._in_turn.take(len(ids))
         if self._by_id is not None:
@@ -59,7 +59,7 @@ class Zones:
         return [None if zone is None else zone_name(path, zone) for path, zone in zones]
 
 
-def set_zones(column: pb.IdColumn, zones: list[str | None]) -> None:
+def set_zones(column: pb.IdBatch, zones: list[str | None]) -> None:
     """Set the zones of a column: each name once, and which of them each ID has."""
     indexes: dict[str | None, int] = {None: _OF_SCHEDULE}
     # None counts as the first name, so that the others count from 0.

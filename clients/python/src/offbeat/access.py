@@ -8,10 +8,14 @@ import re
 import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Callable, Union
+from typing import TYPE_CHECKING, Any, Callable, Union
 
+from ._keywords import positional
 from ._secret import Secret
 from .errors import InvalidArgument, refused, refused_unseen
+
+if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
 
 #: PEM: the path of a file, or its content.
 Pem = Union[str, "os.PathLike[str]", bytes]
@@ -25,6 +29,7 @@ _GIVEN = (str, os.PathLike, bytes, Secret, type(None))
 _TOKEN = re.compile(r"[A-Za-z0-9\-._~+/=]+")
 
 
+@positional(3)
 @dataclass(frozen=True)
 class Tls:
     """TLS: whom the client trusts, and what it shows of itself.
@@ -39,6 +44,8 @@ class Tls:
     certificate: Pem | None = None
     #: The key of the certificate, without a passphrase. Content is kept where nothing shows it.
     key: Pem | Secret[bytes] | None = field(default=None, repr=False)
+    if TYPE_CHECKING:
+        _: KW_ONLY
     #: The name in the server's certificate, if it is not the host of the address.
     server_name: str | None = None
 

@@ -13,20 +13,21 @@ from ._async_slot_calls import AsyncSlotCalls
 from ._channel import LoopChannel
 from ._duty_calls import AsyncDutyCalls
 from ._lane_calls import AsyncLaneCalls
+from ._server_calls import AsyncServerCalls
 from ._settings import resolve_address, resolve_timeout, to_seconds
 from ._stage_calls import AsyncStageCalls
 from .access import Tls, TokenSource, resolve_access
-from .named import AsyncNamedSpread, NamedSpreadSpec, SpreadDescription
+from .named import AsyncNamedSpread, NamedSpreadSpec, SpreadDescription, SpreadLimits
 from .named._steps import Call
 from .spread import (
     AsyncSpread,
     Dispatcher,
     ShortagePolicy,
     SpreadCertificate,
+    SpreadPlace,
     SpreadPolicy,
     SpreadTurn,
-    first_request,
-    spread_spec,
+    spread_start,
 )
 from .v1 import named_spread_pb2 as named_pb
 from .v1 import spread_pb2 as spread_pb
@@ -34,7 +35,9 @@ from .v1 import spread_pb2 as spread_pb
 J = TypeVar("J")
 
 
-class AsyncClient(AsyncSlotCalls, AsyncDutyCalls, AsyncStageCalls, AsyncLaneCalls):
+class AsyncClient(
+    AsyncSlotCalls, AsyncDutyCalls, AsyncStageCalls, AsyncLaneCalls, AsyncServerCalls
+):
     """Asks a sidecar, from asyncio.
 
     As :class:`~offbeat.Client`, but its methods are coroutines, and
@@ -79,37 +82,40 @@ class AsyncClient(AsyncSlotCalls, AsyncDutyCalls, AsyncStageCalls, AsyncLaneCall
         *,
         policy: SpreadPolicy | None = None,
         max_open_groups: int | None = None,
-        lease: timedelta | None = None,
+        lease_duration: timedelta | None = None,
         max_attempts: int | None = None,
         max_consumer_leases: int | None = None,
-        max_groups: int | None = None,
-        max_jobs: int | None = None,
-        max_bytes: int | None = None,
+        max_group_count: int | None = None,
+        max_job_count: int | None = None,
+        max_byte_count: int | None = None,
     ) -> AsyncNamedSpread:
         """As :meth:`Client.named_spread`; consumers pull, and do not stream."""
+        limits = SpreadLimits(
+            max_attempts=max_attempts,
+            max_consumer_leases=max_consumer_leases,
+            max_group_count=max_group_count,
+            max_job_count=max_job_count,
+            max_byte_count=max_byte_count,
+        )
         spec = NamedSpreadSpec(
             feeder_count,
-            policy,
-            max_open_groups,
-            lease,
-            max_attempts,
-            max_consumer_leases,
-            max_groups,
-            max_jobs,
-            max_bytes,
+            policy=policy,
+            max_open_groups=max_open_groups,
+            lease_duration=lease_duration,
+            limits=limits,
         )
         return AsyncNamedSpread(name, spec, self._call_named)
 
     async def list_spreads(self) -> AsyncIterator[SpreadDescription]:
-        """List the named spreads of the service by name, as they are asked for."""
+        """List the named spreads by name; the next page is fetched when it is needed."""
         request = named_pb.ListSpreadsRequest()
         while True:
             page = await self._call_named(Call("ListSpreads", request))
             for spread in page.spreads:
                 yield SpreadDescription.from_message(spread)
-            if not page.has_more:
+            if not page.next_page_token:
                 return
-            request.after_spread = page.spreads[-1].spread
+            request.page_token = page.next_page_token
 
     async def _call_named(self, call: Call) -> Any:
         return await self._call(call.method, call.request, self.timeout + call.wait)
@@ -127,10 +133,10 @@ class AsyncClient(AsyncSlotCalls, AsyncDutyCalls, AsyncStageCalls, AsyncLaneCall
         timeout: float | timedelta | None = None,
     ) -> AsyncSpread[J]:
         """See :meth:`offbeat.Client.spread`; the spread is an asynchronous iterator."""
-        spec = spread_spec(
+        start = spread_start(
             feeder_count, policy, max_open_groups, on_shortage, job_window, group_window
         )
-        return self._spread(groups, spread_pb.SpreadRequest(spec=spec), timeout)
+        return self._spread(groups, start, timeout)
 
     def resume_spread(
         self,
@@ -139,20 +145,20 @@ class AsyncClient(AsyncSlotCalls, AsyncDutyCalls, AsyncStageCalls, AsyncLaneCall
         *,
         timeout: float | timedelta | None = None,
     ) -> AsyncSpread[J]:
-        """Go on with a spread behind the turns that were taken, by its ``resume_token``.
+        """Continue a spread after the turns that were taken, by its ``resume_token``.
 
         ``groups`` must be the same, in the same order: they are pulled from the first on, and
-        what had its turn is dropped. Other groups: ``FailedPrecondition``, before a turn.
+        jobs that had their turn are dropped. Other groups: ``FailedPrecondition``, before a turn.
         """
-        return self._spread(groups, first_request(resume_token), timeout)
+        return self._spread(groups, SpreadPlace.from_token(resume_token), timeout)
 
     def _spread(
         self,
         groups: Iterable[Iterable[J]],
-        first: spread_pb.SpreadRequest,
+        start: SpreadPlace,
         timeout: float | timedelta | None,
     ) -> AsyncSpread[J]:
-        dispatcher = Dispatcher(groups, first)
+        dispatcher = Dispatcher(groups, start)
         seconds = None if timeout is None else to_seconds(timeout)
         return AsyncSpread(dispatcher, lambda spread: self._deal(spread, dispatcher, seconds))
 
@@ -160,7 +166,7 @@ class AsyncClient(AsyncSlotCalls, AsyncDutyCalls, AsyncStageCalls, AsyncLaneCall
         self, spread: AsyncSpread[J], dispatcher: Dispatcher[J], seconds: float | None
     ) -> AsyncGenerator[SpreadTurn[J], None]:
         outgoing: asyncio.Queue[Any] = asyncio.Queue()
-        outgoing.put_nowait(dispatcher.first)
+        outgoing.put_nowait(dispatcher.start.request)
 
         async def requests() -> AsyncIterator[Any]:
             while True:

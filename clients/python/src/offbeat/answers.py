@@ -4,41 +4,48 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any, Generic
 
-from .ids import IdValue
+from .ids import IdT_co
 from .kinds import DescribedKind
 from .runs import Run
-from .schedule import Schedule, ScheduleVersion
-from .sql import Predicate
+from .schedule import Schedule, ScheduleReference
+from .sql import SqlPredicate
 from .times import from_duration, from_timestamp
+from .v1 import audit_pb2 as audit_pb
 from .v1 import slots_pb2 as pb
 from .v1.sql_pb2 import SqlIndex as SqlIndexMessage
 
 
 @dataclass(frozen=True)
-class Piece:
+class Piece(Generic[IdT_co]):
     """A piece of an ID that is larger than others: it runs as if it were an ID."""
 
+    #: The piece, from 0.
     piece_index: int
+    #: The same in every cycle.
     slot_index: int
+    #: From the start of the slot to the run.
     slot_offset: timedelta
+    #: From the start of the cycle to the run, of a calendar by the wall clock.
     cycle_offset: timedelta
-    last_run: Run | None
-    next_runs: tuple[Run, ...]
-    first_run: Run | None
+    #: The last run before the instant asked about; ``None`` if exclusions skip the 1,000
+    #: cycles before it.
+    last_run: Run[IdT_co] | None
+    #: The next runs at or after it; fewer than asked for if exclusions skip 1,000 cycles.
+    next_runs: tuple[Run[IdT_co], ...]
+    #: The first run of a new ID, if one was asked about.
+    first_run: Run[IdT_co] | None
 
     @classmethod
-    def from_message(
-        cls, message: pb.Piece | pb.AssignSlotResponse, id_value: IdValue, kind: str
-    ) -> Piece:
-        """Turn a message into a piece; an answer about an ID is its piece 0."""
-        piece_index = message.piece_index if isinstance(message, pb.Piece) else 0
+    def from_message(cls, message: pb.Piece, id_value: Any, kind: str) -> Piece[Any]:
+        """Turn a message into a piece."""
 
-        def run(part: pb.Run) -> Run:
-            return Run.from_message(part, id_value, kind, piece_index)
+        def run(part: pb.Run) -> Run[Any]:
+            return Run.from_message(part, id_value, kind, message.piece_index)
 
         return cls(
-            piece_index=piece_index,
+            piece_index=message.piece_index,
             slot_index=message.slot_index,
             slot_offset=from_duration(message.slot_offset),
             cycle_offset=from_duration(message.cycle_offset),
@@ -49,61 +56,89 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Assignment:
-    """Where an ID stands, and when it runs."""
+class PlacementExplanation:
+    """What decided the place of an ID: one of ``hash``, ``bucket`` and ``fraction``."""
 
-    id: IdValue
-    #: The same in every cycle.
-    slot_index: int
-    #: From the start of the slot to the run.
-    slot_offset: timedelta
-    #: From the start of the cycle to the run, of a calendar by the wall clock.
-    cycle_offset: timedelta
-    #: The last run before the instant asked about; ``None`` if exclusions skip the 1,000
-    #: cycles before it.
-    last_run: Run | None
-    #: The next runs at or after it; fewer than asked for if exclusions skip 1,000 cycles.
-    next_runs: tuple[Run, ...]
-    #: What tells the schedule from others.
-    fingerprint: str
     #: The ID as it was understood: what is hashed, and what ends the run keys.
     canonical_id: str
-    #: What decided: the hash in hexadecimal, the bucket, or the fraction.
-    reason: str | int | float
-    #: The first run of a newcomer, if one was asked about.
-    first_run: Run | None = None
-    #: All pieces of the ID, in order: one but for weighted IDs, as the fields above have it.
-    pieces: tuple[Piece, ...] = ()
+    #: ``Placement.HASH``: the hash, as 16 hexadecimal digits.
+    hash: str | None = None
+    #: ``Placement.TWISTER``: the bucket.
+    bucket: int | None = None
+    #: ``Placement.FRACTION``: the fraction.
+    fraction: float | None = None
+
+    @classmethod
+    def from_message(cls, message: pb.PlacementExplanation) -> PlacementExplanation:
+        """Read it from a message."""
+        rule = message.WhichOneof("rule")
+        decided = {} if rule is None else {rule: getattr(message, rule)}
+        return cls(canonical_id=message.canonical_id, **decided)
+
+
+@dataclass(frozen=True)
+class Assignment(Generic[IdT_co]):
+    """Where an ID stands, and when it runs. Slot, offsets and runs are those of its first piece."""
+
+    #: The ID, as it was given.
+    id: IdT_co
+    #: All pieces of the ID, in order: one without a weight. Enqueue the runs of each.
+    pieces: tuple[Piece[IdT_co], ...]
+    #: What decided the place.
+    explanation: PlacementExplanation
+    #: What tells the schedule from others.
+    fingerprint: str
     #: The release of the time-zone database that decided, such as ``"2026b"``; of calendars and
-    #: recurring exclusions only. With another, times may differ, and run keys stay.
+    #: recurring exclusions only. With another, times may differ; run keys do not.
     time_zone_database: str = ""
 
     @property
-    def next_run(self) -> Run:
+    def slot_index(self) -> int:
+        """The slot, the same in every cycle."""
+        return self.pieces[0].slot_index
+
+    @property
+    def slot_offset(self) -> timedelta:
+        """From the start of the slot to the run."""
+        return self.pieces[0].slot_offset
+
+    @property
+    def cycle_offset(self) -> timedelta:
+        """From the start of the cycle to the run, of a calendar by the wall clock."""
+        return self.pieces[0].cycle_offset
+
+    @property
+    def last_run(self) -> Run[IdT_co] | None:
+        """The last run before the instant asked about; ``None`` as in :class:`Piece`."""
+        return self.pieces[0].last_run
+
+    @property
+    def next_runs(self) -> tuple[Run[IdT_co], ...]:
+        """The next runs at or after that instant."""
+        return self.pieces[0].next_runs
+
+    @property
+    def next_run(self) -> Run[IdT_co]:
         """The first of the next runs."""
         if not self.next_runs:
             raise LookupError("no next run was asked for, or exclusions skip them all")
         return self.next_runs[0]
 
+    @property
+    def first_run(self) -> Run[IdT_co] | None:
+        """The first run of a new ID, if one was asked about."""
+        return self.pieces[0].first_run
+
     @classmethod
     def from_message(
-        cls, id_value: IdValue, kind: str, message: pb.AssignSlotResponse
-    ) -> Assignment:
+        cls, id_value: Any, kind: str, message: pb.AssignSlotResponse
+    ) -> Assignment[Any]:
         """Turn a message into an assignment."""
-        piece = Piece.from_message(message, id_value, kind)
-        further = [Piece.from_message(part, id_value, kind) for part in message.further_pieces]
         return cls(
             id=id_value,
-            slot_index=piece.slot_index,
-            slot_offset=piece.slot_offset,
-            cycle_offset=piece.cycle_offset,
-            last_run=piece.last_run,
-            next_runs=piece.next_runs,
+            pieces=tuple(Piece.from_message(piece, id_value, kind) for piece in message.pieces),
+            explanation=PlacementExplanation.from_message(message.explanation),
             fingerprint=message.identity.fingerprint,
-            canonical_id=message.reason.canonical_id,
-            reason=getattr(message.reason, message.reason.WhichOneof("rule") or "hash"),
-            first_run=piece.first_run,
-            pieces=(piece, *further),
             time_zone_database=message.identity.time_zone_database,
         )
 
@@ -117,14 +152,14 @@ class Slot:
     start_time: datetime
     end_time: datetime
     #: What selects its rows, if a column was named.
-    predicate: Predicate | None = None
+    predicate: SqlPredicate | None = None
 
     @classmethod
     def from_message(cls, message: pb.Slot, index: SqlIndexMessage | None = None) -> Slot:
         """Turn a message into a slot."""
         predicate = None
         if index is not None and message.HasField("predicate"):
-            predicate = Predicate.from_message(message.predicate, index)
+            predicate = SqlPredicate.from_message(message.predicate, index)
         return cls(
             slot_index=message.slot_index,
             cycle_index=message.cycle_index,
@@ -138,9 +173,17 @@ class Slot:
 class ExpectedLoad:
     """An estimate of how full slots or seconds get."""
 
+    #: IDs on average.
     mean: float
+    #: IDs in the fullest, median: half of all populations exceed it.
     fullest_median: int
+    #: IDs in the fullest, 99th percentile.
     fullest_p99: int
+
+    @classmethod
+    def from_message(cls, message: audit_pb.ExpectedLoad) -> ExpectedLoad:
+        """Read it from a message."""
+        return cls(message.mean, message.fullest_median, message.fullest_p99)
 
 
 @dataclass(frozen=True)
@@ -149,14 +192,14 @@ class BucketShare:
 
     min_bucket_count: int
     max_bucket_count: int
-    imbalance: float
+    imbalance_ratio: float
 
 
 @dataclass(frozen=True)
 class ListedSchedule:
     """A schedule of the file that the sidecar has loaded."""
 
-    version: ScheduleVersion
+    reference: ScheduleReference
     #: The schedule with every default filled in.
     schedule: Schedule
     #: SHA-256 of the canonical text: equal exactly for schedules that mean the same.
@@ -168,7 +211,7 @@ class ListedSchedule:
     def from_message(cls, message: pb.ListedSchedule) -> ListedSchedule:
         """Read it from a message."""
         return cls(
-            version=ScheduleVersion(message.version.name, message.version.version),
+            reference=ScheduleReference(message.reference.name, message.reference.version),
             schedule=Schedule.from_message(message.spec),
             fingerprint=message.identity.fingerprint,
             time_zone_database=message.identity.time_zone_database,
@@ -199,11 +242,11 @@ class Description:
     #: What the active windows leave of the cycle, before exclusions.
     active_duration: timedelta
     #: Which share of the cycle's runs exclusions skip: 0 to 1.
-    skipped_share: float
+    skipped_ratio: float
     #: Which share of them they defer: 0 to 1.
-    deferred_share: float
+    deferred_ratio: float
     #: What stands for the schedule at the head of its run keys.
-    run_key_schedule: str
+    run_key_root: str
     #: The kinds that the schedule declares, in order.
     kinds: tuple[DescribedKind, ...]
     #: Length of a cycle by the wall clock; of months the longest.
@@ -216,10 +259,8 @@ class Description:
         """Turn a message into a description."""
 
         def load(name: str) -> ExpectedLoad | None:
-            if not message.HasField(name):
-                return None
-            part: pb.ExpectedLoad = getattr(message, name)
-            return ExpectedLoad(part.mean, part.fullest_median, part.fullest_p99)
+            known = message.HasField(name)
+            return ExpectedLoad.from_message(getattr(message, name)) if known else None
 
         share = message.bucket_share
         return cls(
@@ -230,7 +271,7 @@ class Description:
             slot=Slot.from_message(message.slot) if message.HasField("slot") else None,
             cycle_start_time=from_timestamp(message.cycle_start_time),
             bucket_share=BucketShare(
-                share.min_bucket_count, share.max_bucket_count, share.imbalance
+                share.min_bucket_count, share.max_bucket_count, share.imbalance_ratio
             )
             if message.HasField("bucket_share")
             else None,
@@ -238,9 +279,9 @@ class Description:
             second_load=load("second_load"),
             cycle_end_time=from_timestamp(message.cycle_end_time),
             active_duration=from_duration(message.active_duration),
-            skipped_share=message.skipped_share,
-            deferred_share=message.deferred_share,
-            run_key_schedule=message.identity.run_key_schedule,
+            skipped_ratio=message.skipped_ratio,
+            deferred_ratio=message.deferred_ratio,
+            run_key_root=message.identity.run_key_root,
             kinds=tuple(map(DescribedKind.from_message, message.kinds)),
             period=from_duration(message.period),
             time_zone_database=message.identity.time_zone_database,

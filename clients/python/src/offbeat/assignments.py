@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any, Generic
 
-from ._columns import AssignmentColumns
+from ._columns import COLUMNS, DEFAULT_COLUMNS, AssignmentColumns
 from ._rows import IdError, Rows, composed_run_key, id_errors
-from .ids import IdType, IdValue
+from .ids import IdT_co, IdType
 from .runs import DEFAULT_KIND, Run
 from .times import from_duration, from_unix_millis
 from .v1 import slots_pb2 as pb
 
 
 @dataclass(frozen=True)
-class Row:
+class Row(Generic[IdT_co]):
     """One ID of a batch, or one piece of it: its place, and its next run."""
 
-    id: IdValue
+    #: The ID, as it was given.
+    id: IdT_co
     slot_index: int
     slot_offset: timedelta
     cycle_offset: timedelta
-    next_run: Run
-    #: Which piece of its ID; 0 but for weighted IDs.
+    next_run: Run[IdT_co]
+    #: Which piece of its ID; 0 without weights.
     piece_index: int = 0
+    #: When its last run started. ``None`` unless the column ``last_run_unix_millis`` was asked
+    #: for, and where exclusions skip the 1,000 cycles before.
+    last_run_time: datetime | None = None
 
     @property
     def next_run_time(self) -> datetime:
@@ -39,15 +44,17 @@ class Row:
 
 
 @dataclass
-class SlotAssignments(Rows[Row]):
+class SlotAssignments(Rows[Row[IdT_co]], Generic[IdT_co]):
     """Assignments of a batch: a sequence of rows, and the columns they come from.
 
     There is a row for each ID, with weights for each piece. The columns are arrays, cheap
     to hand to numpy or to a database driver. A refused ID holds -1 in all of them and
     stands in ``errors``; its row raises ``LookupError``, and :meth:`accepted` passes over it.
+
+    A column that was not asked for is empty. Rows need all of ``DEFAULT_COLUMNS``.
     """
 
-    ids: list[IdValue] = field(default_factory=list, repr=False)
+    ids: list[IdT_co] = field(default_factory=list, repr=False)
     #: The slots.
     slot_indexes: array[int] = field(default_factory=lambda: array("i"), repr=False)
     #: Ticks from the start of the slot to the run.
@@ -58,6 +65,9 @@ class SlotAssignments(Rows[Row]):
     cycle_indexes: array[int] = field(default_factory=lambda: array("q"), repr=False)
     #: Next runs, in milliseconds since the Unix epoch.
     next_run_unix_millis: array[int] = field(default_factory=lambda: array("q"), repr=False)
+    #: Last runs, in milliseconds since the Unix epoch, if they were asked for; -1 too where
+    #: exclusions skip the 1,000 cycles before.
+    last_run_unix_millis: array[int] = field(default_factory=lambda: array("q"), repr=False)
     #: The refused IDs.
     errors: tuple[IdError, ...] = ()
     #: Length of a tick.
@@ -68,7 +78,7 @@ class SlotAssignments(Rows[Row]):
     run_key_prefix: str = ""
     #: What strings among the IDs stand for.
     id_type: IdType | None = None
-    #: Index of the first ID of ``ids``, counted from that of the call; 0 but in a stream.
+    #: Index of the first ID of ``ids``, counted from that of the call; 0 outside of streams.
     first_id_index: int = 0
     #: With weights only: which of ``ids`` a row is.
     id_indexes: array[int] = field(default_factory=lambda: array("i"), repr=False)
@@ -78,41 +88,60 @@ class SlotAssignments(Rows[Row]):
     kind: str = DEFAULT_KIND
     #: The release of the sidecar's time-zone database, as in :class:`~offbeat.Assignment`.
     time_zone_database: str = ""
+    _missing: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
-        return len(self.slot_indexes)
+        return max(len(getattr(self, name)) for name in COLUMNS)
 
-    def accepted(self) -> Iterator[Row]:
+    def accepted(self) -> Iterator[Row[IdT_co]]:
         """Yield the rows of the IDs that were not refused."""
-        return (self._row(position) for position, slot in enumerate(self.slot_indexes) if slot >= 0)
+        self._need(*DEFAULT_COLUMNS)
+        return (
+            self._made(position) for position, slot in enumerate(self.slot_indexes) if slot >= 0
+        )
 
     def run_key(self, index: int) -> str:
         """Return the key of a row's next run, equal for two attempts to enqueue it.
 
         Empty for a fraction, which is no identity: two rows may hold the same.
         """
+        self._need("slot_indexes", "cycle_indexes")
         self._check(index)
+        return self._run_key(index)
+
+    def _run_key(self, position: int) -> str:
         return composed_run_key(
             self.run_key_prefix,
-            self.cycle_indexes[index],
-            self.piece_indexes[index] if self.piece_indexes else 0,
-            self.ids[self._id_index(index)],
+            self.cycle_indexes[position],
+            self.piece_indexes[position] if self.piece_indexes else 0,
+            self.ids[self._id_index(position)],
             self.id_type,
         )
 
     def _id_index(self, index: int) -> int:
         return self.id_indexes[index] if self.id_indexes else index
 
+    def _need(self, *names: str) -> None:
+        """Raise if one of these columns was not asked for."""
+        missing = [name for name in self._missing if name in names]
+        if missing:
+            raise LookupError(f"this needs columns that were not asked for: {', '.join(missing)}")
+
     def _check(self, index: int) -> None:
         if self.slot_indexes[index] < 0:
             id_index = self.first_id_index + self._id_index(index)
             raise LookupError(f"ids[{id_index}] was refused: see errors")
 
-    def _row(self, position: int) -> Row:
+    def _row(self, position: int) -> Row[IdT_co]:
+        self._need(*DEFAULT_COLUMNS)
         self._check(position)
+        return self._made(position)
+
+    def _made(self, position: int) -> Row[IdT_co]:
         value = self.ids[self._id_index(position)]
         piece_index = self.piece_indexes[position] if self.piece_indexes else 0
         next_run_time = from_unix_millis(self.next_run_unix_millis[position])
+        last_run = self.last_run_unix_millis[position] if self.last_run_unix_millis else -1
         return Row(
             id=value,
             slot_index=self.slot_indexes[position],
@@ -125,22 +154,21 @@ class SlotAssignments(Rows[Row]):
                 cycle_index=self.cycle_indexes[position],
                 scheduled_time=next_run_time,
                 start_time=next_run_time,
-                run_key=self.run_key(position),
+                run_key=self._run_key(position),
             ),
             piece_index=piece_index,
+            last_run_time=None if last_run == -1 else from_unix_millis(last_run),
         )
 
-    def add(
-        self, ids: Iterable[IdValue], columns: pb.SlotAssignments | AssignmentColumns, first: int
+    def _add(
+        self, ids: list[Any], columns: pb.SlotAssignments | AssignmentColumns, first: int
     ) -> None:
         """Append the answer of one message, whose first ID has index ``first`` in the call."""
         before = len(self.ids)
         self.ids.extend(ids)
-        self.slot_indexes.extend(columns.slot_indexes)
-        self.slot_offset_ticks.extend(columns.slot_offset_ticks)
-        self.cycle_offset_ticks.extend(columns.cycle_offset_ticks)
-        self.cycle_indexes.extend(columns.cycle_indexes)
-        self.next_run_unix_millis.extend(columns.next_run_unix_millis)
+        for name in COLUMNS:
+            getattr(self, name).extend(getattr(columns, name))
+        self._missing = [name for name in DEFAULT_COLUMNS if len(getattr(self, name)) < len(self)]
         self.id_indexes.extend([before + index for index in columns.id_indexes])
         self.piece_indexes.extend(columns.piece_indexes)
         self.resolution = from_duration(columns.resolution)

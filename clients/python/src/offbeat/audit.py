@@ -10,6 +10,7 @@ from datetime import datetime
 from ._questions import Question
 from ._rows import IdError, id_errors
 from ._weights import InStep, checked_weight
+from .answers import ExpectedLoad
 from .ids import IdEncoder, IdType, IdValue, checked_ids
 from .schedule import AnySchedule, schedule_message
 from .times import to_timestamp
@@ -19,7 +20,7 @@ from .v1 import audit_pb2 as pb
 class AuditFinding(enum.IntEnum):
     """What can be wrong with a sample of IDs."""
 
-    #: UUIDs of version 1 under ``Placement.TWISTER``: nearly all fall into a few slots.
+    #: UUIDs of version 1 or 6 under ``Placement.TWISTER``: nearly all fall into a few slots.
     TIME_BASED_UUIDS = 1
     #: Integers with a common divisor under ``Placement.TWISTER``: buckets stay empty.
     SPARSE_INTEGERS = 2
@@ -56,11 +57,9 @@ class Audit:
     fullest_slot_index: int
     fullest_load: float
     #: How many times the mean that is.
-    fullest_over_mean: float
-    #: What chance would put into the fullest slot, median, for as many IDs without weights.
-    expected_fullest_median: int
-    #: The same, 99th percentile.
-    expected_fullest_p99: int
+    fullest_to_mean_ratio: float
+    #: What chance would put into the fullest slot, for as many IDs without weights.
+    expected_load: ExpectedLoad
     #: Slots that hold nothing.
     empty_slot_count: int
     #: Pearson's chi-square of the IDs in the slots.
@@ -81,9 +80,8 @@ class Audit:
             slot_loads=tuple(message.slot_loads),
             fullest_slot_index=message.fullest_slot_index,
             fullest_load=message.fullest_load,
-            fullest_over_mean=message.fullest_over_mean,
-            expected_fullest_median=message.expected_fullest_median,
-            expected_fullest_p99=message.expected_fullest_p99,
+            fullest_to_mean_ratio=message.fullest_to_mean_ratio,
+            expected_load=ExpectedLoad.from_message(message.expected_load),
             empty_slot_count=message.empty_slot_count,
             chi_square=message.chi_square,
             p_value=message.p_value if message.HasField("p_value") else None,

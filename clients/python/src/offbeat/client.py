@@ -12,21 +12,22 @@ from ._asking import translated
 from ._channel import LazyChannel
 from ._duty_calls import DutyCalls
 from ._lane_calls import LaneCalls
+from ._server_calls import ServerCalls
 from ._settings import resolve_address, resolve_timeout, to_seconds
 from ._slot_calls import SlotCalls
 from ._stage_calls import StageCalls
 from .access import Tls, TokenSource, resolve_access
-from .named import NamedSpread, NamedSpreadSpec, SpreadDescription
+from .named import NamedSpread, NamedSpreadSpec, SpreadDescription, SpreadLimits
 from .named._steps import Call
 from .spread import (
     Dispatcher,
     ShortagePolicy,
     Spread,
     SpreadCertificate,
+    SpreadPlace,
     SpreadPolicy,
     SpreadTurn,
-    first_request,
-    spread_spec,
+    spread_start,
 )
 from .v1 import named_spread_pb2 as named_pb
 from .v1 import spread_pb2 as spread_pb
@@ -34,7 +35,7 @@ from .v1 import spread_pb2 as spread_pb
 J = TypeVar("J")
 
 
-class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls):
+class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls, ServerCalls):
     """Asks a sidecar.
 
     ``address`` is ``HOST:PORT`` or ``unix:PATH``; by default the variable
@@ -94,7 +95,7 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls):
         group_window: int | None = None,
         timeout: float | timedelta | None = None,
     ) -> Spread[J]:
-        """Deal the jobs of groups so that jobs of one group stay ``feeder_count`` turns apart.
+        """Interleave the jobs of groups: those of one group stay ``feeder_count`` turns apart.
 
         ``groups`` is an iterable of iterables of anything; jobs stay in this process. Groups
         and jobs are pulled when they are needed: up to ``job_window`` jobs (default: 256) of
@@ -103,10 +104,10 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls):
         whose groups must have a length. The spread is an iterator of turns, and has a
         ``certificate`` when it has ended.
         """
-        spec = spread_spec(
+        start = spread_start(
             feeder_count, policy, max_open_groups, on_shortage, job_window, group_window
         )
-        return self._spread(groups, spread_pb.SpreadRequest(spec=spec), timeout)
+        return self._spread(groups, start, timeout)
 
     def resume_spread(
         self,
@@ -115,20 +116,20 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls):
         *,
         timeout: float | timedelta | None = None,
     ) -> Spread[J]:
-        """Go on with a spread behind the turns that were taken, by its ``resume_token``.
+        """Continue a spread after the turns that were taken, by its ``resume_token``.
 
         ``groups`` must be the same, in the same order: they are pulled from the first on, and
-        what had its turn is dropped. Other groups: ``FailedPrecondition``, before a turn.
+        jobs that had their turn are dropped. Other groups: ``FailedPrecondition``, before a turn.
         """
-        return self._spread(groups, first_request(resume_token), timeout)
+        return self._spread(groups, SpreadPlace.from_token(resume_token), timeout)
 
     def _spread(
         self,
         groups: Iterable[Iterable[J]],
-        first: spread_pb.SpreadRequest,
+        start: SpreadPlace,
         timeout: float | timedelta | None,
     ) -> Spread[J]:
-        dispatcher = Dispatcher(groups, first)
+        dispatcher = Dispatcher(groups, start)
         seconds = None if timeout is None else to_seconds(timeout)
         return Spread(dispatcher, lambda spread: self._deal(spread, dispatcher, seconds))
 
@@ -139,42 +140,45 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls):
         *,
         policy: SpreadPolicy | None = None,
         max_open_groups: int | None = None,
-        lease: timedelta | None = None,
+        lease_duration: timedelta | None = None,
         max_attempts: int | None = None,
         max_consumer_leases: int | None = None,
-        max_groups: int | None = None,
-        max_jobs: int | None = None,
-        max_bytes: int | None = None,
+        max_group_count: int | None = None,
+        max_job_count: int | None = None,
+        max_byte_count: int | None = None,
     ) -> NamedSpread:
         """Take part in a spread that outlives a call: as a producer, as a consumer, or both.
 
-        Producers submit groups, any number of consumers draw their jobs, spread; a job is lent
-        for ``lease`` (default: 30 s) and given up after ``max_attempts`` (5). Everybody names
-        the same parameters. The service holds spreads in memory: all of a spread's producers
-        and consumers must reach the same one.
+        Producers submit groups, any number of consumers pull their jobs, spread. A job is leased
+        for ``lease_duration`` (default: 30 s), and becomes a dead letter after ``max_attempts``
+        (5). Producers and consumers name the same parameters. The service holds spreads in
+        memory: all producers and consumers of a spread must reach the same process.
         """
+        limits = SpreadLimits(
+            max_attempts=max_attempts,
+            max_consumer_leases=max_consumer_leases,
+            max_group_count=max_group_count,
+            max_job_count=max_job_count,
+            max_byte_count=max_byte_count,
+        )
         spec = NamedSpreadSpec(
             feeder_count,
-            policy,
-            max_open_groups,
-            lease,
-            max_attempts,
-            max_consumer_leases,
-            max_groups,
-            max_jobs,
-            max_bytes,
+            policy=policy,
+            max_open_groups=max_open_groups,
+            lease_duration=lease_duration,
+            limits=limits,
         )
         return NamedSpread(name, spec, self._call_named, self._channel.stub, self.address)
 
     def list_spreads(self) -> Iterator[SpreadDescription]:
-        """List the named spreads of the service by name, as they are asked for."""
+        """List the named spreads by name; the next page is fetched when it is needed."""
         request = named_pb.ListSpreadsRequest()
         while True:
             page = self._call_named(Call("ListSpreads", request))
             yield from map(SpreadDescription.from_message, page.spreads)
-            if not page.has_more:
+            if not page.next_page_token:
                 return
-            request.after_spread = page.spreads[-1].spread
+            request.page_token = page.next_page_token
 
     def _call_named(self, call: Call) -> Any:
         return self._call(call.method, call.request, self.timeout + call.wait)
@@ -182,9 +186,9 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls):
     def _deal(
         self, spread: Spread[J], dispatcher: Dispatcher[J], seconds: float | None
     ) -> Generator[SpreadTurn[J], None, None]:
-        # Groups are pulled here, by whoever takes the turns; grpc's thread only sends.
+        # Groups are pulled here, by the caller that takes the turns; grpc's thread only sends.
         outgoing: SimpleQueue[Any] = SimpleQueue()
-        outgoing.put(dispatcher.first)
+        outgoing.put(dispatcher.start.request)
         call = self._channel.stub().Spread(iter(outgoing.get, None), timeout=seconds)
         try:
             for response in translated(call, [], self.address):

@@ -59,7 +59,7 @@ class ComparedPair:
     second_job_index: int
     separation: Separation
     #: Why, in a sentence.
-    reason: str
+    message: str
     #: The shortest time from a run of the first to the next run of the second, for one ID;
     #: ``None`` where that is not known.
     first_to_second: timedelta | None
@@ -73,7 +73,7 @@ class ComparedPair:
             first_job_index=message.first_job_index,
             second_job_index=message.second_job_index,
             separation=Separation(message.separation),
-            reason=message.reason,
+            message=message.message,
             first_to_second=from_optional_duration(message, "first_to_second"),
             second_to_first=from_optional_duration(message, "second_to_first"),
         )

@@ -7,14 +7,16 @@ from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Generic
 
 from ._fields import OUT_OF_RANGE, set_enum, set_span, set_time
+from ._keywords import positional
 from ._questions import Batch, Question, cut, describe_schedule, piece_limits
 from ._rows import BadIds, IdError, Rows, composed_run_key, id_errors
 from ._weights import InStep
 from ._zones import TimeZones
-from .errors import InvalidArgument
-from .ids import IdType, IdValue, checked_text
+from .errors import InvalidArgument, refused
+from .ids import IdT, IdT_co, IdType, checked_text
 from .runs import DEFAULT_KIND, Run
 from .schedule import AnySchedule, schedule_message
 from .times import (
@@ -25,6 +27,9 @@ from .times import (
     from_unix_millis,
 )
 from .v1 import due_runs_pb2 as pb
+
+if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
 
 
 class MissedRunPolicy(enum.IntEnum):
@@ -39,25 +44,26 @@ class MissedRunPolicy(enum.IntEnum):
 
 
 @dataclass(frozen=True)
-class DueRuns(Rows[Run]):
+class DueRuns(Rows[Run[IdT_co]], Generic[IdT_co]):
     """Runs that are due: a sequence of rows, and the columns they come from.
 
     In the order of the IDs, of their pieces and of the cycles. Refused IDs have no rows and
     stand in ``errors``.
     """
 
-    ids: list[IdValue] = field(repr=False)
+    ids: list[IdT_co] = field(repr=False)
     #: Which of ``ids`` a row is.
     id_indexes: array[int] = field(repr=False)
     #: Which piece of its ID a row is.
     piece_indexes: array[int] = field(repr=False)
+    #: Their cycles.
     cycle_indexes: array[int] = field(repr=False)
     #: When runs should have started, in milliseconds since the Unix epoch.
     scheduled_unix_millis: array[int] = field(repr=False)
     #: When to start them, in milliseconds since the Unix epoch.
     start_unix_millis: array[int] = field(repr=False)
     #: The ``watermark`` of the next question: keep it with the jobs.
-    next_watermark: datetime
+    next_watermark_time: datetime
     #: Runs that were missed, and run now.
     late_run_count: int
     #: Runs that were missed and do not run: by the policy or the horizon, or since nothing may
@@ -87,7 +93,7 @@ class DueRuns(Rows[Run]):
     def __len__(self) -> int:
         return len(self.id_indexes)
 
-    def _row(self, position: int) -> Run:
+    def _row(self, position: int) -> Run[IdT_co]:
         value = self.ids[self.id_indexes[position]]
         cycle_index, piece_index = self.cycle_indexes[position], self.piece_indexes[position]
         return Run(
@@ -103,41 +109,66 @@ class DueRuns(Rows[Run]):
         )
 
 
-_SPANS = (
-    "on_time_tolerance",
-    "catch_up_horizon",
-    "smear_span",
-    "max_clock_skew",
-    "look_ahead",
-    "min_gap",
-)
+@positional(1)
+@dataclass(frozen=True)
+class CatchUpPolicy:
+    """What becomes of runs that were missed.
+
+    missed_run_policy: which of them run. Default: ``MissedRunPolicy.RUN_ONCE``.
+    on_time_tolerance: runs that are late by this or less are on time; others were missed. 0 to one
+        period, and with kinds at most what a run time leaves of its run budget. Take at least
+        the time between two questions. Must be given with ``MissedRunPolicy.SKIP``, where a
+        slower poller would lose runs. Default: 60 s, or the most that it may be.
+    horizon: missed runs that are older are dropped, whatever the policy. Default: one period.
+    smear_span: missed runs start smeared over this span from now on, 0 to one period. Refused
+        where the schedule declares kinds: its ``catch_up_span`` keeps them apart. Default: 0.
+    min_gap: with ``RUN_ONCE``, a late run that would start after the next run of its ID, or less
+        than this before it, is superseded by that one. 0 to one period. Default: 0.
+
+    >>> CatchUpPolicy(MissedRunPolicy.SKIP, on_time_tolerance=timedelta(minutes=5)).horizon
+    """
+
+    missed_run_policy: MissedRunPolicy | None = None
+    if TYPE_CHECKING:
+        _: KW_ONLY
+    on_time_tolerance: timedelta | None = None
+    horizon: timedelta | None = None
+    smear_span: timedelta | None = None
+    min_gap: timedelta | None = None
+
+    def to_message(self) -> pb.CatchUpPolicy:
+        """Turn the policy into its message."""
+        message, path = pb.CatchUpPolicy(), "catch_up_policy"
+        if self.missed_run_policy is not None:
+            policy = self.missed_run_policy
+            set_enum(message, path, "missed_run_policy", policy, MissedRunPolicy)
+        for name in ("on_time_tolerance", "horizon", "smear_span", "min_gap"):
+            set_span(message, path, name, getattr(self, name))
+        return message
 
 
 @dataclass(frozen=True)
-class CatchUp:
+class Poll:
     """What of a question is about time, and the same for all batches."""
 
-    watermark: datetime | None
-    now_time: datetime | None
-    missed_run_policy: MissedRunPolicy | None
-    on_time_tolerance: timedelta | None
-    catch_up_horizon: timedelta | None
-    smear_span: timedelta | None
-    max_clock_skew: timedelta | None
-    look_ahead: timedelta | None
-    min_gap: timedelta | None
+    watermark: datetime | None = None
+    now_time: datetime | None = None
+    catch_up_policy: CatchUpPolicy | None = None
+    max_clock_skew: timedelta | None = None
+    look_ahead: timedelta | None = None
 
     def set_in(self, request: pb.ListDueRunsRequest) -> None:
         """Set it in a request."""
-        set_time(request, "", "watermark", self.watermark)
+        set_time(request, "", "watermark_time", self.watermark)
         set_time(request, "", "now_time", self.now_time)
-        if self.missed_run_policy is not None:
-            policy = self.missed_run_policy
-            set_enum(request, "", "missed_run_policy", policy, MissedRunPolicy)
-        for name in _SPANS:
-            set_span(request, "", name, getattr(self, name))
+        if self.catch_up_policy is not None:
+            if not isinstance(self.catch_up_policy, CatchUpPolicy):
+                raise refused("catch_up_policy", self.catch_up_policy, "must be a CatchUpPolicy")
+            request.catch_up_policy.CopyFrom(self.catch_up_policy.to_message())
+        set_span(request, "", "max_clock_skew", self.max_clock_skew)
+        set_span(request, "", "look_ahead", self.look_ahead)
 
-    def next_watermark(self) -> datetime:
+    def next_watermark_time(self) -> datetime:
         """Return what the sidecar would answer about no IDs."""
         end = (self.now_time or datetime.now(timezone.utc)) + (self.look_ahead or timedelta(0))
         return max(end, self.watermark or end)
@@ -145,22 +176,22 @@ class CatchUp:
 
 def list_due_runs(
     schedule: AnySchedule,
-    ids: Iterable[IdValue],
-    catch_up: CatchUp,
+    ids: Iterable[IdT],
+    poll: Poll,
     watermarks: Iterable[datetime] | None,
     weights: Iterable[int] | None,
-    time_zones: TimeZones | None,
+    time_zones: TimeZones[IdT] | None,
     kind: str,
     id_type: IdType | None,
     return_errors: bool,
-) -> Question[DueRuns]:
+) -> Question[DueRuns[IdT]]:
     """Ask which runs are due, batch by batch, all of them at the instant of the first."""
     request = pb.ListDueRunsRequest(
         schedule=schedule_message(schedule), kind=checked_text("kind", kind)
     )
-    catch_up.set_in(request)
+    poll.set_in(request)
     marks = InStep("watermarks", watermarks)
-    gathered = _Gathered(id_type, kind or DEFAULT_KIND)
+    gathered: _Gathered[IdT] = _Gathered(id_type, kind or DEFAULT_KIND)
     limits = yield from piece_limits(schedule, weights)
     for batch in cut(ids, id_type, weights, limits, time_zones):
         millis = [ceil_unix_millis(at, mark) for at, mark in marks.take(len(batch.ids))]
@@ -168,7 +199,7 @@ def list_due_runs(
     marks.end()
     if not gathered.ids:  # nothing was asked: let the schedule be checked all the same
         description = yield from describe_schedule(schedule, None, None)
-        return gathered.answer(catch_up.next_watermark(), description.fingerprint)
+        return gathered.answer(poll.next_watermark_time(), description.fingerprint)
     answer = gathered.answer()
     if answer.errors and not return_errors:
         raise BadIds(answer, answer.errors)
@@ -176,7 +207,7 @@ def list_due_runs(
 
 
 def _ask(
-    request: pb.ListDueRunsRequest, batch: Batch, millis: list[int], gathered: _Gathered
+    request: pb.ListDueRunsRequest, batch: Batch[IdT], millis: list[int], gathered: _Gathered[IdT]
 ) -> Question[None]:
     """Ask about a batch, page by page; in halves, if it is too much for one search.
 
@@ -203,8 +234,8 @@ def _ask(
 def _take_pages(
     request: pb.ListDueRunsRequest,
     response: pb.ListDueRunsResponse,
-    ids: list[IdValue],
-    gathered: _Gathered,
+    ids: list[IdT],
+    gathered: _Gathered[IdT],
 ) -> Question[None]:
     """Take the first page of an answer, and ask for the others."""
     gathered.begin(ids)
@@ -221,15 +252,15 @@ def _take_pages(
 
 def _now_of(request: pb.ListDueRunsRequest, last: pb.ListDueRunsResponse) -> datetime:
     """Return the instant of an answer, so that the next batch has the same."""
-    return ceil_timestamp(last.next_watermark) - from_duration(request.look_ahead)
+    return ceil_timestamp(last.next_watermark_time) - from_duration(request.look_ahead)
 
 
-class _Gathered:
+class _Gathered(Generic[IdT]):
     """The answers to the batches of a call, in one."""
 
     def __init__(self, id_type: IdType | None, kind: str) -> None:
         """Begin with none."""
-        self.ids: list[IdValue] = []
+        self.ids: list[IdT] = []
         self._id_type, self._kind = id_type, kind
         self._first = 0
         self._id_indexes, self._piece_indexes = array("i"), array("i")
@@ -240,7 +271,7 @@ class _Gathered:
         self._run_key_prefix = ""
         self._last = pb.ListDueRunsResponse()
 
-    def begin(self, ids: list[IdValue]) -> None:
+    def begin(self, ids: list[IdT]) -> None:
         """Begin with the next batch."""
         self._first = len(self.ids)
         self.ids.extend(ids)
@@ -267,7 +298,9 @@ class _Gathered:
             self._next_due.append(from_timestamp(last.next_due_time))
         self._last = last
 
-    def answer(self, next_watermark: datetime | None = None, fingerprint: str = "") -> DueRuns:
+    def answer(
+        self, next_watermark_time: datetime | None = None, fingerprint: str = ""
+    ) -> DueRuns[IdT]:
         last = self._last
         return DueRuns(
             ids=self.ids,
@@ -276,7 +309,7 @@ class _Gathered:
             cycle_indexes=self._cycles,
             scheduled_unix_millis=self._scheduled,
             start_unix_millis=self._starts,
-            next_watermark=next_watermark or ceil_timestamp(last.next_watermark),
+            next_watermark_time=next_watermark_time or ceil_timestamp(last.next_watermark_time),
             late_run_count=self._late,
             dropped_run_count=self._dropped,
             superseded_run_count=self._superseded,

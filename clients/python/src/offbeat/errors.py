@@ -13,7 +13,7 @@ from typing import Any
 
 
 class OffbeatError(Exception):
-    """Whatever the client raises; itself, for answers that are nobody's fault but ours."""
+    """The root of all exceptions of the client; itself, where the server failed."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class ResourceExhausted(OffbeatError):
 
 
 class NoAnswer(OffbeatError):
-    """There is no answer: catch this to go on without one. One of the two below."""
+    """There is no answer: catch this to continue without one. One of the two below."""
 
 
 class Unavailable(NoAnswer):

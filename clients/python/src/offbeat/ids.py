@@ -5,9 +5,9 @@ from __future__ import annotations
 import enum
 import uuid
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Union
+from typing import TYPE_CHECKING, Union
 
 from . import _wire
 from .errors import refused
@@ -16,12 +16,25 @@ from .v1 import id_pb2 as pb
 #: What an ID may be: ``str`` is text unless :class:`IdType` says otherwise.
 IdValue = Union[uuid.UUID, int, str, float]
 
+# The type of the IDs of a question, and so of those in its answer. An annotation that leaves it
+# out means all of them: `Run` is `Run[IdValue]`.
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # typing's has defaults from Python 3.13 on
+
+    IdT = TypeVar("IdT", bound=IdValue, default=IdValue)
+    IdT_co = TypeVar("IdT_co", bound=IdValue, default=IdValue, covariant=True)
+else:
+    from typing import TypeVar
+
+    IdT = TypeVar("IdT", bound=IdValue)
+    IdT_co = TypeVar("IdT_co", bound=IdValue, covariant=True)
+
 #: The sidecar's limits of one batch: IDs, and bytes of them, with room in a message of 4 MiB for
 #: a weight, a watermark and a time zone of each.
 BATCH_IDS = 65_536
 BATCH_BYTES = 5 << 19
 
-#: The number of ``IdColumn.integers``.
+#: The number of ``IdBatch.integers``.
 _INTEGERS = 3
 
 #: Longer integers are refused here: Python would not even print the longest.
@@ -65,8 +78,8 @@ class IdEncoder:
             return pb.Id(decimal=plain)
         return pb.Id(text=plain)
 
-    def take(self, ids: list[IdValue]) -> list[IdValue]:
-        """Check the next IDs of a call; those of a subclass become their plain type."""
+    def take(self, ids: Sequence[IdValue]) -> Sequence[IdValue]:
+        """Check the next IDs of a call; return them as they go out, as plain types."""
         first = self._next
         self._next += len(ids)
         types = set(map(type, ids))  # quicker than to look at one ID after the other
@@ -77,12 +90,12 @@ class IdEncoder:
                 return ids
         return [self._plain(f"ids[{first + offset}]", value) for offset, value in enumerate(ids)]
 
-    def column(self, ids: list[IdValue]) -> pb.IdColumn:
+    def column(self, ids: Sequence[IdValue]) -> pb.IdBatch:
         """Turn IDs that were taken into a column."""
-        column = pb.IdColumn()
+        column = pb.IdBatch()
         if self._kind is uuid.UUID:
             numbers = [value.int for value in ids]  # type: ignore[union-attr]
-            column.uuid_bytes = b"".join([number.to_bytes(16, "big") for number in numbers])
+            column.packed_uuids = b"".join([number.to_bytes(16, "big") for number in numbers])
         elif self._kind is float:
             column.fractions.extend(ids)  # type: ignore[arg-type]
         elif self._kind is str:
@@ -96,7 +109,7 @@ class IdEncoder:
 
     def _plain(self, field: str, value: object) -> IdValue:
         """Return an ID as its plain type, which must be that of those before it."""
-        plain = _plain(field, value)
+        plain = plain_id(field, value)
         kind = type(plain)
         if self._kind not in (None, kind):
             raise refused(field, value, f"must be {self._kind.__name__}, as the IDs before it")
@@ -107,7 +120,7 @@ class IdEncoder:
         return plain
 
 
-def batches(ids: Iterable[IdValue], size: int) -> Iterator[list[IdValue]]:
+def batches(ids: Iterable[IdT], size: int) -> Iterator[list[IdT]]:
     """Cut IDs into batches of at most so many, each small enough for a message; lazily."""
     iterator = iter(checked_ids(ids))
     for head in iterator:
@@ -115,19 +128,19 @@ def batches(ids: Iterable[IdValue], size: int) -> Iterator[list[IdValue]]:
         yield from _within_bytes(batch)
 
 
-def checked_ids(ids: Iterable[IdValue]) -> Iterable[IdValue]:
+def checked_ids(ids: Iterable[IdT]) -> Iterable[IdT]:
     """Refuse a single ID that would be taken for several."""
     if isinstance(ids, (str, bytes)):  # iterable, letter by letter
         raise refused("ids", ids, "must be an iterable of IDs: [id], or assign_slot for one")
     return ids
 
 
-def _within_bytes(batch: list[IdValue]) -> Iterator[list[IdValue]]:
+def _within_bytes(batch: list[IdT]) -> Iterator[list[IdT]]:
     """Cut a batch whose texts are too long for one message."""
     if not any(issubclass(kind, str) for kind in set(map(type, batch))):
         yield batch  # no column of others is too long
         return
-    part: list[IdValue] = []
+    part: list[IdT] = []
     length = 0
     for value in batch:
         # a text of 3 bytes a character, its tag and its length
@@ -141,8 +154,8 @@ def _within_bytes(batch: list[IdValue]) -> Iterator[list[IdValue]]:
         yield part
 
 
-def _plain(field: str, value: object) -> IdValue:
-    """Return an ID as its plain type: an enum's member is an int or str, and behaves otherwise."""
+def plain_id(field: str, value: object) -> IdValue:
+    """Return an ID as its plain type: a member of an enum has a text of its own."""
     if isinstance(value, str):
         return checked_text(field, str.__str__(value))
     if isinstance(value, uuid.UUID):
@@ -157,7 +170,7 @@ def _plain(field: str, value: object) -> IdValue:
     raise refused(field, value, "must be a UUID, int, str or float")
 
 
-def _int64s(values: list[IdValue]) -> array[int] | None:
+def _int64s(values: Sequence[IdValue]) -> array[int] | None:
     """Return integers as an array; none if one of them is longer."""
     try:
         return array("q", values)  # type: ignore[arg-type]

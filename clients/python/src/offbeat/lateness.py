@@ -19,15 +19,15 @@ from ._settings import to_seconds
 from .assignments import Row
 from .errors import InvalidArgument, ResourceExhausted, Unavailable, refused
 from .runs import DEFAULT_KIND, Run
-from .schedule import ScheduleVersion
+from .schedule import ScheduleReference
 from .times import to_micros, to_timestamp
-from .v1 import lateness_pb2 as pb
+from .v1beta1 import lateness_pb2 as pb
 
 if TYPE_CHECKING:
     from .client import Client
 
 #: What says when a run should have started.
-Scheduled = Union[datetime, Run, Row]
+Scheduled = Union[datetime, Run[Any], Row[Any]]
 
 _METRIC = "offbeat_run_lateness_seconds"
 _HELP = "From the scheduled to the real start of runs."
@@ -72,7 +72,7 @@ class LatenessRecorder:
 
     def record(
         self,
-        schedule: str | ScheduleVersion,
+        schedule: str | ScheduleReference,
         scheduled: Scheduled,
         *,
         kind: str | None = None,
@@ -80,7 +80,7 @@ class LatenessRecorder:
     ) -> timedelta:
         """Record the start of a run, and return how late it is.
 
-        ``schedule`` is a name for the label: of a ``ScheduleVersion``, or its text, the name
+        ``schedule`` is a name for the label: of a ``ScheduleReference``, or its text, the name
         without the version. ``scheduled`` is the run of an answer, or when it should have
         started, as the job carries it. ``kind`` is by default that of the run, else
         ``"default"``, and ``started_time`` is now.
@@ -104,20 +104,20 @@ class LatenessRecorder:
             self._sender.send()
 
 
-def _name(schedule: str | ScheduleVersion) -> str:
-    if isinstance(schedule, ScheduleVersion):
+def _name(schedule: str | ScheduleReference) -> str:
+    if isinstance(schedule, ScheduleReference):
         return schedule.name
     if isinstance(schedule, str):
         with suppress(InvalidArgument):  # a name without a version: no job fails by it
-            return ScheduleVersion.parse(schedule).name
+            return ScheduleReference.parse(schedule).name
     return schedule
 
 
-def _kind(scheduled: datetime | Run) -> str:
+def _kind(scheduled: datetime | Run[Any]) -> str:
     return scheduled.kind if isinstance(scheduled, Run) else DEFAULT_KIND
 
 
-def _scheduled_time(scheduled: datetime | Run) -> datetime:
+def _scheduled_time(scheduled: datetime | Run[Any]) -> datetime:
     if isinstance(scheduled, Run):
         return scheduled.scheduled_time
     to_timestamp("scheduled", scheduled)  # refused if it is no instant
@@ -235,14 +235,14 @@ def _finish() -> None:
 
 
 def lateness_requests(
-    schedule: str | ScheduleVersion, lateness: Iterable[timedelta], kind: str
+    schedule: str | ScheduleReference, lateness: Iterable[timedelta], kind: str
 ) -> Iterator[pb.RecordLatenessRequest]:
     """Turn lateness into messages: one, but of many values."""
     values = iter(lateness)
     index = 0
     while batch := list(islice(values, _BATCH)):
         request = pb.RecordLatenessRequest()
-        set_text(request, "", "schedule", _name(schedule))
+        set_text(request, "", "schedule_name", _name(schedule))
         set_text(request, "", "kind", kind)
         request.lateness_millis.extend(
             [

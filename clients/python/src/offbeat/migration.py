@@ -7,15 +7,16 @@ from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Generic
 
 from ._fields import set_span, set_time
 from ._questions import Question, cut
 from ._rows import BadIds, IdError, Rows, composed_run_key, id_errors
 from ._weights import PieceLimits
-from .ids import IdType, IdValue, checked_text
+from .ids import IdT, IdT_co, IdType, checked_text
 from .runs import DEFAULT_KIND, Run
 from .schedule import AnySchedule, schedule_message
-from .sql import Predicate, SqlColumn, SqlIndex
+from .sql import SqlIndex, SqlPredicate, SqlTarget
 from .times import from_optional_duration, from_timestamp, from_unix_millis
 from .v1 import migration_pb2 as pb
 
@@ -34,12 +35,12 @@ class MigrationPath(enum.IntEnum):
 
 
 @dataclass(frozen=True)
-class MigratedId:
+class MigratedId(Generic[IdT_co]):
     """An ID that goes over."""
 
-    id: IdValue
-    last_old_run: Run
-    first_new_run: Run
+    id: IdT_co
+    last_old_run: Run[IdT_co]
+    first_new_run: Run[IdT_co]
 
     @property
     def last_old_time(self) -> datetime:
@@ -58,14 +59,14 @@ class MigratedId:
 
 
 @dataclass(frozen=True)
-class MigratedIds(Rows[MigratedId]):
+class MigratedIds(Rows[MigratedId[IdT_co]], Generic[IdT_co]):
     """IDs that go over: a sequence of rows, and the columns they come from.
 
     A refused ID holds -1 in all columns and stands in ``errors``; its row raises
     ``LookupError``, and :meth:`accepted` passes over it.
     """
 
-    ids: list[IdValue] = field(repr=False)
+    ids: list[IdT_co] = field(repr=False)
     #: Last old runs, in milliseconds since the Unix epoch.
     last_old_unix_millis: array[int] = field(repr=False)
     last_old_cycle_indexes: array[int] = field(repr=False)
@@ -75,12 +76,12 @@ class MigratedIds(Rows[MigratedId]):
     #: IDs whose first new run is not when the old schedule would have run them.
     moved_id_count: int
     #: The same as a share of the IDs that were not refused: 0 to 1.
-    moved_share: float
+    moved_ratio: float
     #: Shortest time from the last old to the first new run of an ID; ``None`` if all are refused.
-    min_gap: timedelta | None
+    observed_min_gap: timedelta | None
     #: Longest such time.
-    max_gap: timedelta | None
-    #: New runs left out because they came within ``min_gap`` of the question of an old one.
+    observed_max_gap: timedelta | None
+    #: New runs left out because they came within ``min_gap`` of an old one.
     left_out_run_count: int
     #: What the old run keys begin with.
     old_run_key_prefix: str
@@ -96,12 +97,12 @@ class MigratedIds(Rows[MigratedId]):
     def __len__(self) -> int:
         return len(self.ids)
 
-    def accepted(self) -> Iterator[MigratedId]:
+    def accepted(self) -> Iterator[MigratedId[IdT_co]]:
         """Yield the rows of the IDs that were not refused."""
         refused = {error.id_index for error in self.errors}
         return (self._made(position) for position in range(len(self)) if position not in refused)
 
-    def _row(self, position: int) -> MigratedId:
+    def _row(self, position: int) -> MigratedId[IdT_co]:
         # A refused ID has -1 for its times, which instants before the epoch can be, too.
         if self.last_old_unix_millis[position] == -1 and any(
             error.id_index == position for error in self.errors
@@ -109,10 +110,10 @@ class MigratedIds(Rows[MigratedId]):
             raise LookupError(f"ids[{position}] was refused: see errors")
         return self._made(position)
 
-    def _made(self, position: int) -> MigratedId:
+    def _made(self, position: int) -> MigratedId[IdT_co]:
         value = self.ids[position]
 
-        def run(unix_millis: int, cycle_index: int, prefix: str) -> Run:
+        def run(unix_millis: int, cycle_index: int, prefix: str) -> Run[IdT_co]:
             start_time = from_unix_millis(unix_millis)
             return Run(
                 id=value,
@@ -147,11 +148,11 @@ class MigrationStep:
     end_time: datetime
     #: Whether the new schedule runs them.
     by_new_schedule: bool
-    predicate: Predicate
+    predicate: SqlPredicate
 
 
 @dataclass(frozen=True)
-class MigrationPlan:
+class MigrationPlan(Generic[IdT_co]):
     """How to go over."""
 
     #: What tells the old schedule from others.
@@ -167,7 +168,7 @@ class MigrationPlan:
     #: with exclusions, which may skip any run.
     longest_gap: timedelta | None
     #: The IDs of the question; ``None`` if it had none.
-    ids: MigratedIds | None
+    ids: MigratedIds[IdT_co] | None
     #: What to enqueue around the cutover; only if a column was named.
     steps: tuple[MigrationStep, ...]
     #: What serves the steps: the indexes of the old schedule and of the new one.
@@ -177,14 +178,14 @@ class MigrationPlan:
 def plan_migration(
     old_schedule: AnySchedule,
     new_schedule: AnySchedule,
-    ids: Iterable[IdValue],
+    ids: Iterable[IdT],
     cutover_time: datetime | None,
     min_gap: timedelta | None,
     kind: str,
     id_type: IdType | None,
-    sql_column: SqlColumn | None,
+    sql_target: SqlTarget | None,
     return_errors: bool,
-) -> Question[MigrationPlan]:
+) -> Question[MigrationPlan[IdT]]:
     """Ask how to go over, batch by batch, with the cutover of the first for all."""
     request = pb.PlanMigrationRequest(
         old_schedule=schedule_message(old_schedule, "old_schedule"),
@@ -193,9 +194,9 @@ def plan_migration(
     )
     set_time(request, "", "cutover_time", cutover_time)
     set_span(request, "", "min_gap", min_gap)
-    if sql_column is not None:
-        request.sql_column.CopyFrom(sql_column.to_message())
-    values: list[IdValue] = []
+    if sql_target is not None:
+        request.sql_target.CopyFrom(sql_target.to_message())
+    values: list[IdT] = []
     responses: list[pb.PlanMigrationResponse] = []
     errors: tuple[IdError, ...] = ()
     for batch in cut(ids, id_type, None, PieceLimits(), None):
@@ -205,7 +206,7 @@ def plan_migration(
         values.extend(batch.ids)
         responses.append(response)
         request.cutover_time.CopyFrom(response.cutover_time)
-        request.ClearField("sql_column")  # one plan in SQL holds for all
+        request.ClearField("sql_target")  # one plan in SQL holds for all
     if not responses:
         responses.append((yield "PlanMigration", request))
     parts = [response.ids for response in responses]
@@ -215,7 +216,7 @@ def plan_migration(
     return plan
 
 
-def _plan(message: pb.PlanMigrationResponse, ids: MigratedIds | None) -> MigrationPlan:
+def _plan(message: pb.PlanMigrationResponse, ids: MigratedIds[IdT] | None) -> MigrationPlan[IdT]:
     indexes = message.sql_indexes  # one, if both schedules have the same
     return MigrationPlan(
         old_fingerprint=message.old_identity.fingerprint,
@@ -230,7 +231,7 @@ def _plan(message: pb.PlanMigrationResponse, ids: MigratedIds | None) -> Migrati
                 start_time=from_timestamp(step.start_time),
                 end_time=from_timestamp(step.end_time),
                 by_new_schedule=step.by_new_schedule,
-                predicate=Predicate.from_message(
+                predicate=SqlPredicate.from_message(
                     step.predicate, indexes[-1 if step.by_new_schedule else 0]
                 ),
             )
@@ -241,19 +242,19 @@ def _plan(message: pb.PlanMigrationResponse, ids: MigratedIds | None) -> Migrati
 
 
 def _migrated(
-    values: list[IdValue],
+    values: list[IdT],
     parts: list[pb.MigratedIds],
     errors: tuple[IdError, ...],
     id_type: IdType | None,
     kind: str,
-) -> MigratedIds:
+) -> MigratedIds[IdT]:
     """Put the answers to the batches together."""
 
     def column(name: str) -> array[int]:
         return array("q", [value for part in parts for value in getattr(part, name)])
 
-    gaps = [from_optional_duration(part, "min_gap") for part in parts]
-    longest = [from_optional_duration(part, "max_gap") for part in parts]
+    gaps = [from_optional_duration(part, "observed_min_gap") for part in parts]
+    longest = [from_optional_duration(part, "observed_max_gap") for part in parts]
     moved_id_count = sum(part.moved_id_count for part in parts)
     return MigratedIds(
         ids=values,
@@ -262,9 +263,9 @@ def _migrated(
         first_new_unix_millis=column("first_new_unix_millis"),
         first_new_cycle_indexes=column("first_new_cycle_indexes"),
         moved_id_count=moved_id_count,
-        moved_share=moved_id_count / max(len(values) - len(errors), 1),
-        min_gap=min((gap for gap in gaps if gap is not None), default=None),
-        max_gap=max((gap for gap in longest if gap is not None), default=None),
+        moved_ratio=moved_id_count / max(len(values) - len(errors), 1),
+        observed_min_gap=min((gap for gap in gaps if gap is not None), default=None),
+        observed_max_gap=max((gap for gap in longest if gap is not None), default=None),
         left_out_run_count=sum(part.left_out_run_count for part in parts),
         old_run_key_prefix=parts[0].old_run_key_prefix,
         new_run_key_prefix=parts[0].new_run_key_prefix,

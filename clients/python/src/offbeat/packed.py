@@ -7,10 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from google.protobuf.field_mask_pb2 import FieldMask
-
 from . import _wire
-from ._columns import ColumnsResponse
+from ._columns import COLUMNS, ColumnsResponse, read_mask
 from ._questions import Question, describe_schedule, timestamp_or_now
 from ._rows import BadIds, IdError, id_errors
 from ._weights import CONTRADICTORY, ONE_FOR_EACH
@@ -21,19 +19,11 @@ from .schedule import AnySchedule, schedule_message
 from .times import from_duration
 from .v1 import slots_pb2 as pb
 
-#: Of ``AssignSlotsRequest``, and of its ``IdColumn``.
+#: Numbers of fields: of ``AssignSlotsRequest``, and of its ``IdBatch``.
 _IDS = 2
 _UUIDS, _UUID_BYTES = 1, 16
 _INTEGERS, _INTEGER_BYTES = 3, 8
 _TIME_ZONES, _TIME_ZONE_INDEXES = 7, 8
-
-_COLUMNS = (
-    "slot_indexes",
-    "slot_offset_ticks",
-    "cycle_offset_ticks",
-    "cycle_indexes",
-    "next_run_unix_millis",
-)
 
 
 @dataclass
@@ -54,6 +44,9 @@ class PackedAssignments:
     cycle_indexes: array[int] = field(default_factory=lambda: array("q"), repr=False)
     #: Next runs, in milliseconds since the Unix epoch.
     next_run_unix_millis: array[int] = field(default_factory=lambda: array("q"), repr=False)
+    #: Last runs, in milliseconds since the Unix epoch, if they were asked for; -1 too where
+    #: exclusions skip the 1,000 cycles before.
+    last_run_unix_millis: array[int] = field(default_factory=lambda: array("q"), repr=False)
     #: The refused IDs.
     errors: tuple[IdError, ...] = ()
     #: Length of a tick.
@@ -67,13 +60,13 @@ class PackedAssignments:
     time_zone_database: str = ""
 
     def __len__(self) -> int:
-        return max(len(getattr(self, name)) for name in _COLUMNS)
+        return max(len(getattr(self, name)) for name in COLUMNS)
 
     def add(self, response: ColumnsResponse) -> None:
         """Append the answer of one message."""
         first = len(self)
         columns = response.assignments
-        for name in _COLUMNS:
+        for name in COLUMNS:
             more = getattr(columns, name)
             if first:
                 getattr(self, name).extend(more)
@@ -102,7 +95,7 @@ def assign_packed(
         schedule=schedule_message(schedule),
         from_time=timestamp_or_now(from_time),
         kind=checked_text("kind", kind),
-        read_mask=FieldMask(paths=columns) if columns else None,
+        read_mask=read_mask(columns),
     ).SerializeToString()
     answer = PackedAssignments()
     zones = _PackedZones(time_zones, time_zone_indexes)
@@ -123,7 +116,7 @@ def assign_packed(
 def _columns(
     uuids: bytes | bytearray | memoryview | None, integers: array[int] | None
 ) -> Iterator[tuple[bytes, memoryview, int]]:
-    """Return one ``IdColumn`` after the other: what it begins with, its IDs, and how many."""
+    """Return one ``IdBatch`` after the other: what it begins with, its IDs, and how many."""
     if (uuids is None) == (integers is None):
         raise refused("uuids", uuids, "must be given, or integers in its place")
     if integers is not None:
@@ -142,7 +135,7 @@ def _columns(
 
 
 class _PackedZones:
-    """The time zones of packed IDs, as the end of each ``IdColumn``."""
+    """The time zones of packed IDs, as the end of each ``IdBatch``."""
 
     def __init__(self, names: Iterable[TimeZone], indexes: array[int] | None) -> None:
         """Check what is given."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Generic
 
-from .ids import IdValue
+from .ids import IdT_co
 from .times import from_optional_timestamp, from_timestamp
 from .v1 import slots_pb2 as pb
 
@@ -15,27 +16,27 @@ DEFAULT_KIND = "default"
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Generic[IdT_co]):
     """A run of an ID, or of a piece of it."""
 
     #: The ID, as it was given.
-    id: IdValue
+    id: IdT_co
     #: The kind of job; ``"default"`` if none was named.
     kind: str
-    #: Which piece of its ID; 0 but for weighted IDs.
+    #: Which piece of its ID; 0 without weights.
     piece_index: int
     #: Its cycle; cycle 0 starts at the schedule's anchor time, or is the calendar's unit that
     #: holds 1 January 1970. A deferred run keeps the cycle that it belongs to.
     cycle_index: int
-    #: When it should start: what lateness is measured from.
+    #: When it should start: lateness is measured from it.
     scheduled_time: datetime
-    #: When to start it: at the scheduled time, but for a run that was missed.
+    #: When to start it: later than the scheduled time for a run that was missed.
     start_time: datetime
     #: Equal for two attempts to enqueue the same run; empty for a fraction.
     run_key: str
-    #: When it would start but for an exclusion or a newcomer's policy, where that differs from
-    #: the scheduled time. ``assign_slot`` alone says it.
-    regular_time: datetime | None = None
+    #: When it would start without exclusions and without a new ID's policy, where that differs
+    #: from the scheduled time. Only ``assign_slot`` says it.
+    nominal_time: datetime | None = None
 
     @property
     def run_id(self) -> str:
@@ -51,7 +52,7 @@ class Run:
         return self.start_time > self.scheduled_time
 
     @classmethod
-    def from_message(cls, message: pb.Run, id_value: IdValue, kind: str, piece_index: int) -> Run:
+    def from_message(cls, message: pb.Run, id_value: Any, kind: str, piece_index: int) -> Run[Any]:
         """Turn a message into a run."""
         start_time = from_timestamp(message.start_time)
         return cls(
@@ -62,5 +63,5 @@ class Run:
             scheduled_time=start_time,
             start_time=start_time,
             run_key=message.run_key,
-            regular_time=from_optional_timestamp(message, "regular_time"),
+            nominal_time=from_optional_timestamp(message, "nominal_time"),
         )

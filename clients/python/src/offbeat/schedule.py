@@ -7,9 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from ._fields import set_enum, set_integer, set_span, set_text, set_time
+from ._keywords import positional
 from .calendars import (
     CalendarCycle,
     CycleWindow,
@@ -22,6 +23,9 @@ from .errors import refused
 from .kinds import Kind, KindSpacing, add_pairs, as_kinds, as_pairs
 from .times import from_duration, from_optional_duration, from_timestamp
 from .v1 import schedule_pb2 as pb
+
+if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
 
 #: A version's only text: ten digits hold every one.
 _VERSION = re.compile("0|[1-9][0-9]{0,9}")
@@ -51,6 +55,7 @@ class TwisterProfile(enum.IntEnum):
     PHP = 4
 
 
+@positional(1)
 @dataclass(frozen=True)
 class Schedule:
     """A cycle cut into slots, and a placement. ``None`` means the sidecar's default.
@@ -89,6 +94,8 @@ class Schedule:
     """
 
     period: timedelta | None = None
+    if TYPE_CHECKING:
+        _: KW_ONLY
     slot_count: int | None = None
     placement: Placement | None = None
     salt: str = ""
@@ -172,22 +179,22 @@ class Schedule:
 
 
 @dataclass(frozen=True)
-class ScheduleVersion:
+class ScheduleReference:
     """A schedule of the file that the sidecar was started with, by name and version.
 
     A version never changes its meaning, and must be given: with the newest as a default,
     callers would change over at different times. Wherever a schedule is taken, so is the text
     ``"name/version"``.
 
-    >>> ScheduleVersion.parse("billing/2")
-    ScheduleVersion(name='billing', version=2)
+    >>> ScheduleReference.parse("billing/2")
+    ScheduleReference(name='billing', version=2)
     """
 
     name: str
     version: int
 
     @classmethod
-    def parse(cls, text: str, path: str = "schedule") -> ScheduleVersion:
+    def parse(cls, text: str, path: str = "schedule") -> ScheduleReference:
         """Read ``name/version``; ``path`` is its place in the request."""
         name, _, version = text.rpartition("/")
         if not name or not _VERSION.fullmatch(version):
@@ -197,22 +204,22 @@ class ScheduleVersion:
     def to_message(self, path: str = "schedule") -> pb.Schedule:
         """Turn the name into its message; ``path`` is its place in the request."""
         message = pb.Schedule()
-        message.version.SetInParent()
-        set_text(message.version, f"{path}.version", "name", self.name)
-        set_integer(message.version, f"{path}.version", "version", self.version)
+        message.reference.SetInParent()
+        set_text(message.reference, f"{path}.reference", "name", self.name)
+        set_integer(message.reference, f"{path}.reference", "version", self.version)
         return message
 
 
 #: A schedule in full, or by name and version: as an object, or as text, ``"billing/2"``.
-AnySchedule = Union[Schedule, ScheduleVersion, str]
+AnySchedule = Union[Schedule, ScheduleReference, str]
 
 
 def schedule_message(schedule: AnySchedule, path: str = "schedule") -> pb.Schedule:
     """Turn any sort of schedule into its message; ``path`` is its place in the request."""
     if isinstance(schedule, str):
-        schedule = ScheduleVersion.parse(schedule, path)
-    if not isinstance(schedule, (Schedule, ScheduleVersion)):
-        allowed = 'must be a Schedule, a ScheduleVersion or its text, such as "billing/2"'
+        schedule = ScheduleReference.parse(schedule, path)
+    if not isinstance(schedule, (Schedule, ScheduleReference)):
+        allowed = 'must be a Schedule, a ScheduleReference or its text, such as "billing/2"'
         raise refused(path, schedule, allowed)
     return schedule.to_message(path)
 

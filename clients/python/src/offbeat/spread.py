@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import struct
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Iterator, Sized
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ J = TypeVar("J")
 
 
 class SpreadPolicy(enum.IntEnum):
-    """In which order groups are dealt."""
+    """The order in which groups take turns."""
 
     #: Feeders in turn; sizes need not be known.
     ROUND_ROBIN = 1
@@ -29,9 +30,9 @@ class SpreadPolicy(enum.IntEnum):
 class ShortagePolicy(enum.IntEnum):
     """What ``COOLDOWN`` does when every open group must still rest."""
 
-    #: Deals the one that has rested longest.
+    #: The group that has rested longest takes the turn.
     EMIT = 1
-    #: Lets the turn pass: a turn without group and job.
+    #: The turn passes without a group and a job.
     WAIT = 2
 
 
@@ -72,15 +73,15 @@ class SpreadCertificate:
     #: Groups that had a job.
     group_count: int
     #: The smallest distance between neighbours of a group; ``None`` if no group had two jobs.
-    min_gap: int | None
+    min_gap_turns: int | None
     #: The largest smallest distance of any order without idle turns.
-    best_min_gap: int | None
+    best_min_gap_turns: int | None
     #: Neighbours of a group less than ``feeder_count`` turns apart.
     close_pair_count: int
     #: As many has any order without idle turns, at least.
     close_pair_lower_bound: int
     #: From the first job of a group to its last, the widest.
-    widest_span: int
+    widest_span_turns: int
 
     @classmethod
     def from_message(cls, message: pb.SpreadCertificate) -> SpreadCertificate:
@@ -88,11 +89,13 @@ class SpreadCertificate:
         return cls(
             job_count=message.job_count,
             group_count=message.group_count,
-            min_gap=message.min_gap if message.HasField("min_gap") else None,
-            best_min_gap=message.best_min_gap if message.HasField("best_min_gap") else None,
+            min_gap_turns=message.min_gap_turns if message.HasField("min_gap_turns") else None,
+            best_min_gap_turns=message.best_min_gap_turns
+            if message.HasField("best_min_gap_turns")
+            else None,
             close_pair_count=message.close_pair_count,
             close_pair_lower_bound=message.close_pair_lower_bound,
-            widest_span=message.widest_span,
+            widest_span_turns=message.widest_span_turns,
         )
 
 
@@ -105,8 +108,8 @@ class _Progress:
 
     @property
     def resume_token(self) -> bytes:
-        """The place behind the turns that were taken, for ``resume_spread``."""
-        return self._dispatcher.token().SerializeToString()
+        """Where the spread continues after the turns that were taken, for ``resume_spread``."""
+        return self._dispatcher.place().to_token()
 
     @property
     def certificate(self) -> SpreadCertificate:
@@ -156,22 +159,57 @@ class AsyncSpread(_Progress, AsyncIterator[SpreadTurn[J]]):
         await self._turns.aclose()
 
 
+#: Of a token: its form, whether groups must say their size, the sequence, and then the request.
+_HEAD, _FORM = struct.Struct(">BBQ"), 1
+
+
+@dataclass(frozen=True)
+class SpreadPlace:
+    """Where a spread begins or continues."""
+
+    #: The first request of the stream.
+    request: pb.SpreadRequest
+    #: Whether groups must say their size.
+    sized: bool
+    #: The first turn that was not taken before.
+    sequence: int = 0
+
+    @classmethod
+    def from_token(cls, token: bytes) -> SpreadPlace:
+        """Read a token."""
+        try:
+            form, sized, sequence = _HEAD.unpack_from(token)
+            request = pb.SpreadRequest.FromString(bytes(token[_HEAD.size :]))
+        except (DecodeError, TypeError, struct.error):
+            form, sized, sequence, request = 0, 0, 0, pb.SpreadRequest()
+        if form != _FORM or not request.WhichOneof("message"):
+            raise refused("resume_token", token, "must be the bytes of a spread's resume_token")
+        return cls(request, bool(sized), sequence)
+
+    def to_token(self) -> bytes:
+        """Return it as a token."""
+        head = _HEAD.pack(_FORM, self.sized, self.sequence)
+        return head + self.request.SerializeToString()
+
+    def after(self, turns: pb.SpreadTurns, taken: int) -> SpreadPlace:
+        """Return the place after so many turns of a message."""
+        resume = pb.SpreadResume(
+            resume_token=turns.resume_token, taken_group_indexes=turns.group_indexes[:taken]
+        )
+        sequence = turns.first_sequence + taken
+        return SpreadPlace(pb.SpreadRequest(resume=resume), self.sized, sequence)
+
+
 class Dispatcher(Generic[J]):
     """The groups of a spread: pulled when asked for, their jobs kept until their turn."""
 
-    def __init__(self, groups: Iterable[Iterable[J]], first: pb.SpreadRequest) -> None:
+    def __init__(self, groups: Iterable[Iterable[J]], start: SpreadPlace) -> None:
         """Pull nothing yet."""
-        self.first = first
+        self.start = start
         self._groups = iter(groups)
-        if first.HasField("spec"):
-            self._token = pb.ResumeToken(spec=first.spec)
-        else:
-            self._token = pb.ResumeToken.FromString(first.resume_token.SerializeToString())
-        self._begin = self._token.first_sequence + len(self._token.group_indexes)
         #: The last message of turns, and how many of them were taken.
         self._message: pb.SpreadTurns | None = None
         self._taken = 0
-        self._sized = self._token.spec.policy == pb.SPREAD_POLICY_COOLDOWN
         self._open: dict[int, _OpenGroup[J]] = {}
         self._next_index = 0
 
@@ -191,7 +229,7 @@ class Dispatcher(Generic[J]):
                     answer.whole_group_sizes.append(length)
                     continue
             message = answer.groups.add(group_index=index)
-            size = _size(index, group) if self._sized else None
+            size = _size(index, group) if self.start.sized else None
             if size is not None:
                 message.size = size
             self._open[index] = _OpenGroup(index, group, size)
@@ -204,9 +242,9 @@ class Dispatcher(Generic[J]):
         return answer
 
     def turns(self, message: pb.SpreadTurns) -> Iterator[SpreadTurn[J]]:
-        """Give each turn its job; drop those before the place to go on with."""
+        """Give each turn its job; drop those that were taken before."""
         indexes, first = message.group_indexes, message.first_sequence
-        if first + len(indexes) > self._begin:
+        if first + len(indexes) > self.start.sequence:
             self._message = message
         for taken, index in enumerate(indexes, 1):
             sequence = first + taken - 1
@@ -216,20 +254,15 @@ class Dispatcher(Generic[J]):
                 turn = SpreadTurn(sequence, index, group.ready.popleft())
                 if group.ended and not group.ready:
                     del self._open[index]
-            if sequence >= self._begin:
+            if sequence >= self.start.sequence:
                 self._taken = taken
                 yield turn
 
-    def token(self) -> pb.ResumeToken:
-        """Say how far it has come."""
+    def place(self) -> SpreadPlace:
+        """Return how far it has come."""
         if self._message is None:
-            return self._token
-        return pb.ResumeToken(
-            spec=self._token.spec,
-            first_sequence=self._message.first_sequence,
-            digest=self._message.digest,
-            group_indexes=self._message.group_indexes[: self._taken],
-        )
+            return self.start
+        return self.start.after(self._message, self._taken)
 
     def _take_whole(self, index: int, jobs: Iterable[J], size: int) -> None:
         group = _OpenGroup(index, jobs, size)
@@ -243,7 +276,7 @@ class Dispatcher(Generic[J]):
     def _pull(self, message: Any, count: int) -> None:
         group = self._open[message.group_index]
         message.job_count = group.pull(count)
-        message.is_last = group.ended
+        message.last = group.ended
         if group.ended and not group.ready:
             del self._open[message.group_index]
 
@@ -277,38 +310,39 @@ class _OpenGroup(Generic[J]):
         return count
 
 
-def spread_spec(
+def spread_start(
     feeder_count: int,
     policy: SpreadPolicy | None,
     max_open_groups: int | None,
     on_shortage: ShortagePolicy | None,
     job_window: int | None,
     group_window: int | None,
-) -> pb.SpreadSpec:
-    """Return how to spread, as a message."""
+) -> SpreadPlace:
+    """Return the beginning of a spread."""
     spec = pb.SpreadSpec()
-    if policy is not None:
-        set_enum(spec, "spec", "policy", policy, SpreadPolicy)
+    set_order(spec.order, feeder_count, policy, max_open_groups)
     if on_shortage is not None:
         set_enum(spec, "spec", "on_shortage", on_shortage, ShortagePolicy)
-    for name, count in (
-        ("feeder_count", feeder_count),
-        ("max_open_groups", max_open_groups),
-        ("job_window", job_window),
-        ("group_window", group_window),
-    ):
+    for name, count in (("job_window", job_window), ("group_window", group_window)):
         if count is not None:
             set_integer(spec, "spec", name, count)
-    return spec
+    sized = spec.order.policy == pb.SPREAD_POLICY_COOLDOWN
+    return SpreadPlace(pb.SpreadRequest(spec=spec), sized)
 
 
-def first_request(token: bytes) -> pb.SpreadRequest:
-    """Return how to go on, as a message."""
-    try:
-        return pb.SpreadRequest(resume_token=pb.ResumeToken.FromString(token))
-    except (DecodeError, TypeError) as error:
-        allowed = "must be the bytes of a spread's resume_token"
-        raise refused("resume_token", token, allowed) from error
+def set_order(
+    order: pb.SpreadOrder,
+    feeder_count: int,
+    policy: SpreadPolicy | None,
+    max_open_groups: int | None,
+) -> None:
+    """Set the order in which groups are spread."""
+    path = "spec.order"
+    set_integer(order, path, "feeder_count", feeder_count)
+    if policy is not None:
+        set_enum(order, path, "policy", policy, SpreadPolicy)
+    if max_open_groups is not None:
+        set_integer(order, path, "max_open_groups", max_open_groups)
 
 
 def _size(index: int, group: Iterable[Any]) -> int:

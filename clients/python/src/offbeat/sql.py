@@ -5,16 +5,24 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Union
+from typing import TYPE_CHECKING, Union
 
 from ._fields import set_enum, set_integer
+from ._keywords import positional
 from .ids import checked_text
 from .v1 import sql_pb2 as pb
+
+if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
+
+if TYPE_CHECKING:
+    pass
+
 
 #: What a predicate has to be bound to.
 SqlValue = Union[int, str, float]
 
-_FIELD = "sql_column"
+_FIELD = "sql_target"
 
 
 class SqlDialect(enum.IntEnum):
@@ -68,41 +76,47 @@ class SqlParameterStyle(enum.IntEnum):
     NAMED = 5
 
 
+@positional(4)
+@positional(4)
 @dataclass(frozen=True)
-class SqlColumn:
-    """A column of IDs. Names are as they are without quotes.
+class SqlTarget:
+    """A column of IDs in a table. Names are as they are without quotes.
 
     dialect: the database.
     table: the table; the statement that makes the index names it.
-    name: the column; rows that have NULL there belong to no slot.
-    type: what it holds.
+    column: the column; rows that have NULL there belong to no slot.
+    column_type: what it holds.
+    if TYPE_CHECKING:
+        _: KW_ONLY
     schema: the table's schema (in MySQL, its database). Default: the current one.
     table_alias: what the query calls the table. Default: nothing.
     parameter_style: how predicates hold their bounds. Default: ``LITERAL``.
     first_parameter_number: ``DOLLAR`` and ``NAMED`` only: the number of the first
         placeholder, for queries with parameters of their own. Default: 1.
-    time_zone_name: ``window_predicate`` of calendars only: the column that holds the IANA name
+    time_zone_column: ``window_predicate`` of calendars only: the column that holds the IANA name
         of the time zone that a row lives in; with ``time_zones`` in the question.
         Default: all rows live in that of the schedule.
     """
 
     dialect: SqlDialect
     table: str
-    name: str
-    type: SqlColumnType
+    column: str
+    column_type: SqlColumnType
+    if TYPE_CHECKING:
+        _: KW_ONLY
     schema: str = ""
     table_alias: str = ""
     parameter_style: SqlParameterStyle | None = None
     first_parameter_number: int | None = None
-    time_zone_name: str = ""
+    time_zone_column: str = ""
 
-    def to_message(self) -> pb.SqlColumn:
-        """Turn the column into its message."""
-        message = pb.SqlColumn()
-        for name in ("schema", "table", "name", "table_alias", "time_zone_name"):
+    def to_message(self) -> pb.SqlTarget:
+        """Turn the target into its message."""
+        message = pb.SqlTarget()
+        for name in ("schema", "table", "column", "table_alias", "time_zone_column"):
             setattr(message, name, checked_text(f"{_FIELD}.{name}", getattr(self, name)))
         set_enum(message, _FIELD, "dialect", self.dialect, SqlDialect)
-        set_enum(message, _FIELD, "type", self.type, SqlColumnType)
+        set_enum(message, _FIELD, "column_type", self.column_type, SqlColumnType)
         if self.parameter_style is not None:
             style = self.parameter_style
             set_enum(message, _FIELD, "parameter_style", style, SqlParameterStyle)
@@ -128,7 +142,7 @@ class SqlIndex:
 
 
 @dataclass(frozen=True)
-class Predicate:
+class SqlPredicate:
     """A condition for the WHERE clause of a query: true for the rows of a slot or window."""
 
     #: The condition, in parentheses.
@@ -139,7 +153,7 @@ class Predicate:
     index: SqlIndex
 
     @classmethod
-    def from_message(cls, message: pb.SqlPredicate, index: pb.SqlIndex) -> Predicate:
+    def from_message(cls, message: pb.SqlPredicate, index: pb.SqlIndex) -> SqlPredicate:
         """Turn a message into a predicate."""
         values = [
             getattr(parameter, parameter.WhichOneof("value") or "text")

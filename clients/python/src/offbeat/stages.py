@@ -6,11 +6,19 @@ import enum
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from ._fields import set_enum, set_flag, set_integer, set_span, set_text
+from ._keywords import positional
 from ._questions import Question
 from .times import from_duration, from_micros, to_duration
 from .v1 import stages_pb2 as pb
+
+if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
+
+if TYPE_CHECKING:
+    pass
 
 
 class AllocationRule(enum.IntEnum):
@@ -31,28 +39,32 @@ class StageWeighting(enum.IntEnum):
     LATENCY = 2
 
 
-class NextStageReason(enum.IntEnum):
+class StageChoiceReason(enum.IntEnum):
     """Why a worker goes where it goes."""
 
     #: It is worth most there.
     WORTH_MOST = 1
     #: That stage has fewer workers than its minimum, or would have without it.
     BELOW_MINIMUM = 2
-    #: It would be worth more elsewhere, but not by ``minimum_improvement_percent``.
-    IMPROVEMENT_TOO_SMALL = 3
+    #: It would be worth more elsewhere, but not by ``minimum_gain_percent``.
+    GAIN_TOO_SMALL = 3
     #: No stage may have it: all that are not done have their maximum.
     ALL_FULL = 4
 
 
+@positional(3)
+@positional(3)
 @dataclass(frozen=True)
 class Stage:
     """A stage of a pipeline, as it is now.
 
     name: another for each stage of a call.
     backlog_count: jobs that wait; those that run do not count.
-    mean_service_time: how long a job takes on average. Stages that were never measured
+    mean_run_time: how long a job takes on average. Stages that were never measured
+    if TYPE_CHECKING:
+        _: KW_ONLY
         take the mean of those that were; if none was, 1 s.
-    service_times: instead of ``mean_service_time``: how long some jobs took.
+    run_times: instead of ``mean_run_time``: how long some jobs took.
     done: no more work will come; it gets no workers but those that are busy.
     minimum_worker_count, maximum_worker_count: it gets no fewer, and no more.
     current_worker_count: how many workers it has, busy ones included.
@@ -61,8 +73,10 @@ class Stage:
 
     name: str
     backlog_count: int = 0
-    mean_service_time: timedelta | None = None
-    service_times: Sequence[timedelta] = ()
+    mean_run_time: timedelta | None = None
+    if TYPE_CHECKING:
+        _: KW_ONLY
+    run_times: Sequence[timedelta] = ()
     done: bool = False
     minimum_worker_count: int = 0
     maximum_worker_count: int | None = None
@@ -74,11 +88,11 @@ class Stage:
         message = pb.Stage()
         set_text(message, path, "name", self.name)
         set_flag(message, path, "done", self.done)
-        set_span(message, path, "mean_service_time", self.mean_service_time)
-        message.service_times.extend(
+        set_span(message, path, "mean_run_time", self.mean_run_time)
+        message.run_times.extend(
             [
-                to_duration(f"{path}.service_times[{index}]", time)
-                for index, time in enumerate(self.service_times)
+                to_duration(f"{path}.run_times[{index}]", time)
+                for index, time in enumerate(self.run_times)
             ]
         )
         for name in _COUNTS:
@@ -101,16 +115,16 @@ _COUNTS = (
 class StageAllocation:
     """What a stage gets, and why."""
 
-    name: str
+    stage_name: str
     worker_count: int
-    #: The backlog times the mean service time.
+    #: The backlog times the mean run time.
     workload: timedelta
     #: How many times the workload counts: its place with ``StageWeighting.LATENCY``, or 1.
     weight: int
-    #: What was reckoned with.
-    mean_service_time: timedelta
+    #: The mean run time that the workload was computed with.
+    mean_run_time: timedelta
     #: Whether that is the mean of the other stages, for want of its own.
-    service_time_is_estimated: bool
+    run_time_estimated: bool
     #: weight · workload / (worker_count + 1), in microseconds; to be read.
     score: float
     #: What one worker more would be worth by the rule, in microseconds; to be read.
@@ -120,12 +134,12 @@ class StageAllocation:
     def from_message(cls, message: pb.StageAllocation) -> StageAllocation:
         """Read it from a message."""
         return cls(
-            name=message.name,
+            stage_name=message.stage_name,
             worker_count=message.worker_count,
             workload=from_micros(message.workload_micros),
             weight=message.weight,
-            mean_service_time=from_duration(message.mean_service_time),
-            service_time_is_estimated=message.service_time_is_estimated,
+            mean_run_time=from_duration(message.mean_run_time),
+            run_time_estimated=message.run_time_estimated,
             score=message.score,
             next_quotient=message.next_quotient,
         )
@@ -136,15 +150,16 @@ class WorkerMove:
     """Workers who change their stage."""
 
     #: The stage that they leave; ``None`` for new ones.
-    from_stage: str | None
+    from_stage_name: str | None
     #: The stage that they go to; ``None`` for those who are not needed any more.
-    to_stage: str | None
+    to_stage_name: str | None
     worker_count: int
 
     @classmethod
     def from_message(cls, message: pb.WorkerMove) -> WorkerMove:
         """Read it from a message."""
-        return cls(message.from_stage or None, message.to_stage or None, message.worker_count)
+        from_stage_name, to_stage_name = message.from_stage_name, message.to_stage_name
+        return cls(from_stage_name or None, to_stage_name or None, message.worker_count)
 
 
 @dataclass(frozen=True)
@@ -155,11 +170,11 @@ class WorkerAllocation:
     stages: tuple[StageAllocation, ...]
     #: From the current allocation to this one, with as few workers moved as can be.
     moves: tuple[WorkerMove, ...]
-    #: Workers whom no stage may have.
+    #: Workers that no stage may have.
     unassigned_worker_count: int
     #: The sum of the scores of all stages.
     score: float
-    #: What the score would be if nobody moved but for what is forced.
+    #: What the score would be with forced moves alone.
     current_score: float
     #: Whether a better allocation was turned down for ``minimum_improvement_percent``.
     improvement_too_small: bool
@@ -167,7 +182,7 @@ class WorkerAllocation:
     @property
     def worker_counts(self) -> dict[str, int]:
         """The workers of each stage, by its name."""
-        return {stage.name: stage.worker_count for stage in self.stages}
+        return {stage.stage_name: stage.worker_count for stage in self.stages}
 
     @classmethod
     def from_message(cls, message: pb.WorkerAllocation) -> WorkerAllocation:
@@ -183,26 +198,26 @@ class WorkerAllocation:
 
 
 @dataclass(frozen=True)
-class NextStage:
+class StageChoice:
     """Where a worker goes, and why."""
 
     #: The stage; ``None`` if no stage may have it.
-    stage: str | None
+    stage_name: str | None
     #: Whether it is another than its current one.
-    moves: bool
-    reason: NextStageReason
+    changes_stage: bool
+    reason: StageChoiceReason
     #: What the worker is worth in that stage by the rule, in microseconds; to be read.
     quotient: float
     #: What it is worth in its current stage; 0 for a new worker, and where it may not stay.
     current_quotient: float
 
     @classmethod
-    def from_message(cls, message: pb.NextStage) -> NextStage:
+    def from_message(cls, message: pb.StageChoice) -> StageChoice:
         """Read it from a message."""
         return cls(
-            stage=message.stage or None,
-            moves=message.moves,
-            reason=NextStageReason(message.reason),
+            stage_name=message.stage_name or None,
+            changes_stage=message.changes_stage,
+            reason=StageChoiceReason(message.reason),
             quotient=message.quotient,
             current_quotient=message.current_quotient,
         )
@@ -218,7 +233,8 @@ def allocate_workers(
 ) -> Question[WorkerAllocation | None]:
     """Ask who gets how many workers."""
     request = pb.AllocateWorkersRequest()
-    _set_shared(request, stages, rule, weighting, minimum_improvement_percent)
+    _set_shared(request, stages, rule, weighting)
+    set_integer(request, "", "minimum_improvement_percent", minimum_improvement_percent)
     set_integer(request, "", "worker_count", worker_count)
     if max_moves is not None:
         set_integer(request, "", "max_moves", max_moves)
@@ -228,30 +244,30 @@ def allocate_workers(
     return WorkerAllocation.from_message(response.allocation)
 
 
-def next_stage(
+def choose_stage(
     stages: Iterable[Stage],
-    current_stage: str | None,
+    current_stage_name: str | None,
     rule: AllocationRule | None,
     weighting: StageWeighting | None,
-    minimum_improvement_percent: int,
-) -> Question[NextStage | None]:
+    minimum_gain_percent: int,
+) -> Question[StageChoice | None]:
     """Ask where one worker goes."""
-    request = pb.NextStageRequest()
-    _set_shared(request, stages, rule, weighting, minimum_improvement_percent)
-    if current_stage is not None:
-        set_text(request, "", "current_stage", current_stage)
-    response: pb.NextStageResponse = yield "NextStage", request
+    request = pb.ChooseStageRequest()
+    _set_shared(request, stages, rule, weighting)
+    set_integer(request, "", "minimum_gain_percent", minimum_gain_percent)
+    if current_stage_name is not None:
+        set_text(request, "", "current_stage_name", current_stage_name)
+    response: pb.ChooseStageResponse = yield "ChooseStage", request
     if response.HasField("all_stages_done"):
         return None
-    return NextStage.from_message(response.next)
+    return StageChoice.from_message(response.choice)
 
 
 def _set_shared(
-    request: pb.AllocateWorkersRequest | pb.NextStageRequest,
+    request: pb.AllocateWorkersRequest | pb.ChooseStageRequest,
     stages: Iterable[Stage],
     rule: AllocationRule | None,
     weighting: StageWeighting | None,
-    minimum_improvement_percent: int,
 ) -> None:
     """Set what both questions have."""
     request.stages.extend(
@@ -261,4 +277,3 @@ def _set_shared(
         set_enum(request, "", "rule", rule, AllocationRule)
     if weighting is not None:
         set_enum(request, "", "weighting", weighting, StageWeighting)
-    set_integer(request, "", "minimum_improvement_percent", minimum_improvement_percent)

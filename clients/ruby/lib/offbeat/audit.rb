@@ -4,17 +4,17 @@ module Offbeat
   # How evenly a sample of IDs fills the slots. `slot_loads` is what each slot holds: IDs, or with weights the
   # weight of their pieces.
   #
-  # `expected_fullest_median` and `expected_fullest_p99` are what chance would put into the fullest slot.
+  # `expected_load` is the {ExpectedLoad} of as many IDs that are thrown into the slots at random.
   # `p_value` says how likely so uneven a distribution is by chance: below 0.001 something is wrong with the
   # IDs; nil with fewer than five IDs a slot. `warnings` say what is wrong, worst first.
-  Audit = Value.define(:fingerprint, :id_count, :slot_loads, :fullest_slot_index, :fullest_load, :fullest_over_mean,
-                       :expected_fullest_median, :expected_fullest_p99, :empty_slot_count, :chi_square, :p_value,
+  Audit = Value.define(:fingerprint, :id_count, :slot_loads, :fullest_slot_index, :fullest_load, :fullest_to_mean_ratio,
+                       :expected_load, :empty_slot_count, :chi_square, :p_value,
                        :warnings, :errors) do
     def self.of(message)
       new(fingerprint: message.identity.fingerprint, id_count: message.id_count, slot_loads: message.slot_loads.to_a,
           fullest_slot_index: message.fullest_slot_index, fullest_load: message.fullest_load,
-          fullest_over_mean: message.fullest_over_mean, expected_fullest_median: message.expected_fullest_median,
-          expected_fullest_p99: message.expected_fullest_p99, empty_slot_count: message.empty_slot_count,
+          fullest_to_mean_ratio: message.fullest_to_mean_ratio, expected_load: ExpectedLoad.of(message.expected_load),
+          empty_slot_count: message.empty_slot_count,
           chi_square: message.chi_square, p_value: message.has_p_value? ? message.p_value : nil,
           warnings: message.warnings.map { |warning| AuditWarning.of(warning) },
           errors: message.errors.map { |error| IdError.of(error, 0) })

@@ -38,14 +38,14 @@ module Offbeat
     end
   end
 
-  # How two jobs stand to one another, by their indexes, and why, in a sentence. `first_to_second` is the shortest
+  # How two jobs stand to one another, by their indexes; `message` says why, in a sentence. `first_to_second` is the shortest
   # time in seconds from a run of the first to the next run of the second, for one ID, and `second_to_first` the
   # other way; nil where that is not known.
-  ComparedPair = Value.define(:first_job_index, :second_job_index, :separation, :reason, :first_to_second,
+  ComparedPair = Value.define(:first_job_index, :second_job_index, :separation, :message, :first_to_second,
                               :second_to_first) do
     def self.of(message)
       new(first_job_index: message.first_job_index, second_job_index: message.second_job_index,
-          separation: Fields.symbol(message.separation, "SEPARATION_"), reason: message.reason,
+          separation: Fields.symbol(message.separation, "SEPARATION_"), message: message.message,
           first_to_second: Times.from_optional(message.first_to_second),
           second_to_first: Times.from_optional(message.second_to_first))
     end

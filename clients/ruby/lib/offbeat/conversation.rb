@@ -77,7 +77,7 @@ module Offbeat
     end
 
     # Reads while it cannot write: or both sides could wait for each other. Where the sidecar takes
-    # no more, what it has said before counts: whoever reads next is told why.
+    # no more, what it has said before counts: the next read raises the reason.
     def send_all(bytes)
       until bytes.empty?
         case (written = @socket.write_nonblock(bytes, exception: false))
@@ -109,7 +109,7 @@ module Offbeat
     # Moves what has come of the body to the messages; false if nothing has.
     def shift_body
       read_head || (return false) unless @answered
-      return dechunk if @chunked # as all is, but for what is refused before it begins
+      return dechunk if @chunked # as all answers are, except refusals before the stream starts
       return false if @bytes.empty?
 
       @messages << @bytes.slice!(0..)

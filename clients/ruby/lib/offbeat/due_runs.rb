@@ -1,14 +1,49 @@
 # frozen_string_literal: true
 
+require_relative "value"
+
 module Offbeat
+  # What becomes of runs that were missed, for {Client#list_due_runs}. What is nil has the sidecar's default. Spans are
+  # in seconds.
+  #
+  #   Offbeat::CatchUpPolicy.new(missed_run_policy: :run_all, horizon: 86_400, smear_span: 600)
+  CatchUpPolicy = Value.define(:missed_run_policy, :on_time_tolerance, :horizon, :smear_span, :min_gap) do
+    # @param missed_run_policy :run_once (the default: the latest of each ID), :run_all or :skip
+    # @param on_time_tolerance runs that are late by this or less were not missed: take at least the time between two
+    #   calls. With kinds, at most what a run time leaves of its run budget. Must be given with :skip. Default: 60,
+    #   or the largest allowed value if that is shorter
+    # @param horizon missed runs older than this are dropped. Default: one period
+    # @param smear_span missed runs start over this span instead of all at once. Refused where the schedule declares
+    #   kinds: its catch_up_span decides, so that kinds keep apart. Default: 0
+    # @param min_gap with :run_once, a missed run does not run if it would start after the next run of its ID, or less
+    #   than this before it. Default: 0
+    def initialize(missed_run_policy: nil, on_time_tolerance: nil, horizon: nil, smear_span: nil, min_gap: nil)
+      super
+    end
+
+    # The policy as its message; the path names it in refusals.
+    def to_message(path)
+      message = V1::CatchUpPolicy.new
+      if missed_run_policy
+        message.missed_run_policy = Offbeat.named("#{path}.missed_run_policy", missed_run_policy,
+                                                  CatchUpPolicy::MISSED_RUN_POLICIES)
+      end
+      Fields.set_spans(message, self, path, %w[on_time_tolerance horizon smear_span min_gap])
+      message
+    end
+  end
+  CatchUpPolicy::MISSED_RUN_POLICIES = {
+    skip: :MISSED_RUN_POLICY_SKIP, run_once: :MISSED_RUN_POLICY_RUN_ONCE, run_all: :MISSED_RUN_POLICY_RUN_ALL
+  }.freeze
+
   # Runs that are due, in the order of the IDs, their pieces and their cycles, each a {Run}; and the columns they
   # come from: {#id_indexes} says which of {#ids} a run is. Refused IDs have no runs and stand in {#errors}.
   #
-  # {#next_watermark} is for the next question. Until {#next_due_time} no further run of these IDs is due: nil
-  # if exclusions skip all of theirs for long. Of the runs that were missed, {#late_run_count} run now,
-  # {#dropped_run_count} do not by the policy or the horizon, and {#superseded_run_count} do not since the next
-  # run of the ID comes first, or too soon after. {#skipped_run_count} runs do not happen, by an exclusion or a
-  # day that the clock skips.
+  # {#next_watermark_time} is the watermark of the next call. Until {#next_due_time} no further run of these IDs is
+  # due: nil if exclusions skip all of them for 64 cycles. Of the runs that were missed, {#late_run_count} run now,
+  # {#dropped_run_count} do not run because of the policy or the horizon, and {#superseded_run_count} do not run because
+  # the next run of the ID comes first, or too soon after. {#skipped_run_count} runs do not happen, because of an
+  # exclusion or a day that the clock skips.
   class DueRuns
     include Enumerable
 
@@ -17,7 +52,7 @@ module Offbeat
     private_constant :COLUMNS, :COUNTS
 
     attr_reader :ids, :id_indexes, :piece_indexes, :cycle_indexes, :scheduled_unix_millis, :start_unix_millis,
-                :errors, :next_watermark, :next_due_time, :late_run_count, :dropped_run_count, :superseded_run_count,
+                :errors, :next_watermark_time, :next_due_time, :late_run_count, :dropped_run_count, :superseded_run_count,
                 :skipped_run_count, :fingerprint, :time_zone_database
 
     # @param parts pairs of IDs and the pages of the answer about them
@@ -61,7 +96,7 @@ module Offbeat
     def sum_up(answers)
       @late_run_count, @dropped_run_count, @superseded_run_count, @skipped_run_count =
         COUNTS.map { |name| answers.sum { |answer| answer[name] } }
-      @next_watermark = Times.from_timestamp(answers.first.next_watermark)
+      @next_watermark_time = Times.from_timestamp(answers.first.next_watermark_time)
       @next_due_time = answers.filter_map { |answer| Times.from_optional_timestamp(answer.next_due_time) }.min
       identity = answers.first.identity
       @fingerprint = identity.fingerprint

@@ -32,7 +32,7 @@ module Offbeat
       @path ? "localhost" : address
     end
 
-    # What requests say of the caller; asks for the token of now.
+    # The headers that authenticate a request; asks for the current token.
     def credentials
       @token ? { "authorization" => "Bearer #{@token.current}" } : {}
     end
@@ -129,7 +129,7 @@ module Offbeat
         current unless source.respond_to?(:call)
       end
 
-      # The one of now. White space around it does not count, as in the sidecar's file.
+      # The current token. White space around it does not count, as in the sidecar's file.
       def current
         source = @source.reveal
         token = source.respond_to?(:call) ? source.call : source

@@ -3,7 +3,7 @@
 require "json"
 
 module Offbeat
-  # Whatever the client raises; itself, for answers that are nobody's fault but ours.
+  # The root of the errors of this client; raised itself for answers that this client does not understand.
   #
   # A refusal carries its reason, field, value, what is allowed, and the details;
   # an error about the way to the sidecar has none of them. Match on the class, or
@@ -36,8 +36,6 @@ module Offbeat
   class BadIds < InvalidArgument
     # What the call would have returned: {SlotAssignments}, {DueRuns}, a {MigrationPlan} or an {Audit}.
     attr_reader :answer
-    # The same.
-    alias assignments answer
 
     def initialize(answer)
       @answer = answer
@@ -82,7 +80,7 @@ module Offbeat
   # The answer was not complete in time.
   class DeadlineExceeded < NoAnswer; end
 
-  # The time of an attempt is up: the job goes on to the lane that `route` names in `lane_on_timeout`, or has
+  # The time of an attempt is up: the job continues in the lane that `route` names in `next_lane_name`, or has
   # failed for good. Raised by {AttemptDeadline#check!}, in the job: let it pass.
   class AttemptTimedOut < Error
     attr_reader :route
@@ -90,7 +88,7 @@ module Offbeat
     def initialize(route)
       @route = route
       super("attempt #{route.attempt} reached the timeout of #{route.attempt_timeout.to_f} s " \
-            "of lane #{route.lane.inspect}")
+            "of lane #{route.lane_name.inspect}")
     end
   end
 

@@ -45,11 +45,11 @@ module Offbeat
 
     # The message of a schedule, whichever way it is said.
     def schedule(value, path = "schedule")
-      schedule = value.is_a?(String) ? ScheduleVersion.parse(value) : value
-      return schedule.to_message(path) if schedule.is_a?(Schedule) || schedule.is_a?(ScheduleVersion)
+      schedule = value.is_a?(String) ? ScheduleReference.parse(value) : value
+      return schedule.to_message(path) if schedule.is_a?(Schedule) || schedule.is_a?(ScheduleReference)
 
       raise Offbeat.refused(path, value, "must be an Offbeat::Schedule, or the name and version of one: an " \
-                                         "Offbeat::ScheduleVersion, or text such as \"bank-sync/3\"")
+                                         "Offbeat::ScheduleReference, or text such as \"bank-sync/3\"")
     end
 
     # The message of a value of a type.

@@ -51,15 +51,15 @@ module Offbeat
 
     # IDs that were checked before as a column.
     def encode(ids, zones = [])
-      return V1::IdColumn.new if ids.empty?
+      return V1::IdBatch.new if ids.empty?
 
       indexes = zones.compact.uniq.each_with_index.to_h
       zone_indexes = indexes.empty? ? [] : zones.map { |zone| indexes.fetch(zone, -1) }
       beside = { time_zones: indexes.keys, time_zone_indexes: zone_indexes }
       if @kind == :integers && !ids.all? { |id| INT64.cover?(id) }
-        V1::IdColumn.new(decimals: ids.map(&:to_s), **beside)
+        V1::IdBatch.new(decimals: ids.map(&:to_s), **beside)
       else
-        V1::IdColumn.new(@kind => ids, **beside)
+        V1::IdBatch.new(@kind => ids, **beside)
       end
     end
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "v1/lanes_pb"
+require_relative "v1beta1/lane_planning_pb"
 require_relative "value"
 
 module Offbeat
@@ -15,10 +15,10 @@ module Offbeat
 
     # The histogram as its message.
     def to_message(path = "histogram")
-      histogram = V1::RunTimeHistogram.new
+      histogram = V1beta1::RunTimeHistogram.new
       Fields.each_indexed(buckets, "#{path}.buckets") do |(bound, count), place|
-        bucket = V1::RunTimeBucket.new(upper_bound: Times.to_duration("#{place}.upper_bound", bound))
-        Offbeat.set_field(bucket, "count", count, "#{place}.count")
+        bucket = V1beta1::RunTimeBucket.new(upper_bound: Times.to_duration("#{place}.upper_bound", bound))
+        Offbeat.set_field(bucket, "job_count", count, "#{place}.job_count")
         histogram.buckets << bucket
       end
       histogram
@@ -34,15 +34,15 @@ module Offbeat
 
     # The percentiles as their message.
     def to_message(path = "percentiles")
-      percentiles = V1::RunTimePercentiles.new
+      percentiles = V1beta1::RunTimePercentiles.new
       Fields.set_spans(percentiles, self, path, %w[p50 p90 mean])
       percentiles
     end
   end
 
-  # A plan. `verdict` is :lanes, or :no_lanes where they make it no better: one queue for all workers then.
-  # `lane_set` has the best lanes that were found (also with :no_lanes, to be compared; nil if none keep up
-  # with the arrivals), and may be asked with as it is. Spans are in seconds.
+  # A plan. `verdict` is :lanes, or :no_lanes where lanes make it no better: use one queue for all workers then.
+  # `lane_set` has the best lanes that were found, with :no_lanes too, for comparison; nil if none can keep up
+  # with the arrivals. The other calls take it as it is. Spans are in seconds.
   LanePlan = Value.define(:verdict, :lane_set, :with_lanes, :without_lanes, :sensitivities, :cutoffs,
                           :slowdown_floor, :mean_run_time, :utilization, :simulated_job_count) do
     def self.of(message)
@@ -57,24 +57,24 @@ module Offbeat
     end
   end
 
-  # How jobs fare, simulated: bounded slowdown, max(1, sojourn / max(run time, floor)); waits, from the
-  # arrival to the first start; sojourns, from the arrival to the end; and the share of the workers' time
-  # that is lost by aborting. If it is not stable, the workers do not keep up, and all other figures are
-  # worth nothing.
+  # Performance of lanes or of one queue, simulated: bounded slowdown, max(1, sojourn / max(run time, floor)); waits, from
+  # arrival to first start; sojourns, from arrival to end; and the share of the time spent on jobs that is lost because
+  # attempts are aborted. If it is not stable, the workers do not keep up with the arrivals, and the other figures mean
+  # nothing.
   LanePerformance = Value.define(:mean_slowdown, :p95_slowdown, :mean_wait, :p95_wait, :mean_sojourn, :p95_sojourn,
-                                 :wasted_share, :is_stable) do
+                                 :wasted_ratio, :stable) do
     def self.of(message)
       return unless message
 
       spans = %i[mean_wait p95_wait mean_sojourn p95_sojourn]
       new(**spans.to_h { |name| [name, Times.from_optional(message[name.to_s])] },
           mean_slowdown: message.mean_slowdown, p95_slowdown: message.p95_slowdown,
-          wasted_share: message.wasted_share, is_stable: message.is_stable)
+          wasted_ratio: message.wasted_ratio, stable: message.stable)
     end
   end
 
-  # How jobs fare at another rate of arrival, per second: with the lanes of the plan (nil if there are
-  # none), and without.
+  # Performance at another arrival rate, in jobs per second: with the lanes of the plan (nil if there are none), and with
+  # one queue for all workers.
   LaneSensitivity = Value.define(:arrival_rate, :with_lanes, :without_lanes) do
     def self.of(message)
       new(arrival_rate: message.arrival_rate, with_lanes: LanePerformance.of(message.with_lanes),
@@ -82,7 +82,7 @@ module Offbeat
     end
   end
 
-  # What slowdown an express timeout has, in seconds, by formula.
+  # The slowdown of a cutoff between two lanes, in seconds: by formula, not simulated.
   CutoffSlowdown = Value.define(:cutoff, :express_worker_count, :mean_slowdown) do
     def self.of(message)
       new(cutoff: Times.from_optional(message.cutoff), express_worker_count: message.express_worker_count,

@@ -12,10 +12,10 @@ module Offbeat
   LaneSet = Value.define(:lanes, :policy, :on_timeout, :max_express_slow_probability) do
     # @param lanes the {Lane}s, fastest first: 2 to 16
     # @param policy :express_first (the default: slow lanes take demoted jobs before all others) or
-    #   :slow_first (the express lane takes what the slow ones leave over)
-    # @param on_timeout what happens to a job at its timeout: :abort (the default: it begins anew in the
-    #   next lane) or :suspend (it goes on there)
-    # @param max_express_slow_probability a job that is slow with a higher probability does not enter the
+    #   :slow_first (the express lane takes the jobs that the slow lanes leave)
+    # @param on_timeout what happens to a job at its timeout: :abort (the default: it starts again in the
+    #   next lane) or :suspend (it continues there)
+    # @param max_express_slow_probability an untried job whose slow_probability is above this does not start in the
     #   express lane. Default: 1
     def initialize(lanes:, policy: nil, on_timeout: nil, max_express_slow_probability: nil)
       super
@@ -64,7 +64,7 @@ module Offbeat
     end
   end
 
-  # What is known of a job before it runs: how probable it is that it reaches the express lane's timeout
+  # What is known about a job before it runs: the probability that it exceeds the express lane's timeout
   # (0 to 1), or how long it will run, in seconds.
   LanePrediction = Value.define(:slow_probability, :run_time) do
     def initialize(slow_probability: nil, run_time: nil)
@@ -85,55 +85,62 @@ module Offbeat
     end
   end
 
-  # A job that waits. Its ID is any text, given back as it is.
-  PendingJob = Value.define(:id, :timed_out_lanes, :prediction) do
-    # @param timed_out_lanes the names of the lanes in which it reached the timeout. An attempt that failed
-    #   otherwise says nothing about the job's length, and does not count
-    # @param prediction a {LanePrediction}: the likelier an untried job is slow, the later it comes
-    def initialize(id:, timed_out_lanes: [], prediction: nil)
+  # A waiting job. Its ID is any text, returned unchanged.
+  PendingJob = Value.define(:id, :timed_out_lane_names, :prediction) do
+    # @param timed_out_lane_names the lanes whose timeout it has exceeded. An attempt that failed otherwise does not
+    #   count
+    # @param prediction a {LanePrediction}: untried jobs are ordered by it, the least likely slow first
+    def initialize(id:, timed_out_lane_names: [], prediction: nil)
       super
     end
 
-    # The job, once it has reached the timeout of a lane.
-    def timed_out_in(lane)
-      self.class.new(id: id, timed_out_lanes: timed_out_lanes.to_a + [lane], prediction: prediction)
+    # The job after it has exceeded the timeout of a lane.
+    def timed_out_in(lane_name)
+      self.class.new(id: id, timed_out_lane_names: timed_out_lane_names.to_a + [lane_name], prediction: prediction)
     end
 
     # The job as its message; the path names it in refusals.
     def to_message(path)
       job = V1::PendingJob.new
       Fields.set_all(job, self, path, %w[id])
-      Fields.add(job, "timed_out_lanes", timed_out_lanes, "#{path}.timed_out_lanes")
+      Fields.add(job, "timed_out_lane_names", timed_out_lane_names, "#{path}.timed_out_lane_names")
       job.prediction = prediction.to_message("#{path}.prediction") if prediction
       job
     end
   end
 
-  # How a lane does. Spans are in seconds.
-  LaneState = Value.define(:pending_count, :mean_run_time, :longest_wait, :busy_worker_count) do
-    # @param pending_count the jobs that wait for it: each waits for the fastest lane that may take it
-    # @param mean_run_time how long an attempt takes in it. Default: what longest_wait says; without it, the
-    #   lane's timeout
-    # @param longest_wait how long the job that has waited longest has done so
-    # @param busy_worker_count workers in the middle of a job, who stay
-    def initialize(pending_count: 0, mean_run_time: nil, longest_wait: nil, busy_worker_count: 0)
+  # The state of a lane. Spans are in seconds.
+  LaneState = Value.define(:lane_name, :backlog_count, :mean_run_time, :longest_wait, :busy_worker_count) do
+    # @param backlog_count the jobs that wait for it: each waits for the fastest lane that may run it
+    # @param mean_run_time how long an attempt takes in it. Default: derived from longest_wait; without it, the
+    #   lane's timeout; without one, ten times the timeout of the lane before
+    # @param longest_wait how long the job that has waited longest has waited
+    # @param busy_worker_count workers that run a job, and stay
+    def initialize(lane_name:, backlog_count: 0, mean_run_time: nil, longest_wait: nil, busy_worker_count: 0)
       super
     end
 
     # The state as its message; the path names it in refusals.
     def to_message(path)
       state = V1::LaneState.new
-      Fields.set_all(state, self, path, %w[pending_count busy_worker_count])
+      Fields.set_all(state, self, path, %w[lane_name backlog_count busy_worker_count])
       Fields.set_spans(state, self, path, %w[mean_run_time longest_wait])
       state
     end
   end
 
-  # Another split of the workers: the lanes with the workers that they should have, to be asked with from
-  # now on, and the work that was reckoned with for each lane, in microseconds.
-  WorkerSplit = Value.define(:lane_set, :waiting_micros) do
+  # A split of the workers: the lanes with the workers that they should have, for the next calls; and the {LaneWorkload}
+  # of each lane, in their order.
+  WorkerSplit = Value.define(:lane_set, :workloads) do
     def self.of(message)
-      new(lane_set: LaneSet.of(message.lane_set), waiting_micros: message.waiting_micros.to_a)
+      new(lane_set: LaneSet.of(message.lane_set), workloads: message.workloads.map { |load| LaneWorkload.of(load) })
+    end
+  end
+
+  # The work that waits for a lane: backlog times mean run time, in microseconds.
+  LaneWorkload = Value.define(:lane_name, :workload_micros) do
+    def self.of(message)
+      new(lane_name: message.lane_name, workload_micros: message.workload_micros)
     end
   end
 end

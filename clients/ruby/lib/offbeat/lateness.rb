@@ -20,9 +20,9 @@ module Offbeat
     LONGEST = 366 * 86_400 # seconds that the sidecar takes
     private_constant :BATCH_RUNS, :MAX_AGE, :TIMEOUT, :LONGEST
 
-    attr_reader :schedule, :kind
+    attr_reader :schedule_name, :kind
 
-    # @param schedule its name, or a {ScheduleVersion} or its text, of which the name counts: a label of the
+    # @param schedule its name, or a {ScheduleReference} or its text. The name without the version is a label of the
     #   metric
     # @param kind the kind of job: another label
     # @param client a {Client}, to record into the sidecar's metrics too: in batches, now and then by
@@ -30,8 +30,8 @@ module Offbeat
     # @param registry the registry of prometheus-client. Default: Prometheus::Client.registry
     # @param on_error what to call with an error of the metrics, instead of the warning
     def initialize(schedule, kind: "default", client: nil, registry: nil, on_error: nil)
-      version = schedule.is_a?(String) ? ScheduleVersion.parse(schedule) : schedule
-      @schedule = version.is_a?(ScheduleVersion) ? version.name : schedule
+      reference = schedule.is_a?(String) ? ScheduleReference.parse(schedule) : schedule
+      @schedule_name = reference.is_a?(ScheduleReference) ? reference.name : schedule
       @kind, @client, @registry = kind, client, registry
       @on_error = on_error || method(:warn_once)
       @lock = Mutex.new
@@ -72,16 +72,16 @@ module Offbeat
     def notify(late, scheduled, started)
       return unless defined?(::ActiveSupport::Notifications)
 
-      ::ActiveSupport::Notifications.instrument(EVENT, schedule: schedule, kind: kind, lateness: late,
+      ::ActiveSupport::Notifications.instrument(EVENT, schedule: schedule_name, kind: kind, lateness: late,
                                                        scheduled_time: scheduled, started_time: started)
     end
 
     def observe(late)
       registry = @registry || (::Prometheus::Client.registry if defined?(::Prometheus::Client))
-      histogram(registry).observe(late, labels: { schedule: schedule, kind: kind }) if registry
+      histogram(registry).observe(late, labels: { schedule: schedule_name, kind: kind }) if registry
     end
 
-    # Made by whoever is first: others of another schedule or kind share it.
+    # The first recorder makes it: recorders of other schedules and kinds share it.
     def histogram(registry)
       registry.get(METRIC) ||
         registry.histogram(METRIC, docstring: "From the scheduled to the real start of runs",
@@ -106,7 +106,7 @@ module Offbeat
 
         @pending.tap { @pending = [] }
       end
-      @client.record_lateness(schedule, sent, kind: kind, timeout: TIMEOUT) if sent
+      @client.record_lateness(schedule_name, sent, kind: kind, timeout: TIMEOUT) if sent
     end
 
     def now

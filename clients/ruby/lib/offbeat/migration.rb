@@ -1,22 +1,22 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # How IDs go over from one schedule to another: by the old one before the cutover, by the new one from it
-  # on, but for new runs that come too soon after the last old one. Spans are in seconds.
+  # How IDs go over from one schedule to another: each ID runs by the old one before the cutover and by the new one
+  # from it on; new runs that come too soon after the last old one are left out. Spans are in seconds.
   #
   # `path` says what moves: :unchanged, :same_times (nobody), :same_order (each ID keeps its share of the
-  # cycle) or :new_places; `advice` is a cheaper way, or nil. No ID whatever waits longer than `longest_gap`
+  # cycle) or :new_places; `advice` is a cheaper way, or nil. No ID waits longer than `longest_gap`
   # between its runs; nil with exclusions, which may skip any run. `ids` are the {MigratedIds} that were asked
   # about, if any were; `steps` say the plan in SQL, if a column was named.
   MigrationPlan = Value.define(:old_fingerprint, :new_fingerprint, :cutover_time, :path, :advice, :longest_gap, :ids,
                                :steps, :sql_indexes) do
-    def self.of(message, ids, sql_column)
+    def self.of(message, ids, sql_target)
       indexes = message.sql_indexes.map { |index| SqlIndex.of(index) }
       new(old_fingerprint: message.old_identity.fingerprint, new_fingerprint: message.new_identity.fingerprint,
           cutover_time: Times.from_timestamp(message.cutover_time),
           path: Fields.symbol(message.path, "MIGRATION_PATH_"), advice: Fields.name_or_nil(message.advice),
           longest_gap: Times.from_optional(message.longest_gap), ids: ids,
-          steps: message.steps.map { |step| MigrationStep.of(step, indexes, sql_column) }, sql_indexes: indexes)
+          steps: message.steps.map { |step| MigrationStep.of(step, indexes, sql_target) }, sql_indexes: indexes)
     end
 
     # What {BadIds} asks for.
@@ -28,11 +28,11 @@ module Offbeat
   # What to enqueue in the half-open span from start to end: the rows that the predicate selects, once.
   MigrationStep = Value.define(:start_time, :end_time, :by_new_schedule, :predicate) do
     # @param indexes of the old schedule, and of the new one
-    def self.of(message, indexes, sql_column)
+    def self.of(message, indexes, sql_target)
       index = message.by_new_schedule ? indexes.last : indexes.first
       new(start_time: Times.from_timestamp(message.start_time), end_time: Times.from_timestamp(message.end_time),
           by_new_schedule: message.by_new_schedule,
-          predicate: Predicate.of(message.predicate, index, sql_column))
+          predicate: Predicate.of(message.predicate, index, sql_target))
     end
   end
 
@@ -66,8 +66,8 @@ module Offbeat
   # IDs that go over, one row for each, and the columns they come from. A refused ID holds -1 in all of them
   # and stands in {#errors}; its row raises KeyError, and {#accepted} passes over it.
   #
-  # {#min_gap} and {#max_gap} are the shortest and the longest time from the last old to the first new run of
-  # one of them, in seconds; nil if all are refused.
+  # {#observed_min_gap} and {#observed_max_gap} are the shortest and the longest time from the last old to the first
+  # new run of an ID, in seconds; nil if all are refused.
   class MigratedIds
     include Enumerable
 
@@ -75,7 +75,8 @@ module Offbeat
     private_constant :COLUMNS
 
     attr_reader :ids, :last_old_unix_millis, :last_old_cycle_indexes, :first_new_unix_millis, :first_new_cycle_indexes,
-                :moved_id_count, :left_out_run_count, :min_gap, :max_gap, :errors
+                :moved_id_count, :left_out_run_count, :observed_min_gap, :observed_max_gap,
+                :errors
 
     # @param parts pairs of IDs and the message about them
     def initialize(encoder, parts)
@@ -86,8 +87,8 @@ module Offbeat
         COLUMNS.map { |name| messages.flat_map { |message| message[name].to_a }.freeze }
       @errors = messages.zip(firsts).flat_map { |message, first| message.errors.map { |e| IdError.of(e, first) } }.freeze
       @moved_id_count, @left_out_run_count = messages.sum(&:moved_id_count), messages.sum(&:left_out_run_count)
-      @min_gap = messages.filter_map { |message| Times.from_optional(message.min_gap) }.min
-      @max_gap = messages.filter_map { |message| Times.from_optional(message.max_gap) }.max
+      @observed_min_gap = messages.filter_map { |message| Times.from_optional(message.observed_min_gap) }.min
+      @observed_max_gap = messages.filter_map { |message| Times.from_optional(message.observed_max_gap) }.max
       prefixes = messages.first(1).flat_map { |message| [message.old_run_key_prefix, message.new_run_key_prefix] }
       @old_runs, @new_runs = prefixes.map { |prefix| ColumnRuns.new(encoder, prefix) }
       freeze
@@ -99,7 +100,7 @@ module Offbeat
 
     # IDs whose first new run is not when the old schedule would have run them, as a share of those that were
     # not refused: 0 to 1.
-    def moved_share
+    def moved_ratio
       count = size.times.count { |row| !refused?(row) }
       count.zero? ? 0.0 : moved_id_count.fdiv(count)
     end

@@ -15,7 +15,7 @@ module Offbeat
   # A spread that producers and consumers share by its name. May be shared by threads; its
   # producers and consumers may not.
   #
-  # Producers open it. Other calls do where it is not known: before any producer came, and after
+  # Producers open it. Other calls open it where it is not known: before the first producer, and after
   # a restart of the sidecar.
   class NamedSpread
     def initialize(calls)
@@ -26,82 +26,95 @@ module Offbeat
       @calls.name
     end
 
-    # Opens the spread, or finds it open with the same parameters.
+    # Opens the spread, or finds it open with the same spec.
     def open
       SpreadDescription.of(@calls.open)
+    end
+
+    # Changes the limits of the open spread that are given here; the others stay. A limit may be set below what the
+    # spread holds now: it then takes nothing more until it holds less. A restart of the sidecar forgets the change: to
+    # keep it, give the limits to {Client#named_spread} too.
+    def update(max_attempts: nil, max_consumer_leases: nil, max_group_count: nil, max_job_count: nil, max_byte_count: nil)
+      limits = SpreadLimits.new(max_attempts: max_attempts, max_consumer_leases: max_consumer_leases,
+                                max_group_count: max_group_count, max_job_count: max_job_count,
+                                max_byte_count: max_byte_count)
+      SpreadDescription.of(@calls.ask("UpdateSpread", { limits: limits.to_message("limits") }).description)
     end
 
     def describe
       SpreadDescription.of(@calls.ask("DescribeSpread").description)
     end
 
-    # Who submits groups, and tries again for up to `patience` seconds without success.
+    # A {Producer}: submits groups, and tries again for up to `patience` seconds without success.
     def producer(patience: 60)
       Producer.new(@calls, patience)
     end
 
-    # Who draws jobs, by calls of up to `batch_size` jobs that wait for up to `wait` seconds.
-    # The name is that of no other consumer. With a block, yields it, and closes it at the end.
-    def consumer(name, batch_size: 16, wait: 20, patience: 60)
+    # A {Consumer}: pulls jobs, by calls for up to `batch_size` jobs that wait for up to `wait` seconds.
+    # No other consumer has its ID. With a block, yields it, and closes it at the end.
+    def consumer(consumer_id, batch_size: 16, wait: 20, patience: 60)
       made = Consumer.new(@calls, patience) do |settled|
-        Named::PullSource.new(@calls, name, batch_size, wait, settled)
+        Named::PullSource.new(@calls, consumer_id, batch_size, wait, settled)
       end
       block_given? ? closing(made) { yield made } : made
     end
 
     # The same over a stream, which sends up to `window` jobs ahead.
-    def stream(name, window: 256, patience: 60)
-      made = Consumer.new(@calls, patience) { |settled| Named::StreamSource.new(@calls, name, window, settled) }
+    def stream(consumer_id, window: 256, patience: 60)
+      made = Consumer.new(@calls, patience) { |settled| Named::StreamSource.new(@calls, consumer_id, window, settled) }
       block_given? ? closing(made) { yield made } : made
     end
 
-    # Up to so many jobs, and whether the spread has ended. Waits for the first for up to
-    # `wait` seconds.
-    def pull(consumer, max_jobs, wait: 0)
-      jobs, ended = @calls.pull(consumer, max_jobs, wait)
-      PulledJobs.new(jobs: jobs, ended: ended)
+    # Leases up to so many jobs: {PulledJobs}. Waits for the first for up to `wait` seconds.
+    def pull(consumer_id, max_pulled_job_count, wait: 0)
+      @calls.pull(consumer_id, max_pulled_job_count, wait)
     end
 
-    # Says how jobs went: pairs of a job and :ack, :nack, :release, :extend or :terminate.
-    # What became of each: :settled, :returned, :extended, :dead_lettered or :stale.
-    def settle(verdicts)
-      @calls.settle(verdicts)
+    # Settles jobs, and extends leases: pairs of a job and :ack, :nack, :release, :extend_lease or :dead_letter. After
+    # :nack and :release, a delay in seconds may follow. The {SettleResult}s, in their order.
+    def settle(settlements)
+      @calls.settle(settlements)
     end
 
-    # The jobs that were given up, oldest first, as an Enumerator that asks for a page when it
-    # is needed.
+    # The {DeadLetter}s, oldest first, as an Enumerator that asks for a page when it is needed.
     def dead_letters
       Enumerator.new do |letters|
-        after = nil
+        token = nil
         loop do
-          page = @calls.ask("ListDeadLetters", { after_number: after })
+          page = @calls.ask("ListDeadLetters", { page_token: token })
           page.dead_letters.each { |message| letters << DeadLetter.of(message) }
-          break unless page.has_more
-
-          after = page.dead_letters.to_a.last.number
+          token = page.next_page_token
+          break if token.empty?
         end
       end
     end
 
-    # Deletes jobs that were given up, and says how many of the numbers there were.
-    def delete_dead_letters(numbers)
-      numbers.each_slice(Named::CALL).sum do |slice|
-        @calls.ask("DeleteDeadLetters", { numbers: slice }).deleted_count
-      end
+    # Puts dead letters back, by their numbers: each is leased again, with attempts from 1, as the only job of a group
+    # of its own. How many of the numbers there were.
+    def redrive_dead_letters(numbers)
+      by_slices(numbers) { |slice| @calls.ask("RedriveDeadLetters", { numbers: slice }).redriven_count }
     end
 
-    # Takes no more groups, and waits for up to `wait` seconds until those that it has are
-    # settled.
+    # Deletes dead letters, by their numbers. How many of the numbers there were.
+    def delete_dead_letters(numbers)
+      by_slices(numbers) { |slice| @calls.ask("DeleteDeadLetters", { numbers: slice }).deleted_count }
+    end
+
+    # Closes the spread: it takes no more groups. Waits for up to `wait` seconds until all its jobs are settled.
     def close(wait: 0)
       SpreadDescription.of(@calls.ask("CloseSpread", wait: wait).description)
     end
 
-    # Drops the spread and all that it holds; what it was.
+    # Discards the spread and everything that it holds; describes what it was.
     def discard
       SpreadDescription.of(@calls.ask("CloseSpread", { mode: :CLOSE_MODE_DISCARD }).description)
     end
 
     private
+
+    def by_slices(numbers, &block)
+      numbers.each_slice(Named::CALL).sum(&block)
+    end
 
     def closing(consumer)
       yield

@@ -6,12 +6,13 @@ module Offbeat
   # Assignments of packed IDs: columns with a row for each ID, in the order of the IDs. A column becomes an
   # Array when it is first asked for, and {#bytes} are there without one.
   #
-  # A refused ID holds -1 in all columns and stands in {#errors}. Columns that were not asked for are empty.
+  # A refused ID holds -1 in all columns and stands in {#errors}. Columns that were not asked for are empty;
+  # {#last_run_unix_millis} is there only if it was asked for.
   class PackedAssignments
     # The columns: their fields in the message, and how their numbers are unpacked.
     COLUMNS = {
       slot_indexes: [2, "l<*"], slot_offset_ticks: [3, "q<*"], cycle_offset_ticks: [4, "q<*"],
-      cycle_indexes: [5, "q<*"], next_run_unix_millis: [6, "q<*"]
+      cycle_indexes: [5, "q<*"], next_run_unix_millis: [6, "q<*"], last_run_unix_millis: [7, "q<*"]
     }.freeze
     ASSIGNMENTS = 2 # the field of AssignSlotsResponse
     private_constant :COLUMNS, :ASSIGNMENTS
@@ -59,6 +60,11 @@ module Offbeat
       numbers(:next_run_unix_millis)
     end
 
+    # -1 also where exclusions skip the 1,000 cycles before.
+    def last_run_unix_millis
+      numbers(:last_run_unix_millis)
+    end
+
     # Appends the answer of one message.
     def add(response)
       first = size
@@ -89,8 +95,8 @@ module Offbeat
 
   # Packed IDs of one call, as bytes.
   class PackedIds
-    COLUMNS = { uuids: [1, 16], integers: [3, 8] }.freeze # of IdColumn, and bytes of an ID
-    ZONE_INDEXES = 8 # the field of IdColumn
+    COLUMNS = { uuids: [1, 16], integers: [3, 8] }.freeze # of IdBatch, and bytes of an ID
+    ZONE_INDEXES = 8 # the field of IdBatch
     ZONE_INDEX_BYTES = 4
     IDS = 2 # the field of AssignSlotsRequest
 
@@ -130,9 +136,9 @@ module Offbeat
                               "must be a String of #{ZONE_INDEX_BYTES} bytes for each ID, with time_zones")
       end
 
-      column = V1::IdColumn.new
+      column = V1::IdBatch.new
       Fields.add_time_zones(column, zones)
-      @zones, @zone_indexes = V1::IdColumn.encode(column), indexes
+      @zones, @zone_indexes = V1::IdBatch.encode(column), indexes
     end
 
     # The fields of the zones of so many IDs.

@@ -17,7 +17,7 @@ module Offbeat
                           :anchor_time, :active_windows, :exclusions, :weight_quantum, :kinds, :kind_spacing,
                           :kind_conflicts, :catch_up_span) do
     # @param period length of the cycle in seconds, 1 ms to 3,660 days of elapsed time
-    #   (a day is 24 hours, whatever the clocks do)
+    #   (a day is 24 hours, also when the clocks change)
     # @param calendar instead of it: a {CalendarCycle}. Not for :twister
     # @param slot_count slots in a cycle; must divide it, or what active windows leave of it. Default: gcd of
     #   that in seconds and 256
@@ -118,29 +118,40 @@ module Offbeat
     end
   end
 
-  # A schedule by name, from the file that the sidecar has loaded; it goes wherever a {Schedule} does, and so
-  # does its text, "bank-sync/3".
+  # A schedule by name, from the file that the sidecar has loaded. Every method that takes a {Schedule} takes a
+  # reference too, and also its text, "bank-sync/3".
   #
-  #   Offbeat::ScheduleVersion.new(name: "bank-sync", version: 3)
+  #   Offbeat::ScheduleReference.new("bank-sync", 3)
+  #   Offbeat::ScheduleReference.new(name: "bank-sync", version: 3)
   #
-  # A version never changes its meaning. One that is not loaded raises {NotFound} when it is first used.
-  ScheduleVersion = Value.define(:name, :version) do
-    # What the text of one says, such as "bank-sync/3"; nil if it says none.
+  # A version never changes its meaning. A version that is not loaded raises {NotFound} when it is first used.
+  ScheduleReference = Value.define(:name, :version) do
+    # The reference that a text such as "bank-sync/3" is; nil for other texts.
     def self.parse(text)
       name, version = %r{\A([A-Za-z0-9._-]+)/([1-9][0-9]*)\z}.match(text)&.captures if text.ascii_only?
-      new(name: name, version: Integer(version)) if name
+      new(name, Integer(version)) if name
     end
 
+    # Takes name and version in this order, or as keywords. Both must be given.
+    #
     # @param version from 1. The newest is not the default: callers would change over at different times
-    def initialize(name:, version:)
-      super
+    def initialize(schedule_name = nil, schedule_version = nil, name: schedule_name, version: schedule_version)
+      missing = { name: name, version: version }.select { |_, value| value.nil? }.keys
+      raise ArgumentError, "missing #{missing.join(" and ")}" if missing.any?
+
+      super(name: name, version: version)
+    end
+
+    # The text of the reference, as in run keys: "bank-sync/3".
+    def to_s
+      "#{name}/#{version}"
     end
 
     # The name and version as their message; the path names them in refusals.
     def to_message(path = "schedule")
-      version = V1::ScheduleVersion.new
-      Fields.set_all(version, self, "#{path}.version", %w[name version])
-      V1::Schedule.new(version: version)
+      reference = V1::ScheduleReference.new
+      Fields.set_all(reference, self, "#{path}.reference", %w[name version])
+      V1::Schedule.new(reference: reference)
     end
   end
 

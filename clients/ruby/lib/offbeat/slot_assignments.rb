@@ -28,52 +28,60 @@ module Offbeat
       key = key(id, piece_index, cycle_index)
       time = Times.from_unix_millis(scheduled)
       Run.new(id: id, kind: @kind, piece_index: piece_index, cycle_index: cycle_index, run_key: key,
-              run_id: Offbeat.run_id(key), regular_time: nil, scheduled_time: time,
+              run_id: Offbeat.run_id(key), nominal_time: nil, scheduled_time: time,
               start_time: start == scheduled ? time : Times.from_unix_millis(start))
     end
   end
   private_constant :ColumnRuns
 
-  # One ID of a batch, or one piece of it: its place, and its next {Run}. Offsets are in seconds.
-  Row = Struct.new(:id, :piece_index, :slot_index, :slot_offset, :cycle_offset, :next_run, keyword_init: true) do
+  # One ID of a batch, or one piece of it: its place, and its next {Run}. Offsets are in seconds. `last_run_time` is when
+  # the last run started; nil unless that column was asked for, and where exclusions skip the 1,000 cycles before.
+  #
+  # Where a call names its columns, a row has nil for what they do not tell: the next run takes both cycle_indexes and
+  # next_run_unix_millis.
+  Row = Struct.new(:id, :piece_index, :slot_index, :slot_offset, :cycle_offset, :next_run, :last_run_time,
+                   keyword_init: true) do
     # When the next run starts.
     def next_run_time
-      next_run.start_time
+      next_run&.start_time
     end
 
     # The cycle of the next run.
     def cycle_index
-      next_run.cycle_index
+      next_run&.cycle_index
     end
 
     # Equal for two attempts to enqueue the next run; empty for a fraction, which is no identity.
     def run_key
-      next_run.run_key
+      next_run&.run_key
     end
   end
 
   # Assignments of a batch: rows, and the columns they come from. There is one row for each ID, or with
-  # weights for each piece of each: {#id_indexes} says which of {#ids} a row is.
+  # weights for each piece of each: {#id_indexes} says which of {#ids} a row is. A column that was not asked for is
+  # empty; {#last_run_unix_millis} is there only if it was.
   #
   # A refused ID holds -1 in all columns and stands in {#errors}; its row raises
   # KeyError, and {#accepted} passes over it.
   class SlotAssignments
     include Enumerable
 
-    attr_reader :ids, :slot_indexes, :slot_offset_ticks, :cycle_offset_ticks, :cycle_indexes,
-                :next_run_unix_millis, :errors, :first_id_index, :fingerprint, :time_zone_database
-
-    def initialize(encoder, first_id_index = 0)
-      @encoder, @first_id_index = encoder, first_id_index
-      @ids, @slot_indexes, @slot_offset_ticks, @cycle_offset_ticks = [], [], [], []
-      @cycle_indexes, @next_run_unix_millis, @errors = [], [], []
-      @id_indexes = @piece_indexes = nil
-      @resolution, @runs, @fingerprint, @time_zone_database = 1, nil, "", nil
-    end
+    COLUMNS = %i[slot_indexes slot_offset_ticks cycle_offset_ticks next_run_unix_millis last_run_unix_millis
+                 cycle_indexes].freeze
+    private_constant :COLUMNS
 
     # The number of rows.
-    def size
-      slot_indexes.size
+    attr_reader :size
+    attr_reader :ids, :slot_indexes, :slot_offset_ticks, :cycle_offset_ticks, :cycle_indexes, :next_run_unix_millis,
+                :last_run_unix_millis, :errors, :first_id_index, :fingerprint, :time_zone_database
+
+    def initialize(encoder, first_id_index: 0)
+      @encoder, @first_id_index, @size = encoder, first_id_index, 0
+      @ids, @slot_indexes, @slot_offset_ticks, @cycle_offset_ticks = [], [], [], []
+      @cycle_indexes, @next_run_unix_millis, @last_run_unix_millis, @errors = [], [], [], []
+      @id_indexes = @piece_indexes = nil
+      @resolution, @runs, @fingerprint, @time_zone_database = 1, nil, "", nil
+      @telling, @refused_ids = [], {}
     end
 
     # Which of the IDs each row is.
@@ -94,39 +102,36 @@ module Offbeat
 
     # The rows of the IDs that were not refused; lazily.
     def accepted
-      Enumerator.new { |rows| size.times { |index| rows << self[index] unless slot_indexes[index].negative? } }
+      Enumerator.new { |rows| size.times { |index| rows << self[index] unless refused?(index) } }
     end
 
     def [](index)
-      check(index)
-      id, piece = ids[id_index(index)], piece_index(index)
-      Row.new(id: id, piece_index: piece, slot_index: slot_indexes[index],
-              slot_offset: Times.whole(slot_offset_ticks[index] * @resolution.to_r),
-              cycle_offset: Times.whole(cycle_offset_ticks[index] * @resolution.to_r),
-              next_run: @runs.run(id, piece, cycle_indexes[index], next_run_unix_millis[index]))
+      row = checked(index)
+      Row.new(id: ids[id_index(row)], piece_index: piece_index(row), slot_index: slot_indexes[row],
+              slot_offset: seconds(slot_offset_ticks[row]), cycle_offset: seconds(cycle_offset_ticks[row]),
+              next_run: next_run(row), last_run_time: last_run_time(row))
     end
 
     # Equal for two attempts to enqueue a row's next run; empty for a fraction, which is no identity.
     def run_key(index)
-      check(index)
-      @runs.key(ids[id_index(index)], piece_index(index), cycle_indexes[index])
+      row = checked(index)
+      @runs.key(ids[id_index(row)], piece_index(row), cycle_indexes.fetch(row))
     end
 
     # Appends the answer of one message.
     def add(batch, response)
-      columns = response.assignments
+      message = response.assignments
       self.identity = response.identity
-      add_indexes(columns)
+      add_indexes(message)
       first = first_id_index + ids.size
       @ids.concat(batch)
-      @slot_indexes.concat(columns.slot_indexes.to_a)
-      @slot_offset_ticks.concat(columns.slot_offset_ticks.to_a)
-      @cycle_offset_ticks.concat(columns.cycle_offset_ticks.to_a)
-      @cycle_indexes.concat(columns.cycle_indexes.to_a)
-      @next_run_unix_millis.concat(columns.next_run_unix_millis.to_a)
-      @resolution = Times.from_duration(columns.resolution)
-      @runs ||= ColumnRuns.new(@encoder, columns.run_key_prefix)
-      @errors.concat(columns.errors.map { |error| IdError.of(error, first) })
+      columns = COLUMNS.map { |name| public_send(name).concat(message[name.to_s].to_a) }
+      @size = columns.map(&:size).max
+      @telling = columns.find(&:any?) || []
+      @resolution = Times.from_duration(message.resolution)
+      @runs ||= ColumnRuns.new(@encoder, message.run_key_prefix)
+      @errors.concat(message.errors.map { |error| IdError.of(error, first) })
+      @refused_ids = errors.to_h { |error| [error.id_index - first_id_index, true] }
       self
     end
 
@@ -154,9 +159,32 @@ module Offbeat
       @piece_indexes ? @piece_indexes[row] : 0
     end
 
-    def check(index)
-      slot = slot_indexes.fetch(index)
-      raise KeyError, "ids[#{first_id_index + id_index(index)}] was refused: see errors" if slot.negative?
+    def seconds(ticks)
+      ticks && Times.whole(ticks * @resolution.to_r)
+    end
+
+    def next_run(row)
+      cycle, millis = cycle_indexes[row], next_run_unix_millis[row]
+      @runs.run(ids[id_index(row)], piece_index(row), cycle, millis) if cycle && millis
+    end
+
+    def last_run_time(row)
+      millis = last_run_unix_millis[row]
+      Times.from_unix_millis(millis) unless millis.nil? || millis == -1
+    end
+
+    # Times and cycles before the epoch can be -1 too; and of the pieces of an ID, some may be refused.
+    def refused?(row)
+      @telling[row] == -1 && @refused_ids.key?(id_index(row))
+    end
+
+    # The row of an index, which may count from the end.
+    def checked(index)
+      row = index.negative? ? index + size : index
+      raise IndexError, "there is no row #{index}: there are #{size}" unless row.between?(0, size - 1)
+      raise KeyError, "ids[#{first_id_index + id_index(row)}] was refused: see errors" if refused?(row)
+
+      row
     end
   end
 end

@@ -1,50 +1,104 @@
 # frozen_string_literal: true
 
 require_relative "v1/spread_pb"
+require_relative "value"
 
 module Offbeat
   # A turn of a spread: a job, or nil for group and job where the turn passes without one.
   SpreadTurn = Struct.new(:sequence, :group_index, :job, keyword_init: true)
 
   # What a spread has reached. Distances and spans are in turns; nil where no group had two jobs.
-  SpreadCertificate = Struct.new(:job_count, :group_count, :min_gap, :best_min_gap, :close_pair_count,
-                                 :close_pair_lower_bound, :widest_span, keyword_init: true) do
+  SpreadCertificate = Struct.new(:job_count, :group_count, :min_gap_turns, :best_min_gap_turns, :close_pair_count,
+                                 :close_pair_lower_bound, :widest_span_turns, keyword_init: true) do
     def self.of(message)
-      gaps = %w[min_gap best_min_gap].to_h { |gap| [gap.to_sym, message.public_send("has_#{gap}?") ? message[gap] : nil] }
+      gaps = %w[min_gap_turns best_min_gap_turns].to_h { |gap| [gap.to_sym, message.public_send("has_#{gap}?") ? message[gap] : nil] }
       new(
         job_count: message.job_count, group_count: message.group_count, **gaps,
         close_pair_count: message.close_pair_count, close_pair_lower_bound: message.close_pair_lower_bound,
-        widest_span: message.widest_span
+        widest_span_turns: message.widest_span_turns
       )
     end
   end
 
+  # The order in which groups take turns; `max_open_groups` is nil with :round_robin.
+  SpreadOrder = Value.define(:policy, :feeder_count, :max_open_groups) do
+    def self.of(message)
+      new(policy: Spread::POLICIES.key(message.policy), feeder_count: message.feeder_count,
+          max_open_groups: message.has_max_open_groups? ? message.max_open_groups : nil)
+    end
+
+    # The order as its message; the path names it in refusals.
+    def to_message(path)
+      message = V1::SpreadOrder.new
+      message.policy = Offbeat.named("#{path}.policy", policy, Spread::POLICIES) if policy
+      Fields.set_all(message, self, path, %w[feeder_count max_open_groups])
+      message
+    end
+  end
+
+  # Where a spread starts: the first request of its stream, the number of the first turn that was not taken before, and
+  # whether groups must say their size.
+  #
+  # A token is these three, as bytes: a form, both figures, and the request.
+  class SpreadStart
+    FORM = 1
+    HEAD = "CCQ>" # form, sized, sequence
+    HEAD_BYTES = 10
+    private_constant :FORM, :HEAD, :HEAD_BYTES
+
+    attr_reader :request, :sequence
+
+    # The start that a token says; nil for other values.
+    def self.parse(token)
+      return unless token.is_a?(String) && token.bytesize > HEAD_BYTES
+
+      form, sized, sequence = token.unpack(HEAD)
+      request = V1::SpreadRequest.decode(token.byteslice(HEAD_BYTES..))
+      new(request, sized: sized == 1, sequence: sequence) if form == FORM && request.message
+    rescue Google::Protobuf::ParseError
+      nil
+    end
+
+    def initialize(request, sized:, sequence: 0)
+      @request, @sized, @sequence = request, sized, sequence
+    end
+
+    def sized?
+      @sized
+    end
+
+    # The start after so many turns of a message.
+    def after(turns, taken)
+      resume = V1::SpreadResume.new(resume_token: turns.resume_token,
+                                    taken_group_indexes: turns.group_indexes.to_a.first(taken))
+      SpreadStart.new(V1::SpreadRequest.new(resume: resume), sized: @sized, sequence: turns.first_sequence + taken)
+    end
+
+    def to_token
+      [FORM, @sized ? 1 : 0, sequence].pack(HEAD) << V1::SpreadRequest.encode(request)
+    end
+  end
+  private_constant :SpreadStart
+
   # The turns of a spread, as they come; can be taken once. Groups and jobs are pulled
-  # while it runs, by whoever takes the turns.
+  # while it runs, in the thread that takes the turns.
   class Spread
     include Enumerable
 
     POLICIES = { round_robin: :SPREAD_POLICY_ROUND_ROBIN, cooldown: :SPREAD_POLICY_COOLDOWN }.freeze
     SHORTAGES = { emit: :SHORTAGE_POLICY_EMIT, wait: :SHORTAGE_POLICY_WAIT }.freeze
 
-    # @param first the first request: a spec, or a token
+    # @param start a {SpreadStart}
     # @param converse makes the connection
-    def initialize(groups, first, converse)
-      @groups, @first, @converse = groups, first, converse
-      @token = first.resume_token || V1::ResumeToken.new(spec: first.spec)
-      @begin = @token.first_sequence + @token.group_indexes.size
+    def initialize(groups, start, converse)
+      @groups, @start, @converse = groups, start, converse
       @open, @next_index, @certificate = {}, 0, nil
       @turns, @taken = nil, 0 # the last message of turns, and how many of them were taken
     end
 
-    # The place behind the turns that were taken, as bytes for {Client#resume_spread}.
+    # Where the spread continues after the turns that were taken, as bytes for {Client#resume_spread}.
     def resume_token
-      return V1::ResumeToken.encode(@token) unless @turns
-
-      V1::ResumeToken.encode(
-        V1::ResumeToken.new(spec: @token.spec, first_sequence: @turns.first_sequence, digest: @turns.digest,
-                            group_indexes: @turns.group_indexes.to_a.first(@taken))
-      )
+      (@turns ? @start.after(@turns, @taken) : @start).to_token
     end
 
     # What was reached; known when all turns have been taken.
@@ -60,7 +114,7 @@ module Offbeat
       @pulled = @groups.each_entry
       conversation = @converse.call
       begin
-        conversation.write(V1::SpreadRequest.encode(@first))
+        conversation.write(V1::SpreadRequest.encode(@start.request))
         while (bytes = conversation.read)
           take(V1::SpreadResponse.decode(bytes), conversation) { |turn| yield turn }
         end
@@ -74,14 +128,10 @@ module Offbeat
 
     def take(response, conversation, &block)
       case response.message
-      when :demand then tell(conversation, input: answer(response.demand))
+      when :demand then conversation.write(V1::SpreadRequest.encode(V1::SpreadRequest.new(input: answer(response.demand))))
       when :turns then deal(response.turns, &block)
       when :certificate then @certificate = SpreadCertificate.of(response.certificate)
       end
-    end
-
-    def tell(conversation, **message)
-      conversation.write(V1::SpreadRequest.encode(V1::SpreadRequest.new(**message)))
     end
 
     # Pulls what is asked for, and says how much came.
@@ -97,7 +147,7 @@ module Offbeat
       end
       demand.groups.each do |asked|
         group = @open[asked.group_index]
-        # Its last jobs may have crossed the demand on the way.
+        # Its last jobs may have crossed the demand.
         input.groups << pull(asked.group_index, asked.job_count) unless group.nil? || group.ended
       end
       input
@@ -105,7 +155,7 @@ module Offbeat
 
     def open_group(group, count)
       index, @next_index = @next_index, @next_index + 1
-      size = size_of(index, group) if @token.spec&.policy == :SPREAD_POLICY_COOLDOWN
+      size = size_of(index, group) if @start.sized?
       @open[index] = OpenGroup.new(index, group, size)
       pull(index, count).tap { |message| message.size = size if size }
     end
@@ -114,15 +164,15 @@ module Offbeat
       group = @open[index]
       pulled = group.pull(count)
       @open.delete(index) if group.ended && group.ready.empty?
-      V1::GroupInput.new(group_index: index, job_count: pulled, is_last: group.ended)
+      V1::GroupInput.new(group_index: index, job_count: pulled, last: group.ended)
     end
 
     def deal(turns)
       indexes, first = turns.group_indexes.to_a, turns.first_sequence
-      @turns = turns if first + indexes.size > @begin
+      @turns = turns if first + indexes.size > @start.sequence
       indexes.each.with_index do |index, place|
         turn = turn(first + place, index)
-        next if turn.sequence < @begin
+        next if turn.sequence < @start.sequence
 
         @taken = place + 1
         yield turn

@@ -4,16 +4,16 @@ module Offbeat
   # A column of IDs in a database, and how to write statements about it. What is nil has
   # the sidecar's default.
   #
-  #   Offbeat::SqlColumn.new(dialect: :postgresql, table: "customers", name: "id", type: :uuid)
+  #   Offbeat::SqlTarget.new(dialect: :postgresql, table: "customers", column: "id", column_type: :uuid)
   #
   # The sidecar checks the values, and quotes the names: a column that a schedule cannot be
   # decided over raises {InvalidArgument} when it is first used.
-  class SqlColumn
+  class SqlTarget
     DIALECTS = {
       postgresql: :SQL_DIALECT_POSTGRESQL, mysql: :SQL_DIALECT_MYSQL, mariadb: :SQL_DIALECT_MARIADB,
       sqlite: :SQL_DIALECT_SQLITE
     }.freeze
-    TYPES = {
+    COLUMN_TYPES = {
       uuid: :SQL_COLUMN_TYPE_UUID, uuid_bytes: :SQL_COLUMN_TYPE_UUID_BYTES,
       uuid_bytes_swapped: :SQL_COLUMN_TYPE_UUID_BYTES_SWAPPED, uuid_text: :SQL_COLUMN_TYPE_UUID_TEXT,
       uuid_digits: :SQL_COLUMN_TYPE_UUID_DIGITS, integer: :SQL_COLUMN_TYPE_INTEGER, text: :SQL_COLUMN_TYPE_TEXT,
@@ -24,13 +24,13 @@ module Offbeat
       format: :SQL_PARAMETER_STYLE_FORMAT, dollar: :SQL_PARAMETER_STYLE_DOLLAR, named: :SQL_PARAMETER_STYLE_NAMED
     }.freeze
 
-    attr_reader :dialect, :table, :name, :type, :schema, :table_alias, :parameter_style, :first_parameter_number,
-                :time_zone_name
+    attr_reader :dialect, :table, :column, :column_type, :schema, :table_alias, :parameter_style,
+                :first_parameter_number, :time_zone_column
 
     # @param dialect :postgresql, :mysql, :mariadb or :sqlite
     # @param table the table, without quotes, like all names here
-    # @param name the column; rows that have NULL there belong to no slot
-    # @param type what the column holds: :uuid (the database's own type), :uuid_bytes (16 of them),
+    # @param column the column; rows that have NULL there belong to no slot
+    # @param column_type what the column holds: :uuid (the database's own type), :uuid_bytes (16 of them),
     #   :uuid_bytes_swapped (as UUID_TO_BIN(x, 1) makes them), :uuid_text, :uuid_digits (32, no
     #   hyphens), :integer, :text, :fraction, or :hash_digits (the first 16 or all 32 hexadecimal
     #   digits of MD5(salt ‖ canonical text of the ID), in lower case; SQLite has no MD5)
@@ -39,30 +39,31 @@ module Offbeat
     # @param parameter_style :literal (the default: nothing is to be bound), :question_mark, :format (%s),
     #   :dollar ($1) or :named (:offbeat_1)
     # @param first_parameter_number :dollar and :named only: the number of the first placeholder. Default: 1
-    # @param time_zone_name {Client#window_predicate} of calendars only, with its `time_zones`: the column that
+    # @param time_zone_column {Client#window_predicate} of calendars only, with its `time_zones`: the column that
     #   holds the IANA name of the time zone that a row lives in. Default: all live in that of the schedule
-    def initialize(dialect:, table:, name:, type:, schema: nil, table_alias: nil, parameter_style: nil,
-                   first_parameter_number: nil, time_zone_name: nil)
-      @dialect, @table, @name, @type, @schema = dialect, table, name, type, schema
+    def initialize(dialect:, table:, column:, column_type:, schema: nil, table_alias: nil, parameter_style: nil,
+                   first_parameter_number: nil, time_zone_column: nil)
+      @dialect, @table, @column, @column_type, @schema = dialect, table, column, column_type, schema
       @table_alias, @parameter_style, @first_parameter_number = table_alias, parameter_style, first_parameter_number
-      @time_zone_name = time_zone_name
+      @time_zone_column = time_zone_column
       freeze
     end
 
-    # The column as its message.
+    # The target as its message.
     def to_message
-      column = V1::SqlColumn.new(dialect: named("dialect", dialect, DIALECTS), type: named("type", type, TYPES))
-      %w[schema table name table_alias first_parameter_number time_zone_name].each do |field|
-        Offbeat.set_field(column, field, public_send(field), "sql_column.#{field}")
+      message = V1::SqlTarget.new(dialect: named("dialect", dialect, DIALECTS),
+                                  column_type: named("column_type", column_type, COLUMN_TYPES))
+      %w[schema table column table_alias first_parameter_number time_zone_column].each do |field|
+        Offbeat.set_field(message, field, public_send(field), "sql_target.#{field}")
       end
-      column.parameter_style = named("parameter_style", parameter_style, PARAMETER_STYLES) if parameter_style
-      column
+      message.parameter_style = named("parameter_style", parameter_style, PARAMETER_STYLES) if parameter_style
+      message
     end
 
     private
 
     def named(field, value, names)
-      Offbeat.named("sql_column.#{field}", value, names)
+      Offbeat.named("sql_target.#{field}", value, names)
     end
   end
 
@@ -71,9 +72,9 @@ module Offbeat
   # placeholders, or under :named a Hash by name, without colon; and the
   # index that serves it.
   Predicate = Struct.new(:sql, :parameters, :index, keyword_init: true) do
-    def self.of(message, index, sql_column)
+    def self.of(message, index, sql_target)
       values = message.parameters.map { |parameter| parameter[parameter.value.to_s] }
-      values = message.parameters.map(&:name).zip(values).to_h if sql_column.parameter_style == :named
+      values = message.parameters.map(&:name).zip(values).to_h if sql_target.parameter_style == :named
       new(sql: message.sql, parameters: values, index: index)
     end
   end

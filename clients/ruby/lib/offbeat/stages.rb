@@ -6,20 +6,20 @@ require_relative "value"
 module Offbeat
   # A stage of a pipeline, as it is now. What is nil has the sidecar's default.
   #
-  #   Offbeat::Stage.new(name: "render", backlog_count: 12, mean_service_time: 1.5)
-  Stage = Value.define(:name, :backlog_count, :mean_service_time, :service_times, :done, :minimum_worker_count,
+  #   Offbeat::Stage.new(name: "render", backlog_count: 12, mean_run_time: 1.5)
+  Stage = Value.define(:name, :backlog_count, :mean_run_time, :run_times, :done, :minimum_worker_count,
                        :maximum_worker_count, :current_worker_count, :busy_worker_count) do
     # @param name another for each stage
     # @param backlog_count the jobs that wait; those that run do not count
-    # @param mean_service_time how long a job takes on average, in seconds. Default: the mean of the stages
+    # @param mean_run_time how long a job takes on average, in seconds. Default: the mean of the stages
     #   that were measured; if none was, 1 s
-    # @param service_times instead of it: how long some jobs took
-    # @param done whether no more work will come: it gets no workers but those that are busy
+    # @param run_times instead of it: how long some jobs took
+    # @param done whether no more work will come: it gets its busy workers only
     # @param minimum_worker_count it gets no fewer workers
     # @param maximum_worker_count it gets no more. Default: as many as there are
     # @param current_worker_count the workers that it has, busy ones included
     # @param busy_worker_count those of them that are in the middle of a job, and so stay
-    def initialize(name:, backlog_count: 0, mean_service_time: nil, service_times: [], done: false,
+    def initialize(name:, backlog_count: 0, mean_run_time: nil, run_times: [], done: false,
                    minimum_worker_count: 0, maximum_worker_count: nil, current_worker_count: 0, busy_worker_count: 0)
       super
     end
@@ -29,9 +29,9 @@ module Offbeat
       stage = V1::Stage.new
       Fields.set_all(stage, self, path, %w[name backlog_count done minimum_worker_count maximum_worker_count
                                                current_worker_count busy_worker_count])
-      Fields.set_spans(stage, self, path, %w[mean_service_time])
-      Fields.each_indexed(service_times, "#{path}.service_times") do |time, place|
-        stage.service_times << Times.to_duration(place, time)
+      Fields.set_spans(stage, self, path, %w[mean_run_time])
+      Fields.each_indexed(run_times, "#{path}.run_times") do |time, place|
+        stage.run_times << Times.to_duration(place, time)
       end
       stage
     end
@@ -50,37 +50,38 @@ module Offbeat
 
     # The workers of each stage, by its name.
     def worker_counts
-      stages.to_h { |stage| [stage.name, stage.worker_count] }
+      stages.to_h { |stage| [stage.stage_name, stage.worker_count] }
     end
   end
 
   # What a stage gets, and why: `next_quotient` is what one worker more would be worth there, in
-  # microseconds, and `mean_service_time` (in seconds) what was reckoned with.
-  StageAllocation = Value.define(:name, :worker_count, :workload_micros, :weight, :mean_service_time,
-                                 :service_time_is_estimated, :score, :next_quotient) do
+  # microseconds; `mean_run_time`, in seconds, is the one that was used, with `run_time_estimated` that of the other
+  # stages.
+  StageAllocation = Value.define(:stage_name, :worker_count, :workload_micros, :weight, :mean_run_time,
+                                 :run_time_estimated, :score, :next_quotient) do
     def self.of(message)
-      new(name: message.name, worker_count: message.worker_count, workload_micros: message.workload_micros,
-          weight: message.weight, mean_service_time: Times.from_duration(message.mean_service_time),
-          service_time_is_estimated: message.service_time_is_estimated, score: message.score,
+      new(stage_name: message.stage_name, worker_count: message.worker_count, workload_micros: message.workload_micros,
+          weight: message.weight, mean_run_time: Times.from_duration(message.mean_run_time),
+          run_time_estimated: message.run_time_estimated, score: message.score,
           next_quotient: message.next_quotient)
     end
   end
 
   # Workers who change their stage: from nil if they are new, to nil if they are not needed any more.
-  WorkerMove = Value.define(:from_stage, :to_stage, :worker_count) do
+  WorkerMove = Value.define(:from_stage_name, :to_stage_name, :worker_count) do
     def self.of(message)
-      new(from_stage: Fields.name_or_nil(message.from_stage), to_stage: Fields.name_or_nil(message.to_stage),
+      new(from_stage_name: Fields.name_or_nil(message.from_stage_name), to_stage_name: Fields.name_or_nil(message.to_stage_name),
           worker_count: message.worker_count)
     end
   end
 
-  # Where a worker goes: a stage, or nil if none may have it. `moves` says whether that is another
-  # than its current one; `reason` is :worth_most, :below_minimum, :improvement_too_small or :all_full;
-  # the quotients are what it is worth there and where it is, in microseconds.
-  NextStage = Value.define(:stage, :moves, :reason, :quotient, :current_quotient) do
+  # Where a worker goes: a stage, or nil if no stage may have it. `changes_stage` says whether that is another
+  # than its current one; `reason` is :worth_most, :below_minimum, :gain_too_small or :all_full;
+  # the quotients are what the worker is worth there and in its current stage, in microseconds.
+  StageChoice = Value.define(:stage_name, :changes_stage, :reason, :quotient, :current_quotient) do
     def self.of(message)
-      new(stage: Fields.name_or_nil(message.stage), moves: message.moves,
-          reason: Fields.symbol(message.reason, "NEXT_STAGE_REASON_"), quotient: message.quotient,
+      new(stage_name: Fields.name_or_nil(message.stage_name), changes_stage: message.changes_stage,
+          reason: Fields.symbol(message.reason, "STAGE_CHOICE_REASON_"), quotient: message.quotient,
           current_quotient: message.current_quotient)
     end
   end

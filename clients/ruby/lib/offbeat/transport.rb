@@ -42,13 +42,15 @@ module Offbeat
     end
 
     # The bytes of an answer to the bytes of a question; raises what went wrong.
-    def call(method, bytes, timeout, service: "SlotService", attempts: ATTEMPTS)
+    #
+    # @param service with its version: "v1.SlotService"
+    def call(method, bytes, timeout, service: "v1.SlotService", attempts: ATTEMPTS)
       deadline = now + [timeout, LONGEST].min
       credentials = @endpoint.credentials # outside: what they raise says nothing of the sidecar
       attempt, lost = 0, nil
       begin
         attempt += 1
-        answer(exchange("/offbeat.v1.#{service}/#{method}", bytes, deadline, credentials))
+        answer(exchange("/offbeat.#{service}/#{method}", bytes, deadline, credentials))
       rescue Net::OpenTimeout, Net::ReadTimeout, Net::WriteTimeout
         raise lost || DeadlineExceeded.new("#{address}: no complete answer within #{timeout} s")
       rescue OpenSSL::SSL::SSLError => e

@@ -5,9 +5,9 @@ module Offbeat
   module Value
     # Makes them so; in the class of a value.
     module Frozen
-      # Lists are copied: they are not ours to freeze.
-      def new(**members)
-        super(**members.transform_values { |value| value.is_a?(Array) ? value.dup.freeze : value }).freeze
+      # Arrays are copied: the caller's own must not be frozen.
+      def new(*positional, **members)
+        super(*positional, **members.transform_values { |value| value.is_a?(Array) ? value.dup.freeze : value }).freeze
       end
     end
 

@@ -197,7 +197,7 @@ fn spare(free: &[u64], left: impl Fn(usize) -> u64) -> Vec<bool> {
 }
 
 fn check_free(lanes: &LaneSet, free: &[i64]) -> Result<Vec<u64>, Rejection> {
-    let field = "free_worker_counts";
+    let field = "free_workers";
     if free.len() != lanes.lanes().len() {
         let allowed = format!("must have {}, one for each lane", lanes.lanes().len());
         let value = format!("{} counts", free.len());
@@ -207,7 +207,12 @@ fn check_free(lanes: &LaneSet, free: &[i64]) -> Result<Vec<u64>, Rejection> {
         let checked = u64::try_from(*free).ok().filter(|free| *free <= lane.workers);
         checked.ok_or_else(|| {
             let allowed = format!("must be 0 to {} workers, those of the lane", lane.workers);
-            Rejection::new(Reason::OutOfRange, format!("{field}[{place}]"), free, allowed)
+            Rejection::new(
+                Reason::OutOfRange,
+                format!("{field}[{place}].worker_count"),
+                free,
+                allowed,
+            )
         })
     });
     checked.collect()

@@ -66,7 +66,7 @@ pub(super) enum Entry {
 
 impl LaneSet {
     /// Where a job's next attempt runs, of which the attempts in `timed_out` reached the timeout:
-    /// with a free worker of `worker_lane` there, if that lane may run it, and otherwise in the
+    /// with a free worker of `worker_lane_name` there, if that lane may run it, and otherwise in the
     /// fastest lane that may.
     ///
     /// # Errors
@@ -75,15 +75,15 @@ impl LaneSet {
         &self,
         timed_out: &[usize],
         prediction: Option<Prediction>,
-        worker_lane: Option<usize>,
+        worker_lane_name: Option<usize>,
     ) -> Result<Outcome, Rejection> {
-        if let Some(lane) = worker_lane
+        if let Some(lane) = worker_lane_name
             && self.lanes().get(lane).is_none_or(|lane| lane.workers == 0)
         {
             let allowed = "must be a lane of the set that has workers";
-            return Err(Rejection::new(Reason::OutOfRange, "worker_lane", "another", allowed));
+            return Err(Rejection::new(Reason::OutOfRange, "worker_lane_name", "another", allowed));
         }
-        Ok(match (self.entry(timed_out, prediction)?, worker_lane) {
+        Ok(match (self.entry(timed_out, prediction)?, worker_lane_name) {
             (Entry::Lane { lane, .. }, Some(worker)) if worker > lane => {
                 Outcome::Route(self.route_in(worker, timed_out.len(), RouteWhy::IdleWorker))
             }
@@ -103,7 +103,7 @@ impl LaneSet {
         let predicted = self.predicted(prediction)?;
         let slowest = timed_out.iter().copied().max();
         if let Some((at, _)) = timed_out.iter().enumerate().find(|(_, lane)| **lane > self.last()) {
-            let field = format!("timed_out_lanes[{at}]");
+            let field = format!("timed_out_lane_names[{at}]");
             let allowed = "must be a lane of the set";
             return Err(Rejection::new(Reason::OutOfRange, field, "another", allowed));
         }

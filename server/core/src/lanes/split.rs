@@ -3,14 +3,14 @@
 use super::spec::LaneSet;
 use crate::limits::{SPLIT_WORKERS, WORKLOAD_MICROS};
 use crate::rejection::{Reason, Rejection, in_range};
-use crate::stages::{Rule, Share, forced, nearest_best};
+use crate::stages::{Hysteresis, Rule, Share, forced};
 use crate::time::Span;
 
 /// How a lane does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LaneState {
     /// Jobs that wait for it.
-    pub pending_count: i64,
+    pub backlog_count: i64,
     /// How long an attempt takes in it.
     pub mean_run_time: Option<Span>,
     /// How long the job that has waited longest has done so.
@@ -26,6 +26,11 @@ pub struct SplitSpec {
     pub worker_count: Option<i64>,
     /// One for each lane.
     pub states: Vec<LaneState>,
+    /// Of all splits that are so many moves away from the current one, the best. Default: the
+    /// best of all.
+    pub max_moves: Option<i64>,
+    /// Nobody moves, except where it is forced, unless the score falls by so many percent.
+    pub minimum_improvement_percent: i64,
 }
 
 /// What a lane gets.
@@ -68,7 +73,9 @@ impl SplitSpec {
         }
         let has: Vec<u64> = lanes.lanes().iter().map(|lane| lane.workers).collect();
         let base = forced(Rule::MinimumScore, &shares, &has, workers);
-        let counts = nearest_best(Rule::MinimumScore, &shares, &base, workers);
+        let percent = self.minimum_improvement_percent;
+        let hysteresis = Hysteresis::try_new(Rule::MinimumScore, self.max_moves, percent)?;
+        let counts = hysteresis.choose(&shares, base, workers).counts;
         let allocation = |(worker_count, share): (u64, &Share)| LaneAllocation {
             worker_count,
             workload_micros: u64::try_from(share.workload).unwrap_or(u64::MAX),
@@ -78,16 +85,16 @@ impl SplitSpec {
 }
 
 fn share(lanes: &LaneSet, place: usize, state: &LaneState) -> Result<Share, Rejection> {
-    let LaneState { pending_count, mean_run_time, longest_wait, busy } = *state;
+    let LaneState { backlog_count, mean_run_time, longest_wait, busy } = *state;
     let workers = lanes.lanes().get(place).map_or(0, |lane| lane.workers);
     let checked = u64::try_from(busy).ok().filter(|busy| *busy <= workers);
     let busy = checked.ok_or_else(|| {
         let allowed = format!("must be 0 to {workers} workers, those of the lane");
         Rejection::new(Reason::OutOfRange, "busy_worker_count", busy, allowed)
     })?;
-    let pending = u64::try_from(pending_count).map_err(|_| {
+    let pending = u64::try_from(backlog_count).map_err(|_| {
         let allowed = "must be 0 jobs or more";
-        Rejection::new(Reason::OutOfRange, "pending_count", pending_count, allowed)
+        Rejection::new(Reason::OutOfRange, "backlog_count", backlog_count, allowed)
     })?;
     let micros = |field: &str, span: Span| {
         u64::try_from(span.nanos() / 1_000).ok().filter(|_| span.nanos() >= 0).ok_or_else(|| {
@@ -107,7 +114,7 @@ fn share(lanes: &LaneSet, place: usize, state: &LaneState) -> Result<Share, Reje
     };
     if !WORKLOAD_MICROS.allows(i128::try_from(work).unwrap_or(i128::MAX)) {
         let allowed = format!("must make waiting work of {WORKLOAD_MICROS}");
-        return Err(Rejection::new(Reason::OutOfRange, "pending_count", pending, allowed));
+        return Err(Rejection::new(Reason::OutOfRange, "backlog_count", pending, allowed));
     }
     let is_end = place == 0 || place == lanes.last();
     Ok(Share { workload: work, minimum: busy.max(u64::from(is_end)), maximum: u64::MAX })

@@ -93,7 +93,12 @@ impl<'a> Writer<'a> {
         if column.column_type == ColumnType::HashDigits && !migration.share_keys() {
             let allowed = "must hold the IDs themselves: the schedules differ in their salts, and hashes \
                            are of one salt";
-            return Err(Rejection::new(Reason::Contradictory, "type", "HASH_DIGITS", allowed));
+            return Err(Rejection::new(
+                Reason::Contradictory,
+                "column_type",
+                "HASH_DIGITS",
+                allowed,
+            ));
         }
         Ok(Self {
             migration,

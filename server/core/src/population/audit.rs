@@ -94,7 +94,7 @@ pub struct AuditReport {
     /// What the fullest slot holds: IDs, or the weight of pieces.
     pub fullest_load: f64,
     /// How many times the mean that is; 0 if the slots hold nothing.
-    pub fullest_over_mean: f64,
+    pub fullest_to_mean_ratio: f64,
     /// Slots that hold nothing.
     pub empty_slot_count: u32,
     /// Pearson's chi-square of the IDs, by their first pieces, in the slots.
@@ -206,7 +206,7 @@ impl<'a> Audit<'a> {
             id_count: self.id_count,
             fullest_slot,
             fullest_load,
-            fullest_over_mean: if mean > 0.0 { fullest_load / mean } else { 0.0 },
+            fullest_to_mean_ratio: if mean > 0.0 { fullest_load / mean } else { 0.0 },
             empty_slot_count: u32::try_from(empty).unwrap_or(u32::MAX),
             chi_square,
             p_value,

@@ -62,16 +62,19 @@ pub struct Wanted {
     pub cycle_indexes: bool,
     /// Whether [`AssignmentColumns::next_run_unix_millis`] is.
     pub next_runs: bool,
+    /// Whether last runs are: they have no packed column.
+    pub last_runs: bool,
 }
 
 impl Wanted {
-    /// Every column.
+    /// Every column except that of last runs.
     pub const ALL: Self = Self {
         slots: true,
         slot_offsets: true,
         cycle_offsets: true,
         cycle_indexes: true,
         next_runs: true,
+        last_runs: false,
     };
     /// No column.
     pub const NONE: Self = Self {
@@ -80,6 +83,7 @@ impl Wanted {
         cycle_offsets: false,
         cycle_indexes: false,
         next_runs: false,
+        last_runs: false,
     };
 }
 
@@ -135,6 +139,7 @@ impl Runs<'_> {
         let (plain, schedule) = (self.plain()?, self.schedule());
         match schedule.placement() {
             Placement::Fraction => None,
+            _ if wanted.last_runs => None,
             placement => {
                 let (grid, kernel) = (schedule.grid(), Kernel::best());
                 Some(Decider { grid, placement, kernel, plain, wanted })

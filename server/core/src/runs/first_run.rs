@@ -1,4 +1,4 @@
-//! Newcomers: the first run of an ID that comes in the middle of a cycle.
+//! New IDs: the first run of an ID that comes in the middle of a cycle.
 
 use super::catch_up::CatchUp;
 use super::cycle_cache::CycleCache;
@@ -13,7 +13,7 @@ use crate::time::{Moment, Span};
 
 /// When an ID runs first whose time in the current cycle has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum NewcomerPolicy {
+pub enum FirstRunPolicy {
     /// At its time in the next cycle.
     #[default]
     NextCycle,
@@ -21,13 +21,13 @@ pub enum NewcomerPolicy {
     NowSmeared,
 }
 
-/// A newcomer as a caller describes it, not yet checked.
+/// A new ID as a caller describes it, not yet checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewcomerSpec {
+pub struct NewIdSpec {
     /// When the ID came; after the instant of the question by `max_clock_skew` at most.
-    pub created_time: Moment,
+    pub create_time: Moment,
     /// When it runs first if its time has passed.
-    pub policy: NewcomerPolicy,
+    pub policy: FirstRunPolicy,
     /// `NowSmeared` only: 1 tick to one period; not where the schedule declares kinds.
     pub smear_span: Option<Span>,
     /// How far the ID may have come after the instant of the question, by a clock that is fast: 0 to
@@ -40,27 +40,27 @@ const DEFAULT_SKEW: Span = Span::from_seconds(60);
 /// IDs that came at one instant, checked: what their first runs are asked of.
 ///
 /// ```
-/// use offbeat_core::runs::{Newcomer, NewcomerPolicy, NewcomerSpec};
+/// use offbeat_core::runs::{NewId, FirstRunPolicy, NewIdSpec};
 /// use offbeat_core::{Id, Moment, Schedule, ScheduleSpec, Span};
 ///
 /// // It comes at the end of the first day, and runs within a minute.
 /// let daily = Schedule::try_new(&ScheduleSpec::every(Span::from_seconds(86_400)))?;
-/// let created_time = Moment::try_new(86_400 - 120, 0)?;
-/// let spec = NewcomerSpec {
-///     created_time,
-///     policy: NewcomerPolicy::NowSmeared,
+/// let create_time = Moment::try_new(86_400 - 120, 0)?;
+/// let spec = NewIdSpec {
+///     create_time,
+///     policy: FirstRunPolicy::NowSmeared,
 ///     smear_span: Some(Span::from_seconds(60)),
 ///     max_clock_skew: None,
 /// };
 /// let id = Id::text("acme")?;
-/// let first = Newcomer::try_new(&daily, &spec, created_time)?.first_run(&id, &daily.place(&id)?, 0)?;
+/// let first = NewId::try_new(&daily, &spec, create_time)?.first_run(&id, &daily.place(&id)?, 0)?;
 /// let first = first.unwrap().run;
 /// assert_eq!(first.cycle_index, 0);
 /// assert!((86_280_000..86_340_000).contains(&first.unix_millis));
 /// # Ok::<(), offbeat_core::Rejection>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Newcomer<'a> {
+pub struct NewId<'a> {
     schedule: &'a Schedule,
     cycles: CycleCache<'a>,
     created: i64,
@@ -79,7 +79,7 @@ enum Smear<'a> {
     InTurns(CatchUp<'a>),
 }
 
-/// The first run of a newcomer.
+/// The first run of a new ID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FirstRun {
     /// When it starts, and the cycle that it is the run of.
@@ -89,34 +89,34 @@ pub struct FirstRun {
     pub regular_unix_millis: Option<i64>,
 }
 
-impl<'a> Newcomer<'a> {
-    /// Checks a description; `from` is the instant that the newcomer has come by.
+impl<'a> NewId<'a> {
+    /// Checks a description; `from` is the instant that the new ID has come by.
     ///
     /// # Errors
     /// When it came after `from` by more than the skew, or at the end of time, or the span does not go with the policy or
-    /// is not 1 tick to one period; the field is named as in `NewcomerSpec`.
+    /// is not 1 tick to one period; the field is named as in `NewIdSpec`.
     pub fn try_new(
         schedule: &'a Schedule,
-        spec: &NewcomerSpec,
+        spec: &NewIdSpec,
         from: Moment,
     ) -> Result<Self, Rejection> {
-        let &NewcomerSpec { created_time, policy, smear_span, max_clock_skew } = spec;
+        let &NewIdSpec { create_time, policy, smear_span, max_clock_skew } = spec;
         let longest = Span::from_millis(schedule.shortest_cycle_millis().unsigned_abs());
         let skew = max_clock_skew.unwrap_or(DEFAULT_SKEW.min(longest));
         if !(Span::from_seconds(0)..=longest).contains(&skew) {
             let allowed = format!("must be 0s to {longest}, {}", schedule.shortest_cycle_name());
             return Err(Rejection::new(Reason::OutOfRange, "max_clock_skew", skew, allowed));
         }
-        if created_time.nanos_since(from) > skew.nanos() {
+        if create_time.nanos_since(from) > skew.nanos() {
             let allowed =
                 format!("must be at most max_clock_skew, {skew}, after from_time, {from}");
             let reason = Reason::Contradictory;
-            return Err(Rejection::new(reason, "created_time", created_time, allowed));
+            return Err(Rejection::new(reason, "create_time", create_time, allowed));
         }
         schedule
-            .check_from(created_time, 1)
-            .map_err(|refused| Rejection { field: "created_time".to_owned(), ..refused })?;
-        let created = created_time.unix_millis_ceil();
+            .check_from(create_time, 1)
+            .map_err(|refused| Rejection { field: "create_time".to_owned(), ..refused })?;
+        let created = create_time.unix_millis_ceil();
         let catch_up = CatchUp::of(schedule)?;
         let smear = match catch_up {
             None => check_span(schedule, policy, smear_span)?
@@ -125,14 +125,14 @@ impl<'a> Newcomer<'a> {
                 if let Some(span) = smear_span {
                     return Err(CatchUp::refuse("smear_span", &span));
                 }
-                (policy == NewcomerPolicy::NowSmeared).then_some(Smear::InTurns(clock))
+                (policy == FirstRunPolicy::NowSmeared).then_some(Smear::InTurns(clock))
             }
         };
         Ok(Self {
             schedule,
-            cycles: schedule.cycle_cache(created_time),
+            cycles: schedule.cycle_cache(create_time),
             created,
-            cycle_index: schedule.cycle_of_millis(created_time.unix_millis_floor()),
+            cycle_index: schedule.cycle_of_millis(create_time.unix_millis_floor()),
             smear,
         })
     }
@@ -188,7 +188,7 @@ impl<'a> Newcomer<'a> {
 
 fn check_span(
     schedule: &Schedule,
-    policy: NewcomerPolicy,
+    policy: FirstRunPolicy,
     span: Option<Span>,
 ) -> Result<Option<u64>, Rejection> {
     const FIELD: &str = "smear_span";
@@ -196,15 +196,15 @@ fn check_span(
     let cycle = schedule.shortest_cycle_name();
     let allowed = || format!("must be {} to {longest}, {cycle}", schedule.resolution());
     match (policy, span) {
-        (NewcomerPolicy::NextCycle, None) => Ok(None),
-        (NewcomerPolicy::NextCycle, Some(span)) => {
+        (FirstRunPolicy::NextCycle, None) => Ok(None),
+        (FirstRunPolicy::NextCycle, Some(span)) => {
             let allowed = "must not be set with the policy NEXT_CYCLE, which smears nothing";
             Err(Rejection::new(Reason::Contradictory, FIELD, span, allowed))
         }
-        (NewcomerPolicy::NowSmeared, None) => {
+        (FirstRunPolicy::NowSmeared, None) => {
             Err(Rejection::new(Reason::FieldMissing, FIELD, "nothing", allowed()))
         }
-        (NewcomerPolicy::NowSmeared, Some(span)) => {
+        (FirstRunPolicy::NowSmeared, Some(span)) => {
             if span < schedule.resolution() || span > longest {
                 return Err(Rejection::new(Reason::OutOfRange, FIELD, span, allowed()));
             }

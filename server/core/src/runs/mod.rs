@@ -24,7 +24,7 @@ pub use around::{Runs, check_run_count};
 pub use columns::{AssignmentColumns, Decider, PackedIds, Wanted};
 pub use cycle_cache::CycleCache;
 pub use due::{Due, DueRuns, DueSpec, MissedRunPolicy};
-pub use first_run::{FirstRun, Newcomer, NewcomerPolicy, NewcomerSpec};
+pub use first_run::{FirstRun, FirstRunPolicy, NewId, NewIdSpec};
 pub use place_runs::PlaceRuns;
 pub use slots::Slot;
 pub use windows::KeyRanges;

@@ -90,11 +90,11 @@ impl Schedule {
     /// What stands for the schedule at the head of its run keys: `name/version`, or the
     /// fingerprint of one without a name.
     #[must_use]
-    pub fn run_key_schedule(&self) -> String {
+    pub fn run_key_root(&self) -> String {
         self.named.as_ref().map_or_else(|| self.fingerprint(), |named| named.text.clone())
     }
 
-    /// What the run keys of a kind of job begin with: [`run_key_schedule`](Self::run_key_schedule)
+    /// What the run keys of a kind of job begin with: [`run_key_root`](Self::run_key_root)
     /// and `/kind`. The key of a run is equal for two attempts to enqueue it; see [`Run::key`](crate::Run::key).
     ///
     /// # Errors
@@ -102,6 +102,6 @@ impl Schedule {
     /// letters, digits, `.`, `_` and `-` (of ASCII).
     pub fn run_key_prefix(&self, kind: &str) -> Result<String, Rejection> {
         check_part("kind", kind, KIND_NAME)?;
-        Ok(format!("{}/{kind}", self.run_key_schedule()))
+        Ok(format!("{}/{kind}", self.run_key_root()))
     }
 }

@@ -65,7 +65,7 @@ impl Schedule {
         self.active_ticks() * self.tick_millis()
     }
 
-    /// Length of the shortest cycle, by the wall clock: what spans of due runs, newcomers and
+    /// Length of the shortest cycle, by the wall clock: what spans of due runs, new IDs and
     /// migrations may be.
     pub(crate) fn shortest_cycle_millis(&self) -> i64 {
         let ticks = self.plan().map_or(self.active_ticks(), |plan| plan.axis.shortest());

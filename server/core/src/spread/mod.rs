@@ -18,7 +18,7 @@
 //!     order.push(dealt.job);
 //! }
 //! assert_eq!(order, ["a1", "b1", "a2", "b2"]);
-//! assert_eq!(spread.certificate().min_gap, Some(2));
+//! assert_eq!(spread.certificate().min_gap_turns, Some(2));
 //! # Ok::<(), offbeat_core::Rejection>(())
 //! ```
 //!

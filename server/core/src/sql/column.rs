@@ -115,7 +115,7 @@ pub struct ColumnSpec {
     /// The table, 1 to 256 bytes; quoted as it is written.
     pub table: String,
     /// The column of the IDs, 1 to 256 bytes; quoted as it is written.
-    pub name: String,
+    pub column: String,
     /// What the column holds, which decides the expression that is compared.
     pub column_type: ColumnType,
     /// What the caller's query calls the table; empty for nothing.
@@ -125,7 +125,7 @@ pub struct ColumnSpec {
     /// The number of the first placeholder (`Dollar` and `Named` only). Default: 1.
     pub first_parameter_number: Option<i32>,
     /// The column of the time zones that rows live in; empty if there is none.
-    pub time_zone_name: String,
+    pub time_zone_column: String,
 }
 
 impl ColumnSpec {
@@ -133,9 +133,9 @@ impl ColumnSpec {
     pub(super) fn check_names(&self) -> Result<(), Rejection> {
         check_name("schema", &self.schema, true)?;
         check_name("table", &self.table, false)?;
-        check_name("name", &self.name, false)?;
+        check_name("column", &self.column, false)?;
         check_name("table_alias", &self.table_alias, true)?;
-        check_name("time_zone_name", &self.time_zone_name, true)
+        check_name("time_zone_column", &self.time_zone_column, true)
     }
 
     /// The number of the first placeholder.

@@ -93,7 +93,7 @@ impl KeyKind {
 fn exists(dialect: Dialect, column_type: ColumnType) -> Result<(), Rejection> {
     let refused = |allowed: &str| {
         let value = format_args!("{} of {}", column_type.name(), dialect.name());
-        Err(Rejection::new(Reason::Contradictory, "type", value, allowed))
+        Err(Rejection::new(Reason::Contradictory, "column_type", value, allowed))
     };
     match (dialect, column_type) {
         (Dialect::MySql | Dialect::Sqlite, ColumnType::Uuid) => {
@@ -109,7 +109,7 @@ fn unsuitable(placement: PlacementKind, column_type: ColumnType) -> Rejection {
         PlacementKind::Twister => "TWISTER takes columns of UUIDs and integers",
         PlacementKind::Fraction => "FRACTION takes a column of doubles: the stored fractions",
     };
-    Rejection::new(Reason::IdTypeUnsuitable, "type", column_type.name(), allowed)
+    Rejection::new(Reason::IdTypeUnsuitable, "column_type", column_type.name(), allowed)
 }
 
 /// MD5 of salt and canonical text; MySQL's index holds 16 digits of it.
@@ -145,7 +145,7 @@ fn hashed(
             let allowed = "SQLite has no MD5: store the first 16 hexadecimal digits of MD5(salt ‖ \
                            canonical text of the ID) in a column of their own, and name that with \
                            SQL_COLUMN_TYPE_HASH_DIGITS (or use TWISTER)";
-            return Err(Rejection::new(Reason::Contradictory, "type", value, allowed));
+            return Err(Rejection::new(Reason::Contradictory, "column_type", value, allowed));
         }
     })
 }

@@ -29,12 +29,12 @@ use crate::time::Moment;
 ///     dialect: Dialect::PostgreSql,
 ///     schema: String::new(),
 ///     table: "users".to_owned(),
-///     name: "share".to_owned(),
+///     column: "share".to_owned(),
 ///     column_type: ColumnType::Fraction,
 ///     table_alias: String::new(),
 ///     parameter_style: ParameterStyle::Dollar,
 ///     first_parameter_number: None,
-///     time_zone_name: String::new(),
+///     time_zone_column: String::new(),
 /// };
 /// let second_slot = Membership::try_new(&schedule, &column)?.slot(1, 0);
 /// assert_eq!(second_slot.sql, r#"("share" >= $1)"#);
@@ -61,7 +61,8 @@ impl<'a> Membership<'a> {
     /// When a name cannot be, the placement does not take such a column, or the
     /// database cannot compute what decides; the field is named as in [`ColumnSpec`](super::ColumnSpec), `column_type` as `type`.
     pub fn try_new(schedule: &'a Schedule, column: &ColumnSpec) -> Result<Self, Rejection> {
-        let ColumnSpec { dialect, name, column_type, table_alias, parameter_style, .. } = column;
+        let ColumnSpec { dialect, column: name, column_type, table_alias, parameter_style, .. } =
+            column;
         column.check_names()?;
         let first_number = column.first_number()?;
         let quoted = |name: &str| text::name(*dialect, name);
@@ -81,7 +82,7 @@ impl<'a> Membership<'a> {
             index,
             style: *parameter_style,
             first_number,
-            time_zone: match column.time_zone_name.as_str() {
+            time_zone: match column.time_zone_column.as_str() {
                 "" => String::new(),
                 name => qualified(name),
             },
@@ -166,7 +167,7 @@ impl<'a> Membership<'a> {
     ///
     /// # Errors
     /// As [`window`](Self::window); when there are too many zones or none, naming `time_zones`; or when
-    /// no column of zones is named, naming `sql_column.time_zone_name`.
+    /// no column of zones is named, naming `sql_target.time_zone_column`.
     pub fn window_in_zones(
         &self,
         zones: &[(&str, Schedule)],
@@ -174,7 +175,7 @@ impl<'a> Membership<'a> {
         end: Moment,
     ) -> Result<Predicate, Rejection> {
         if self.time_zone.is_empty() {
-            let (field, allowed) = ("sql_column.time_zone_name", "must be set with time_zones");
+            let (field, allowed) = ("sql_target.time_zone_column", "must be set with time_zones");
             return Err(Rejection::new(Reason::FieldMissing, field, "nothing", allowed));
         }
         if !PREDICATE_ZONES.allows(zones.len() as i128) {

@@ -81,7 +81,7 @@ impl Binder {
         if self.style == ParameterStyle::Literal {
             return self.literal(&value);
         }
-        // At most four values follow a first number of at most 65,000.
+        // Some thousand values at most follow a first number of at most 65,000.
         let number = self.first + i32::try_from(self.parameters.len()).unwrap_or_default();
         let name = format!("offbeat_{number}");
         let (name, placeholder) = match self.style {

@@ -13,6 +13,7 @@
 //! ```
 
 mod allocate;
+mod hysteresis;
 mod nearby;
 mod next;
 mod plan;
@@ -20,7 +21,8 @@ mod quotient;
 mod spec;
 
 pub use allocate::{Share, allocate};
-pub(crate) use nearby::{forced, nearest_best};
+pub(crate) use hysteresis::Hysteresis;
+pub(crate) use nearby::forced;
 pub use next::{Next, NextSpec, Why};
 pub use plan::{AllocationSpec, Move, Plan, StageAllocation};
 pub use quotient::Rule;

@@ -1,7 +1,7 @@
 //! Where one worker goes that has just finished a job.
 
 use super::allocate::{Share, gain};
-use super::plan::ratio;
+use super::quotient::ratio;
 use super::quotient::{Quotient, Rule};
 use super::spec::{Checked, StageSpec, Weighting, check};
 use crate::limits::NEXT_IMPROVEMENT_PERCENT;
@@ -19,7 +19,7 @@ pub struct NextSpec {
     /// What a stage's place is worth.
     pub weighting: Weighting,
     /// It stays, unless it is worth more elsewhere by so many percent.
-    pub minimum_improvement_percent: i64,
+    pub minimum_gain_percent: i64,
 }
 
 /// Why a worker goes where it goes.
@@ -30,7 +30,7 @@ pub enum Why {
     /// The stage has fewer than its minimum, or would have without it.
     BelowMinimum,
     /// It would be worth more elsewhere, but not enough.
-    ImprovementTooSmall,
+    GainTooSmall,
     /// Every stage that is not done has its maximum.
     AllFull,
 }
@@ -56,7 +56,7 @@ impl NextSpec {
     /// When a field is out of its range, or the worker's stage has no idle worker.
     pub fn next(&self) -> Result<Option<Next>, Rejection> {
         let Checked { shares, done, mut current, .. } = check(&self.stages, self.weighting)?;
-        let (field, percent) = ("minimum_improvement_percent", self.minimum_improvement_percent);
+        let (field, percent) = ("minimum_gain_percent", self.minimum_gain_percent);
         let percent = u128::from(in_range(field, percent, NEXT_IMPROVEMENT_PERCENT)?);
         if let Some(from) = self.from {
             self.leave(from, &mut current)?;
@@ -80,7 +80,7 @@ impl NextSpec {
                 (Some(stays), Why::WorthMost)
             }
             (None, Some(stays), Some(best)) if stays.is_worth_as_much(&best, percent) => {
-                (Some(stays), Why::ImprovementTooSmall)
+                (Some(stays), Why::GainTooSmall)
             }
             (None, _, best) => (best, Why::WorthMost),
         };

@@ -1,11 +1,11 @@
 //! The whole answer: who gets how many, why, and who has to move.
 
-use super::allocate::Share;
-use super::nearby::{forced, improve, nearest_best};
-use super::quotient::Rule;
+use super::hysteresis::{Choice, Hysteresis};
+use super::nearby::forced;
+use super::quotient::{Rule, ratio};
 use super::spec::{Checked, StageSpec, Weighting, Workload, check};
-use crate::limits::{IMPROVEMENT_PERCENT, STAGE_MOVES, STAGE_WORKERS};
-use crate::rejection::{Reason, Rejection, in_range};
+use crate::limits::STAGE_WORKERS;
+use crate::rejection::{Rejection, in_range};
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,25 +105,15 @@ impl AllocationSpec {
         let workers = in_range("worker_count", self.worker_count, STAGE_WORKERS)?;
         let checked = check(&self.stages, self.weighting)?;
         checked.fit(workers)?;
-        let moves = self.max_moves.map(|moves| in_range("max_moves", moves, STAGE_MOVES));
-        let max_moves = moves.transpose()?;
-        let percent = self.improvement_percent()?;
+        let percent = self.minimum_improvement_percent;
+        let hysteresis = Hysteresis::try_new(self.rule, self.max_moves, percent)?;
         if checked.all_done() {
             return Ok(None);
         }
         let Checked { workloads, shares, weights, current, .. } = checked;
         let base = forced(self.rule, &shares, &current, workers);
-        let mut counts = match max_moves {
-            None => nearest_best(self.rule, &shares, &base, workers),
-            Some(moves) => improve(self.rule, &shares, &base, moves),
-        };
-        let (before, after) = (Score::of(&shares, &base), Score::of(&shares, &counts));
-        let is_enough = percent == 0 || after.is_below(before, percent);
-        let improvement_too_small = !is_enough && counts != base;
-        if improvement_too_small {
-            counts = base;
-        }
-        let score = if improvement_too_small { before } else { after };
+        let Choice { counts, score, base_score, improvement_too_small } =
+            hysteresis.choose(&shares, base, workers);
         let moves = moves_between(&current, &counts);
         let unassigned = workers.saturating_sub(counts.iter().sum());
         let stages = counts.into_iter().zip(workloads).zip(weights);
@@ -136,42 +126,10 @@ impl AllocationSpec {
             stages: stages.collect(),
             moves,
             unassigned,
-            score: score.micros(),
-            current_score: before.micros(),
+            score,
+            current_score: base_score,
             improvement_too_small,
         }))
-    }
-
-    fn improvement_percent(&self) -> Result<u128, Rejection> {
-        let (field, percent) = ("minimum_improvement_percent", self.minimum_improvement_percent);
-        let checked = in_range(field, percent, IMPROVEMENT_PERCENT)?;
-        if checked > 0 && self.rule != Rule::MinimumScore {
-            let allowed = "must be 0 with a rule other than MINIMUM_SCORE, which has no score";
-            return Err(Rejection::new(Reason::Contradictory, field, percent, allowed));
-        }
-        Ok(checked.into())
-    }
-}
-
-/// Σ v/(w+1), each rounded down to 2^-16 µs: an integer, so that everyone decides alike. Of
-/// 100,000 stages whose workloads are below 2^63 µs, weighted by up to 100,000, it stays below
-/// 2^113.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Score(u128);
-
-impl Score {
-    fn of(shares: &[Share], counts: &[u64]) -> Self {
-        let terms = shares.iter().zip(counts);
-        Self(terms.map(|(share, count)| (share.workload << 16) / (u128::from(*count) + 1)).sum())
-    }
-
-    /// Whether it is smaller than another by so many percent at least.
-    const fn is_below(self, other: Self, percent: u128) -> bool {
-        self.0 * 100 <= other.0 * (100 - percent)
-    }
-
-    fn micros(self) -> f64 {
-        ratio(self.0, 1 << 16)
     }
 }
 
@@ -198,9 +156,4 @@ fn moves_between(current: &[u64], wanted: &[u64]) -> Vec<Move> {
     let rest = from.into_iter().chain(spare);
     moves.extend(rest.map(|(stage, count)| Move { from: Some(stage), to: None, count }));
     moves
-}
-
-#[expect(clippy::cast_precision_loss, reason = "to be read by people; nothing is decided by it")]
-pub(super) fn ratio(dividend: u128, divisor: u128) -> f64 {
-    dividend as f64 / divisor as f64
 }

@@ -137,6 +137,11 @@ fn wide(a: u128, b: u128) -> (u128, u128) {
     (upper, (middle << 64) | (low & LOW))
 }
 
+#[expect(clippy::cast_precision_loss, reason = "to be read by people; nothing is decided by it")]
+pub(super) fn ratio(dividend: u128, divisor: u128) -> f64 {
+    dividend as f64 / divisor as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@ pub struct StageSpec {
     /// Jobs that wait.
     pub backlog_count: i64,
     /// How long jobs took: one mean, or each of some. None: it was never measured.
-    pub service_times: Vec<Span>,
+    pub run_times: Vec<Span>,
     /// Whether no more work will come: it gets no workers but those that are busy.
     pub done: bool,
     /// It gets no fewer workers. Default: 0.
@@ -81,7 +81,7 @@ pub(super) fn check(stages: &[StageSpec], weighting: Weighting) -> Result<Checke
     let at = |place: usize| move |refused: Rejection| refused.under(&format!("stages[{place}]"));
     let numbered = || stages.iter().enumerate();
     let means = numbered()
-        .map(|(place, stage)| mean_nanos(&stage.service_times).map_err(at(place)))
+        .map(|(place, stage)| mean_nanos(&stage.run_times).map_err(at(place)))
         .collect::<Result<Vec<_>, _>>()?;
     let measured: Vec<u64> = means.iter().flatten().copied().collect();
     let usual = mean(&measured).unwrap_or(NOTHING_MEASURED);
@@ -110,7 +110,7 @@ fn mean_nanos(times: &[Span]) -> Result<Option<u64>, Rejection> {
     let nanos = times.iter().enumerate().map(|(place, time)| {
         u64::try_from(time.nanos()).map_err(|_| {
             let allowed = "must be 0 s or more, and less than 584 years";
-            let field = format!("service_times[{place}]");
+            let field = format!("run_times[{place}]");
             Rejection::new(Reason::OutOfRange, field, time, allowed)
         })
     });

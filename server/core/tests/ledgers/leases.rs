@@ -1,7 +1,7 @@
 //! What the outside is promised of leases, written down as a history goes on.
 
 use offbeat_core::spread::lease::{
-    Cause, Lease, LeaseId, LeaseSpec, Leases, Outcome, Settlement, Verdict,
+    Cause, Lease, LeaseId, LeaseSpec, Leases, Outcome, SettleAction, SettleOutcome,
 };
 
 pub(crate) const EPOCH: u64 = 7;
@@ -22,9 +22,9 @@ pub(crate) trait Machine {
         &mut self,
         now: u64,
         id: LeaseId,
-        verdict: Verdict,
+        action: SettleAction,
         outcomes: &mut Vec<Outcome<u64>>,
-    ) -> Settlement;
+    ) -> SettleOutcome;
 
     fn next_event(&self, now: u64) -> Option<u64>;
 
@@ -47,10 +47,10 @@ impl Machine for Leases<u64, u8> {
         &mut self,
         now: u64,
         id: LeaseId,
-        verdict: Verdict,
+        action: SettleAction,
         outcomes: &mut Vec<Outcome<u64>>,
-    ) -> Settlement {
-        self.settle(now, id, verdict, outcomes)
+    ) -> SettleOutcome {
+        self.settle(now, id, action, outcomes)
     }
 
     fn next_event(&self, now: u64) -> Option<u64> {
@@ -120,7 +120,7 @@ impl Ledger {
             .jobs
             .iter()
             .filter(open)
-            .any(|job| job.ready.is_some_and(|ready| ready <= self.now) || expires(job));
+            .any(|job| job.ready.map_or_else(|| expires(job), |ready| ready <= self.now));
         let begun = self.jobs.iter().take(self.begun).filter(open).count();
         let new = self.begun < self.jobs.len() && begun < self.max_outstanding;
         self.held_by(consumer) < self.max_held && (again || new)
@@ -156,7 +156,7 @@ impl Ledger {
         let job = &mut self.jobs[usize::try_from(number).unwrap()];
         ensure(job.outcome.is_none(), || format!("job {number} ended twice"))?;
         if let Outcome::DeadLettered { attempts, cause, .. } = outcome {
-            let terminated = cause == Cause::Terminated;
+            let terminated = cause == Cause::Consumer;
             let told = attempts == job.attempts && terminated == job.terminated;
             ensure(told, || format!("job {number}: {outcome:?}"))?;
             ensure(attempts - job.released == MAX_ATTEMPTS || terminated, || {
@@ -167,51 +167,56 @@ impl Ledger {
         Ok(())
     }
 
-    /// What a verdict must come to, by the promises alone.
-    fn expected(&self, index: usize, id: LeaseId, verdict: Verdict) -> Settlement {
+    /// What a settlement must come to, by the promises alone.
+    fn expected(&self, index: usize, id: LeaseId, action: SettleAction) -> SettleOutcome {
         let job = self.jobs[index];
         let is_last = job.held.is_some_and(|(held, _)| held == id);
         if is_last && self.holds(index) {
-            return match verdict {
-                Verdict::Ack => Settlement::Settled,
-                Verdict::Terminate => Settlement::DeadLettered,
-                Verdict::Nack { .. } if id.attempt - job.released == MAX_ATTEMPTS => {
-                    Settlement::DeadLettered
+            return match action {
+                SettleAction::Ack => SettleOutcome::Acked,
+                SettleAction::DeadLetter => SettleOutcome::DeadLettered,
+                SettleAction::Nack { .. } if id.attempt - job.released == MAX_ATTEMPTS => {
+                    SettleOutcome::DeadLettered
                 }
-                Verdict::Nack { .. } | Verdict::Release => Settlement::Returned,
-                Verdict::Extend => Settlement::Extended { deadline: self.now + LEASE },
+                SettleAction::Nack { .. } | SettleAction::Release { .. } => SettleOutcome::Returned,
+                SettleAction::ExtendLease => SettleOutcome::Extended { deadline: self.now + LEASE },
             };
         }
         let waits = job.outcome.is_none() && is_last && job.ready.is_none();
         let may_go_on = job.attempts - job.released < MAX_ATTEMPTS;
-        if verdict == Verdict::Release && waits && may_go_on && !job.released_late {
-            return Settlement::Returned;
+        let releases = matches!(action, SettleAction::Release { .. });
+        if releases && waits && may_go_on && !job.released_late {
+            return SettleOutcome::Returned;
         }
-        match (job.outcome, verdict) {
-            (Some(Outcome::Settled(_)), Verdict::Ack) if is_last => Settlement::Settled,
-            (Some(Outcome::DeadLettered { .. }), Verdict::Terminate) if is_last => {
-                Settlement::DeadLettered
+        match (job.outcome, action) {
+            (Some(Outcome::Settled(_)), SettleAction::Ack) if is_last => SettleOutcome::Acked,
+            (Some(Outcome::DeadLettered { .. }), SettleAction::DeadLetter) if is_last => {
+                SettleOutcome::DeadLettered
             }
-            _ => Settlement::Stale,
+            _ => SettleOutcome::Stale,
         }
     }
 
-    fn settled(&mut self, index: usize, verdict: Verdict, settlement: Settlement) {
+    fn settled(&mut self, index: usize, action: SettleAction, outcome: SettleOutcome) {
         let now = self.now;
         let job = &mut self.jobs[index];
-        match (settlement, verdict) {
-            (Settlement::Returned, Verdict::Nack { delay }) => {
+        match (outcome, action) {
+            (SettleOutcome::Returned, SettleAction::Nack { delay }) => {
                 (job.held, job.ready) = (None, Some(now + delay));
             }
-            (Settlement::Returned, _) => {
+            (SettleOutcome::Returned, SettleAction::Release { delay }) => {
                 job.released += 1;
                 if job.held.is_some_and(|(_, deadline)| deadline > now) {
-                    (job.held, job.ready) = (None, Some(now));
+                    (job.held, job.ready) = (None, Some(now + delay));
                 } else {
-                    job.released_late = true; // it was ready already
+                    job.released_late = true;
+                    if delay > 0 {
+                        // It was ready already. The lease is kept, to tell who may say it.
+                        job.ready = Some(now + delay);
+                    }
                 }
             }
-            (Settlement::Extended { deadline }, _) => {
+            (SettleOutcome::Extended { deadline }, _) => {
                 if let Some((_, old)) = &mut job.held {
                     *old = deadline;
                 }
@@ -251,14 +256,14 @@ pub(crate) fn history(
                 if below(20) == 0 {
                     id.epoch -= 1; // of a life before a restart
                 }
-                let verdict = match below(7) {
-                    0..3 => Verdict::Ack,
-                    3 => Verdict::Nack { delay: [0, LEASE / 2][below(2)] },
-                    4 => Verdict::Extend,
-                    5 => Verdict::Release,
-                    _ => Verdict::Terminate,
+                let action = match below(7) {
+                    0..3 => SettleAction::Ack,
+                    3 => SettleAction::Nack { delay: [0, LEASE / 2][below(2)] },
+                    4 => SettleAction::ExtendLease,
+                    5 => SettleAction::Release { delay: [0, LEASE / 2][below(2)] },
+                    _ => SettleAction::DeadLetter,
                 };
-                say(&mut *machine, &mut ledger, job, id, verdict)?;
+                say(&mut *machine, &mut ledger, job, id, action)?;
             }
         }
     }
@@ -275,7 +280,7 @@ pub(crate) fn history(
         }
         let idle = given.len() == before;
         for (job, id) in given.split_off(before) {
-            say(&mut *machine, &mut ledger, job, id, Verdict::Ack)?;
+            say(&mut *machine, &mut ledger, job, id, SettleAction::Ack)?;
         }
         if idle {
             let Some(event) = machine.next_event(ledger.now) else { break };
@@ -315,23 +320,23 @@ fn say(
     ledger: &mut Ledger,
     job: usize,
     id: LeaseId,
-    verdict: Verdict,
+    action: SettleAction,
 ) -> Checked {
     let mut outcomes = Vec::new();
-    let settlement = machine.settle(ledger.now, id, verdict, &mut outcomes);
-    // What expires by now, expires before the verdict counts.
-    let expected = ledger.expected(job, id, verdict);
+    let outcome = machine.settle(ledger.now, id, action, &mut outcomes);
+    // What expires by now, expires before the settlement counts.
+    let expected = ledger.expected(job, id, action);
     ledger.jobs[job].terminated |=
-        verdict == Verdict::Terminate && expected == Settlement::DeadLettered;
+        action == SettleAction::DeadLetter && expected == SettleOutcome::DeadLettered;
     outcomes.into_iter().try_for_each(|outcome| ledger.ended(outcome))?;
-    let expected = match (expected, verdict) {
+    let expected = match (expected, action) {
         // Its last lease ran out just now.
-        (Settlement::Stale, Verdict::Terminate) => ledger.expected(job, id, verdict),
+        (SettleOutcome::Stale, SettleAction::DeadLetter) => ledger.expected(job, id, action),
         _ => expected,
     };
-    ensure(settlement == expected, || {
-        format!("job {job}: {verdict:?} of {id:?} came to {settlement:?}, not {expected:?}")
+    ensure(outcome == expected, || {
+        format!("job {job}: {action:?} of {id:?} came to {outcome:?}, not {expected:?}")
     })?;
-    ledger.settled(job, verdict, settlement);
+    ledger.settled(job, action, outcome);
     Ok(())
 }

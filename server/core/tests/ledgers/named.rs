@@ -6,9 +6,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use offbeat_core::rejection::Reason;
 use offbeat_core::spread::SpreadSpec;
-use offbeat_core::spread::lease::{LeaseId, Settlement, Verdict};
+use offbeat_core::spread::lease::{LeaseId, SettleAction, SettleOutcome};
 use offbeat_core::spread::named::{
-    BytesLeft, Commit, GroupPart, GroupState, NamedSpread, NamedSpreadSpec, Receipt, SpreadState,
+    BytesLeft, Commit, GroupPart, GroupState, NamedSpread, NamedSpreadSpec, Receipt, SpreadLimits,
+    SpreadState,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -28,12 +29,12 @@ pub(crate) fn sha256(jobs: &[Bytes]) -> Bytes {
 }
 
 pub(crate) fn commit(jobs: &[Bytes]) -> Commit {
-    Commit { job_count: jobs.len().try_into().unwrap(), sha256: sha256(jobs) }
+    Commit { job_count: jobs.len().try_into().unwrap(), sha256: sha256(jobs), ..Commit::default() }
 }
 
 pub(crate) fn whole(id: &str, jobs: &[Bytes]) -> GroupPart {
     let commit = Some(commit(jobs));
-    GroupPart { group_id: id.to_owned(), jobs: jobs.to_vec(), commit, ..GroupPart::default() }
+    GroupPart { group_id: id.to_owned(), payloads: jobs.to_vec(), commit, ..GroupPart::default() }
 }
 
 pub(crate) fn jobs(id: &str, count: usize) -> Vec<Bytes> {
@@ -101,9 +102,14 @@ impl World {
             0 => SpreadSpec::round_robin(feeders),
             _ => SpreadSpec { max_open_groups: Some(feeders + 1), ..SpreadSpec::cooldown(feeders) },
         };
-        let max_jobs = 30;
-        let spec =
-            NamedSpreadSpec { max_jobs, max_consumer_leases: 5, max_attempts: 3, ..spec(order) };
+        let max_job_count = 30;
+        let limits = SpreadLimits {
+            max_job_count,
+            max_consumer_leases: 5,
+            max_attempts: 3,
+            ..SpreadLimits::default()
+        };
+        let spec = NamedSpreadSpec { limits, ..spec(order) };
         let machine = NamedSpread::try_new(1, &spec).unwrap();
         let consumers = ["one".into(), "two".into()];
         let (owned, ledger, given) = Default::default();
@@ -141,12 +147,11 @@ impl World {
         if self.below(3) == 0 {
             let half = owned.jobs.len() / 2;
             let (first, second) = owned.jobs.split_at(half);
-            let part = |first_index, jobs: &[Bytes], commit| GroupPart {
+            let part = |first_job_index, jobs: &[Bytes], commit| GroupPart {
                 group_id: id.clone(),
-                first_index,
-                jobs: jobs.to_vec(),
+                first_job_index,
+                payloads: jobs.to_vec(),
                 commit,
-                ..GroupPart::default()
             };
             for _ in 0..=self.below(2) {
                 if self.machine.submit(self.now(), &[part(0, first, None)], BytesLeft::ALL).is_err()
@@ -191,11 +196,11 @@ impl World {
             }
             let mut part = whole(id, &owned.jobs);
             if self.habit != Habit::ForgetsReceipts {
-                part.first_receipt = owned.receipt;
+                part.commit.as_mut().unwrap().first_receipt = owned.receipt;
             }
             if self.habit != Habit::ForgetsSettled {
-                let numbers = owned.known_settled.iter().flat_map(|(a, b)| [*a, *b]);
-                part.settled_ranges = numbers.map(i64::from).collect();
+                let ranges = owned.known_settled.iter().map(|(a, b)| ((*a).into(), (*b).into()));
+                part.commit.as_mut().unwrap().settled_ranges = ranges.collect();
             }
             let submitted = self.machine.submit(self.now(), &[part], BytesLeft::ALL);
             ensure(submitted.is_ok(), || format!("{id} again: {submitted:?}"))?;
@@ -230,9 +235,9 @@ impl World {
         let consumer = Arc::clone(&self.consumers[place]);
         let leased = self.machine.pull(self.now(), &consumer, count).map_err(|e| e.to_string())?;
         for job in leased {
-            let key = (job.group_id.to_string(), job.index);
+            let key = (job.group_id.to_string(), job.job_index);
             let name = format!("{}/{}", key.0, key.1);
-            ensure(job.job == name, || format!("{name} came with {:?}", job.job))?;
+            ensure(job.payload == name, || format!("{name} came with {:?}", job.payload))?;
             let known = self.ledger.get_mut(&key).ok_or_else(|| format!("{name} is invented"))?;
             ensure(known.held_until.is_none_or(|until| until <= self.time), || {
                 format!("two leases on {name}")
@@ -247,20 +252,20 @@ impl World {
         Ok(())
     }
 
-    fn say(&mut self, place: usize, verdict: Verdict) -> Checked {
+    fn say(&mut self, place: usize, action: SettleAction) -> Checked {
         let (group, index, id) = self.given[place].clone();
-        let settlement = self.machine.settle(self.now(), id, verdict);
+        let outcome = self.machine.settle(self.now(), id, action);
         let known = self.ledger.get_mut(&(group.clone(), index)).unwrap();
         let stale = id.epoch != self.epoch;
-        ensure(!stale || settlement == Settlement::Stale, || format!("{group}/{index} is stale"))?;
-        match settlement {
-            Settlement::Settled | Settlement::DeadLettered => {
+        ensure(!stale || outcome == SettleOutcome::Stale, || format!("{group}/{index} is stale"))?;
+        match outcome {
+            SettleOutcome::Acked | SettleOutcome::DeadLettered => {
                 known.held_until = known.held_until.map(|_| 0);
                 known.ended += 1;
             }
-            Settlement::Returned => known.held_until = Some(0),
-            Settlement::Extended { .. } => known.held_until = Some(self.time + LEASE),
-            Settlement::Stale => {}
+            SettleOutcome::Returned => known.held_until = Some(0),
+            SettleOutcome::Extended { .. } => known.held_until = Some(self.time + LEASE),
+            SettleOutcome::Stale => {}
         }
         Ok(())
     }
@@ -268,7 +273,7 @@ impl World {
     fn restart(&mut self) -> Checked {
         self.epoch += 1;
         self.start = self.time;
-        self.spec.max_jobs = 1_000; // what was settled unnoticed comes again
+        self.spec.limits.max_job_count = 1_000; // what was settled unnoticed comes again
         self.machine = NamedSpread::try_new(self.epoch, &self.spec).unwrap();
         self.submit_again()
     }
@@ -288,14 +293,14 @@ impl World {
                 _ if self.given.is_empty() => {}
                 _ => {
                     let place = self.below(self.given.len());
-                    let verdict = match self.below(7) {
-                        0..3 => Verdict::Ack,
-                        3 => Verdict::Nack { delay: 300 },
-                        4 => Verdict::Extend,
-                        5 => Verdict::Release,
-                        _ => Verdict::Terminate,
+                    let action = match self.below(7) {
+                        0..3 => SettleAction::Ack,
+                        3 => SettleAction::Nack { delay: 300 },
+                        4 => SettleAction::ExtendLease,
+                        5 => SettleAction::Release { delay: 0 },
+                        _ => SettleAction::DeadLetter,
                     };
-                    self.say(place, verdict)?;
+                    self.say(place, action)?;
                 }
             }
             let counts = self.machine.counts();
@@ -314,7 +319,7 @@ impl World {
             let before = self.given.len();
             self.pull(5)?;
             for place in before..self.given.len() {
-                self.say(place, Verdict::Ack)?;
+                self.say(place, SettleAction::Ack)?;
             }
             if self.given.len() == before {
                 match self.machine.next_event(self.now()) {
@@ -332,14 +337,14 @@ impl World {
         }
         for ((id, index), known) in &self.ledger {
             let in_letters =
-                letters.iter().any(|letter| *letter.group_id == **id && letter.index == *index);
+                letters.iter().any(|letter| *letter.group_id == **id && letter.job_index == *index);
             // Jobs that expired for the last time before a restart were given up unseen.
             let seen = known.ended > 0 || in_letters || known.known_settled;
             ensure(seen || self.owned[id].settled, || format!("{id}/{index} was lost"))?;
         }
         let numbers: Vec<u64> = letters.iter().map(|letter| letter.number).collect();
         let counts = self.machine.counts();
-        let bytes: usize = letters.iter().map(|letter| letter.job.len()).sum();
+        let bytes: usize = letters.iter().map(|letter| letter.payload.len()).sum();
         ensure(counts.bytes == (bytes + 8 * letters.len()) as u64, || {
             format!("{bytes} bytes: {counts:?}")
         })?;

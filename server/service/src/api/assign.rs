@@ -1,7 +1,7 @@
 //! `AssignSlot`: one ID, in one piece or in several.
 
 use offbeat_core::limits::{ANSWER_PIECES, ANSWER_RUNS};
-use offbeat_core::runs::{FirstRun, Newcomer, NewcomerPolicy, NewcomerSpec};
+use offbeat_core::runs::{FirstRun, FirstRunPolicy, NewId, NewIdSpec};
 use offbeat_core::runs::{Runs, check_run_count};
 use offbeat_core::{Catalog, Exhausted, Id, Moment, Place, Reason, Rejection, Schedule};
 
@@ -21,7 +21,7 @@ pub(super) fn assign(
         next_run_count,
         kind,
         weight,
-        newcomer,
+        new_id,
         time_zone,
     } = request;
     let whole = convert::schedule_of_kind(schedule, &kind, catalog)?;
@@ -37,26 +37,16 @@ pub(super) fn assign(
     let prefix = convert::run_key_prefix(&whole, &kind)?;
     let place = schedule.place(&id).map_err(|rejection| rejection.under("id"))?;
     let pieces = pieces(schedule, weight, run_count)?;
-    let newcomer = newcomer
-        .map(|newcomer| newcomer_of(schedule, newcomer, from))
+    let new_id = new_id
+        .map(|new_id| new_id_of(schedule, new_id, from))
         .transpose()
-        .map_err(|rejection| rejection.under("newcomer"))?;
-    let asked = Asked { schedule, id, run_count, runs, prefix, newcomer };
-    let further_pieces =
-        (1..pieces).map(|piece| asked.piece(&place, piece)).collect::<Result<_, _>>()?;
-    let proto::Piece {
-        slot_index, slot_offset, cycle_offset, last_run, next_runs, first_run, ..
-    } = asked.piece(&place, 0)?;
+        .map_err(|rejection| rejection.under("new_id"))?;
+    let asked = Asked { schedule, id, run_count, runs, prefix, new_id };
+    let pieces = (0..pieces).map(|piece| asked.piece(&place, piece)).collect::<Result<_, _>>()?;
     Ok(proto::AssignSlotResponse {
         identity: Some(convert::identity(&whole)),
-        slot_index,
-        slot_offset,
-        cycle_offset,
-        last_run,
-        next_runs,
-        reason: Some(convert::placement_reason(&place, &asked.id)),
-        first_run,
-        further_pieces,
+        pieces,
+        explanation: Some(convert::placement_explanation(&place, &asked.id)),
     })
 }
 
@@ -67,7 +57,7 @@ struct Asked<'a> {
     run_count: usize,
     runs: Runs<'a>,
     prefix: String,
-    newcomer: Option<Newcomer<'a>>,
+    new_id: Option<NewId<'a>>,
 }
 
 impl Asked<'_> {
@@ -79,8 +69,8 @@ impl Asked<'_> {
         let cycle = next.first().map_or_else(|| self.runs.cycle(), |run| run.cycle_index);
         let last = self.runs.last_run(&place)?;
         let run = |run| convert::run_of_piece(run, &self.prefix, piece, &self.id);
-        let first = match &self.newcomer {
-            Some(newcomer) => newcomer.first_run(&self.id, &place, piece)?,
+        let first = match &self.new_id {
+            Some(new_id) => new_id.first_run(&self.id, &place, piece)?,
             None => None,
         };
         let place = self.schedule.place_in(&place, cycle);
@@ -92,7 +82,7 @@ impl Asked<'_> {
             last_run: last.map(run),
             next_runs: next.into_iter().take(self.run_count).map(run).collect(),
             first_run: first.map(|FirstRun { run: first, regular_unix_millis }| proto::Run {
-                regular_time: regular_unix_millis
+                nominal_time: regular_unix_millis
                     .and_then(Moment::from_unix_millis)
                     .map(convert::timestamp),
                 ..run(first)
@@ -119,27 +109,27 @@ fn pieces(schedule: &Schedule, weight: Option<i64>, run_count: usize) -> Result<
     Ok(pieces)
 }
 
-fn newcomer_of(
+fn new_id_of(
     schedule: &Schedule,
-    message: proto::Newcomer,
+    message: proto::NewId,
     from: Moment,
-) -> Result<Newcomer<'_>, Rejection> {
-    use proto::NewcomerPolicy as Wire;
-    let proto::Newcomer { created_time, policy, smear_span, max_clock_skew } = message;
-    let created = convert::required("created_time", created_time, "it must be set")?;
+) -> Result<NewId<'_>, Rejection> {
+    use proto::FirstRunPolicy as Wire;
+    let proto::NewId { create_time, policy, smear_span, max_clock_skew } = message;
+    let created = convert::required("create_time", create_time, "it must be set")?;
     let policy = match Wire::try_from(policy) {
-        Ok(Wire::Unspecified | Wire::NextCycle) => NewcomerPolicy::NextCycle,
-        Ok(Wire::NowSmeared) => NewcomerPolicy::NowSmeared,
+        Ok(Wire::Unspecified | Wire::NextCycle) => FirstRunPolicy::NextCycle,
+        Ok(Wire::NowSmeared) => FirstRunPolicy::NowSmeared,
         Err(_) => {
-            let allowed = "0 to 2, a value of NewcomerPolicy";
+            let allowed = "0 to 2, a value of FirstRunPolicy";
             return Err(convert::unknown_enum_value("policy", policy, allowed));
         }
     };
-    let spec = NewcomerSpec {
-        created_time: convert::moment("created_time", created)?,
+    let spec = NewIdSpec {
+        create_time: convert::moment("create_time", created)?,
         policy,
         smear_span: convert::optional_span("smear_span", smear_span)?,
         max_clock_skew: convert::optional_span("max_clock_skew", max_clock_skew)?,
     };
-    Newcomer::try_new(schedule, &spec, from)
+    NewId::try_new(schedule, &spec, from)
 }

@@ -46,7 +46,7 @@ fn decide(
     let from = convert::moment_or_now("from_time", from_time, now)?;
     Pieces::try_new(&schedule, &weights, column.len())?;
     let mut audit = Audit::try_new(&schedule, from)?;
-    let mut errors = IdErrors::new(column, 0);
+    let mut errors = IdErrors::new(column);
     let mut row = 0;
     column.place_all(&schedule, &mut |place| {
         let added =
@@ -63,7 +63,7 @@ fn decide(
         slot_loads,
         fullest_slot,
         fullest_load,
-        fullest_over_mean,
+        fullest_to_mean_ratio,
         empty_slot_count,
         chi_square,
         p_value,
@@ -75,9 +75,8 @@ fn decide(
         slot_loads,
         fullest_slot_index: convert::count(fullest_slot),
         fullest_load,
-        fullest_over_mean,
-        expected_fullest_median: convert::wide(expected.fullest_median),
-        expected_fullest_p99: convert::wide(expected.fullest_p99),
+        fullest_to_mean_ratio,
+        expected_load: Some(convert::expected_load(expected)),
         empty_slot_count: convert::count(empty_slot_count),
         chi_square,
         p_value,

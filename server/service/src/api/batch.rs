@@ -76,9 +76,8 @@ impl Batch {
     /// Says how many IDs there were, too.
     pub(super) async fn assign(
         &self,
-        ids: Option<proto::IdColumn>,
+        ids: Option<proto::IdBatch>,
         weights: Vec<i64>,
-        first_index: i64,
     ) -> Result<(usize, proto::SlotAssignments), Status> {
         let refused = status::refused;
         let column = convert::checked_column(ids).map_err(refused)?;
@@ -92,8 +91,7 @@ impl Batch {
         }
         let long = rows > INLINE_IDS || self.schedule.has_exclusions() || !column.zones.is_empty();
         let batch = self.clone();
-        let decided =
-            offload(long, self.permit.clone(), move || batch.decide(&column, &pieces, first_index));
+        let decided = offload(long, self.permit.clone(), move || batch.decide(&column, &pieces));
         Ok((count, decided.await?.map_err(refused)?))
     }
 
@@ -101,7 +99,6 @@ impl Batch {
         &self,
         column: &Column,
         pieces: &Pieces,
-        first_index: i64,
     ) -> Result<proto::SlotAssignments, Rejection> {
         let zones = column.zones.schedules(&self.schedule)?;
         let zoned = zones.iter().map(|schedule| schedule.runs_from(self.from, 1));
@@ -109,6 +106,6 @@ impl Batch {
         let runs = AllRuns { own: self.schedule.runs_from(self.from, 1)?, zoned };
         let prefix = self.run_key_prefix.clone();
         let (schedule, wanted) = (&self.schedule, self.wanted);
-        Ok(columns::assign(schedule, &runs, prefix, column, pieces, first_index, wanted)?)
+        Ok(columns::assign(schedule, &runs, prefix, column, pieces, wanted)?)
     }
 }

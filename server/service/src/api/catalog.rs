@@ -4,11 +4,11 @@
 use offbeat_core::limits::LISTED_SCHEDULES;
 use offbeat_core::{Catalog, Reason, Rejection, Schedule, ScheduleName};
 
-use super::convert;
+use super::{convert, tokens};
 use offbeat_proto as proto;
 
-/// The form of a token: this number, then the name and version as text.
-const FORM: u8 = 1;
+/// The form of a token: the name and version as text.
+const FORM: u8 = 2;
 const DEFAULT_SIZE: usize = 100;
 
 pub(super) fn listed(
@@ -35,7 +35,9 @@ pub(super) fn listed(
     let page: Vec<_> = left.by_ref().take(size).collect();
     let last = page.last().filter(|_| left.peek().is_some());
     Ok(proto::ListSchedulesResponse {
-        next_page_token: last.map(|(key, _)| token(key)).unwrap_or_default().into(),
+        next_page_token: last
+            .map(|(key, _)| tokens::seal_page(FORM, key.to_string().as_bytes()))
+            .unwrap_or_default(),
         schedules: page.into_iter().map(|(key, schedule)| message(key, schedule)).collect(),
     })
 }
@@ -43,31 +45,19 @@ pub(super) fn listed(
 fn message(key: &ScheduleName, schedule: &Schedule) -> proto::ListedSchedule {
     let version = i32::try_from(key.version()).unwrap_or(i32::MAX);
     proto::ListedSchedule {
-        version: Some(proto::ScheduleVersion { name: key.name().to_owned(), version }),
+        reference: Some(proto::ScheduleReference { name: key.name().to_owned(), version }),
         identity: Some(convert::identity(schedule)),
         spec: Some(convert::resolved_spec(schedule)),
     }
 }
 
-fn token(key: &ScheduleName) -> Vec<u8> {
-    let mut token = vec![FORM];
-    token.extend(key.to_string().bytes());
-    token
-}
-
 /// The last schedule of the page before; `None` before the first.
-fn last_of(token: &[u8], name: &str) -> Result<Option<ScheduleName>, Rejection> {
-    const FIELD: &str = "page_token";
-    let Some((form, text)) = token.split_first() else { return Ok(None) };
-    let text = std::str::from_utf8(text).ok().filter(|_| *form == FORM);
-    let Some(key) = text.and_then(|text| ScheduleName::parse(text).ok()) else {
-        let value = format_args!("{} bytes", token.len());
-        let allowed = "must be next_page_token of an answer, as it is";
-        return Err(Rejection::new(Reason::Malformed, FIELD, value, allowed));
-    };
+fn last_of(token: &str, name: &str) -> Result<Option<ScheduleName>, Rejection> {
+    let Some(content) = tokens::open_page(FORM, token)? else { return Ok(None) };
+    let key = std::str::from_utf8(&content).ok().and_then(|text| ScheduleName::parse(text).ok());
+    let key = key.ok_or_else(|| tokens::malformed_page(token))?;
     if !name.is_empty() && key.name() != name {
-        let allowed = "must come with the name that it was answered to";
-        return Err(Rejection::new(Reason::Contradictory, FIELD, "a token", allowed));
+        return Err(tokens::of_another("the name"));
     }
     Ok(Some(key))
 }

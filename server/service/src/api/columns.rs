@@ -45,7 +45,7 @@ impl Column {
 impl Ids {
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::UuidBytes(_) => "uuid_bytes",
+            Self::UuidBytes(_) => "packed_uuids",
             Self::Uuids(_) => "uuids",
             Self::Integers(_) => "integers",
             Self::Decimals(_) => "decimals",
@@ -139,7 +139,7 @@ impl Ids {
     }
 }
 
-/// The columns that a mask names; without one, or with an empty one, all.
+/// The columns that a mask names; without one, or with an empty one, all except that of last runs.
 pub(super) fn wanted(mask: Option<prost_types::FieldMask>) -> Result<Wanted, Rejection> {
     let paths = mask.map(|mask| mask.paths).unwrap_or_default();
     if paths.is_empty() {
@@ -158,10 +158,11 @@ pub(super) fn wanted(mask: Option<prost_types::FieldMask>) -> Result<Wanted, Rej
             "cycle_offset_ticks" => &mut wanted.cycle_offsets,
             "cycle_indexes" => &mut wanted.cycle_indexes,
             "next_run_unix_millis" => &mut wanted.next_runs,
+            "last_run_unix_millis" => &mut wanted.last_runs,
             other => {
                 let (field, value) = (format!("read_mask.paths[{place}]"), shorten(other));
                 let allowed = "must be slot_indexes, slot_offset_ticks, cycle_offset_ticks, \
-                               cycle_indexes or next_run_unix_millis";
+                               cycle_indexes, next_run_unix_millis or last_run_unix_millis";
                 let value = format_args!("\"{value}\"");
                 return Err(Rejection::new(Reason::Malformed, field, value, allowed));
             }
@@ -177,14 +178,13 @@ pub(super) struct AllRuns<'a> {
     pub(super) zoned: Vec<Runs<'a>>,
 }
 
-/// Assigns the IDs of `column`, of which the first has index `first_index` for its caller.
+/// Assigns the IDs of `column`.
 pub(super) fn assign(
     schedule: &Schedule,
     runs: &AllRuns<'_>,
     run_key_prefix: String,
     column: &Column,
     pieces: &Pieces,
-    first_index: i64,
     wanted: Wanted,
 ) -> Result<proto::SlotAssignments, Exhausted> {
     if !pieces.are_by_weight()
@@ -202,15 +202,17 @@ pub(super) fn assign(
         cycle_offset_ticks: Vec::with_capacity(rows),
         cycle_indexes: Vec::with_capacity(rows),
         next_run_unix_millis: Vec::with_capacity(rows),
+        last_run_unix_millis: Vec::with_capacity(if wanted.last_runs { rows } else { 0 }),
         run_key_prefix,
         errors: Vec::new(),
         id_indexes: Vec::with_capacity(weighted_rows),
         piece_indexes: Vec::with_capacity(weighted_rows),
     };
-    let errors = IdErrors::new(column, first_index);
-    let held = Vec::new();
+    let errors = IdErrors::new(column);
+    let (held, last_runs) = (Vec::new(), wanted.last_runs);
     let zones = &column.zones;
-    let mut answer = Answer { columns, errors, schedule, runs, zones, pieces, row: 0, held };
+    let mut answer =
+        Answer { columns, errors, schedule, runs, zones, pieces, row: 0, held, last_runs };
     column.place_all(schedule, &mut |place| answer.take(place));
     answer.release()?;
     answer.columns.errors = answer.errors.into_vec();
@@ -270,7 +272,12 @@ struct Answer<'a> {
     /// What waits for the others, by row and piece: runs that exclusions may skip for long are
     /// searched for all IDs together.
     held: Vec<(usize, u32, Result<Place, Rejection>)>,
+    /// Whether last runs are wanted.
+    last_runs: bool,
 }
+
+/// Where an ID stands, its next run, and, if it is wanted and there is one, its last run.
+type Assigned = (Place, Run, Option<Run>);
 
 impl Answer<'_> {
     fn take(&mut self, place: Result<Place, Rejection>) {
@@ -292,7 +299,7 @@ impl Answer<'_> {
         }
         let assigned = place.and_then(|place| {
             let next = self.runs.own.next_run(&place)?.ok_or_else(no_run)?;
-            Ok((place, next))
+            Ok((place, next, self.last_run(&self.runs.own, &place)?))
         });
         self.push(row, piece, assigned);
     }
@@ -300,41 +307,51 @@ impl Answer<'_> {
     /// Answers what waits: zone by zone, as each has cycles of its own.
     fn release(&mut self) -> Result<(), Exhausted> {
         let held = std::mem::take(&mut self.held);
-        let mut found: Vec<Option<Run>> = vec![None; held.len()];
+        let mut found: Vec<(Option<Run>, Option<Run>)> = vec![(None, None); held.len()];
         let zoned = self.runs.zoned.iter().enumerate().map(|(zone, runs)| (Some(zone), runs));
         for (zone, runs) in core::iter::once((None, &self.runs.own)).chain(zoned) {
             let there = held.iter().zip(&mut found);
-            let (places, slots): (Vec<Place>, Vec<&mut Option<Run>>) = there
+            let (places, slots): (Vec<Place>, Vec<&mut _>) = there
                 .filter(|((row, ..), _)| self.zones.of(*row) == zone)
                 .filter_map(|((_, _, place), found)| Some((*place.as_ref().ok()?, found)))
                 .unzip();
-            for (slot, run) in slots.into_iter().zip(runs.next_run_of_each(&places)?) {
-                *slot = run;
+            let next_runs = runs.next_run_of_each(&places)?;
+            for ((slot, next), place) in slots.into_iter().zip(next_runs).zip(&places) {
+                *slot = (next, self.last_run(runs, place)?);
             }
         }
-        for ((row, piece, place), run) in held.into_iter().zip(found) {
+        for ((row, piece, place), (next, last)) in held.into_iter().zip(found) {
             let assigned = place.and_then(|place| {
-                let next = run.ok_or_else(no_run)?;
-                Ok((self.schedule.place_in(&place, next.cycle_index), next))
+                let next = next.ok_or_else(no_run)?;
+                Ok((self.schedule.place_in(&place, next.cycle_index), next, last))
             });
             self.push(row, piece, assigned);
         }
         Ok(())
     }
 
-    fn push(&mut self, row: usize, piece: u32, assigned: Result<(Place, Run), Rejection>) {
+    /// The last run before the batch's instant, if it is wanted.
+    fn last_run(&self, runs: &Runs<'_>, place: &Place) -> Result<Option<Run>, Exhausted> {
+        if self.last_runs { runs.last_run(place) } else { Ok(None) }
+    }
+
+    fn push(&mut self, row: usize, piece: u32, assigned: Result<Assigned, Rejection>) {
         let columns = &mut self.columns;
         if self.pieces.are_by_weight() {
             columns.id_indexes.push(i32::try_from(row).unwrap_or(i32::MAX));
             columns.piece_indexes.push(convert::count(piece));
         }
         match assigned {
-            Ok((place, next)) => {
+            Ok((place, next, last)) => {
                 columns.slot_indexes.push(convert::count(place.slot));
                 columns.slot_offset_ticks.push(convert::wide(place.slot_offset));
                 columns.cycle_offset_ticks.push(convert::wide(place.cycle_offset));
                 columns.cycle_indexes.push(next.cycle_index);
                 columns.next_run_unix_millis.push(next.unix_millis);
+                if self.last_runs {
+                    let last = last.map_or(REFUSED, |last| last.unix_millis);
+                    columns.last_run_unix_millis.push(last);
+                }
             }
             Err(rejection) => {
                 columns.slot_indexes.push(-1);
@@ -342,6 +359,9 @@ impl Answer<'_> {
                 columns.cycle_offset_ticks.push(REFUSED);
                 columns.cycle_indexes.push(REFUSED);
                 columns.next_run_unix_millis.push(REFUSED);
+                if self.last_runs {
+                    columns.last_run_unix_millis.push(REFUSED);
+                }
                 self.errors.push(row, rejection);
             }
         }
@@ -357,14 +377,13 @@ pub(super) fn no_run() -> Rejection {
 /// Why IDs of a column were refused; the first ones with details.
 pub(super) struct IdErrors<'a> {
     column: &'a Column,
-    first_index: i64,
     errors: Vec<proto::IdError>,
 }
 
 impl<'a> IdErrors<'a> {
-    /// None, of a column whose first ID has index `first_index` for its caller.
-    pub(super) const fn new(column: &'a Column, first_index: i64) -> Self {
-        Self { column, first_index, errors: Vec::new() }
+    /// None yet.
+    pub(super) const fn new(column: &'a Column) -> Self {
+        Self { column, errors: Vec::new() }
     }
 
     /// The ID in `row` was refused.
@@ -374,7 +393,7 @@ impl<'a> IdErrors<'a> {
         let details = self.errors.len() < DETAILED_ERRORS.max_size();
         let shown = |text: String| if details { text } else { String::new() };
         self.errors.push(proto::IdError {
-            id_index: self.first_index + i64::try_from(row).unwrap_or_default(),
+            id_index: i64::try_from(row).unwrap_or(i64::MAX),
             reason: proto::ErrorReason::from(reason).into(),
             field: shown(field),
             value: shown(value),

@@ -42,7 +42,7 @@ pub(super) fn compared(
                 first_job_index: index(first_index),
                 second_job_index: index(second_index),
                 separation: wire(separation).into(),
-                reason,
+                message: reason,
                 first_to_second: distances.map(|(forward, _)| convert::duration(forward)),
                 second_to_first: distances.map(|(_, backward)| convert::duration(backward)),
             });

@@ -32,8 +32,8 @@ pub(super) fn describe(
             .map(convert::expected_load),
         cycle_end_time: schedule.cycle_start(cycle + 1).map(convert::timestamp),
         active_duration: Some(convert::duration(schedule.span(shares.active_ticks))),
-        skipped_share: shares.skipped(),
-        deferred_share: shares.deferred(),
+        skipped_ratio: shares.skipped(),
+        deferred_ratio: shares.deferred(),
         kinds: convert::described_kinds(&schedule),
         period: Some(convert::duration(schedule.period())),
     })

@@ -56,39 +56,31 @@ fn decide(
         ids: _, // the column
         weights,
         kind,
-        watermark,
+        watermark_time,
         watermark_unix_millis,
         now_time: _, // of the page
-        missed_run_policy,
-        on_time_tolerance,
-        catch_up_horizon,
-        smear_span,
+        catch_up_policy,
         max_clock_skew,
         look_ahead,
-        min_gap,
         page_size,
         page_token: _, // read before
     } = request;
     let schedule = convert::schedule_of_kind(schedule, &kind, catalog)?;
     let spec = DueSpec {
-        now_time,
-        missed_run_policy: policy(missed_run_policy)?,
-        on_time_tolerance: convert::optional_span("on_time_tolerance", on_time_tolerance)?,
-        catch_up_horizon: convert::optional_span("catch_up_horizon", catch_up_horizon)?,
-        smear_span: convert::optional_span("smear_span", smear_span)?,
         max_clock_skew: convert::optional_span("max_clock_skew", max_clock_skew)?,
         look_ahead: convert::optional_span("look_ahead", look_ahead)?,
-        min_gap: convert::optional_span("min_gap", min_gap)?,
+        ..catch_up(catch_up_policy.unwrap_or_default(), now_time).map_err(in_policy)?
     };
-    let due = Due::try_new(&schedule, &spec)?;
+    let due = Due::try_new(&schedule, &spec).map_err(in_policy)?;
     let zones = column.zones.schedules(&schedule)?;
-    let zoned = zones.iter().map(|schedule| Due::try_new(schedule, &spec));
+    let zoned = zones.iter().map(|schedule| Due::try_new(schedule, &spec).map_err(in_policy));
     let zoned = zoned.collect::<Result<Vec<_>, _>>()?;
-    let watermarks = Watermarks::try_new(&due, watermark, &watermark_unix_millis, column.len())?;
+    let watermarks =
+        Watermarks::try_new(&due, watermark_time, &watermark_unix_millis, column.len())?;
     let pieces = Pieces::try_new(&schedule, &weights, column.len())?;
     let run_key_prefix = convert::run_key_prefix(&schedule, &kind)?;
-    let mut errors = IdErrors::new(column, 0);
-    let page_size = page_size.map_or(DEFAULT_DUE_RUNS, i64::from);
+    let mut errors = IdErrors::new(column);
+    let page_size = if page_size == 0 { DEFAULT_DUE_RUNS } else { page_size.into() };
     let mut rows = DueRuns::page(page.first_row, page_size)?;
     let mut row = 0;
     column.place_all(&schedule, &mut |place| {
@@ -111,7 +103,7 @@ fn decide(
         return Ok(proto::ListDueRunsResponse {
             identity: Some(convert::identity(&schedule)),
             runs: Some(due_runs(rows, run_key_prefix, errors)),
-            next_page_token: page.next(now_time, next_row).into(),
+            next_page_token: page.next(now_time, next_row),
             ..Default::default()
         });
     }
@@ -125,9 +117,33 @@ fn decide(
         skipped_run_count: wide(rows.skipped),
         next_due_time: rows.next_due.and_then(Moment::from_unix_millis).map(convert::timestamp),
         runs: Some(due_runs(rows, run_key_prefix, errors)),
-        next_watermark: Moment::from_unix_millis(next_watermark).map(convert::timestamp),
-        next_page_token: Vec::new().into(),
+        next_watermark_time: Moment::from_unix_millis(next_watermark).map(convert::timestamp),
+        next_page_token: String::new(),
     })
+}
+
+/// A question with a policy, and the default of everything else.
+fn catch_up(message: proto::CatchUpPolicy, now_time: Moment) -> Result<DueSpec, Rejection> {
+    let proto::CatchUpPolicy { missed_run_policy, on_time_tolerance, horizon, smear_span, min_gap } =
+        message;
+    Ok(DueSpec {
+        missed_run_policy: policy(missed_run_policy)?,
+        on_time_tolerance: convert::optional_span("on_time_tolerance", on_time_tolerance)?,
+        horizon: convert::optional_span("horizon", horizon)?,
+        smear_span: convert::optional_span("smear_span", smear_span)?,
+        min_gap: convert::optional_span("min_gap", min_gap)?,
+        ..DueSpec::until(now_time)
+    })
+}
+
+/// Names the fields of the policy by their paths.
+fn in_policy(refused: Rejection) -> Rejection {
+    match refused.field.as_str() {
+        "missed_run_policy" | "on_time_tolerance" | "horizon" | "smear_span" | "min_gap" => {
+            refused.under("catch_up_policy")
+        }
+        _ => refused,
+    }
 }
 
 fn due_runs(rows: DueRuns, run_key_prefix: String, errors: IdErrors<'_>) -> proto::DueRuns {
@@ -169,7 +185,7 @@ impl<'a> Watermarks<'a> {
         of_each: &'a [i64],
         id_count: usize,
     ) -> Result<Self, Rejection> {
-        const FIELD: &str = "watermark";
+        const FIELD: &str = "watermark_time";
         match (of_all, of_each) {
             (None, []) => {
                 let allowed = "must be set, but for IDs with watermarks of their own";

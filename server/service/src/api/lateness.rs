@@ -11,9 +11,8 @@ use super::convert::kind_or_default;
 use crate::limits::{LATENESS_MILLIS, LATENESSES};
 use crate::metrics::Metrics;
 use crate::work::offload;
-use offbeat_proto as proto;
-use offbeat_proto::lateness_service_server::LatenessService;
 use offbeat_proto::status;
+use offbeat_proto::v1beta1::{self, lateness_service_server::LatenessService};
 
 /// More runs are recorded off the event loop.
 const INLINE_RUNS: usize = 1_024;
@@ -36,23 +35,24 @@ impl LatenessHandlers {
 impl LatenessService for LatenessHandlers {
     async fn record_lateness(
         &self,
-        request: Request<proto::RecordLatenessRequest>,
-    ) -> Result<Response<proto::RecordLatenessResponse>, Status> {
+        request: Request<v1beta1::RecordLatenessRequest>,
+    ) -> Result<Response<v1beta1::RecordLatenessResponse>, Status> {
         let permit = request.extensions().get().cloned();
         let request = request.into_inner();
         check(&request).map_err(status::refused)?;
-        let proto::RecordLatenessRequest { schedule, kind, lateness_millis } = request;
+        let v1beta1::RecordLatenessRequest { schedule_name, kind, lateness_millis } = request;
         let (metrics, long) = (Arc::clone(&self.metrics), lateness_millis.len() > INLINE_RUNS);
-        let record =
-            move || metrics.record_lateness(&schedule, kind_or_default(&kind), &lateness_millis);
-        let own_series = offload(long, permit, record).await?;
-        Ok(Response::new(proto::RecordLatenessResponse { own_series }))
+        let record = move || {
+            metrics.record_lateness(&schedule_name, kind_or_default(&kind), &lateness_millis)
+        };
+        let has_own_series = offload(long, permit, record).await?;
+        Ok(Response::new(v1beta1::RecordLatenessResponse { has_own_series }))
     }
 }
 
-fn check(request: &proto::RecordLatenessRequest) -> Result<(), Rejection> {
-    let proto::RecordLatenessRequest { schedule, kind, lateness_millis } = request;
-    check_part("schedule", schedule, SCHEDULE_NAME)?;
+fn check(request: &v1beta1::RecordLatenessRequest) -> Result<(), Rejection> {
+    let v1beta1::RecordLatenessRequest { schedule_name, kind, lateness_millis } = request;
+    check_part("schedule_name", schedule_name, SCHEDULE_NAME)?;
     check_part("kind", kind_or_default(kind), KIND_NAME)?;
     let count = lateness_millis.len();
     if count == 0 {

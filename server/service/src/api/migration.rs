@@ -51,7 +51,7 @@ fn decide(
         min_gap,
         ids: _, // the column
         kind,
-        sql_column,
+        sql_target,
     } = request;
     let of_kind =
         |field, schedule| convert::of_kind(convert::schedule_at(field, schedule, catalog)?, &kind);
@@ -62,13 +62,13 @@ fn decide(
         None => next_cycle(&old, now())?,
     };
     let min_gap = convert::optional_span("min_gap", min_gap)?;
-    convert::without_zones(sql_column.as_ref())?;
+    convert::without_zones(sql_target.as_ref())?;
     let migration = Migration::try_new(&old, &new, cutover, min_gap)?;
     let prefixes = [convert::run_key_prefix(&old, &kind)?, convert::run_key_prefix(&new, &kind)?];
-    let (steps, indexes) = match sql_column {
+    let (steps, indexes) = match sql_target {
         Some(column) => migration
-            .steps(&convert::sql_column(column).map_err(|refused| refused.under("sql_column"))?)
-            .map_err(|refused| refused.under("sql_column"))?,
+            .steps(&convert::sql_target(column).map_err(|refused| refused.under("sql_target"))?)
+            .map_err(|refused| refused.under("sql_target"))?,
         None => Default::default(),
     };
     let ids = column.map(|column| Ids::cross(&migration, (&old, &new), column, prefixes));
@@ -132,7 +132,7 @@ impl<'a> Ids<'a> {
             new_run_key_prefix,
             ..proto::MigratedIds::default()
         };
-        let mut ids = Self { columns, errors: IdErrors::new(column, 0), crossed: 0, gaps: None };
+        let mut ids = Self { columns, errors: IdErrors::new(column), crossed: 0, gaps: None };
         let mut new_places: Vec<Result<Place, Rejection>> = Vec::with_capacity(column.len());
         column.place_all(new, &mut |place| new_places.push(place));
         let mut new_places = new_places.into_iter().enumerate();
@@ -180,11 +180,11 @@ impl<'a> Ids<'a> {
     #[expect(clippy::cast_precision_loss, reason = "at most 65,536 IDs")]
     fn finish(self) -> proto::MigratedIds {
         let moved = self.columns.moved_id_count;
-        let moved_share = if self.crossed == 0 { 0.0 } else { moved as f64 / self.crossed as f64 };
+        let moved_ratio = if self.crossed == 0 { 0.0 } else { moved as f64 / self.crossed as f64 };
         proto::MigratedIds {
-            moved_share,
-            min_gap: self.gaps.map(|(shortest, _)| convert::duration(shortest)),
-            max_gap: self.gaps.map(|(_, longest)| convert::duration(longest)),
+            moved_ratio,
+            observed_min_gap: self.gaps.map(|(shortest, _)| convert::duration(shortest)),
+            observed_max_gap: self.gaps.map(|(_, longest)| convert::duration(longest)),
             errors: self.errors.into_vec(),
             ..self.columns
         }

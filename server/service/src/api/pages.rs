@@ -5,12 +5,11 @@ use offbeat_core::{Moment, Reason, Rejection};
 use prost::Message;
 use sha2::{Digest, Sha256};
 
-use super::convert;
+use super::{convert, tokens};
 use offbeat_proto as proto;
 
-const FIELD: &str = "page_token";
-/// The form of a token: this number, the digest of the request, the seconds and nanoseconds of its now,
-/// and the first row; all big-endian.
+/// The form of a token: the digest of the request, the seconds and nanoseconds of its now, and the
+/// first row; all big-endian.
 const FORM: u8 = 1;
 const DIGEST_BYTES: usize = 8;
 
@@ -34,30 +33,20 @@ impl Page {
     ) -> Result<Self, Rejection> {
         let token = std::mem::take(&mut request.page_token);
         let digest = digest(request, id_count);
-        if token.is_empty() {
+        let Some(content) = tokens::open_page(FORM, &token)? else {
             return Ok(Self { digest, now: None, first_row: 0 });
-        }
-        let malformed = || {
-            let value = format_args!("{} bytes", token.len());
-            let allowed = "must be next_page_token of an answer, as it is";
-            Rejection::new(Reason::Malformed, FIELD, value, allowed)
         };
-        let (form, rest) = token.split_first().ok_or_else(malformed)?;
-        let (of, rest) = rest.split_first_chunk::<DIGEST_BYTES>().ok_or_else(malformed)?;
+        let malformed = || tokens::malformed_page(&token);
+        let (of, rest) = content.split_first_chunk::<DIGEST_BYTES>().ok_or_else(malformed)?;
         let (seconds, rest) = rest.split_first_chunk::<8>().ok_or_else(malformed)?;
         let (nanos, rest) = rest.split_first_chunk::<4>().ok_or_else(malformed)?;
-        let (row, rest) = rest.split_first_chunk::<8>().ok_or_else(malformed)?;
-        if *form != FORM || !rest.is_empty() {
-            return Err(malformed());
-        }
+        let row = <[u8; 8]>::try_from(rest).map_err(|_| malformed())?;
         if *of != digest {
-            let allowed =
-                "must come with the request that it was answered to: another field differs";
-            return Err(Rejection::new(Reason::Contradictory, FIELD, "a token", allowed));
+            return Err(tokens::of_another("the request"));
         }
         let now = Moment::try_new(i64::from_be_bytes(*seconds), i32::from_be_bytes(*nanos));
         let now = Some(now.map_err(|_| malformed())?);
-        Ok(Self { digest, now, first_row: u64::from_be_bytes(*row) })
+        Ok(Self { digest, now, first_row: u64::from_be_bytes(row) })
     }
 
     /// The now of all pages.
@@ -81,14 +70,13 @@ impl Page {
     }
 
     /// The token of the page that begins with a row.
-    pub(super) fn next(&self, now: Moment, first_row: u64) -> Vec<u8> {
+    pub(super) fn next(&self, now: Moment, first_row: u64) -> String {
         let (seconds, nanos) = now.parts();
-        let mut token = vec![FORM];
-        token.extend(self.digest);
-        token.extend(seconds.to_be_bytes());
-        token.extend(nanos.to_be_bytes());
-        token.extend(first_row.to_be_bytes());
-        token
+        let mut content = self.digest.to_vec();
+        content.extend(seconds.to_be_bytes());
+        content.extend(nanos.to_be_bytes());
+        content.extend(first_row.to_be_bytes());
+        tokens::seal_page(FORM, &content)
     }
 }
 
@@ -102,8 +90,8 @@ fn digest(request: &proto::ListDueRunsRequest, id_count: usize) -> [u8; DIGEST_B
         ids: None,
         weights: Vec::new(),
         watermark_unix_millis: Vec::new(),
-        page_size: None,
-        page_token: Vec::new().into(),
+        page_size: 0,
+        page_token: String::new(),
         now_time: None,
         ..*request
     };

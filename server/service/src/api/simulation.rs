@@ -20,10 +20,10 @@ use super::convert::{count, duration, wide};
 use crate::config::Limits;
 use crate::limits::SCENARIO_BYTES;
 use crate::work::{Permit, WorkLost, offload};
-use offbeat_proto as proto;
-use offbeat_proto::simulate_response::Event;
-use offbeat_proto::simulation_service_server::SimulationService;
 use offbeat_proto::status;
+use offbeat_proto::v1beta1::{
+    self, simulate_response::Event, simulation_service_server::SimulationService,
+};
 
 /// Events of a run over the network; the table of limits says so too.
 const SIMULATED_EVENTS: u64 = 50_000_000;
@@ -61,7 +61,7 @@ impl SimulationHandlers {
     }
 }
 
-type Answers = Pin<Box<dyn Stream<Item = Result<proto::SimulateResponse, Status>> + Send>>;
+type Answers = Pin<Box<dyn Stream<Item = Result<v1beta1::SimulateResponse, Status>> + Send>>;
 
 #[tonic::async_trait]
 impl SimulationService for SimulationHandlers {
@@ -69,12 +69,12 @@ impl SimulationService for SimulationHandlers {
 
     async fn simulate(
         &self,
-        request: Request<proto::SimulateRequest>,
+        request: Request<v1beta1::SimulateRequest>,
     ) -> Result<Response<Answers>, Status> {
         let permit: Option<Permit> = request.extensions().get().cloned();
         let place = Arc::clone(&self.free).try_acquire_owned();
         let place = place.map_err(|_| status::simulations_busy(self.at_once))?;
-        let proto::SimulateRequest { scenario } = request.into_inner();
+        let v1beta1::SimulateRequest { scenario } = request.into_inner();
         let most = self.most;
         let read = move || read(&scenario, most);
         let scenario = offload(true, permit.clone(), read).await?;
@@ -119,7 +119,7 @@ impl Drop for Running {
 }
 
 impl Running {
-    async fn next(&mut self) -> (Result<proto::SimulateResponse, Status>, bool) {
+    async fn next(&mut self) -> (Result<v1beta1::SimulateResponse, Status>, bool) {
         let event = tokio::select! {
             biased;
             done = &mut self.work => {
@@ -130,18 +130,18 @@ impl Running {
                     Ok(Err(RunError::Lost { .. })) | Err(_) => resume_unwind(Box::new(WorkLost)),
                 };
                 let answer = results.map(|results| Event::Results(results_of(&results)));
-                return (answer.map(|event| proto::SimulateResponse { event: Some(event) }), false);
+                return (answer.map(|event| v1beta1::SimulateResponse { event: Some(event) }), false);
             }
             _ = self.ticks.tick() => {
                 let seconds = self.watch.seconds.load(Ordering::Relaxed);
                 let simulated = Span::from_seconds(i64::try_from(seconds).unwrap_or(i64::MAX));
-                Event::Progress(proto::SimulationProgress {
-                    simulated: Some(duration(simulated.min(self.total))),
-                    total: Some(duration(self.total)),
+                Event::Progress(v1beta1::SimulationProgress {
+                    simulated_duration: Some(duration(simulated.min(self.total))),
+                    total_duration: Some(duration(self.total)),
                 })
             }
         };
-        (Ok(proto::SimulateResponse { event: Some(event) }), true)
+        (Ok(v1beta1::SimulateResponse { event: Some(event) }), true)
     }
 }
 
@@ -171,68 +171,81 @@ fn read(text: &str, most: Most) -> Result<Scenario, Rejection> {
     Ok(scenario)
 }
 
-fn results_of(results: &Results) -> proto::SimulationResults {
-    proto::SimulationResults {
-        ranking: results.ranking.clone(),
-        strategies: results.strategies.iter().map(strategy_of).collect(),
+fn results_of(results: &Results) -> v1beta1::SimulationResults {
+    let ranking = &results.ranking;
+    let rank = |name: &str| ranking.iter().position(|ranked| ranked == name).map_or(0, |at| at + 1);
+    let strategies = results.strategies.iter().map(|outcome| {
+        let overall_rank = i32::try_from(rank(&outcome.name)).unwrap_or(i32::MAX);
+        strategy_of(outcome, overall_rank)
+    });
+    v1beta1::SimulationResults {
+        strategies: strategies.collect(),
         notes: results.scenario.notes.clone(),
     }
 }
 
-fn strategy_of(outcome: &Outcome) -> proto::StrategyResult {
+fn strategy_of(outcome: &Outcome, overall_rank: i32) -> v1beta1::StrategyResult {
     let (series, intervals) = (&outcome.series, &outcome.interval_histogram);
     let counts = |values: &[u32]| values.iter().map(|value| count(*value)).collect();
-    proto::StrategyResult {
+    let loads = outcome.slots.iter().flat_map(|slots| slots.loads.iter().copied());
+    v1beta1::StrategyResult {
         name: outcome.name.clone(),
+        overall_rank,
         figures: Some(figures_of(outcome)),
-        ranks: Some(proto::StrategyRanks {
+        ranks: Some(v1beta1::StrategyRanks {
             consistent_delay: count(outcome.ranks.consistent_delay),
             no_spikes: count(outcome.ranks.no_spikes),
             even_throughput: count(outcome.ranks.even_throughput),
             no_conflicts: count(outcome.ranks.no_conflicts),
         }),
-        series: Some(proto::SimulationSeries {
-            step: Some(duration(Span::from_seconds(series.step.into()))),
-            queue_depths: counts(&series.queue_depth),
-            finished_per_second: series.finished_per_second.clone(),
-            enqueued_per_second: counts(&series.enqueued_per_second),
-            busy_workers: series.busy_workers.clone(),
-            workers: counts(&series.workers),
+        series: Some(v1beta1::SimulationSeries {
+            step_duration: Some(duration(Span::from_seconds(series.step.into()))),
+            max_backlog_counts: counts(&series.queue_depth),
+            mean_finished_per_second: series.finished_per_second.clone(),
+            max_enqueued_per_second: counts(&series.enqueued_per_second),
+            mean_busy_worker_counts: series.busy_workers.clone(),
+            max_worker_counts: counts(&series.workers),
         }),
-        intervals: Some(proto::IntervalHistogram {
-            edges: intervals.edges.clone(),
-            counts: intervals.counts.iter().map(|count| wide(*count)).collect(),
+        intervals: Some(v1beta1::IntervalHistogram {
+            edge_seconds: intervals.edges.clone(),
+            interval_counts: intervals.counts.iter().map(|count| wide(*count)).collect(),
         }),
-        slot_loads: outcome.slots.as_ref().map(|slots| counts(&slots.loads)).unwrap_or_default(),
+        slot_loads: loads.map(f64::from).collect(),
         partners: outcome.partners.iter().map(partner_of).collect(),
         late_runs: outcome.late_runs.map(|LateRunFigures { late, superseded, dropped }| {
-            proto::LateRunsResult { late, superseded, dropped }
+            v1beta1::LateRunsResult {
+                late_run_count: late,
+                superseded_run_count: superseded,
+                dropped_run_count: dropped,
+            }
         }),
-        least_kind_distance: outcome.least_kind_distance.map(seconds),
+        least_kind_distance: outcome.least_kind_distance.and_then(seconds),
     }
 }
 
+/// None where nothing was measured.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "whole microseconds, up to the duration of a scenario"
 )]
-fn seconds(seconds: f64) -> prost_types::Duration {
-    duration(Span::from_nanos((seconds * 1e6).round() as u64 * 1_000))
+fn seconds(seconds: f64) -> Option<prost_types::Duration> {
+    let micros = (seconds * 1e6).round();
+    micros.is_finite().then(|| duration(Span::from_nanos(micros as u64 * 1_000)))
 }
 
-fn partner_of(partner: &PartnerFigures) -> proto::PartnerResult {
+fn partner_of(partner: &PartnerFigures) -> v1beta1::PartnerResult {
     let PartnerFigures { name, jobs_finished, throttled, failed, mean_wait } = partner;
-    proto::PartnerResult {
+    v1beta1::PartnerResult {
         name: name.clone(),
-        jobs_finished: *jobs_finished,
-        throttled: *throttled,
-        failed: *failed,
-        mean_wait: *mean_wait,
+        finished_job_count: *jobs_finished,
+        throttled_attempt_count: *throttled,
+        failed_attempt_count: *failed,
+        mean_wait: seconds(*mean_wait),
     }
 }
 
-fn figures_of(outcome: &Outcome) -> proto::SimulationFigures {
+fn figures_of(outcome: &Outcome) -> v1beta1::SimulationFigures {
     let Figures {
         jobs_finished,
         jobs_failed,
@@ -252,31 +265,31 @@ fn figures_of(outcome: &Outcome) -> proto::SimulationFigures {
         interval_p95,
         never_served,
         lock_conflicts,
-        wasted_share,
+        wasted_ratio,
         jobs_left,
         mean_slowdown,
     } = outcome.figures;
-    proto::SimulationFigures {
-        jobs_finished,
-        jobs_failed,
-        mean_wait,
-        p50_wait,
-        p95_wait,
-        p99_wait,
-        mean_sojourn,
-        p95_sojourn,
-        max_queue_depth,
-        peak_enqueued_per_second,
+    v1beta1::SimulationFigures {
+        finished_job_count: jobs_finished,
+        failed_job_count: jobs_failed,
+        left_job_count: jobs_left,
+        mean_wait: seconds(mean_wait),
+        p50_wait: seconds(p50_wait),
+        p95_wait: seconds(p95_wait),
+        p99_wait: seconds(p99_wait),
+        mean_sojourn: seconds(mean_sojourn),
+        p95_sojourn: seconds(p95_sojourn),
+        max_backlog_count: max_queue_depth,
+        max_enqueued_per_second: peak_enqueued_per_second,
         utilization,
         throughput_variation,
-        interval_mean,
+        mean_interval: seconds(interval_mean),
         interval_variation,
-        interval_p05,
-        interval_p95,
-        never_served,
-        lock_conflicts,
-        wasted_share,
-        jobs_left,
+        p05_interval: seconds(interval_p05),
+        p95_interval: seconds(interval_p95),
+        unserved_user_count: never_served,
+        lock_conflict_count: lock_conflicts,
+        wasted_ratio,
         mean_slowdown,
     }
 }

@@ -139,7 +139,7 @@ impl SlotService for SlotHandlers {
         let opening = Opening { schedule, from_time, kind, read_mask };
         let batch = Batch::open(opening, self.now, catalog, permit).await?;
         let identity = Some(batch.identity());
-        let (_, assignments) = batch.assign(ids, weights, 0).await?;
+        let (_, assignments) = batch.assign(ids, weights).await?;
         Ok(Response::new(proto::AssignSlotsResponse { identity, assignments: Some(assignments) }))
     }
 
@@ -217,14 +217,14 @@ fn list(
     catalog: &Catalog,
     permit: Option<&Permit>,
 ) -> Result<Option<proto::ListSlotsResponse>, Rejection> {
-    let proto::ListSlotsRequest { schedule, start_time, end_time, sql_column, kind } = request;
-    convert::without_zones(sql_column.as_ref())?;
+    let proto::ListSlotsRequest { schedule, start_time, end_time, sql_target, kind } = request;
+    convert::without_zones(sql_target.as_ref())?;
     // Slots are those of all kinds; rows are those of one.
-    let schedule = match sql_column {
+    let schedule = match sql_target {
         None if kind.is_empty() => convert::schedule(schedule, catalog)?,
         _ => convert::schedule_of_kind(schedule, &kind, catalog)?,
     };
-    let members = sql_column.map(|column| convert::membership(&schedule, column)).transpose()?;
+    let members = sql_target.map(|column| convert::membership(&schedule, column)).transpose()?;
     let start = convert::moment_or_now("start_time", start_time, now)?;
     let slots = match end_time {
         Some(end) => schedule.slots_starting_in(start, convert::moment("end_time", end)?)?,
@@ -257,15 +257,15 @@ fn window(
         schedule,
         start_time,
         end_time,
-        sql_column,
+        sql_target,
         kind,
         time_zones,
     } = request;
     let schedule = convert::schedule_of_kind(schedule, &kind, catalog)?;
     if time_zones.is_empty() {
-        convert::without_zones(sql_column.as_ref())?;
+        convert::without_zones(sql_target.as_ref())?;
     }
-    let members = convert::required_membership(&schedule, sql_column)?;
+    let members = convert::required_membership(&schedule, sql_target)?;
     let start = convert::moment_or_now("start_time", start_time, now)?;
     let end = convert::required("end_time", end_time, "must be at most a period after start_time")?;
     let end = convert::moment("end_time", end)?;

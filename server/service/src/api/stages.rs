@@ -9,7 +9,7 @@ use super::convert::{duration, required, span, unknown_enum_value, wide};
 use crate::work::offload;
 use offbeat_proto as proto;
 use offbeat_proto::allocate_workers_response::Outcome as Allocated;
-use offbeat_proto::next_stage_response::Outcome as Gone;
+use offbeat_proto::choose_stage_response::Outcome as Gone;
 use offbeat_proto::stage_service_server::StageService;
 use offbeat_proto::status;
 
@@ -35,10 +35,10 @@ impl StageService for StageHandlers {
         decided.map(Response::new).map_err(status::refused)
     }
 
-    async fn next_stage(
+    async fn choose_stage(
         &self,
-        request: Request<proto::NextStageRequest>,
-    ) -> Result<Response<proto::NextStageResponse>, Status> {
+        request: Request<proto::ChooseStageRequest>,
+    ) -> Result<Response<proto::ChooseStageResponse>, Status> {
         let permit = request.extensions().get().cloned();
         let request = request.into_inner();
         let long = request.stages.len() > INLINE_STAGES;
@@ -79,41 +79,41 @@ pub fn allocate(
     Ok(proto::AllocateWorkersResponse { outcome: Some(outcome) })
 }
 
-fn next(request: proto::NextStageRequest) -> Result<proto::NextStageResponse, Rejection> {
-    let proto::NextStageRequest {
+fn next(request: proto::ChooseStageRequest) -> Result<proto::ChooseStageResponse, Rejection> {
+    let proto::ChooseStageRequest {
         stages,
-        current_stage,
+        current_stage_name,
         rule,
         weighting,
-        minimum_improvement_percent,
+        minimum_gain_percent,
     } = request;
     let (mut names, stages) = stages_of(stages)?;
     let spec = NextSpec {
         stages,
-        from: place_of(&names, &current_stage)?,
+        from: place_of(&names, &current_stage_name)?,
         rule: rule_of(rule)?,
         weighting: weighting_of(weighting)?,
-        minimum_improvement_percent: minimum_improvement_percent.into(),
+        minimum_gain_percent: minimum_gain_percent.into(),
     };
     let Some(next) = spec.next()? else {
         let outcome = Some(Gone::AllStagesDone(proto::AllStagesDone {}));
-        return Ok(proto::NextStageResponse { outcome });
+        return Ok(proto::ChooseStageResponse { outcome });
     };
     let reason = match next.why {
-        Why::WorthMost => proto::NextStageReason::WorthMost,
-        Why::BelowMinimum => proto::NextStageReason::BelowMinimum,
-        Why::ImprovementTooSmall => proto::NextStageReason::ImprovementTooSmall,
-        Why::AllFull => proto::NextStageReason::AllFull,
+        Why::WorthMost => proto::StageChoiceReason::WorthMost,
+        Why::BelowMinimum => proto::StageChoiceReason::BelowMinimum,
+        Why::GainTooSmall => proto::StageChoiceReason::GainTooSmall,
+        Why::AllFull => proto::StageChoiceReason::AllFull,
     };
     let stage = next.stage.and_then(|stage| names.get_mut(stage)).map(std::mem::take);
-    let next = proto::NextStage {
-        moves: next.stage.is_some() && next.stage != spec.from,
-        stage: stage.unwrap_or_default(),
+    let choice = proto::StageChoice {
+        changes_stage: next.stage.is_some() && next.stage != spec.from,
+        stage_name: stage.unwrap_or_default(),
         reason: reason.into(),
         quotient: next.quotient,
         current_quotient: next.current_quotient,
     };
-    Ok(proto::NextStageResponse { outcome: Some(Gone::Next(next)) })
+    Ok(proto::ChooseStageResponse { outcome: Some(Gone::Choice(choice)) })
 }
 
 fn place_of(names: &[String], name: &str) -> Result<Option<usize>, Rejection> {
@@ -123,7 +123,7 @@ fn place_of(names: &[String], name: &str) -> Result<Option<usize>, Rejection> {
     let place = names.iter().position(|other| other == name);
     place.map(Some).ok_or_else(|| {
         let allowed = "must be the name of one of the stages, or empty";
-        Rejection::new(Reason::OutOfRange, "current_stage", format!("{name:?}"), allowed)
+        Rejection::new(Reason::OutOfRange, "current_stage_name", format!("{name:?}"), allowed)
     })
 }
 
@@ -140,29 +140,29 @@ fn stage_of(stage: proto::Stage) -> Result<(String, StageSpec), Rejection> {
     let proto::Stage {
         name,
         backlog_count,
-        mean_service_time,
-        service_times,
+        mean_run_time,
+        run_times,
         done,
         minimum_worker_count,
         maximum_worker_count,
         current_worker_count,
         busy_worker_count,
     } = stage;
-    let mean = mean_service_time.map(|mean| span("mean_service_time", mean)).transpose()?;
-    if mean.is_some() && !service_times.is_empty() {
-        let allowed = "must not be set beside mean_service_time";
-        let value = format!("{} of them", service_times.len());
-        return Err(Rejection::new(Reason::Contradictory, "service_times", value, allowed));
+    let mean = mean_run_time.map(|mean| span("mean_run_time", mean)).transpose()?;
+    if mean.is_some() && !run_times.is_empty() {
+        let allowed = "must not be set beside mean_run_time";
+        let value = format!("{} of them", run_times.len());
+        return Err(Rejection::new(Reason::Contradictory, "run_times", value, allowed));
     }
     if let Some(mean) = mean.filter(|mean| u64::try_from(mean.nanos()).is_err()) {
         let allowed = "must be 0 s or more, and less than 584 years";
-        return Err(Rejection::new(Reason::OutOfRange, "mean_service_time", mean, allowed));
+        return Err(Rejection::new(Reason::OutOfRange, "mean_run_time", mean, allowed));
     }
-    let times = service_times.into_iter().enumerate();
-    let times = times.map(|(place, time)| span(&format!("service_times[{place}]"), time));
+    let times = run_times.into_iter().enumerate();
+    let times = times.map(|(place, time)| span(&format!("run_times[{place}]"), time));
     let spec = StageSpec {
         backlog_count,
-        service_times: mean.map(Ok).into_iter().chain(times).collect::<Result<_, _>>()?,
+        run_times: mean.map(Ok).into_iter().chain(times).collect::<Result<_, _>>()?,
         done,
         minimum: minimum_worker_count.into(),
         maximum: maximum_worker_count.map(i64::from),
@@ -195,18 +195,18 @@ fn allocation(rule: Rule, names: Vec<String>, plan: &Plan) -> proto::WorkerAlloc
         stage.and_then(|stage| names.get(stage)).cloned().unwrap_or_default()
     };
     let moves = plan.moves.iter().map(|Move { from, to, count }| proto::WorkerMove {
-        from_stage: name_of(*from),
-        to_stage: name_of(*to),
+        from_stage_name: name_of(*from),
+        to_stage_name: name_of(*to),
         worker_count: workers(*count),
     });
     let moves = moves.collect();
     let stages = names.into_iter().zip(&plan.stages).map(|(name, stage)| proto::StageAllocation {
-        name,
+        stage_name: name,
         worker_count: workers(stage.worker_count),
         workload_micros: wide(stage.workload.micros),
         weight: workers(stage.weight),
-        mean_service_time: Some(duration(Span::from_nanos(stage.workload.mean_nanos))),
-        service_time_is_estimated: stage.workload.is_estimated,
+        mean_run_time: Some(duration(Span::from_nanos(stage.workload.mean_nanos))),
+        run_time_estimated: stage.workload.is_estimated,
         score: stage.score(),
         next_quotient: stage.next_quotient(rule),
     });

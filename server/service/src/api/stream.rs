@@ -57,8 +57,7 @@ impl Conversation {
                 continue; // the schedule alone
             }
             // Boxed: a stream that waits for the next message is to be small.
-            let (count, assignments) =
-                Box::pin(batch.assign(ids, weights, self.next_index)).await?;
+            let (count, assignments) = Box::pin(batch.assign(ids, weights)).await?;
             let identity = (!self.answered).then(|| batch.identity());
             self.answered = true;
             let first_id_index = self.next_index;
@@ -76,7 +75,7 @@ impl Conversation {
     async fn open_or_go_on(
         &mut self,
         request: proto::StreamSlotAssignmentsRequest,
-    ) -> Result<(Option<proto::IdColumn>, Vec<i64>), Status> {
+    ) -> Result<(Option<proto::IdBatch>, Vec<i64>), Status> {
         let proto::StreamSlotAssignmentsRequest {
             schedule,
             from_time,

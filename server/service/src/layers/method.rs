@@ -9,7 +9,7 @@ use prost_reflect::MethodDescriptor;
 /// A method, and how it is treated.
 #[derive(Debug)]
 pub struct Method {
-    /// `Service/Method`: the name in logs and metrics, of a bounded set.
+    /// `Service/Method`, or `v1beta1.Service/Method`: the name in logs and metrics, of a bounded set.
     pub name: String,
     /// Its messages, if it is known.
     pub descriptor: Option<MethodDescriptor>,
@@ -36,11 +36,11 @@ const BULK: [&str; 14] = [
     "NamedSpreadService/SubmitGroups",
     "NamedSpreadService/WaitForGroups",
     "StageService/AllocateWorkers",
-    "StageService/NextStage",
+    "StageService/ChooseStage",
     "LaneService/DispatchJobs",
-    "LaneService/PlanLanes",
-    "LatenessService/RecordLateness",
-    "SimulationService/Simulate",
+    "v1beta1.LanePlanningService/PlanLanes",
+    "v1beta1.LatenessService/RecordLateness",
+    "v1beta1.SimulationService/Simulate",
 ];
 
 /// Streams that observe, and one whose jobs are lost with the process: none of them has a use for
@@ -79,7 +79,8 @@ impl Method {
         client_streaming: bool,
         streaming: bool,
     ) -> Self {
-        let name = path.strip_prefix("offbeat.v1.").unwrap_or(path);
+        let stable = path.strip_prefix("offbeat.v1.");
+        let name = stable.or_else(|| path.strip_prefix("offbeat.")).unwrap_or(path);
         Self {
             name: name.to_owned(),
             descriptor,

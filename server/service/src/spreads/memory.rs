@@ -5,16 +5,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use offbeat_core::limits::SPREAD_NAME;
-use offbeat_core::spread::lease::{LeaseId, Settlement, Verdict};
+use offbeat_core::spread::lease::{LeaseId, SettleAction};
 use offbeat_core::spread::named::{
-    BytesLeft, DeadLetter, GroupPart, GroupStatus, NamedSpread, NamedSpreadSpec, Receipt,
-    SpreadState,
+    BytesLeft, DeadLetter, EmptyReason, GroupPart, GroupStatus, LimitChanges, NamedSpread,
+    NamedSpreadSpec, Receipt, SpreadState,
 };
 use offbeat_core::{Moment, Reason, Rejection};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
-use super::{CloseMode, Description, Leased, SpreadStore, Totals};
+use super::{CloseMode, Description, Leased, Settled, SpreadStore, Totals};
 use crate::limits::NAMED_SPREADS;
 
 /// How often what has run out of time is cleared away, if nobody calls.
@@ -24,7 +24,7 @@ const SWEEP: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct MemoryStore {
     now: fn() -> Moment,
-    max_bytes: u64,
+    max_byte_count: u64,
     spreads: Mutex<Spreads>,
     /// True once waits are to end.
     stopped: watch::Sender<bool>,
@@ -78,14 +78,19 @@ impl Entry {
 }
 
 impl MemoryStore {
-    /// A store without spreads, which holds up to `max_bytes` of jobs. The clock gives it
+    /// A store without spreads, which holds up to `max_byte_count` of jobs. The clock gives it
     /// its epoch, and tells consumers when leases end.
     #[must_use]
-    pub fn new(now: fn() -> Moment, max_bytes: u64) -> Self {
+    pub fn new(now: fn() -> Moment, max_byte_count: u64) -> Self {
         let (seconds, nanos) = now().parts();
         let next_epoch = seconds.unsigned_abs() * 1_000_000_000 + u64::from(nanos.unsigned_abs());
         let spreads = Spreads { by_name: BTreeMap::new(), bytes: 0, next_epoch };
-        Self { now, max_bytes, spreads: Mutex::new(spreads), stopped: watch::Sender::new(false) }
+        Self {
+            now,
+            max_byte_count,
+            spreads: Mutex::new(spreads),
+            stopped: watch::Sender::new(false),
+        }
     }
 
     /// Ends all waits, now and later.
@@ -178,16 +183,27 @@ impl Spreads {
     }
 
     /// Forgets settled groups, of all spreads if need be, where `wanted` bytes would not fit.
-    fn make_room(&mut self, max_bytes: u64, wanted: u64) {
+    fn make_room(&mut self, max_byte_count: u64, wanted: u64) {
         let Self { by_name, bytes, .. } = self;
         for entry in by_name.values_mut() {
-            let missing = bytes.saturating_add(wanted).saturating_sub(max_bytes);
+            let missing = bytes.saturating_add(wanted).saturating_sub(max_byte_count);
             if missing == 0 {
                 return;
             }
             let before = entry.machine.memory();
             entry.machine.forget_ended(missing);
             *bytes -= before - entry.machine.memory();
+        }
+    }
+
+    /// What is left for `wanted` bytes of memory, `overhead` of them beside payloads; settled
+    /// groups are forgotten for it.
+    fn bytes_left(&mut self, max_byte_count: u64, wanted: u64, overhead: u64) -> BytesLeft {
+        self.make_room(max_byte_count, wanted);
+        let left = max_byte_count.saturating_sub(self.bytes);
+        BytesLeft {
+            now: if wanted > left { left.saturating_sub(overhead) } else { u64::MAX },
+            at_most: max_byte_count,
         }
     }
 
@@ -198,7 +214,10 @@ impl Spreads {
         act: impl FnOnce(&mut Entry, u64) -> T,
     ) -> Result<T, Rejection> {
         let entry = self.entry(name)?;
-        let over = |entry: &Entry| (entry.machine.ended_groups(), entry.machine.dropped_groups());
+        let over = |entry: &Entry| {
+            let machine = &entry.machine;
+            (machine.ended_groups(), machine.dropped_groups(), machine.state())
+        };
         let (before, over_before) = (entry.machine.memory(), over(entry));
         let now = entry.now();
         let done = act(entry, now);
@@ -212,17 +231,17 @@ impl Spreads {
 }
 
 fn unknown(name: &str) -> Rejection {
-    Rejection::new(Reason::UnknownSpread, "spread", name, "must be an open spread")
+    Rejection::new(Reason::UnknownSpread, "spread_name", name, "must be an open spread")
 }
 
 fn closing(name: &str, allowed: &str) -> Rejection {
-    Rejection::new(Reason::SpreadClosing, "spread", name, allowed)
+    Rejection::new(Reason::SpreadClosing, "spread_name", name, allowed)
 }
 
 /// Refuses to open a spread that is not as it is asked for.
 fn check_same(name: &str, entry: &Entry, spec: &NamedSpreadSpec) -> Result<(), Rejection> {
     match entry.machine.state() {
-        SpreadState::Open => match spec.difference(entry.machine.spec()) {
+        SpreadState::Open => match entry.machine.difference(spec) {
             None => Ok(()),
             Some((field, asked, open)) => {
                 let allowed = format!("must be {open}: the spread is open with it");
@@ -246,7 +265,7 @@ impl SpreadStore for MemoryStore {
     ) -> Result<(Description, bool), Rejection> {
         if !SPREAD_NAME.allows(name.len() as i128) {
             let allowed = format!("must be {SPREAD_NAME}");
-            return Err(Rejection::new(Reason::OutOfRange, "spread", name, allowed));
+            return Err(Rejection::new(Reason::OutOfRange, "spread_name", name, allowed));
         }
         let mut spreads = self.lock();
         let machine = NamedSpread::try_new(spreads.next_epoch, &spec)
@@ -260,7 +279,7 @@ impl SpreadStore for MemoryStore {
             }
             None if spreads.by_name.len() >= NAMED_SPREADS.max_size() => {
                 let allowed = format!("must be {NAMED_SPREADS}: discard one");
-                return Err(Rejection::new(Reason::LimitReached, "spread", name, allowed));
+                return Err(Rejection::new(Reason::LimitReached, "spread_name", name, allowed));
             }
             None => {}
         }
@@ -275,6 +294,14 @@ impl SpreadStore for MemoryStore {
         Ok((description, true))
     }
 
+    async fn update(&self, name: &str, changes: LimitChanges) -> Result<Description, Rejection> {
+        self.lock().with(name, |entry, _| {
+            entry.machine.update(&changes)?;
+            entry.changed.notify_waiters(); // a consumer may take more now
+            Ok(entry.describe(name))
+        })?
+    }
+
     async fn submit(
         &self,
         name: &str,
@@ -282,14 +309,9 @@ impl SpreadStore for MemoryStore {
     ) -> Result<(Vec<GroupStatus>, Receipt), Rejection> {
         let mut spreads = self.lock();
         let wanted = parts.iter().map(GroupPart::memory).sum::<u64>();
-        spreads.make_room(self.max_bytes, wanted);
-        let jobs = parts.iter().flat_map(|part| &part.jobs).map(|job| job.len() as u64);
-        let overhead = wanted - jobs.sum::<u64>();
-        let left = self.max_bytes.saturating_sub(spreads.bytes);
-        let left = BytesLeft {
-            now: if wanted > left { left.saturating_sub(overhead) } else { u64::MAX },
-            at_most: self.max_bytes,
-        };
+        let payloads = parts.iter().flat_map(|part| &part.payloads);
+        let payloads = payloads.map(|payload| payload.len() as u64).sum::<u64>();
+        let left = spreads.bytes_left(self.max_byte_count, wanted, wanted - payloads);
         spreads.with(name, |entry, now| {
             let statuses = entry.machine.submit(now, &parts, left)?;
             entry.changed.notify_waiters();
@@ -338,12 +360,17 @@ impl SpreadStore for MemoryStore {
             // it does.
             let lease_millis = entry.lease_millis();
             let end_time = (self.now)().plus_millis(lease_millis - 1);
-            let lent_at = entry.start + Duration::from_millis(now);
+            let start = entry.start + Duration::from_millis(now);
             let jobs = entry.machine.pull(now, consumer, count)?;
             let ended = entry.machine.state() == SpreadState::Closed;
             let is_final = ended || !jobs.is_empty();
+            let empty_reason = jobs.is_empty().then(|| match ended {
+                true => EmptyReason::Ended,
+                false => entry.machine.empty_reason(consumer),
+            });
             let (epoch, stopped) = (entry.epoch, *self.stopped.borrow());
-            let leased = Leased { epoch, lease_millis, end_time, jobs, ended, stopped, lent_at };
+            let leased =
+                Leased { epoch, lease_millis, end_time, jobs, empty_reason, stopped, start };
             Ok((leased, is_final))
         })
         .await
@@ -352,13 +379,14 @@ impl SpreadStore for MemoryStore {
     async fn settle(
         &self,
         name: &str,
-        verdicts: Vec<(LeaseId, Verdict)>,
-    ) -> Result<Vec<Settlement>, Rejection> {
+        settlements: Vec<(LeaseId, SettleAction)>,
+    ) -> Result<Settled, Rejection> {
         self.lock().with(name, |entry, now| {
-            let settle = |(id, verdict)| entry.machine.settle(now, id, verdict);
-            let settlements = verdicts.into_iter().map(settle).collect();
+            let extended_end_time = (self.now)().plus_millis(entry.lease_millis() - 1);
+            let settle = |(id, action)| entry.machine.settle(now, id, action);
+            let outcomes = settlements.into_iter().map(settle).collect();
             entry.changed.notify_waiters();
-            settlements
+            Settled { outcomes, extended_end_time }
         })
     }
 
@@ -387,6 +415,18 @@ impl SpreadStore for MemoryStore {
             entry.machine.advance(now);
             entry.machine.dead_letters(after, count)
         })
+    }
+
+    async fn redrive_dead_letters(&self, name: &str, numbers: &[u64]) -> Result<u64, Rejection> {
+        let mut spreads = self.lock();
+        let entry = spreads.entry(name)?;
+        let wanted = entry.machine.redriven_memory(numbers);
+        let left = spreads.bytes_left(self.max_byte_count, wanted, wanted);
+        spreads.with(name, |entry, now| {
+            let redriven = entry.machine.redrive(now, numbers, left)?;
+            entry.changed.notify_waiters();
+            Ok(redriven)
+        })?
     }
 
     async fn delete_dead_letters(&self, name: &str, numbers: &[u64]) -> Result<u64, Rejection> {

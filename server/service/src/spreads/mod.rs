@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use offbeat_core::spread::Certificate;
-use offbeat_core::spread::lease::{LeaseId, Settlement, Verdict};
+use offbeat_core::spread::lease::{LeaseId, SettleAction, SettleOutcome};
 use offbeat_core::spread::named::{
-    Counts, DeadLetter, GroupPart, GroupStatus, LeasedJob, NamedSpreadSpec, Receipt, SpreadState,
+    Counts, DeadLetter, EmptyReason, GroupPart, GroupStatus, LeasedJob, LimitChanges,
+    NamedSpreadSpec, Receipt, SpreadState,
 };
 use offbeat_core::{Moment, Rejection};
 
@@ -46,12 +47,21 @@ pub struct Leased {
     pub end_time: Option<Moment>,
     /// The jobs; none, if there were none in time.
     pub jobs: Vec<LeasedJob>,
-    /// Whether there will never be any.
-    pub ended: bool,
+    /// Why there are none.
+    pub empty_reason: Option<EmptyReason>,
     /// Whether the store has been stopped: then waiting is of no use.
     pub stopped: bool,
     /// When they were leased, or a moment before.
-    pub lent_at: Instant,
+    pub start: Instant,
+}
+
+/// What became of settlements.
+#[derive(Debug, Clone)]
+pub struct Settled {
+    /// One for each settlement.
+    pub outcomes: Vec<SettleOutcome>,
+    /// When the leases end that were extended.
+    pub extended_end_time: Option<Moment>,
 }
 
 /// What all spreads hold.
@@ -96,6 +106,9 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
         spec: NamedSpreadSpec,
     ) -> Result<(Description, bool), Rejection>;
 
+    /// Changes the limits of a spread.
+    async fn update(&self, name: &str, changes: LimitChanges) -> Result<Description, Rejection>;
+
     /// Takes groups: all or none. The receipt is what they are held under.
     async fn submit(
         &self,
@@ -112,8 +125,8 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
         wait: Duration,
     ) -> Result<(Vec<GroupStatus>, u64), Rejection>;
 
-    /// Leases up to `count` jobs, and waits for the first. Who drops the future before it is
-    /// ready has no jobs.
+    /// Leases up to `count` jobs, and waits for the first. A future that is dropped before it
+    /// is ready has leased nothing.
     async fn pull(
         &self,
         name: &str,
@@ -122,12 +135,12 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
         wait: Duration,
     ) -> Result<Leased, Rejection>;
 
-    /// Takes a consumer's word for each lease.
+    /// Settles or extends each lease.
     async fn settle(
         &self,
         name: &str,
-        verdicts: Vec<(LeaseId, Verdict)>,
-    ) -> Result<Vec<Settlement>, Rejection>;
+        settlements: Vec<(LeaseId, SettleAction)>,
+    ) -> Result<Settled, Rejection>;
 
     /// Describes a spread.
     async fn describe(&self, name: &str) -> Result<Description, Rejection>;
@@ -144,7 +157,10 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
         count: usize,
     ) -> Result<(Vec<DeadLetter>, bool), Rejection>;
 
-    /// Deletes jobs that were given up, and says how many there were.
+    /// Puts dead letters back, all or none, and says how many there were.
+    async fn redrive_dead_letters(&self, name: &str, numbers: &[u64]) -> Result<u64, Rejection>;
+
+    /// Deletes dead letters, and says how many there were.
     async fn delete_dead_letters(&self, name: &str, numbers: &[u64]) -> Result<u64, Rejection>;
 
     /// Ends a spread, and waits until all is settled.

@@ -18,7 +18,7 @@ pub struct Performance {
     /// Nineteen of twenty jobs are done within this.
     pub p95_sojourn: u64,
     /// Of the workers' time, the share that was lost by aborting.
-    pub wasted_share: f64,
+    pub wasted_ratio: f64,
     /// Jobs that reached the timeout of the last lane. They count above in nothing else but
     /// the waste.
     pub failed: u64,
@@ -64,7 +64,7 @@ impl Tally {
             p95_wait: p95(&mut self.waits, Ord::cmp).unwrap_or_default(),
             mean_sojourn,
             p95_sojourn: p95(&mut self.sojourns, Ord::cmp).unwrap_or_default(),
-            wasted_share: real(wasted) / real(worked.max(1)),
+            wasted_ratio: real(wasted) / real(worked.max(1)),
             failed,
         }
     }

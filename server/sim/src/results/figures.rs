@@ -72,7 +72,7 @@ figures! {
     /// Attempts that found their lock held.
     lock_conflicts,
     /// Worker time of attempts without a result over all worker time: 0 to 1.
-    wasted_share,
+    wasted_ratio,
     /// Jobs that waited or ran at the end.
     jobs_left,
     /// The mean of sojourn time over run time, of jobs that were done.
@@ -111,7 +111,7 @@ impl Figures {
             interval_p95: seconds(p95_interval),
             never_served: trace.never_served.into(),
             lock_conflicts: real(sums.lock_conflicts),
-            wasted_share: real(trace.wasted) / real(trace.worked.max(1)),
+            wasted_ratio: real(trace.wasted) / real(trace.worked.max(1)),
             jobs_left: real(trace.left_jobs),
             mean_slowdown: trace.slowdowns / real((sojourns.len() as u64).max(1)),
         }

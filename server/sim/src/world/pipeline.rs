@@ -77,7 +77,7 @@ impl<'a> Pipeline<'a> {
             _ => None,
         };
         let stage = |kind: &crate::scenario::Kind| StageSpec {
-            service_times: vec![Span::from_nanos(whole(kind.run_time.all().first * 1e9))],
+            run_times: vec![Span::from_nanos(whole(kind.run_time.all().first * 1e9))],
             ..StageSpec::default()
         };
         let count = scenario.workers.first().map_or(0, |(_, count)| *count as usize);
@@ -238,11 +238,11 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    /// Where a worker goes: the decision that `NextStage` answers with.
+    /// Where a worker goes: the decision that `ChooseStage` answers with.
     fn next_place(&self, from: usize) -> Result<usize, Rejection> {
         let Some((rule, weighting)) = self.rule else { return Ok(from) };
         let (stages, from) = (self.stages.clone(), Some(from));
-        let spec = NextSpec { stages, from, rule, weighting, minimum_improvement_percent: 0 };
+        let spec = NextSpec { stages, from, rule, weighting, minimum_gain_percent: 0 };
         let next = spec.next()?;
         Ok(next.and_then(|next| next.stage).or(from).unwrap_or_default())
     }

@@ -118,6 +118,7 @@ impl Producer {
                 schedule,
                 &DueSpec {
                     missed_run_policy: self.policy,
+                    on_time_tolerance: Some(Due::default_tolerance(schedule)),
                     smear_span: self.smear_span,
                     min_gap: self.min_gap,
                     ..DueSpec::until(moment(now)?)

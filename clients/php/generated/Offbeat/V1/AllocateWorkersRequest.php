@@ -23,34 +23,37 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
      */
     private $stages;
     /**
-     * How many workers there are: 0 to 1,000,000,000. Must be set.
+     * Workers in all: 0 to 1,000,000,000. Must be at least the sum over the stages of the larger
+     * of minimum_worker_count and busy_worker_count (of stages that are done: busy_worker_count),
+     * even if every stage is done; fewer are refused with ERROR_REASON_CONTRADICTORY. Must be
+     * set.
      *
      * Generated from protobuf field <code>optional int32 worker_count = 2;</code>
      */
     protected $worker_count = null;
     /**
-     * Default: ALLOCATION_RULE_MINIMUM_SCORE.
+     * What a worker is worth to a stage. Default: ALLOCATION_RULE_MINIMUM_SCORE.
      *
      * Generated from protobuf field <code>.offbeat.v1.AllocationRule rule = 3;</code>
      */
     protected $rule = 0;
     /**
-     * Default: STAGE_WEIGHTING_EVEN.
+     * How positions in the pipeline count. Default: STAGE_WEIGHTING_EVEN.
      *
      * Generated from protobuf field <code>.offbeat.v1.StageWeighting weighting = 4;</code>
      */
     protected $weighting = 0;
     /**
-     * Against flapping: of all allocations that are at most so many moves away from the current
-     * one, the best: 0 to 100,000. What minima, maxima and new or missing workers force comes
-     * before, and does not count. Default: the best of all.
+     * Hysteresis: of all allocations that are at most this many moves away from the current one,
+     * the best: 0 to 100,000. Moves that minima, maxima and a new worker_count force come first,
+     * and do not count. Default: the best of all.
      *
      * Generated from protobuf field <code>optional int32 max_moves = 5;</code>
      */
     protected $max_moves = null;
     /**
-     * Against flapping: nobody moves, but for what is forced, unless the score falls by at
-     * least so many percent: 0 to 100. ALLOCATION_RULE_MINIMUM_SCORE only. Default: 0.
+     * Hysteresis: workers move only if the score falls by at least this percentage: 0 to 100.
+     * Forced moves always happen. ALLOCATION_RULE_MINIMUM_SCORE only. Default: 0.
      *
      * Generated from protobuf field <code>int32 minimum_improvement_percent = 6;</code>
      */
@@ -65,18 +68,21 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
      *     @type array<\Offbeat\V1\Stage>|\Google\Protobuf\Internal\RepeatedField $stages
      *           In the order of the pipeline: 1 to 100,000.
      *     @type int $worker_count
-     *           How many workers there are: 0 to 1,000,000,000. Must be set.
+     *           Workers in all: 0 to 1,000,000,000. Must be at least the sum over the stages of the larger
+     *           of minimum_worker_count and busy_worker_count (of stages that are done: busy_worker_count),
+     *           even if every stage is done; fewer are refused with ERROR_REASON_CONTRADICTORY. Must be
+     *           set.
      *     @type int $rule
-     *           Default: ALLOCATION_RULE_MINIMUM_SCORE.
+     *           What a worker is worth to a stage. Default: ALLOCATION_RULE_MINIMUM_SCORE.
      *     @type int $weighting
-     *           Default: STAGE_WEIGHTING_EVEN.
+     *           How positions in the pipeline count. Default: STAGE_WEIGHTING_EVEN.
      *     @type int $max_moves
-     *           Against flapping: of all allocations that are at most so many moves away from the current
-     *           one, the best: 0 to 100,000. What minima, maxima and new or missing workers force comes
-     *           before, and does not count. Default: the best of all.
+     *           Hysteresis: of all allocations that are at most this many moves away from the current one,
+     *           the best: 0 to 100,000. Moves that minima, maxima and a new worker_count force come first,
+     *           and do not count. Default: the best of all.
      *     @type int $minimum_improvement_percent
-     *           Against flapping: nobody moves, but for what is forced, unless the score falls by at
-     *           least so many percent: 0 to 100. ALLOCATION_RULE_MINIMUM_SCORE only. Default: 0.
+     *           Hysteresis: workers move only if the score falls by at least this percentage: 0 to 100.
+     *           Forced moves always happen. ALLOCATION_RULE_MINIMUM_SCORE only. Default: 0.
      * }
      */
     public function __construct($data = NULL) {
@@ -111,7 +117,10 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many workers there are: 0 to 1,000,000,000. Must be set.
+     * Workers in all: 0 to 1,000,000,000. Must be at least the sum over the stages of the larger
+     * of minimum_worker_count and busy_worker_count (of stages that are done: busy_worker_count),
+     * even if every stage is done; fewer are refused with ERROR_REASON_CONTRADICTORY. Must be
+     * set.
      *
      * Generated from protobuf field <code>optional int32 worker_count = 2;</code>
      * @return int
@@ -132,7 +141,10 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many workers there are: 0 to 1,000,000,000. Must be set.
+     * Workers in all: 0 to 1,000,000,000. Must be at least the sum over the stages of the larger
+     * of minimum_worker_count and busy_worker_count (of stages that are done: busy_worker_count),
+     * even if every stage is done; fewer are refused with ERROR_REASON_CONTRADICTORY. Must be
+     * set.
      *
      * Generated from protobuf field <code>optional int32 worker_count = 2;</code>
      * @param int $var
@@ -147,7 +159,7 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Default: ALLOCATION_RULE_MINIMUM_SCORE.
+     * What a worker is worth to a stage. Default: ALLOCATION_RULE_MINIMUM_SCORE.
      *
      * Generated from protobuf field <code>.offbeat.v1.AllocationRule rule = 3;</code>
      * @return int
@@ -158,7 +170,7 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Default: ALLOCATION_RULE_MINIMUM_SCORE.
+     * What a worker is worth to a stage. Default: ALLOCATION_RULE_MINIMUM_SCORE.
      *
      * Generated from protobuf field <code>.offbeat.v1.AllocationRule rule = 3;</code>
      * @param int $var
@@ -173,7 +185,7 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Default: STAGE_WEIGHTING_EVEN.
+     * How positions in the pipeline count. Default: STAGE_WEIGHTING_EVEN.
      *
      * Generated from protobuf field <code>.offbeat.v1.StageWeighting weighting = 4;</code>
      * @return int
@@ -184,7 +196,7 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Default: STAGE_WEIGHTING_EVEN.
+     * How positions in the pipeline count. Default: STAGE_WEIGHTING_EVEN.
      *
      * Generated from protobuf field <code>.offbeat.v1.StageWeighting weighting = 4;</code>
      * @param int $var
@@ -199,9 +211,9 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Against flapping: of all allocations that are at most so many moves away from the current
-     * one, the best: 0 to 100,000. What minima, maxima and new or missing workers force comes
-     * before, and does not count. Default: the best of all.
+     * Hysteresis: of all allocations that are at most this many moves away from the current one,
+     * the best: 0 to 100,000. Moves that minima, maxima and a new worker_count force come first,
+     * and do not count. Default: the best of all.
      *
      * Generated from protobuf field <code>optional int32 max_moves = 5;</code>
      * @return int
@@ -222,9 +234,9 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Against flapping: of all allocations that are at most so many moves away from the current
-     * one, the best: 0 to 100,000. What minima, maxima and new or missing workers force comes
-     * before, and does not count. Default: the best of all.
+     * Hysteresis: of all allocations that are at most this many moves away from the current one,
+     * the best: 0 to 100,000. Moves that minima, maxima and a new worker_count force come first,
+     * and do not count. Default: the best of all.
      *
      * Generated from protobuf field <code>optional int32 max_moves = 5;</code>
      * @param int $var
@@ -239,8 +251,8 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Against flapping: nobody moves, but for what is forced, unless the score falls by at
-     * least so many percent: 0 to 100. ALLOCATION_RULE_MINIMUM_SCORE only. Default: 0.
+     * Hysteresis: workers move only if the score falls by at least this percentage: 0 to 100.
+     * Forced moves always happen. ALLOCATION_RULE_MINIMUM_SCORE only. Default: 0.
      *
      * Generated from protobuf field <code>int32 minimum_improvement_percent = 6;</code>
      * @return int
@@ -251,8 +263,8 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Against flapping: nobody moves, but for what is forced, unless the score falls by at
-     * least so many percent: 0 to 100. ALLOCATION_RULE_MINIMUM_SCORE only. Default: 0.
+     * Hysteresis: workers move only if the score falls by at least this percentage: 0 to 100.
+     * Forced moves always happen. ALLOCATION_RULE_MINIMUM_SCORE only. Default: 0.
      *
      * Generated from protobuf field <code>int32 minimum_improvement_percent = 6;</code>
      * @param int $var

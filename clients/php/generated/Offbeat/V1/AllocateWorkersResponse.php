@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * An allocation, or that there is nothing to share out.
+ * An allocation, or nothing to share out.
  *
  * Generated from protobuf message <code>offbeat.v1.AllocateWorkersResponse</code>
  */
@@ -25,7 +25,7 @@ class AllocateWorkersResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\WorkerAllocation $allocation
-     *           Who gets how many.
+     *           Workers of each stage.
      *     @type \Offbeat\V1\AllStagesDone $all_stages_done
      *           Every stage is done.
      * }
@@ -36,7 +36,7 @@ class AllocateWorkersResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Who gets how many.
+     * Workers of each stage.
      *
      * Generated from protobuf field <code>.offbeat.v1.WorkerAllocation allocation = 1;</code>
      * @return \Offbeat\V1\WorkerAllocation|null
@@ -52,7 +52,7 @@ class AllocateWorkersResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Who gets how many.
+     * Workers of each stage.
      *
      * Generated from protobuf field <code>.offbeat.v1.WorkerAllocation allocation = 1;</code>
      * @param \Offbeat\V1\WorkerAllocation $var

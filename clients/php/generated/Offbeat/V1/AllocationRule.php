@@ -7,8 +7,9 @@ namespace Offbeat\V1;
 use UnexpectedValueException;
 
 /**
- * By which rule workers are shared out. v is the workload of a stage, w its workers. Each
- * further worker goes where it is worth most; of equal stages, to the first.
+ * The rule by which workers are shared out, for a stage of workload v with w workers. Each
+ * further worker goes where it is worth most. Of several best allocations, the one nearest to
+ * the current one is taken; of stages that are still equal, the first.
  *
  * Protobuf type <code>offbeat.v1.AllocationRule</code>
  */
@@ -21,15 +22,15 @@ class AllocationRule
      */
     const ALLOCATION_RULE_UNSPECIFIED = 0;
     /**
-     * The sum of v/(w+1) over the stages is the smallest there is: a worker more is worth
-     * v/((w+1)(w+2)). With √v for votes, it is the method of Huntington and Hill.
+     * The sum of v/(w+1) over the stages is as small as possible: a worker more is worth
+     * v/((w+1)(w+2)). With √v for votes, this is the method of Huntington and Hill.
      *
      * Generated from protobuf enum <code>ALLOCATION_RULE_MINIMUM_SCORE = 1;</code>
      */
     const ALLOCATION_RULE_MINIMUM_SCORE = 1;
     /**
-     * Highest averages, the method of D'Hondt (Jefferson's): a worker more is worth v/(w+1).
-     * Kinder to large stages.
+     * Highest averages, the method of D'Hondt (Jefferson): a worker more is worth v/(w+1).
+     * Favours large stages more.
      *
      * Generated from protobuf enum <code>ALLOCATION_RULE_D_HONDT = 2;</code>
      */

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Which ID to assign.
+ * Asks when one ID runs.
  *
  * Generated from protobuf message <code>offbeat.v1.AssignSlotRequest</code>
  */
@@ -29,44 +29,48 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
      */
     protected $id = null;
     /**
-     * Runs at or after this are next, the one before it is last; in the years 1
-     * to 9999, with room for the runs asked for. Default: now, by the server's
-     * clock.
+     * Runs at or after this are next runs, the one before it is the last run. In the years 1 to
+     * 9999, with room for the requested runs. Default: now, by the server's clock (see
+     * SlotService).
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp from_time = 3;</code>
      */
     protected $from_time = null;
     /**
-     * How many next runs to name: 0 to 1,000. Default: 1.
+     * Number of next runs to answer: 0 to 1,000, and at most 16,384 for all pieces of the ID
+     * together. Default: 1.
      *
      * Generated from protobuf field <code>optional int32 next_run_count = 4;</code>
      */
     protected $next_run_count = null;
     /**
-     * The kind of job, part of the run keys. Where the schedule declares kinds, one of
-     * them, which decides slot and time; must be set. Where it declares none, a label that
-     * moves nothing: 1 to 64 characters of A-Z a-z 0-9 . _ - . Default: "default".
+     * The kind of job, part of the run keys. Where the schedule declares kinds, it must be one of
+     * them, and decides slot and time. Where it declares none, `kind` is only a label, 1 to 64
+     * characters of A-Z a-z 0-9 . _ - : two kinds of one schedule then run at the same second for
+     * an ID. To keep them apart in time, declare `kinds` in the schedule. Default, as a label:
+     * "default".
      *
      * Generated from protobuf field <code>string kind = 5;</code>
      */
     protected $kind = '';
     /**
-     * How large the ID is, in the unit of the schedule's weight_quantum q, without
-     * which it is refused: 0 to 2^53. An ID of weight w is cut into
-     * max(1, min(n, ⌈w/q⌉)) pieces, at most 4,096 in an answer, which run as if
-     * each were an ID. More weight adds pieces and moves none. Default: one piece.
+     * How large the ID is, 0 to 2^53, in the unit of the schedule's weight_quantum q; refused
+     * without one. An ID of weight w is cut into max(1, min(n, ⌈w/q⌉)) pieces for n slots, at
+     * most 4,096 in an answer, and each runs like an ID. More weight adds pieces and moves none.
+     * Default: one piece.
      *
      * Generated from protobuf field <code>optional int64 weight = 6;</code>
      */
     protected $weight = null;
     /**
-     * That the ID is new, to be told its first run. Default: not told.
+     * Set if the ID is new, to get its first run. Default: no first run.
      *
-     * Generated from protobuf field <code>.offbeat.v1.Newcomer newcomer = 7;</code>
+     * Generated from protobuf field <code>.offbeat.v1.NewId new_id = 7;</code>
      */
-    protected $newcomer = null;
+    protected $new_id = null;
     /**
-     * The time zone that the ID lives in, as in IdColumn. Default: that of the schedule.
+     * IANA name of the time zone that the ID lives in; with a calendar only, as in
+     * IdBatch.time_zones. Default: that of the schedule.
      *
      * Generated from protobuf field <code>string time_zone = 8;</code>
      */
@@ -83,24 +87,28 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
      *     @type \Offbeat\V1\Id $id
      *           The ID. Must be set.
      *     @type \Google\Protobuf\Timestamp $from_time
-     *           Runs at or after this are next, the one before it is last; in the years 1
-     *           to 9999, with room for the runs asked for. Default: now, by the server's
-     *           clock.
+     *           Runs at or after this are next runs, the one before it is the last run. In the years 1 to
+     *           9999, with room for the requested runs. Default: now, by the server's clock (see
+     *           SlotService).
      *     @type int $next_run_count
-     *           How many next runs to name: 0 to 1,000. Default: 1.
+     *           Number of next runs to answer: 0 to 1,000, and at most 16,384 for all pieces of the ID
+     *           together. Default: 1.
      *     @type string $kind
-     *           The kind of job, part of the run keys. Where the schedule declares kinds, one of
-     *           them, which decides slot and time; must be set. Where it declares none, a label that
-     *           moves nothing: 1 to 64 characters of A-Z a-z 0-9 . _ - . Default: "default".
+     *           The kind of job, part of the run keys. Where the schedule declares kinds, it must be one of
+     *           them, and decides slot and time. Where it declares none, `kind` is only a label, 1 to 64
+     *           characters of A-Z a-z 0-9 . _ - : two kinds of one schedule then run at the same second for
+     *           an ID. To keep them apart in time, declare `kinds` in the schedule. Default, as a label:
+     *           "default".
      *     @type int|string $weight
-     *           How large the ID is, in the unit of the schedule's weight_quantum q, without
-     *           which it is refused: 0 to 2^53. An ID of weight w is cut into
-     *           max(1, min(n, ⌈w/q⌉)) pieces, at most 4,096 in an answer, which run as if
-     *           each were an ID. More weight adds pieces and moves none. Default: one piece.
-     *     @type \Offbeat\V1\Newcomer $newcomer
-     *           That the ID is new, to be told its first run. Default: not told.
+     *           How large the ID is, 0 to 2^53, in the unit of the schedule's weight_quantum q; refused
+     *           without one. An ID of weight w is cut into max(1, min(n, ⌈w/q⌉)) pieces for n slots, at
+     *           most 4,096 in an answer, and each runs like an ID. More weight adds pieces and moves none.
+     *           Default: one piece.
+     *     @type \Offbeat\V1\NewId $new_id
+     *           Set if the ID is new, to get its first run. Default: no first run.
      *     @type string $time_zone
-     *           The time zone that the ID lives in, as in IdColumn. Default: that of the schedule.
+     *           IANA name of the time zone that the ID lives in; with a calendar only, as in
+     *           IdBatch.time_zones. Default: that of the schedule.
      * }
      */
     public function __construct($data = NULL) {
@@ -181,9 +189,9 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Runs at or after this are next, the one before it is last; in the years 1
-     * to 9999, with room for the runs asked for. Default: now, by the server's
-     * clock.
+     * Runs at or after this are next runs, the one before it is the last run. In the years 1 to
+     * 9999, with room for the requested runs. Default: now, by the server's clock (see
+     * SlotService).
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp from_time = 3;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -204,9 +212,9 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Runs at or after this are next, the one before it is last; in the years 1
-     * to 9999, with room for the runs asked for. Default: now, by the server's
-     * clock.
+     * Runs at or after this are next runs, the one before it is the last run. In the years 1 to
+     * 9999, with room for the requested runs. Default: now, by the server's clock (see
+     * SlotService).
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp from_time = 3;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -221,7 +229,8 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many next runs to name: 0 to 1,000. Default: 1.
+     * Number of next runs to answer: 0 to 1,000, and at most 16,384 for all pieces of the ID
+     * together. Default: 1.
      *
      * Generated from protobuf field <code>optional int32 next_run_count = 4;</code>
      * @return int
@@ -242,7 +251,8 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many next runs to name: 0 to 1,000. Default: 1.
+     * Number of next runs to answer: 0 to 1,000, and at most 16,384 for all pieces of the ID
+     * together. Default: 1.
      *
      * Generated from protobuf field <code>optional int32 next_run_count = 4;</code>
      * @param int $var
@@ -257,9 +267,11 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The kind of job, part of the run keys. Where the schedule declares kinds, one of
-     * them, which decides slot and time; must be set. Where it declares none, a label that
-     * moves nothing: 1 to 64 characters of A-Z a-z 0-9 . _ - . Default: "default".
+     * The kind of job, part of the run keys. Where the schedule declares kinds, it must be one of
+     * them, and decides slot and time. Where it declares none, `kind` is only a label, 1 to 64
+     * characters of A-Z a-z 0-9 . _ - : two kinds of one schedule then run at the same second for
+     * an ID. To keep them apart in time, declare `kinds` in the schedule. Default, as a label:
+     * "default".
      *
      * Generated from protobuf field <code>string kind = 5;</code>
      * @return string
@@ -270,9 +282,11 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The kind of job, part of the run keys. Where the schedule declares kinds, one of
-     * them, which decides slot and time; must be set. Where it declares none, a label that
-     * moves nothing: 1 to 64 characters of A-Z a-z 0-9 . _ - . Default: "default".
+     * The kind of job, part of the run keys. Where the schedule declares kinds, it must be one of
+     * them, and decides slot and time. Where it declares none, `kind` is only a label, 1 to 64
+     * characters of A-Z a-z 0-9 . _ - : two kinds of one schedule then run at the same second for
+     * an ID. To keep them apart in time, declare `kinds` in the schedule. Default, as a label:
+     * "default".
      *
      * Generated from protobuf field <code>string kind = 5;</code>
      * @param string $var
@@ -287,10 +301,10 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How large the ID is, in the unit of the schedule's weight_quantum q, without
-     * which it is refused: 0 to 2^53. An ID of weight w is cut into
-     * max(1, min(n, ⌈w/q⌉)) pieces, at most 4,096 in an answer, which run as if
-     * each were an ID. More weight adds pieces and moves none. Default: one piece.
+     * How large the ID is, 0 to 2^53, in the unit of the schedule's weight_quantum q; refused
+     * without one. An ID of weight w is cut into max(1, min(n, ⌈w/q⌉)) pieces for n slots, at
+     * most 4,096 in an answer, and each runs like an ID. More weight adds pieces and moves none.
+     * Default: one piece.
      *
      * Generated from protobuf field <code>optional int64 weight = 6;</code>
      * @return int|string
@@ -311,10 +325,10 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How large the ID is, in the unit of the schedule's weight_quantum q, without
-     * which it is refused: 0 to 2^53. An ID of weight w is cut into
-     * max(1, min(n, ⌈w/q⌉)) pieces, at most 4,096 in an answer, which run as if
-     * each were an ID. More weight adds pieces and moves none. Default: one piece.
+     * How large the ID is, 0 to 2^53, in the unit of the schedule's weight_quantum q; refused
+     * without one. An ID of weight w is cut into max(1, min(n, ⌈w/q⌉)) pieces for n slots, at
+     * most 4,096 in an answer, and each runs like an ID. More weight adds pieces and moves none.
+     * Default: one piece.
      *
      * Generated from protobuf field <code>optional int64 weight = 6;</code>
      * @param int|string $var
@@ -329,43 +343,44 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * That the ID is new, to be told its first run. Default: not told.
+     * Set if the ID is new, to get its first run. Default: no first run.
      *
-     * Generated from protobuf field <code>.offbeat.v1.Newcomer newcomer = 7;</code>
-     * @return \Offbeat\V1\Newcomer|null
+     * Generated from protobuf field <code>.offbeat.v1.NewId new_id = 7;</code>
+     * @return \Offbeat\V1\NewId|null
      */
-    public function getNewcomer()
+    public function getNewId()
     {
-        return $this->newcomer;
+        return $this->new_id;
     }
 
-    public function hasNewcomer()
+    public function hasNewId()
     {
-        return isset($this->newcomer);
+        return isset($this->new_id);
     }
 
-    public function clearNewcomer()
+    public function clearNewId()
     {
-        unset($this->newcomer);
+        unset($this->new_id);
     }
 
     /**
-     * That the ID is new, to be told its first run. Default: not told.
+     * Set if the ID is new, to get its first run. Default: no first run.
      *
-     * Generated from protobuf field <code>.offbeat.v1.Newcomer newcomer = 7;</code>
-     * @param \Offbeat\V1\Newcomer $var
+     * Generated from protobuf field <code>.offbeat.v1.NewId new_id = 7;</code>
+     * @param \Offbeat\V1\NewId $var
      * @return $this
      */
-    public function setNewcomer($var)
+    public function setNewId($var)
     {
-        GPBUtil::checkMessage($var, \Offbeat\V1\Newcomer::class);
-        $this->newcomer = $var;
+        GPBUtil::checkMessage($var, \Offbeat\V1\NewId::class);
+        $this->new_id = $var;
 
         return $this;
     }
 
     /**
-     * The time zone that the ID lives in, as in IdColumn. Default: that of the schedule.
+     * IANA name of the time zone that the ID lives in; with a calendar only, as in
+     * IdBatch.time_zones. Default: that of the schedule.
      *
      * Generated from protobuf field <code>string time_zone = 8;</code>
      * @return string
@@ -376,7 +391,8 @@ class AssignSlotRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The time zone that the ID lives in, as in IdColumn. Default: that of the schedule.
+     * IANA name of the time zone that the ID lives in; with a calendar only, as in
+     * IdBatch.time_zones. Default: that of the schedule.
      *
      * Generated from protobuf field <code>string time_zone = 8;</code>
      * @param string $var

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Where an ID stands, and when it runs.
+ * When one ID runs.
  *
  * Generated from protobuf message <code>offbeat.v1.AssignSlotResponse</code>
  */
@@ -17,65 +17,23 @@ use Google\Protobuf\Internal\GPBUtil;
 class AssignSlotResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      */
     protected $identity = null;
     /**
-     * The slot, 0 to slot count − 1; the same in every cycle. (With months, in the cycle of
-     * the next run: a fraction at the edge of a slot may fall to either side of it, as the
-     * product with the month's length is rounded.)
+     * The pieces of the ID, in order: exactly one without a weight.
      *
-     * Generated from protobuf field <code>int32 slot_index = 2;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.Piece pieces = 2;</code>
      */
-    protected $slot_index = 0;
-    /**
-     * From the start of the slot to the run; less than the slot's length.
-     *
-     * Generated from protobuf field <code>.google.protobuf.Duration slot_offset = 3;</code>
-     */
-    protected $slot_offset = null;
-    /**
-     * From the start of the cycle to the run, by the wall clock, in the cycle of the
-     * next run; less than the cycle.
-     *
-     * Generated from protobuf field <code>.google.protobuf.Duration cycle_offset = 4;</code>
-     */
-    protected $cycle_offset = null;
-    /**
-     * The last run before from_time; not set if exclusions skip all of the 1,000
-     * cycles before.
-     *
-     * Generated from protobuf field <code>.offbeat.v1.Run last_run = 5;</code>
-     */
-    protected $last_run = null;
-    /**
-     * The next runs at or after from_time, in order: one a cycle, but for those that
-     * exclusions skip. Fewer than asked for, or none, if exclusions skip 1,000 cycles
-     * one after another.
-     *
-     * Generated from protobuf field <code>repeated .offbeat.v1.Run next_runs = 6;</code>
-     */
-    private $next_runs;
+    private $pieces;
     /**
      * What decided the place.
      *
-     * Generated from protobuf field <code>.offbeat.v1.PlacementReason reason = 7;</code>
+     * Generated from protobuf field <code>.offbeat.v1.PlacementExplanation explanation = 3;</code>
      */
-    protected $reason = null;
-    /**
-     * The first run of a newcomer; only if one was asked about.
-     *
-     * Generated from protobuf field <code>.offbeat.v1.Run first_run = 8;</code>
-     */
-    protected $first_run = null;
-    /**
-     * The pieces of a weighted ID from piece 1 on; the fields above are piece 0.
-     *
-     * Generated from protobuf field <code>repeated .offbeat.v1.Piece further_pieces = 9;</code>
-     */
-    private $further_pieces;
+    protected $explanation = null;
 
     /**
      * Constructor.
@@ -84,29 +42,11 @@ class AssignSlotResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\ScheduleIdentity $identity
-     *           What tells the schedule from others.
-     *     @type int $slot_index
-     *           The slot, 0 to slot count − 1; the same in every cycle. (With months, in the cycle of
-     *           the next run: a fraction at the edge of a slot may fall to either side of it, as the
-     *           product with the month's length is rounded.)
-     *     @type \Google\Protobuf\Duration $slot_offset
-     *           From the start of the slot to the run; less than the slot's length.
-     *     @type \Google\Protobuf\Duration $cycle_offset
-     *           From the start of the cycle to the run, by the wall clock, in the cycle of the
-     *           next run; less than the cycle.
-     *     @type \Offbeat\V1\Run $last_run
-     *           The last run before from_time; not set if exclusions skip all of the 1,000
-     *           cycles before.
-     *     @type array<\Offbeat\V1\Run>|\Google\Protobuf\Internal\RepeatedField $next_runs
-     *           The next runs at or after from_time, in order: one a cycle, but for those that
-     *           exclusions skip. Fewer than asked for, or none, if exclusions skip 1,000 cycles
-     *           one after another.
-     *     @type \Offbeat\V1\PlacementReason $reason
+     *           Identifies the schedule.
+     *     @type array<\Offbeat\V1\Piece>|\Google\Protobuf\Internal\RepeatedField $pieces
+     *           The pieces of the ID, in order: exactly one without a weight.
+     *     @type \Offbeat\V1\PlacementExplanation $explanation
      *           What decided the place.
-     *     @type \Offbeat\V1\Run $first_run
-     *           The first run of a newcomer; only if one was asked about.
-     *     @type array<\Offbeat\V1\Piece>|\Google\Protobuf\Internal\RepeatedField $further_pieces
-     *           The pieces of a weighted ID from piece 1 on; the fields above are piece 0.
      * }
      */
     public function __construct($data = NULL) {
@@ -115,7 +55,7 @@ class AssignSlotResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      * @return \Offbeat\V1\ScheduleIdentity|null
@@ -136,7 +76,7 @@ class AssignSlotResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      * @param \Offbeat\V1\ScheduleIdentity $var
@@ -151,271 +91,63 @@ class AssignSlotResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The slot, 0 to slot count − 1; the same in every cycle. (With months, in the cycle of
-     * the next run: a fraction at the edge of a slot may fall to either side of it, as the
-     * product with the month's length is rounded.)
+     * The pieces of the ID, in order: exactly one without a weight.
      *
-     * Generated from protobuf field <code>int32 slot_index = 2;</code>
-     * @return int
-     */
-    public function getSlotIndex()
-    {
-        return $this->slot_index;
-    }
-
-    /**
-     * The slot, 0 to slot count − 1; the same in every cycle. (With months, in the cycle of
-     * the next run: a fraction at the edge of a slot may fall to either side of it, as the
-     * product with the month's length is rounded.)
-     *
-     * Generated from protobuf field <code>int32 slot_index = 2;</code>
-     * @param int $var
-     * @return $this
-     */
-    public function setSlotIndex($var)
-    {
-        GPBUtil::checkInt32($var);
-        $this->slot_index = $var;
-
-        return $this;
-    }
-
-    /**
-     * From the start of the slot to the run; less than the slot's length.
-     *
-     * Generated from protobuf field <code>.google.protobuf.Duration slot_offset = 3;</code>
-     * @return \Google\Protobuf\Duration|null
-     */
-    public function getSlotOffset()
-    {
-        return $this->slot_offset;
-    }
-
-    public function hasSlotOffset()
-    {
-        return isset($this->slot_offset);
-    }
-
-    public function clearSlotOffset()
-    {
-        unset($this->slot_offset);
-    }
-
-    /**
-     * From the start of the slot to the run; less than the slot's length.
-     *
-     * Generated from protobuf field <code>.google.protobuf.Duration slot_offset = 3;</code>
-     * @param \Google\Protobuf\Duration $var
-     * @return $this
-     */
-    public function setSlotOffset($var)
-    {
-        GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->slot_offset = $var;
-
-        return $this;
-    }
-
-    /**
-     * From the start of the cycle to the run, by the wall clock, in the cycle of the
-     * next run; less than the cycle.
-     *
-     * Generated from protobuf field <code>.google.protobuf.Duration cycle_offset = 4;</code>
-     * @return \Google\Protobuf\Duration|null
-     */
-    public function getCycleOffset()
-    {
-        return $this->cycle_offset;
-    }
-
-    public function hasCycleOffset()
-    {
-        return isset($this->cycle_offset);
-    }
-
-    public function clearCycleOffset()
-    {
-        unset($this->cycle_offset);
-    }
-
-    /**
-     * From the start of the cycle to the run, by the wall clock, in the cycle of the
-     * next run; less than the cycle.
-     *
-     * Generated from protobuf field <code>.google.protobuf.Duration cycle_offset = 4;</code>
-     * @param \Google\Protobuf\Duration $var
-     * @return $this
-     */
-    public function setCycleOffset($var)
-    {
-        GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->cycle_offset = $var;
-
-        return $this;
-    }
-
-    /**
-     * The last run before from_time; not set if exclusions skip all of the 1,000
-     * cycles before.
-     *
-     * Generated from protobuf field <code>.offbeat.v1.Run last_run = 5;</code>
-     * @return \Offbeat\V1\Run|null
-     */
-    public function getLastRun()
-    {
-        return $this->last_run;
-    }
-
-    public function hasLastRun()
-    {
-        return isset($this->last_run);
-    }
-
-    public function clearLastRun()
-    {
-        unset($this->last_run);
-    }
-
-    /**
-     * The last run before from_time; not set if exclusions skip all of the 1,000
-     * cycles before.
-     *
-     * Generated from protobuf field <code>.offbeat.v1.Run last_run = 5;</code>
-     * @param \Offbeat\V1\Run $var
-     * @return $this
-     */
-    public function setLastRun($var)
-    {
-        GPBUtil::checkMessage($var, \Offbeat\V1\Run::class);
-        $this->last_run = $var;
-
-        return $this;
-    }
-
-    /**
-     * The next runs at or after from_time, in order: one a cycle, but for those that
-     * exclusions skip. Fewer than asked for, or none, if exclusions skip 1,000 cycles
-     * one after another.
-     *
-     * Generated from protobuf field <code>repeated .offbeat.v1.Run next_runs = 6;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.Piece pieces = 2;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
-    public function getNextRuns()
+    public function getPieces()
     {
-        return $this->next_runs;
+        return $this->pieces;
     }
 
     /**
-     * The next runs at or after from_time, in order: one a cycle, but for those that
-     * exclusions skip. Fewer than asked for, or none, if exclusions skip 1,000 cycles
-     * one after another.
+     * The pieces of the ID, in order: exactly one without a weight.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.Run next_runs = 6;</code>
-     * @param array<\Offbeat\V1\Run>|\Google\Protobuf\Internal\RepeatedField $var
-     * @return $this
-     */
-    public function setNextRuns($var)
-    {
-        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\Run::class);
-        $this->next_runs = $arr;
-
-        return $this;
-    }
-
-    /**
-     * What decided the place.
-     *
-     * Generated from protobuf field <code>.offbeat.v1.PlacementReason reason = 7;</code>
-     * @return \Offbeat\V1\PlacementReason|null
-     */
-    public function getReason()
-    {
-        return $this->reason;
-    }
-
-    public function hasReason()
-    {
-        return isset($this->reason);
-    }
-
-    public function clearReason()
-    {
-        unset($this->reason);
-    }
-
-    /**
-     * What decided the place.
-     *
-     * Generated from protobuf field <code>.offbeat.v1.PlacementReason reason = 7;</code>
-     * @param \Offbeat\V1\PlacementReason $var
-     * @return $this
-     */
-    public function setReason($var)
-    {
-        GPBUtil::checkMessage($var, \Offbeat\V1\PlacementReason::class);
-        $this->reason = $var;
-
-        return $this;
-    }
-
-    /**
-     * The first run of a newcomer; only if one was asked about.
-     *
-     * Generated from protobuf field <code>.offbeat.v1.Run first_run = 8;</code>
-     * @return \Offbeat\V1\Run|null
-     */
-    public function getFirstRun()
-    {
-        return $this->first_run;
-    }
-
-    public function hasFirstRun()
-    {
-        return isset($this->first_run);
-    }
-
-    public function clearFirstRun()
-    {
-        unset($this->first_run);
-    }
-
-    /**
-     * The first run of a newcomer; only if one was asked about.
-     *
-     * Generated from protobuf field <code>.offbeat.v1.Run first_run = 8;</code>
-     * @param \Offbeat\V1\Run $var
-     * @return $this
-     */
-    public function setFirstRun($var)
-    {
-        GPBUtil::checkMessage($var, \Offbeat\V1\Run::class);
-        $this->first_run = $var;
-
-        return $this;
-    }
-
-    /**
-     * The pieces of a weighted ID from piece 1 on; the fields above are piece 0.
-     *
-     * Generated from protobuf field <code>repeated .offbeat.v1.Piece further_pieces = 9;</code>
-     * @return \Google\Protobuf\Internal\RepeatedField
-     */
-    public function getFurtherPieces()
-    {
-        return $this->further_pieces;
-    }
-
-    /**
-     * The pieces of a weighted ID from piece 1 on; the fields above are piece 0.
-     *
-     * Generated from protobuf field <code>repeated .offbeat.v1.Piece further_pieces = 9;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.Piece pieces = 2;</code>
      * @param array<\Offbeat\V1\Piece>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */
-    public function setFurtherPieces($var)
+    public function setPieces($var)
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\Piece::class);
-        $this->further_pieces = $arr;
+        $this->pieces = $arr;
+
+        return $this;
+    }
+
+    /**
+     * What decided the place.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.PlacementExplanation explanation = 3;</code>
+     * @return \Offbeat\V1\PlacementExplanation|null
+     */
+    public function getExplanation()
+    {
+        return $this->explanation;
+    }
+
+    public function hasExplanation()
+    {
+        return isset($this->explanation);
+    }
+
+    public function clearExplanation()
+    {
+        unset($this->explanation);
+    }
+
+    /**
+     * What decided the place.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.PlacementExplanation explanation = 3;</code>
+     * @param \Offbeat\V1\PlacementExplanation $var
+     * @return $this
+     */
+    public function setExplanation($var)
+    {
+        GPBUtil::checkMessage($var, \Offbeat\V1\PlacementExplanation::class);
+        $this->explanation = $var;
 
         return $this;
     }

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Which IDs to assign.
+ * Asks when many IDs run.
  *
  * Generated from protobuf message <code>offbeat.v1.AssignSlotsRequest</code>
  */
@@ -25,34 +25,33 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
     /**
      * The IDs: 1 to 65,536, of one type. Must be set.
      *
-     * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 2;</code>
+     * Generated from protobuf field <code>.offbeat.v1.IdBatch ids = 2;</code>
      */
     protected $ids = null;
     /**
-     * Runs at or after this are next; in the years 1 to 9999, with room for a
-     * cycle before and after. Default: now, by the server's clock.
+     * Runs at or after this are next runs. In the years 1 to 9999, with room for a cycle before
+     * and after. Default: now, by the server's clock (see SlotService).
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp from_time = 3;</code>
      */
     protected $from_time = null;
     /**
-     * Name of the kind of job, part of the run keys, as in AssignSlotRequest.
+     * The kind of job, as in AssignSlotRequest.
      *
      * Generated from protobuf field <code>string kind = 4;</code>
      */
     protected $kind = '';
     /**
-     * The IDs' weights, as in AssignSlotRequest: one for each ID, or none. All IDs
-     * together may have 65,536 pieces.
+     * Weights of the IDs, as in AssignSlotRequest: one for each ID, or none. All IDs together may
+     * have 65,536 pieces.
      *
      * Generated from protobuf field <code>repeated sfixed64 weights = 5;</code>
      */
     private $weights;
     /**
-     * Which columns to answer, by their names in SlotAssignments, such as
-     * next_run_unix_millis: of slot_indexes, slot_offset_ticks,
-     * cycle_offset_ticks, cycle_indexes and next_run_unix_millis, the others stay
-     * empty. What a caller leaves out is neither sent nor read. Default: all.
+     * The columns to answer, by their names in SlotAssignments, at most 16: slot_indexes,
+     * slot_offset_ticks, cycle_offset_ticks, cycle_indexes, next_run_unix_millis or
+     * last_run_unix_millis. Others are not sent. Default: all except last_run_unix_millis.
      *
      * Generated from protobuf field <code>.google.protobuf.FieldMask read_mask = 6;</code>
      */
@@ -66,21 +65,20 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
      *
      *     @type \Offbeat\V1\Schedule $schedule
      *           The schedule. Must be set.
-     *     @type \Offbeat\V1\IdColumn $ids
+     *     @type \Offbeat\V1\IdBatch $ids
      *           The IDs: 1 to 65,536, of one type. Must be set.
      *     @type \Google\Protobuf\Timestamp $from_time
-     *           Runs at or after this are next; in the years 1 to 9999, with room for a
-     *           cycle before and after. Default: now, by the server's clock.
+     *           Runs at or after this are next runs. In the years 1 to 9999, with room for a cycle before
+     *           and after. Default: now, by the server's clock (see SlotService).
      *     @type string $kind
-     *           Name of the kind of job, part of the run keys, as in AssignSlotRequest.
+     *           The kind of job, as in AssignSlotRequest.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $weights
-     *           The IDs' weights, as in AssignSlotRequest: one for each ID, or none. All IDs
-     *           together may have 65,536 pieces.
+     *           Weights of the IDs, as in AssignSlotRequest: one for each ID, or none. All IDs together may
+     *           have 65,536 pieces.
      *     @type \Google\Protobuf\FieldMask $read_mask
-     *           Which columns to answer, by their names in SlotAssignments, such as
-     *           next_run_unix_millis: of slot_indexes, slot_offset_ticks,
-     *           cycle_offset_ticks, cycle_indexes and next_run_unix_millis, the others stay
-     *           empty. What a caller leaves out is neither sent nor read. Default: all.
+     *           The columns to answer, by their names in SlotAssignments, at most 16: slot_indexes,
+     *           slot_offset_ticks, cycle_offset_ticks, cycle_indexes, next_run_unix_millis or
+     *           last_run_unix_millis. Others are not sent. Default: all except last_run_unix_millis.
      * }
      */
     public function __construct($data = NULL) {
@@ -127,8 +125,8 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
     /**
      * The IDs: 1 to 65,536, of one type. Must be set.
      *
-     * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 2;</code>
-     * @return \Offbeat\V1\IdColumn|null
+     * Generated from protobuf field <code>.offbeat.v1.IdBatch ids = 2;</code>
+     * @return \Offbeat\V1\IdBatch|null
      */
     public function getIds()
     {
@@ -148,21 +146,21 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
     /**
      * The IDs: 1 to 65,536, of one type. Must be set.
      *
-     * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 2;</code>
-     * @param \Offbeat\V1\IdColumn $var
+     * Generated from protobuf field <code>.offbeat.v1.IdBatch ids = 2;</code>
+     * @param \Offbeat\V1\IdBatch $var
      * @return $this
      */
     public function setIds($var)
     {
-        GPBUtil::checkMessage($var, \Offbeat\V1\IdColumn::class);
+        GPBUtil::checkMessage($var, \Offbeat\V1\IdBatch::class);
         $this->ids = $var;
 
         return $this;
     }
 
     /**
-     * Runs at or after this are next; in the years 1 to 9999, with room for a
-     * cycle before and after. Default: now, by the server's clock.
+     * Runs at or after this are next runs. In the years 1 to 9999, with room for a cycle before
+     * and after. Default: now, by the server's clock (see SlotService).
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp from_time = 3;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -183,8 +181,8 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Runs at or after this are next; in the years 1 to 9999, with room for a
-     * cycle before and after. Default: now, by the server's clock.
+     * Runs at or after this are next runs. In the years 1 to 9999, with room for a cycle before
+     * and after. Default: now, by the server's clock (see SlotService).
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp from_time = 3;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -199,7 +197,7 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Name of the kind of job, part of the run keys, as in AssignSlotRequest.
+     * The kind of job, as in AssignSlotRequest.
      *
      * Generated from protobuf field <code>string kind = 4;</code>
      * @return string
@@ -210,7 +208,7 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Name of the kind of job, part of the run keys, as in AssignSlotRequest.
+     * The kind of job, as in AssignSlotRequest.
      *
      * Generated from protobuf field <code>string kind = 4;</code>
      * @param string $var
@@ -225,8 +223,8 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The IDs' weights, as in AssignSlotRequest: one for each ID, or none. All IDs
-     * together may have 65,536 pieces.
+     * Weights of the IDs, as in AssignSlotRequest: one for each ID, or none. All IDs together may
+     * have 65,536 pieces.
      *
      * Generated from protobuf field <code>repeated sfixed64 weights = 5;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -237,8 +235,8 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The IDs' weights, as in AssignSlotRequest: one for each ID, or none. All IDs
-     * together may have 65,536 pieces.
+     * Weights of the IDs, as in AssignSlotRequest: one for each ID, or none. All IDs together may
+     * have 65,536 pieces.
      *
      * Generated from protobuf field <code>repeated sfixed64 weights = 5;</code>
      * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
@@ -253,10 +251,9 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which columns to answer, by their names in SlotAssignments, such as
-     * next_run_unix_millis: of slot_indexes, slot_offset_ticks,
-     * cycle_offset_ticks, cycle_indexes and next_run_unix_millis, the others stay
-     * empty. What a caller leaves out is neither sent nor read. Default: all.
+     * The columns to answer, by their names in SlotAssignments, at most 16: slot_indexes,
+     * slot_offset_ticks, cycle_offset_ticks, cycle_indexes, next_run_unix_millis or
+     * last_run_unix_millis. Others are not sent. Default: all except last_run_unix_millis.
      *
      * Generated from protobuf field <code>.google.protobuf.FieldMask read_mask = 6;</code>
      * @return \Google\Protobuf\FieldMask|null
@@ -277,10 +274,9 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which columns to answer, by their names in SlotAssignments, such as
-     * next_run_unix_millis: of slot_indexes, slot_offset_ticks,
-     * cycle_offset_ticks, cycle_indexes and next_run_unix_millis, the others stay
-     * empty. What a caller leaves out is neither sent nor read. Default: all.
+     * The columns to answer, by their names in SlotAssignments, at most 16: slot_indexes,
+     * slot_offset_ticks, cycle_offset_ticks, cycle_indexes, next_run_unix_millis or
+     * last_run_unix_millis. Others are not sent. Default: all except last_run_unix_millis.
      *
      * Generated from protobuf field <code>.google.protobuf.FieldMask read_mask = 6;</code>
      * @param \Google\Protobuf\FieldMask $var

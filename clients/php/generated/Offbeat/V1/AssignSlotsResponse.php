@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Where the IDs stand.
+ * When many IDs run.
  *
  * Generated from protobuf message <code>offbeat.v1.AssignSlotsResponse</code>
  */
@@ -17,13 +17,13 @@ use Google\Protobuf\Internal\GPBUtil;
 class AssignSlotsResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      */
     protected $identity = null;
     /**
-     * One row for each ID.
+     * A row for each ID.
      *
      * Generated from protobuf field <code>.offbeat.v1.SlotAssignments assignments = 2;</code>
      */
@@ -36,9 +36,9 @@ class AssignSlotsResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\ScheduleIdentity $identity
-     *           What tells the schedule from others.
+     *           Identifies the schedule.
      *     @type \Offbeat\V1\SlotAssignments $assignments
-     *           One row for each ID.
+     *           A row for each ID.
      * }
      */
     public function __construct($data = NULL) {
@@ -47,7 +47,7 @@ class AssignSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      * @return \Offbeat\V1\ScheduleIdentity|null
@@ -68,7 +68,7 @@ class AssignSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      * @param \Offbeat\V1\ScheduleIdentity $var
@@ -83,7 +83,7 @@ class AssignSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * One row for each ID.
+     * A row for each ID.
      *
      * Generated from protobuf field <code>.offbeat.v1.SlotAssignments assignments = 2;</code>
      * @return \Offbeat\V1\SlotAssignments|null
@@ -104,7 +104,7 @@ class AssignSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * One row for each ID.
+     * A row for each ID.
      *
      * Generated from protobuf field <code>.offbeat.v1.SlotAssignments assignments = 2;</code>
      * @param \Offbeat\V1\SlotAssignments $var

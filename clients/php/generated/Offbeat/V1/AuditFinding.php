@@ -20,42 +20,43 @@ class AuditFinding
      */
     const AUDIT_FINDING_UNSPECIFIED = 0;
     /**
-     * UUIDs of version 1 or 6 under PLACEMENT_TWISTER: they end in the machine's address, so
-     * nearly all fall into a few slots. Take PLACEMENT_HASH.
+     * With PLACEMENT_TWISTER, more than one in ten UUIDs are of version 1 or 6. They end in the
+     * address of the machine, so that nearly all fall into a few slots. Use PLACEMENT_HASH.
      *
      * Generated from protobuf enum <code>AUDIT_FINDING_TIME_BASED_UUIDS = 1;</code>
      */
     const AUDIT_FINDING_TIME_BASED_UUIDS = 1;
     /**
-     * Integers with a common divisor under PLACEMENT_TWISTER: buckets stay empty.
+     * With PLACEMENT_TWISTER, 20 or more integers all have the same remainder by a divisor of
+     * bucket_count, such as even or odd ones: buckets stay empty. Use PLACEMENT_HASH.
      *
      * Generated from protobuf enum <code>AUDIT_FINDING_SPARSE_INTEGERS = 2;</code>
      */
     const AUDIT_FINDING_SPARSE_INTEGERS = 2;
     /**
-     * The slots differ by more than chance explains.
+     * The slots differ by more than chance explains: p_value is below 0.001.
      *
      * Generated from protobuf enum <code>AUDIT_FINDING_UNEVEN = 3;</code>
      */
     const AUDIT_FINDING_UNEVEN = 3;
     /**
-     * IDs that come more than once.
+     * Some IDs occur more than once. Fractions do not count, which identify no row.
      *
      * Generated from protobuf enum <code>AUDIT_FINDING_DUPLICATES = 4;</code>
      */
     const AUDIT_FINDING_DUPLICATES = 4;
     /**
-     * One slot holds far more weight than the mean, for one ID alone: a smaller
-     * weight_quantum would cut it.
+     * A piece of one ID weighs more than a slot holds on average, and a smaller weight_quantum
+     * would cut the ID into more pieces. Only if there are as many IDs as slots, or more.
      *
      * Generated from protobuf enum <code>AUDIT_FINDING_HEAVY_ID = 5;</code>
      */
     const AUDIT_FINDING_HEAVY_ID = 5;
     /**
-     * IDs of which, or of a piece of which, exclusions skip every run in 1,000 cycles from
-     * from_time on: they never run. Mostly by EXCLUSION_POLICY_SKIP; where an exclusion holds
-     * whole cycles, by EXCLUSION_POLICY_DEFER too. Active windows alone cannot do that: each
-     * cycle has room in them for all IDs.
+     * IDs, or pieces of weighted IDs, that never run: exclusions skip every run in the 1,000
+     * cycles after `from_time`. EXCLUSION_POLICY_SKIP causes it, and EXCLUSION_POLICY_DEFER where
+     * an exclusion holds whole cycles. Active windows alone cannot: each cycle has room in them
+     * for all IDs.
      *
      * Generated from protobuf enum <code>AUDIT_FINDING_NEVER_RUN = 6;</code>
      */

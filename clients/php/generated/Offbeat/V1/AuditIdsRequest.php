@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Which IDs to look at.
+ * Asks how evenly a sample of IDs fills the slots.
  *
  * Generated from protobuf message <code>offbeat.v1.AuditIdsRequest</code>
  */
@@ -17,28 +17,28 @@ use Google\Protobuf\Internal\GPBUtil;
 class AuditIdsRequest extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The schedule. Must be set.
+     * The schedule; if it declares kinds, slots and runs are those of kind 0. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.Schedule schedule = 1;</code>
      */
     protected $schedule = null;
     /**
-     * A sample of the IDs: 1 to 65,536, of one type; better all of them, or drawn at
-     * random, than the oldest. Must be set.
+     * A sample of the IDs: 1 to 65,536, of one type. All of them, or some drawn at random, say
+     * more than the oldest ones. Must be set.
      *
-     * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 2;</code>
+     * Generated from protobuf field <code>.offbeat.v1.IdBatch ids = 2;</code>
      */
     protected $ids = null;
     /**
-     * The IDs' weights, as in AssignSlotsRequest: one for each ID, or none. The loads
-     * below are weights then.
+     * Weights of the IDs, as in AssignSlotsRequest: one for each ID, or none. With weights, loads
+     * are weights.
      *
      * Generated from protobuf field <code>repeated sfixed64 weights = 3;</code>
      */
     private $weights;
     /**
-     * IDs must run at or after this, or AUDIT_FINDING_NEVER_RUN tells how many never do.
-     * Default: now, by the server's clock.
+     * IDs that have no run at or after this are counted by AUDIT_FINDING_NEVER_RUN. Default: now,
+     * by the server's clock (see SlotService).
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp from_time = 4;</code>
      */
@@ -51,16 +51,16 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\Schedule $schedule
-     *           The schedule. Must be set.
-     *     @type \Offbeat\V1\IdColumn $ids
-     *           A sample of the IDs: 1 to 65,536, of one type; better all of them, or drawn at
-     *           random, than the oldest. Must be set.
+     *           The schedule; if it declares kinds, slots and runs are those of kind 0. Must be set.
+     *     @type \Offbeat\V1\IdBatch $ids
+     *           A sample of the IDs: 1 to 65,536, of one type. All of them, or some drawn at random, say
+     *           more than the oldest ones. Must be set.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $weights
-     *           The IDs' weights, as in AssignSlotsRequest: one for each ID, or none. The loads
-     *           below are weights then.
+     *           Weights of the IDs, as in AssignSlotsRequest: one for each ID, or none. With weights, loads
+     *           are weights.
      *     @type \Google\Protobuf\Timestamp $from_time
-     *           IDs must run at or after this, or AUDIT_FINDING_NEVER_RUN tells how many never do.
-     *           Default: now, by the server's clock.
+     *           IDs that have no run at or after this are counted by AUDIT_FINDING_NEVER_RUN. Default: now,
+     *           by the server's clock (see SlotService).
      * }
      */
     public function __construct($data = NULL) {
@@ -69,7 +69,7 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The schedule. Must be set.
+     * The schedule; if it declares kinds, slots and runs are those of kind 0. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.Schedule schedule = 1;</code>
      * @return \Offbeat\V1\Schedule|null
@@ -90,7 +90,7 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The schedule. Must be set.
+     * The schedule; if it declares kinds, slots and runs are those of kind 0. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.Schedule schedule = 1;</code>
      * @param \Offbeat\V1\Schedule $var
@@ -105,11 +105,11 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A sample of the IDs: 1 to 65,536, of one type; better all of them, or drawn at
-     * random, than the oldest. Must be set.
+     * A sample of the IDs: 1 to 65,536, of one type. All of them, or some drawn at random, say
+     * more than the oldest ones. Must be set.
      *
-     * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 2;</code>
-     * @return \Offbeat\V1\IdColumn|null
+     * Generated from protobuf field <code>.offbeat.v1.IdBatch ids = 2;</code>
+     * @return \Offbeat\V1\IdBatch|null
      */
     public function getIds()
     {
@@ -127,24 +127,24 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A sample of the IDs: 1 to 65,536, of one type; better all of them, or drawn at
-     * random, than the oldest. Must be set.
+     * A sample of the IDs: 1 to 65,536, of one type. All of them, or some drawn at random, say
+     * more than the oldest ones. Must be set.
      *
-     * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 2;</code>
-     * @param \Offbeat\V1\IdColumn $var
+     * Generated from protobuf field <code>.offbeat.v1.IdBatch ids = 2;</code>
+     * @param \Offbeat\V1\IdBatch $var
      * @return $this
      */
     public function setIds($var)
     {
-        GPBUtil::checkMessage($var, \Offbeat\V1\IdColumn::class);
+        GPBUtil::checkMessage($var, \Offbeat\V1\IdBatch::class);
         $this->ids = $var;
 
         return $this;
     }
 
     /**
-     * The IDs' weights, as in AssignSlotsRequest: one for each ID, or none. The loads
-     * below are weights then.
+     * Weights of the IDs, as in AssignSlotsRequest: one for each ID, or none. With weights, loads
+     * are weights.
      *
      * Generated from protobuf field <code>repeated sfixed64 weights = 3;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -155,8 +155,8 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The IDs' weights, as in AssignSlotsRequest: one for each ID, or none. The loads
-     * below are weights then.
+     * Weights of the IDs, as in AssignSlotsRequest: one for each ID, or none. With weights, loads
+     * are weights.
      *
      * Generated from protobuf field <code>repeated sfixed64 weights = 3;</code>
      * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
@@ -171,8 +171,8 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * IDs must run at or after this, or AUDIT_FINDING_NEVER_RUN tells how many never do.
-     * Default: now, by the server's clock.
+     * IDs that have no run at or after this are counted by AUDIT_FINDING_NEVER_RUN. Default: now,
+     * by the server's clock (see SlotService).
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp from_time = 4;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -193,8 +193,8 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * IDs must run at or after this, or AUDIT_FINDING_NEVER_RUN tells how many never do.
-     * Default: now, by the server's clock.
+     * IDs that have no run at or after this are counted by AUDIT_FINDING_NEVER_RUN. Default: now,
+     * by the server's clock (see SlotService).
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp from_time = 4;</code>
      * @param \Google\Protobuf\Timestamp $var

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * How evenly they fill the slots.
+ * How evenly the IDs fill the slots.
  *
  * Generated from protobuf message <code>offbeat.v1.AuditIdsResponse</code>
  */
@@ -17,86 +17,78 @@ use Google\Protobuf\Internal\GPBUtil;
 class AuditIdsResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      */
     protected $identity = null;
     /**
-     * IDs that have a place.
+     * IDs that were not refused.
      *
      * Generated from protobuf field <code>int64 id_count = 2;</code>
      */
     protected $id_count = 0;
     /**
-     * What each slot holds: IDs, or with weights the weight of their pieces (an ID of
-     * weight w and k pieces has w/k in each).
+     * The load of each slot: IDs, or with weights the weight of their pieces (an ID of weight w
+     * and k pieces has w/k in each).
      *
      * Generated from protobuf field <code>repeated double slot_loads = 3;</code>
      */
     private $slot_loads;
     /**
-     * The fullest slot; the first of several.
+     * The fullest slot; of several, the first.
      *
      * Generated from protobuf field <code>int32 fullest_slot_index = 4;</code>
      */
     protected $fullest_slot_index = 0;
     /**
-     * What it holds.
+     * Load of the fullest slot.
      *
      * Generated from protobuf field <code>double fullest_load = 5;</code>
      */
     protected $fullest_load = 0.0;
     /**
-     * How many times the mean that is.
+     * Load of the fullest slot divided by the mean load; 0 if the slots hold nothing.
      *
-     * Generated from protobuf field <code>double fullest_over_mean = 6;</code>
+     * Generated from protobuf field <code>double fullest_to_mean_ratio = 6;</code>
      */
-    protected $fullest_over_mean = 0.0;
+    protected $fullest_to_mean_ratio = 0.0;
     /**
-     * What chance would put into the fullest slot, median, for as many IDs without
-     * weights; see ExpectedLoad in DescribeScheduleResponse.
+     * What chance would put into the fullest slot, for as many IDs without weights.
      *
-     * Generated from protobuf field <code>int64 expected_fullest_median = 7;</code>
+     * Generated from protobuf field <code>.offbeat.v1.ExpectedLoad expected_load = 7;</code>
      */
-    protected $expected_fullest_median = 0;
+    protected $expected_load = null;
     /**
-     * The same, 99th percentile.
+     * Slots that no ID of the sample falls into, or none with weight.
      *
-     * Generated from protobuf field <code>int64 expected_fullest_p99 = 8;</code>
-     */
-    protected $expected_fullest_p99 = 0;
-    /**
-     * Slots that hold nothing.
-     *
-     * Generated from protobuf field <code>int32 empty_slot_count = 9;</code>
+     * Generated from protobuf field <code>int32 empty_slot_count = 8;</code>
      */
     protected $empty_slot_count = 0;
     /**
-     * Pearson's chi-square of the IDs, by their first pieces, in the slots against an even
-     * distribution, or under PLACEMENT_TWISTER against the slots' shares of the buckets.
+     * Pearson's chi-square of the IDs, by their piece 0, against an even distribution over the
+     * slots; with PLACEMENT_TWISTER, against the slots' shares of the buckets.
      *
-     * Generated from protobuf field <code>double chi_square = 10;</code>
+     * Generated from protobuf field <code>double chi_square = 9;</code>
      */
     protected $chi_square = 0.0;
     /**
-     * How likely as uneven a distribution is by chance: 0 to 1. Below 0.001 something
-     * is wrong with the IDs; not set with fewer than five IDs a slot, where it means
-     * nothing.
+     * Probability of a distribution that is as uneven, by chance: 0 to 1. Below 0.001 something
+     * is wrong with the IDs. Not set with fewer than five IDs a slot, where it means nothing.
      *
-     * Generated from protobuf field <code>optional double p_value = 11;</code>
+     * Generated from protobuf field <code>optional double p_value = 10;</code>
      */
     protected $p_value = null;
     /**
      * What is wrong, worst first.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.AuditWarning warnings = 12;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.AuditWarning warnings = 11;</code>
      */
     private $warnings;
     /**
-     * The refused IDs, by index, rising.
+     * The refused IDs, by rising index.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 13;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 12;</code>
      */
     private $errors;
 
@@ -107,36 +99,32 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\ScheduleIdentity $identity
-     *           What tells the schedule from others.
+     *           Identifies the schedule.
      *     @type int|string $id_count
-     *           IDs that have a place.
+     *           IDs that were not refused.
      *     @type array<float>|\Google\Protobuf\Internal\RepeatedField $slot_loads
-     *           What each slot holds: IDs, or with weights the weight of their pieces (an ID of
-     *           weight w and k pieces has w/k in each).
+     *           The load of each slot: IDs, or with weights the weight of their pieces (an ID of weight w
+     *           and k pieces has w/k in each).
      *     @type int $fullest_slot_index
-     *           The fullest slot; the first of several.
+     *           The fullest slot; of several, the first.
      *     @type float $fullest_load
-     *           What it holds.
-     *     @type float $fullest_over_mean
-     *           How many times the mean that is.
-     *     @type int|string $expected_fullest_median
-     *           What chance would put into the fullest slot, median, for as many IDs without
-     *           weights; see ExpectedLoad in DescribeScheduleResponse.
-     *     @type int|string $expected_fullest_p99
-     *           The same, 99th percentile.
+     *           Load of the fullest slot.
+     *     @type float $fullest_to_mean_ratio
+     *           Load of the fullest slot divided by the mean load; 0 if the slots hold nothing.
+     *     @type \Offbeat\V1\ExpectedLoad $expected_load
+     *           What chance would put into the fullest slot, for as many IDs without weights.
      *     @type int $empty_slot_count
-     *           Slots that hold nothing.
+     *           Slots that no ID of the sample falls into, or none with weight.
      *     @type float $chi_square
-     *           Pearson's chi-square of the IDs, by their first pieces, in the slots against an even
-     *           distribution, or under PLACEMENT_TWISTER against the slots' shares of the buckets.
+     *           Pearson's chi-square of the IDs, by their piece 0, against an even distribution over the
+     *           slots; with PLACEMENT_TWISTER, against the slots' shares of the buckets.
      *     @type float $p_value
-     *           How likely as uneven a distribution is by chance: 0 to 1. Below 0.001 something
-     *           is wrong with the IDs; not set with fewer than five IDs a slot, where it means
-     *           nothing.
+     *           Probability of a distribution that is as uneven, by chance: 0 to 1. Below 0.001 something
+     *           is wrong with the IDs. Not set with fewer than five IDs a slot, where it means nothing.
      *     @type array<\Offbeat\V1\AuditWarning>|\Google\Protobuf\Internal\RepeatedField $warnings
      *           What is wrong, worst first.
      *     @type array<\Offbeat\V1\IdError>|\Google\Protobuf\Internal\RepeatedField $errors
-     *           The refused IDs, by index, rising.
+     *           The refused IDs, by rising index.
      * }
      */
     public function __construct($data = NULL) {
@@ -145,7 +133,7 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      * @return \Offbeat\V1\ScheduleIdentity|null
@@ -166,7 +154,7 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      * @param \Offbeat\V1\ScheduleIdentity $var
@@ -181,7 +169,7 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * IDs that have a place.
+     * IDs that were not refused.
      *
      * Generated from protobuf field <code>int64 id_count = 2;</code>
      * @return int|string
@@ -192,7 +180,7 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * IDs that have a place.
+     * IDs that were not refused.
      *
      * Generated from protobuf field <code>int64 id_count = 2;</code>
      * @param int|string $var
@@ -207,8 +195,8 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What each slot holds: IDs, or with weights the weight of their pieces (an ID of
-     * weight w and k pieces has w/k in each).
+     * The load of each slot: IDs, or with weights the weight of their pieces (an ID of weight w
+     * and k pieces has w/k in each).
      *
      * Generated from protobuf field <code>repeated double slot_loads = 3;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -219,8 +207,8 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What each slot holds: IDs, or with weights the weight of their pieces (an ID of
-     * weight w and k pieces has w/k in each).
+     * The load of each slot: IDs, or with weights the weight of their pieces (an ID of weight w
+     * and k pieces has w/k in each).
      *
      * Generated from protobuf field <code>repeated double slot_loads = 3;</code>
      * @param array<float>|\Google\Protobuf\Internal\RepeatedField $var
@@ -235,7 +223,7 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The fullest slot; the first of several.
+     * The fullest slot; of several, the first.
      *
      * Generated from protobuf field <code>int32 fullest_slot_index = 4;</code>
      * @return int
@@ -246,7 +234,7 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The fullest slot; the first of several.
+     * The fullest slot; of several, the first.
      *
      * Generated from protobuf field <code>int32 fullest_slot_index = 4;</code>
      * @param int $var
@@ -261,7 +249,7 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What it holds.
+     * Load of the fullest slot.
      *
      * Generated from protobuf field <code>double fullest_load = 5;</code>
      * @return float
@@ -272,7 +260,7 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What it holds.
+     * Load of the fullest slot.
      *
      * Generated from protobuf field <code>double fullest_load = 5;</code>
      * @param float $var
@@ -287,89 +275,71 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many times the mean that is.
+     * Load of the fullest slot divided by the mean load; 0 if the slots hold nothing.
      *
-     * Generated from protobuf field <code>double fullest_over_mean = 6;</code>
+     * Generated from protobuf field <code>double fullest_to_mean_ratio = 6;</code>
      * @return float
      */
-    public function getFullestOverMean()
+    public function getFullestToMeanRatio()
     {
-        return $this->fullest_over_mean;
+        return $this->fullest_to_mean_ratio;
     }
 
     /**
-     * How many times the mean that is.
+     * Load of the fullest slot divided by the mean load; 0 if the slots hold nothing.
      *
-     * Generated from protobuf field <code>double fullest_over_mean = 6;</code>
+     * Generated from protobuf field <code>double fullest_to_mean_ratio = 6;</code>
      * @param float $var
      * @return $this
      */
-    public function setFullestOverMean($var)
+    public function setFullestToMeanRatio($var)
     {
         GPBUtil::checkDouble($var);
-        $this->fullest_over_mean = $var;
+        $this->fullest_to_mean_ratio = $var;
 
         return $this;
     }
 
     /**
-     * What chance would put into the fullest slot, median, for as many IDs without
-     * weights; see ExpectedLoad in DescribeScheduleResponse.
+     * What chance would put into the fullest slot, for as many IDs without weights.
      *
-     * Generated from protobuf field <code>int64 expected_fullest_median = 7;</code>
-     * @return int|string
+     * Generated from protobuf field <code>.offbeat.v1.ExpectedLoad expected_load = 7;</code>
+     * @return \Offbeat\V1\ExpectedLoad|null
      */
-    public function getExpectedFullestMedian()
+    public function getExpectedLoad()
     {
-        return $this->expected_fullest_median;
+        return $this->expected_load;
+    }
+
+    public function hasExpectedLoad()
+    {
+        return isset($this->expected_load);
+    }
+
+    public function clearExpectedLoad()
+    {
+        unset($this->expected_load);
     }
 
     /**
-     * What chance would put into the fullest slot, median, for as many IDs without
-     * weights; see ExpectedLoad in DescribeScheduleResponse.
+     * What chance would put into the fullest slot, for as many IDs without weights.
      *
-     * Generated from protobuf field <code>int64 expected_fullest_median = 7;</code>
-     * @param int|string $var
+     * Generated from protobuf field <code>.offbeat.v1.ExpectedLoad expected_load = 7;</code>
+     * @param \Offbeat\V1\ExpectedLoad $var
      * @return $this
      */
-    public function setExpectedFullestMedian($var)
+    public function setExpectedLoad($var)
     {
-        GPBUtil::checkInt64($var);
-        $this->expected_fullest_median = $var;
+        GPBUtil::checkMessage($var, \Offbeat\V1\ExpectedLoad::class);
+        $this->expected_load = $var;
 
         return $this;
     }
 
     /**
-     * The same, 99th percentile.
+     * Slots that no ID of the sample falls into, or none with weight.
      *
-     * Generated from protobuf field <code>int64 expected_fullest_p99 = 8;</code>
-     * @return int|string
-     */
-    public function getExpectedFullestP99()
-    {
-        return $this->expected_fullest_p99;
-    }
-
-    /**
-     * The same, 99th percentile.
-     *
-     * Generated from protobuf field <code>int64 expected_fullest_p99 = 8;</code>
-     * @param int|string $var
-     * @return $this
-     */
-    public function setExpectedFullestP99($var)
-    {
-        GPBUtil::checkInt64($var);
-        $this->expected_fullest_p99 = $var;
-
-        return $this;
-    }
-
-    /**
-     * Slots that hold nothing.
-     *
-     * Generated from protobuf field <code>int32 empty_slot_count = 9;</code>
+     * Generated from protobuf field <code>int32 empty_slot_count = 8;</code>
      * @return int
      */
     public function getEmptySlotCount()
@@ -378,9 +348,9 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Slots that hold nothing.
+     * Slots that no ID of the sample falls into, or none with weight.
      *
-     * Generated from protobuf field <code>int32 empty_slot_count = 9;</code>
+     * Generated from protobuf field <code>int32 empty_slot_count = 8;</code>
      * @param int $var
      * @return $this
      */
@@ -393,10 +363,10 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Pearson's chi-square of the IDs, by their first pieces, in the slots against an even
-     * distribution, or under PLACEMENT_TWISTER against the slots' shares of the buckets.
+     * Pearson's chi-square of the IDs, by their piece 0, against an even distribution over the
+     * slots; with PLACEMENT_TWISTER, against the slots' shares of the buckets.
      *
-     * Generated from protobuf field <code>double chi_square = 10;</code>
+     * Generated from protobuf field <code>double chi_square = 9;</code>
      * @return float
      */
     public function getChiSquare()
@@ -405,10 +375,10 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Pearson's chi-square of the IDs, by their first pieces, in the slots against an even
-     * distribution, or under PLACEMENT_TWISTER against the slots' shares of the buckets.
+     * Pearson's chi-square of the IDs, by their piece 0, against an even distribution over the
+     * slots; with PLACEMENT_TWISTER, against the slots' shares of the buckets.
      *
-     * Generated from protobuf field <code>double chi_square = 10;</code>
+     * Generated from protobuf field <code>double chi_square = 9;</code>
      * @param float $var
      * @return $this
      */
@@ -421,11 +391,10 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How likely as uneven a distribution is by chance: 0 to 1. Below 0.001 something
-     * is wrong with the IDs; not set with fewer than five IDs a slot, where it means
-     * nothing.
+     * Probability of a distribution that is as uneven, by chance: 0 to 1. Below 0.001 something
+     * is wrong with the IDs. Not set with fewer than five IDs a slot, where it means nothing.
      *
-     * Generated from protobuf field <code>optional double p_value = 11;</code>
+     * Generated from protobuf field <code>optional double p_value = 10;</code>
      * @return float
      */
     public function getPValue()
@@ -444,11 +413,10 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How likely as uneven a distribution is by chance: 0 to 1. Below 0.001 something
-     * is wrong with the IDs; not set with fewer than five IDs a slot, where it means
-     * nothing.
+     * Probability of a distribution that is as uneven, by chance: 0 to 1. Below 0.001 something
+     * is wrong with the IDs. Not set with fewer than five IDs a slot, where it means nothing.
      *
-     * Generated from protobuf field <code>optional double p_value = 11;</code>
+     * Generated from protobuf field <code>optional double p_value = 10;</code>
      * @param float $var
      * @return $this
      */
@@ -463,7 +431,7 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     /**
      * What is wrong, worst first.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.AuditWarning warnings = 12;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.AuditWarning warnings = 11;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
     public function getWarnings()
@@ -474,7 +442,7 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     /**
      * What is wrong, worst first.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.AuditWarning warnings = 12;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.AuditWarning warnings = 11;</code>
      * @param array<\Offbeat\V1\AuditWarning>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */
@@ -487,9 +455,9 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The refused IDs, by index, rising.
+     * The refused IDs, by rising index.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 13;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 12;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
     public function getErrors()
@@ -498,9 +466,9 @@ class AuditIdsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The refused IDs, by index, rising.
+     * The refused IDs, by rising index.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 13;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 12;</code>
      * @param array<\Offbeat\V1\IdError>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Something wrong with a sample of IDs.
+ * Something that is wrong with a sample of IDs.
  *
  * Generated from protobuf message <code>offbeat.v1.AuditWarning</code>
  */
@@ -17,13 +17,13 @@ use Google\Protobuf\Internal\GPBUtil;
 class AuditWarning extends \Google\Protobuf\Internal\Message
 {
     /**
-     * What.
+     * The kind of problem.
      *
      * Generated from protobuf field <code>.offbeat.v1.AuditFinding finding = 1;</code>
      */
     protected $finding = 0;
     /**
-     * The same in a sentence, with figures and what to do.
+     * A sentence with figures, and what to do.
      *
      * Generated from protobuf field <code>string message = 2;</code>
      */
@@ -36,9 +36,9 @@ class AuditWarning extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int $finding
-     *           What.
+     *           The kind of problem.
      *     @type string $message
-     *           The same in a sentence, with figures and what to do.
+     *           A sentence with figures, and what to do.
      * }
      */
     public function __construct($data = NULL) {
@@ -47,7 +47,7 @@ class AuditWarning extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What.
+     * The kind of problem.
      *
      * Generated from protobuf field <code>.offbeat.v1.AuditFinding finding = 1;</code>
      * @return int
@@ -58,7 +58,7 @@ class AuditWarning extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What.
+     * The kind of problem.
      *
      * Generated from protobuf field <code>.offbeat.v1.AuditFinding finding = 1;</code>
      * @param int $var
@@ -73,7 +73,7 @@ class AuditWarning extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The same in a sentence, with figures and what to do.
+     * A sentence with figures, and what to do.
      *
      * Generated from protobuf field <code>string message = 2;</code>
      * @return string
@@ -84,7 +84,7 @@ class AuditWarning extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The same in a sentence, with figures and what to do.
+     * A sentence with figures, and what to do.
      *
      * Generated from protobuf field <code>string message = 2;</code>
      * @param string $var

@@ -9,8 +9,8 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Buckets in a slot, under PLACEMENT_TWISTER. Where the slot count does not
- * divide the bucket count, slots differ by one bucket.
+ * Buckets in a slot, under PLACEMENT_TWISTER. Where the slot count does not divide the bucket
+ * count, slots differ by one bucket.
  *
  * Generated from protobuf message <code>offbeat.v1.BucketShare</code>
  */
@@ -30,11 +30,11 @@ class BucketShare extends \Google\Protobuf\Internal\Message
      */
     protected $max_bucket_count = 0;
     /**
-     * How much more than the average the largest slot holds: 0.02 is 2 % more.
+     * How much more than the mean the largest slot holds: 0.02 is 2 % more.
      *
-     * Generated from protobuf field <code>double imbalance = 3;</code>
+     * Generated from protobuf field <code>double imbalance_ratio = 3;</code>
      */
-    protected $imbalance = 0.0;
+    protected $imbalance_ratio = 0.0;
 
     /**
      * Constructor.
@@ -46,8 +46,8 @@ class BucketShare extends \Google\Protobuf\Internal\Message
      *           Buckets in the smallest slot.
      *     @type int $max_bucket_count
      *           Buckets in the largest slot.
-     *     @type float $imbalance
-     *           How much more than the average the largest slot holds: 0.02 is 2 % more.
+     *     @type float $imbalance_ratio
+     *           How much more than the mean the largest slot holds: 0.02 is 2 % more.
      * }
      */
     public function __construct($data = NULL) {
@@ -108,27 +108,27 @@ class BucketShare extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How much more than the average the largest slot holds: 0.02 is 2 % more.
+     * How much more than the mean the largest slot holds: 0.02 is 2 % more.
      *
-     * Generated from protobuf field <code>double imbalance = 3;</code>
+     * Generated from protobuf field <code>double imbalance_ratio = 3;</code>
      * @return float
      */
-    public function getImbalance()
+    public function getImbalanceRatio()
     {
-        return $this->imbalance;
+        return $this->imbalance_ratio;
     }
 
     /**
-     * How much more than the average the largest slot holds: 0.02 is 2 % more.
+     * How much more than the mean the largest slot holds: 0.02 is 2 % more.
      *
-     * Generated from protobuf field <code>double imbalance = 3;</code>
+     * Generated from protobuf field <code>double imbalance_ratio = 3;</code>
      * @param float $var
      * @return $this
      */
-    public function setImbalance($var)
+    public function setImbalanceRatio($var)
     {
         GPBUtil::checkDouble($var);
-        $this->imbalance = $var;
+        $this->imbalance_ratio = $var;
 
         return $this;
     }

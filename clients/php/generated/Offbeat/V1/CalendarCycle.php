@@ -9,9 +9,10 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * A cycle of the calendar. A run keeps its wall-clock time through changes of the
- * clocks: a time that a change skips is later by what it skips, a time that comes
- * twice means the first. A month's offsets scale with its length.
+ * A cycle of the calendar. A run keeps its wall-clock time through changes of the clocks: a
+ * time that a change skips is later by what it skips; of a time that comes twice, the first one
+ * counts. A cycle that the clock skips as a whole (a day, on a few islands) has no runs.
+ * Offsets in a month scale with its length.
  *
  * Generated from protobuf message <code>offbeat.v1.CalendarCycle</code>
  */
@@ -25,9 +26,8 @@ class CalendarCycle extends \Google\Protobuf\Internal\Message
      */
     protected $unit = 0;
     /**
-     * The time zone, by its IANA name: "Europe/Berlin". The server has the database
-     * built in; AssignSlot and the others follow its rules, whatever the machine
-     * knows. Must be set.
+     * IANA name of the time zone, such as "Europe/Berlin", in any case; an alias is another name.
+     * The server uses its built-in database, and not that of the machine. Must be set.
      *
      * Generated from protobuf field <code>string time_zone = 2;</code>
      */
@@ -42,9 +42,8 @@ class CalendarCycle extends \Google\Protobuf\Internal\Message
      *     @type int $unit
      *           The unit. Must be set.
      *     @type string $time_zone
-     *           The time zone, by its IANA name: "Europe/Berlin". The server has the database
-     *           built in; AssignSlot and the others follow its rules, whatever the machine
-     *           knows. Must be set.
+     *           IANA name of the time zone, such as "Europe/Berlin", in any case; an alias is another name.
+     *           The server uses its built-in database, and not that of the machine. Must be set.
      * }
      */
     public function __construct($data = NULL) {
@@ -79,9 +78,8 @@ class CalendarCycle extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The time zone, by its IANA name: "Europe/Berlin". The server has the database
-     * built in; AssignSlot and the others follow its rules, whatever the machine
-     * knows. Must be set.
+     * IANA name of the time zone, such as "Europe/Berlin", in any case; an alias is another name.
+     * The server uses its built-in database, and not that of the machine. Must be set.
      *
      * Generated from protobuf field <code>string time_zone = 2;</code>
      * @return string
@@ -92,9 +90,8 @@ class CalendarCycle extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The time zone, by its IANA name: "Europe/Berlin". The server has the database
-     * built in; AssignSlot and the others follow its rules, whatever the machine
-     * knows. Must be set.
+     * IANA name of the time zone, such as "Europe/Berlin", in any case; an alias is another name.
+     * The server uses its built-in database, and not that of the machine. Must be set.
      *
      * Generated from protobuf field <code>string time_zone = 2;</code>
      * @param string $var

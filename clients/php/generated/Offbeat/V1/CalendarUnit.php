@@ -14,7 +14,7 @@ use UnexpectedValueException;
 class CalendarUnit
 {
     /**
-     * Not to be sent.
+     * Refused: the unit must be set.
      *
      * Generated from protobuf enum <code>CALENDAR_UNIT_UNSPECIFIED = 0;</code>
      */
@@ -32,7 +32,7 @@ class CalendarUnit
      */
     const CALENDAR_UNIT_WEEK = 2;
     /**
-     * From the first day to the last; cycle 0 is January 1970.
+     * From the first day to the last one; cycle 0 is January 1970.
      *
      * Generated from protobuf enum <code>CALENDAR_UNIT_MONTH = 3;</code>
      */

@@ -7,7 +7,7 @@ namespace Offbeat\V1;
 use UnexpectedValueException;
 
 /**
- * How a spread ends.
+ * How a spread is closed.
  *
  * Protobuf type <code>offbeat.v1.CloseMode</code>
  */
@@ -20,13 +20,13 @@ class CloseMode
      */
     const CLOSE_MODE_UNSPECIFIED = 0;
     /**
-     * No more groups, and partial ones are dropped; what was committed is dealt and settled.
+     * Partial groups are discarded; committed ones are leased and settled.
      *
      * Generated from protobuf enum <code>CLOSE_MODE_DRAIN = 1;</code>
      */
     const CLOSE_MODE_DRAIN = 1;
     /**
-     * Everything is dropped at once, dead letters too, and the spread with it.
+     * Everything is discarded at once, dead letters too, and the spread with it.
      *
      * Generated from protobuf enum <code>CLOSE_MODE_DISCARD = 2;</code>
      */

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * A spread that ends.
+ * A spread that is closed, or closes.
  *
  * Generated from protobuf message <code>offbeat.v1.CloseSpreadResponse</code>
  */
@@ -17,7 +17,7 @@ use Google\Protobuf\Internal\GPBUtil;
 class CloseSpreadResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * What it is now: DRAINING or CLOSED; of one that was discarded, what it was.
+     * What it is now: DRAINING or CLOSED. Of a discarded one, what it was.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadDescription description = 1;</code>
      */
@@ -30,7 +30,7 @@ class CloseSpreadResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\SpreadDescription $description
-     *           What it is now: DRAINING or CLOSED; of one that was discarded, what it was.
+     *           What it is now: DRAINING or CLOSED. Of a discarded one, what it was.
      * }
      */
     public function __construct($data = NULL) {
@@ -39,7 +39,7 @@ class CloseSpreadResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What it is now: DRAINING or CLOSED; of one that was discarded, what it was.
+     * What it is now: DRAINING or CLOSED. Of a discarded one, what it was.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadDescription description = 1;</code>
      * @return \Offbeat\V1\SpreadDescription|null
@@ -60,7 +60,7 @@ class CloseSpreadResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What it is now: DRAINING or CLOSED; of one that was discarded, what it was.
+     * What it is now: DRAINING or CLOSED. Of a discarded one, what it was.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadDescription description = 1;</code>
      * @param \Offbeat\V1\SpreadDescription $var

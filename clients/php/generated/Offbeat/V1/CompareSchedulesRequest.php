@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Which jobs to compare.
+ * Asks whether jobs meet.
  *
  * Generated from protobuf message <code>offbeat.v1.CompareSchedulesRequest</code>
  */
@@ -17,7 +17,7 @@ use Google\Protobuf\Internal\GPBUtil;
 class CompareSchedulesRequest extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The jobs that lock the same ID: 2 to 32 of them.
+     * Jobs that lock the same ID: 2 to 32.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.ComparedJob jobs = 1;</code>
      */
@@ -30,7 +30,7 @@ class CompareSchedulesRequest extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type array<\Offbeat\V1\ComparedJob>|\Google\Protobuf\Internal\RepeatedField $jobs
-     *           The jobs that lock the same ID: 2 to 32 of them.
+     *           Jobs that lock the same ID: 2 to 32.
      * }
      */
     public function __construct($data = NULL) {
@@ -39,7 +39,7 @@ class CompareSchedulesRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The jobs that lock the same ID: 2 to 32 of them.
+     * Jobs that lock the same ID: 2 to 32.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.ComparedJob jobs = 1;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -50,7 +50,7 @@ class CompareSchedulesRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The jobs that lock the same ID: 2 to 32 of them.
+     * Jobs that lock the same ID: 2 to 32.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.ComparedJob jobs = 1;</code>
      * @param array<\Offbeat\V1\ComparedJob>|\Google\Protobuf\Internal\RepeatedField $var

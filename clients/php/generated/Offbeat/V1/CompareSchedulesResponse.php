@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * How jobs stand to one another.
+ * Whether the jobs meet.
  *
  * Generated from protobuf message <code>offbeat.v1.CompareSchedulesResponse</code>
  */
@@ -23,7 +23,7 @@ class CompareSchedulesResponse extends \Google\Protobuf\Internal\Message
      */
     protected $separation = 0;
     /**
-     * One for each pair of jobs, in order: (0, 1), (0, 2), …, (1, 2), ….
+     * One for each pair of jobs, in the order (0, 1), (0, 2), …, (1, 2), ….
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.ComparedPair pairs = 2;</code>
      */
@@ -38,7 +38,7 @@ class CompareSchedulesResponse extends \Google\Protobuf\Internal\Message
      *     @type int $separation
      *           The worst of all pairs: MEET before UNKNOWN before APART.
      *     @type array<\Offbeat\V1\ComparedPair>|\Google\Protobuf\Internal\RepeatedField $pairs
-     *           One for each pair of jobs, in order: (0, 1), (0, 2), …, (1, 2), ….
+     *           One for each pair of jobs, in the order (0, 1), (0, 2), …, (1, 2), ….
      * }
      */
     public function __construct($data = NULL) {
@@ -73,7 +73,7 @@ class CompareSchedulesResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * One for each pair of jobs, in order: (0, 1), (0, 2), …, (1, 2), ….
+     * One for each pair of jobs, in the order (0, 1), (0, 2), …, (1, 2), ….
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.ComparedPair pairs = 2;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -84,7 +84,7 @@ class CompareSchedulesResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * One for each pair of jobs, in order: (0, 1), (0, 2), …, (1, 2), ….
+     * One for each pair of jobs, in the order (0, 1), (0, 2), …, (1, 2), ….
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.ComparedPair pairs = 2;</code>
      * @param array<\Offbeat\V1\ComparedPair>|\Google\Protobuf\Internal\RepeatedField $var

@@ -23,14 +23,15 @@ class ComparedJob extends \Google\Protobuf\Internal\Message
      */
     protected $schedule = null;
     /**
-     * Its kind, where the schedule declares kinds: one of them.
+     * Its kind. Must be one of the schedule's kinds if it declares some; otherwise only a label,
+     * which keeps nothing apart.
      *
      * Generated from protobuf field <code>string kind = 2;</code>
      */
     protected $kind = '';
     /**
-     * How long a run takes at most, 0 to one period. Default: what the schedule says of the
-     * kind, or else not known: then runs are only kept from starting together.
+     * How long a run takes at most, 0 to one period. Default: the run time of the kind in the
+     * schedule. Without one, its runs are only kept from starting at the same time as others.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_time = 3;</code>
      */
@@ -45,10 +46,11 @@ class ComparedJob extends \Google\Protobuf\Internal\Message
      *     @type \Offbeat\V1\Schedule $schedule
      *           The schedule that it has today. Must be set.
      *     @type string $kind
-     *           Its kind, where the schedule declares kinds: one of them.
+     *           Its kind. Must be one of the schedule's kinds if it declares some; otherwise only a label,
+     *           which keeps nothing apart.
      *     @type \Google\Protobuf\Duration $run_time
-     *           How long a run takes at most, 0 to one period. Default: what the schedule says of the
-     *           kind, or else not known: then runs are only kept from starting together.
+     *           How long a run takes at most, 0 to one period. Default: the run time of the kind in the
+     *           schedule. Without one, its runs are only kept from starting at the same time as others.
      * }
      */
     public function __construct($data = NULL) {
@@ -93,7 +95,8 @@ class ComparedJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its kind, where the schedule declares kinds: one of them.
+     * Its kind. Must be one of the schedule's kinds if it declares some; otherwise only a label,
+     * which keeps nothing apart.
      *
      * Generated from protobuf field <code>string kind = 2;</code>
      * @return string
@@ -104,7 +107,8 @@ class ComparedJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its kind, where the schedule declares kinds: one of them.
+     * Its kind. Must be one of the schedule's kinds if it declares some; otherwise only a label,
+     * which keeps nothing apart.
      *
      * Generated from protobuf field <code>string kind = 2;</code>
      * @param string $var
@@ -119,8 +123,8 @@ class ComparedJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long a run takes at most, 0 to one period. Default: what the schedule says of the
-     * kind, or else not known: then runs are only kept from starting together.
+     * How long a run takes at most, 0 to one period. Default: the run time of the kind in the
+     * schedule. Without one, its runs are only kept from starting at the same time as others.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_time = 3;</code>
      * @return \Google\Protobuf\Duration|null
@@ -141,8 +145,8 @@ class ComparedJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long a run takes at most, 0 to one period. Default: what the schedule says of the
-     * kind, or else not known: then runs are only kept from starting together.
+     * How long a run takes at most, 0 to one period. Default: the run time of the kind in the
+     * schedule. Without one, its runs are only kept from starting at the same time as others.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_time = 3;</code>
      * @param \Google\Protobuf\Duration $var

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * How two jobs stand to one another.
+ * Whether two jobs meet.
  *
  * Generated from protobuf message <code>offbeat.v1.ComparedPair</code>
  */
@@ -17,13 +17,13 @@ use Google\Protobuf\Internal\GPBUtil;
 class ComparedPair extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The first job, from 0.
+     * Index of the first job, from 0.
      *
      * Generated from protobuf field <code>int32 first_job_index = 1;</code>
      */
     protected $first_job_index = 0;
     /**
-     * The second job.
+     * Index of the second job.
      *
      * Generated from protobuf field <code>int32 second_job_index = 2;</code>
      */
@@ -37,18 +37,18 @@ class ComparedPair extends \Google\Protobuf\Internal\Message
     /**
      * Why, in a sentence.
      *
-     * Generated from protobuf field <code>string reason = 4;</code>
+     * Generated from protobuf field <code>string message = 4;</code>
      */
-    protected $reason = '';
+    protected $message = '';
     /**
-     * The shortest time from a run of the first to the next run of the second, for one ID; not
-     * set where that is not known.
+     * The shortest time from a run of the first job to the next run of the second one, on one ID.
+     * Not set where it is not known.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration first_to_second = 5;</code>
      */
     protected $first_to_second = null;
     /**
-     * The shortest time from a run of the second to the next run of the first.
+     * The shortest time from a run of the second job to the next run of the first one.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration second_to_first = 6;</code>
      */
@@ -61,18 +61,18 @@ class ComparedPair extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int $first_job_index
-     *           The first job, from 0.
+     *           Index of the first job, from 0.
      *     @type int $second_job_index
-     *           The second job.
+     *           Index of the second job.
      *     @type int $separation
      *           Whether they are kept apart.
-     *     @type string $reason
+     *     @type string $message
      *           Why, in a sentence.
      *     @type \Google\Protobuf\Duration $first_to_second
-     *           The shortest time from a run of the first to the next run of the second, for one ID; not
-     *           set where that is not known.
+     *           The shortest time from a run of the first job to the next run of the second one, on one ID.
+     *           Not set where it is not known.
      *     @type \Google\Protobuf\Duration $second_to_first
-     *           The shortest time from a run of the second to the next run of the first.
+     *           The shortest time from a run of the second job to the next run of the first one.
      * }
      */
     public function __construct($data = NULL) {
@@ -81,7 +81,7 @@ class ComparedPair extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The first job, from 0.
+     * Index of the first job, from 0.
      *
      * Generated from protobuf field <code>int32 first_job_index = 1;</code>
      * @return int
@@ -92,7 +92,7 @@ class ComparedPair extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The first job, from 0.
+     * Index of the first job, from 0.
      *
      * Generated from protobuf field <code>int32 first_job_index = 1;</code>
      * @param int $var
@@ -107,7 +107,7 @@ class ComparedPair extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The second job.
+     * Index of the second job.
      *
      * Generated from protobuf field <code>int32 second_job_index = 2;</code>
      * @return int
@@ -118,7 +118,7 @@ class ComparedPair extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The second job.
+     * Index of the second job.
      *
      * Generated from protobuf field <code>int32 second_job_index = 2;</code>
      * @param int $var
@@ -161,32 +161,32 @@ class ComparedPair extends \Google\Protobuf\Internal\Message
     /**
      * Why, in a sentence.
      *
-     * Generated from protobuf field <code>string reason = 4;</code>
+     * Generated from protobuf field <code>string message = 4;</code>
      * @return string
      */
-    public function getReason()
+    public function getMessage()
     {
-        return $this->reason;
+        return $this->message;
     }
 
     /**
      * Why, in a sentence.
      *
-     * Generated from protobuf field <code>string reason = 4;</code>
+     * Generated from protobuf field <code>string message = 4;</code>
      * @param string $var
      * @return $this
      */
-    public function setReason($var)
+    public function setMessage($var)
     {
         GPBUtil::checkString($var, True);
-        $this->reason = $var;
+        $this->message = $var;
 
         return $this;
     }
 
     /**
-     * The shortest time from a run of the first to the next run of the second, for one ID; not
-     * set where that is not known.
+     * The shortest time from a run of the first job to the next run of the second one, on one ID.
+     * Not set where it is not known.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration first_to_second = 5;</code>
      * @return \Google\Protobuf\Duration|null
@@ -207,8 +207,8 @@ class ComparedPair extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The shortest time from a run of the first to the next run of the second, for one ID; not
-     * set where that is not known.
+     * The shortest time from a run of the first job to the next run of the second one, on one ID.
+     * Not set where it is not known.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration first_to_second = 5;</code>
      * @param \Google\Protobuf\Duration $var
@@ -223,7 +223,7 @@ class ComparedPair extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The shortest time from a run of the second to the next run of the first.
+     * The shortest time from a run of the second job to the next run of the first one.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration second_to_first = 6;</code>
      * @return \Google\Protobuf\Duration|null
@@ -244,7 +244,7 @@ class ComparedPair extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The shortest time from a run of the second to the next run of the first.
+     * The shortest time from a run of the second job to the next run of the first one.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration second_to_first = 6;</code>
      * @param \Google\Protobuf\Duration $var

@@ -9,8 +9,8 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * A part of a cycle: [start_offset, end_offset), from the cycle's start, of a calendar
- * by the wall clock: 25 to 29 hours of a week are Tuesday, 01:00 to 05:00.
+ * A part of a cycle: [start_offset, end_offset), from the start of the cycle, of a calendar by
+ * the wall clock. Hours 25 to 29 of a week are Tuesday, 01:00 to 05:00.
  *
  * Generated from protobuf message <code>offbeat.v1.CycleWindow</code>
  */
@@ -18,14 +18,14 @@ use Google\Protobuf\Internal\GPBUtil;
 class CycleWindow extends \Google\Protobuf\Internal\Message
 {
     /**
-     * A whole number of ticks, not below 0. Default: 0.
+     * A whole number of ticks, 0 or more. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration start_offset = 1;</code>
      */
     protected $start_offset = null;
     /**
-     * After start_offset, a whole number of ticks, at most the cycle's length (of months:
-     * 31 days; a shorter month ends first). Must be set.
+     * After start_offset, a whole number of ticks, at most the length of the cycle (of months: 31
+     * days; a shorter month ends first). Must be set.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration end_offset = 2;</code>
      */
@@ -38,10 +38,10 @@ class CycleWindow extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Google\Protobuf\Duration $start_offset
-     *           A whole number of ticks, not below 0. Default: 0.
+     *           A whole number of ticks, 0 or more. Default: 0.
      *     @type \Google\Protobuf\Duration $end_offset
-     *           After start_offset, a whole number of ticks, at most the cycle's length (of months:
-     *           31 days; a shorter month ends first). Must be set.
+     *           After start_offset, a whole number of ticks, at most the length of the cycle (of months: 31
+     *           days; a shorter month ends first). Must be set.
      * }
      */
     public function __construct($data = NULL) {
@@ -50,7 +50,7 @@ class CycleWindow extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A whole number of ticks, not below 0. Default: 0.
+     * A whole number of ticks, 0 or more. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration start_offset = 1;</code>
      * @return \Google\Protobuf\Duration|null
@@ -71,7 +71,7 @@ class CycleWindow extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A whole number of ticks, not below 0. Default: 0.
+     * A whole number of ticks, 0 or more. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration start_offset = 1;</code>
      * @param \Google\Protobuf\Duration $var
@@ -86,8 +86,8 @@ class CycleWindow extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * After start_offset, a whole number of ticks, at most the cycle's length (of months:
-     * 31 days; a shorter month ends first). Must be set.
+     * After start_offset, a whole number of ticks, at most the length of the cycle (of months: 31
+     * days; a shorter month ends first). Must be set.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration end_offset = 2;</code>
      * @return \Google\Protobuf\Duration|null
@@ -108,8 +108,8 @@ class CycleWindow extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * After start_offset, a whole number of ticks, at most the cycle's length (of months:
-     * 31 days; a shorter month ends first). Must be set.
+     * After start_offset, a whole number of ticks, at most the length of the cycle (of months: 31
+     * days; a shorter month ends first). Must be set.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration end_offset = 2;</code>
      * @param \Google\Protobuf\Duration $var

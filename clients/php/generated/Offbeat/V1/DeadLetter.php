@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * A job that was given up.
+ * A job that is not tried again.
  *
  * Generated from protobuf message <code>offbeat.v1.DeadLetter</code>
  */
@@ -17,7 +17,7 @@ use Google\Protobuf\Internal\GPBUtil;
 class DeadLetter extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Names it, from 0 in the order of giving up.
+     * Identifies it within the epoch; from 0, in the order in which jobs became dead letters.
      *
      * Generated from protobuf field <code>int64 number = 1;</code>
      */
@@ -29,25 +29,25 @@ class DeadLetter extends \Google\Protobuf\Internal\Message
      */
     protected $group_id = '';
     /**
-     * Its number within the group, from 0.
+     * Index within the group, from 0.
      *
-     * Generated from protobuf field <code>int64 index = 3;</code>
+     * Generated from protobuf field <code>int64 job_index = 3;</code>
      */
-    protected $index = 0;
+    protected $job_index = 0;
     /**
-     * The job.
+     * The payload.
      *
-     * Generated from protobuf field <code>bytes job = 4;</code>
+     * Generated from protobuf field <code>bytes payload = 4;</code>
      */
-    protected $job = '';
+    protected $payload = '';
     /**
-     * How many times it was lent.
+     * How many times it was leased.
      *
      * Generated from protobuf field <code>int32 attempt_count = 5;</code>
      */
     protected $attempt_count = 0;
     /**
-     * Why.
+     * Why it is a dead letter.
      *
      * Generated from protobuf field <code>.offbeat.v1.DeadLetterCause cause = 6;</code>
      */
@@ -60,17 +60,17 @@ class DeadLetter extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int|string $number
-     *           Names it, from 0 in the order of giving up.
+     *           Identifies it within the epoch; from 0, in the order in which jobs became dead letters.
      *     @type string $group_id
      *           The group, as its producer calls it.
-     *     @type int|string $index
-     *           Its number within the group, from 0.
-     *     @type string $job
-     *           The job.
+     *     @type int|string $job_index
+     *           Index within the group, from 0.
+     *     @type string $payload
+     *           The payload.
      *     @type int $attempt_count
-     *           How many times it was lent.
+     *           How many times it was leased.
      *     @type int $cause
-     *           Why.
+     *           Why it is a dead letter.
      * }
      */
     public function __construct($data = NULL) {
@@ -79,7 +79,7 @@ class DeadLetter extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Names it, from 0 in the order of giving up.
+     * Identifies it within the epoch; from 0, in the order in which jobs became dead letters.
      *
      * Generated from protobuf field <code>int64 number = 1;</code>
      * @return int|string
@@ -90,7 +90,7 @@ class DeadLetter extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Names it, from 0 in the order of giving up.
+     * Identifies it within the epoch; from 0, in the order in which jobs became dead letters.
      *
      * Generated from protobuf field <code>int64 number = 1;</code>
      * @param int|string $var
@@ -131,59 +131,59 @@ class DeadLetter extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its number within the group, from 0.
+     * Index within the group, from 0.
      *
-     * Generated from protobuf field <code>int64 index = 3;</code>
+     * Generated from protobuf field <code>int64 job_index = 3;</code>
      * @return int|string
      */
-    public function getIndex()
+    public function getJobIndex()
     {
-        return $this->index;
+        return $this->job_index;
     }
 
     /**
-     * Its number within the group, from 0.
+     * Index within the group, from 0.
      *
-     * Generated from protobuf field <code>int64 index = 3;</code>
+     * Generated from protobuf field <code>int64 job_index = 3;</code>
      * @param int|string $var
      * @return $this
      */
-    public function setIndex($var)
+    public function setJobIndex($var)
     {
         GPBUtil::checkInt64($var);
-        $this->index = $var;
+        $this->job_index = $var;
 
         return $this;
     }
 
     /**
-     * The job.
+     * The payload.
      *
-     * Generated from protobuf field <code>bytes job = 4;</code>
+     * Generated from protobuf field <code>bytes payload = 4;</code>
      * @return string
      */
-    public function getJob()
+    public function getPayload()
     {
-        return $this->job;
+        return $this->payload;
     }
 
     /**
-     * The job.
+     * The payload.
      *
-     * Generated from protobuf field <code>bytes job = 4;</code>
+     * Generated from protobuf field <code>bytes payload = 4;</code>
      * @param string $var
      * @return $this
      */
-    public function setJob($var)
+    public function setPayload($var)
     {
         GPBUtil::checkString($var, False);
-        $this->job = $var;
+        $this->payload = $var;
 
         return $this;
     }
 
     /**
-     * How many times it was lent.
+     * How many times it was leased.
      *
      * Generated from protobuf field <code>int32 attempt_count = 5;</code>
      * @return int
@@ -194,7 +194,7 @@ class DeadLetter extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many times it was lent.
+     * How many times it was leased.
      *
      * Generated from protobuf field <code>int32 attempt_count = 5;</code>
      * @param int $var
@@ -209,7 +209,7 @@ class DeadLetter extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Why.
+     * Why it is a dead letter.
      *
      * Generated from protobuf field <code>.offbeat.v1.DeadLetterCause cause = 6;</code>
      * @return int
@@ -220,7 +220,7 @@ class DeadLetter extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Why.
+     * Why it is a dead letter.
      *
      * Generated from protobuf field <code>.offbeat.v1.DeadLetterCause cause = 6;</code>
      * @param int $var

@@ -7,7 +7,7 @@ namespace Offbeat\V1;
 use UnexpectedValueException;
 
 /**
- * Why a job was given up.
+ * Why a job became a dead letter.
  *
  * Protobuf type <code>offbeat.v1.DeadLetterCause</code>
  */
@@ -20,22 +20,22 @@ class DeadLetterCause
      */
     const DEAD_LETTER_CAUSE_UNSPECIFIED = 0;
     /**
-     * Its last attempt failed, or its lease ended.
+     * Its last attempt failed, or the lease of its last attempt ended.
      *
-     * Generated from protobuf enum <code>DEAD_LETTER_CAUSE_ATTEMPTS = 1;</code>
+     * Generated from protobuf enum <code>DEAD_LETTER_CAUSE_ATTEMPTS_EXHAUSTED = 1;</code>
      */
-    const DEAD_LETTER_CAUSE_ATTEMPTS = 1;
+    const DEAD_LETTER_CAUSE_ATTEMPTS_EXHAUSTED = 1;
     /**
-     * A consumer said that it can never succeed.
+     * A consumer settled it with SETTLE_ACTION_DEAD_LETTER.
      *
-     * Generated from protobuf enum <code>DEAD_LETTER_CAUSE_TERMINATED = 2;</code>
+     * Generated from protobuf enum <code>DEAD_LETTER_CAUSE_CONSUMER = 2;</code>
      */
-    const DEAD_LETTER_CAUSE_TERMINATED = 2;
+    const DEAD_LETTER_CAUSE_CONSUMER = 2;
 
     private static $valueToName = [
         self::DEAD_LETTER_CAUSE_UNSPECIFIED => 'DEAD_LETTER_CAUSE_UNSPECIFIED',
-        self::DEAD_LETTER_CAUSE_ATTEMPTS => 'DEAD_LETTER_CAUSE_ATTEMPTS',
-        self::DEAD_LETTER_CAUSE_TERMINATED => 'DEAD_LETTER_CAUSE_TERMINATED',
+        self::DEAD_LETTER_CAUSE_ATTEMPTS_EXHAUSTED => 'DEAD_LETTER_CAUSE_ATTEMPTS_EXHAUSTED',
+        self::DEAD_LETTER_CAUSE_CONSUMER => 'DEAD_LETTER_CAUSE_CONSUMER',
     ];
 
     public static function name($value)

@@ -17,13 +17,13 @@ use Google\Protobuf\Internal\GPBUtil;
 class DeleteDeadLettersRequest extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      */
-    protected $spread = '';
+    protected $spread_name = '';
     /**
-     * Their numbers, 1 to 4,096. One that does not exist (any more) is passed over.
+     * DeadLetter.number of each: 1 to 4,096. Numbers that do not exist are skipped.
      *
      * Generated from protobuf field <code>repeated int64 numbers = 2;</code>
      */
@@ -35,10 +35,10 @@ class DeleteDeadLettersRequest extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type string $spread
-     *           The name of the spread.
+     *     @type string $spread_name
+     *           The spread.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $numbers
-     *           Their numbers, 1 to 4,096. One that does not exist (any more) is passed over.
+     *           DeadLetter.number of each: 1 to 4,096. Numbers that do not exist are skipped.
      * }
      */
     public function __construct($data = NULL) {
@@ -47,33 +47,33 @@ class DeleteDeadLettersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @return string
      */
-    public function getSpread()
+    public function getSpreadName()
     {
-        return $this->spread;
+        return $this->spread_name;
     }
 
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @param string $var
      * @return $this
      */
-    public function setSpread($var)
+    public function setSpreadName($var)
     {
         GPBUtil::checkString($var, True);
-        $this->spread = $var;
+        $this->spread_name = $var;
 
         return $this;
     }
 
     /**
-     * Their numbers, 1 to 4,096. One that does not exist (any more) is passed over.
+     * DeadLetter.number of each: 1 to 4,096. Numbers that do not exist are skipped.
      *
      * Generated from protobuf field <code>repeated int64 numbers = 2;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -84,7 +84,7 @@ class DeleteDeadLettersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Their numbers, 1 to 4,096. One that does not exist (any more) is passed over.
+     * DeadLetter.number of each: 1 to 4,096. Numbers that do not exist are skipped.
      *
      * Generated from protobuf field <code>repeated int64 numbers = 2;</code>
      * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var

@@ -17,7 +17,7 @@ use Google\Protobuf\Internal\GPBUtil;
 class DeleteDeadLettersResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * How many were there.
+     * How many.
      *
      * Generated from protobuf field <code>int64 deleted_count = 1;</code>
      */
@@ -30,7 +30,7 @@ class DeleteDeadLettersResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int|string $deleted_count
-     *           How many were there.
+     *           How many.
      * }
      */
     public function __construct($data = NULL) {
@@ -39,7 +39,7 @@ class DeleteDeadLettersResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many were there.
+     * How many.
      *
      * Generated from protobuf field <code>int64 deleted_count = 1;</code>
      * @return int|string
@@ -50,7 +50,7 @@ class DeleteDeadLettersResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many were there.
+     * How many.
      *
      * Generated from protobuf field <code>int64 deleted_count = 1;</code>
      * @param int|string $var

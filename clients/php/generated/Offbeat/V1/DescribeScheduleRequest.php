@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * What is asked of a schedule.
+ * Asks for a description of a schedule.
  *
  * Generated from protobuf message <code>offbeat.v1.DescribeScheduleRequest</code>
  */
@@ -23,15 +23,14 @@ class DescribeScheduleRequest extends \Google\Protobuf\Internal\Message
      */
     protected $schedule = null;
     /**
-     * The instant whose cycle and slot to name; the slot must start and end in the
-     * years 1 to 9999. Default: now, by the server's clock.
+     * The instant whose cycle and slot to describe; the slot must start and end in the years 1 to
+     * 9999. Default: now, by the server's clock (see SlotService).
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp at_time = 2;</code>
      */
     protected $at_time = null;
     /**
-     * How many IDs to estimate the load for: 1 to 1,000,000,000. Default: no
-     * estimate.
+     * Number of IDs for the estimated load: 1 to 1,000,000,000. Default: no estimate.
      *
      * Generated from protobuf field <code>optional int64 population = 3;</code>
      */
@@ -46,11 +45,10 @@ class DescribeScheduleRequest extends \Google\Protobuf\Internal\Message
      *     @type \Offbeat\V1\Schedule $schedule
      *           The schedule. Must be set.
      *     @type \Google\Protobuf\Timestamp $at_time
-     *           The instant whose cycle and slot to name; the slot must start and end in the
-     *           years 1 to 9999. Default: now, by the server's clock.
+     *           The instant whose cycle and slot to describe; the slot must start and end in the years 1 to
+     *           9999. Default: now, by the server's clock (see SlotService).
      *     @type int|string $population
-     *           How many IDs to estimate the load for: 1 to 1,000,000,000. Default: no
-     *           estimate.
+     *           Number of IDs for the estimated load: 1 to 1,000,000,000. Default: no estimate.
      * }
      */
     public function __construct($data = NULL) {
@@ -95,8 +93,8 @@ class DescribeScheduleRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The instant whose cycle and slot to name; the slot must start and end in the
-     * years 1 to 9999. Default: now, by the server's clock.
+     * The instant whose cycle and slot to describe; the slot must start and end in the years 1 to
+     * 9999. Default: now, by the server's clock (see SlotService).
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp at_time = 2;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -117,8 +115,8 @@ class DescribeScheduleRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The instant whose cycle and slot to name; the slot must start and end in the
-     * years 1 to 9999. Default: now, by the server's clock.
+     * The instant whose cycle and slot to describe; the slot must start and end in the years 1 to
+     * 9999. Default: now, by the server's clock (see SlotService).
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp at_time = 2;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -133,8 +131,7 @@ class DescribeScheduleRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many IDs to estimate the load for: 1 to 1,000,000,000. Default: no
-     * estimate.
+     * Number of IDs for the estimated load: 1 to 1,000,000,000. Default: no estimate.
      *
      * Generated from protobuf field <code>optional int64 population = 3;</code>
      * @return int|string
@@ -155,8 +152,7 @@ class DescribeScheduleRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many IDs to estimate the load for: 1 to 1,000,000,000. Default: no
-     * estimate.
+     * Number of IDs for the estimated load: 1 to 1,000,000,000. Default: no estimate.
      *
      * Generated from protobuf field <code>optional int64 population = 3;</code>
      * @param int|string $var

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * What a schedule is.
+ * The description of a schedule.
  *
  * Generated from protobuf message <code>offbeat.v1.DescribeScheduleResponse</code>
  */
@@ -17,7 +17,7 @@ use Google\Protobuf\Internal\GPBUtil;
 class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * What tells it from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      */
@@ -35,15 +35,17 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
      */
     protected $canonical_text = '';
     /**
-     * Length of a slot, in active time; in the cycle of `at_time`, since months
-     * differ.
+     * Length of a slot, in active time, in the cycle of `at_time` (months differ).
      *
      * Generated from protobuf field <code>.google.protobuf.Duration slot_duration = 4;</code>
      */
     protected $slot_duration = null;
     /**
-     * The slot that runs at `at_time`; not set where none does, outside of the
-     * active windows and of where the runs of a time come that the clock skips.
+     * The slot that runs at `at_time`, before exclusions. Not set outside of the active windows,
+     * unless runs come there whose time the clock has skipped. After a skip two slots run at
+     * once: those runs, and those of the times that the clock shows. The slot of the time that it
+     * shows is named. In an hour that comes again, a slot is named only if it continues after
+     * that hour.
      *
      * Generated from protobuf field <code>.offbeat.v1.Slot slot = 5;</code>
      */
@@ -55,20 +57,20 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
      */
     protected $cycle_start_time = null;
     /**
-     * How evenly the slots share the IDs; PLACEMENT_TWISTER only.
+     * How evenly the slots share the buckets; PLACEMENT_TWISTER only.
      *
      * Generated from protobuf field <code>.offbeat.v1.BucketShare bucket_share = 7;</code>
      */
     protected $bucket_share = null;
     /**
-     * What the fullest slot will hold; only if `population` was given.
+     * Expected load of the fullest slot; only if `population` was set.
      *
      * Generated from protobuf field <code>.offbeat.v1.ExpectedLoad slot_load = 8;</code>
      */
     protected $slot_load = null;
     /**
-     * What the fullest second will hold; only if `population` was given and the
-     * period is a whole number of seconds.
+     * Expected load of the fullest second; only if `population` was set and the active time of a
+     * cycle (of the shortest month) is a whole number of seconds.
      *
      * Generated from protobuf field <code>.offbeat.v1.ExpectedLoad second_load = 9;</code>
      */
@@ -80,24 +82,23 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
      */
     protected $cycle_end_time = null;
     /**
-     * How much of that cycle the active windows leave, in wall-clock time and before
-     * exclusions.
+     * How much of that cycle the active windows leave, in wall-clock time, before exclusions.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration active_duration = 11;</code>
      */
     protected $active_duration = null;
     /**
-     * Which share of the runs of that cycle exclusions skip: 0 to 1.
+     * Share of the runs of that cycle that exclusions skip: 0 to 1.
      *
-     * Generated from protobuf field <code>double skipped_share = 12;</code>
+     * Generated from protobuf field <code>double skipped_ratio = 12;</code>
      */
-    protected $skipped_share = 0.0;
+    protected $skipped_ratio = 0.0;
     /**
-     * Which share of the runs of that cycle exclusions defer: 0 to 1.
+     * Share of the runs of that cycle that exclusions defer: 0 to 1.
      *
-     * Generated from protobuf field <code>double deferred_share = 13;</code>
+     * Generated from protobuf field <code>double deferred_ratio = 13;</code>
      */
-    protected $deferred_share = 0.0;
+    protected $deferred_ratio = 0.0;
     /**
      * The kinds that the schedule declares, in order.
      *
@@ -105,7 +106,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
      */
     private $kinds;
     /**
-     * Length of a cycle by the wall clock; of months the longest.
+     * Length of a cycle by the wall clock; of months, of the longest one.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration period = 15;</code>
      */
@@ -118,39 +119,40 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\ScheduleIdentity $identity
-     *           What tells it from others.
+     *           Identifies the schedule.
      *     @type \Offbeat\V1\ScheduleSpec $spec
      *           The schedule with every default filled in.
      *     @type string $canonical_text
      *           The text whose SHA-256 is the fingerprint.
      *     @type \Google\Protobuf\Duration $slot_duration
-     *           Length of a slot, in active time; in the cycle of `at_time`, since months
-     *           differ.
+     *           Length of a slot, in active time, in the cycle of `at_time` (months differ).
      *     @type \Offbeat\V1\Slot $slot
-     *           The slot that runs at `at_time`; not set where none does, outside of the
-     *           active windows and of where the runs of a time come that the clock skips.
+     *           The slot that runs at `at_time`, before exclusions. Not set outside of the active windows,
+     *           unless runs come there whose time the clock has skipped. After a skip two slots run at
+     *           once: those runs, and those of the times that the clock shows. The slot of the time that it
+     *           shows is named. In an hour that comes again, a slot is named only if it continues after
+     *           that hour.
      *     @type \Google\Protobuf\Timestamp $cycle_start_time
      *           When the cycle of `at_time` starts.
      *     @type \Offbeat\V1\BucketShare $bucket_share
-     *           How evenly the slots share the IDs; PLACEMENT_TWISTER only.
+     *           How evenly the slots share the buckets; PLACEMENT_TWISTER only.
      *     @type \Offbeat\V1\ExpectedLoad $slot_load
-     *           What the fullest slot will hold; only if `population` was given.
+     *           Expected load of the fullest slot; only if `population` was set.
      *     @type \Offbeat\V1\ExpectedLoad $second_load
-     *           What the fullest second will hold; only if `population` was given and the
-     *           period is a whole number of seconds.
+     *           Expected load of the fullest second; only if `population` was set and the active time of a
+     *           cycle (of the shortest month) is a whole number of seconds.
      *     @type \Google\Protobuf\Timestamp $cycle_end_time
      *           When the cycle of `at_time` ends.
      *     @type \Google\Protobuf\Duration $active_duration
-     *           How much of that cycle the active windows leave, in wall-clock time and before
-     *           exclusions.
-     *     @type float $skipped_share
-     *           Which share of the runs of that cycle exclusions skip: 0 to 1.
-     *     @type float $deferred_share
-     *           Which share of the runs of that cycle exclusions defer: 0 to 1.
+     *           How much of that cycle the active windows leave, in wall-clock time, before exclusions.
+     *     @type float $skipped_ratio
+     *           Share of the runs of that cycle that exclusions skip: 0 to 1.
+     *     @type float $deferred_ratio
+     *           Share of the runs of that cycle that exclusions defer: 0 to 1.
      *     @type array<\Offbeat\V1\DescribedKind>|\Google\Protobuf\Internal\RepeatedField $kinds
      *           The kinds that the schedule declares, in order.
      *     @type \Google\Protobuf\Duration $period
-     *           Length of a cycle by the wall clock; of months the longest.
+     *           Length of a cycle by the wall clock; of months, of the longest one.
      * }
      */
     public function __construct($data = NULL) {
@@ -159,7 +161,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells it from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      * @return \Offbeat\V1\ScheduleIdentity|null
@@ -180,7 +182,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells it from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      * @param \Offbeat\V1\ScheduleIdentity $var
@@ -257,8 +259,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Length of a slot, in active time; in the cycle of `at_time`, since months
-     * differ.
+     * Length of a slot, in active time, in the cycle of `at_time` (months differ).
      *
      * Generated from protobuf field <code>.google.protobuf.Duration slot_duration = 4;</code>
      * @return \Google\Protobuf\Duration|null
@@ -279,8 +280,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Length of a slot, in active time; in the cycle of `at_time`, since months
-     * differ.
+     * Length of a slot, in active time, in the cycle of `at_time` (months differ).
      *
      * Generated from protobuf field <code>.google.protobuf.Duration slot_duration = 4;</code>
      * @param \Google\Protobuf\Duration $var
@@ -295,8 +295,11 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The slot that runs at `at_time`; not set where none does, outside of the
-     * active windows and of where the runs of a time come that the clock skips.
+     * The slot that runs at `at_time`, before exclusions. Not set outside of the active windows,
+     * unless runs come there whose time the clock has skipped. After a skip two slots run at
+     * once: those runs, and those of the times that the clock shows. The slot of the time that it
+     * shows is named. In an hour that comes again, a slot is named only if it continues after
+     * that hour.
      *
      * Generated from protobuf field <code>.offbeat.v1.Slot slot = 5;</code>
      * @return \Offbeat\V1\Slot|null
@@ -317,8 +320,11 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The slot that runs at `at_time`; not set where none does, outside of the
-     * active windows and of where the runs of a time come that the clock skips.
+     * The slot that runs at `at_time`, before exclusions. Not set outside of the active windows,
+     * unless runs come there whose time the clock has skipped. After a skip two slots run at
+     * once: those runs, and those of the times that the clock shows. The slot of the time that it
+     * shows is named. In an hour that comes again, a slot is named only if it continues after
+     * that hour.
      *
      * Generated from protobuf field <code>.offbeat.v1.Slot slot = 5;</code>
      * @param \Offbeat\V1\Slot $var
@@ -369,7 +375,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How evenly the slots share the IDs; PLACEMENT_TWISTER only.
+     * How evenly the slots share the buckets; PLACEMENT_TWISTER only.
      *
      * Generated from protobuf field <code>.offbeat.v1.BucketShare bucket_share = 7;</code>
      * @return \Offbeat\V1\BucketShare|null
@@ -390,7 +396,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How evenly the slots share the IDs; PLACEMENT_TWISTER only.
+     * How evenly the slots share the buckets; PLACEMENT_TWISTER only.
      *
      * Generated from protobuf field <code>.offbeat.v1.BucketShare bucket_share = 7;</code>
      * @param \Offbeat\V1\BucketShare $var
@@ -405,7 +411,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What the fullest slot will hold; only if `population` was given.
+     * Expected load of the fullest slot; only if `population` was set.
      *
      * Generated from protobuf field <code>.offbeat.v1.ExpectedLoad slot_load = 8;</code>
      * @return \Offbeat\V1\ExpectedLoad|null
@@ -426,7 +432,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What the fullest slot will hold; only if `population` was given.
+     * Expected load of the fullest slot; only if `population` was set.
      *
      * Generated from protobuf field <code>.offbeat.v1.ExpectedLoad slot_load = 8;</code>
      * @param \Offbeat\V1\ExpectedLoad $var
@@ -441,8 +447,8 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What the fullest second will hold; only if `population` was given and the
-     * period is a whole number of seconds.
+     * Expected load of the fullest second; only if `population` was set and the active time of a
+     * cycle (of the shortest month) is a whole number of seconds.
      *
      * Generated from protobuf field <code>.offbeat.v1.ExpectedLoad second_load = 9;</code>
      * @return \Offbeat\V1\ExpectedLoad|null
@@ -463,8 +469,8 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What the fullest second will hold; only if `population` was given and the
-     * period is a whole number of seconds.
+     * Expected load of the fullest second; only if `population` was set and the active time of a
+     * cycle (of the shortest month) is a whole number of seconds.
      *
      * Generated from protobuf field <code>.offbeat.v1.ExpectedLoad second_load = 9;</code>
      * @param \Offbeat\V1\ExpectedLoad $var
@@ -515,8 +521,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How much of that cycle the active windows leave, in wall-clock time and before
-     * exclusions.
+     * How much of that cycle the active windows leave, in wall-clock time, before exclusions.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration active_duration = 11;</code>
      * @return \Google\Protobuf\Duration|null
@@ -537,8 +542,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How much of that cycle the active windows leave, in wall-clock time and before
-     * exclusions.
+     * How much of that cycle the active windows leave, in wall-clock time, before exclusions.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration active_duration = 11;</code>
      * @param \Google\Protobuf\Duration $var
@@ -553,53 +557,53 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which share of the runs of that cycle exclusions skip: 0 to 1.
+     * Share of the runs of that cycle that exclusions skip: 0 to 1.
      *
-     * Generated from protobuf field <code>double skipped_share = 12;</code>
+     * Generated from protobuf field <code>double skipped_ratio = 12;</code>
      * @return float
      */
-    public function getSkippedShare()
+    public function getSkippedRatio()
     {
-        return $this->skipped_share;
+        return $this->skipped_ratio;
     }
 
     /**
-     * Which share of the runs of that cycle exclusions skip: 0 to 1.
+     * Share of the runs of that cycle that exclusions skip: 0 to 1.
      *
-     * Generated from protobuf field <code>double skipped_share = 12;</code>
+     * Generated from protobuf field <code>double skipped_ratio = 12;</code>
      * @param float $var
      * @return $this
      */
-    public function setSkippedShare($var)
+    public function setSkippedRatio($var)
     {
         GPBUtil::checkDouble($var);
-        $this->skipped_share = $var;
+        $this->skipped_ratio = $var;
 
         return $this;
     }
 
     /**
-     * Which share of the runs of that cycle exclusions defer: 0 to 1.
+     * Share of the runs of that cycle that exclusions defer: 0 to 1.
      *
-     * Generated from protobuf field <code>double deferred_share = 13;</code>
+     * Generated from protobuf field <code>double deferred_ratio = 13;</code>
      * @return float
      */
-    public function getDeferredShare()
+    public function getDeferredRatio()
     {
-        return $this->deferred_share;
+        return $this->deferred_ratio;
     }
 
     /**
-     * Which share of the runs of that cycle exclusions defer: 0 to 1.
+     * Share of the runs of that cycle that exclusions defer: 0 to 1.
      *
-     * Generated from protobuf field <code>double deferred_share = 13;</code>
+     * Generated from protobuf field <code>double deferred_ratio = 13;</code>
      * @param float $var
      * @return $this
      */
-    public function setDeferredShare($var)
+    public function setDeferredRatio($var)
     {
         GPBUtil::checkDouble($var);
-        $this->deferred_share = $var;
+        $this->deferred_ratio = $var;
 
         return $this;
     }
@@ -631,7 +635,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Length of a cycle by the wall clock; of months the longest.
+     * Length of a cycle by the wall clock; of months, of the longest one.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration period = 15;</code>
      * @return \Google\Protobuf\Duration|null
@@ -652,7 +656,7 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Length of a cycle by the wall clock; of months the longest.
+     * Length of a cycle by the wall clock; of months, of the longest one.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration period = 15;</code>
      * @param \Google\Protobuf\Duration $var

@@ -17,11 +17,11 @@ use Google\Protobuf\Internal\GPBUtil;
 class DescribeSpreadRequest extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      */
-    protected $spread = '';
+    protected $spread_name = '';
 
     /**
      * Constructor.
@@ -29,8 +29,8 @@ class DescribeSpreadRequest extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type string $spread
-     *           The name of the spread.
+     *     @type string $spread_name
+     *           The spread.
      * }
      */
     public function __construct($data = NULL) {
@@ -39,27 +39,27 @@ class DescribeSpreadRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @return string
      */
-    public function getSpread()
+    public function getSpreadName()
     {
-        return $this->spread;
+        return $this->spread_name;
     }
 
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @param string $var
      * @return $this
      */
-    public function setSpread($var)
+    public function setSpreadName($var)
     {
         GPBUtil::checkString($var, True);
-        $this->spread = $var;
+        $this->spread_name = $var;
 
         return $this;
     }

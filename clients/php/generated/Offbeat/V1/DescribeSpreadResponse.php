@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * The description.
+ * The description of a spread.
  *
  * Generated from protobuf message <code>offbeat.v1.DescribeSpreadResponse</code>
  */
@@ -17,7 +17,7 @@ use Google\Protobuf\Internal\GPBUtil;
 class DescribeSpreadResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * What it is.
+     * The spread.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadDescription description = 1;</code>
      */
@@ -30,7 +30,7 @@ class DescribeSpreadResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\SpreadDescription $description
-     *           What it is.
+     *           The spread.
      * }
      */
     public function __construct($data = NULL) {
@@ -39,7 +39,7 @@ class DescribeSpreadResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What it is.
+     * The spread.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadDescription description = 1;</code>
      * @return \Offbeat\V1\SpreadDescription|null
@@ -60,7 +60,7 @@ class DescribeSpreadResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What it is.
+     * The spread.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadDescription description = 1;</code>
      * @param \Offbeat\V1\SpreadDescription $var

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * A kind of a schedule: where it stands, and how long its jobs may take.
+ * A kind of a schedule: when it runs, and how long its jobs may take.
  *
  * Generated from protobuf message <code>offbeat.v1.DescribedKind</code>
  */
@@ -17,7 +17,7 @@ use Google\Protobuf\Internal\GPBUtil;
 class DescribedKind extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Its name.
+     * Its name, as in run keys.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      */
@@ -35,29 +35,29 @@ class DescribedKind extends \Google\Protobuf\Internal\Message
      */
     protected $offset = null;
     /**
-     * Slots from this kind to the next one that it must not meet, around the cycle; without
-     * one, the slot count.
+     * Slots from this kind to the next one that it must not meet, around the cycle; without such
+     * a kind, the slot count.
      *
      * Generated from protobuf field <code>int32 gap_slot_count = 4;</code>
      */
     protected $gap_slot_count = 0;
     /**
-     * The run budget: the shortest time from a run of this kind to the next kind's that it
-     * must not meet. What a job waits and runs must stay within it. Where changes of the clocks
-     * or months shorten it, that of the worst from 2020 to 2037.
+     * The run budget: the shortest time from a run of this kind to the next run of a kind that it
+     * must not meet. A job must wait and run within it. Where changes of the clocks or months
+     * shorten it, that of the worst one from 2020 to 2037.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_budget = 5;</code>
      */
     protected $run_budget = null;
     /**
-     * When the cycle starts whose change of the clocks, or month, makes the budget shorter
-     * than the gap; not set where none does.
+     * Start of the cycle whose change of the clocks, or month, makes the budget shorter than the
+     * gap. Not set if none does.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp worst_cycle_start_time = 6;</code>
      */
     protected $worst_cycle_start_time = null;
     /**
-     * How long a run takes at most, if the schedule says so.
+     * How long a run takes at most. Not set if the schedule does not say it.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_time = 7;</code>
      */
@@ -70,23 +70,23 @@ class DescribedKind extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type string $name
-     *           Its name.
+     *           Its name, as in run keys.
      *     @type int $offset_slot_count
      *           Slots from kind 0 to this kind, for the same ID.
      *     @type \Google\Protobuf\Duration $offset
      *           The same as active time; in the shortest month, where months differ.
      *     @type int $gap_slot_count
-     *           Slots from this kind to the next one that it must not meet, around the cycle; without
-     *           one, the slot count.
+     *           Slots from this kind to the next one that it must not meet, around the cycle; without such
+     *           a kind, the slot count.
      *     @type \Google\Protobuf\Duration $run_budget
-     *           The run budget: the shortest time from a run of this kind to the next kind's that it
-     *           must not meet. What a job waits and runs must stay within it. Where changes of the clocks
-     *           or months shorten it, that of the worst from 2020 to 2037.
+     *           The run budget: the shortest time from a run of this kind to the next run of a kind that it
+     *           must not meet. A job must wait and run within it. Where changes of the clocks or months
+     *           shorten it, that of the worst one from 2020 to 2037.
      *     @type \Google\Protobuf\Timestamp $worst_cycle_start_time
-     *           When the cycle starts whose change of the clocks, or month, makes the budget shorter
-     *           than the gap; not set where none does.
+     *           Start of the cycle whose change of the clocks, or month, makes the budget shorter than the
+     *           gap. Not set if none does.
      *     @type \Google\Protobuf\Duration $run_time
-     *           How long a run takes at most, if the schedule says so.
+     *           How long a run takes at most. Not set if the schedule does not say it.
      * }
      */
     public function __construct($data = NULL) {
@@ -95,7 +95,7 @@ class DescribedKind extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its name.
+     * Its name, as in run keys.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      * @return string
@@ -106,7 +106,7 @@ class DescribedKind extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its name.
+     * Its name, as in run keys.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      * @param string $var
@@ -183,8 +183,8 @@ class DescribedKind extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Slots from this kind to the next one that it must not meet, around the cycle; without
-     * one, the slot count.
+     * Slots from this kind to the next one that it must not meet, around the cycle; without such
+     * a kind, the slot count.
      *
      * Generated from protobuf field <code>int32 gap_slot_count = 4;</code>
      * @return int
@@ -195,8 +195,8 @@ class DescribedKind extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Slots from this kind to the next one that it must not meet, around the cycle; without
-     * one, the slot count.
+     * Slots from this kind to the next one that it must not meet, around the cycle; without such
+     * a kind, the slot count.
      *
      * Generated from protobuf field <code>int32 gap_slot_count = 4;</code>
      * @param int $var
@@ -211,9 +211,9 @@ class DescribedKind extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The run budget: the shortest time from a run of this kind to the next kind's that it
-     * must not meet. What a job waits and runs must stay within it. Where changes of the clocks
-     * or months shorten it, that of the worst from 2020 to 2037.
+     * The run budget: the shortest time from a run of this kind to the next run of a kind that it
+     * must not meet. A job must wait and run within it. Where changes of the clocks or months
+     * shorten it, that of the worst one from 2020 to 2037.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_budget = 5;</code>
      * @return \Google\Protobuf\Duration|null
@@ -234,9 +234,9 @@ class DescribedKind extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The run budget: the shortest time from a run of this kind to the next kind's that it
-     * must not meet. What a job waits and runs must stay within it. Where changes of the clocks
-     * or months shorten it, that of the worst from 2020 to 2037.
+     * The run budget: the shortest time from a run of this kind to the next run of a kind that it
+     * must not meet. A job must wait and run within it. Where changes of the clocks or months
+     * shorten it, that of the worst one from 2020 to 2037.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_budget = 5;</code>
      * @param \Google\Protobuf\Duration $var
@@ -251,8 +251,8 @@ class DescribedKind extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When the cycle starts whose change of the clocks, or month, makes the budget shorter
-     * than the gap; not set where none does.
+     * Start of the cycle whose change of the clocks, or month, makes the budget shorter than the
+     * gap. Not set if none does.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp worst_cycle_start_time = 6;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -273,8 +273,8 @@ class DescribedKind extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When the cycle starts whose change of the clocks, or month, makes the budget shorter
-     * than the gap; not set where none does.
+     * Start of the cycle whose change of the clocks, or month, makes the budget shorter than the
+     * gap. Not set if none does.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp worst_cycle_start_time = 6;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -289,7 +289,7 @@ class DescribedKind extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long a run takes at most, if the schedule says so.
+     * How long a run takes at most. Not set if the schedule does not say it.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_time = 7;</code>
      * @return \Google\Protobuf\Duration|null
@@ -310,7 +310,7 @@ class DescribedKind extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long a run takes at most, if the schedule says so.
+     * How long a run takes at most. Not set if the schedule does not say it.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_time = 7;</code>
      * @param \Google\Protobuf\Duration $var

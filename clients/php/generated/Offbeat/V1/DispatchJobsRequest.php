@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Asks which pending jobs free workers take.
+ * Asks which waiting jobs free workers take.
  *
  * Generated from protobuf message <code>offbeat.v1.DispatchJobsRequest</code>
  */
@@ -23,13 +23,13 @@ class DispatchJobsRequest extends \Google\Protobuf\Internal\Message
      */
     protected $lane_set = null;
     /**
-     * Free workers of each lane, in the order of the lanes: 0 to the lane's worker_count.
+     * The free workers, each lane at most once. Lanes that are not named have none.
      *
-     * Generated from protobuf field <code>repeated int32 free_worker_counts = 2;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.FreeWorkers free_workers = 2;</code>
      */
-    private $free_worker_counts;
+    private $free_workers;
     /**
-     * The jobs that wait, in their order: up to 65,536.
+     * The waiting jobs, in their order: up to 65,536.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.PendingJob jobs = 3;</code>
      */
@@ -43,10 +43,10 @@ class DispatchJobsRequest extends \Google\Protobuf\Internal\Message
      *
      *     @type \Offbeat\V1\LaneSet $lane_set
      *           The lanes. Must be set.
-     *     @type array<int>|\Google\Protobuf\Internal\RepeatedField $free_worker_counts
-     *           Free workers of each lane, in the order of the lanes: 0 to the lane's worker_count.
+     *     @type array<\Offbeat\V1\FreeWorkers>|\Google\Protobuf\Internal\RepeatedField $free_workers
+     *           The free workers, each lane at most once. Lanes that are not named have none.
      *     @type array<\Offbeat\V1\PendingJob>|\Google\Protobuf\Internal\RepeatedField $jobs
-     *           The jobs that wait, in their order: up to 65,536.
+     *           The waiting jobs, in their order: up to 65,536.
      * }
      */
     public function __construct($data = NULL) {
@@ -91,33 +91,33 @@ class DispatchJobsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Free workers of each lane, in the order of the lanes: 0 to the lane's worker_count.
+     * The free workers, each lane at most once. Lanes that are not named have none.
      *
-     * Generated from protobuf field <code>repeated int32 free_worker_counts = 2;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.FreeWorkers free_workers = 2;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
-    public function getFreeWorkerCounts()
+    public function getFreeWorkers()
     {
-        return $this->free_worker_counts;
+        return $this->free_workers;
     }
 
     /**
-     * Free workers of each lane, in the order of the lanes: 0 to the lane's worker_count.
+     * The free workers, each lane at most once. Lanes that are not named have none.
      *
-     * Generated from protobuf field <code>repeated int32 free_worker_counts = 2;</code>
-     * @param array<int>|\Google\Protobuf\Internal\RepeatedField $var
+     * Generated from protobuf field <code>repeated .offbeat.v1.FreeWorkers free_workers = 2;</code>
+     * @param array<\Offbeat\V1\FreeWorkers>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */
-    public function setFreeWorkerCounts($var)
+    public function setFreeWorkers($var)
     {
-        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::INT32);
-        $this->free_worker_counts = $arr;
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\FreeWorkers::class);
+        $this->free_workers = $arr;
 
         return $this;
     }
 
     /**
-     * The jobs that wait, in their order: up to 65,536.
+     * The waiting jobs, in their order: up to 65,536.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.PendingJob jobs = 3;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -128,7 +128,7 @@ class DispatchJobsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The jobs that wait, in their order: up to 65,536.
+     * The waiting jobs, in their order: up to 65,536.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.PendingJob jobs = 3;</code>
      * @param array<\Offbeat\V1\PendingJob>|\Google\Protobuf\Internal\RepeatedField $var

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Who runs what.
+ * Which job runs where.
  *
  * Generated from protobuf message <code>offbeat.v1.DispatchJobsResponse</code>
  */
@@ -19,9 +19,9 @@ class DispatchJobsResponse extends \Google\Protobuf\Internal\Message
     /**
      * In the order of choice.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.JobPlacement placements = 1;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.JobDispatch dispatches = 1;</code>
      */
-    private $placements;
+    private $dispatches;
     /**
      * Jobs that are not tried again, in the order of the request.
      *
@@ -35,7 +35,7 @@ class DispatchJobsResponse extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type array<\Offbeat\V1\JobPlacement>|\Google\Protobuf\Internal\RepeatedField $placements
+     *     @type array<\Offbeat\V1\JobDispatch>|\Google\Protobuf\Internal\RepeatedField $dispatches
      *           In the order of choice.
      *     @type array<\Offbeat\V1\FailedJob>|\Google\Protobuf\Internal\RepeatedField $failures
      *           Jobs that are not tried again, in the order of the request.
@@ -49,25 +49,25 @@ class DispatchJobsResponse extends \Google\Protobuf\Internal\Message
     /**
      * In the order of choice.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.JobPlacement placements = 1;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.JobDispatch dispatches = 1;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
-    public function getPlacements()
+    public function getDispatches()
     {
-        return $this->placements;
+        return $this->dispatches;
     }
 
     /**
      * In the order of choice.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.JobPlacement placements = 1;</code>
-     * @param array<\Offbeat\V1\JobPlacement>|\Google\Protobuf\Internal\RepeatedField $var
+     * Generated from protobuf field <code>repeated .offbeat.v1.JobDispatch dispatches = 1;</code>
+     * @param array<\Offbeat\V1\JobDispatch>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */
-    public function setPlacements($var)
+    public function setDispatches($var)
     {
-        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\JobPlacement::class);
-        $this->placements = $arr;
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\JobDispatch::class);
+        $this->dispatches = $arr;
 
         return $this;
     }

@@ -9,10 +9,11 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Runs as columns of equal length, at most page_size rows, in the order of the IDs,
- * the pieces of an ID and its cycles. With exclusions, cycles are looked through one by
- * one from the watermark on: at most 16,777,216, with the times that are excluded in
- * them, of all IDs together.
+ * Runs as columns of equal length, at most page_size rows, in the order of the IDs, of the
+ * pieces of an ID, and of its cycles. All pages together may have 16,777,216 rows. With
+ * exclusions, the server looks at cycles one by one from the watermark on, and for late runs of
+ * kinds at turns: at most 16,777,216 of both, with the excluded times in them, for all IDs
+ * together.
  *
  * Generated from protobuf message <code>offbeat.v1.DueRuns</code>
  */
@@ -20,46 +21,44 @@ use Google\Protobuf\Internal\GPBUtil;
 class DueRuns extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Which ID a row is, from 0.
+     * Index of the ID in the request, from 0.
      *
      * Generated from protobuf field <code>repeated sfixed32 id_indexes = 1;</code>
      */
     private $id_indexes;
     /**
-     * Which piece of its ID, from 0.
+     * Index of the piece of the ID, from 0.
      *
      * Generated from protobuf field <code>repeated sfixed32 piece_indexes = 2;</code>
      */
     private $piece_indexes;
     /**
-     * The run's cycle.
+     * Cycle of the run.
      *
      * Generated from protobuf field <code>repeated sfixed64 cycle_indexes = 3;</code>
      */
     private $cycle_indexes;
     /**
-     * When it should have started, in milliseconds since the Unix epoch: what lateness is
-     * measured from.
+     * Scheduled time, in milliseconds since the Unix epoch. Measure lateness from here.
      *
      * Generated from protobuf field <code>repeated sfixed64 scheduled_unix_millis = 4;</code>
      */
     private $scheduled_unix_millis;
     /**
-     * When to start it, in milliseconds since the Unix epoch: for runs that are on time
-     * scheduled_unix_millis, for missed ones now_time and later.
+     * Start time, in milliseconds since the Unix epoch: the scheduled time of a run that is on
+     * time, now_time or later for a late run.
      *
      * Generated from protobuf field <code>repeated sfixed64 start_unix_millis = 5;</code>
      */
     private $start_unix_millis;
     /**
-     * As in SlotAssignments: run_key_prefix/cycle_index/piece/ID.
+     * As in SlotAssignments: a run key is run_key_prefix/cycle_index/piece/ID.
      *
      * Generated from protobuf field <code>string run_key_prefix = 6;</code>
      */
     protected $run_key_prefix = '';
     /**
-     * The refused IDs, by index, rising; they have no rows. The same on each
-     * page.
+     * The refused IDs, by rising index; they have no rows. The same on each page.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 7;</code>
      */
@@ -72,22 +71,20 @@ class DueRuns extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type array<int>|\Google\Protobuf\Internal\RepeatedField $id_indexes
-     *           Which ID a row is, from 0.
+     *           Index of the ID in the request, from 0.
      *     @type array<int>|\Google\Protobuf\Internal\RepeatedField $piece_indexes
-     *           Which piece of its ID, from 0.
+     *           Index of the piece of the ID, from 0.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $cycle_indexes
-     *           The run's cycle.
+     *           Cycle of the run.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $scheduled_unix_millis
-     *           When it should have started, in milliseconds since the Unix epoch: what lateness is
-     *           measured from.
+     *           Scheduled time, in milliseconds since the Unix epoch. Measure lateness from here.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $start_unix_millis
-     *           When to start it, in milliseconds since the Unix epoch: for runs that are on time
-     *           scheduled_unix_millis, for missed ones now_time and later.
+     *           Start time, in milliseconds since the Unix epoch: the scheduled time of a run that is on
+     *           time, now_time or later for a late run.
      *     @type string $run_key_prefix
-     *           As in SlotAssignments: run_key_prefix/cycle_index/piece/ID.
+     *           As in SlotAssignments: a run key is run_key_prefix/cycle_index/piece/ID.
      *     @type array<\Offbeat\V1\IdError>|\Google\Protobuf\Internal\RepeatedField $errors
-     *           The refused IDs, by index, rising; they have no rows. The same on each
-     *           page.
+     *           The refused IDs, by rising index; they have no rows. The same on each page.
      * }
      */
     public function __construct($data = NULL) {
@@ -96,7 +93,7 @@ class DueRuns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which ID a row is, from 0.
+     * Index of the ID in the request, from 0.
      *
      * Generated from protobuf field <code>repeated sfixed32 id_indexes = 1;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -107,7 +104,7 @@ class DueRuns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which ID a row is, from 0.
+     * Index of the ID in the request, from 0.
      *
      * Generated from protobuf field <code>repeated sfixed32 id_indexes = 1;</code>
      * @param array<int>|\Google\Protobuf\Internal\RepeatedField $var
@@ -122,7 +119,7 @@ class DueRuns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which piece of its ID, from 0.
+     * Index of the piece of the ID, from 0.
      *
      * Generated from protobuf field <code>repeated sfixed32 piece_indexes = 2;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -133,7 +130,7 @@ class DueRuns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which piece of its ID, from 0.
+     * Index of the piece of the ID, from 0.
      *
      * Generated from protobuf field <code>repeated sfixed32 piece_indexes = 2;</code>
      * @param array<int>|\Google\Protobuf\Internal\RepeatedField $var
@@ -148,7 +145,7 @@ class DueRuns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The run's cycle.
+     * Cycle of the run.
      *
      * Generated from protobuf field <code>repeated sfixed64 cycle_indexes = 3;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -159,7 +156,7 @@ class DueRuns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The run's cycle.
+     * Cycle of the run.
      *
      * Generated from protobuf field <code>repeated sfixed64 cycle_indexes = 3;</code>
      * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
@@ -174,8 +171,7 @@ class DueRuns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When it should have started, in milliseconds since the Unix epoch: what lateness is
-     * measured from.
+     * Scheduled time, in milliseconds since the Unix epoch. Measure lateness from here.
      *
      * Generated from protobuf field <code>repeated sfixed64 scheduled_unix_millis = 4;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -186,8 +182,7 @@ class DueRuns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When it should have started, in milliseconds since the Unix epoch: what lateness is
-     * measured from.
+     * Scheduled time, in milliseconds since the Unix epoch. Measure lateness from here.
      *
      * Generated from protobuf field <code>repeated sfixed64 scheduled_unix_millis = 4;</code>
      * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
@@ -202,8 +197,8 @@ class DueRuns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When to start it, in milliseconds since the Unix epoch: for runs that are on time
-     * scheduled_unix_millis, for missed ones now_time and later.
+     * Start time, in milliseconds since the Unix epoch: the scheduled time of a run that is on
+     * time, now_time or later for a late run.
      *
      * Generated from protobuf field <code>repeated sfixed64 start_unix_millis = 5;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -214,8 +209,8 @@ class DueRuns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When to start it, in milliseconds since the Unix epoch: for runs that are on time
-     * scheduled_unix_millis, for missed ones now_time and later.
+     * Start time, in milliseconds since the Unix epoch: the scheduled time of a run that is on
+     * time, now_time or later for a late run.
      *
      * Generated from protobuf field <code>repeated sfixed64 start_unix_millis = 5;</code>
      * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
@@ -230,7 +225,7 @@ class DueRuns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As in SlotAssignments: run_key_prefix/cycle_index/piece/ID.
+     * As in SlotAssignments: a run key is run_key_prefix/cycle_index/piece/ID.
      *
      * Generated from protobuf field <code>string run_key_prefix = 6;</code>
      * @return string
@@ -241,7 +236,7 @@ class DueRuns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As in SlotAssignments: run_key_prefix/cycle_index/piece/ID.
+     * As in SlotAssignments: a run key is run_key_prefix/cycle_index/piece/ID.
      *
      * Generated from protobuf field <code>string run_key_prefix = 6;</code>
      * @param string $var
@@ -256,8 +251,7 @@ class DueRuns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The refused IDs, by index, rising; they have no rows. The same on each
-     * page.
+     * The refused IDs, by rising index; they have no rows. The same on each page.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 7;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -268,8 +262,7 @@ class DueRuns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The refused IDs, by index, rising; they have no rows. The same on each
-     * page.
+     * The refused IDs, by rising index; they have no rows. The same on each page.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 7;</code>
      * @param array<\Offbeat\V1\IdError>|\Google\Protobuf\Internal\RepeatedField $var

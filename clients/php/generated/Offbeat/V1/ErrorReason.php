@@ -7,13 +7,17 @@ namespace Offbeat\V1;
 use UnexpectedValueException;
 
 /**
- * Why a call, or one ID of a batch, was refused.
- * A refused call carries a google.rpc.ErrorInfo whose `reason` is a name of
- * this list, whose `domain` is "offbeat", and whose `metadata` holds
- * `field` (the path of the field, "schedule.spec.slot_count"), `value` (what
- * it held, shortened) and `allowed` (what is right, with range and unit),
- * where there is a field to blame; and then a google.rpc.BadRequest with the
- * same path. Match on the reason, never on the message text.
+ * Why a call, or one ID of a batch, is refused.
+ * A refused call carries a google.rpc.ErrorInfo. Its `reason` is a name of this list, its
+ * `domain` is "offbeat". If a field is to blame, its `metadata` has `field`, `value` and
+ * `allowed`. With INVALID_ARGUMENT, a google.rpc.BadRequest with the same path follows. Match
+ * on the reason, never on the message text.
+ * Glossary:
+ *   field    the path of the field, such as "schedule.spec.slot_count".
+ *   value    what the field held, shortened.
+ *   allowed  what is allowed, with range and unit.
+ *   IdError  the same for one refused ID of a batch. The call succeeds, and INVALID_ARGUMENT
+ *            does not apply.
  *
  * Protobuf type <code>offbeat.v1.ErrorReason</code>
  */
@@ -32,58 +36,58 @@ class ErrorReason
      */
     const ERROR_REASON_FIELD_MISSING = 1;
     /**
-     * A number, span, instant, length or enum value is outside its range.
-     * INVALID_ARGUMENT.
+     * A number, span, instant, length or enum value is out of its range. INVALID_ARGUMENT.
      *
      * Generated from protobuf enum <code>ERROR_REASON_OUT_OF_RANGE = 2;</code>
      */
     const ERROR_REASON_OUT_OF_RANGE = 2;
     /**
-     * Text or bytes cannot be read as what the field holds, a JSON field is
-     * unknown, or the message itself cannot be read. INVALID_ARGUMENT.
+     * Text or bytes cannot be read as what the field holds, a JSON field is unknown, or the
+     * message itself cannot be read. INVALID_ARGUMENT, or INTERNAL for a message that is
+     * compressed without being announced so.
      *
      * Generated from protobuf enum <code>ERROR_REASON_MALFORMED = 3;</code>
      */
     const ERROR_REASON_MALFORMED = 3;
     /**
-     * Fields do not go together: a profile without TWISTER, IDs in two columns.
-     * INVALID_ARGUMENT.
+     * Fields exclude each other: a twister profile without PLACEMENT_TWISTER, IDs in two fields
+     * of a batch. INVALID_ARGUMENT.
      *
      * Generated from protobuf enum <code>ERROR_REASON_CONTRADICTORY = 4;</code>
      */
     const ERROR_REASON_CONTRADICTORY = 4;
     /**
-     * The slot count does not divide the period; `allowed` names the nearest
-     * that do. INVALID_ARGUMENT.
+     * The slot count does not divide the ticks of the period, or of its active time; `allowed`
+     * names the nearest counts that do. INVALID_ARGUMENT.
      *
      * Generated from protobuf enum <code>ERROR_REASON_SLOT_COUNT_DOES_NOT_DIVIDE = 5;</code>
      */
     const ERROR_REASON_SLOT_COUNT_DOES_NOT_DIVIDE = 5;
     /**
-     * The placement does not take IDs of this type: text under TWISTER, a
-     * fraction under HASH. INVALID_ARGUMENT.
+     * The placement does not take IDs, or columns, of this type, such as text with
+     * PLACEMENT_TWISTER. INVALID_ARGUMENT, or an IdError of the batch.
      *
      * Generated from protobuf enum <code>ERROR_REASON_ID_TYPE_UNSUITABLE = 6;</code>
      */
     const ERROR_REASON_ID_TYPE_UNSUITABLE = 6;
     /**
-     * So many kinds, or such long run times, leave no gap on so few slots.
+     * There are too many kinds, or their run times are too long, to leave a gap between kinds.
      * INVALID_ARGUMENT.
      *
      * Generated from protobuf enum <code>ERROR_REASON_KINDS_DO_NOT_FIT = 7;</code>
      */
     const ERROR_REASON_KINDS_DO_NOT_FIT = 7;
     /**
-     * The message is larger than the method takes. RESOURCE_EXHAUSTED; sending
-     * it again does not help, a smaller one does.
+     * The message is larger than the method takes, or holds too many elements.
+     * RESOURCE_EXHAUSTED. Sending it again does not help; a smaller one does.
      *
      * Generated from protobuf enum <code>ERROR_REASON_MESSAGE_TOO_LARGE = 8;</code>
      */
     const ERROR_REASON_MESSAGE_TOO_LARGE = 8;
     /**
-     * The server has as many requests under way as it takes.
-     * RESOURCE_EXHAUSTED, with a google.rpc.QuotaFailure and, in a
-     * google.rpc.RetryInfo, the delay after which to try again.
+     * The server has as many requests, bytes of messages or simulations in flight as it takes.
+     * RESOURCE_EXHAUSTED, with a google.rpc.QuotaFailure, and the delay after which to try again
+     * in a google.rpc.RetryInfo.
      *
      * Generated from protobuf enum <code>ERROR_REASON_OVERLOADED = 9;</code>
      */
@@ -95,91 +99,87 @@ class ErrorReason
      */
     const ERROR_REASON_DEADLINE_EXCEEDED = 10;
     /**
-     * The server is shutting down. UNAVAILABLE, with the delay after which to
-     * try again in a google.rpc.RetryInfo.
+     * The server is shutting down. UNAVAILABLE, with the delay after which to try again in a
+     * google.rpc.RetryInfo.
      *
      * Generated from protobuf enum <code>ERROR_REASON_SHUTTING_DOWN = 11;</code>
      */
     const ERROR_REASON_SHUTTING_DOWN = 11;
     /**
-     * There is no such method, or it cannot be called this way.
-     * UNIMPLEMENTED.
+     * The method does not exist, or cannot be called this way. UNIMPLEMENTED.
      *
      * Generated from protobuf enum <code>ERROR_REASON_UNKNOWN_METHOD = 12;</code>
      */
     const ERROR_REASON_UNKNOWN_METHOD = 12;
     /**
-     * There is no spread of this name: it was never opened, was discarded, or the server has
-     * been started anew. NOT_FOUND.
+     * No spread has this name: it was never opened or was discarded, or the server has restarted.
+     * NOT_FOUND.
      *
      * Generated from protobuf enum <code>ERROR_REASON_UNKNOWN_SPREAD = 13;</code>
      */
     const ERROR_REASON_UNKNOWN_SPREAD = 13;
     /**
-     * The spread is open with other parameters. FAILED_PRECONDITION.
+     * The spread is open with another spec. FAILED_PRECONDITION.
      *
      * Generated from protobuf enum <code>ERROR_REASON_SPREAD_DIFFERS = 14;</code>
      */
     const ERROR_REASON_SPREAD_DIFFERS = 14;
     /**
-     * A group was submitted before under this ID, with another content.
-     * FAILED_PRECONDITION.
+     * A group was submitted before under this ID with other content. FAILED_PRECONDITION.
      *
      * Generated from protobuf enum <code>ERROR_REASON_GROUP_DIFFERS = 15;</code>
      */
     const ERROR_REASON_GROUP_DIFFERS = 15;
     /**
-     * The spread takes no groups any more, or cannot be opened anew yet.
+     * The spread takes no groups any more, or its name cannot be opened again yet.
      * FAILED_PRECONDITION.
      *
      * Generated from protobuf enum <code>ERROR_REASON_SPREAD_CLOSING = 16;</code>
      */
     const ERROR_REASON_SPREAD_CLOSING = 16;
     /**
-     * As much is held as may be: groups, jobs, bytes, consumers, spreads.
-     * RESOURCE_EXHAUSTED, with a google.rpc.QuotaFailure and, in a google.rpc.RetryInfo,
-     * the delay after which to try again. Nothing of the call was taken.
+     * The server or the spread holds as much as it may: groups, jobs, bytes, consumers or
+     * spreads. RESOURCE_EXHAUSTED, with a google.rpc.QuotaFailure, and the delay after which to
+     * try again in a google.rpc.RetryInfo. Nothing of the call was taken.
      *
      * Generated from protobuf enum <code>ERROR_REASON_LIMIT_REACHED = 17;</code>
      */
     const ERROR_REASON_LIMIT_REACHED = 17;
     /**
-     * The groups are not those of the resume token: their order is another.
-     * FAILED_PRECONDITION.
+     * The groups of a resumed spread come in another order than before. FAILED_PRECONDITION.
      *
      * Generated from protobuf enum <code>ERROR_REASON_ORDER_DIFFERS = 18;</code>
      */
     const ERROR_REASON_ORDER_DIFFERS = 18;
     /**
-     * The answer would be larger than the server sends: ask for less at once.
-     * RESOURCE_EXHAUSTED.
+     * The answer would be larger than the server sends: ask for less at once. RESOURCE_EXHAUSTED.
      *
      * Generated from protobuf enum <code>ERROR_REASON_ANSWER_TOO_LARGE = 19;</code>
      */
     const ERROR_REASON_ANSWER_TOO_LARGE = 19;
     /**
-     * The call carries no bearer token of the server. UNAUTHENTICATED.
+     * The call carries no bearer token that the server knows, or the caller's user may not call
+     * over this Unix socket. UNAUTHENTICATED.
      *
      * Generated from protobuf enum <code>ERROR_REASON_UNAUTHENTICATED = 20;</code>
      */
     const ERROR_REASON_UNAUTHENTICATED = 20;
     /**
-     * No schedule of this name and version is loaded; `allowed` names some that are.
-     * NOT_FOUND.
+     * No schedule of this name and version is loaded; `allowed` names some that are. NOT_FOUND.
      *
      * Generated from protobuf enum <code>ERROR_REASON_UNKNOWN_SCHEDULE = 21;</code>
      */
     const ERROR_REASON_UNKNOWN_SCHEDULE = 21;
     /**
-     * Exclusions skip every run of this ID for 1,000 cycles one after another. INVALID_ARGUMENT, or an
-     * IdError of the batch.
+     * Exclusions skip every run of this ID for 1,000 consecutive cycles. Only in an IdError:
+     * AssignSlot answers without runs instead.
      *
      * Generated from protobuf enum <code>ERROR_REASON_NO_RUN = 22;</code>
      */
     const ERROR_REASON_NO_RUN = 22;
     /**
-     * A time zone that the IANA database of this server does not have. INVALID_ARGUMENT, or an IdError of
-     * the batch.
+     * The IANA time-zone database of this server does not have this time zone. INVALID_ARGUMENT,
+     * of the whole batch too.
      *
      * Generated from protobuf enum <code>ERROR_REASON_UNKNOWN_TIME_ZONE = 23;</code>
      */

@@ -17,7 +17,7 @@ use Google\Protobuf\Internal\GPBUtil;
 class Exclusion extends \Google\Protobuf\Internal\Message
 {
     /**
-     * What becomes of the runs. Default: EXCLUSION_POLICY_DEFER.
+     * What happens to the runs. Default: EXCLUSION_POLICY_DEFER.
      *
      * Generated from protobuf field <code>.offbeat.v1.ExclusionPolicy policy = 3;</code>
      */
@@ -31,11 +31,11 @@ class Exclusion extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\DatedExclusion $dated
-     *           Once.
+     *           One span of time, once.
      *     @type \Offbeat\V1\RecurringExclusion $recurring
-     *           Again and again, by the calendar.
+     *           Repeatedly, by the calendar.
      *     @type int $policy
-     *           What becomes of the runs. Default: EXCLUSION_POLICY_DEFER.
+     *           What happens to the runs. Default: EXCLUSION_POLICY_DEFER.
      * }
      */
     public function __construct($data = NULL) {
@@ -44,7 +44,7 @@ class Exclusion extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Once.
+     * One span of time, once.
      *
      * Generated from protobuf field <code>.offbeat.v1.DatedExclusion dated = 1;</code>
      * @return \Offbeat\V1\DatedExclusion|null
@@ -60,7 +60,7 @@ class Exclusion extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Once.
+     * One span of time, once.
      *
      * Generated from protobuf field <code>.offbeat.v1.DatedExclusion dated = 1;</code>
      * @param \Offbeat\V1\DatedExclusion $var
@@ -75,7 +75,7 @@ class Exclusion extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Again and again, by the calendar.
+     * Repeatedly, by the calendar.
      *
      * Generated from protobuf field <code>.offbeat.v1.RecurringExclusion recurring = 2;</code>
      * @return \Offbeat\V1\RecurringExclusion|null
@@ -91,7 +91,7 @@ class Exclusion extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Again and again, by the calendar.
+     * Repeatedly, by the calendar.
      *
      * Generated from protobuf field <code>.offbeat.v1.RecurringExclusion recurring = 2;</code>
      * @param \Offbeat\V1\RecurringExclusion $var
@@ -106,7 +106,7 @@ class Exclusion extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What becomes of the runs. Default: EXCLUSION_POLICY_DEFER.
+     * What happens to the runs. Default: EXCLUSION_POLICY_DEFER.
      *
      * Generated from protobuf field <code>.offbeat.v1.ExclusionPolicy policy = 3;</code>
      * @return int
@@ -117,7 +117,7 @@ class Exclusion extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What becomes of the runs. Default: EXCLUSION_POLICY_DEFER.
+     * What happens to the runs. Default: EXCLUSION_POLICY_DEFER.
      *
      * Generated from protobuf field <code>.offbeat.v1.ExclusionPolicy policy = 3;</code>
      * @param int $var

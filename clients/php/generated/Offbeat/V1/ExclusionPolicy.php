@@ -7,7 +7,7 @@ namespace Offbeat\V1;
 use UnexpectedValueException;
 
 /**
- * What becomes of runs that an exclusion forbids.
+ * What happens to runs that an exclusion holds.
  *
  * Protobuf type <code>offbeat.v1.ExclusionPolicy</code>
  */
@@ -20,24 +20,24 @@ class ExclusionPolicy
      */
     const EXCLUSION_POLICY_UNSPECIFIED = 0;
     /**
-     * They do not happen. An ID whose time an exclusion of the same recurrence holds never
-     * runs: see DescribeScheduleResponse.skipped_share.
+     * They do not happen. An ID whose time is held by an exclusion of the same recurrence never
+     * runs: see DescribeScheduleResponse.skipped_ratio.
      *
      * Generated from protobuf enum <code>EXCLUSION_POLICY_SKIP = 1;</code>
      */
     const EXCLUSION_POLICY_SKIP = 1;
     /**
-     * They happen later, in their order, smeared over the usable time from the
-     * exclusion's end to where the exclusion's start lies one cycle later: always before
-     * the ID's next run, and as evenly as everything else. Where nothing usable is left
-     * there, as with an exclusion of a cycle or longer, they are skipped. Exclusions that
-     * overlap or touch are one; at the times at which one of them skips, runs are skipped,
-     * and those that defer end or start there.
+     * They happen later, in their order, spread over the usable time from the end of the
+     * exclusion to where its start lies one cycle later: always before the next run of the ID,
+     * and as evenly as everything else. If nothing usable is left there, as with an exclusion of
+     * a cycle or longer, they are skipped. Exclusions that overlap or touch are one. At the times
+     * at which one of them skips, runs are skipped: one that defers ends where they begin, and
+     * starts again where they end.
      * Exactly: an exclusion holds the ticks of the cycle (one for each active tick, of each
-     * cycle) whose regular runs lie in it, m in all. Usable are the ticks of the clock that
-     * show an active time and are not excluded: L of them from the exclusion's end to the
-     * earliest run that one of those m has one cycle later. A run with a held ticks at
-     * earlier instants comes at the ⌊a·L/m⌋-th of the L, from 0.
+     * cycle) whose regular runs lie in it, m in all. Usable are the ticks of the clock that show
+     * an active time and are not excluded: L of them from the end of the exclusion to the
+     * earliest run that one of those m has one cycle later. A run with `a` held ticks at earlier
+     * instants comes at the ⌊a·L/m⌋-th of the L, from 0.
      *
      * Generated from protobuf enum <code>EXCLUSION_POLICY_DEFER = 2;</code>
      */

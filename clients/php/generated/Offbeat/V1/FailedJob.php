@@ -17,7 +17,7 @@ use Google\Protobuf\Internal\GPBUtil;
 class FailedJob extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Its place in the request, from 0.
+     * Index in DispatchJobsRequest.jobs.
      *
      * Generated from protobuf field <code>int32 job_index = 1;</code>
      */
@@ -42,7 +42,7 @@ class FailedJob extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int $job_index
-     *           Its place in the request, from 0.
+     *           Index in DispatchJobsRequest.jobs.
      *     @type string $job_id
      *           Its ID.
      *     @type \Offbeat\V1\PermanentFailure $failure
@@ -55,7 +55,7 @@ class FailedJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its place in the request, from 0.
+     * Index in DispatchJobsRequest.jobs.
      *
      * Generated from protobuf field <code>int32 job_index = 1;</code>
      * @return int
@@ -66,7 +66,7 @@ class FailedJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its place in the request, from 0.
+     * Index in DispatchJobsRequest.jobs.
      *
      * Generated from protobuf field <code>int32 job_index = 1;</code>
      * @param int $var

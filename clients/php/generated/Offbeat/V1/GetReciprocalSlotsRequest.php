@@ -9,7 +9,15 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Which kinds to keep apart.
+ * Asks where kinds of job have their slots so that no two of them meet on one ID. This designs
+ * a schedule; to keep kinds apart in production, declare them in ScheduleSpec.kinds. One period
+ * is in this file the longest cycle (of months: 31 days).
+ * Glossary (see also schedule.proto):
+ *   kind        one of several jobs that must not meet on one ID.
+ *   gap         slots from one kind to the next that it must not meet, around the cycle.
+ *   run budget  the shortest time that a gap leaves for a job to wait and run.
+ *   reciprocal  the slot of another kind: of two kinds on an even number of slots, the
+ *               diametrically opposite one.
  *
  * Generated from protobuf message <code>offbeat.v1.GetReciprocalSlotsRequest</code>
  */
@@ -17,9 +25,9 @@ use Google\Protobuf\Internal\GPBUtil;
 class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The schedule that all kinds share; without weights and EXCLUSION_POLICY_DEFER, which
-     * would let kinds meet. Of a calendar, gaps and run budgets are those of the worst change
-     * of its clocks from 2020 to 2037. Must be set.
+     * The schedule that all kinds share, without weights and EXCLUSION_POLICY_DEFER, which would
+     * let kinds meet. Of a calendar, gaps and run budgets are those of the worst change of its
+     * clocks from 2020 to 2037. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.Schedule schedule = 1;</code>
      */
@@ -31,8 +39,8 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
      */
     protected $slot_index = 0;
     /**
-     * How many kinds of job must not meet: 1 to 1,000, and one slot each. Must
-     * be set, except where run_times says it.
+     * How many kinds must not meet: 1 to 1,000, one slot each. Must be set, unless run_times has
+     * one for each kind.
      *
      * Generated from protobuf field <code>optional int32 kind_count = 3;</code>
      */
@@ -44,38 +52,36 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
      */
     protected $spacing = 0;
     /**
-     * How long a run of each kind takes, 0 to one period each, in the order of
-     * the kinds, 1 to 1,000 of them and as many as kind_count if that is set;
-     * KIND_SPACING_EVEN only, refused with others. A kind then has as many slots as its
-     * run time needs, rounded up, and an even share of what is left over.
-     * Default: no kind needs more than a slot.
+     * How long a run of each kind takes, 0 to one period, in the order of the kinds: 1 to 1,000,
+     * and as many as kind_count if that is set. KIND_SPACING_EVEN only, refused with others. Each
+     * kind then has as many slots as its run time needs, rounded up, and an even share of what is
+     * left. Default: no kind needs more than a slot.
      *
      * Generated from protobuf field <code>repeated .google.protobuf.Duration run_times = 5;</code>
      */
     private $run_times;
     /**
-     * Which kinds must not meet, where others may: at most 28 pairs, each once, of 8
-     * kinds in all, whichever they are; KIND_SPACING_EVEN only, with kind_count and
-     * without run_times. The smallest distance over the pairs is made as large as it
-     * can be; of several ways it is the first in the order of the kinds' slots, with
-     * kind 0 at 0. Kinds in no pair stand at kind 0's slot. Default: no two kinds may
-     * meet.
+     * Which kinds must not meet, if others may: at most 28 pairs, each once, of 8 kinds in all.
+     * KIND_SPACING_EVEN only, with kind_count and without run_times. The smallest distance over
+     * the pairs is as large as possible; of several solutions, the first in the order of the
+     * kinds' slots, with kind 0 at 0. Kinds in no pair have the slot of kind 0. Default: no two
+     * kinds may meet.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.KindConflict conflicts = 6;</code>
      */
     private $conflicts;
     /**
-     * How long a due job may wait for whoever enqueues it, 0 to one period; the run
-     * budgets are shorter by it. Default: 0.
+     * How long a due job may wait until it is enqueued, 0 to one period; it is subtracted from
+     * the run budgets. Default: 0.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration polling_delay = 8;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration polling_delay = 7;</code>
      */
     protected $polling_delay = null;
     /**
-     * How long the job that enqueues a slot may itself wait and run, 0 to one
-     * period; the run budgets are shorter by it. Default: 0.
+     * How long the job that enqueues a slot may itself wait and run, 0 to one period; it is
+     * subtracted from the run budgets. Default: 0.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration slot_job_delay = 9;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration slot_job_delay = 8;</code>
      */
     protected $slot_job_delay = null;
 
@@ -86,35 +92,33 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\Schedule $schedule
-     *           The schedule that all kinds share; without weights and EXCLUSION_POLICY_DEFER, which
-     *           would let kinds meet. Of a calendar, gaps and run budgets are those of the worst change
-     *           of its clocks from 2020 to 2037. Must be set.
+     *           The schedule that all kinds share, without weights and EXCLUSION_POLICY_DEFER, which would
+     *           let kinds meet. Of a calendar, gaps and run budgets are those of the worst change of its
+     *           clocks from 2020 to 2037. Must be set.
      *     @type int $slot_index
      *           The slot to look from: 0 to slot count − 1. Default: 0.
      *     @type int $kind_count
-     *           How many kinds of job must not meet: 1 to 1,000, and one slot each. Must
-     *           be set, except where run_times says it.
+     *           How many kinds must not meet: 1 to 1,000, one slot each. Must be set, unless run_times has
+     *           one for each kind.
      *     @type int $spacing
      *           How to space them. Default: KIND_SPACING_EVEN.
      *     @type array<\Google\Protobuf\Duration>|\Google\Protobuf\Internal\RepeatedField $run_times
-     *           How long a run of each kind takes, 0 to one period each, in the order of
-     *           the kinds, 1 to 1,000 of them and as many as kind_count if that is set;
-     *           KIND_SPACING_EVEN only, refused with others. A kind then has as many slots as its
-     *           run time needs, rounded up, and an even share of what is left over.
-     *           Default: no kind needs more than a slot.
+     *           How long a run of each kind takes, 0 to one period, in the order of the kinds: 1 to 1,000,
+     *           and as many as kind_count if that is set. KIND_SPACING_EVEN only, refused with others. Each
+     *           kind then has as many slots as its run time needs, rounded up, and an even share of what is
+     *           left. Default: no kind needs more than a slot.
      *     @type array<\Offbeat\V1\KindConflict>|\Google\Protobuf\Internal\RepeatedField $conflicts
-     *           Which kinds must not meet, where others may: at most 28 pairs, each once, of 8
-     *           kinds in all, whichever they are; KIND_SPACING_EVEN only, with kind_count and
-     *           without run_times. The smallest distance over the pairs is made as large as it
-     *           can be; of several ways it is the first in the order of the kinds' slots, with
-     *           kind 0 at 0. Kinds in no pair stand at kind 0's slot. Default: no two kinds may
-     *           meet.
+     *           Which kinds must not meet, if others may: at most 28 pairs, each once, of 8 kinds in all.
+     *           KIND_SPACING_EVEN only, with kind_count and without run_times. The smallest distance over
+     *           the pairs is as large as possible; of several solutions, the first in the order of the
+     *           kinds' slots, with kind 0 at 0. Kinds in no pair have the slot of kind 0. Default: no two
+     *           kinds may meet.
      *     @type \Google\Protobuf\Duration $polling_delay
-     *           How long a due job may wait for whoever enqueues it, 0 to one period; the run
-     *           budgets are shorter by it. Default: 0.
+     *           How long a due job may wait until it is enqueued, 0 to one period; it is subtracted from
+     *           the run budgets. Default: 0.
      *     @type \Google\Protobuf\Duration $slot_job_delay
-     *           How long the job that enqueues a slot may itself wait and run, 0 to one
-     *           period; the run budgets are shorter by it. Default: 0.
+     *           How long the job that enqueues a slot may itself wait and run, 0 to one period; it is
+     *           subtracted from the run budgets. Default: 0.
      * }
      */
     public function __construct($data = NULL) {
@@ -123,9 +127,9 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The schedule that all kinds share; without weights and EXCLUSION_POLICY_DEFER, which
-     * would let kinds meet. Of a calendar, gaps and run budgets are those of the worst change
-     * of its clocks from 2020 to 2037. Must be set.
+     * The schedule that all kinds share, without weights and EXCLUSION_POLICY_DEFER, which would
+     * let kinds meet. Of a calendar, gaps and run budgets are those of the worst change of its
+     * clocks from 2020 to 2037. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.Schedule schedule = 1;</code>
      * @return \Offbeat\V1\Schedule|null
@@ -146,9 +150,9 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The schedule that all kinds share; without weights and EXCLUSION_POLICY_DEFER, which
-     * would let kinds meet. Of a calendar, gaps and run budgets are those of the worst change
-     * of its clocks from 2020 to 2037. Must be set.
+     * The schedule that all kinds share, without weights and EXCLUSION_POLICY_DEFER, which would
+     * let kinds meet. Of a calendar, gaps and run budgets are those of the worst change of its
+     * clocks from 2020 to 2037. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.Schedule schedule = 1;</code>
      * @param \Offbeat\V1\Schedule $var
@@ -189,8 +193,8 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many kinds of job must not meet: 1 to 1,000, and one slot each. Must
-     * be set, except where run_times says it.
+     * How many kinds must not meet: 1 to 1,000, one slot each. Must be set, unless run_times has
+     * one for each kind.
      *
      * Generated from protobuf field <code>optional int32 kind_count = 3;</code>
      * @return int
@@ -211,8 +215,8 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many kinds of job must not meet: 1 to 1,000, and one slot each. Must
-     * be set, except where run_times says it.
+     * How many kinds must not meet: 1 to 1,000, one slot each. Must be set, unless run_times has
+     * one for each kind.
      *
      * Generated from protobuf field <code>optional int32 kind_count = 3;</code>
      * @param int $var
@@ -253,11 +257,10 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long a run of each kind takes, 0 to one period each, in the order of
-     * the kinds, 1 to 1,000 of them and as many as kind_count if that is set;
-     * KIND_SPACING_EVEN only, refused with others. A kind then has as many slots as its
-     * run time needs, rounded up, and an even share of what is left over.
-     * Default: no kind needs more than a slot.
+     * How long a run of each kind takes, 0 to one period, in the order of the kinds: 1 to 1,000,
+     * and as many as kind_count if that is set. KIND_SPACING_EVEN only, refused with others. Each
+     * kind then has as many slots as its run time needs, rounded up, and an even share of what is
+     * left. Default: no kind needs more than a slot.
      *
      * Generated from protobuf field <code>repeated .google.protobuf.Duration run_times = 5;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -268,11 +271,10 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long a run of each kind takes, 0 to one period each, in the order of
-     * the kinds, 1 to 1,000 of them and as many as kind_count if that is set;
-     * KIND_SPACING_EVEN only, refused with others. A kind then has as many slots as its
-     * run time needs, rounded up, and an even share of what is left over.
-     * Default: no kind needs more than a slot.
+     * How long a run of each kind takes, 0 to one period, in the order of the kinds: 1 to 1,000,
+     * and as many as kind_count if that is set. KIND_SPACING_EVEN only, refused with others. Each
+     * kind then has as many slots as its run time needs, rounded up, and an even share of what is
+     * left. Default: no kind needs more than a slot.
      *
      * Generated from protobuf field <code>repeated .google.protobuf.Duration run_times = 5;</code>
      * @param array<\Google\Protobuf\Duration>|\Google\Protobuf\Internal\RepeatedField $var
@@ -287,12 +289,11 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which kinds must not meet, where others may: at most 28 pairs, each once, of 8
-     * kinds in all, whichever they are; KIND_SPACING_EVEN only, with kind_count and
-     * without run_times. The smallest distance over the pairs is made as large as it
-     * can be; of several ways it is the first in the order of the kinds' slots, with
-     * kind 0 at 0. Kinds in no pair stand at kind 0's slot. Default: no two kinds may
-     * meet.
+     * Which kinds must not meet, if others may: at most 28 pairs, each once, of 8 kinds in all.
+     * KIND_SPACING_EVEN only, with kind_count and without run_times. The smallest distance over
+     * the pairs is as large as possible; of several solutions, the first in the order of the
+     * kinds' slots, with kind 0 at 0. Kinds in no pair have the slot of kind 0. Default: no two
+     * kinds may meet.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.KindConflict conflicts = 6;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -303,12 +304,11 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which kinds must not meet, where others may: at most 28 pairs, each once, of 8
-     * kinds in all, whichever they are; KIND_SPACING_EVEN only, with kind_count and
-     * without run_times. The smallest distance over the pairs is made as large as it
-     * can be; of several ways it is the first in the order of the kinds' slots, with
-     * kind 0 at 0. Kinds in no pair stand at kind 0's slot. Default: no two kinds may
-     * meet.
+     * Which kinds must not meet, if others may: at most 28 pairs, each once, of 8 kinds in all.
+     * KIND_SPACING_EVEN only, with kind_count and without run_times. The smallest distance over
+     * the pairs is as large as possible; of several solutions, the first in the order of the
+     * kinds' slots, with kind 0 at 0. Kinds in no pair have the slot of kind 0. Default: no two
+     * kinds may meet.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.KindConflict conflicts = 6;</code>
      * @param array<\Offbeat\V1\KindConflict>|\Google\Protobuf\Internal\RepeatedField $var
@@ -323,10 +323,10 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long a due job may wait for whoever enqueues it, 0 to one period; the run
-     * budgets are shorter by it. Default: 0.
+     * How long a due job may wait until it is enqueued, 0 to one period; it is subtracted from
+     * the run budgets. Default: 0.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration polling_delay = 8;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration polling_delay = 7;</code>
      * @return \Google\Protobuf\Duration|null
      */
     public function getPollingDelay()
@@ -345,10 +345,10 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long a due job may wait for whoever enqueues it, 0 to one period; the run
-     * budgets are shorter by it. Default: 0.
+     * How long a due job may wait until it is enqueued, 0 to one period; it is subtracted from
+     * the run budgets. Default: 0.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration polling_delay = 8;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration polling_delay = 7;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
@@ -361,10 +361,10 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long the job that enqueues a slot may itself wait and run, 0 to one
-     * period; the run budgets are shorter by it. Default: 0.
+     * How long the job that enqueues a slot may itself wait and run, 0 to one period; it is
+     * subtracted from the run budgets. Default: 0.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration slot_job_delay = 9;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration slot_job_delay = 8;</code>
      * @return \Google\Protobuf\Duration|null
      */
     public function getSlotJobDelay()
@@ -383,10 +383,10 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long the job that enqueues a slot may itself wait and run, 0 to one
-     * period; the run budgets are shorter by it. Default: 0.
+     * How long the job that enqueues a slot may itself wait and run, 0 to one period; it is
+     * subtracted from the run budgets. Default: 0.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration slot_job_delay = 9;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration slot_job_delay = 8;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Where the kinds stand.
+ * Where the kinds have their slots.
  *
  * Generated from protobuf message <code>offbeat.v1.GetReciprocalSlotsResponse</code>
  */
@@ -17,7 +17,7 @@ use Google\Protobuf\Internal\GPBUtil;
 class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      */
@@ -29,30 +29,29 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
      */
     private $kinds;
     /**
-     * The smallest number of slots between two kinds of one user that must not meet,
-     * around the cycle; with one kind, the slot count.
+     * The smallest gap; with one kind, the slot count.
      *
      * Generated from protobuf field <code>int32 gap_slot_count = 3;</code>
      */
     protected $gap_slot_count = 0;
     /**
-     * The same as time between the starts of two kinds.
+     * The same as the shortest time between the starts of two kinds; with a calendar, in the
+     * worst cycle from 2020 to 2037.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration gap = 4;</code>
      */
     protected $gap = null;
     /**
-     * The run budget: queue wait plus run time of a job must stay within it, or
-     * two kinds can meet. For kinds that share placement and salt, and so the
-     * offset in the slot. Less the delays of the request; never below 0, which means
-     * that the delays leave a job no time.
+     * The run budget of the smallest gap, for kinds that share placement and salt, and so the
+     * offset in their slots. Less the delays of the request; never below 0, which means that they
+     * leave a job no time.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_budget = 5;</code>
      */
     protected $run_budget = null;
     /**
-     * The run budget for kinds whose offsets in the slot are independent of one
-     * another: one slot and the delays less; never below 0.
+     * The run budget for kinds whose offsets in their slots are independent of each other: one
+     * slot and the delays less; never below 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration independent_run_budget = 6;</code>
      */
@@ -65,22 +64,21 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\ScheduleIdentity $identity
-     *           What tells the schedule from others.
+     *           Identifies the schedule.
      *     @type array<\Offbeat\V1\KindSlot>|\Google\Protobuf\Internal\RepeatedField $kinds
      *           One for each kind, in order.
      *     @type int $gap_slot_count
-     *           The smallest number of slots between two kinds of one user that must not meet,
-     *           around the cycle; with one kind, the slot count.
+     *           The smallest gap; with one kind, the slot count.
      *     @type \Google\Protobuf\Duration $gap
-     *           The same as time between the starts of two kinds.
+     *           The same as the shortest time between the starts of two kinds; with a calendar, in the
+     *           worst cycle from 2020 to 2037.
      *     @type \Google\Protobuf\Duration $run_budget
-     *           The run budget: queue wait plus run time of a job must stay within it, or
-     *           two kinds can meet. For kinds that share placement and salt, and so the
-     *           offset in the slot. Less the delays of the request; never below 0, which means
-     *           that the delays leave a job no time.
+     *           The run budget of the smallest gap, for kinds that share placement and salt, and so the
+     *           offset in their slots. Less the delays of the request; never below 0, which means that they
+     *           leave a job no time.
      *     @type \Google\Protobuf\Duration $independent_run_budget
-     *           The run budget for kinds whose offsets in the slot are independent of one
-     *           another: one slot and the delays less; never below 0.
+     *           The run budget for kinds whose offsets in their slots are independent of each other: one
+     *           slot and the delays less; never below 0.
      * }
      */
     public function __construct($data = NULL) {
@@ -89,7 +87,7 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      * @return \Offbeat\V1\ScheduleIdentity|null
@@ -110,7 +108,7 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      * @param \Offbeat\V1\ScheduleIdentity $var
@@ -151,8 +149,7 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The smallest number of slots between two kinds of one user that must not meet,
-     * around the cycle; with one kind, the slot count.
+     * The smallest gap; with one kind, the slot count.
      *
      * Generated from protobuf field <code>int32 gap_slot_count = 3;</code>
      * @return int
@@ -163,8 +160,7 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The smallest number of slots between two kinds of one user that must not meet,
-     * around the cycle; with one kind, the slot count.
+     * The smallest gap; with one kind, the slot count.
      *
      * Generated from protobuf field <code>int32 gap_slot_count = 3;</code>
      * @param int $var
@@ -179,7 +175,8 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The same as time between the starts of two kinds.
+     * The same as the shortest time between the starts of two kinds; with a calendar, in the
+     * worst cycle from 2020 to 2037.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration gap = 4;</code>
      * @return \Google\Protobuf\Duration|null
@@ -200,7 +197,8 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The same as time between the starts of two kinds.
+     * The same as the shortest time between the starts of two kinds; with a calendar, in the
+     * worst cycle from 2020 to 2037.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration gap = 4;</code>
      * @param \Google\Protobuf\Duration $var
@@ -215,10 +213,9 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The run budget: queue wait plus run time of a job must stay within it, or
-     * two kinds can meet. For kinds that share placement and salt, and so the
-     * offset in the slot. Less the delays of the request; never below 0, which means
-     * that the delays leave a job no time.
+     * The run budget of the smallest gap, for kinds that share placement and salt, and so the
+     * offset in their slots. Less the delays of the request; never below 0, which means that they
+     * leave a job no time.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_budget = 5;</code>
      * @return \Google\Protobuf\Duration|null
@@ -239,10 +236,9 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The run budget: queue wait plus run time of a job must stay within it, or
-     * two kinds can meet. For kinds that share placement and salt, and so the
-     * offset in the slot. Less the delays of the request; never below 0, which means
-     * that the delays leave a job no time.
+     * The run budget of the smallest gap, for kinds that share placement and salt, and so the
+     * offset in their slots. Less the delays of the request; never below 0, which means that they
+     * leave a job no time.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_budget = 5;</code>
      * @param \Google\Protobuf\Duration $var
@@ -257,8 +253,8 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The run budget for kinds whose offsets in the slot are independent of one
-     * another: one slot and the delays less; never below 0.
+     * The run budget for kinds whose offsets in their slots are independent of each other: one
+     * slot and the delays less; never below 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration independent_run_budget = 6;</code>
      * @return \Google\Protobuf\Duration|null
@@ -279,8 +275,8 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The run budget for kinds whose offsets in the slot are independent of one
-     * another: one slot and the delays less; never below 0.
+     * The run budget for kinds whose offsets in their slots are independent of each other: one
+     * slot and the delays less; never below 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration independent_run_budget = 6;</code>
      * @param \Google\Protobuf\Duration $var

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Which window to select.
+ * Asks for the condition of a window.
  *
  * Generated from protobuf message <code>offbeat.v1.GetWindowPredicateRequest</code>
  */
@@ -17,22 +17,22 @@ use Google\Protobuf\Internal\GPBUtil;
 class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The schedule; its placement must be PLACEMENT_HASH or PLACEMENT_FRACTION, since no
-     * database computes the offsets of a twister. Must be set.
+     * The schedule. Its placement must be PLACEMENT_HASH or PLACEMENT_FRACTION: no database
+     * computes the offsets of a twister. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.Schedule schedule = 1;</code>
      */
     protected $schedule = null;
     /**
-     * Runs at or after this, in the years 1 to 9999. Default: now, by the server's
-     * clock.
+     * Runs at or after this, in the years 1 to 9999. Default: now, by the server's clock (see
+     * SlotService).
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp start_time = 2;</code>
      */
     protected $start_time = null;
     /**
-     * Runs before this; not before start_time, and at most a period after it. Must be
-     * set.
+     * Runs before this: not before start_time, and at most one period after it (with a calendar,
+     * the longest cycle and 24 h). Must be set.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp end_time = 3;</code>
      */
@@ -40,19 +40,20 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
     /**
      * The column of IDs. Must be set.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SqlColumn sql_column = 4;</code>
+     * Generated from protobuf field <code>.offbeat.v1.SqlTarget sql_target = 4;</code>
      */
-    protected $sql_column = null;
+    protected $sql_target = null;
     /**
-     * Whose runs, where the schedule declares kinds: one of them.
+     * The kind of job. Must be set if the schedule declares kinds.
      *
      * Generated from protobuf field <code>string kind = 5;</code>
      */
     protected $kind = '';
     /**
-     * The time zones that rows live in, by their IANA names, each once: at most 64, with
-     * sql_column.time_zone_name and a calendar. A row of another zone, or of none, is never
-     * selected. Default: none.
+     * IANA names of the time zones that rows live in, each once: at most 64, with
+     * sql_target.time_zone_column and a calendar. Rows whose column holds another name, or NULL,
+     * are not selected. Where the schedule declares kinds, zones times gaps of different length
+     * must be at most 1,000. Default: none.
      *
      * Generated from protobuf field <code>repeated string time_zones = 6;</code>
      */
@@ -65,22 +66,23 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\Schedule $schedule
-     *           The schedule; its placement must be PLACEMENT_HASH or PLACEMENT_FRACTION, since no
-     *           database computes the offsets of a twister. Must be set.
+     *           The schedule. Its placement must be PLACEMENT_HASH or PLACEMENT_FRACTION: no database
+     *           computes the offsets of a twister. Must be set.
      *     @type \Google\Protobuf\Timestamp $start_time
-     *           Runs at or after this, in the years 1 to 9999. Default: now, by the server's
-     *           clock.
+     *           Runs at or after this, in the years 1 to 9999. Default: now, by the server's clock (see
+     *           SlotService).
      *     @type \Google\Protobuf\Timestamp $end_time
-     *           Runs before this; not before start_time, and at most a period after it. Must be
-     *           set.
-     *     @type \Offbeat\V1\SqlColumn $sql_column
+     *           Runs before this: not before start_time, and at most one period after it (with a calendar,
+     *           the longest cycle and 24 h). Must be set.
+     *     @type \Offbeat\V1\SqlTarget $sql_target
      *           The column of IDs. Must be set.
      *     @type string $kind
-     *           Whose runs, where the schedule declares kinds: one of them.
+     *           The kind of job. Must be set if the schedule declares kinds.
      *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $time_zones
-     *           The time zones that rows live in, by their IANA names, each once: at most 64, with
-     *           sql_column.time_zone_name and a calendar. A row of another zone, or of none, is never
-     *           selected. Default: none.
+     *           IANA names of the time zones that rows live in, each once: at most 64, with
+     *           sql_target.time_zone_column and a calendar. Rows whose column holds another name, or NULL,
+     *           are not selected. Where the schedule declares kinds, zones times gaps of different length
+     *           must be at most 1,000. Default: none.
      * }
      */
     public function __construct($data = NULL) {
@@ -89,8 +91,8 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The schedule; its placement must be PLACEMENT_HASH or PLACEMENT_FRACTION, since no
-     * database computes the offsets of a twister. Must be set.
+     * The schedule. Its placement must be PLACEMENT_HASH or PLACEMENT_FRACTION: no database
+     * computes the offsets of a twister. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.Schedule schedule = 1;</code>
      * @return \Offbeat\V1\Schedule|null
@@ -111,8 +113,8 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The schedule; its placement must be PLACEMENT_HASH or PLACEMENT_FRACTION, since no
-     * database computes the offsets of a twister. Must be set.
+     * The schedule. Its placement must be PLACEMENT_HASH or PLACEMENT_FRACTION: no database
+     * computes the offsets of a twister. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.Schedule schedule = 1;</code>
      * @param \Offbeat\V1\Schedule $var
@@ -127,8 +129,8 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Runs at or after this, in the years 1 to 9999. Default: now, by the server's
-     * clock.
+     * Runs at or after this, in the years 1 to 9999. Default: now, by the server's clock (see
+     * SlotService).
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp start_time = 2;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -149,8 +151,8 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Runs at or after this, in the years 1 to 9999. Default: now, by the server's
-     * clock.
+     * Runs at or after this, in the years 1 to 9999. Default: now, by the server's clock (see
+     * SlotService).
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp start_time = 2;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -165,8 +167,8 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Runs before this; not before start_time, and at most a period after it. Must be
-     * set.
+     * Runs before this: not before start_time, and at most one period after it (with a calendar,
+     * the longest cycle and 24 h). Must be set.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp end_time = 3;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -187,8 +189,8 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Runs before this; not before start_time, and at most a period after it. Must be
-     * set.
+     * Runs before this: not before start_time, and at most one period after it (with a calendar,
+     * the longest cycle and 24 h). Must be set.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp end_time = 3;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -205,41 +207,41 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
     /**
      * The column of IDs. Must be set.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SqlColumn sql_column = 4;</code>
-     * @return \Offbeat\V1\SqlColumn|null
+     * Generated from protobuf field <code>.offbeat.v1.SqlTarget sql_target = 4;</code>
+     * @return \Offbeat\V1\SqlTarget|null
      */
-    public function getSqlColumn()
+    public function getSqlTarget()
     {
-        return $this->sql_column;
+        return $this->sql_target;
     }
 
-    public function hasSqlColumn()
+    public function hasSqlTarget()
     {
-        return isset($this->sql_column);
+        return isset($this->sql_target);
     }
 
-    public function clearSqlColumn()
+    public function clearSqlTarget()
     {
-        unset($this->sql_column);
+        unset($this->sql_target);
     }
 
     /**
      * The column of IDs. Must be set.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SqlColumn sql_column = 4;</code>
-     * @param \Offbeat\V1\SqlColumn $var
+     * Generated from protobuf field <code>.offbeat.v1.SqlTarget sql_target = 4;</code>
+     * @param \Offbeat\V1\SqlTarget $var
      * @return $this
      */
-    public function setSqlColumn($var)
+    public function setSqlTarget($var)
     {
-        GPBUtil::checkMessage($var, \Offbeat\V1\SqlColumn::class);
-        $this->sql_column = $var;
+        GPBUtil::checkMessage($var, \Offbeat\V1\SqlTarget::class);
+        $this->sql_target = $var;
 
         return $this;
     }
 
     /**
-     * Whose runs, where the schedule declares kinds: one of them.
+     * The kind of job. Must be set if the schedule declares kinds.
      *
      * Generated from protobuf field <code>string kind = 5;</code>
      * @return string
@@ -250,7 +252,7 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whose runs, where the schedule declares kinds: one of them.
+     * The kind of job. Must be set if the schedule declares kinds.
      *
      * Generated from protobuf field <code>string kind = 5;</code>
      * @param string $var
@@ -265,9 +267,10 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The time zones that rows live in, by their IANA names, each once: at most 64, with
-     * sql_column.time_zone_name and a calendar. A row of another zone, or of none, is never
-     * selected. Default: none.
+     * IANA names of the time zones that rows live in, each once: at most 64, with
+     * sql_target.time_zone_column and a calendar. Rows whose column holds another name, or NULL,
+     * are not selected. Where the schedule declares kinds, zones times gaps of different length
+     * must be at most 1,000. Default: none.
      *
      * Generated from protobuf field <code>repeated string time_zones = 6;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -278,9 +281,10 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The time zones that rows live in, by their IANA names, each once: at most 64, with
-     * sql_column.time_zone_name and a calendar. A row of another zone, or of none, is never
-     * selected. Default: none.
+     * IANA names of the time zones that rows live in, each once: at most 64, with
+     * sql_target.time_zone_column and a calendar. Rows whose column holds another name, or NULL,
+     * are not selected. Where the schedule declares kinds, zones times gaps of different length
+     * must be at most 1,000. Default: none.
      *
      * Generated from protobuf field <code>repeated string time_zones = 6;</code>
      * @param array<string>|\Google\Protobuf\Internal\RepeatedField $var

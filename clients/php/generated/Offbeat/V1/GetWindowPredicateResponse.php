@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * What selects a window.
+ * The condition of a window.
  *
  * Generated from protobuf message <code>offbeat.v1.GetWindowPredicateResponse</code>
  */
@@ -17,13 +17,13 @@ use Google\Protobuf\Internal\GPBUtil;
 class GetWindowPredicateResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      */
     protected $identity = null;
     /**
-     * Which rows run in [start_time, end_time).
+     * The rows that run in [start_time, end_time). Weighted IDs count by their piece 0.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlPredicate predicate = 2;</code>
      */
@@ -42,9 +42,9 @@ class GetWindowPredicateResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\ScheduleIdentity $identity
-     *           What tells the schedule from others.
+     *           Identifies the schedule.
      *     @type \Offbeat\V1\SqlPredicate $predicate
-     *           Which rows run in [start_time, end_time).
+     *           The rows that run in [start_time, end_time). Weighted IDs count by their piece 0.
      *     @type \Offbeat\V1\SqlIndex $sql_index
      *           The index that serves the predicate.
      * }
@@ -55,7 +55,7 @@ class GetWindowPredicateResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      * @return \Offbeat\V1\ScheduleIdentity|null
@@ -76,7 +76,7 @@ class GetWindowPredicateResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      * @param \Offbeat\V1\ScheduleIdentity $var
@@ -91,7 +91,7 @@ class GetWindowPredicateResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which rows run in [start_time, end_time).
+     * The rows that run in [start_time, end_time). Weighted IDs count by their piece 0.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlPredicate predicate = 2;</code>
      * @return \Offbeat\V1\SqlPredicate|null
@@ -112,7 +112,7 @@ class GetWindowPredicateResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which rows run in [start_time, end_time).
+     * The rows that run in [start_time, end_time). Weighted IDs count by their piece 0.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlPredicate predicate = 2;</code>
      * @param \Offbeat\V1\SqlPredicate $var

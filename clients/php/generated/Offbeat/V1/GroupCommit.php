@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * What a group must be to be complete.
+ * Ends a group.
  *
  * Generated from protobuf message <code>offbeat.v1.GroupCommit</code>
  */
@@ -17,17 +17,36 @@ use Google\Protobuf\Internal\GPBUtil;
 class GroupCommit extends \Google\Protobuf\Internal\Message
 {
     /**
-     * How many jobs it has, at least 1.
+     * How many jobs the group has, at least 1.
      *
      * Generated from protobuf field <code>int64 job_count = 1;</code>
      */
     protected $job_count = 0;
     /**
-     * SHA-256 over each job's length, as 8 bytes, big-endian, and its bytes; 32 bytes.
+     * SHA-256 over each payload's length, as 8 bytes, big-endian, followed by the payload; 32
+     * bytes.
      *
      * Generated from protobuf field <code>bytes sha256 = 2;</code>
      */
     protected $sha256 = '';
+    /**
+     * For a group that may have been submitted before: SubmitGroupsResponse.receipt of the first
+     * time, or what OpenSpread answered before that attempt; of several, the one with the longest
+     * lease_duration. With a receipt of an earlier epoch, consumers may still hold jobs of the
+     * group: it waits for that lease duration, or for that of this epoch if that is longer, and
+     * its jobs are marked as redelivered. A producer that has lost the receipt sends epoch 0 and
+     * the longest lease duration in use.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.Receipt first_receipt = 3;</code>
+     */
+    protected $first_receipt = null;
+    /**
+     * Jobs that are known to be settled, as GroupStatus.settled_ranges tells them: they are not
+     * leased. Rising, not overlapping and not touching.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.IndexRange settled_ranges = 4;</code>
+     */
+    private $settled_ranges;
 
     /**
      * Constructor.
@@ -36,9 +55,20 @@ class GroupCommit extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int|string $job_count
-     *           How many jobs it has, at least 1.
+     *           How many jobs the group has, at least 1.
      *     @type string $sha256
-     *           SHA-256 over each job's length, as 8 bytes, big-endian, and its bytes; 32 bytes.
+     *           SHA-256 over each payload's length, as 8 bytes, big-endian, followed by the payload; 32
+     *           bytes.
+     *     @type \Offbeat\V1\Receipt $first_receipt
+     *           For a group that may have been submitted before: SubmitGroupsResponse.receipt of the first
+     *           time, or what OpenSpread answered before that attempt; of several, the one with the longest
+     *           lease_duration. With a receipt of an earlier epoch, consumers may still hold jobs of the
+     *           group: it waits for that lease duration, or for that of this epoch if that is longer, and
+     *           its jobs are marked as redelivered. A producer that has lost the receipt sends epoch 0 and
+     *           the longest lease duration in use.
+     *     @type array<\Offbeat\V1\IndexRange>|\Google\Protobuf\Internal\RepeatedField $settled_ranges
+     *           Jobs that are known to be settled, as GroupStatus.settled_ranges tells them: they are not
+     *           leased. Rising, not overlapping and not touching.
      * }
      */
     public function __construct($data = NULL) {
@@ -47,7 +77,7 @@ class GroupCommit extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many jobs it has, at least 1.
+     * How many jobs the group has, at least 1.
      *
      * Generated from protobuf field <code>int64 job_count = 1;</code>
      * @return int|string
@@ -58,7 +88,7 @@ class GroupCommit extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many jobs it has, at least 1.
+     * How many jobs the group has, at least 1.
      *
      * Generated from protobuf field <code>int64 job_count = 1;</code>
      * @param int|string $var
@@ -73,7 +103,8 @@ class GroupCommit extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * SHA-256 over each job's length, as 8 bytes, big-endian, and its bytes; 32 bytes.
+     * SHA-256 over each payload's length, as 8 bytes, big-endian, followed by the payload; 32
+     * bytes.
      *
      * Generated from protobuf field <code>bytes sha256 = 2;</code>
      * @return string
@@ -84,7 +115,8 @@ class GroupCommit extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * SHA-256 over each job's length, as 8 bytes, big-endian, and its bytes; 32 bytes.
+     * SHA-256 over each payload's length, as 8 bytes, big-endian, followed by the payload; 32
+     * bytes.
      *
      * Generated from protobuf field <code>bytes sha256 = 2;</code>
      * @param string $var
@@ -94,6 +126,80 @@ class GroupCommit extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkString($var, False);
         $this->sha256 = $var;
+
+        return $this;
+    }
+
+    /**
+     * For a group that may have been submitted before: SubmitGroupsResponse.receipt of the first
+     * time, or what OpenSpread answered before that attempt; of several, the one with the longest
+     * lease_duration. With a receipt of an earlier epoch, consumers may still hold jobs of the
+     * group: it waits for that lease duration, or for that of this epoch if that is longer, and
+     * its jobs are marked as redelivered. A producer that has lost the receipt sends epoch 0 and
+     * the longest lease duration in use.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.Receipt first_receipt = 3;</code>
+     * @return \Offbeat\V1\Receipt|null
+     */
+    public function getFirstReceipt()
+    {
+        return $this->first_receipt;
+    }
+
+    public function hasFirstReceipt()
+    {
+        return isset($this->first_receipt);
+    }
+
+    public function clearFirstReceipt()
+    {
+        unset($this->first_receipt);
+    }
+
+    /**
+     * For a group that may have been submitted before: SubmitGroupsResponse.receipt of the first
+     * time, or what OpenSpread answered before that attempt; of several, the one with the longest
+     * lease_duration. With a receipt of an earlier epoch, consumers may still hold jobs of the
+     * group: it waits for that lease duration, or for that of this epoch if that is longer, and
+     * its jobs are marked as redelivered. A producer that has lost the receipt sends epoch 0 and
+     * the longest lease duration in use.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.Receipt first_receipt = 3;</code>
+     * @param \Offbeat\V1\Receipt $var
+     * @return $this
+     */
+    public function setFirstReceipt($var)
+    {
+        GPBUtil::checkMessage($var, \Offbeat\V1\Receipt::class);
+        $this->first_receipt = $var;
+
+        return $this;
+    }
+
+    /**
+     * Jobs that are known to be settled, as GroupStatus.settled_ranges tells them: they are not
+     * leased. Rising, not overlapping and not touching.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.IndexRange settled_ranges = 4;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getSettledRanges()
+    {
+        return $this->settled_ranges;
+    }
+
+    /**
+     * Jobs that are known to be settled, as GroupStatus.settled_ranges tells them: they are not
+     * leased. Rising, not overlapping and not touching.
+     *
+     * Generated from protobuf field <code>repeated .offbeat.v1.IndexRange settled_ranges = 4;</code>
+     * @param array<\Offbeat\V1\IndexRange>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setSettledRanges($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\IndexRange::class);
+        $this->settled_ranges = $arr;
 
         return $this;
     }

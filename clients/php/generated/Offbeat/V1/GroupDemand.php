@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * So many jobs of one group.
+ * Further jobs of one group.
  *
  * Generated from protobuf message <code>offbeat.v1.GroupDemand</code>
  */
@@ -23,7 +23,7 @@ class GroupDemand extends \Google\Protobuf\Internal\Message
      */
     protected $group_index = 0;
     /**
-     * So many further jobs of it, if there are any.
+     * How many further jobs of it may be sent, if there are any.
      *
      * Generated from protobuf field <code>int64 job_count = 2;</code>
      */
@@ -38,7 +38,7 @@ class GroupDemand extends \Google\Protobuf\Internal\Message
      *     @type int|string $group_index
      *           The group.
      *     @type int|string $job_count
-     *           So many further jobs of it, if there are any.
+     *           How many further jobs of it may be sent, if there are any.
      * }
      */
     public function __construct($data = NULL) {
@@ -73,7 +73,7 @@ class GroupDemand extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * So many further jobs of it, if there are any.
+     * How many further jobs of it may be sent, if there are any.
      *
      * Generated from protobuf field <code>int64 job_count = 2;</code>
      * @return int|string
@@ -84,7 +84,7 @@ class GroupDemand extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * So many further jobs of it, if there are any.
+     * How many further jobs of it may be sent, if there are any.
      *
      * Generated from protobuf field <code>int64 job_count = 2;</code>
      * @param int|string $var

@@ -17,31 +17,31 @@ use Google\Protobuf\Internal\GPBUtil;
 class GroupInput extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The group: of a new one the next number, from 0. Must be set.
+     * The group. For a new group the next number, from 0. Must be set.
      *
      * Generated from protobuf field <code>optional int64 group_index = 1;</code>
      */
     protected $group_index = null;
     /**
-     * Of a new group: how many jobs it has, 0 or more. Must be set with
-     * SPREAD_POLICY_COOLDOWN; else it saves is_last.
+     * For a new group: how many jobs it has, 0 or more. Must be set with SPREAD_POLICY_COOLDOWN.
+     * With the other policy it makes `last` unnecessary.
      *
      * Generated from protobuf field <code>optional int64 size = 2;</code>
      */
     protected $size = null;
     /**
-     * How many further jobs of the group there are: 0 or more, and not more than were
+     * How many further jobs of the group there are: 0 or more, at most as many as the server has
      * asked for.
      *
      * Generated from protobuf field <code>int64 job_count = 3;</code>
      */
     protected $job_count = 0;
     /**
-     * Whether these are the last jobs of the group. Must not be set before `size` jobs.
+     * These are the last jobs of the group. Must not be set before `size` jobs were sent.
      *
-     * Generated from protobuf field <code>bool is_last = 4;</code>
+     * Generated from protobuf field <code>bool last = 4;</code>
      */
-    protected $is_last = false;
+    protected $last = false;
 
     /**
      * Constructor.
@@ -50,15 +50,15 @@ class GroupInput extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int|string $group_index
-     *           The group: of a new one the next number, from 0. Must be set.
+     *           The group. For a new group the next number, from 0. Must be set.
      *     @type int|string $size
-     *           Of a new group: how many jobs it has, 0 or more. Must be set with
-     *           SPREAD_POLICY_COOLDOWN; else it saves is_last.
+     *           For a new group: how many jobs it has, 0 or more. Must be set with SPREAD_POLICY_COOLDOWN.
+     *           With the other policy it makes `last` unnecessary.
      *     @type int|string $job_count
-     *           How many further jobs of the group there are: 0 or more, and not more than were
+     *           How many further jobs of the group there are: 0 or more, at most as many as the server has
      *           asked for.
-     *     @type bool $is_last
-     *           Whether these are the last jobs of the group. Must not be set before `size` jobs.
+     *     @type bool $last
+     *           These are the last jobs of the group. Must not be set before `size` jobs were sent.
      * }
      */
     public function __construct($data = NULL) {
@@ -67,7 +67,7 @@ class GroupInput extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The group: of a new one the next number, from 0. Must be set.
+     * The group. For a new group the next number, from 0. Must be set.
      *
      * Generated from protobuf field <code>optional int64 group_index = 1;</code>
      * @return int|string
@@ -88,7 +88,7 @@ class GroupInput extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The group: of a new one the next number, from 0. Must be set.
+     * The group. For a new group the next number, from 0. Must be set.
      *
      * Generated from protobuf field <code>optional int64 group_index = 1;</code>
      * @param int|string $var
@@ -103,8 +103,8 @@ class GroupInput extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Of a new group: how many jobs it has, 0 or more. Must be set with
-     * SPREAD_POLICY_COOLDOWN; else it saves is_last.
+     * For a new group: how many jobs it has, 0 or more. Must be set with SPREAD_POLICY_COOLDOWN.
+     * With the other policy it makes `last` unnecessary.
      *
      * Generated from protobuf field <code>optional int64 size = 2;</code>
      * @return int|string
@@ -125,8 +125,8 @@ class GroupInput extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Of a new group: how many jobs it has, 0 or more. Must be set with
-     * SPREAD_POLICY_COOLDOWN; else it saves is_last.
+     * For a new group: how many jobs it has, 0 or more. Must be set with SPREAD_POLICY_COOLDOWN.
+     * With the other policy it makes `last` unnecessary.
      *
      * Generated from protobuf field <code>optional int64 size = 2;</code>
      * @param int|string $var
@@ -141,7 +141,7 @@ class GroupInput extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many further jobs of the group there are: 0 or more, and not more than were
+     * How many further jobs of the group there are: 0 or more, at most as many as the server has
      * asked for.
      *
      * Generated from protobuf field <code>int64 job_count = 3;</code>
@@ -153,7 +153,7 @@ class GroupInput extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many further jobs of the group there are: 0 or more, and not more than were
+     * How many further jobs of the group there are: 0 or more, at most as many as the server has
      * asked for.
      *
      * Generated from protobuf field <code>int64 job_count = 3;</code>
@@ -169,27 +169,27 @@ class GroupInput extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whether these are the last jobs of the group. Must not be set before `size` jobs.
+     * These are the last jobs of the group. Must not be set before `size` jobs were sent.
      *
-     * Generated from protobuf field <code>bool is_last = 4;</code>
+     * Generated from protobuf field <code>bool last = 4;</code>
      * @return bool
      */
-    public function getIsLast()
+    public function getLast()
     {
-        return $this->is_last;
+        return $this->last;
     }
 
     /**
-     * Whether these are the last jobs of the group. Must not be set before `size` jobs.
+     * These are the last jobs of the group. Must not be set before `size` jobs were sent.
      *
-     * Generated from protobuf field <code>bool is_last = 4;</code>
+     * Generated from protobuf field <code>bool last = 4;</code>
      * @param bool $var
      * @return $this
      */
-    public function setIsLast($var)
+    public function setLast($var)
     {
         GPBUtil::checkBool($var);
-        $this->is_last = $var;
+        $this->last = $var;
 
         return $this;
     }

@@ -17,51 +17,33 @@ use Google\Protobuf\Internal\GPBUtil;
 class GroupPart extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The group, as its producer calls it: 1 to 256 bytes of UTF-8. It names this group of jobs,
-     * once: a group that was settled is not dealt again under its ID.
+     * The group, as its producer calls it: 1 to 256 bytes of UTF-8. The ID names this set of jobs
+     * once: a settled group is not run again under its ID.
      *
      * Generated from protobuf field <code>string group_id = 1;</code>
      */
     protected $group_id = '';
     /**
-     * The number of the first of these jobs within the group, from 0. Parts come in order; a
-     * part that has come already, and no more than that, may come again. Part 0 with another
-     * content begins the group anew, as long as it is not committed.
+     * Index within the group of the first of these payloads, from 0. Parts arrive in order. A
+     * part that has arrived may be sent again as it was. Until the commit, part 0 with other
+     * content starts the group again.
      *
-     * Generated from protobuf field <code>int64 first_index = 2;</code>
+     * Generated from protobuf field <code>int64 first_job_index = 2;</code>
      */
-    protected $first_index = 0;
+    protected $first_job_index = 0;
     /**
-     * The jobs, each any bytes, up to 256 KiB.
+     * One for each job: any bytes, up to 256 KiB.
      *
-     * Generated from protobuf field <code>repeated bytes jobs = 3;</code>
+     * Generated from protobuf field <code>repeated bytes payloads = 3;</code>
      */
-    private $jobs;
+    private $payloads;
     /**
-     * Ends the group and makes it visible. A group that is not committed a minute after
-     * its last part is dropped: it never was one.
+     * Ends the group and makes it visible. A group without a commit one minute after its last
+     * part is discarded as if it had never been submitted.
      *
      * Generated from protobuf field <code>.offbeat.v1.GroupCommit commit = 4;</code>
      */
     protected $commit = null;
-    /**
-     * With the commit of a group that may have been received before: the receipt of then, or
-     * what OpenSpread answered before that attempt; if it was received several times, with the
-     * longest of their leases. If it is of an earlier epoch, its jobs may still be lent: the
-     * group waits for as long as that lease, or that of this epoch if it is longer, and is
-     * marked as redelivered. Who cannot know sends epoch 0 and the longest lease in use.
-     *
-     * Generated from protobuf field <code>.offbeat.v1.Receipt first_receipt = 5;</code>
-     */
-    protected $first_receipt = null;
-    /**
-     * With the commit: jobs that are known to be settled and are not to be dealt again, as
-     * pairs of numbers: from the first, up to but not including the second; ascending, not
-     * touching. GroupStatus.settled_ranges has this form.
-     *
-     * Generated from protobuf field <code>repeated int64 settled_ranges = 6;</code>
-     */
-    private $settled_ranges;
 
     /**
      * Constructor.
@@ -70,27 +52,17 @@ class GroupPart extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type string $group_id
-     *           The group, as its producer calls it: 1 to 256 bytes of UTF-8. It names this group of jobs,
-     *           once: a group that was settled is not dealt again under its ID.
-     *     @type int|string $first_index
-     *           The number of the first of these jobs within the group, from 0. Parts come in order; a
-     *           part that has come already, and no more than that, may come again. Part 0 with another
-     *           content begins the group anew, as long as it is not committed.
-     *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $jobs
-     *           The jobs, each any bytes, up to 256 KiB.
+     *           The group, as its producer calls it: 1 to 256 bytes of UTF-8. The ID names this set of jobs
+     *           once: a settled group is not run again under its ID.
+     *     @type int|string $first_job_index
+     *           Index within the group of the first of these payloads, from 0. Parts arrive in order. A
+     *           part that has arrived may be sent again as it was. Until the commit, part 0 with other
+     *           content starts the group again.
+     *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $payloads
+     *           One for each job: any bytes, up to 256 KiB.
      *     @type \Offbeat\V1\GroupCommit $commit
-     *           Ends the group and makes it visible. A group that is not committed a minute after
-     *           its last part is dropped: it never was one.
-     *     @type \Offbeat\V1\Receipt $first_receipt
-     *           With the commit of a group that may have been received before: the receipt of then, or
-     *           what OpenSpread answered before that attempt; if it was received several times, with the
-     *           longest of their leases. If it is of an earlier epoch, its jobs may still be lent: the
-     *           group waits for as long as that lease, or that of this epoch if it is longer, and is
-     *           marked as redelivered. Who cannot know sends epoch 0 and the longest lease in use.
-     *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $settled_ranges
-     *           With the commit: jobs that are known to be settled and are not to be dealt again, as
-     *           pairs of numbers: from the first, up to but not including the second; ascending, not
-     *           touching. GroupStatus.settled_ranges has this form.
+     *           Ends the group and makes it visible. A group without a commit one minute after its last
+     *           part is discarded as if it had never been submitted.
      * }
      */
     public function __construct($data = NULL) {
@@ -99,8 +71,8 @@ class GroupPart extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The group, as its producer calls it: 1 to 256 bytes of UTF-8. It names this group of jobs,
-     * once: a group that was settled is not dealt again under its ID.
+     * The group, as its producer calls it: 1 to 256 bytes of UTF-8. The ID names this set of jobs
+     * once: a settled group is not run again under its ID.
      *
      * Generated from protobuf field <code>string group_id = 1;</code>
      * @return string
@@ -111,8 +83,8 @@ class GroupPart extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The group, as its producer calls it: 1 to 256 bytes of UTF-8. It names this group of jobs,
-     * once: a group that was settled is not dealt again under its ID.
+     * The group, as its producer calls it: 1 to 256 bytes of UTF-8. The ID names this set of jobs
+     * once: a settled group is not run again under its ID.
      *
      * Generated from protobuf field <code>string group_id = 1;</code>
      * @param string $var
@@ -127,64 +99,64 @@ class GroupPart extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The number of the first of these jobs within the group, from 0. Parts come in order; a
-     * part that has come already, and no more than that, may come again. Part 0 with another
-     * content begins the group anew, as long as it is not committed.
+     * Index within the group of the first of these payloads, from 0. Parts arrive in order. A
+     * part that has arrived may be sent again as it was. Until the commit, part 0 with other
+     * content starts the group again.
      *
-     * Generated from protobuf field <code>int64 first_index = 2;</code>
+     * Generated from protobuf field <code>int64 first_job_index = 2;</code>
      * @return int|string
      */
-    public function getFirstIndex()
+    public function getFirstJobIndex()
     {
-        return $this->first_index;
+        return $this->first_job_index;
     }
 
     /**
-     * The number of the first of these jobs within the group, from 0. Parts come in order; a
-     * part that has come already, and no more than that, may come again. Part 0 with another
-     * content begins the group anew, as long as it is not committed.
+     * Index within the group of the first of these payloads, from 0. Parts arrive in order. A
+     * part that has arrived may be sent again as it was. Until the commit, part 0 with other
+     * content starts the group again.
      *
-     * Generated from protobuf field <code>int64 first_index = 2;</code>
+     * Generated from protobuf field <code>int64 first_job_index = 2;</code>
      * @param int|string $var
      * @return $this
      */
-    public function setFirstIndex($var)
+    public function setFirstJobIndex($var)
     {
         GPBUtil::checkInt64($var);
-        $this->first_index = $var;
+        $this->first_job_index = $var;
 
         return $this;
     }
 
     /**
-     * The jobs, each any bytes, up to 256 KiB.
+     * One for each job: any bytes, up to 256 KiB.
      *
-     * Generated from protobuf field <code>repeated bytes jobs = 3;</code>
+     * Generated from protobuf field <code>repeated bytes payloads = 3;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
-    public function getJobs()
+    public function getPayloads()
     {
-        return $this->jobs;
+        return $this->payloads;
     }
 
     /**
-     * The jobs, each any bytes, up to 256 KiB.
+     * One for each job: any bytes, up to 256 KiB.
      *
-     * Generated from protobuf field <code>repeated bytes jobs = 3;</code>
+     * Generated from protobuf field <code>repeated bytes payloads = 3;</code>
      * @param array<string>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */
-    public function setJobs($var)
+    public function setPayloads($var)
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::BYTES);
-        $this->jobs = $arr;
+        $this->payloads = $arr;
 
         return $this;
     }
 
     /**
-     * Ends the group and makes it visible. A group that is not committed a minute after
-     * its last part is dropped: it never was one.
+     * Ends the group and makes it visible. A group without a commit one minute after its last
+     * part is discarded as if it had never been submitted.
      *
      * Generated from protobuf field <code>.offbeat.v1.GroupCommit commit = 4;</code>
      * @return \Offbeat\V1\GroupCommit|null
@@ -205,8 +177,8 @@ class GroupPart extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Ends the group and makes it visible. A group that is not committed a minute after
-     * its last part is dropped: it never was one.
+     * Ends the group and makes it visible. A group without a commit one minute after its last
+     * part is discarded as if it had never been submitted.
      *
      * Generated from protobuf field <code>.offbeat.v1.GroupCommit commit = 4;</code>
      * @param \Offbeat\V1\GroupCommit $var
@@ -216,80 +188,6 @@ class GroupPart extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkMessage($var, \Offbeat\V1\GroupCommit::class);
         $this->commit = $var;
-
-        return $this;
-    }
-
-    /**
-     * With the commit of a group that may have been received before: the receipt of then, or
-     * what OpenSpread answered before that attempt; if it was received several times, with the
-     * longest of their leases. If it is of an earlier epoch, its jobs may still be lent: the
-     * group waits for as long as that lease, or that of this epoch if it is longer, and is
-     * marked as redelivered. Who cannot know sends epoch 0 and the longest lease in use.
-     *
-     * Generated from protobuf field <code>.offbeat.v1.Receipt first_receipt = 5;</code>
-     * @return \Offbeat\V1\Receipt|null
-     */
-    public function getFirstReceipt()
-    {
-        return $this->first_receipt;
-    }
-
-    public function hasFirstReceipt()
-    {
-        return isset($this->first_receipt);
-    }
-
-    public function clearFirstReceipt()
-    {
-        unset($this->first_receipt);
-    }
-
-    /**
-     * With the commit of a group that may have been received before: the receipt of then, or
-     * what OpenSpread answered before that attempt; if it was received several times, with the
-     * longest of their leases. If it is of an earlier epoch, its jobs may still be lent: the
-     * group waits for as long as that lease, or that of this epoch if it is longer, and is
-     * marked as redelivered. Who cannot know sends epoch 0 and the longest lease in use.
-     *
-     * Generated from protobuf field <code>.offbeat.v1.Receipt first_receipt = 5;</code>
-     * @param \Offbeat\V1\Receipt $var
-     * @return $this
-     */
-    public function setFirstReceipt($var)
-    {
-        GPBUtil::checkMessage($var, \Offbeat\V1\Receipt::class);
-        $this->first_receipt = $var;
-
-        return $this;
-    }
-
-    /**
-     * With the commit: jobs that are known to be settled and are not to be dealt again, as
-     * pairs of numbers: from the first, up to but not including the second; ascending, not
-     * touching. GroupStatus.settled_ranges has this form.
-     *
-     * Generated from protobuf field <code>repeated int64 settled_ranges = 6;</code>
-     * @return \Google\Protobuf\Internal\RepeatedField
-     */
-    public function getSettledRanges()
-    {
-        return $this->settled_ranges;
-    }
-
-    /**
-     * With the commit: jobs that are known to be settled and are not to be dealt again, as
-     * pairs of numbers: from the first, up to but not including the second; ascending, not
-     * touching. GroupStatus.settled_ranges has this form.
-     *
-     * Generated from protobuf field <code>repeated int64 settled_ranges = 6;</code>
-     * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
-     * @return $this
-     */
-    public function setSettledRanges($var)
-    {
-        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::INT64);
-        $this->settled_ranges = $arr;
 
         return $this;
     }

@@ -20,15 +20,15 @@ class GroupState
      */
     const GROUP_STATE_UNSPECIFIED = 0;
     /**
-     * It is not known: never submitted, dropped before its commit, lost with an earlier epoch, or
-     * settled so long ago that it was forgotten. If it was not answered as settled before:
-     * submit it again.
+     * Not known: never submitted, discarded before its commit, lost with an earlier epoch, or
+     * settled so long ago that it was forgotten. Unless it was answered as settled before, submit
+     * it again.
      *
      * Generated from protobuf enum <code>GROUP_STATE_UNKNOWN = 1;</code>
      */
     const GROUP_STATE_UNKNOWN = 1;
     /**
-     * Its commit has not come.
+     * Its commit has not arrived.
      *
      * Generated from protobuf enum <code>GROUP_STATE_PARTIAL = 2;</code>
      */
@@ -40,24 +40,17 @@ class GroupState
      */
     const GROUP_STATE_RECEIVED = 3;
     /**
-     * It is in the shared store. Not used: there is no such store yet.
+     * Each of its jobs was acknowledged, or is a dead letter. Nothing is left to do.
      *
-     * Generated from protobuf enum <code>GROUP_STATE_STORED = 4;</code>
+     * Generated from protobuf enum <code>GROUP_STATE_SETTLED = 4;</code>
      */
-    const GROUP_STATE_STORED = 4;
-    /**
-     * Each of its jobs was finished by a consumer, or given up. Nothing is left to do.
-     *
-     * Generated from protobuf enum <code>GROUP_STATE_SETTLED = 5;</code>
-     */
-    const GROUP_STATE_SETTLED = 5;
+    const GROUP_STATE_SETTLED = 4;
 
     private static $valueToName = [
         self::GROUP_STATE_UNSPECIFIED => 'GROUP_STATE_UNSPECIFIED',
         self::GROUP_STATE_UNKNOWN => 'GROUP_STATE_UNKNOWN',
         self::GROUP_STATE_PARTIAL => 'GROUP_STATE_PARTIAL',
         self::GROUP_STATE_RECEIVED => 'GROUP_STATE_RECEIVED',
-        self::GROUP_STATE_STORED => 'GROUP_STATE_STORED',
         self::GROUP_STATE_SETTLED => 'GROUP_STATE_SETTLED',
     ];
 

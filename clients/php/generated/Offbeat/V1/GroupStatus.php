@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * What has become of a group.
+ * The state of a group.
  *
  * Generated from protobuf message <code>offbeat.v1.GroupStatus</code>
  */
@@ -29,28 +29,28 @@ class GroupStatus extends \Google\Protobuf\Internal\Message
      */
     protected $state = 0;
     /**
-     * How many jobs have come.
+     * Jobs that have arrived.
      *
      * Generated from protobuf field <code>int64 job_count = 3;</code>
      */
     protected $job_count = 0;
     /**
-     * How many of them are settled, dead letters included.
+     * Of these, settled ones, dead letters included.
      *
-     * Generated from protobuf field <code>int64 settled_count = 4;</code>
+     * Generated from protobuf field <code>int64 settled_job_count = 4;</code>
      */
-    protected $settled_count = 0;
+    protected $settled_job_count = 0;
     /**
-     * How many of them were given up.
+     * Of these, dead letters.
      *
      * Generated from protobuf field <code>int64 dead_letter_count = 5;</code>
      */
     protected $dead_letter_count = 0;
     /**
-     * Which are settled, as pairs of numbers, while the group is RECEIVED: from the first,
-     * up to but not including the second. The first 1,024 pairs, and 65,536 in one answer.
+     * Which jobs are settled, while the group is RECEIVED: the first 1,024 ranges, and at most
+     * 65,536 in one answer.
      *
-     * Generated from protobuf field <code>repeated int64 settled_ranges = 6;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.IndexRange settled_ranges = 6;</code>
      */
     private $settled_ranges;
 
@@ -65,14 +65,14 @@ class GroupStatus extends \Google\Protobuf\Internal\Message
      *     @type int $state
      *           How safe it is.
      *     @type int|string $job_count
-     *           How many jobs have come.
-     *     @type int|string $settled_count
-     *           How many of them are settled, dead letters included.
+     *           Jobs that have arrived.
+     *     @type int|string $settled_job_count
+     *           Of these, settled ones, dead letters included.
      *     @type int|string $dead_letter_count
-     *           How many of them were given up.
-     *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $settled_ranges
-     *           Which are settled, as pairs of numbers, while the group is RECEIVED: from the first,
-     *           up to but not including the second. The first 1,024 pairs, and 65,536 in one answer.
+     *           Of these, dead letters.
+     *     @type array<\Offbeat\V1\IndexRange>|\Google\Protobuf\Internal\RepeatedField $settled_ranges
+     *           Which jobs are settled, while the group is RECEIVED: the first 1,024 ranges, and at most
+     *           65,536 in one answer.
      * }
      */
     public function __construct($data = NULL) {
@@ -133,7 +133,7 @@ class GroupStatus extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many jobs have come.
+     * Jobs that have arrived.
      *
      * Generated from protobuf field <code>int64 job_count = 3;</code>
      * @return int|string
@@ -144,7 +144,7 @@ class GroupStatus extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many jobs have come.
+     * Jobs that have arrived.
      *
      * Generated from protobuf field <code>int64 job_count = 3;</code>
      * @param int|string $var
@@ -159,33 +159,33 @@ class GroupStatus extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many of them are settled, dead letters included.
+     * Of these, settled ones, dead letters included.
      *
-     * Generated from protobuf field <code>int64 settled_count = 4;</code>
+     * Generated from protobuf field <code>int64 settled_job_count = 4;</code>
      * @return int|string
      */
-    public function getSettledCount()
+    public function getSettledJobCount()
     {
-        return $this->settled_count;
+        return $this->settled_job_count;
     }
 
     /**
-     * How many of them are settled, dead letters included.
+     * Of these, settled ones, dead letters included.
      *
-     * Generated from protobuf field <code>int64 settled_count = 4;</code>
+     * Generated from protobuf field <code>int64 settled_job_count = 4;</code>
      * @param int|string $var
      * @return $this
      */
-    public function setSettledCount($var)
+    public function setSettledJobCount($var)
     {
         GPBUtil::checkInt64($var);
-        $this->settled_count = $var;
+        $this->settled_job_count = $var;
 
         return $this;
     }
 
     /**
-     * How many of them were given up.
+     * Of these, dead letters.
      *
      * Generated from protobuf field <code>int64 dead_letter_count = 5;</code>
      * @return int|string
@@ -196,7 +196,7 @@ class GroupStatus extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many of them were given up.
+     * Of these, dead letters.
      *
      * Generated from protobuf field <code>int64 dead_letter_count = 5;</code>
      * @param int|string $var
@@ -211,10 +211,10 @@ class GroupStatus extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which are settled, as pairs of numbers, while the group is RECEIVED: from the first,
-     * up to but not including the second. The first 1,024 pairs, and 65,536 in one answer.
+     * Which jobs are settled, while the group is RECEIVED: the first 1,024 ranges, and at most
+     * 65,536 in one answer.
      *
-     * Generated from protobuf field <code>repeated int64 settled_ranges = 6;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.IndexRange settled_ranges = 6;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
     public function getSettledRanges()
@@ -223,16 +223,16 @@ class GroupStatus extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which are settled, as pairs of numbers, while the group is RECEIVED: from the first,
-     * up to but not including the second. The first 1,024 pairs, and 65,536 in one answer.
+     * Which jobs are settled, while the group is RECEIVED: the first 1,024 ranges, and at most
+     * 65,536 in one answer.
      *
-     * Generated from protobuf field <code>repeated int64 settled_ranges = 6;</code>
-     * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
+     * Generated from protobuf field <code>repeated .offbeat.v1.IndexRange settled_ranges = 6;</code>
+     * @param array<\Offbeat\V1\IndexRange>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */
     public function setSettledRanges($var)
     {
-        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::INT64);
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\IndexRange::class);
         $this->settled_ranges = $arr;
 
         return $this;

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * One ID, with its type. Exactly one field must be set.
+ * One ID, with its type.
  *
  * Generated from protobuf message <code>offbeat.v1.Id</code>
  */
@@ -25,21 +25,19 @@ class Id extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type string $uuid
-     *           A UUID as text: 32 hexadecimal digits in any case, or 8-4-4-4-12 of them
-     *           with hyphens.
+     *           A UUID as text: 32 hexadecimal digits in any case, or 8-4-4-4-12 of them with hyphens.
      *     @type string $uuid_bytes
      *           A UUID as its 16 bytes.
      *     @type int|string $integer
      *           An integer of 64 bits.
      *     @type string $decimal
-     *           An integer of up to 128 bits and a sign, −(2^128−1) to 2^128−1, in
-     *           decimal without plus sign or leading zeros. The same ID as the same
-     *           number in `integer`.
+     *           An integer of up to 128 bits and a sign, −(2^128−1) to 2^128−1, in decimal without plus
+     *           sign or leading zeros. The same ID as the same number in `integer`.
      *     @type string $text
-     *           Text, at most 1,024 bytes of UTF-8; taken as it is, empty allowed.
+     *           Text: at most 1,024 bytes of UTF-8, taken as it is. May be empty.
      *     @type float $fraction
-     *           A fraction of the cycle in [0, 1) that the caller stored; for
-     *           PLACEMENT_FRACTION.
+     *           A stored fraction of the cycle in [0, 1); PLACEMENT_FRACTION only. It identifies no row:
+     *           two rows may hold the same.
      * }
      */
     public function __construct($data = NULL) {
@@ -48,8 +46,7 @@ class Id extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A UUID as text: 32 hexadecimal digits in any case, or 8-4-4-4-12 of them
-     * with hyphens.
+     * A UUID as text: 32 hexadecimal digits in any case, or 8-4-4-4-12 of them with hyphens.
      *
      * Generated from protobuf field <code>string uuid = 1;</code>
      * @return string
@@ -65,8 +62,7 @@ class Id extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A UUID as text: 32 hexadecimal digits in any case, or 8-4-4-4-12 of them
-     * with hyphens.
+     * A UUID as text: 32 hexadecimal digits in any case, or 8-4-4-4-12 of them with hyphens.
      *
      * Generated from protobuf field <code>string uuid = 1;</code>
      * @param string $var
@@ -143,9 +139,8 @@ class Id extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * An integer of up to 128 bits and a sign, −(2^128−1) to 2^128−1, in
-     * decimal without plus sign or leading zeros. The same ID as the same
-     * number in `integer`.
+     * An integer of up to 128 bits and a sign, −(2^128−1) to 2^128−1, in decimal without plus
+     * sign or leading zeros. The same ID as the same number in `integer`.
      *
      * Generated from protobuf field <code>string decimal = 4;</code>
      * @return string
@@ -161,9 +156,8 @@ class Id extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * An integer of up to 128 bits and a sign, −(2^128−1) to 2^128−1, in
-     * decimal without plus sign or leading zeros. The same ID as the same
-     * number in `integer`.
+     * An integer of up to 128 bits and a sign, −(2^128−1) to 2^128−1, in decimal without plus
+     * sign or leading zeros. The same ID as the same number in `integer`.
      *
      * Generated from protobuf field <code>string decimal = 4;</code>
      * @param string $var
@@ -178,7 +172,7 @@ class Id extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Text, at most 1,024 bytes of UTF-8; taken as it is, empty allowed.
+     * Text: at most 1,024 bytes of UTF-8, taken as it is. May be empty.
      *
      * Generated from protobuf field <code>string text = 5;</code>
      * @return string
@@ -194,7 +188,7 @@ class Id extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Text, at most 1,024 bytes of UTF-8; taken as it is, empty allowed.
+     * Text: at most 1,024 bytes of UTF-8, taken as it is. May be empty.
      *
      * Generated from protobuf field <code>string text = 5;</code>
      * @param string $var
@@ -209,8 +203,8 @@ class Id extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A fraction of the cycle in [0, 1) that the caller stored; for
-     * PLACEMENT_FRACTION.
+     * A stored fraction of the cycle in [0, 1); PLACEMENT_FRACTION only. It identifies no row:
+     * two rows may hold the same.
      *
      * Generated from protobuf field <code>double fraction = 6;</code>
      * @return float
@@ -226,8 +220,8 @@ class Id extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A fraction of the cycle in [0, 1) that the caller stored; for
-     * PLACEMENT_FRACTION.
+     * A stored fraction of the cycle in [0, 1); PLACEMENT_FRACTION only. It identifies no row:
+     * two rows may hold the same.
      *
      * Generated from protobuf field <code>double fraction = 6;</code>
      * @param float $var

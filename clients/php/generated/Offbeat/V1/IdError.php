@@ -9,8 +9,8 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Why one ID of a batch was refused. Of more than 1,000 in a message, the further
- * ones have index and reason alone.
+ * Why one ID of a batch is refused. Beyond 1,000 refused IDs in a message, only id_index and
+ * reason are set.
  *
  * Generated from protobuf message <code>offbeat.v1.IdError</code>
  */
@@ -18,19 +18,19 @@ use Google\Protobuf\Internal\GPBUtil;
 class IdError extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The ID, from 0: in a stream, counted from the start of the stream.
+     * Index of the ID in its message, from 0.
      *
      * Generated from protobuf field <code>int64 id_index = 1;</code>
      */
     protected $id_index = 0;
     /**
-     * Why.
+     * Why it is refused.
      *
      * Generated from protobuf field <code>.offbeat.v1.ErrorReason reason = 2;</code>
      */
     protected $reason = 0;
     /**
-     * The path of the ID in the request: "ids.uuids[3]".
+     * Path of the ID in the request, such as "ids.uuids[3]".
      *
      * Generated from protobuf field <code>string field = 3;</code>
      */
@@ -42,7 +42,7 @@ class IdError extends \Google\Protobuf\Internal\Message
      */
     protected $value = '';
     /**
-     * What is right, with range and unit.
+     * What is allowed, with range and unit.
      *
      * Generated from protobuf field <code>string allowed = 5;</code>
      */
@@ -55,15 +55,15 @@ class IdError extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int|string $id_index
-     *           The ID, from 0: in a stream, counted from the start of the stream.
+     *           Index of the ID in its message, from 0.
      *     @type int $reason
-     *           Why.
+     *           Why it is refused.
      *     @type string $field
-     *           The path of the ID in the request: "ids.uuids[3]".
+     *           Path of the ID in the request, such as "ids.uuids[3]".
      *     @type string $value
      *           What it held, shortened.
      *     @type string $allowed
-     *           What is right, with range and unit.
+     *           What is allowed, with range and unit.
      * }
      */
     public function __construct($data = NULL) {
@@ -72,7 +72,7 @@ class IdError extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The ID, from 0: in a stream, counted from the start of the stream.
+     * Index of the ID in its message, from 0.
      *
      * Generated from protobuf field <code>int64 id_index = 1;</code>
      * @return int|string
@@ -83,7 +83,7 @@ class IdError extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The ID, from 0: in a stream, counted from the start of the stream.
+     * Index of the ID in its message, from 0.
      *
      * Generated from protobuf field <code>int64 id_index = 1;</code>
      * @param int|string $var
@@ -98,7 +98,7 @@ class IdError extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Why.
+     * Why it is refused.
      *
      * Generated from protobuf field <code>.offbeat.v1.ErrorReason reason = 2;</code>
      * @return int
@@ -109,7 +109,7 @@ class IdError extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Why.
+     * Why it is refused.
      *
      * Generated from protobuf field <code>.offbeat.v1.ErrorReason reason = 2;</code>
      * @param int $var
@@ -124,7 +124,7 @@ class IdError extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The path of the ID in the request: "ids.uuids[3]".
+     * Path of the ID in the request, such as "ids.uuids[3]".
      *
      * Generated from protobuf field <code>string field = 3;</code>
      * @return string
@@ -135,7 +135,7 @@ class IdError extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The path of the ID in the request: "ids.uuids[3]".
+     * Path of the ID in the request, such as "ids.uuids[3]".
      *
      * Generated from protobuf field <code>string field = 3;</code>
      * @param string $var
@@ -176,7 +176,7 @@ class IdError extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What is right, with range and unit.
+     * What is allowed, with range and unit.
      *
      * Generated from protobuf field <code>string allowed = 5;</code>
      * @return string
@@ -187,7 +187,7 @@ class IdError extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What is right, with range and unit.
+     * What is allowed, with range and unit.
      *
      * Generated from protobuf field <code>string allowed = 5;</code>
      * @param string $var

@@ -17,18 +17,18 @@ use Google\Protobuf\Internal\GPBUtil;
 class Kind extends \Google\Protobuf\Internal\Message
 {
     /**
-     * 1 to 64 characters of A-Z a-z 0-9 . _ - ; another for each kind. Part of the run
-     * keys. Must be set.
+     * 1 to 64 characters of A-Z a-z 0-9 . _ - , unique in the schedule. Part of the run keys.
+     * Must be set.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      */
     protected $name = '';
     /**
-     * How long a run takes at most, 0 to one period; set for every kind or for none. A kind
+     * How long a run takes at most, 0 to one period; set it for every kind or for none. Each kind
      * then has as many slots as its run time needs, rounded up, and an even share of what is
-     * left over; kinds for which a change of the clocks would leave less are refused.
-     * Default: not known; half of the smallest gap in a turn is then kept free behind a run
-     * (see ListDueRunsRequest).
+     * left. Kinds for which a change of the clocks would leave less are refused. Default: not
+     * known; half of the smallest gap in a turn is then kept free behind a run (see
+     * ListDueRunsRequest).
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_time = 2;</code>
      */
@@ -41,14 +41,14 @@ class Kind extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type string $name
-     *           1 to 64 characters of A-Z a-z 0-9 . _ - ; another for each kind. Part of the run
-     *           keys. Must be set.
+     *           1 to 64 characters of A-Z a-z 0-9 . _ - , unique in the schedule. Part of the run keys.
+     *           Must be set.
      *     @type \Google\Protobuf\Duration $run_time
-     *           How long a run takes at most, 0 to one period; set for every kind or for none. A kind
+     *           How long a run takes at most, 0 to one period; set it for every kind or for none. Each kind
      *           then has as many slots as its run time needs, rounded up, and an even share of what is
-     *           left over; kinds for which a change of the clocks would leave less are refused.
-     *           Default: not known; half of the smallest gap in a turn is then kept free behind a run
-     *           (see ListDueRunsRequest).
+     *           left. Kinds for which a change of the clocks would leave less are refused. Default: not
+     *           known; half of the smallest gap in a turn is then kept free behind a run (see
+     *           ListDueRunsRequest).
      * }
      */
     public function __construct($data = NULL) {
@@ -57,8 +57,8 @@ class Kind extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * 1 to 64 characters of A-Z a-z 0-9 . _ - ; another for each kind. Part of the run
-     * keys. Must be set.
+     * 1 to 64 characters of A-Z a-z 0-9 . _ - , unique in the schedule. Part of the run keys.
+     * Must be set.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      * @return string
@@ -69,8 +69,8 @@ class Kind extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * 1 to 64 characters of A-Z a-z 0-9 . _ - ; another for each kind. Part of the run
-     * keys. Must be set.
+     * 1 to 64 characters of A-Z a-z 0-9 . _ - , unique in the schedule. Part of the run keys.
+     * Must be set.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      * @param string $var
@@ -85,11 +85,11 @@ class Kind extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long a run takes at most, 0 to one period; set for every kind or for none. A kind
+     * How long a run takes at most, 0 to one period; set it for every kind or for none. Each kind
      * then has as many slots as its run time needs, rounded up, and an even share of what is
-     * left over; kinds for which a change of the clocks would leave less are refused.
-     * Default: not known; half of the smallest gap in a turn is then kept free behind a run
-     * (see ListDueRunsRequest).
+     * left. Kinds for which a change of the clocks would leave less are refused. Default: not
+     * known; half of the smallest gap in a turn is then kept free behind a run (see
+     * ListDueRunsRequest).
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_time = 2;</code>
      * @return \Google\Protobuf\Duration|null
@@ -110,11 +110,11 @@ class Kind extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long a run takes at most, 0 to one period; set for every kind or for none. A kind
+     * How long a run takes at most, 0 to one period; set it for every kind or for none. Each kind
      * then has as many slots as its run time needs, rounded up, and an even share of what is
-     * left over; kinds for which a change of the clocks would leave less are refused.
-     * Default: not known; half of the smallest gap in a turn is then kept free behind a run
-     * (see ListDueRunsRequest).
+     * left. Kinds for which a change of the clocks would leave less are refused. Default: not
+     * known; half of the smallest gap in a turn is then kept free behind a run (see
+     * ListDueRunsRequest).
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_time = 2;</code>
      * @param \Google\Protobuf\Duration $var

@@ -17,13 +17,13 @@ use Google\Protobuf\Internal\GPBUtil;
 class KindConflict extends \Google\Protobuf\Internal\Message
 {
     /**
-     * One of them, from 0.
+     * Index of one of them, from 0.
      *
      * Generated from protobuf field <code>int32 first_kind_index = 1;</code>
      */
     protected $first_kind_index = 0;
     /**
-     * The other.
+     * Index of the other one.
      *
      * Generated from protobuf field <code>int32 second_kind_index = 2;</code>
      */
@@ -36,9 +36,9 @@ class KindConflict extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int $first_kind_index
-     *           One of them, from 0.
+     *           Index of one of them, from 0.
      *     @type int $second_kind_index
-     *           The other.
+     *           Index of the other one.
      * }
      */
     public function __construct($data = NULL) {
@@ -47,7 +47,7 @@ class KindConflict extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * One of them, from 0.
+     * Index of one of them, from 0.
      *
      * Generated from protobuf field <code>int32 first_kind_index = 1;</code>
      * @return int
@@ -58,7 +58,7 @@ class KindConflict extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * One of them, from 0.
+     * Index of one of them, from 0.
      *
      * Generated from protobuf field <code>int32 first_kind_index = 1;</code>
      * @param int $var
@@ -73,7 +73,7 @@ class KindConflict extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The other.
+     * Index of the other one.
      *
      * Generated from protobuf field <code>int32 second_kind_index = 2;</code>
      * @return int
@@ -84,7 +84,7 @@ class KindConflict extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The other.
+     * Index of the other one.
      *
      * Generated from protobuf field <code>int32 second_kind_index = 2;</code>
      * @param int $var

@@ -17,13 +17,13 @@ use Google\Protobuf\Internal\GPBUtil;
 class KindPair extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The name of one of them. Must be set.
+     * Name of one of them. Must be set.
      *
      * Generated from protobuf field <code>string first_kind = 1;</code>
      */
     protected $first_kind = '';
     /**
-     * The name of the other. Must be set.
+     * Name of the other one. Must be set.
      *
      * Generated from protobuf field <code>string second_kind = 2;</code>
      */
@@ -36,9 +36,9 @@ class KindPair extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type string $first_kind
-     *           The name of one of them. Must be set.
+     *           Name of one of them. Must be set.
      *     @type string $second_kind
-     *           The name of the other. Must be set.
+     *           Name of the other one. Must be set.
      * }
      */
     public function __construct($data = NULL) {
@@ -47,7 +47,7 @@ class KindPair extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The name of one of them. Must be set.
+     * Name of one of them. Must be set.
      *
      * Generated from protobuf field <code>string first_kind = 1;</code>
      * @return string
@@ -58,7 +58,7 @@ class KindPair extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The name of one of them. Must be set.
+     * Name of one of them. Must be set.
      *
      * Generated from protobuf field <code>string first_kind = 1;</code>
      * @param string $var
@@ -73,7 +73,7 @@ class KindPair extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The name of the other. Must be set.
+     * Name of the other one. Must be set.
      *
      * Generated from protobuf field <code>string second_kind = 2;</code>
      * @return string
@@ -84,7 +84,7 @@ class KindPair extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The name of the other. Must be set.
+     * Name of the other one. Must be set.
      *
      * Generated from protobuf field <code>string second_kind = 2;</code>
      * @param string $var

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Where one kind stands, seen from the slot asked about.
+ * Where a kind has its slot, seen from the requested one.
  *
  * Generated from protobuf message <code>offbeat.v1.KindSlot</code>
  */
@@ -17,46 +17,47 @@ use Google\Protobuf\Internal\GPBUtil;
 class KindSlot extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The kind, from 0.
+     * Index of the kind, from 0.
      *
      * Generated from protobuf field <code>int32 kind_index = 1;</code>
      */
     protected $kind_index = 0;
     /**
-     * Slots from kind 0 to this kind, for the same user.
+     * Slots from kind 0 to this kind, for the same ID.
      *
      * Generated from protobuf field <code>int32 offset_slot_count = 2;</code>
      */
     protected $offset_slot_count = 0;
     /**
-     * The user's view: this kind runs at this slot for the users whose kind 0
-     * runs at the slot asked about.
+     * The ID's view: the slot in which this kind runs for IDs whose kind 0 runs in the requested
+     * slot.
      *
      * Generated from protobuf field <code>int32 user_slot_index = 3;</code>
      */
     protected $user_slot_index = 0;
     /**
-     * The time's view: while the slot asked about runs, this kind handles the
-     * users whose kind 0 runs at this slot.
+     * The clock's view: while the requested slot runs, this kind handles the IDs whose kind 0
+     * runs in this slot.
      *
      * Generated from protobuf field <code>int32 time_slot_index = 4;</code>
      */
     protected $time_slot_index = 0;
     /**
-     * Slots from this kind to the next one of the same user that it must not meet,
-     * around the cycle; without one, the slot count.
+     * The gap behind this kind; without another kind that it must not meet, the slot count.
      *
      * Generated from protobuf field <code>int32 gap_slot_count = 5;</code>
      */
     protected $gap_slot_count = 0;
     /**
-     * The run budget of this kind: as run_budget, up to the next kind.
+     * The run budget of this kind: the shortest time of its gap, less the delays of the request;
+     * never below 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_budget = 6;</code>
      */
     protected $run_budget = null;
     /**
-     * From the run of kind 0 to the run of this kind, for the same user.
+     * From the run of kind 0 to the run of this kind, for the same ID: in active time, and in the
+     * shortest month, where months differ.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration offset = 7;</code>
      */
@@ -69,22 +70,23 @@ class KindSlot extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int $kind_index
-     *           The kind, from 0.
+     *           Index of the kind, from 0.
      *     @type int $offset_slot_count
-     *           Slots from kind 0 to this kind, for the same user.
+     *           Slots from kind 0 to this kind, for the same ID.
      *     @type int $user_slot_index
-     *           The user's view: this kind runs at this slot for the users whose kind 0
-     *           runs at the slot asked about.
+     *           The ID's view: the slot in which this kind runs for IDs whose kind 0 runs in the requested
+     *           slot.
      *     @type int $time_slot_index
-     *           The time's view: while the slot asked about runs, this kind handles the
-     *           users whose kind 0 runs at this slot.
+     *           The clock's view: while the requested slot runs, this kind handles the IDs whose kind 0
+     *           runs in this slot.
      *     @type int $gap_slot_count
-     *           Slots from this kind to the next one of the same user that it must not meet,
-     *           around the cycle; without one, the slot count.
+     *           The gap behind this kind; without another kind that it must not meet, the slot count.
      *     @type \Google\Protobuf\Duration $run_budget
-     *           The run budget of this kind: as run_budget, up to the next kind.
+     *           The run budget of this kind: the shortest time of its gap, less the delays of the request;
+     *           never below 0.
      *     @type \Google\Protobuf\Duration $offset
-     *           From the run of kind 0 to the run of this kind, for the same user.
+     *           From the run of kind 0 to the run of this kind, for the same ID: in active time, and in the
+     *           shortest month, where months differ.
      * }
      */
     public function __construct($data = NULL) {
@@ -93,7 +95,7 @@ class KindSlot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The kind, from 0.
+     * Index of the kind, from 0.
      *
      * Generated from protobuf field <code>int32 kind_index = 1;</code>
      * @return int
@@ -104,7 +106,7 @@ class KindSlot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The kind, from 0.
+     * Index of the kind, from 0.
      *
      * Generated from protobuf field <code>int32 kind_index = 1;</code>
      * @param int $var
@@ -119,7 +121,7 @@ class KindSlot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Slots from kind 0 to this kind, for the same user.
+     * Slots from kind 0 to this kind, for the same ID.
      *
      * Generated from protobuf field <code>int32 offset_slot_count = 2;</code>
      * @return int
@@ -130,7 +132,7 @@ class KindSlot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Slots from kind 0 to this kind, for the same user.
+     * Slots from kind 0 to this kind, for the same ID.
      *
      * Generated from protobuf field <code>int32 offset_slot_count = 2;</code>
      * @param int $var
@@ -145,8 +147,8 @@ class KindSlot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The user's view: this kind runs at this slot for the users whose kind 0
-     * runs at the slot asked about.
+     * The ID's view: the slot in which this kind runs for IDs whose kind 0 runs in the requested
+     * slot.
      *
      * Generated from protobuf field <code>int32 user_slot_index = 3;</code>
      * @return int
@@ -157,8 +159,8 @@ class KindSlot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The user's view: this kind runs at this slot for the users whose kind 0
-     * runs at the slot asked about.
+     * The ID's view: the slot in which this kind runs for IDs whose kind 0 runs in the requested
+     * slot.
      *
      * Generated from protobuf field <code>int32 user_slot_index = 3;</code>
      * @param int $var
@@ -173,8 +175,8 @@ class KindSlot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The time's view: while the slot asked about runs, this kind handles the
-     * users whose kind 0 runs at this slot.
+     * The clock's view: while the requested slot runs, this kind handles the IDs whose kind 0
+     * runs in this slot.
      *
      * Generated from protobuf field <code>int32 time_slot_index = 4;</code>
      * @return int
@@ -185,8 +187,8 @@ class KindSlot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The time's view: while the slot asked about runs, this kind handles the
-     * users whose kind 0 runs at this slot.
+     * The clock's view: while the requested slot runs, this kind handles the IDs whose kind 0
+     * runs in this slot.
      *
      * Generated from protobuf field <code>int32 time_slot_index = 4;</code>
      * @param int $var
@@ -201,8 +203,7 @@ class KindSlot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Slots from this kind to the next one of the same user that it must not meet,
-     * around the cycle; without one, the slot count.
+     * The gap behind this kind; without another kind that it must not meet, the slot count.
      *
      * Generated from protobuf field <code>int32 gap_slot_count = 5;</code>
      * @return int
@@ -213,8 +214,7 @@ class KindSlot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Slots from this kind to the next one of the same user that it must not meet,
-     * around the cycle; without one, the slot count.
+     * The gap behind this kind; without another kind that it must not meet, the slot count.
      *
      * Generated from protobuf field <code>int32 gap_slot_count = 5;</code>
      * @param int $var
@@ -229,7 +229,8 @@ class KindSlot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The run budget of this kind: as run_budget, up to the next kind.
+     * The run budget of this kind: the shortest time of its gap, less the delays of the request;
+     * never below 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_budget = 6;</code>
      * @return \Google\Protobuf\Duration|null
@@ -250,7 +251,8 @@ class KindSlot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The run budget of this kind: as run_budget, up to the next kind.
+     * The run budget of this kind: the shortest time of its gap, less the delays of the request;
+     * never below 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_budget = 6;</code>
      * @param \Google\Protobuf\Duration $var
@@ -265,7 +267,8 @@ class KindSlot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * From the run of kind 0 to the run of this kind, for the same user.
+     * From the run of kind 0 to the run of this kind, for the same ID: in active time, and in the
+     * shortest month, where months differ.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration offset = 7;</code>
      * @return \Google\Protobuf\Duration|null
@@ -286,7 +289,8 @@ class KindSlot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * From the run of kind 0 to the run of this kind, for the same user.
+     * From the run of kind 0 to the run of this kind, for the same ID: in active time, and in the
+     * shortest month, where months differ.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration offset = 7;</code>
      * @param \Google\Protobuf\Duration $var

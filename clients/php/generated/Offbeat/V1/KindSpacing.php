@@ -7,7 +7,7 @@ namespace Offbeat\V1;
 use UnexpectedValueException;
 
 /**
- * How kinds are spaced.
+ * How kinds are spaced, for k kinds and n slots.
  *
  * Protobuf type <code>offbeat.v1.KindSpacing</code>
  */
@@ -20,16 +20,16 @@ class KindSpacing
      */
     const KIND_SPACING_UNSPECIFIED = 0;
     /**
-     * Kind i stands ⌊i·n/k⌋ slots after kind 0. The smallest gap, ⌊n/k⌋, is the
-     * largest there can be; adding a kind moves nearly all.
+     * Kind i runs ⌊i·n/k⌋ slots after kind 0. The smallest gap, ⌊n/k⌋, is as large as possible.
+     * Adding a kind moves nearly all others.
      *
      * Generated from protobuf enum <code>KIND_SPACING_EVEN = 1;</code>
      */
     const KIND_SPACING_EVEN = 1;
     /**
-     * Kind i stands ⌊n·v(i)⌋ slots after kind 0, where v is van der Corput's
-     * sequence in base 2 (0, 1/2, 1/4, 3/4, 1/8, …). Adding a kind moves none;
-     * the smallest gap is at least half the even one on large n.
+     * Kind i runs ⌊n·v(i)⌋ slots after kind 0, where v is van der Corput's sequence in base 2 (0,
+     * 1/2, 1/4, 3/4, 1/8, …). Adding a kind moves no other. For large n, the smallest gap is at
+     * least half of the even one.
      *
      * Generated from protobuf enum <code>KIND_SPACING_STABLE = 2;</code>
      */

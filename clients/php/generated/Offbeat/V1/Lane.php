@@ -17,7 +17,7 @@ use Google\Protobuf\Internal\GPBUtil;
 class Lane extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Its name: 1 to 128 bytes of UTF-8, another for each lane.
+     * Its name: 1 to 128 bytes of UTF-8, unique in the set.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      */
@@ -30,7 +30,7 @@ class Lane extends \Google\Protobuf\Internal\Message
     protected $worker_count = 0;
     /**
      * How long an attempt may run: 1 ms to 366 days, and longer than in the lane before. Must be
-     * set, but for the last lane: without one, a job may run there as long as it likes.
+     * set, except for the last lane: there, not set means no timeout.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration attempt_timeout = 3;</code>
      */
@@ -43,12 +43,12 @@ class Lane extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type string $name
-     *           Its name: 1 to 128 bytes of UTF-8, another for each lane.
+     *           Its name: 1 to 128 bytes of UTF-8, unique in the set.
      *     @type int $worker_count
      *           Its workers: 0 to 1,000,000.
      *     @type \Google\Protobuf\Duration $attempt_timeout
      *           How long an attempt may run: 1 ms to 366 days, and longer than in the lane before. Must be
-     *           set, but for the last lane: without one, a job may run there as long as it likes.
+     *           set, except for the last lane: there, not set means no timeout.
      * }
      */
     public function __construct($data = NULL) {
@@ -57,7 +57,7 @@ class Lane extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its name: 1 to 128 bytes of UTF-8, another for each lane.
+     * Its name: 1 to 128 bytes of UTF-8, unique in the set.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      * @return string
@@ -68,7 +68,7 @@ class Lane extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its name: 1 to 128 bytes of UTF-8, another for each lane.
+     * Its name: 1 to 128 bytes of UTF-8, unique in the set.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      * @param string $var
@@ -110,7 +110,7 @@ class Lane extends \Google\Protobuf\Internal\Message
 
     /**
      * How long an attempt may run: 1 ms to 366 days, and longer than in the lane before. Must be
-     * set, but for the last lane: without one, a job may run there as long as it likes.
+     * set, except for the last lane: there, not set means no timeout.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration attempt_timeout = 3;</code>
      * @return \Google\Protobuf\Duration|null
@@ -132,7 +132,7 @@ class Lane extends \Google\Protobuf\Internal\Message
 
     /**
      * How long an attempt may run: 1 ms to 366 days, and longer than in the lane before. Must be
-     * set, but for the last lane: without one, a job may run there as long as it likes.
+     * set, except for the last lane: there, not set means no timeout.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration attempt_timeout = 3;</code>
      * @param \Google\Protobuf\Duration $var

@@ -7,7 +7,7 @@ namespace Offbeat\V1;
 use UnexpectedValueException;
 
 /**
- * Which jobs a free worker takes. Slow lanes choose first.
+ * Which jobs a free worker takes. Slower lanes choose first.
  *
  * Protobuf type <code>offbeat.v1.LanePolicy</code>
  */
@@ -20,15 +20,15 @@ class LanePolicy
      */
     const LANE_POLICY_UNSPECIFIED = 0;
     /**
-     * A lane takes the jobs that were demoted to it before all others, then fresher ones, those
-     * first that were demoted furthest; the express lane takes untried jobs.
+     * A lane first takes jobs that were demoted to it, then fresher ones, of these the most
+     * demoted first. The express lane takes untried jobs.
      *
      * Generated from protobuf enum <code>LANE_POLICY_EXPRESS_FIRST = 1;</code>
      */
     const LANE_POLICY_EXPRESS_FIRST = 1;
     /**
-     * The slow lanes take jobs in their order, demoted or not; faster ones take what those leave
-     * over.
+     * The slower lanes take jobs in the order of the request, demoted or not; faster lanes take
+     * what is left.
      *
      * Generated from protobuf enum <code>LANE_POLICY_SLOW_FIRST = 2;</code>
      */

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * What is known of a job before it runs.
+ * What is known about a job before it runs.
  *
  * Generated from protobuf message <code>offbeat.v1.LanePrediction</code>
  */
@@ -25,10 +25,10 @@ class LanePrediction extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type float $slow_probability
-     *           How probable it is that it reaches the express lane's timeout: 0 to 1.
+     *           The probability that the job exceeds the express lane's timeout: 0 to 1.
      *     @type \Google\Protobuf\Duration $run_time
-     *           How long it will run: 0 s or more. It is slow, with certainty, if that is longer than
-     *           the express lane's timeout; then it begins in the first lane whose timeout it keeps.
+     *           How long the job will run: 0 s or more. If that is longer than the express lane's
+     *           timeout, the job starts in the first lane whose timeout it does not exceed.
      * }
      */
     public function __construct($data = NULL) {
@@ -37,7 +37,7 @@ class LanePrediction extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How probable it is that it reaches the express lane's timeout: 0 to 1.
+     * The probability that the job exceeds the express lane's timeout: 0 to 1.
      *
      * Generated from protobuf field <code>double slow_probability = 1;</code>
      * @return float
@@ -53,7 +53,7 @@ class LanePrediction extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How probable it is that it reaches the express lane's timeout: 0 to 1.
+     * The probability that the job exceeds the express lane's timeout: 0 to 1.
      *
      * Generated from protobuf field <code>double slow_probability = 1;</code>
      * @param float $var
@@ -68,8 +68,8 @@ class LanePrediction extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long it will run: 0 s or more. It is slow, with certainty, if that is longer than
-     * the express lane's timeout; then it begins in the first lane whose timeout it keeps.
+     * How long the job will run: 0 s or more. If that is longer than the express lane's
+     * timeout, the job starts in the first lane whose timeout it does not exceed.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_time = 2;</code>
      * @return \Google\Protobuf\Duration|null
@@ -85,8 +85,8 @@ class LanePrediction extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long it will run: 0 s or more. It is slow, with certainty, if that is longer than
-     * the express lane's timeout; then it begins in the first lane whose timeout it keeps.
+     * How long the job will run: 0 s or more. If that is longer than the express lane's
+     * timeout, the job starts in the first lane whose timeout it does not exceed.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_time = 2;</code>
      * @param \Google\Protobuf\Duration $var

@@ -19,35 +19,35 @@ class LaneRoute extends \Google\Protobuf\Internal\Message
     /**
      * The lane.
      *
-     * Generated from protobuf field <code>string lane = 1;</code>
+     * Generated from protobuf field <code>string lane_name = 1;</code>
      */
-    protected $lane = '';
+    protected $lane_name = '';
     /**
-     * The attempt, from 1; those that reached a timeout came before.
+     * The attempt, from 1. Only attempts that exceeded a timeout count.
      *
      * Generated from protobuf field <code>int32 attempt = 2;</code>
      */
     protected $attempt = 0;
     /**
-     * How long the attempt may run; not set where there is no timeout.
+     * How long the attempt may run. Not set where there is no timeout.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration attempt_timeout = 3;</code>
      */
     protected $attempt_timeout = null;
     /**
-     * The lane that follows the timeout; empty if the job has then failed for good.
+     * The lane that follows the timeout; empty if the job then fails permanently.
      *
-     * Generated from protobuf field <code>string lane_on_timeout = 4;</code>
+     * Generated from protobuf field <code>string next_lane_name = 4;</code>
      */
-    protected $lane_on_timeout = '';
+    protected $next_lane_name = '';
     /**
-     * Why.
+     * Why this lane.
      *
      * Generated from protobuf field <code>.offbeat.v1.RouteReason reason = 5;</code>
      */
     protected $reason = 0;
     /**
-     * Whether the job goes on where it was suspended.
+     * The job continues where it was suspended.
      *
      * Generated from protobuf field <code>bool resumes = 6;</code>
      */
@@ -59,18 +59,18 @@ class LaneRoute extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type string $lane
+     *     @type string $lane_name
      *           The lane.
      *     @type int $attempt
-     *           The attempt, from 1; those that reached a timeout came before.
+     *           The attempt, from 1. Only attempts that exceeded a timeout count.
      *     @type \Google\Protobuf\Duration $attempt_timeout
-     *           How long the attempt may run; not set where there is no timeout.
-     *     @type string $lane_on_timeout
-     *           The lane that follows the timeout; empty if the job has then failed for good.
+     *           How long the attempt may run. Not set where there is no timeout.
+     *     @type string $next_lane_name
+     *           The lane that follows the timeout; empty if the job then fails permanently.
      *     @type int $reason
-     *           Why.
+     *           Why this lane.
      *     @type bool $resumes
-     *           Whether the job goes on where it was suspended.
+     *           The job continues where it was suspended.
      * }
      */
     public function __construct($data = NULL) {
@@ -81,31 +81,31 @@ class LaneRoute extends \Google\Protobuf\Internal\Message
     /**
      * The lane.
      *
-     * Generated from protobuf field <code>string lane = 1;</code>
+     * Generated from protobuf field <code>string lane_name = 1;</code>
      * @return string
      */
-    public function getLane()
+    public function getLaneName()
     {
-        return $this->lane;
+        return $this->lane_name;
     }
 
     /**
      * The lane.
      *
-     * Generated from protobuf field <code>string lane = 1;</code>
+     * Generated from protobuf field <code>string lane_name = 1;</code>
      * @param string $var
      * @return $this
      */
-    public function setLane($var)
+    public function setLaneName($var)
     {
         GPBUtil::checkString($var, True);
-        $this->lane = $var;
+        $this->lane_name = $var;
 
         return $this;
     }
 
     /**
-     * The attempt, from 1; those that reached a timeout came before.
+     * The attempt, from 1. Only attempts that exceeded a timeout count.
      *
      * Generated from protobuf field <code>int32 attempt = 2;</code>
      * @return int
@@ -116,7 +116,7 @@ class LaneRoute extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The attempt, from 1; those that reached a timeout came before.
+     * The attempt, from 1. Only attempts that exceeded a timeout count.
      *
      * Generated from protobuf field <code>int32 attempt = 2;</code>
      * @param int $var
@@ -131,7 +131,7 @@ class LaneRoute extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long the attempt may run; not set where there is no timeout.
+     * How long the attempt may run. Not set where there is no timeout.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration attempt_timeout = 3;</code>
      * @return \Google\Protobuf\Duration|null
@@ -152,7 +152,7 @@ class LaneRoute extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long the attempt may run; not set where there is no timeout.
+     * How long the attempt may run. Not set where there is no timeout.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration attempt_timeout = 3;</code>
      * @param \Google\Protobuf\Duration $var
@@ -167,33 +167,33 @@ class LaneRoute extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The lane that follows the timeout; empty if the job has then failed for good.
+     * The lane that follows the timeout; empty if the job then fails permanently.
      *
-     * Generated from protobuf field <code>string lane_on_timeout = 4;</code>
+     * Generated from protobuf field <code>string next_lane_name = 4;</code>
      * @return string
      */
-    public function getLaneOnTimeout()
+    public function getNextLaneName()
     {
-        return $this->lane_on_timeout;
+        return $this->next_lane_name;
     }
 
     /**
-     * The lane that follows the timeout; empty if the job has then failed for good.
+     * The lane that follows the timeout; empty if the job then fails permanently.
      *
-     * Generated from protobuf field <code>string lane_on_timeout = 4;</code>
+     * Generated from protobuf field <code>string next_lane_name = 4;</code>
      * @param string $var
      * @return $this
      */
-    public function setLaneOnTimeout($var)
+    public function setNextLaneName($var)
     {
         GPBUtil::checkString($var, True);
-        $this->lane_on_timeout = $var;
+        $this->next_lane_name = $var;
 
         return $this;
     }
 
     /**
-     * Why.
+     * Why this lane.
      *
      * Generated from protobuf field <code>.offbeat.v1.RouteReason reason = 5;</code>
      * @return int
@@ -204,7 +204,7 @@ class LaneRoute extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Why.
+     * Why this lane.
      *
      * Generated from protobuf field <code>.offbeat.v1.RouteReason reason = 5;</code>
      * @param int $var
@@ -219,7 +219,7 @@ class LaneRoute extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whether the job goes on where it was suspended.
+     * The job continues where it was suspended.
      *
      * Generated from protobuf field <code>bool resumes = 6;</code>
      * @return bool
@@ -230,7 +230,7 @@ class LaneRoute extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whether the job goes on where it was suspended.
+     * The job continues where it was suspended.
      *
      * Generated from protobuf field <code>bool resumes = 6;</code>
      * @param bool $var

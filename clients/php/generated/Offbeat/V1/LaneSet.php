@@ -17,8 +17,8 @@ use Google\Protobuf\Internal\GPBUtil;
 class LaneSet extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Fastest first: 2 to 16. The first, the express lane, and the last, the slow lane, have at
-     * least one worker each; the others may have none, and are passed over then.
+     * Fastest first: 2 to 16. The first and the last lane have at least one worker each. Others
+     * may have none, and are then skipped.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Lane lanes = 1;</code>
      */
@@ -30,15 +30,15 @@ class LaneSet extends \Google\Protobuf\Internal\Message
      */
     protected $policy = 0;
     /**
-     * What happens to a job that reaches its timeout before the last lane. Default:
+     * What happens to a job that exceeds its timeout before the last lane. Default:
      * TIMEOUT_ACTION_ABORT.
      *
      * Generated from protobuf field <code>.offbeat.v1.TimeoutAction on_timeout = 3;</code>
      */
     protected $on_timeout = 0;
     /**
-     * A job whose slow_probability is above this does not enter the express lane: 0 to 1.
-     * Default: 1, none is refused. Predicted run times speak for themselves.
+     * An untried job whose slow_probability is above this does not start in the express lane: 0
+     * to 1. Default: 1 (no job is excluded). Not used for jobs with a predicted run_time.
      *
      * Generated from protobuf field <code>optional double max_express_slow_probability = 4;</code>
      */
@@ -51,16 +51,16 @@ class LaneSet extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type array<\Offbeat\V1\Lane>|\Google\Protobuf\Internal\RepeatedField $lanes
-     *           Fastest first: 2 to 16. The first, the express lane, and the last, the slow lane, have at
-     *           least one worker each; the others may have none, and are passed over then.
+     *           Fastest first: 2 to 16. The first and the last lane have at least one worker each. Others
+     *           may have none, and are then skipped.
      *     @type int $policy
      *           Which jobs a free worker takes. Default: LANE_POLICY_EXPRESS_FIRST.
      *     @type int $on_timeout
-     *           What happens to a job that reaches its timeout before the last lane. Default:
+     *           What happens to a job that exceeds its timeout before the last lane. Default:
      *           TIMEOUT_ACTION_ABORT.
      *     @type float $max_express_slow_probability
-     *           A job whose slow_probability is above this does not enter the express lane: 0 to 1.
-     *           Default: 1, none is refused. Predicted run times speak for themselves.
+     *           An untried job whose slow_probability is above this does not start in the express lane: 0
+     *           to 1. Default: 1 (no job is excluded). Not used for jobs with a predicted run_time.
      * }
      */
     public function __construct($data = NULL) {
@@ -69,8 +69,8 @@ class LaneSet extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Fastest first: 2 to 16. The first, the express lane, and the last, the slow lane, have at
-     * least one worker each; the others may have none, and are passed over then.
+     * Fastest first: 2 to 16. The first and the last lane have at least one worker each. Others
+     * may have none, and are then skipped.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Lane lanes = 1;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -81,8 +81,8 @@ class LaneSet extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Fastest first: 2 to 16. The first, the express lane, and the last, the slow lane, have at
-     * least one worker each; the others may have none, and are passed over then.
+     * Fastest first: 2 to 16. The first and the last lane have at least one worker each. Others
+     * may have none, and are then skipped.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Lane lanes = 1;</code>
      * @param array<\Offbeat\V1\Lane>|\Google\Protobuf\Internal\RepeatedField $var
@@ -123,7 +123,7 @@ class LaneSet extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What happens to a job that reaches its timeout before the last lane. Default:
+     * What happens to a job that exceeds its timeout before the last lane. Default:
      * TIMEOUT_ACTION_ABORT.
      *
      * Generated from protobuf field <code>.offbeat.v1.TimeoutAction on_timeout = 3;</code>
@@ -135,7 +135,7 @@ class LaneSet extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What happens to a job that reaches its timeout before the last lane. Default:
+     * What happens to a job that exceeds its timeout before the last lane. Default:
      * TIMEOUT_ACTION_ABORT.
      *
      * Generated from protobuf field <code>.offbeat.v1.TimeoutAction on_timeout = 3;</code>
@@ -151,8 +151,8 @@ class LaneSet extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A job whose slow_probability is above this does not enter the express lane: 0 to 1.
-     * Default: 1, none is refused. Predicted run times speak for themselves.
+     * An untried job whose slow_probability is above this does not start in the express lane: 0
+     * to 1. Default: 1 (no job is excluded). Not used for jobs with a predicted run_time.
      *
      * Generated from protobuf field <code>optional double max_express_slow_probability = 4;</code>
      * @return float
@@ -173,8 +173,8 @@ class LaneSet extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A job whose slow_probability is above this does not enter the express lane: 0 to 1.
-     * Default: 1, none is refused. Predicted run times speak for themselves.
+     * An untried job whose slow_probability is above this does not start in the express lane: 0
+     * to 1. Default: 1 (no job is excluded). Not used for jobs with a predicted run_time.
      *
      * Generated from protobuf field <code>optional double max_express_slow_probability = 4;</code>
      * @param float $var

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * How a lane does.
+ * The state of a lane.
  *
  * Generated from protobuf message <code>offbeat.v1.LaneState</code>
  */
@@ -17,29 +17,37 @@ use Google\Protobuf\Internal\GPBUtil;
 class LaneState extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Jobs that wait for it: 0 or more. A job waits for the fastest lane that may take it.
+     * The lane.
      *
-     * Generated from protobuf field <code>int64 pending_count = 1;</code>
+     * Generated from protobuf field <code>string lane_name = 1;</code>
      */
-    protected $pending_count = 0;
+    protected $lane_name = '';
     /**
-     * How long an attempt takes in it, 0 s or more. Default: what longest_wait says; without
-     * it, the lane's timeout; without one, ten times the timeout of the lane before.
+     * Jobs that wait for it: 0 or more. A job waits for the fastest lane that may run it.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration mean_run_time = 2;</code>
+     * Generated from protobuf field <code>int64 backlog_count = 2;</code>
+     */
+    protected $backlog_count = 0;
+    /**
+     * How long an attempt takes there on average, 0 s or more. Default: derived from
+     * longest_wait; without it, the lane's timeout; without one, ten times the timeout of the
+     * lane before.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration mean_run_time = 3;</code>
      */
     protected $mean_run_time = null;
     /**
-     * How long the job that has waited longest has done so: 0 s or more. With pending jobs and
-     * no mean_run_time, the work that waits is this times the lane's workers.
+     * How long the job that has waited longest has waited: 0 s or more. With a backlog and no
+     * mean_run_time, the workload is this times the lane's workers; of a lane without workers,
+     * the backlog times its timeout.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration longest_wait = 3;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration longest_wait = 4;</code>
      */
     protected $longest_wait = null;
     /**
-     * Workers in the middle of a job, who stay: 0 to the lane's worker_count.
+     * Workers that run a job, and stay: 0 to Lane.worker_count.
      *
-     * Generated from protobuf field <code>int32 busy_worker_count = 4;</code>
+     * Generated from protobuf field <code>int32 busy_worker_count = 5;</code>
      */
     protected $busy_worker_count = 0;
 
@@ -49,16 +57,20 @@ class LaneState extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type int|string $pending_count
-     *           Jobs that wait for it: 0 or more. A job waits for the fastest lane that may take it.
+     *     @type string $lane_name
+     *           The lane.
+     *     @type int|string $backlog_count
+     *           Jobs that wait for it: 0 or more. A job waits for the fastest lane that may run it.
      *     @type \Google\Protobuf\Duration $mean_run_time
-     *           How long an attempt takes in it, 0 s or more. Default: what longest_wait says; without
-     *           it, the lane's timeout; without one, ten times the timeout of the lane before.
+     *           How long an attempt takes there on average, 0 s or more. Default: derived from
+     *           longest_wait; without it, the lane's timeout; without one, ten times the timeout of the
+     *           lane before.
      *     @type \Google\Protobuf\Duration $longest_wait
-     *           How long the job that has waited longest has done so: 0 s or more. With pending jobs and
-     *           no mean_run_time, the work that waits is this times the lane's workers.
+     *           How long the job that has waited longest has waited: 0 s or more. With a backlog and no
+     *           mean_run_time, the workload is this times the lane's workers; of a lane without workers,
+     *           the backlog times its timeout.
      *     @type int $busy_worker_count
-     *           Workers in the middle of a job, who stay: 0 to the lane's worker_count.
+     *           Workers that run a job, and stay: 0 to Lane.worker_count.
      * }
      */
     public function __construct($data = NULL) {
@@ -67,36 +79,63 @@ class LaneState extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Jobs that wait for it: 0 or more. A job waits for the fastest lane that may take it.
+     * The lane.
      *
-     * Generated from protobuf field <code>int64 pending_count = 1;</code>
-     * @return int|string
+     * Generated from protobuf field <code>string lane_name = 1;</code>
+     * @return string
      */
-    public function getPendingCount()
+    public function getLaneName()
     {
-        return $this->pending_count;
+        return $this->lane_name;
     }
 
     /**
-     * Jobs that wait for it: 0 or more. A job waits for the fastest lane that may take it.
+     * The lane.
      *
-     * Generated from protobuf field <code>int64 pending_count = 1;</code>
-     * @param int|string $var
+     * Generated from protobuf field <code>string lane_name = 1;</code>
+     * @param string $var
      * @return $this
      */
-    public function setPendingCount($var)
+    public function setLaneName($var)
     {
-        GPBUtil::checkInt64($var);
-        $this->pending_count = $var;
+        GPBUtil::checkString($var, True);
+        $this->lane_name = $var;
 
         return $this;
     }
 
     /**
-     * How long an attempt takes in it, 0 s or more. Default: what longest_wait says; without
-     * it, the lane's timeout; without one, ten times the timeout of the lane before.
+     * Jobs that wait for it: 0 or more. A job waits for the fastest lane that may run it.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration mean_run_time = 2;</code>
+     * Generated from protobuf field <code>int64 backlog_count = 2;</code>
+     * @return int|string
+     */
+    public function getBacklogCount()
+    {
+        return $this->backlog_count;
+    }
+
+    /**
+     * Jobs that wait for it: 0 or more. A job waits for the fastest lane that may run it.
+     *
+     * Generated from protobuf field <code>int64 backlog_count = 2;</code>
+     * @param int|string $var
+     * @return $this
+     */
+    public function setBacklogCount($var)
+    {
+        GPBUtil::checkInt64($var);
+        $this->backlog_count = $var;
+
+        return $this;
+    }
+
+    /**
+     * How long an attempt takes there on average, 0 s or more. Default: derived from
+     * longest_wait; without it, the lane's timeout; without one, ten times the timeout of the
+     * lane before.
+     *
+     * Generated from protobuf field <code>.google.protobuf.Duration mean_run_time = 3;</code>
      * @return \Google\Protobuf\Duration|null
      */
     public function getMeanRunTime()
@@ -115,10 +154,11 @@ class LaneState extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long an attempt takes in it, 0 s or more. Default: what longest_wait says; without
-     * it, the lane's timeout; without one, ten times the timeout of the lane before.
+     * How long an attempt takes there on average, 0 s or more. Default: derived from
+     * longest_wait; without it, the lane's timeout; without one, ten times the timeout of the
+     * lane before.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration mean_run_time = 2;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration mean_run_time = 3;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
@@ -131,10 +171,11 @@ class LaneState extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long the job that has waited longest has done so: 0 s or more. With pending jobs and
-     * no mean_run_time, the work that waits is this times the lane's workers.
+     * How long the job that has waited longest has waited: 0 s or more. With a backlog and no
+     * mean_run_time, the workload is this times the lane's workers; of a lane without workers,
+     * the backlog times its timeout.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration longest_wait = 3;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration longest_wait = 4;</code>
      * @return \Google\Protobuf\Duration|null
      */
     public function getLongestWait()
@@ -153,10 +194,11 @@ class LaneState extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long the job that has waited longest has done so: 0 s or more. With pending jobs and
-     * no mean_run_time, the work that waits is this times the lane's workers.
+     * How long the job that has waited longest has waited: 0 s or more. With a backlog and no
+     * mean_run_time, the workload is this times the lane's workers; of a lane without workers,
+     * the backlog times its timeout.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration longest_wait = 3;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration longest_wait = 4;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
@@ -169,9 +211,9 @@ class LaneState extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Workers in the middle of a job, who stay: 0 to the lane's worker_count.
+     * Workers that run a job, and stay: 0 to Lane.worker_count.
      *
-     * Generated from protobuf field <code>int32 busy_worker_count = 4;</code>
+     * Generated from protobuf field <code>int32 busy_worker_count = 5;</code>
      * @return int
      */
     public function getBusyWorkerCount()
@@ -180,9 +222,9 @@ class LaneState extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Workers in the middle of a job, who stay: 0 to the lane's worker_count.
+     * Workers that run a job, and stay: 0 to Lane.worker_count.
      *
-     * Generated from protobuf field <code>int32 busy_worker_count = 4;</code>
+     * Generated from protobuf field <code>int32 busy_worker_count = 5;</code>
      * @param int $var
      * @return $this
      */

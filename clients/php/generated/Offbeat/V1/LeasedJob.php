@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * A job that is lent.
+ * A leased job.
  *
  * Generated from protobuf message <code>offbeat.v1.LeasedJob</code>
  */
@@ -17,14 +17,14 @@ use Google\Protobuf\Internal\GPBUtil;
 class LeasedJob extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Its place in the order of first attempts, from 0; with the epoch, its name.
+     * Position in the order of first attempts, from 0. Epoch and sequence identify the job.
      *
      * Generated from protobuf field <code>int64 sequence = 1;</code>
      */
     protected $sequence = 0;
     /**
-     * How many times it has been lent in this epoch, from 1. With epoch and sequence a fencing
-     * token: of two leases on a job, the later has the larger attempt.
+     * Leases of the job in this epoch, from 1. Epoch, sequence and attempt are a fencing token:
+     * of two leases of a job, the later one has the larger attempt.
      *
      * Generated from protobuf field <code>int32 attempt = 2;</code>
      */
@@ -36,19 +36,19 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
      */
     protected $group_id = '';
     /**
-     * Its number within the group, from 0.
+     * Index within the group, from 0.
      *
-     * Generated from protobuf field <code>int64 index = 4;</code>
+     * Generated from protobuf field <code>int64 job_index = 4;</code>
      */
-    protected $index = 0;
+    protected $job_index = 0;
     /**
-     * The job.
+     * The payload.
      *
-     * Generated from protobuf field <code>bytes job = 5;</code>
+     * Generated from protobuf field <code>bytes payload = 5;</code>
      */
-    protected $job = '';
+    protected $payload = '';
     /**
-     * Whether a consumer may have had it before: in this epoch or an earlier one.
+     * A consumer may have had the job before, in this epoch or an earlier one.
      *
      * Generated from protobuf field <code>bool redelivered = 6;</code>
      */
@@ -61,18 +61,18 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int|string $sequence
-     *           Its place in the order of first attempts, from 0; with the epoch, its name.
+     *           Position in the order of first attempts, from 0. Epoch and sequence identify the job.
      *     @type int $attempt
-     *           How many times it has been lent in this epoch, from 1. With epoch and sequence a fencing
-     *           token: of two leases on a job, the later has the larger attempt.
+     *           Leases of the job in this epoch, from 1. Epoch, sequence and attempt are a fencing token:
+     *           of two leases of a job, the later one has the larger attempt.
      *     @type string $group_id
      *           The group, as its producer calls it.
-     *     @type int|string $index
-     *           Its number within the group, from 0.
-     *     @type string $job
-     *           The job.
+     *     @type int|string $job_index
+     *           Index within the group, from 0.
+     *     @type string $payload
+     *           The payload.
      *     @type bool $redelivered
-     *           Whether a consumer may have had it before: in this epoch or an earlier one.
+     *           A consumer may have had the job before, in this epoch or an earlier one.
      * }
      */
     public function __construct($data = NULL) {
@@ -81,7 +81,7 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its place in the order of first attempts, from 0; with the epoch, its name.
+     * Position in the order of first attempts, from 0. Epoch and sequence identify the job.
      *
      * Generated from protobuf field <code>int64 sequence = 1;</code>
      * @return int|string
@@ -92,7 +92,7 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its place in the order of first attempts, from 0; with the epoch, its name.
+     * Position in the order of first attempts, from 0. Epoch and sequence identify the job.
      *
      * Generated from protobuf field <code>int64 sequence = 1;</code>
      * @param int|string $var
@@ -107,8 +107,8 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many times it has been lent in this epoch, from 1. With epoch and sequence a fencing
-     * token: of two leases on a job, the later has the larger attempt.
+     * Leases of the job in this epoch, from 1. Epoch, sequence and attempt are a fencing token:
+     * of two leases of a job, the later one has the larger attempt.
      *
      * Generated from protobuf field <code>int32 attempt = 2;</code>
      * @return int
@@ -119,8 +119,8 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many times it has been lent in this epoch, from 1. With epoch and sequence a fencing
-     * token: of two leases on a job, the later has the larger attempt.
+     * Leases of the job in this epoch, from 1. Epoch, sequence and attempt are a fencing token:
+     * of two leases of a job, the later one has the larger attempt.
      *
      * Generated from protobuf field <code>int32 attempt = 2;</code>
      * @param int $var
@@ -161,59 +161,59 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its number within the group, from 0.
+     * Index within the group, from 0.
      *
-     * Generated from protobuf field <code>int64 index = 4;</code>
+     * Generated from protobuf field <code>int64 job_index = 4;</code>
      * @return int|string
      */
-    public function getIndex()
+    public function getJobIndex()
     {
-        return $this->index;
+        return $this->job_index;
     }
 
     /**
-     * Its number within the group, from 0.
+     * Index within the group, from 0.
      *
-     * Generated from protobuf field <code>int64 index = 4;</code>
+     * Generated from protobuf field <code>int64 job_index = 4;</code>
      * @param int|string $var
      * @return $this
      */
-    public function setIndex($var)
+    public function setJobIndex($var)
     {
         GPBUtil::checkInt64($var);
-        $this->index = $var;
+        $this->job_index = $var;
 
         return $this;
     }
 
     /**
-     * The job.
+     * The payload.
      *
-     * Generated from protobuf field <code>bytes job = 5;</code>
+     * Generated from protobuf field <code>bytes payload = 5;</code>
      * @return string
      */
-    public function getJob()
+    public function getPayload()
     {
-        return $this->job;
+        return $this->payload;
     }
 
     /**
-     * The job.
+     * The payload.
      *
-     * Generated from protobuf field <code>bytes job = 5;</code>
+     * Generated from protobuf field <code>bytes payload = 5;</code>
      * @param string $var
      * @return $this
      */
-    public function setJob($var)
+    public function setPayload($var)
     {
         GPBUtil::checkString($var, False);
-        $this->job = $var;
+        $this->payload = $var;
 
         return $this;
     }
 
     /**
-     * Whether a consumer may have had it before: in this epoch or an earlier one.
+     * A consumer may have had the job before, in this epoch or an earlier one.
      *
      * Generated from protobuf field <code>bool redelivered = 6;</code>
      * @return bool
@@ -224,7 +224,7 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whether a consumer may have had it before: in this epoch or an earlier one.
+     * A consumer may have had the job before, in this epoch or an earlier one.
      *
      * Generated from protobuf field <code>bool redelivered = 6;</code>
      * @param bool $var

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Jobs lent at one moment.
+ * Jobs that were leased at one moment.
  *
  * Generated from protobuf message <code>offbeat.v1.LeasedJobs</code>
  */
@@ -17,19 +17,20 @@ use Google\Protobuf\Internal\GPBUtil;
 class LeasedJobs extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The life of the spread.
+     * The epoch.
      *
      * Generated from protobuf field <code>int64 epoch = 1;</code>
      */
     protected $epoch = 0;
     /**
-     * How long they are lent, all from the same moment.
+     * How long the leases last, all from the same moment.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration lease = 2;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration lease_duration = 2;</code>
      */
-    protected $lease = null;
+    protected $lease_duration = null;
     /**
-     * When the leases end, by the clock of the server.
+     * When the leases end, by the clock of the server. With PullJobs, use waited_duration, and on
+     * a stream lease_start_uptime, unless the clocks agree.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp lease_end_time = 3;</code>
      */
@@ -41,12 +42,12 @@ class LeasedJobs extends \Google\Protobuf\Internal\Message
      */
     private $jobs;
     /**
-     * When they were lent, by a clock of the service that only runs forward. Its zero means
-     * nothing: to be compared with StreamJobsStarted.at.
+     * When the leases began, by a clock of the server that only runs forward and whose zero has
+     * no meaning: compare it with StreamJobsStarted.uptime.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration lent_at = 5;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration lease_start_uptime = 5;</code>
      */
-    protected $lent_at = null;
+    protected $lease_start_uptime = null;
 
     /**
      * Constructor.
@@ -55,16 +56,17 @@ class LeasedJobs extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int|string $epoch
-     *           The life of the spread.
-     *     @type \Google\Protobuf\Duration $lease
-     *           How long they are lent, all from the same moment.
+     *           The epoch.
+     *     @type \Google\Protobuf\Duration $lease_duration
+     *           How long the leases last, all from the same moment.
      *     @type \Google\Protobuf\Timestamp $lease_end_time
-     *           When the leases end, by the clock of the server.
+     *           When the leases end, by the clock of the server. With PullJobs, use waited_duration, and on
+     *           a stream lease_start_uptime, unless the clocks agree.
      *     @type array<\Offbeat\V1\LeasedJob>|\Google\Protobuf\Internal\RepeatedField $jobs
      *           The jobs.
-     *     @type \Google\Protobuf\Duration $lent_at
-     *           When they were lent, by a clock of the service that only runs forward. Its zero means
-     *           nothing: to be compared with StreamJobsStarted.at.
+     *     @type \Google\Protobuf\Duration $lease_start_uptime
+     *           When the leases began, by a clock of the server that only runs forward and whose zero has
+     *           no meaning: compare it with StreamJobsStarted.uptime.
      * }
      */
     public function __construct($data = NULL) {
@@ -73,7 +75,7 @@ class LeasedJobs extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The life of the spread.
+     * The epoch.
      *
      * Generated from protobuf field <code>int64 epoch = 1;</code>
      * @return int|string
@@ -84,7 +86,7 @@ class LeasedJobs extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The life of the spread.
+     * The epoch.
      *
      * Generated from protobuf field <code>int64 epoch = 1;</code>
      * @param int|string $var
@@ -99,43 +101,44 @@ class LeasedJobs extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long they are lent, all from the same moment.
+     * How long the leases last, all from the same moment.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration lease = 2;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration lease_duration = 2;</code>
      * @return \Google\Protobuf\Duration|null
      */
-    public function getLease()
+    public function getLeaseDuration()
     {
-        return $this->lease;
+        return $this->lease_duration;
     }
 
-    public function hasLease()
+    public function hasLeaseDuration()
     {
-        return isset($this->lease);
+        return isset($this->lease_duration);
     }
 
-    public function clearLease()
+    public function clearLeaseDuration()
     {
-        unset($this->lease);
+        unset($this->lease_duration);
     }
 
     /**
-     * How long they are lent, all from the same moment.
+     * How long the leases last, all from the same moment.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration lease = 2;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration lease_duration = 2;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
-    public function setLease($var)
+    public function setLeaseDuration($var)
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->lease = $var;
+        $this->lease_duration = $var;
 
         return $this;
     }
 
     /**
-     * When the leases end, by the clock of the server.
+     * When the leases end, by the clock of the server. With PullJobs, use waited_duration, and on
+     * a stream lease_start_uptime, unless the clocks agree.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp lease_end_time = 3;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -156,7 +159,8 @@ class LeasedJobs extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When the leases end, by the clock of the server.
+     * When the leases end, by the clock of the server. With PullJobs, use waited_duration, and on
+     * a stream lease_start_uptime, unless the clocks agree.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp lease_end_time = 3;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -197,39 +201,39 @@ class LeasedJobs extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When they were lent, by a clock of the service that only runs forward. Its zero means
-     * nothing: to be compared with StreamJobsStarted.at.
+     * When the leases began, by a clock of the server that only runs forward and whose zero has
+     * no meaning: compare it with StreamJobsStarted.uptime.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration lent_at = 5;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration lease_start_uptime = 5;</code>
      * @return \Google\Protobuf\Duration|null
      */
-    public function getLentAt()
+    public function getLeaseStartUptime()
     {
-        return $this->lent_at;
+        return $this->lease_start_uptime;
     }
 
-    public function hasLentAt()
+    public function hasLeaseStartUptime()
     {
-        return isset($this->lent_at);
+        return isset($this->lease_start_uptime);
     }
 
-    public function clearLentAt()
+    public function clearLeaseStartUptime()
     {
-        unset($this->lent_at);
+        unset($this->lease_start_uptime);
     }
 
     /**
-     * When they were lent, by a clock of the service that only runs forward. Its zero means
-     * nothing: to be compared with StreamJobsStarted.at.
+     * When the leases began, by a clock of the server that only runs forward and whose zero has
+     * no meaning: compare it with StreamJobsStarted.uptime.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration lent_at = 5;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration lease_start_uptime = 5;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
-    public function setLentAt($var)
+    public function setLeaseStartUptime($var)
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->lent_at = $var;
+        $this->lease_start_uptime = $var;
 
         return $this;
     }

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Asks for jobs that were given up.
+ * Asks for dead letters.
  *
  * Generated from protobuf message <code>offbeat.v1.ListDeadLettersRequest</code>
  */
@@ -17,23 +17,23 @@ use Google\Protobuf\Internal\GPBUtil;
 class ListDeadLettersRequest extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      */
-    protected $spread = '';
+    protected $spread_name = '';
     /**
-     * How many at most, 1 to 1,000. Default: 100. Fewer come if they are large.
+     * The most dead letters of a page: 1 to 1,000. Default: 100. A page of large ones has fewer.
      *
-     * Generated from protobuf field <code>optional int32 page_size = 2;</code>
+     * Generated from protobuf field <code>int32 page_size = 2;</code>
      */
-    protected $page_size = null;
+    protected $page_size = 0;
     /**
-     * Only those numbered higher. Default: from the first.
+     * next_page_token of the page before, with the same spread_name. Default: the first page.
      *
-     * Generated from protobuf field <code>optional int64 after_number = 3;</code>
+     * Generated from protobuf field <code>string page_token = 3;</code>
      */
-    protected $after_number = null;
+    protected $page_token = '';
 
     /**
      * Constructor.
@@ -41,12 +41,12 @@ class ListDeadLettersRequest extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type string $spread
-     *           The name of the spread.
+     *     @type string $spread_name
+     *           The spread.
      *     @type int $page_size
-     *           How many at most, 1 to 1,000. Default: 100. Fewer come if they are large.
-     *     @type int|string $after_number
-     *           Only those numbered higher. Default: from the first.
+     *           The most dead letters of a page: 1 to 1,000. Default: 100. A page of large ones has fewer.
+     *     @type string $page_token
+     *           next_page_token of the page before, with the same spread_name. Default: the first page.
      * }
      */
     public function __construct($data = NULL) {
@@ -55,56 +55,46 @@ class ListDeadLettersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @return string
      */
-    public function getSpread()
+    public function getSpreadName()
     {
-        return $this->spread;
+        return $this->spread_name;
     }
 
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @param string $var
      * @return $this
      */
-    public function setSpread($var)
+    public function setSpreadName($var)
     {
         GPBUtil::checkString($var, True);
-        $this->spread = $var;
+        $this->spread_name = $var;
 
         return $this;
     }
 
     /**
-     * How many at most, 1 to 1,000. Default: 100. Fewer come if they are large.
+     * The most dead letters of a page: 1 to 1,000. Default: 100. A page of large ones has fewer.
      *
-     * Generated from protobuf field <code>optional int32 page_size = 2;</code>
+     * Generated from protobuf field <code>int32 page_size = 2;</code>
      * @return int
      */
     public function getPageSize()
     {
-        return isset($this->page_size) ? $this->page_size : 0;
-    }
-
-    public function hasPageSize()
-    {
-        return isset($this->page_size);
-    }
-
-    public function clearPageSize()
-    {
-        unset($this->page_size);
+        return $this->page_size;
     }
 
     /**
-     * How many at most, 1 to 1,000. Default: 100. Fewer come if they are large.
+     * The most dead letters of a page: 1 to 1,000. Default: 100. A page of large ones has fewer.
      *
-     * Generated from protobuf field <code>optional int32 page_size = 2;</code>
+     * Generated from protobuf field <code>int32 page_size = 2;</code>
      * @param int $var
      * @return $this
      */
@@ -117,37 +107,27 @@ class ListDeadLettersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Only those numbered higher. Default: from the first.
+     * next_page_token of the page before, with the same spread_name. Default: the first page.
      *
-     * Generated from protobuf field <code>optional int64 after_number = 3;</code>
-     * @return int|string
+     * Generated from protobuf field <code>string page_token = 3;</code>
+     * @return string
      */
-    public function getAfterNumber()
+    public function getPageToken()
     {
-        return isset($this->after_number) ? $this->after_number : 0;
-    }
-
-    public function hasAfterNumber()
-    {
-        return isset($this->after_number);
-    }
-
-    public function clearAfterNumber()
-    {
-        unset($this->after_number);
+        return $this->page_token;
     }
 
     /**
-     * Only those numbered higher. Default: from the first.
+     * next_page_token of the page before, with the same spread_name. Default: the first page.
      *
-     * Generated from protobuf field <code>optional int64 after_number = 3;</code>
-     * @param int|string $var
+     * Generated from protobuf field <code>string page_token = 3;</code>
+     * @param string $var
      * @return $this
      */
-    public function setAfterNumber($var)
+    public function setPageToken($var)
     {
-        GPBUtil::checkInt64($var);
-        $this->after_number = $var;
+        GPBUtil::checkString($var, True);
+        $this->page_token = $var;
 
         return $this;
     }

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Jobs that were given up.
+ * A page of dead letters.
  *
  * Generated from protobuf message <code>offbeat.v1.ListDeadLettersResponse</code>
  */
@@ -23,11 +23,11 @@ class ListDeadLettersResponse extends \Google\Protobuf\Internal\Message
      */
     private $dead_letters;
     /**
-     * Whether there are more.
+     * Asks for the next page; empty on the last one.
      *
-     * Generated from protobuf field <code>bool has_more = 2;</code>
+     * Generated from protobuf field <code>string next_page_token = 2;</code>
      */
-    protected $has_more = false;
+    protected $next_page_token = '';
 
     /**
      * Constructor.
@@ -37,8 +37,8 @@ class ListDeadLettersResponse extends \Google\Protobuf\Internal\Message
      *
      *     @type array<\Offbeat\V1\DeadLetter>|\Google\Protobuf\Internal\RepeatedField $dead_letters
      *           Oldest first.
-     *     @type bool $has_more
-     *           Whether there are more.
+     *     @type string $next_page_token
+     *           Asks for the next page; empty on the last one.
      * }
      */
     public function __construct($data = NULL) {
@@ -73,27 +73,27 @@ class ListDeadLettersResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whether there are more.
+     * Asks for the next page; empty on the last one.
      *
-     * Generated from protobuf field <code>bool has_more = 2;</code>
-     * @return bool
+     * Generated from protobuf field <code>string next_page_token = 2;</code>
+     * @return string
      */
-    public function getHasMore()
+    public function getNextPageToken()
     {
-        return $this->has_more;
+        return $this->next_page_token;
     }
 
     /**
-     * Whether there are more.
+     * Asks for the next page; empty on the last one.
      *
-     * Generated from protobuf field <code>bool has_more = 2;</code>
-     * @param bool $var
+     * Generated from protobuf field <code>string next_page_token = 2;</code>
+     * @param string $var
      * @return $this
      */
-    public function setHasMore($var)
+    public function setNextPageToken($var)
     {
-        GPBUtil::checkBool($var);
-        $this->has_more = $var;
+        GPBUtil::checkString($var, True);
+        $this->next_page_token = $var;
 
         return $this;
     }

@@ -9,23 +9,39 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Which runs to list: those that start in [watermark, now + look_ahead).
+ * Asks which runs to list: those whose scheduled time lies in
+ * [watermark_time, now_time + look_ahead).
+ * This is no queue: the server remembers nothing between two calls. The caller sends the IDs
+ * and the watermark each time, and keeps next_watermark_time with the jobs, best in the same
+ * transaction. Then no run falls between two calls and none is listed twice, however irregular
+ * the calls are.
+ * In this file, "one period" of a calendar is its shortest cycle (of months: 28 days).
+ * Glossary (see also schedule.proto):
+ *   watermark       the time up to which runs were listed before.
+ *   scheduled time  when a run should start, after exclusions.
+ *   start time      when to start it: its scheduled time or, of a late run, now_time or later.
+ *   missed run      a run whose scheduled time is more than on_time_tolerance before now_time.
+ *   late run        a missed run that runs now, because the policy wants it.
+ *   turn            where the schedule declares kinds, one of m equal parts of a cycle in which
+ *                   each kind has a place for late runs.
  * Where the schedule declares kinds, late runs follow its catch-up clock, so that kinds keep
- * apart however late each is. The usable time of each cycle is cut into m equal turns: m is
- * the smallest whole number that is at least cycle / catch_up_span and cuts it into whole
- * ticks. In each turn of T milliseconds, kind i of an ID, g slots after kind 0, has its place
- * (⌊u·T / 2^64⌋ + ⌊g·T / n⌋) mod T after the start, for n slots and the u of smear_span. A late
- * run starts at the first of these places at or after now_time that no exclusion holds, and
- * that lies its run time or more before the next regular run of another kind of the ID, and
- * after the last one by the longer of both run times, since that may start late (without run
- * times: half of the smallest gap in a turn, both ways). Late runs of one ID take
- * successive turns; one that has none within two cycles is dropped. Two late runs of
- * different kinds are never nearer than their gap in a turn, less a millisecond. Where a change
- * of the clocks cuts turns, a place is passed over that lies nearer to a place of another kind
- * than the run time of whichever comes first, or than what the cut leaves of their gap.
- * Keep next_watermark with the jobs (best in the same transaction) and give it back
- * the next time: no run falls between two requests and none is listed twice,
- * whatever the rhythm.
+ * apart however late each is. The usable time of each cycle is cut into m equal turns: m is the
+ * smallest whole number that is at least cycle / catch_up_span and cuts it into whole ticks. In
+ * each turn of T milliseconds, kind i of an ID, g slots after kind 0, has its place
+ * (⌊u·T / 2^64⌋ + ⌊g·T / n⌋) mod T after the start, for n slots and the u of
+ * CatchUpPolicy.smear_span. A late run starts at the first of these places at or after now_time
+ * that satisfies all of:
+ *   - no exclusion holds it;
+ *   - it lies its run time or more before the next regular run of a kind of the ID that it must
+ *     not meet;
+ *   - it lies after the last regular run of such a kind by the longer of both run times, since
+ *     that run may start late. Without run times, half of the smallest gap in a turn counts as
+ *     the run time of each kind.
+ * Late runs of one ID take successive turns. A late run without a place within two cycles is
+ * dropped. Two late runs of different kinds are never nearer than their gap in a turn, less a
+ * millisecond. Where a change of the clocks cuts a turn, a place is skipped that is nearer to a
+ * place of another kind than the run time of whichever comes first, or than what the cut leaves
+ * of their gap.
  *
  * Generated from protobuf message <code>offbeat.v1.ListDueRunsRequest</code>
  */
@@ -41,11 +57,11 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     /**
      * The IDs: 1 to 65,536, of one type. Must be set.
      *
-     * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 2;</code>
+     * Generated from protobuf field <code>.offbeat.v1.IdBatch ids = 2;</code>
      */
     protected $ids = null;
     /**
-     * The IDs' weights, as in AssignSlotsRequest: one for each ID, or none.
+     * Weights of the IDs, as in AssignSlotsRequest: one for each ID, or none.
      *
      * Generated from protobuf field <code>repeated sfixed64 weights = 3;</code>
      */
@@ -57,98 +73,61 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
      */
     protected $kind = '';
     /**
-     * Runs before this were listed before: next_watermark of the last answer, or, the
-     * first time, when the IDs began. Must be set, but for IDs with watermarks of their
-     * own.
+     * Runs before this were listed before: next_watermark_time of the last answer or, the first
+     * time, the time since which the IDs exist. Must be set, unless the IDs have watermarks of
+     * their own.
      *
-     * Generated from protobuf field <code>.google.protobuf.Timestamp watermark = 5;</code>
+     * Generated from protobuf field <code>.google.protobuf.Timestamp watermark_time = 5;</code>
      */
-    protected $watermark = null;
+    protected $watermark_time = null;
     /**
-     * A watermark for each ID instead, in milliseconds since the Unix epoch.
+     * Instead of watermark_time, a watermark for each ID, in milliseconds since the Unix epoch.
+     * Refused together with it.
      *
      * Generated from protobuf field <code>repeated sfixed64 watermark_unix_millis = 6;</code>
      */
     private $watermark_unix_millis;
     /**
-     * Until when runs are due. Default: now, by the server's clock.
+     * Runs before this, plus look_ahead, are due. Lateness is measured against it. Default: now,
+     * by the server's clock. Always send it: two calls of one job otherwise use two instants.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp now_time = 7;</code>
      */
     protected $now_time = null;
     /**
-     * What becomes of runs that were missed. Default: MISSED_RUN_POLICY_RUN_ONCE.
+     * What to do with missed runs. Default: the default of each of its fields.
      *
-     * Generated from protobuf field <code>.offbeat.v1.MissedRunPolicy missed_run_policy = 8;</code>
+     * Generated from protobuf field <code>.offbeat.v1.CatchUpPolicy catch_up_policy = 8;</code>
      */
-    protected $missed_run_policy = 0;
+    protected $catch_up_policy = null;
     /**
-     * Runs that should have started this long before now_time, or less, are on time;
-     * others were missed. 0 to one period; where the schedule declares kinds, to what the run
-     * time of a kind leaves of its run budget, since a run that starts later could meet the
-     * next kind's. Take at least the time between two requests, or runs are taken for missed
-     * that are not. Default: 60 s, or the most that may be, if that is shorter.
+     * How far a watermark may lie after now_time + look_ahead, for example because a machine
+     * whose clock is fast wrote it: 0 to one period. Nothing is due then, and the watermark
+     * stays. A watermark further ahead is refused. Default: 60 s, or one period if that is
+     * shorter.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration on_time_tolerance = 9;</code>
-     */
-    protected $on_time_tolerance = null;
-    /**
-     * Missed runs that should have started longer before now_time than this are
-     * dropped, whatever the policy: on_time_tolerance to 3,660 days. Default: one period.
-     *
-     * Generated from protobuf field <code>.google.protobuf.Duration catch_up_horizon = 10;</code>
-     */
-    protected $catch_up_horizon = null;
-    /**
-     * Missed runs start smeared over this span from now_time on, instead of all at once:
-     * 0 to one period. The j-th, from 0, of a piece's m late runs starts
-     * (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds,
-     * whatever the schedule's resolution, so that few of them lie on a tick. u is the last 8
-     * bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which PLACEMENT_HASH
-     * places by the first 8 (others have no salt); for piece p, plus p with its 64 bits
-     * reversed, mod 2^64. With active windows or exclusions, time in which
-     * nothing may start does not count: a late run starts at the first tick that may,
-     * after so many that might, and so on a tick; where the next 64 cycles leave less than
-     * smear_span, over that. Refused where the schedule declares kinds. Default: 0.
-     *
-     * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 11;</code>
-     */
-    protected $smear_span = null;
-    /**
-     * How far a watermark may lie after now_time + look_ahead, as that of a machine whose
-     * clock is fast: 0 to one period. Nothing is due then, and the watermark stays. One
-     * that lies further ahead is refused. Default: 60 s, or one period if that is shorter.
-     *
-     * Generated from protobuf field <code>.google.protobuf.Duration max_clock_skew = 12;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration max_clock_skew = 9;</code>
      */
     protected $max_clock_skew = null;
     /**
-     * How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to
-     * one period. Whether a run is late is judged by now_time all the same. Default: 0.
+     * How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to one
+     * period. Lateness is still measured against now_time. Default: 0.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration look_ahead = 13;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration look_ahead = 10;</code>
      */
     protected $look_ahead = null;
     /**
-     * MISSED_RUN_POLICY_RUN_ONCE only in meaning: a late run that would start after the next
-     * run of its ID, or less than this before it, is superseded by that and not listed. 0 to
-     * one period. Default: 0.
+     * The most runs of a page: 1 to 65,536. Default: 65,536.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration min_gap = 14;</code>
+     * Generated from protobuf field <code>int32 page_size = 11;</code>
      */
-    protected $min_gap = null;
+    protected $page_size = 0;
     /**
-     * How many runs to list in an answer at most: 1 to 65,536. Default: 65,536.
+     * next_page_token of the page before. All other fields must be those of the first page,
+     * except page_size; now_time may be left out, because the token holds it. Of ids, weights and
+     * watermarks the server checks only how many there are. Default: the first page.
      *
-     * Generated from protobuf field <code>optional int32 page_size = 15;</code>
-     */
-    protected $page_size = null;
-    /**
-     * next_page_token of the answer before, to go on where it ended. All other fields must be
-     * those of the first request (a token knows them, and the now of the first; now_time may be
-     * left out). Default: the first page.
-     *
-     * Generated from protobuf field <code>bytes page_token = 16;</code>
+     * Generated from protobuf field <code>string page_token = 12;</code>
      */
     protected $page_token = '';
 
@@ -160,59 +139,38 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
      *
      *     @type \Offbeat\V1\Schedule $schedule
      *           The schedule. Must be set.
-     *     @type \Offbeat\V1\IdColumn $ids
+     *     @type \Offbeat\V1\IdBatch $ids
      *           The IDs: 1 to 65,536, of one type. Must be set.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $weights
-     *           The IDs' weights, as in AssignSlotsRequest: one for each ID, or none.
+     *           Weights of the IDs, as in AssignSlotsRequest: one for each ID, or none.
      *     @type string $kind
      *           The kind of job, as in AssignSlotRequest.
-     *     @type \Google\Protobuf\Timestamp $watermark
-     *           Runs before this were listed before: next_watermark of the last answer, or, the
-     *           first time, when the IDs began. Must be set, but for IDs with watermarks of their
-     *           own.
+     *     @type \Google\Protobuf\Timestamp $watermark_time
+     *           Runs before this were listed before: next_watermark_time of the last answer or, the first
+     *           time, the time since which the IDs exist. Must be set, unless the IDs have watermarks of
+     *           their own.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $watermark_unix_millis
-     *           A watermark for each ID instead, in milliseconds since the Unix epoch.
+     *           Instead of watermark_time, a watermark for each ID, in milliseconds since the Unix epoch.
+     *           Refused together with it.
      *     @type \Google\Protobuf\Timestamp $now_time
-     *           Until when runs are due. Default: now, by the server's clock.
-     *     @type int $missed_run_policy
-     *           What becomes of runs that were missed. Default: MISSED_RUN_POLICY_RUN_ONCE.
-     *     @type \Google\Protobuf\Duration $on_time_tolerance
-     *           Runs that should have started this long before now_time, or less, are on time;
-     *           others were missed. 0 to one period; where the schedule declares kinds, to what the run
-     *           time of a kind leaves of its run budget, since a run that starts later could meet the
-     *           next kind's. Take at least the time between two requests, or runs are taken for missed
-     *           that are not. Default: 60 s, or the most that may be, if that is shorter.
-     *     @type \Google\Protobuf\Duration $catch_up_horizon
-     *           Missed runs that should have started longer before now_time than this are
-     *           dropped, whatever the policy: on_time_tolerance to 3,660 days. Default: one period.
-     *     @type \Google\Protobuf\Duration $smear_span
-     *           Missed runs start smeared over this span from now_time on, instead of all at once:
-     *           0 to one period. The j-th, from 0, of a piece's m late runs starts
-     *           (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds,
-     *           whatever the schedule's resolution, so that few of them lie on a tick. u is the last 8
-     *           bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which PLACEMENT_HASH
-     *           places by the first 8 (others have no salt); for piece p, plus p with its 64 bits
-     *           reversed, mod 2^64. With active windows or exclusions, time in which
-     *           nothing may start does not count: a late run starts at the first tick that may,
-     *           after so many that might, and so on a tick; where the next 64 cycles leave less than
-     *           smear_span, over that. Refused where the schedule declares kinds. Default: 0.
+     *           Runs before this, plus look_ahead, are due. Lateness is measured against it. Default: now,
+     *           by the server's clock. Always send it: two calls of one job otherwise use two instants.
+     *     @type \Offbeat\V1\CatchUpPolicy $catch_up_policy
+     *           What to do with missed runs. Default: the default of each of its fields.
      *     @type \Google\Protobuf\Duration $max_clock_skew
-     *           How far a watermark may lie after now_time + look_ahead, as that of a machine whose
-     *           clock is fast: 0 to one period. Nothing is due then, and the watermark stays. One
-     *           that lies further ahead is refused. Default: 60 s, or one period if that is shorter.
+     *           How far a watermark may lie after now_time + look_ahead, for example because a machine
+     *           whose clock is fast wrote it: 0 to one period. Nothing is due then, and the watermark
+     *           stays. A watermark further ahead is refused. Default: 60 s, or one period if that is
+     *           shorter.
      *     @type \Google\Protobuf\Duration $look_ahead
-     *           How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to
-     *           one period. Whether a run is late is judged by now_time all the same. Default: 0.
-     *     @type \Google\Protobuf\Duration $min_gap
-     *           MISSED_RUN_POLICY_RUN_ONCE only in meaning: a late run that would start after the next
-     *           run of its ID, or less than this before it, is superseded by that and not listed. 0 to
-     *           one period. Default: 0.
+     *           How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to one
+     *           period. Lateness is still measured against now_time. Default: 0.
      *     @type int $page_size
-     *           How many runs to list in an answer at most: 1 to 65,536. Default: 65,536.
+     *           The most runs of a page: 1 to 65,536. Default: 65,536.
      *     @type string $page_token
-     *           next_page_token of the answer before, to go on where it ended. All other fields must be
-     *           those of the first request (a token knows them, and the now of the first; now_time may be
-     *           left out). Default: the first page.
+     *           next_page_token of the page before. All other fields must be those of the first page,
+     *           except page_size; now_time may be left out, because the token holds it. Of ids, weights and
+     *           watermarks the server checks only how many there are. Default: the first page.
      * }
      */
     public function __construct($data = NULL) {
@@ -259,8 +217,8 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     /**
      * The IDs: 1 to 65,536, of one type. Must be set.
      *
-     * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 2;</code>
-     * @return \Offbeat\V1\IdColumn|null
+     * Generated from protobuf field <code>.offbeat.v1.IdBatch ids = 2;</code>
+     * @return \Offbeat\V1\IdBatch|null
      */
     public function getIds()
     {
@@ -280,20 +238,20 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     /**
      * The IDs: 1 to 65,536, of one type. Must be set.
      *
-     * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 2;</code>
-     * @param \Offbeat\V1\IdColumn $var
+     * Generated from protobuf field <code>.offbeat.v1.IdBatch ids = 2;</code>
+     * @param \Offbeat\V1\IdBatch $var
      * @return $this
      */
     public function setIds($var)
     {
-        GPBUtil::checkMessage($var, \Offbeat\V1\IdColumn::class);
+        GPBUtil::checkMessage($var, \Offbeat\V1\IdBatch::class);
         $this->ids = $var;
 
         return $this;
     }
 
     /**
-     * The IDs' weights, as in AssignSlotsRequest: one for each ID, or none.
+     * Weights of the IDs, as in AssignSlotsRequest: one for each ID, or none.
      *
      * Generated from protobuf field <code>repeated sfixed64 weights = 3;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -304,7 +262,7 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The IDs' weights, as in AssignSlotsRequest: one for each ID, or none.
+     * Weights of the IDs, as in AssignSlotsRequest: one for each ID, or none.
      *
      * Generated from protobuf field <code>repeated sfixed64 weights = 3;</code>
      * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
@@ -345,47 +303,48 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Runs before this were listed before: next_watermark of the last answer, or, the
-     * first time, when the IDs began. Must be set, but for IDs with watermarks of their
-     * own.
+     * Runs before this were listed before: next_watermark_time of the last answer or, the first
+     * time, the time since which the IDs exist. Must be set, unless the IDs have watermarks of
+     * their own.
      *
-     * Generated from protobuf field <code>.google.protobuf.Timestamp watermark = 5;</code>
+     * Generated from protobuf field <code>.google.protobuf.Timestamp watermark_time = 5;</code>
      * @return \Google\Protobuf\Timestamp|null
      */
-    public function getWatermark()
+    public function getWatermarkTime()
     {
-        return $this->watermark;
+        return $this->watermark_time;
     }
 
-    public function hasWatermark()
+    public function hasWatermarkTime()
     {
-        return isset($this->watermark);
+        return isset($this->watermark_time);
     }
 
-    public function clearWatermark()
+    public function clearWatermarkTime()
     {
-        unset($this->watermark);
+        unset($this->watermark_time);
     }
 
     /**
-     * Runs before this were listed before: next_watermark of the last answer, or, the
-     * first time, when the IDs began. Must be set, but for IDs with watermarks of their
-     * own.
+     * Runs before this were listed before: next_watermark_time of the last answer or, the first
+     * time, the time since which the IDs exist. Must be set, unless the IDs have watermarks of
+     * their own.
      *
-     * Generated from protobuf field <code>.google.protobuf.Timestamp watermark = 5;</code>
+     * Generated from protobuf field <code>.google.protobuf.Timestamp watermark_time = 5;</code>
      * @param \Google\Protobuf\Timestamp $var
      * @return $this
      */
-    public function setWatermark($var)
+    public function setWatermarkTime($var)
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Timestamp::class);
-        $this->watermark = $var;
+        $this->watermark_time = $var;
 
         return $this;
     }
 
     /**
-     * A watermark for each ID instead, in milliseconds since the Unix epoch.
+     * Instead of watermark_time, a watermark for each ID, in milliseconds since the Unix epoch.
+     * Refused together with it.
      *
      * Generated from protobuf field <code>repeated sfixed64 watermark_unix_millis = 6;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -396,7 +355,8 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A watermark for each ID instead, in milliseconds since the Unix epoch.
+     * Instead of watermark_time, a watermark for each ID, in milliseconds since the Unix epoch.
+     * Refused together with it.
      *
      * Generated from protobuf field <code>repeated sfixed64 watermark_unix_millis = 6;</code>
      * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
@@ -411,7 +371,8 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Until when runs are due. Default: now, by the server's clock.
+     * Runs before this, plus look_ahead, are due. Lateness is measured against it. Default: now,
+     * by the server's clock. Always send it: two calls of one job otherwise use two instants.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp now_time = 7;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -432,7 +393,8 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Until when runs are due. Default: now, by the server's clock.
+     * Runs before this, plus look_ahead, are due. Lateness is measured against it. Default: now,
+     * by the server's clock. Always send it: two calls of one job otherwise use two instants.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp now_time = 7;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -447,173 +409,48 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What becomes of runs that were missed. Default: MISSED_RUN_POLICY_RUN_ONCE.
+     * What to do with missed runs. Default: the default of each of its fields.
      *
-     * Generated from protobuf field <code>.offbeat.v1.MissedRunPolicy missed_run_policy = 8;</code>
-     * @return int
+     * Generated from protobuf field <code>.offbeat.v1.CatchUpPolicy catch_up_policy = 8;</code>
+     * @return \Offbeat\V1\CatchUpPolicy|null
      */
-    public function getMissedRunPolicy()
+    public function getCatchUpPolicy()
     {
-        return $this->missed_run_policy;
+        return $this->catch_up_policy;
+    }
+
+    public function hasCatchUpPolicy()
+    {
+        return isset($this->catch_up_policy);
+    }
+
+    public function clearCatchUpPolicy()
+    {
+        unset($this->catch_up_policy);
     }
 
     /**
-     * What becomes of runs that were missed. Default: MISSED_RUN_POLICY_RUN_ONCE.
+     * What to do with missed runs. Default: the default of each of its fields.
      *
-     * Generated from protobuf field <code>.offbeat.v1.MissedRunPolicy missed_run_policy = 8;</code>
-     * @param int $var
+     * Generated from protobuf field <code>.offbeat.v1.CatchUpPolicy catch_up_policy = 8;</code>
+     * @param \Offbeat\V1\CatchUpPolicy $var
      * @return $this
      */
-    public function setMissedRunPolicy($var)
+    public function setCatchUpPolicy($var)
     {
-        GPBUtil::checkEnum($var, \Offbeat\V1\MissedRunPolicy::class);
-        $this->missed_run_policy = $var;
+        GPBUtil::checkMessage($var, \Offbeat\V1\CatchUpPolicy::class);
+        $this->catch_up_policy = $var;
 
         return $this;
     }
 
     /**
-     * Runs that should have started this long before now_time, or less, are on time;
-     * others were missed. 0 to one period; where the schedule declares kinds, to what the run
-     * time of a kind leaves of its run budget, since a run that starts later could meet the
-     * next kind's. Take at least the time between two requests, or runs are taken for missed
-     * that are not. Default: 60 s, or the most that may be, if that is shorter.
+     * How far a watermark may lie after now_time + look_ahead, for example because a machine
+     * whose clock is fast wrote it: 0 to one period. Nothing is due then, and the watermark
+     * stays. A watermark further ahead is refused. Default: 60 s, or one period if that is
+     * shorter.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration on_time_tolerance = 9;</code>
-     * @return \Google\Protobuf\Duration|null
-     */
-    public function getOnTimeTolerance()
-    {
-        return $this->on_time_tolerance;
-    }
-
-    public function hasOnTimeTolerance()
-    {
-        return isset($this->on_time_tolerance);
-    }
-
-    public function clearOnTimeTolerance()
-    {
-        unset($this->on_time_tolerance);
-    }
-
-    /**
-     * Runs that should have started this long before now_time, or less, are on time;
-     * others were missed. 0 to one period; where the schedule declares kinds, to what the run
-     * time of a kind leaves of its run budget, since a run that starts later could meet the
-     * next kind's. Take at least the time between two requests, or runs are taken for missed
-     * that are not. Default: 60 s, or the most that may be, if that is shorter.
-     *
-     * Generated from protobuf field <code>.google.protobuf.Duration on_time_tolerance = 9;</code>
-     * @param \Google\Protobuf\Duration $var
-     * @return $this
-     */
-    public function setOnTimeTolerance($var)
-    {
-        GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->on_time_tolerance = $var;
-
-        return $this;
-    }
-
-    /**
-     * Missed runs that should have started longer before now_time than this are
-     * dropped, whatever the policy: on_time_tolerance to 3,660 days. Default: one period.
-     *
-     * Generated from protobuf field <code>.google.protobuf.Duration catch_up_horizon = 10;</code>
-     * @return \Google\Protobuf\Duration|null
-     */
-    public function getCatchUpHorizon()
-    {
-        return $this->catch_up_horizon;
-    }
-
-    public function hasCatchUpHorizon()
-    {
-        return isset($this->catch_up_horizon);
-    }
-
-    public function clearCatchUpHorizon()
-    {
-        unset($this->catch_up_horizon);
-    }
-
-    /**
-     * Missed runs that should have started longer before now_time than this are
-     * dropped, whatever the policy: on_time_tolerance to 3,660 days. Default: one period.
-     *
-     * Generated from protobuf field <code>.google.protobuf.Duration catch_up_horizon = 10;</code>
-     * @param \Google\Protobuf\Duration $var
-     * @return $this
-     */
-    public function setCatchUpHorizon($var)
-    {
-        GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->catch_up_horizon = $var;
-
-        return $this;
-    }
-
-    /**
-     * Missed runs start smeared over this span from now_time on, instead of all at once:
-     * 0 to one period. The j-th, from 0, of a piece's m late runs starts
-     * (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds,
-     * whatever the schedule's resolution, so that few of them lie on a tick. u is the last 8
-     * bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which PLACEMENT_HASH
-     * places by the first 8 (others have no salt); for piece p, plus p with its 64 bits
-     * reversed, mod 2^64. With active windows or exclusions, time in which
-     * nothing may start does not count: a late run starts at the first tick that may,
-     * after so many that might, and so on a tick; where the next 64 cycles leave less than
-     * smear_span, over that. Refused where the schedule declares kinds. Default: 0.
-     *
-     * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 11;</code>
-     * @return \Google\Protobuf\Duration|null
-     */
-    public function getSmearSpan()
-    {
-        return $this->smear_span;
-    }
-
-    public function hasSmearSpan()
-    {
-        return isset($this->smear_span);
-    }
-
-    public function clearSmearSpan()
-    {
-        unset($this->smear_span);
-    }
-
-    /**
-     * Missed runs start smeared over this span from now_time on, instead of all at once:
-     * 0 to one period. The j-th, from 0, of a piece's m late runs starts
-     * (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds,
-     * whatever the schedule's resolution, so that few of them lie on a tick. u is the last 8
-     * bytes, big-endian, of MD5(salt ‖ canonical text of the ID), of which PLACEMENT_HASH
-     * places by the first 8 (others have no salt); for piece p, plus p with its 64 bits
-     * reversed, mod 2^64. With active windows or exclusions, time in which
-     * nothing may start does not count: a late run starts at the first tick that may,
-     * after so many that might, and so on a tick; where the next 64 cycles leave less than
-     * smear_span, over that. Refused where the schedule declares kinds. Default: 0.
-     *
-     * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 11;</code>
-     * @param \Google\Protobuf\Duration $var
-     * @return $this
-     */
-    public function setSmearSpan($var)
-    {
-        GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->smear_span = $var;
-
-        return $this;
-    }
-
-    /**
-     * How far a watermark may lie after now_time + look_ahead, as that of a machine whose
-     * clock is fast: 0 to one period. Nothing is due then, and the watermark stays. One
-     * that lies further ahead is refused. Default: 60 s, or one period if that is shorter.
-     *
-     * Generated from protobuf field <code>.google.protobuf.Duration max_clock_skew = 12;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration max_clock_skew = 9;</code>
      * @return \Google\Protobuf\Duration|null
      */
     public function getMaxClockSkew()
@@ -632,11 +469,12 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How far a watermark may lie after now_time + look_ahead, as that of a machine whose
-     * clock is fast: 0 to one period. Nothing is due then, and the watermark stays. One
-     * that lies further ahead is refused. Default: 60 s, or one period if that is shorter.
+     * How far a watermark may lie after now_time + look_ahead, for example because a machine
+     * whose clock is fast wrote it: 0 to one period. Nothing is due then, and the watermark
+     * stays. A watermark further ahead is refused. Default: 60 s, or one period if that is
+     * shorter.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration max_clock_skew = 12;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration max_clock_skew = 9;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
@@ -649,10 +487,10 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to
-     * one period. Whether a run is late is judged by now_time all the same. Default: 0.
+     * How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to one
+     * period. Lateness is still measured against now_time. Default: 0.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration look_ahead = 13;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration look_ahead = 10;</code>
      * @return \Google\Protobuf\Duration|null
      */
     public function getLookAhead()
@@ -671,10 +509,10 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to
-     * one period. Whether a run is late is judged by now_time all the same. Default: 0.
+     * How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to one
+     * period. Lateness is still measured against now_time. Default: 0.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration look_ahead = 13;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration look_ahead = 10;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
@@ -687,70 +525,20 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * MISSED_RUN_POLICY_RUN_ONCE only in meaning: a late run that would start after the next
-     * run of its ID, or less than this before it, is superseded by that and not listed. 0 to
-     * one period. Default: 0.
+     * The most runs of a page: 1 to 65,536. Default: 65,536.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration min_gap = 14;</code>
-     * @return \Google\Protobuf\Duration|null
-     */
-    public function getMinGap()
-    {
-        return $this->min_gap;
-    }
-
-    public function hasMinGap()
-    {
-        return isset($this->min_gap);
-    }
-
-    public function clearMinGap()
-    {
-        unset($this->min_gap);
-    }
-
-    /**
-     * MISSED_RUN_POLICY_RUN_ONCE only in meaning: a late run that would start after the next
-     * run of its ID, or less than this before it, is superseded by that and not listed. 0 to
-     * one period. Default: 0.
-     *
-     * Generated from protobuf field <code>.google.protobuf.Duration min_gap = 14;</code>
-     * @param \Google\Protobuf\Duration $var
-     * @return $this
-     */
-    public function setMinGap($var)
-    {
-        GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->min_gap = $var;
-
-        return $this;
-    }
-
-    /**
-     * How many runs to list in an answer at most: 1 to 65,536. Default: 65,536.
-     *
-     * Generated from protobuf field <code>optional int32 page_size = 15;</code>
+     * Generated from protobuf field <code>int32 page_size = 11;</code>
      * @return int
      */
     public function getPageSize()
     {
-        return isset($this->page_size) ? $this->page_size : 0;
-    }
-
-    public function hasPageSize()
-    {
-        return isset($this->page_size);
-    }
-
-    public function clearPageSize()
-    {
-        unset($this->page_size);
+        return $this->page_size;
     }
 
     /**
-     * How many runs to list in an answer at most: 1 to 65,536. Default: 65,536.
+     * The most runs of a page: 1 to 65,536. Default: 65,536.
      *
-     * Generated from protobuf field <code>optional int32 page_size = 15;</code>
+     * Generated from protobuf field <code>int32 page_size = 11;</code>
      * @param int $var
      * @return $this
      */
@@ -763,11 +551,11 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * next_page_token of the answer before, to go on where it ended. All other fields must be
-     * those of the first request (a token knows them, and the now of the first; now_time may be
-     * left out). Default: the first page.
+     * next_page_token of the page before. All other fields must be those of the first page,
+     * except page_size; now_time may be left out, because the token holds it. Of ids, weights and
+     * watermarks the server checks only how many there are. Default: the first page.
      *
-     * Generated from protobuf field <code>bytes page_token = 16;</code>
+     * Generated from protobuf field <code>string page_token = 12;</code>
      * @return string
      */
     public function getPageToken()
@@ -776,17 +564,17 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * next_page_token of the answer before, to go on where it ended. All other fields must be
-     * those of the first request (a token knows them, and the now of the first; now_time may be
-     * left out). Default: the first page.
+     * next_page_token of the page before. All other fields must be those of the first page,
+     * except page_size; now_time may be left out, because the token holds it. Of ids, weights and
+     * watermarks the server checks only how many there are. Default: the first page.
      *
-     * Generated from protobuf field <code>bytes page_token = 16;</code>
+     * Generated from protobuf field <code>string page_token = 12;</code>
      * @param string $var
      * @return $this
      */
     public function setPageToken($var)
     {
-        GPBUtil::checkString($var, False);
+        GPBUtil::checkString($var, True);
         $this->page_token = $var;
 
         return $this;

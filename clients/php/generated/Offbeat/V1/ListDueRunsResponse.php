@@ -17,41 +17,40 @@ use Google\Protobuf\Internal\GPBUtil;
 class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      */
     protected $identity = null;
     /**
-     * The runs.
+     * The runs of this page.
      *
      * Generated from protobuf field <code>.offbeat.v1.DueRuns runs = 2;</code>
      */
     protected $runs = null;
     /**
-     * The watermark of the next request: now_time + look_ahead, or the request's own if it was
-     * later, in whole milliseconds, rounded up. Of IDs with watermarks of their own, each's own or
-     * this, whichever is later.
+     * watermark_time of the next call: now_time + look_ahead, or the request's own if that is
+     * later, in whole milliseconds, rounded up. For IDs with watermarks of their own, the later
+     * of each own and this. On the last page only.
      *
-     * Generated from protobuf field <code>.google.protobuf.Timestamp next_watermark = 3;</code>
+     * Generated from protobuf field <code>.google.protobuf.Timestamp next_watermark_time = 3;</code>
      */
-    protected $next_watermark = null;
+    protected $next_watermark_time = null;
     /**
-     * Runs that were missed, and run now.
+     * Missed runs that run now. The counts are those of all pages, and on the last page only.
      *
      * Generated from protobuf field <code>int64 late_run_count = 4;</code>
      */
     protected $late_run_count = 0;
     /**
-     * Runs that were missed and do not run: by the policy or the horizon, or since nothing may
-     * start.
+     * Missed runs that do not run: by the policy or the horizon, or because nothing may start.
      *
      * Generated from protobuf field <code>int64 dropped_run_count = 5;</code>
      */
     protected $dropped_run_count = 0;
     /**
-     * Runs that were missed and do not run, since the next run of the ID would come before them
-     * or within min_gap.
+     * Missed runs that do not run because the next run of the ID would come first, at the same
+     * time, or within min_gap.
      *
      * Generated from protobuf field <code>int64 superseded_run_count = 6;</code>
      */
@@ -63,18 +62,17 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
      */
     protected $skipped_run_count = 0;
     /**
-     * When the first run of these IDs is due that is not listed: until then a caller who asks
-     * again has nothing to do. Not set if exclusions skip all of the next 64 cycles, or it
-     * would lie after the year 9999.
+     * When the first run of these IDs is due that is not listed: a caller need not ask before.
+     * Not set if exclusions skip all of the next 64 cycles, if it would lie after the year 9999,
+     * or before the last page.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp next_due_time = 8;</code>
      */
     protected $next_due_time = null;
     /**
-     * To be sent for the next page; empty in the last one. Only the last page has
-     * next_watermark and next_due_time, and the counts, which are those of all pages.
+     * Asks for the next page; empty on the last one.
      *
-     * Generated from protobuf field <code>bytes next_page_token = 9;</code>
+     * Generated from protobuf field <code>string next_page_token = 9;</code>
      */
     protected $next_page_token = '';
 
@@ -85,30 +83,28 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\ScheduleIdentity $identity
-     *           What tells the schedule from others.
+     *           Identifies the schedule.
      *     @type \Offbeat\V1\DueRuns $runs
-     *           The runs.
-     *     @type \Google\Protobuf\Timestamp $next_watermark
-     *           The watermark of the next request: now_time + look_ahead, or the request's own if it was
-     *           later, in whole milliseconds, rounded up. Of IDs with watermarks of their own, each's own or
-     *           this, whichever is later.
+     *           The runs of this page.
+     *     @type \Google\Protobuf\Timestamp $next_watermark_time
+     *           watermark_time of the next call: now_time + look_ahead, or the request's own if that is
+     *           later, in whole milliseconds, rounded up. For IDs with watermarks of their own, the later
+     *           of each own and this. On the last page only.
      *     @type int|string $late_run_count
-     *           Runs that were missed, and run now.
+     *           Missed runs that run now. The counts are those of all pages, and on the last page only.
      *     @type int|string $dropped_run_count
-     *           Runs that were missed and do not run: by the policy or the horizon, or since nothing may
-     *           start.
+     *           Missed runs that do not run: by the policy or the horizon, or because nothing may start.
      *     @type int|string $superseded_run_count
-     *           Runs that were missed and do not run, since the next run of the ID would come before them
-     *           or within min_gap.
+     *           Missed runs that do not run because the next run of the ID would come first, at the same
+     *           time, or within min_gap.
      *     @type int|string $skipped_run_count
      *           Runs since the watermark that exclusions skip, or whose day the clock skips.
      *     @type \Google\Protobuf\Timestamp $next_due_time
-     *           When the first run of these IDs is due that is not listed: until then a caller who asks
-     *           again has nothing to do. Not set if exclusions skip all of the next 64 cycles, or it
-     *           would lie after the year 9999.
+     *           When the first run of these IDs is due that is not listed: a caller need not ask before.
+     *           Not set if exclusions skip all of the next 64 cycles, if it would lie after the year 9999,
+     *           or before the last page.
      *     @type string $next_page_token
-     *           To be sent for the next page; empty in the last one. Only the last page has
-     *           next_watermark and next_due_time, and the counts, which are those of all pages.
+     *           Asks for the next page; empty on the last one.
      * }
      */
     public function __construct($data = NULL) {
@@ -117,7 +113,7 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      * @return \Offbeat\V1\ScheduleIdentity|null
@@ -138,7 +134,7 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      * @param \Offbeat\V1\ScheduleIdentity $var
@@ -153,7 +149,7 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The runs.
+     * The runs of this page.
      *
      * Generated from protobuf field <code>.offbeat.v1.DueRuns runs = 2;</code>
      * @return \Offbeat\V1\DueRuns|null
@@ -174,7 +170,7 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The runs.
+     * The runs of this page.
      *
      * Generated from protobuf field <code>.offbeat.v1.DueRuns runs = 2;</code>
      * @param \Offbeat\V1\DueRuns $var
@@ -189,47 +185,47 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The watermark of the next request: now_time + look_ahead, or the request's own if it was
-     * later, in whole milliseconds, rounded up. Of IDs with watermarks of their own, each's own or
-     * this, whichever is later.
+     * watermark_time of the next call: now_time + look_ahead, or the request's own if that is
+     * later, in whole milliseconds, rounded up. For IDs with watermarks of their own, the later
+     * of each own and this. On the last page only.
      *
-     * Generated from protobuf field <code>.google.protobuf.Timestamp next_watermark = 3;</code>
+     * Generated from protobuf field <code>.google.protobuf.Timestamp next_watermark_time = 3;</code>
      * @return \Google\Protobuf\Timestamp|null
      */
-    public function getNextWatermark()
+    public function getNextWatermarkTime()
     {
-        return $this->next_watermark;
+        return $this->next_watermark_time;
     }
 
-    public function hasNextWatermark()
+    public function hasNextWatermarkTime()
     {
-        return isset($this->next_watermark);
+        return isset($this->next_watermark_time);
     }
 
-    public function clearNextWatermark()
+    public function clearNextWatermarkTime()
     {
-        unset($this->next_watermark);
+        unset($this->next_watermark_time);
     }
 
     /**
-     * The watermark of the next request: now_time + look_ahead, or the request's own if it was
-     * later, in whole milliseconds, rounded up. Of IDs with watermarks of their own, each's own or
-     * this, whichever is later.
+     * watermark_time of the next call: now_time + look_ahead, or the request's own if that is
+     * later, in whole milliseconds, rounded up. For IDs with watermarks of their own, the later
+     * of each own and this. On the last page only.
      *
-     * Generated from protobuf field <code>.google.protobuf.Timestamp next_watermark = 3;</code>
+     * Generated from protobuf field <code>.google.protobuf.Timestamp next_watermark_time = 3;</code>
      * @param \Google\Protobuf\Timestamp $var
      * @return $this
      */
-    public function setNextWatermark($var)
+    public function setNextWatermarkTime($var)
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Timestamp::class);
-        $this->next_watermark = $var;
+        $this->next_watermark_time = $var;
 
         return $this;
     }
 
     /**
-     * Runs that were missed, and run now.
+     * Missed runs that run now. The counts are those of all pages, and on the last page only.
      *
      * Generated from protobuf field <code>int64 late_run_count = 4;</code>
      * @return int|string
@@ -240,7 +236,7 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Runs that were missed, and run now.
+     * Missed runs that run now. The counts are those of all pages, and on the last page only.
      *
      * Generated from protobuf field <code>int64 late_run_count = 4;</code>
      * @param int|string $var
@@ -255,8 +251,7 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Runs that were missed and do not run: by the policy or the horizon, or since nothing may
-     * start.
+     * Missed runs that do not run: by the policy or the horizon, or because nothing may start.
      *
      * Generated from protobuf field <code>int64 dropped_run_count = 5;</code>
      * @return int|string
@@ -267,8 +262,7 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Runs that were missed and do not run: by the policy or the horizon, or since nothing may
-     * start.
+     * Missed runs that do not run: by the policy or the horizon, or because nothing may start.
      *
      * Generated from protobuf field <code>int64 dropped_run_count = 5;</code>
      * @param int|string $var
@@ -283,8 +277,8 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Runs that were missed and do not run, since the next run of the ID would come before them
-     * or within min_gap.
+     * Missed runs that do not run because the next run of the ID would come first, at the same
+     * time, or within min_gap.
      *
      * Generated from protobuf field <code>int64 superseded_run_count = 6;</code>
      * @return int|string
@@ -295,8 +289,8 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Runs that were missed and do not run, since the next run of the ID would come before them
-     * or within min_gap.
+     * Missed runs that do not run because the next run of the ID would come first, at the same
+     * time, or within min_gap.
      *
      * Generated from protobuf field <code>int64 superseded_run_count = 6;</code>
      * @param int|string $var
@@ -337,9 +331,9 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When the first run of these IDs is due that is not listed: until then a caller who asks
-     * again has nothing to do. Not set if exclusions skip all of the next 64 cycles, or it
-     * would lie after the year 9999.
+     * When the first run of these IDs is due that is not listed: a caller need not ask before.
+     * Not set if exclusions skip all of the next 64 cycles, if it would lie after the year 9999,
+     * or before the last page.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp next_due_time = 8;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -360,9 +354,9 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When the first run of these IDs is due that is not listed: until then a caller who asks
-     * again has nothing to do. Not set if exclusions skip all of the next 64 cycles, or it
-     * would lie after the year 9999.
+     * When the first run of these IDs is due that is not listed: a caller need not ask before.
+     * Not set if exclusions skip all of the next 64 cycles, if it would lie after the year 9999,
+     * or before the last page.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp next_due_time = 8;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -377,10 +371,9 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * To be sent for the next page; empty in the last one. Only the last page has
-     * next_watermark and next_due_time, and the counts, which are those of all pages.
+     * Asks for the next page; empty on the last one.
      *
-     * Generated from protobuf field <code>bytes next_page_token = 9;</code>
+     * Generated from protobuf field <code>string next_page_token = 9;</code>
      * @return string
      */
     public function getNextPageToken()
@@ -389,16 +382,15 @@ class ListDueRunsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * To be sent for the next page; empty in the last one. Only the last page has
-     * next_watermark and next_due_time, and the counts, which are those of all pages.
+     * Asks for the next page; empty on the last one.
      *
-     * Generated from protobuf field <code>bytes next_page_token = 9;</code>
+     * Generated from protobuf field <code>string next_page_token = 9;</code>
      * @param string $var
      * @return $this
      */
     public function setNextPageToken($var)
     {
-        GPBUtil::checkString($var, False);
+        GPBUtil::checkString($var, True);
         $this->next_page_token = $var;
 
         return $this;

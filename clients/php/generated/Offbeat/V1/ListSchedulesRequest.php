@@ -17,21 +17,21 @@ use Google\Protobuf\Internal\GPBUtil;
 class ListSchedulesRequest extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Versions of this name alone. Default: all schedules.
+     * Only versions of this name. Default: all schedules.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      */
     protected $name = '';
     /**
-     * Schedules of a page at most: 1 to 1,000. Default: 100.
+     * The most schedules of a page: 1 to 1,000. Default: 100.
      *
      * Generated from protobuf field <code>int32 page_size = 2;</code>
      */
     protected $page_size = 0;
     /**
-     * The next_page_token of the page before, as it is, with the same name. Default: the first page.
+     * next_page_token of the page before, with the same name. Default: the first page.
      *
-     * Generated from protobuf field <code>bytes page_token = 3;</code>
+     * Generated from protobuf field <code>string page_token = 3;</code>
      */
     protected $page_token = '';
 
@@ -42,11 +42,11 @@ class ListSchedulesRequest extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type string $name
-     *           Versions of this name alone. Default: all schedules.
+     *           Only versions of this name. Default: all schedules.
      *     @type int $page_size
-     *           Schedules of a page at most: 1 to 1,000. Default: 100.
+     *           The most schedules of a page: 1 to 1,000. Default: 100.
      *     @type string $page_token
-     *           The next_page_token of the page before, as it is, with the same name. Default: the first page.
+     *           next_page_token of the page before, with the same name. Default: the first page.
      * }
      */
     public function __construct($data = NULL) {
@@ -55,7 +55,7 @@ class ListSchedulesRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Versions of this name alone. Default: all schedules.
+     * Only versions of this name. Default: all schedules.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      * @return string
@@ -66,7 +66,7 @@ class ListSchedulesRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Versions of this name alone. Default: all schedules.
+     * Only versions of this name. Default: all schedules.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      * @param string $var
@@ -81,7 +81,7 @@ class ListSchedulesRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Schedules of a page at most: 1 to 1,000. Default: 100.
+     * The most schedules of a page: 1 to 1,000. Default: 100.
      *
      * Generated from protobuf field <code>int32 page_size = 2;</code>
      * @return int
@@ -92,7 +92,7 @@ class ListSchedulesRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Schedules of a page at most: 1 to 1,000. Default: 100.
+     * The most schedules of a page: 1 to 1,000. Default: 100.
      *
      * Generated from protobuf field <code>int32 page_size = 2;</code>
      * @param int $var
@@ -107,9 +107,9 @@ class ListSchedulesRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The next_page_token of the page before, as it is, with the same name. Default: the first page.
+     * next_page_token of the page before, with the same name. Default: the first page.
      *
-     * Generated from protobuf field <code>bytes page_token = 3;</code>
+     * Generated from protobuf field <code>string page_token = 3;</code>
      * @return string
      */
     public function getPageToken()
@@ -118,15 +118,15 @@ class ListSchedulesRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The next_page_token of the page before, as it is, with the same name. Default: the first page.
+     * next_page_token of the page before, with the same name. Default: the first page.
      *
-     * Generated from protobuf field <code>bytes page_token = 3;</code>
+     * Generated from protobuf field <code>string page_token = 3;</code>
      * @param string $var
      * @return $this
      */
     public function setPageToken($var)
     {
-        GPBUtil::checkString($var, False);
+        GPBUtil::checkString($var, True);
         $this->page_token = $var;
 
         return $this;

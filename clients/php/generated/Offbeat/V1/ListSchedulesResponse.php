@@ -23,9 +23,9 @@ class ListSchedulesResponse extends \Google\Protobuf\Internal\Message
      */
     private $schedules;
     /**
-     * Asks for the next page; empty after the last.
+     * Asks for the next page; empty on the last one.
      *
-     * Generated from protobuf field <code>bytes next_page_token = 2;</code>
+     * Generated from protobuf field <code>string next_page_token = 2;</code>
      */
     protected $next_page_token = '';
 
@@ -38,7 +38,7 @@ class ListSchedulesResponse extends \Google\Protobuf\Internal\Message
      *     @type array<\Offbeat\V1\ListedSchedule>|\Google\Protobuf\Internal\RepeatedField $schedules
      *           In the order of names and versions.
      *     @type string $next_page_token
-     *           Asks for the next page; empty after the last.
+     *           Asks for the next page; empty on the last one.
      * }
      */
     public function __construct($data = NULL) {
@@ -73,9 +73,9 @@ class ListSchedulesResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Asks for the next page; empty after the last.
+     * Asks for the next page; empty on the last one.
      *
-     * Generated from protobuf field <code>bytes next_page_token = 2;</code>
+     * Generated from protobuf field <code>string next_page_token = 2;</code>
      * @return string
      */
     public function getNextPageToken()
@@ -84,15 +84,15 @@ class ListSchedulesResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Asks for the next page; empty after the last.
+     * Asks for the next page; empty on the last one.
      *
-     * Generated from protobuf field <code>bytes next_page_token = 2;</code>
+     * Generated from protobuf field <code>string next_page_token = 2;</code>
      * @param string $var
      * @return $this
      */
     public function setNextPageToken($var)
     {
-        GPBUtil::checkString($var, False);
+        GPBUtil::checkString($var, True);
         $this->next_page_token = $var;
 
         return $this;

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Which slots to list.
+ * Asks for the slots of a window.
  *
  * Generated from protobuf message <code>offbeat.v1.ListSlotsRequest</code>
  */
@@ -23,29 +23,29 @@ class ListSlotsRequest extends \Google\Protobuf\Internal\Message
      */
     protected $schedule = null;
     /**
-     * Slots that start here or later, in the years 1 to 9999. Default: now, by
-     * the server's clock.
+     * Slots that start at or after this, in the years 1 to 9999. Default: now, by the server's
+     * clock (see SlotService).
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp start_time = 2;</code>
      */
     protected $start_time = null;
     /**
-     * Slots that start before this; not before start_time, and at most 4,096
-     * slots after it, which end in the years 1 to 9999. Default: one period after
-     * start_time; with more than 4,096 slots in a cycle it must be set.
+     * Slots that start before this. Not before start_time, and at most 4,096 slots after it,
+     * which must end in the years 1 to 9999. Default: so that as many slots are listed as a cycle
+     * has; must be set if those are more than 4,096.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp end_time = 3;</code>
      */
     protected $end_time = null;
     /**
-     * The column of IDs in a table, to have a predicate with each slot. Default: no
-     * predicates.
+     * A column of IDs, to get a predicate with each slot. Default: no predicates.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SqlColumn sql_column = 4;</code>
+     * Generated from protobuf field <code>.offbeat.v1.SqlTarget sql_target = 4;</code>
      */
-    protected $sql_column = null;
+    protected $sql_target = null;
     /**
-     * Whose rows the predicates select, where the schedule declares kinds: one of them.
+     * The kind whose rows the predicates select. Must be set with sql_target if the schedule
+     * declares kinds.
      *
      * Generated from protobuf field <code>string kind = 5;</code>
      */
@@ -60,17 +60,17 @@ class ListSlotsRequest extends \Google\Protobuf\Internal\Message
      *     @type \Offbeat\V1\Schedule $schedule
      *           The schedule. Must be set.
      *     @type \Google\Protobuf\Timestamp $start_time
-     *           Slots that start here or later, in the years 1 to 9999. Default: now, by
-     *           the server's clock.
+     *           Slots that start at or after this, in the years 1 to 9999. Default: now, by the server's
+     *           clock (see SlotService).
      *     @type \Google\Protobuf\Timestamp $end_time
-     *           Slots that start before this; not before start_time, and at most 4,096
-     *           slots after it, which end in the years 1 to 9999. Default: one period after
-     *           start_time; with more than 4,096 slots in a cycle it must be set.
-     *     @type \Offbeat\V1\SqlColumn $sql_column
-     *           The column of IDs in a table, to have a predicate with each slot. Default: no
-     *           predicates.
+     *           Slots that start before this. Not before start_time, and at most 4,096 slots after it,
+     *           which must end in the years 1 to 9999. Default: so that as many slots are listed as a cycle
+     *           has; must be set if those are more than 4,096.
+     *     @type \Offbeat\V1\SqlTarget $sql_target
+     *           A column of IDs, to get a predicate with each slot. Default: no predicates.
      *     @type string $kind
-     *           Whose rows the predicates select, where the schedule declares kinds: one of them.
+     *           The kind whose rows the predicates select. Must be set with sql_target if the schedule
+     *           declares kinds.
      * }
      */
     public function __construct($data = NULL) {
@@ -115,8 +115,8 @@ class ListSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Slots that start here or later, in the years 1 to 9999. Default: now, by
-     * the server's clock.
+     * Slots that start at or after this, in the years 1 to 9999. Default: now, by the server's
+     * clock (see SlotService).
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp start_time = 2;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -137,8 +137,8 @@ class ListSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Slots that start here or later, in the years 1 to 9999. Default: now, by
-     * the server's clock.
+     * Slots that start at or after this, in the years 1 to 9999. Default: now, by the server's
+     * clock (see SlotService).
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp start_time = 2;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -153,9 +153,9 @@ class ListSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Slots that start before this; not before start_time, and at most 4,096
-     * slots after it, which end in the years 1 to 9999. Default: one period after
-     * start_time; with more than 4,096 slots in a cycle it must be set.
+     * Slots that start before this. Not before start_time, and at most 4,096 slots after it,
+     * which must end in the years 1 to 9999. Default: so that as many slots are listed as a cycle
+     * has; must be set if those are more than 4,096.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp end_time = 3;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -176,9 +176,9 @@ class ListSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Slots that start before this; not before start_time, and at most 4,096
-     * slots after it, which end in the years 1 to 9999. Default: one period after
-     * start_time; with more than 4,096 slots in a cycle it must be set.
+     * Slots that start before this. Not before start_time, and at most 4,096 slots after it,
+     * which must end in the years 1 to 9999. Default: so that as many slots are listed as a cycle
+     * has; must be set if those are more than 4,096.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp end_time = 3;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -193,45 +193,44 @@ class ListSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The column of IDs in a table, to have a predicate with each slot. Default: no
-     * predicates.
+     * A column of IDs, to get a predicate with each slot. Default: no predicates.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SqlColumn sql_column = 4;</code>
-     * @return \Offbeat\V1\SqlColumn|null
+     * Generated from protobuf field <code>.offbeat.v1.SqlTarget sql_target = 4;</code>
+     * @return \Offbeat\V1\SqlTarget|null
      */
-    public function getSqlColumn()
+    public function getSqlTarget()
     {
-        return $this->sql_column;
+        return $this->sql_target;
     }
 
-    public function hasSqlColumn()
+    public function hasSqlTarget()
     {
-        return isset($this->sql_column);
+        return isset($this->sql_target);
     }
 
-    public function clearSqlColumn()
+    public function clearSqlTarget()
     {
-        unset($this->sql_column);
+        unset($this->sql_target);
     }
 
     /**
-     * The column of IDs in a table, to have a predicate with each slot. Default: no
-     * predicates.
+     * A column of IDs, to get a predicate with each slot. Default: no predicates.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SqlColumn sql_column = 4;</code>
-     * @param \Offbeat\V1\SqlColumn $var
+     * Generated from protobuf field <code>.offbeat.v1.SqlTarget sql_target = 4;</code>
+     * @param \Offbeat\V1\SqlTarget $var
      * @return $this
      */
-    public function setSqlColumn($var)
+    public function setSqlTarget($var)
     {
-        GPBUtil::checkMessage($var, \Offbeat\V1\SqlColumn::class);
-        $this->sql_column = $var;
+        GPBUtil::checkMessage($var, \Offbeat\V1\SqlTarget::class);
+        $this->sql_target = $var;
 
         return $this;
     }
 
     /**
-     * Whose rows the predicates select, where the schedule declares kinds: one of them.
+     * The kind whose rows the predicates select. Must be set with sql_target if the schedule
+     * declares kinds.
      *
      * Generated from protobuf field <code>string kind = 5;</code>
      * @return string
@@ -242,7 +241,8 @@ class ListSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whose rows the predicates select, where the schedule declares kinds: one of them.
+     * The kind whose rows the predicates select. Must be set with sql_target if the schedule
+     * declares kinds.
      *
      * Generated from protobuf field <code>string kind = 5;</code>
      * @param string $var

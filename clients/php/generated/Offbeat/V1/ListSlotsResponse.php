@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Slots in the order of time.
+ * Slots in order of time.
  *
  * Generated from protobuf message <code>offbeat.v1.ListSlotsResponse</code>
  */
@@ -17,7 +17,7 @@ use Google\Protobuf\Internal\GPBUtil;
 class ListSlotsResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      */
@@ -29,7 +29,7 @@ class ListSlotsResponse extends \Google\Protobuf\Internal\Message
      */
     private $slots;
     /**
-     * The index that serves the predicates; only if a column was named.
+     * The index that serves the predicates; only if sql_target was set.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlIndex sql_index = 3;</code>
      */
@@ -42,11 +42,11 @@ class ListSlotsResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\ScheduleIdentity $identity
-     *           What tells the schedule from others.
+     *           Identifies the schedule.
      *     @type array<\Offbeat\V1\Slot>|\Google\Protobuf\Internal\RepeatedField $slots
      *           The slots that start in [start_time, end_time).
      *     @type \Offbeat\V1\SqlIndex $sql_index
-     *           The index that serves the predicates; only if a column was named.
+     *           The index that serves the predicates; only if sql_target was set.
      * }
      */
     public function __construct($data = NULL) {
@@ -55,7 +55,7 @@ class ListSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      * @return \Offbeat\V1\ScheduleIdentity|null
@@ -76,7 +76,7 @@ class ListSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the schedule from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      * @param \Offbeat\V1\ScheduleIdentity $var
@@ -117,7 +117,7 @@ class ListSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The index that serves the predicates; only if a column was named.
+     * The index that serves the predicates; only if sql_target was set.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlIndex sql_index = 3;</code>
      * @return \Offbeat\V1\SqlIndex|null
@@ -138,7 +138,7 @@ class ListSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The index that serves the predicates; only if a column was named.
+     * The index that serves the predicates; only if sql_target was set.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlIndex sql_index = 3;</code>
      * @param \Offbeat\V1\SqlIndex $var

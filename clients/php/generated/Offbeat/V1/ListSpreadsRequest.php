@@ -17,17 +17,17 @@ use Google\Protobuf\Internal\GPBUtil;
 class ListSpreadsRequest extends \Google\Protobuf\Internal\Message
 {
     /**
-     * How many at most, 1 to 1,000. Default: 100.
+     * The most spreads of a page: 1 to 1,000. Default: 100.
      *
-     * Generated from protobuf field <code>optional int32 page_size = 1;</code>
+     * Generated from protobuf field <code>int32 page_size = 1;</code>
      */
-    protected $page_size = null;
+    protected $page_size = 0;
     /**
-     * Only names after this one. Default: from the first.
+     * next_page_token of the page before. Default: the first page.
      *
-     * Generated from protobuf field <code>string after_spread = 2;</code>
+     * Generated from protobuf field <code>string page_token = 2;</code>
      */
-    protected $after_spread = '';
+    protected $page_token = '';
 
     /**
      * Constructor.
@@ -36,9 +36,9 @@ class ListSpreadsRequest extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int $page_size
-     *           How many at most, 1 to 1,000. Default: 100.
-     *     @type string $after_spread
-     *           Only names after this one. Default: from the first.
+     *           The most spreads of a page: 1 to 1,000. Default: 100.
+     *     @type string $page_token
+     *           next_page_token of the page before. Default: the first page.
      * }
      */
     public function __construct($data = NULL) {
@@ -47,30 +47,20 @@ class ListSpreadsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many at most, 1 to 1,000. Default: 100.
+     * The most spreads of a page: 1 to 1,000. Default: 100.
      *
-     * Generated from protobuf field <code>optional int32 page_size = 1;</code>
+     * Generated from protobuf field <code>int32 page_size = 1;</code>
      * @return int
      */
     public function getPageSize()
     {
-        return isset($this->page_size) ? $this->page_size : 0;
-    }
-
-    public function hasPageSize()
-    {
-        return isset($this->page_size);
-    }
-
-    public function clearPageSize()
-    {
-        unset($this->page_size);
+        return $this->page_size;
     }
 
     /**
-     * How many at most, 1 to 1,000. Default: 100.
+     * The most spreads of a page: 1 to 1,000. Default: 100.
      *
-     * Generated from protobuf field <code>optional int32 page_size = 1;</code>
+     * Generated from protobuf field <code>int32 page_size = 1;</code>
      * @param int $var
      * @return $this
      */
@@ -83,27 +73,27 @@ class ListSpreadsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Only names after this one. Default: from the first.
+     * next_page_token of the page before. Default: the first page.
      *
-     * Generated from protobuf field <code>string after_spread = 2;</code>
+     * Generated from protobuf field <code>string page_token = 2;</code>
      * @return string
      */
-    public function getAfterSpread()
+    public function getPageToken()
     {
-        return $this->after_spread;
+        return $this->page_token;
     }
 
     /**
-     * Only names after this one. Default: from the first.
+     * next_page_token of the page before. Default: the first page.
      *
-     * Generated from protobuf field <code>string after_spread = 2;</code>
+     * Generated from protobuf field <code>string page_token = 2;</code>
      * @param string $var
      * @return $this
      */
-    public function setAfterSpread($var)
+    public function setPageToken($var)
     {
         GPBUtil::checkString($var, True);
-        $this->after_spread = $var;
+        $this->page_token = $var;
 
         return $this;
     }

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Spreads.
+ * A page of spreads.
  *
  * Generated from protobuf message <code>offbeat.v1.ListSpreadsResponse</code>
  */
@@ -17,17 +17,17 @@ use Google\Protobuf\Internal\GPBUtil;
 class ListSpreadsResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * By name.
+     * In the order of their names.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.SpreadDescription spreads = 1;</code>
      */
     private $spreads;
     /**
-     * Whether there are more.
+     * Asks for the next page; empty on the last one.
      *
-     * Generated from protobuf field <code>bool has_more = 2;</code>
+     * Generated from protobuf field <code>string next_page_token = 2;</code>
      */
-    protected $has_more = false;
+    protected $next_page_token = '';
 
     /**
      * Constructor.
@@ -36,9 +36,9 @@ class ListSpreadsResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type array<\Offbeat\V1\SpreadDescription>|\Google\Protobuf\Internal\RepeatedField $spreads
-     *           By name.
-     *     @type bool $has_more
-     *           Whether there are more.
+     *           In the order of their names.
+     *     @type string $next_page_token
+     *           Asks for the next page; empty on the last one.
      * }
      */
     public function __construct($data = NULL) {
@@ -47,7 +47,7 @@ class ListSpreadsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * By name.
+     * In the order of their names.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.SpreadDescription spreads = 1;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -58,7 +58,7 @@ class ListSpreadsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * By name.
+     * In the order of their names.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.SpreadDescription spreads = 1;</code>
      * @param array<\Offbeat\V1\SpreadDescription>|\Google\Protobuf\Internal\RepeatedField $var
@@ -73,27 +73,27 @@ class ListSpreadsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whether there are more.
+     * Asks for the next page; empty on the last one.
      *
-     * Generated from protobuf field <code>bool has_more = 2;</code>
-     * @return bool
+     * Generated from protobuf field <code>string next_page_token = 2;</code>
+     * @return string
      */
-    public function getHasMore()
+    public function getNextPageToken()
     {
-        return $this->has_more;
+        return $this->next_page_token;
     }
 
     /**
-     * Whether there are more.
+     * Asks for the next page; empty on the last one.
      *
-     * Generated from protobuf field <code>bool has_more = 2;</code>
-     * @param bool $var
+     * Generated from protobuf field <code>string next_page_token = 2;</code>
+     * @param string $var
      * @return $this
      */
-    public function setHasMore($var)
+    public function setNextPageToken($var)
     {
-        GPBUtil::checkBool($var);
-        $this->has_more = $var;
+        GPBUtil::checkString($var, True);
+        $this->next_page_token = $var;
 
         return $this;
     }

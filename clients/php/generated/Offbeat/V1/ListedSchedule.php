@@ -19,11 +19,11 @@ class ListedSchedule extends \Google\Protobuf\Internal\Message
     /**
      * Its name and version.
      *
-     * Generated from protobuf field <code>.offbeat.v1.ScheduleVersion version = 1;</code>
+     * Generated from protobuf field <code>.offbeat.v1.ScheduleReference reference = 1;</code>
      */
-    protected $version = null;
+    protected $reference = null;
     /**
-     * What tells it from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 2;</code>
      */
@@ -41,10 +41,10 @@ class ListedSchedule extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type \Offbeat\V1\ScheduleVersion $version
+     *     @type \Offbeat\V1\ScheduleReference $reference
      *           Its name and version.
      *     @type \Offbeat\V1\ScheduleIdentity $identity
-     *           What tells it from others.
+     *           Identifies the schedule.
      *     @type \Offbeat\V1\ScheduleSpec $spec
      *           The schedule with every default filled in.
      * }
@@ -57,41 +57,41 @@ class ListedSchedule extends \Google\Protobuf\Internal\Message
     /**
      * Its name and version.
      *
-     * Generated from protobuf field <code>.offbeat.v1.ScheduleVersion version = 1;</code>
-     * @return \Offbeat\V1\ScheduleVersion|null
+     * Generated from protobuf field <code>.offbeat.v1.ScheduleReference reference = 1;</code>
+     * @return \Offbeat\V1\ScheduleReference|null
      */
-    public function getVersion()
+    public function getReference()
     {
-        return $this->version;
+        return $this->reference;
     }
 
-    public function hasVersion()
+    public function hasReference()
     {
-        return isset($this->version);
+        return isset($this->reference);
     }
 
-    public function clearVersion()
+    public function clearReference()
     {
-        unset($this->version);
+        unset($this->reference);
     }
 
     /**
      * Its name and version.
      *
-     * Generated from protobuf field <code>.offbeat.v1.ScheduleVersion version = 1;</code>
-     * @param \Offbeat\V1\ScheduleVersion $var
+     * Generated from protobuf field <code>.offbeat.v1.ScheduleReference reference = 1;</code>
+     * @param \Offbeat\V1\ScheduleReference $var
      * @return $this
      */
-    public function setVersion($var)
+    public function setReference($var)
     {
-        GPBUtil::checkMessage($var, \Offbeat\V1\ScheduleVersion::class);
-        $this->version = $var;
+        GPBUtil::checkMessage($var, \Offbeat\V1\ScheduleReference::class);
+        $this->reference = $var;
 
         return $this;
     }
 
     /**
-     * What tells it from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 2;</code>
      * @return \Offbeat\V1\ScheduleIdentity|null
@@ -112,7 +112,7 @@ class ListedSchedule extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells it from others.
+     * Identifies the schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 2;</code>
      * @param \Offbeat\V1\ScheduleIdentity $var

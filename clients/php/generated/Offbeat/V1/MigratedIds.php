@@ -9,9 +9,9 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * IDs that go over, as columns of equal length, one row for each ID. A refused ID has −1
- * in every column and stands in `errors`; so does one of which exclusions skip each run in
- * 1,000 cycles before the cutover by the old schedule, or after it by the new one
+ * IDs that change their schedule, as columns of equal length, one row for each ID. A refused ID
+ * has −1 in every column, and an entry in `errors`; so has an ID whose runs exclusions skip for
+ * 1,000 cycles, before the cutover by the old schedule or after it by the new one
  * (ERROR_REASON_NO_RUN).
  *
  * Generated from protobuf message <code>offbeat.v1.MigratedIds</code>
@@ -20,31 +20,31 @@ use Google\Protobuf\Internal\GPBUtil;
 class MigratedIds extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The last old runs, in milliseconds since the Unix epoch.
+     * Last old runs, in milliseconds since the Unix epoch.
      *
      * Generated from protobuf field <code>repeated sfixed64 last_old_unix_millis = 1;</code>
      */
     private $last_old_unix_millis;
     /**
-     * The cycles of the last old runs.
+     * Cycles of the last old runs.
      *
      * Generated from protobuf field <code>repeated sfixed64 last_old_cycle_indexes = 2;</code>
      */
     private $last_old_cycle_indexes;
     /**
-     * The first new runs, in milliseconds since the Unix epoch.
+     * First new runs, in milliseconds since the Unix epoch.
      *
      * Generated from protobuf field <code>repeated sfixed64 first_new_unix_millis = 3;</code>
      */
     private $first_new_unix_millis;
     /**
-     * The cycles of the first new runs.
+     * Cycles of the first new runs.
      *
      * Generated from protobuf field <code>repeated sfixed64 first_new_cycle_indexes = 4;</code>
      */
     private $first_new_cycle_indexes;
     /**
-     * IDs whose first new run is not when the old schedule would have run them.
+     * IDs whose first new run is not when the old schedule would have run them next.
      *
      * Generated from protobuf field <code>int64 moved_id_count = 5;</code>
      */
@@ -52,21 +52,21 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     /**
      * The same as a share of the IDs that were not refused: 0 to 1.
      *
-     * Generated from protobuf field <code>double moved_share = 6;</code>
+     * Generated from protobuf field <code>double moved_ratio = 6;</code>
      */
-    protected $moved_share = 0.0;
+    protected $moved_ratio = 0.0;
     /**
-     * Shortest time from the last old to the first new run of an ID.
+     * The shortest wait of an ID. Not set if every ID was refused.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration min_gap = 7;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration observed_min_gap = 7;</code>
      */
-    protected $min_gap = null;
+    protected $observed_min_gap = null;
     /**
-     * Longest such time.
+     * The longest wait of an ID. Not set if every ID was refused.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration max_gap = 8;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration observed_max_gap = 8;</code>
      */
-    protected $max_gap = null;
+    protected $observed_max_gap = null;
     /**
      * New runs that were left out because they came within min_gap of an old one.
      *
@@ -74,19 +74,19 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
      */
     protected $left_out_run_count = 0;
     /**
-     * What the old run keys begin with.
+     * Beginning of the old run keys.
      *
      * Generated from protobuf field <code>string old_run_key_prefix = 10;</code>
      */
     protected $old_run_key_prefix = '';
     /**
-     * What the new run keys begin with.
+     * Beginning of the new run keys.
      *
      * Generated from protobuf field <code>string new_run_key_prefix = 11;</code>
      */
     protected $new_run_key_prefix = '';
     /**
-     * The refused IDs, by index, rising.
+     * The refused IDs, by rising index.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 12;</code>
      */
@@ -99,29 +99,29 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $last_old_unix_millis
-     *           The last old runs, in milliseconds since the Unix epoch.
+     *           Last old runs, in milliseconds since the Unix epoch.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $last_old_cycle_indexes
-     *           The cycles of the last old runs.
+     *           Cycles of the last old runs.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $first_new_unix_millis
-     *           The first new runs, in milliseconds since the Unix epoch.
+     *           First new runs, in milliseconds since the Unix epoch.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $first_new_cycle_indexes
-     *           The cycles of the first new runs.
+     *           Cycles of the first new runs.
      *     @type int|string $moved_id_count
-     *           IDs whose first new run is not when the old schedule would have run them.
-     *     @type float $moved_share
+     *           IDs whose first new run is not when the old schedule would have run them next.
+     *     @type float $moved_ratio
      *           The same as a share of the IDs that were not refused: 0 to 1.
-     *     @type \Google\Protobuf\Duration $min_gap
-     *           Shortest time from the last old to the first new run of an ID.
-     *     @type \Google\Protobuf\Duration $max_gap
-     *           Longest such time.
+     *     @type \Google\Protobuf\Duration $observed_min_gap
+     *           The shortest wait of an ID. Not set if every ID was refused.
+     *     @type \Google\Protobuf\Duration $observed_max_gap
+     *           The longest wait of an ID. Not set if every ID was refused.
      *     @type int|string $left_out_run_count
      *           New runs that were left out because they came within min_gap of an old one.
      *     @type string $old_run_key_prefix
-     *           What the old run keys begin with.
+     *           Beginning of the old run keys.
      *     @type string $new_run_key_prefix
-     *           What the new run keys begin with.
+     *           Beginning of the new run keys.
      *     @type array<\Offbeat\V1\IdError>|\Google\Protobuf\Internal\RepeatedField $errors
-     *           The refused IDs, by index, rising.
+     *           The refused IDs, by rising index.
      * }
      */
     public function __construct($data = NULL) {
@@ -130,7 +130,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The last old runs, in milliseconds since the Unix epoch.
+     * Last old runs, in milliseconds since the Unix epoch.
      *
      * Generated from protobuf field <code>repeated sfixed64 last_old_unix_millis = 1;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -141,7 +141,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The last old runs, in milliseconds since the Unix epoch.
+     * Last old runs, in milliseconds since the Unix epoch.
      *
      * Generated from protobuf field <code>repeated sfixed64 last_old_unix_millis = 1;</code>
      * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
@@ -156,7 +156,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The cycles of the last old runs.
+     * Cycles of the last old runs.
      *
      * Generated from protobuf field <code>repeated sfixed64 last_old_cycle_indexes = 2;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -167,7 +167,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The cycles of the last old runs.
+     * Cycles of the last old runs.
      *
      * Generated from protobuf field <code>repeated sfixed64 last_old_cycle_indexes = 2;</code>
      * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
@@ -182,7 +182,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The first new runs, in milliseconds since the Unix epoch.
+     * First new runs, in milliseconds since the Unix epoch.
      *
      * Generated from protobuf field <code>repeated sfixed64 first_new_unix_millis = 3;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -193,7 +193,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The first new runs, in milliseconds since the Unix epoch.
+     * First new runs, in milliseconds since the Unix epoch.
      *
      * Generated from protobuf field <code>repeated sfixed64 first_new_unix_millis = 3;</code>
      * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
@@ -208,7 +208,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The cycles of the first new runs.
+     * Cycles of the first new runs.
      *
      * Generated from protobuf field <code>repeated sfixed64 first_new_cycle_indexes = 4;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -219,7 +219,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The cycles of the first new runs.
+     * Cycles of the first new runs.
      *
      * Generated from protobuf field <code>repeated sfixed64 first_new_cycle_indexes = 4;</code>
      * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
@@ -234,7 +234,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * IDs whose first new run is not when the old schedule would have run them.
+     * IDs whose first new run is not when the old schedule would have run them next.
      *
      * Generated from protobuf field <code>int64 moved_id_count = 5;</code>
      * @return int|string
@@ -245,7 +245,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * IDs whose first new run is not when the old schedule would have run them.
+     * IDs whose first new run is not when the old schedule would have run them next.
      *
      * Generated from protobuf field <code>int64 moved_id_count = 5;</code>
      * @param int|string $var
@@ -262,97 +262,97 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     /**
      * The same as a share of the IDs that were not refused: 0 to 1.
      *
-     * Generated from protobuf field <code>double moved_share = 6;</code>
+     * Generated from protobuf field <code>double moved_ratio = 6;</code>
      * @return float
      */
-    public function getMovedShare()
+    public function getMovedRatio()
     {
-        return $this->moved_share;
+        return $this->moved_ratio;
     }
 
     /**
      * The same as a share of the IDs that were not refused: 0 to 1.
      *
-     * Generated from protobuf field <code>double moved_share = 6;</code>
+     * Generated from protobuf field <code>double moved_ratio = 6;</code>
      * @param float $var
      * @return $this
      */
-    public function setMovedShare($var)
+    public function setMovedRatio($var)
     {
         GPBUtil::checkDouble($var);
-        $this->moved_share = $var;
+        $this->moved_ratio = $var;
 
         return $this;
     }
 
     /**
-     * Shortest time from the last old to the first new run of an ID.
+     * The shortest wait of an ID. Not set if every ID was refused.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration min_gap = 7;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration observed_min_gap = 7;</code>
      * @return \Google\Protobuf\Duration|null
      */
-    public function getMinGap()
+    public function getObservedMinGap()
     {
-        return $this->min_gap;
+        return $this->observed_min_gap;
     }
 
-    public function hasMinGap()
+    public function hasObservedMinGap()
     {
-        return isset($this->min_gap);
+        return isset($this->observed_min_gap);
     }
 
-    public function clearMinGap()
+    public function clearObservedMinGap()
     {
-        unset($this->min_gap);
+        unset($this->observed_min_gap);
     }
 
     /**
-     * Shortest time from the last old to the first new run of an ID.
+     * The shortest wait of an ID. Not set if every ID was refused.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration min_gap = 7;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration observed_min_gap = 7;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
-    public function setMinGap($var)
+    public function setObservedMinGap($var)
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->min_gap = $var;
+        $this->observed_min_gap = $var;
 
         return $this;
     }
 
     /**
-     * Longest such time.
+     * The longest wait of an ID. Not set if every ID was refused.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration max_gap = 8;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration observed_max_gap = 8;</code>
      * @return \Google\Protobuf\Duration|null
      */
-    public function getMaxGap()
+    public function getObservedMaxGap()
     {
-        return $this->max_gap;
+        return $this->observed_max_gap;
     }
 
-    public function hasMaxGap()
+    public function hasObservedMaxGap()
     {
-        return isset($this->max_gap);
+        return isset($this->observed_max_gap);
     }
 
-    public function clearMaxGap()
+    public function clearObservedMaxGap()
     {
-        unset($this->max_gap);
+        unset($this->observed_max_gap);
     }
 
     /**
-     * Longest such time.
+     * The longest wait of an ID. Not set if every ID was refused.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration max_gap = 8;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration observed_max_gap = 8;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
-    public function setMaxGap($var)
+    public function setObservedMaxGap($var)
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->max_gap = $var;
+        $this->observed_max_gap = $var;
 
         return $this;
     }
@@ -384,7 +384,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What the old run keys begin with.
+     * Beginning of the old run keys.
      *
      * Generated from protobuf field <code>string old_run_key_prefix = 10;</code>
      * @return string
@@ -395,7 +395,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What the old run keys begin with.
+     * Beginning of the old run keys.
      *
      * Generated from protobuf field <code>string old_run_key_prefix = 10;</code>
      * @param string $var
@@ -410,7 +410,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What the new run keys begin with.
+     * Beginning of the new run keys.
      *
      * Generated from protobuf field <code>string new_run_key_prefix = 11;</code>
      * @return string
@@ -421,7 +421,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What the new run keys begin with.
+     * Beginning of the new run keys.
      *
      * Generated from protobuf field <code>string new_run_key_prefix = 11;</code>
      * @param string $var
@@ -436,7 +436,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The refused IDs, by index, rising.
+     * The refused IDs, by rising index.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 12;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -447,7 +447,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The refused IDs, by index, rising.
+     * The refused IDs, by rising index.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 12;</code>
      * @param array<\Offbeat\V1\IdError>|\Google\Protobuf\Internal\RepeatedField $var

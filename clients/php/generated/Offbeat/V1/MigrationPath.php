@@ -20,27 +20,27 @@ class MigrationPath
      */
     const MIGRATION_PATH_UNSPECIFIED = 0;
     /**
-     * The schedules mean the same: no ID moves.
+     * Both schedules mean the same: no ID moves.
      *
      * Generated from protobuf enum <code>MIGRATION_PATH_UNCHANGED = 1;</code>
      */
     const MIGRATION_PATH_UNCHANGED = 1;
     /**
-     * Only the slot count differs: every ID keeps its time. Where the new count is a
-     * multiple of the old one, slots are cut into smaller ones.
+     * Only the slot count differs: every ID keeps its time. Where the new count is a multiple of
+     * the old one, slots are cut into smaller ones.
      *
      * Generated from protobuf enum <code>MIGRATION_PATH_SAME_TIMES = 2;</code>
      */
     const MIGRATION_PATH_SAME_TIMES = 2;
     /**
-     * The cycle differs, but placement and salt do not: each ID keeps its share of the
-     * cycle, so that the order of the IDs in it stays.
+     * The cycle differs; placement and salt are the same. Each ID keeps its share of the cycle,
+     * and so the IDs keep their order.
      *
      * Generated from protobuf enum <code>MIGRATION_PATH_SAME_ORDER = 3;</code>
      */
     const MIGRATION_PATH_SAME_ORDER = 3;
     /**
-     * IDs stand in places that have nothing to do with the old ones.
+     * The new places of IDs have nothing to do with the old ones.
      *
      * Generated from protobuf enum <code>MIGRATION_PATH_NEW_PLACES = 4;</code>
      */

@@ -9,7 +9,8 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * What to enqueue in a span of time: the rows that the predicate selects, once.
+ * What to enqueue in a span of time: the rows that the predicate selects, once each. Predicates
+ * place weighted IDs by their piece 0.
  *
  * Generated from protobuf message <code>offbeat.v1.MigrationStep</code>
  */
@@ -17,25 +18,25 @@ use Google\Protobuf\Internal\GPBUtil;
 class MigrationStep extends \Google\Protobuf\Internal\Message
 {
     /**
-     * When the span starts, inclusive.
+     * Start of the span, inclusive.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp start_time = 1;</code>
      */
     protected $start_time = null;
     /**
-     * When it ends, exclusive.
+     * End of the span, exclusive.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp end_time = 2;</code>
      */
     protected $end_time = null;
     /**
-     * Whether the new schedule runs them.
+     * The rows run by the new schedule.
      *
      * Generated from protobuf field <code>bool by_new_schedule = 3;</code>
      */
     protected $by_new_schedule = false;
     /**
-     * The rows.
+     * The rows to enqueue.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlPredicate predicate = 4;</code>
      */
@@ -48,13 +49,13 @@ class MigrationStep extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Google\Protobuf\Timestamp $start_time
-     *           When the span starts, inclusive.
+     *           Start of the span, inclusive.
      *     @type \Google\Protobuf\Timestamp $end_time
-     *           When it ends, exclusive.
+     *           End of the span, exclusive.
      *     @type bool $by_new_schedule
-     *           Whether the new schedule runs them.
+     *           The rows run by the new schedule.
      *     @type \Offbeat\V1\SqlPredicate $predicate
-     *           The rows.
+     *           The rows to enqueue.
      * }
      */
     public function __construct($data = NULL) {
@@ -63,7 +64,7 @@ class MigrationStep extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When the span starts, inclusive.
+     * Start of the span, inclusive.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp start_time = 1;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -84,7 +85,7 @@ class MigrationStep extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When the span starts, inclusive.
+     * Start of the span, inclusive.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp start_time = 1;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -99,7 +100,7 @@ class MigrationStep extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When it ends, exclusive.
+     * End of the span, exclusive.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp end_time = 2;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -120,7 +121,7 @@ class MigrationStep extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When it ends, exclusive.
+     * End of the span, exclusive.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp end_time = 2;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -135,7 +136,7 @@ class MigrationStep extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whether the new schedule runs them.
+     * The rows run by the new schedule.
      *
      * Generated from protobuf field <code>bool by_new_schedule = 3;</code>
      * @return bool
@@ -146,7 +147,7 @@ class MigrationStep extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whether the new schedule runs them.
+     * The rows run by the new schedule.
      *
      * Generated from protobuf field <code>bool by_new_schedule = 3;</code>
      * @param bool $var
@@ -161,7 +162,7 @@ class MigrationStep extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The rows.
+     * The rows to enqueue.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlPredicate predicate = 4;</code>
      * @return \Offbeat\V1\SqlPredicate|null
@@ -182,7 +183,7 @@ class MigrationStep extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The rows.
+     * The rows to enqueue.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlPredicate predicate = 4;</code>
      * @param \Offbeat\V1\SqlPredicate $var

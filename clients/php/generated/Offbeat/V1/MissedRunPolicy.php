@@ -7,7 +7,7 @@ namespace Offbeat\V1;
 use UnexpectedValueException;
 
 /**
- * What becomes of runs that were missed.
+ * Which missed runs run.
  *
  * Protobuf type <code>offbeat.v1.MissedRunPolicy</code>
  */
@@ -20,19 +20,20 @@ class MissedRunPolicy
      */
     const MISSED_RUN_POLICY_UNSPECIFIED = 0;
     /**
-     * None of them runs.
+     * None: all of them are dropped. Needs on_time_tolerance.
      *
      * Generated from protobuf enum <code>MISSED_RUN_POLICY_SKIP = 1;</code>
      */
     const MISSED_RUN_POLICY_SKIP = 1;
     /**
-     * The latest of each ID (of each piece) runs, unless a run that is on time does.
+     * The latest of each ID (of each piece), unless a run of it is due and on time. Runs that
+     * look_ahead adds do not count.
      *
      * Generated from protobuf enum <code>MISSED_RUN_POLICY_RUN_ONCE = 2;</code>
      */
     const MISSED_RUN_POLICY_RUN_ONCE = 2;
     /**
-     * All of them run, in their order.
+     * All, in their order, up to the horizon.
      *
      * Generated from protobuf enum <code>MISSED_RUN_POLICY_RUN_ALL = 3;</code>
      */

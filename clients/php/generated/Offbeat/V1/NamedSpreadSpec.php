@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * How a named spread is dealt and lent. Fixed while it is open.
+ * How a named spread works.
  *
  * Generated from protobuf message <code>offbeat.v1.NamedSpreadSpec</code>
  */
@@ -17,65 +17,26 @@ use Google\Protobuf\Internal\GPBUtil;
 class NamedSpreadSpec extends \Google\Protobuf\Internal\Message
 {
     /**
-     * In which order. Default: SPREAD_POLICY_ROUND_ROBIN.
+     * The order of first attempts. Must be set. A good feeder_count is a few more than the
+     * workers of all consumers. A feeder without a group is skipped until there is one. With
+     * SPREAD_POLICY_COOLDOWN, if every open group must still rest, the group that has rested
+     * longest is next.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SpreadPolicy policy = 1;</code>
+     * Generated from protobuf field <code>.offbeat.v1.SpreadOrder order = 1;</code>
      */
-    protected $policy = 0;
+    protected $order = null;
     /**
-     * How many groups take turns, 1 to 65,536. Must be set. The number of workers of all
-     * consumers and a few more is a good one. A feeder without a group is passed over until
-     * there is one.
+     * How long a lease lasts, 1 s to 600 s. Default: 30 s.
      *
-     * Generated from protobuf field <code>optional int32 feeder_count = 2;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration lease_duration = 2;</code>
      */
-    protected $feeder_count = null;
+    protected $lease_duration = null;
     /**
-     * SPREAD_POLICY_COOLDOWN only, refused with others: how many groups are open at most,
-     * feeder_count to 65,536. Default: 1,024, or feeder_count if that is more. If every open
-     * group must still rest, the one that has rested longest is dealt.
+     * How much it may hold. Default: every limit has its default.
      *
-     * Generated from protobuf field <code>optional int32 max_open_groups = 3;</code>
+     * Generated from protobuf field <code>.offbeat.v1.SpreadLimits limits = 3;</code>
      */
-    protected $max_open_groups = null;
-    /**
-     * How long a job is lent, 1 s to 600 s. Default: 30 s.
-     *
-     * Generated from protobuf field <code>.google.protobuf.Duration lease = 4;</code>
-     */
-    protected $lease = null;
-    /**
-     * How many times a job is lent before it is given up: 1 to 1,000. Default: 5.
-     *
-     * Generated from protobuf field <code>optional int32 max_attempts = 5;</code>
-     */
-    protected $max_attempts = null;
-    /**
-     * How many jobs one consumer may hold at once: 1 to 65,536. Default: 1,024.
-     *
-     * Generated from protobuf field <code>optional int32 max_consumer_leases = 6;</code>
-     */
-    protected $max_consumer_leases = null;
-    /**
-     * Committed and partial groups at once: 1 to 1,000,000. Default: 65,536.
-     *
-     * Generated from protobuf field <code>optional int32 max_groups = 7;</code>
-     */
-    protected $max_groups = null;
-    /**
-     * Jobs at once, those of dead letters included: 1 to 100,000,000. Default: 1,000,000.
-     *
-     * Generated from protobuf field <code>optional int32 max_jobs = 8;</code>
-     */
-    protected $max_jobs = null;
-    /**
-     * Bytes of the jobs at once, those of dead letters included; each job counts 8 more, each
-     * group 64 and its ID: 1 to 2^40. Default: 64 MiB.
-     * All spreads together have a limit too, a flag of the server.
-     *
-     * Generated from protobuf field <code>optional int64 max_bytes = 9;</code>
-     */
-    protected $max_bytes = null;
+    protected $limits = null;
 
     /**
      * Constructor.
@@ -83,30 +44,15 @@ class NamedSpreadSpec extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type int $policy
-     *           In which order. Default: SPREAD_POLICY_ROUND_ROBIN.
-     *     @type int $feeder_count
-     *           How many groups take turns, 1 to 65,536. Must be set. The number of workers of all
-     *           consumers and a few more is a good one. A feeder without a group is passed over until
-     *           there is one.
-     *     @type int $max_open_groups
-     *           SPREAD_POLICY_COOLDOWN only, refused with others: how many groups are open at most,
-     *           feeder_count to 65,536. Default: 1,024, or feeder_count if that is more. If every open
-     *           group must still rest, the one that has rested longest is dealt.
-     *     @type \Google\Protobuf\Duration $lease
-     *           How long a job is lent, 1 s to 600 s. Default: 30 s.
-     *     @type int $max_attempts
-     *           How many times a job is lent before it is given up: 1 to 1,000. Default: 5.
-     *     @type int $max_consumer_leases
-     *           How many jobs one consumer may hold at once: 1 to 65,536. Default: 1,024.
-     *     @type int $max_groups
-     *           Committed and partial groups at once: 1 to 1,000,000. Default: 65,536.
-     *     @type int $max_jobs
-     *           Jobs at once, those of dead letters included: 1 to 100,000,000. Default: 1,000,000.
-     *     @type int|string $max_bytes
-     *           Bytes of the jobs at once, those of dead letters included; each job counts 8 more, each
-     *           group 64 and its ID: 1 to 2^40. Default: 64 MiB.
-     *           All spreads together have a limit too, a flag of the server.
+     *     @type \Offbeat\V1\SpreadOrder $order
+     *           The order of first attempts. Must be set. A good feeder_count is a few more than the
+     *           workers of all consumers. A feeder without a group is skipped until there is one. With
+     *           SPREAD_POLICY_COOLDOWN, if every open group must still rest, the group that has rested
+     *           longest is next.
+     *     @type \Google\Protobuf\Duration $lease_duration
+     *           How long a lease lasts, 1 s to 600 s. Default: 30 s.
+     *     @type \Offbeat\V1\SpreadLimits $limits
+     *           How much it may hold. Default: every limit has its default.
      * }
      */
     public function __construct($data = NULL) {
@@ -115,327 +61,115 @@ class NamedSpreadSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * In which order. Default: SPREAD_POLICY_ROUND_ROBIN.
+     * The order of first attempts. Must be set. A good feeder_count is a few more than the
+     * workers of all consumers. A feeder without a group is skipped until there is one. With
+     * SPREAD_POLICY_COOLDOWN, if every open group must still rest, the group that has rested
+     * longest is next.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SpreadPolicy policy = 1;</code>
-     * @return int
+     * Generated from protobuf field <code>.offbeat.v1.SpreadOrder order = 1;</code>
+     * @return \Offbeat\V1\SpreadOrder|null
      */
-    public function getPolicy()
+    public function getOrder()
     {
-        return $this->policy;
+        return $this->order;
+    }
+
+    public function hasOrder()
+    {
+        return isset($this->order);
+    }
+
+    public function clearOrder()
+    {
+        unset($this->order);
     }
 
     /**
-     * In which order. Default: SPREAD_POLICY_ROUND_ROBIN.
+     * The order of first attempts. Must be set. A good feeder_count is a few more than the
+     * workers of all consumers. A feeder without a group is skipped until there is one. With
+     * SPREAD_POLICY_COOLDOWN, if every open group must still rest, the group that has rested
+     * longest is next.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SpreadPolicy policy = 1;</code>
-     * @param int $var
+     * Generated from protobuf field <code>.offbeat.v1.SpreadOrder order = 1;</code>
+     * @param \Offbeat\V1\SpreadOrder $var
      * @return $this
      */
-    public function setPolicy($var)
+    public function setOrder($var)
     {
-        GPBUtil::checkEnum($var, \Offbeat\V1\SpreadPolicy::class);
-        $this->policy = $var;
+        GPBUtil::checkMessage($var, \Offbeat\V1\SpreadOrder::class);
+        $this->order = $var;
 
         return $this;
     }
 
     /**
-     * How many groups take turns, 1 to 65,536. Must be set. The number of workers of all
-     * consumers and a few more is a good one. A feeder without a group is passed over until
-     * there is one.
+     * How long a lease lasts, 1 s to 600 s. Default: 30 s.
      *
-     * Generated from protobuf field <code>optional int32 feeder_count = 2;</code>
-     * @return int
-     */
-    public function getFeederCount()
-    {
-        return isset($this->feeder_count) ? $this->feeder_count : 0;
-    }
-
-    public function hasFeederCount()
-    {
-        return isset($this->feeder_count);
-    }
-
-    public function clearFeederCount()
-    {
-        unset($this->feeder_count);
-    }
-
-    /**
-     * How many groups take turns, 1 to 65,536. Must be set. The number of workers of all
-     * consumers and a few more is a good one. A feeder without a group is passed over until
-     * there is one.
-     *
-     * Generated from protobuf field <code>optional int32 feeder_count = 2;</code>
-     * @param int $var
-     * @return $this
-     */
-    public function setFeederCount($var)
-    {
-        GPBUtil::checkInt32($var);
-        $this->feeder_count = $var;
-
-        return $this;
-    }
-
-    /**
-     * SPREAD_POLICY_COOLDOWN only, refused with others: how many groups are open at most,
-     * feeder_count to 65,536. Default: 1,024, or feeder_count if that is more. If every open
-     * group must still rest, the one that has rested longest is dealt.
-     *
-     * Generated from protobuf field <code>optional int32 max_open_groups = 3;</code>
-     * @return int
-     */
-    public function getMaxOpenGroups()
-    {
-        return isset($this->max_open_groups) ? $this->max_open_groups : 0;
-    }
-
-    public function hasMaxOpenGroups()
-    {
-        return isset($this->max_open_groups);
-    }
-
-    public function clearMaxOpenGroups()
-    {
-        unset($this->max_open_groups);
-    }
-
-    /**
-     * SPREAD_POLICY_COOLDOWN only, refused with others: how many groups are open at most,
-     * feeder_count to 65,536. Default: 1,024, or feeder_count if that is more. If every open
-     * group must still rest, the one that has rested longest is dealt.
-     *
-     * Generated from protobuf field <code>optional int32 max_open_groups = 3;</code>
-     * @param int $var
-     * @return $this
-     */
-    public function setMaxOpenGroups($var)
-    {
-        GPBUtil::checkInt32($var);
-        $this->max_open_groups = $var;
-
-        return $this;
-    }
-
-    /**
-     * How long a job is lent, 1 s to 600 s. Default: 30 s.
-     *
-     * Generated from protobuf field <code>.google.protobuf.Duration lease = 4;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration lease_duration = 2;</code>
      * @return \Google\Protobuf\Duration|null
      */
-    public function getLease()
+    public function getLeaseDuration()
     {
-        return $this->lease;
+        return $this->lease_duration;
     }
 
-    public function hasLease()
+    public function hasLeaseDuration()
     {
-        return isset($this->lease);
+        return isset($this->lease_duration);
     }
 
-    public function clearLease()
+    public function clearLeaseDuration()
     {
-        unset($this->lease);
+        unset($this->lease_duration);
     }
 
     /**
-     * How long a job is lent, 1 s to 600 s. Default: 30 s.
+     * How long a lease lasts, 1 s to 600 s. Default: 30 s.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration lease = 4;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration lease_duration = 2;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
-    public function setLease($var)
+    public function setLeaseDuration($var)
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->lease = $var;
+        $this->lease_duration = $var;
 
         return $this;
     }
 
     /**
-     * How many times a job is lent before it is given up: 1 to 1,000. Default: 5.
+     * How much it may hold. Default: every limit has its default.
      *
-     * Generated from protobuf field <code>optional int32 max_attempts = 5;</code>
-     * @return int
+     * Generated from protobuf field <code>.offbeat.v1.SpreadLimits limits = 3;</code>
+     * @return \Offbeat\V1\SpreadLimits|null
      */
-    public function getMaxAttempts()
+    public function getLimits()
     {
-        return isset($this->max_attempts) ? $this->max_attempts : 0;
+        return $this->limits;
     }
 
-    public function hasMaxAttempts()
+    public function hasLimits()
     {
-        return isset($this->max_attempts);
+        return isset($this->limits);
     }
 
-    public function clearMaxAttempts()
+    public function clearLimits()
     {
-        unset($this->max_attempts);
+        unset($this->limits);
     }
 
     /**
-     * How many times a job is lent before it is given up: 1 to 1,000. Default: 5.
+     * How much it may hold. Default: every limit has its default.
      *
-     * Generated from protobuf field <code>optional int32 max_attempts = 5;</code>
-     * @param int $var
+     * Generated from protobuf field <code>.offbeat.v1.SpreadLimits limits = 3;</code>
+     * @param \Offbeat\V1\SpreadLimits $var
      * @return $this
      */
-    public function setMaxAttempts($var)
+    public function setLimits($var)
     {
-        GPBUtil::checkInt32($var);
-        $this->max_attempts = $var;
-
-        return $this;
-    }
-
-    /**
-     * How many jobs one consumer may hold at once: 1 to 65,536. Default: 1,024.
-     *
-     * Generated from protobuf field <code>optional int32 max_consumer_leases = 6;</code>
-     * @return int
-     */
-    public function getMaxConsumerLeases()
-    {
-        return isset($this->max_consumer_leases) ? $this->max_consumer_leases : 0;
-    }
-
-    public function hasMaxConsumerLeases()
-    {
-        return isset($this->max_consumer_leases);
-    }
-
-    public function clearMaxConsumerLeases()
-    {
-        unset($this->max_consumer_leases);
-    }
-
-    /**
-     * How many jobs one consumer may hold at once: 1 to 65,536. Default: 1,024.
-     *
-     * Generated from protobuf field <code>optional int32 max_consumer_leases = 6;</code>
-     * @param int $var
-     * @return $this
-     */
-    public function setMaxConsumerLeases($var)
-    {
-        GPBUtil::checkInt32($var);
-        $this->max_consumer_leases = $var;
-
-        return $this;
-    }
-
-    /**
-     * Committed and partial groups at once: 1 to 1,000,000. Default: 65,536.
-     *
-     * Generated from protobuf field <code>optional int32 max_groups = 7;</code>
-     * @return int
-     */
-    public function getMaxGroups()
-    {
-        return isset($this->max_groups) ? $this->max_groups : 0;
-    }
-
-    public function hasMaxGroups()
-    {
-        return isset($this->max_groups);
-    }
-
-    public function clearMaxGroups()
-    {
-        unset($this->max_groups);
-    }
-
-    /**
-     * Committed and partial groups at once: 1 to 1,000,000. Default: 65,536.
-     *
-     * Generated from protobuf field <code>optional int32 max_groups = 7;</code>
-     * @param int $var
-     * @return $this
-     */
-    public function setMaxGroups($var)
-    {
-        GPBUtil::checkInt32($var);
-        $this->max_groups = $var;
-
-        return $this;
-    }
-
-    /**
-     * Jobs at once, those of dead letters included: 1 to 100,000,000. Default: 1,000,000.
-     *
-     * Generated from protobuf field <code>optional int32 max_jobs = 8;</code>
-     * @return int
-     */
-    public function getMaxJobs()
-    {
-        return isset($this->max_jobs) ? $this->max_jobs : 0;
-    }
-
-    public function hasMaxJobs()
-    {
-        return isset($this->max_jobs);
-    }
-
-    public function clearMaxJobs()
-    {
-        unset($this->max_jobs);
-    }
-
-    /**
-     * Jobs at once, those of dead letters included: 1 to 100,000,000. Default: 1,000,000.
-     *
-     * Generated from protobuf field <code>optional int32 max_jobs = 8;</code>
-     * @param int $var
-     * @return $this
-     */
-    public function setMaxJobs($var)
-    {
-        GPBUtil::checkInt32($var);
-        $this->max_jobs = $var;
-
-        return $this;
-    }
-
-    /**
-     * Bytes of the jobs at once, those of dead letters included; each job counts 8 more, each
-     * group 64 and its ID: 1 to 2^40. Default: 64 MiB.
-     * All spreads together have a limit too, a flag of the server.
-     *
-     * Generated from protobuf field <code>optional int64 max_bytes = 9;</code>
-     * @return int|string
-     */
-    public function getMaxBytes()
-    {
-        return isset($this->max_bytes) ? $this->max_bytes : 0;
-    }
-
-    public function hasMaxBytes()
-    {
-        return isset($this->max_bytes);
-    }
-
-    public function clearMaxBytes()
-    {
-        unset($this->max_bytes);
-    }
-
-    /**
-     * Bytes of the jobs at once, those of dead letters included; each job counts 8 more, each
-     * group 64 and its ID: 1 to 2^40. Default: 64 MiB.
-     * All spreads together have a limit too, a flag of the server.
-     *
-     * Generated from protobuf field <code>optional int64 max_bytes = 9;</code>
-     * @param int|string $var
-     * @return $this
-     */
-    public function setMaxBytes($var)
-    {
-        GPBUtil::checkInt64($var);
-        $this->max_bytes = $var;
+        GPBUtil::checkMessage($var, \Offbeat\V1\SpreadLimits::class);
+        $this->limits = $var;
 
         return $this;
     }

@@ -19,11 +19,11 @@ class OpenSpreadRequest extends \Google\Protobuf\Internal\Message
     /**
      * Its name: 1 to 128 bytes of UTF-8.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      */
-    protected $spread = '';
+    protected $spread_name = '';
     /**
-     * Its parameters. Must be set.
+     * How it works. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.NamedSpreadSpec spec = 2;</code>
      */
@@ -35,10 +35,10 @@ class OpenSpreadRequest extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type string $spread
+     *     @type string $spread_name
      *           Its name: 1 to 128 bytes of UTF-8.
      *     @type \Offbeat\V1\NamedSpreadSpec $spec
-     *           Its parameters. Must be set.
+     *           How it works. Must be set.
      * }
      */
     public function __construct($data = NULL) {
@@ -49,31 +49,31 @@ class OpenSpreadRequest extends \Google\Protobuf\Internal\Message
     /**
      * Its name: 1 to 128 bytes of UTF-8.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @return string
      */
-    public function getSpread()
+    public function getSpreadName()
     {
-        return $this->spread;
+        return $this->spread_name;
     }
 
     /**
      * Its name: 1 to 128 bytes of UTF-8.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @param string $var
      * @return $this
      */
-    public function setSpread($var)
+    public function setSpreadName($var)
     {
         GPBUtil::checkString($var, True);
-        $this->spread = $var;
+        $this->spread_name = $var;
 
         return $this;
     }
 
     /**
-     * Its parameters. Must be set.
+     * How it works. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.NamedSpreadSpec spec = 2;</code>
      * @return \Offbeat\V1\NamedSpreadSpec|null
@@ -94,7 +94,7 @@ class OpenSpreadRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its parameters. Must be set.
+     * How it works. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.NamedSpreadSpec spec = 2;</code>
      * @param \Offbeat\V1\NamedSpreadSpec $var

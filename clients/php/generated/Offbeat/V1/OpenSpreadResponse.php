@@ -17,13 +17,13 @@ use Google\Protobuf\Internal\GPBUtil;
 class OpenSpreadResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * What it is.
+     * The spread.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadDescription description = 1;</code>
      */
     protected $description = null;
     /**
-     * Whether this call created it.
+     * This call created it.
      *
      * Generated from protobuf field <code>bool created = 2;</code>
      */
@@ -36,9 +36,9 @@ class OpenSpreadResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\SpreadDescription $description
-     *           What it is.
+     *           The spread.
      *     @type bool $created
-     *           Whether this call created it.
+     *           This call created it.
      * }
      */
     public function __construct($data = NULL) {
@@ -47,7 +47,7 @@ class OpenSpreadResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What it is.
+     * The spread.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadDescription description = 1;</code>
      * @return \Offbeat\V1\SpreadDescription|null
@@ -68,7 +68,7 @@ class OpenSpreadResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What it is.
+     * The spread.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadDescription description = 1;</code>
      * @param \Offbeat\V1\SpreadDescription $var
@@ -83,7 +83,7 @@ class OpenSpreadResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whether this call created it.
+     * This call created it.
      *
      * Generated from protobuf field <code>bool created = 2;</code>
      * @return bool
@@ -94,7 +94,7 @@ class OpenSpreadResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whether this call created it.
+     * This call created it.
      *
      * Generated from protobuf field <code>bool created = 2;</code>
      * @param bool $var

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * A job that waits.
+ * A waiting job.
  *
  * Generated from protobuf message <code>offbeat.v1.PendingJob</code>
  */
@@ -17,7 +17,7 @@ use Google\Protobuf\Internal\GPBUtil;
 class PendingJob extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Its ID: up to 256 bytes of UTF-8, given back as it is.
+     * Its ID: up to 256 bytes of UTF-8, returned unchanged.
      *
      * Generated from protobuf field <code>string id = 1;</code>
      */
@@ -25,12 +25,14 @@ class PendingJob extends \Google\Protobuf\Internal\Message
     /**
      * As in RouteJobRequest.
      *
-     * Generated from protobuf field <code>repeated string timed_out_lanes = 2;</code>
+     * Generated from protobuf field <code>repeated string timed_out_lane_names = 2;</code>
      */
-    private $timed_out_lanes;
+    private $timed_out_lane_names;
     /**
-     * As in RouteJobRequest. Of untried jobs, the likelier one is slow, the later it comes;
-     * jobs of the same probability keep their order. Without a prediction: 0.
+     * As in RouteJobRequest. Untried jobs are ordered by slow_probability, lowest first (without
+     * a prediction: 0), then jobs that may not start in the express lane; ties keep the order of
+     * the request. With LANE_POLICY_SLOW_FIRST too, untried jobs with a slow_probability come
+     * after demoted jobs.
      *
      * Generated from protobuf field <code>.offbeat.v1.LanePrediction prediction = 3;</code>
      */
@@ -43,12 +45,14 @@ class PendingJob extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type string $id
-     *           Its ID: up to 256 bytes of UTF-8, given back as it is.
-     *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $timed_out_lanes
+     *           Its ID: up to 256 bytes of UTF-8, returned unchanged.
+     *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $timed_out_lane_names
      *           As in RouteJobRequest.
      *     @type \Offbeat\V1\LanePrediction $prediction
-     *           As in RouteJobRequest. Of untried jobs, the likelier one is slow, the later it comes;
-     *           jobs of the same probability keep their order. Without a prediction: 0.
+     *           As in RouteJobRequest. Untried jobs are ordered by slow_probability, lowest first (without
+     *           a prediction: 0), then jobs that may not start in the express lane; ties keep the order of
+     *           the request. With LANE_POLICY_SLOW_FIRST too, untried jobs with a slow_probability come
+     *           after demoted jobs.
      * }
      */
     public function __construct($data = NULL) {
@@ -57,7 +61,7 @@ class PendingJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its ID: up to 256 bytes of UTF-8, given back as it is.
+     * Its ID: up to 256 bytes of UTF-8, returned unchanged.
      *
      * Generated from protobuf field <code>string id = 1;</code>
      * @return string
@@ -68,7 +72,7 @@ class PendingJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its ID: up to 256 bytes of UTF-8, given back as it is.
+     * Its ID: up to 256 bytes of UTF-8, returned unchanged.
      *
      * Generated from protobuf field <code>string id = 1;</code>
      * @param string $var
@@ -85,32 +89,34 @@ class PendingJob extends \Google\Protobuf\Internal\Message
     /**
      * As in RouteJobRequest.
      *
-     * Generated from protobuf field <code>repeated string timed_out_lanes = 2;</code>
+     * Generated from protobuf field <code>repeated string timed_out_lane_names = 2;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
-    public function getTimedOutLanes()
+    public function getTimedOutLaneNames()
     {
-        return $this->timed_out_lanes;
+        return $this->timed_out_lane_names;
     }
 
     /**
      * As in RouteJobRequest.
      *
-     * Generated from protobuf field <code>repeated string timed_out_lanes = 2;</code>
+     * Generated from protobuf field <code>repeated string timed_out_lane_names = 2;</code>
      * @param array<string>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */
-    public function setTimedOutLanes($var)
+    public function setTimedOutLaneNames($var)
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::STRING);
-        $this->timed_out_lanes = $arr;
+        $this->timed_out_lane_names = $arr;
 
         return $this;
     }
 
     /**
-     * As in RouteJobRequest. Of untried jobs, the likelier one is slow, the later it comes;
-     * jobs of the same probability keep their order. Without a prediction: 0.
+     * As in RouteJobRequest. Untried jobs are ordered by slow_probability, lowest first (without
+     * a prediction: 0), then jobs that may not start in the express lane; ties keep the order of
+     * the request. With LANE_POLICY_SLOW_FIRST too, untried jobs with a slow_probability come
+     * after demoted jobs.
      *
      * Generated from protobuf field <code>.offbeat.v1.LanePrediction prediction = 3;</code>
      * @return \Offbeat\V1\LanePrediction|null
@@ -131,8 +137,10 @@ class PendingJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As in RouteJobRequest. Of untried jobs, the likelier one is slow, the later it comes;
-     * jobs of the same probability keep their order. Without a prediction: 0.
+     * As in RouteJobRequest. Untried jobs are ordered by slow_probability, lowest first (without
+     * a prediction: 0), then jobs that may not start in the express lane; ties keep the order of
+     * the request. With LANE_POLICY_SLOW_FIRST too, untried jobs with a slow_probability come
+     * after demoted jobs.
      *
      * Generated from protobuf field <code>.offbeat.v1.LanePrediction prediction = 3;</code>
      * @param \Offbeat\V1\LanePrediction $var

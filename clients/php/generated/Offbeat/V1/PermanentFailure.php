@@ -17,11 +17,11 @@ use Google\Protobuf\Internal\GPBUtil;
 class PermanentFailure extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The lane whose timeout the job reached: no slower lane has workers.
+     * The lane whose timeout the job has exceeded: no slower lane has workers.
      *
-     * Generated from protobuf field <code>string last_lane = 1;</code>
+     * Generated from protobuf field <code>string last_lane_name = 1;</code>
      */
-    protected $last_lane = '';
+    protected $last_lane_name = '';
     /**
      * The timeout that it exceeded there.
      *
@@ -29,7 +29,7 @@ class PermanentFailure extends \Google\Protobuf\Internal\Message
      */
     protected $exceeded_timeout = null;
     /**
-     * The same for people.
+     * The same as a sentence.
      *
      * Generated from protobuf field <code>string message = 3;</code>
      */
@@ -41,12 +41,12 @@ class PermanentFailure extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type string $last_lane
-     *           The lane whose timeout the job reached: no slower lane has workers.
+     *     @type string $last_lane_name
+     *           The lane whose timeout the job has exceeded: no slower lane has workers.
      *     @type \Google\Protobuf\Duration $exceeded_timeout
      *           The timeout that it exceeded there.
      *     @type string $message
-     *           The same for people.
+     *           The same as a sentence.
      * }
      */
     public function __construct($data = NULL) {
@@ -55,27 +55,27 @@ class PermanentFailure extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The lane whose timeout the job reached: no slower lane has workers.
+     * The lane whose timeout the job has exceeded: no slower lane has workers.
      *
-     * Generated from protobuf field <code>string last_lane = 1;</code>
+     * Generated from protobuf field <code>string last_lane_name = 1;</code>
      * @return string
      */
-    public function getLastLane()
+    public function getLastLaneName()
     {
-        return $this->last_lane;
+        return $this->last_lane_name;
     }
 
     /**
-     * The lane whose timeout the job reached: no slower lane has workers.
+     * The lane whose timeout the job has exceeded: no slower lane has workers.
      *
-     * Generated from protobuf field <code>string last_lane = 1;</code>
+     * Generated from protobuf field <code>string last_lane_name = 1;</code>
      * @param string $var
      * @return $this
      */
-    public function setLastLane($var)
+    public function setLastLaneName($var)
     {
         GPBUtil::checkString($var, True);
-        $this->last_lane = $var;
+        $this->last_lane_name = $var;
 
         return $this;
     }
@@ -117,7 +117,7 @@ class PermanentFailure extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The same for people.
+     * The same as a sentence.
      *
      * Generated from protobuf field <code>string message = 3;</code>
      * @return string
@@ -128,7 +128,7 @@ class PermanentFailure extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The same for people.
+     * The same as a sentence.
      *
      * Generated from protobuf field <code>string message = 3;</code>
      * @param string $var

@@ -9,13 +9,14 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * A piece of an ID that is larger than the others. Piece j of an ID with hash h
- * stands where an ID with the hash h + r (mod 2^64) stands, where r is j with its 64
- * bits reversed; under the other placements its offset is shifted by the same fraction
- * of the cycle's active time: (offset + r·T / 2^64, rounded down) mod T, for T ticks.
- * (Of months, T is that of 28 days; in the others, a piece stands where the smallest
- * fraction with this offset stands.)
- * Predicates and migrations place an ID by piece 0, where it stands without weight.
+ * A piece of an ID: the whole ID without a weight. Piece j of an ID with hash h has the place
+ * of an ID with the hash h + r (mod 2^64), where r is j with its 64 bits reversed. With other
+ * placements its offset is shifted by the same share of the cycle's active time:
+ * (offset + r·T / 2^64, rounded down) mod T, for T ticks. With PLACEMENT_FRACTION and months, T
+ * is that of 28 days. The piece then has the smallest fraction whose offset in 28 days is the
+ * shifted one, and that fraction places it in every month.
+ * Predicates, windows and migrations see piece 0 only, which has the place that the ID has
+ * without a weight.
  *
  * Generated from protobuf message <code>offbeat.v1.Piece</code>
  */
@@ -23,43 +24,48 @@ use Google\Protobuf\Internal\GPBUtil;
 class Piece extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Its number, from 1.
+     * Index of the piece, from 0.
      *
      * Generated from protobuf field <code>int32 piece_index = 1;</code>
      */
     protected $piece_index = 0;
     /**
-     * As in AssignSlotResponse.
+     * Index of the slot, 0 to slot count − 1; the same in every cycle. (With months, that of the
+     * cycle of the next run: a fraction at the edge of a slot may fall to either side of it,
+     * because the product with the length of the month is rounded.)
      *
      * Generated from protobuf field <code>int32 slot_index = 2;</code>
      */
     protected $slot_index = 0;
     /**
-     * As in AssignSlotResponse.
+     * From the start of the slot to the run; less than the length of the slot.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration slot_offset = 3;</code>
      */
     protected $slot_offset = null;
     /**
-     * As in AssignSlotResponse.
+     * From the start of the cycle to the run, by the wall clock, in the cycle of the next run;
+     * less than the length of the cycle.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration cycle_offset = 4;</code>
      */
     protected $cycle_offset = null;
     /**
-     * As in AssignSlotResponse.
+     * The last run before from_time. Not set if exclusions skip all of the 1,000 cycles before.
      *
      * Generated from protobuf field <code>.offbeat.v1.Run last_run = 5;</code>
      */
     protected $last_run = null;
     /**
-     * As in AssignSlotResponse.
+     * The next runs at or after from_time, in order: one a cycle, except those that exclusions
+     * skip. Fewer than requested, or none, if exclusions skip 1,000 consecutive cycles.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Run next_runs = 6;</code>
      */
     private $next_runs;
     /**
-     * As in AssignSlotResponse.
+     * The first run; only if AssignSlotRequest.new_id was set. Not set if exclusions skip 1,000
+     * consecutive cycles.
      *
      * Generated from protobuf field <code>.offbeat.v1.Run first_run = 7;</code>
      */
@@ -72,19 +78,24 @@ class Piece extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int $piece_index
-     *           Its number, from 1.
+     *           Index of the piece, from 0.
      *     @type int $slot_index
-     *           As in AssignSlotResponse.
+     *           Index of the slot, 0 to slot count − 1; the same in every cycle. (With months, that of the
+     *           cycle of the next run: a fraction at the edge of a slot may fall to either side of it,
+     *           because the product with the length of the month is rounded.)
      *     @type \Google\Protobuf\Duration $slot_offset
-     *           As in AssignSlotResponse.
+     *           From the start of the slot to the run; less than the length of the slot.
      *     @type \Google\Protobuf\Duration $cycle_offset
-     *           As in AssignSlotResponse.
+     *           From the start of the cycle to the run, by the wall clock, in the cycle of the next run;
+     *           less than the length of the cycle.
      *     @type \Offbeat\V1\Run $last_run
-     *           As in AssignSlotResponse.
+     *           The last run before from_time. Not set if exclusions skip all of the 1,000 cycles before.
      *     @type array<\Offbeat\V1\Run>|\Google\Protobuf\Internal\RepeatedField $next_runs
-     *           As in AssignSlotResponse.
+     *           The next runs at or after from_time, in order: one a cycle, except those that exclusions
+     *           skip. Fewer than requested, or none, if exclusions skip 1,000 consecutive cycles.
      *     @type \Offbeat\V1\Run $first_run
-     *           As in AssignSlotResponse.
+     *           The first run; only if AssignSlotRequest.new_id was set. Not set if exclusions skip 1,000
+     *           consecutive cycles.
      * }
      */
     public function __construct($data = NULL) {
@@ -93,7 +104,7 @@ class Piece extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its number, from 1.
+     * Index of the piece, from 0.
      *
      * Generated from protobuf field <code>int32 piece_index = 1;</code>
      * @return int
@@ -104,7 +115,7 @@ class Piece extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its number, from 1.
+     * Index of the piece, from 0.
      *
      * Generated from protobuf field <code>int32 piece_index = 1;</code>
      * @param int $var
@@ -119,7 +130,9 @@ class Piece extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As in AssignSlotResponse.
+     * Index of the slot, 0 to slot count − 1; the same in every cycle. (With months, that of the
+     * cycle of the next run: a fraction at the edge of a slot may fall to either side of it,
+     * because the product with the length of the month is rounded.)
      *
      * Generated from protobuf field <code>int32 slot_index = 2;</code>
      * @return int
@@ -130,7 +143,9 @@ class Piece extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As in AssignSlotResponse.
+     * Index of the slot, 0 to slot count − 1; the same in every cycle. (With months, that of the
+     * cycle of the next run: a fraction at the edge of a slot may fall to either side of it,
+     * because the product with the length of the month is rounded.)
      *
      * Generated from protobuf field <code>int32 slot_index = 2;</code>
      * @param int $var
@@ -145,7 +160,7 @@ class Piece extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As in AssignSlotResponse.
+     * From the start of the slot to the run; less than the length of the slot.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration slot_offset = 3;</code>
      * @return \Google\Protobuf\Duration|null
@@ -166,7 +181,7 @@ class Piece extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As in AssignSlotResponse.
+     * From the start of the slot to the run; less than the length of the slot.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration slot_offset = 3;</code>
      * @param \Google\Protobuf\Duration $var
@@ -181,7 +196,8 @@ class Piece extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As in AssignSlotResponse.
+     * From the start of the cycle to the run, by the wall clock, in the cycle of the next run;
+     * less than the length of the cycle.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration cycle_offset = 4;</code>
      * @return \Google\Protobuf\Duration|null
@@ -202,7 +218,8 @@ class Piece extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As in AssignSlotResponse.
+     * From the start of the cycle to the run, by the wall clock, in the cycle of the next run;
+     * less than the length of the cycle.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration cycle_offset = 4;</code>
      * @param \Google\Protobuf\Duration $var
@@ -217,7 +234,7 @@ class Piece extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As in AssignSlotResponse.
+     * The last run before from_time. Not set if exclusions skip all of the 1,000 cycles before.
      *
      * Generated from protobuf field <code>.offbeat.v1.Run last_run = 5;</code>
      * @return \Offbeat\V1\Run|null
@@ -238,7 +255,7 @@ class Piece extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As in AssignSlotResponse.
+     * The last run before from_time. Not set if exclusions skip all of the 1,000 cycles before.
      *
      * Generated from protobuf field <code>.offbeat.v1.Run last_run = 5;</code>
      * @param \Offbeat\V1\Run $var
@@ -253,7 +270,8 @@ class Piece extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As in AssignSlotResponse.
+     * The next runs at or after from_time, in order: one a cycle, except those that exclusions
+     * skip. Fewer than requested, or none, if exclusions skip 1,000 consecutive cycles.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Run next_runs = 6;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -264,7 +282,8 @@ class Piece extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As in AssignSlotResponse.
+     * The next runs at or after from_time, in order: one a cycle, except those that exclusions
+     * skip. Fewer than requested, or none, if exclusions skip 1,000 consecutive cycles.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Run next_runs = 6;</code>
      * @param array<\Offbeat\V1\Run>|\Google\Protobuf\Internal\RepeatedField $var
@@ -279,7 +298,8 @@ class Piece extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As in AssignSlotResponse.
+     * The first run; only if AssignSlotRequest.new_id was set. Not set if exclusions skip 1,000
+     * consecutive cycles.
      *
      * Generated from protobuf field <code>.offbeat.v1.Run first_run = 7;</code>
      * @return \Offbeat\V1\Run|null
@@ -300,7 +320,8 @@ class Piece extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As in AssignSlotResponse.
+     * The first run; only if AssignSlotRequest.new_id was set. Not set if exclusions skip 1,000
+     * consecutive cycles.
      *
      * Generated from protobuf field <code>.offbeat.v1.Run first_run = 7;</code>
      * @param \Offbeat\V1\Run $var

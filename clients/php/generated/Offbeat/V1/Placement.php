@@ -7,7 +7,7 @@ namespace Offbeat\V1;
 use UnexpectedValueException;
 
 /**
- * How an ID becomes a place in the cycle.
+ * How an ID becomes a place in the cycle, for n slots and T ticks.
  *
  * Protobuf type <code>offbeat.v1.Placement</code>
  */
@@ -20,30 +20,27 @@ class Placement
      */
     const PLACEMENT_UNSPECIFIED = 0;
     /**
-     * By hash; takes UUIDs, integers and text. h = the first 8 bytes,
-     * big-endian, of MD5(salt ‖ canonical text of the ID); slot = h·n / 2^64 and
-     * offset from the cycle's start = h·T / 2^64, both rounded down, for n slots
-     * and T ticks. Going to a multiple of n moves no ID out of its old slot. (MD5
-     * because every database has it; it guards nothing.)
+     * By hash; takes UUIDs, integers and text. h is the first 8 bytes, big-endian, of MD5(salt ‖
+     * canonical text of the ID). The slot is h·n / 2^64, and the offset from the start of the
+     * cycle h·T / 2^64, both rounded down. A change to a multiple of n moves no ID out of its old
+     * slot. (MD5 because every database has it; it protects nothing.)
      *
      * Generated from protobuf enum <code>PLACEMENT_HASH = 1;</code>
      */
     const PLACEMENT_HASH = 1;
     /**
-     * By Mersenne twister; takes UUIDs and integers. Bucket = the remainder of the
-     * ID by bucket_count, never negative (of a UUID: its last byte, or last two);
-     * slot =
-     * bucket·n / bucket_count, rounded down; offset from the slot's start = the
-     * first random number below the slot's length of a twister seeded with the
-     * ID, bit for bit as the language of `profile` draws it.
+     * By Mersenne twister; takes UUIDs and integers. Refused with a calendar. The bucket is the
+     * remainder of the ID by bucket_count, never negative (of a UUID: its last byte, or its last
+     * two). The slot is bucket·n / bucket_count, rounded down. The offset from the start of the
+     * slot is the first random number below the length of the slot of a twister that is seeded
+     * with the ID, bit for bit as the language of `profile` draws it.
      *
      * Generated from protobuf enum <code>PLACEMENT_TWISTER = 2;</code>
      */
     const PLACEMENT_TWISTER = 2;
     /**
-     * By a fraction u in [0, 1) that the caller stored; takes fractions. Offset
-     * from the cycle's start = min(⌊u·T⌋, T−1), one multiplication of IEEE
-     * doubles, for T ticks.
+     * By a stored fraction u in [0, 1); takes fractions. The offset from the start of the cycle
+     * is min(⌊u·T⌋, T−1), one multiplication of IEEE doubles.
      *
      * Generated from protobuf enum <code>PLACEMENT_FRACTION = 3;</code>
      */

@@ -9,10 +9,15 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Which schedules to go between. Each ID runs by the old schedule before the cutover
- * and by the new one from it on, but for new runs that come less than min_gap after
- * the ID's last old one, which are left out: so none is lost, and none runs twice within
- * min_gap.
+ * Asks how IDs change from one schedule to another. Each ID runs by the old schedule before the
+ * cutover, and by the new one from it on. A new run that would start less than `min_gap` after
+ * the ID's last old run is left out. No ID is lost, and no ID runs twice within `min_gap`.
+ * Weighted IDs are planned by their piece 0.
+ * Glossary (see also schedule.proto):
+ *   cutover   the instant from which on the new schedule decides.
+ *   wait      the time from an ID's last old run to its first new run. The fields call it gap;
+ *             the gap of kinds is another.
+ *   step      a span of time around the cutover, and the rows to enqueue in it.
  *
  * Generated from protobuf message <code>offbeat.v1.PlanMigrationRequest</code>
  */
@@ -32,40 +37,42 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
      */
     protected $new_schedule = null;
     /**
-     * The cutover. Default: the first start of a cycle of the old schedule after now, by
-     * the server's clock.
+     * The cutover. Default: the first start of a cycle of the old schedule after now, by the
+     * server's clock. Always send it: two calls may otherwise plan two cutovers.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp cutover_time = 3;</code>
      */
     protected $cutover_time = null;
     /**
      * No ID runs twice within this: 0 to one period of the new schedule (of a calendar: its
-     * shortest unit). Default: 0, which leaves out nothing.
+     * shortest cycle). Default: 0, which leaves nothing out.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration min_gap = 4;</code>
      */
     protected $min_gap = null;
     /**
-     * IDs to plan, by their first pieces: up to 65,536, of one type. Default: none, only what
-     * holds for all.
+     * IDs to plan: up to 65,536, of one type. Weighted IDs are planned by their piece 0. Default:
+     * none; the answer then has what holds for all IDs.
      *
-     * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 5;</code>
+     * Generated from protobuf field <code>.offbeat.v1.IdBatch ids = 5;</code>
      */
     protected $ids = null;
     /**
-     * Name of the kind of job, part of the run keys, as in AssignSlotRequest.
+     * The kind of job, as in AssignSlotRequest: one of the kinds of each schedule that declares
+     * some.
      *
      * Generated from protobuf field <code>string kind = 6;</code>
      */
     protected $kind = '';
     /**
-     * The column of IDs in a table, to have the plan as conditions of SQL. Refused where these
-     * cannot be exact: with PLACEMENT_TWISTER, with a calendar, active windows or
-     * exclusions, and where min_gap would take more than 8,192 steps. Default: none.
+     * A column of IDs, to get the plan as conditions of SQL too. Refused where these cannot be
+     * exact: with PLACEMENT_TWISTER, with a calendar, active windows or exclusions, with
+     * SQL_COLUMN_TYPE_HASH_DIGITS and two salts, and where min_gap would take more than 8,192
+     * steps, or more than 64 ranges in a step. Default: none.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SqlColumn sql_column = 7;</code>
+     * Generated from protobuf field <code>.offbeat.v1.SqlTarget sql_target = 7;</code>
      */
-    protected $sql_column = null;
+    protected $sql_target = null;
 
     /**
      * Constructor.
@@ -78,20 +85,22 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
      *     @type \Offbeat\V1\Schedule $new_schedule
      *           The schedule from the cutover on. Must be set.
      *     @type \Google\Protobuf\Timestamp $cutover_time
-     *           The cutover. Default: the first start of a cycle of the old schedule after now, by
-     *           the server's clock.
+     *           The cutover. Default: the first start of a cycle of the old schedule after now, by the
+     *           server's clock. Always send it: two calls may otherwise plan two cutovers.
      *     @type \Google\Protobuf\Duration $min_gap
      *           No ID runs twice within this: 0 to one period of the new schedule (of a calendar: its
-     *           shortest unit). Default: 0, which leaves out nothing.
-     *     @type \Offbeat\V1\IdColumn $ids
-     *           IDs to plan, by their first pieces: up to 65,536, of one type. Default: none, only what
-     *           holds for all.
+     *           shortest cycle). Default: 0, which leaves nothing out.
+     *     @type \Offbeat\V1\IdBatch $ids
+     *           IDs to plan: up to 65,536, of one type. Weighted IDs are planned by their piece 0. Default:
+     *           none; the answer then has what holds for all IDs.
      *     @type string $kind
-     *           Name of the kind of job, part of the run keys, as in AssignSlotRequest.
-     *     @type \Offbeat\V1\SqlColumn $sql_column
-     *           The column of IDs in a table, to have the plan as conditions of SQL. Refused where these
-     *           cannot be exact: with PLACEMENT_TWISTER, with a calendar, active windows or
-     *           exclusions, and where min_gap would take more than 8,192 steps. Default: none.
+     *           The kind of job, as in AssignSlotRequest: one of the kinds of each schedule that declares
+     *           some.
+     *     @type \Offbeat\V1\SqlTarget $sql_target
+     *           A column of IDs, to get the plan as conditions of SQL too. Refused where these cannot be
+     *           exact: with PLACEMENT_TWISTER, with a calendar, active windows or exclusions, with
+     *           SQL_COLUMN_TYPE_HASH_DIGITS and two salts, and where min_gap would take more than 8,192
+     *           steps, or more than 64 ranges in a step. Default: none.
      * }
      */
     public function __construct($data = NULL) {
@@ -172,8 +181,8 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The cutover. Default: the first start of a cycle of the old schedule after now, by
-     * the server's clock.
+     * The cutover. Default: the first start of a cycle of the old schedule after now, by the
+     * server's clock. Always send it: two calls may otherwise plan two cutovers.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp cutover_time = 3;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -194,8 +203,8 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The cutover. Default: the first start of a cycle of the old schedule after now, by
-     * the server's clock.
+     * The cutover. Default: the first start of a cycle of the old schedule after now, by the
+     * server's clock. Always send it: two calls may otherwise plan two cutovers.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp cutover_time = 3;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -211,7 +220,7 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
 
     /**
      * No ID runs twice within this: 0 to one period of the new schedule (of a calendar: its
-     * shortest unit). Default: 0, which leaves out nothing.
+     * shortest cycle). Default: 0, which leaves nothing out.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration min_gap = 4;</code>
      * @return \Google\Protobuf\Duration|null
@@ -233,7 +242,7 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
 
     /**
      * No ID runs twice within this: 0 to one period of the new schedule (of a calendar: its
-     * shortest unit). Default: 0, which leaves out nothing.
+     * shortest cycle). Default: 0, which leaves nothing out.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration min_gap = 4;</code>
      * @param \Google\Protobuf\Duration $var
@@ -248,11 +257,11 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * IDs to plan, by their first pieces: up to 65,536, of one type. Default: none, only what
-     * holds for all.
+     * IDs to plan: up to 65,536, of one type. Weighted IDs are planned by their piece 0. Default:
+     * none; the answer then has what holds for all IDs.
      *
-     * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 5;</code>
-     * @return \Offbeat\V1\IdColumn|null
+     * Generated from protobuf field <code>.offbeat.v1.IdBatch ids = 5;</code>
+     * @return \Offbeat\V1\IdBatch|null
      */
     public function getIds()
     {
@@ -270,23 +279,24 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * IDs to plan, by their first pieces: up to 65,536, of one type. Default: none, only what
-     * holds for all.
+     * IDs to plan: up to 65,536, of one type. Weighted IDs are planned by their piece 0. Default:
+     * none; the answer then has what holds for all IDs.
      *
-     * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 5;</code>
-     * @param \Offbeat\V1\IdColumn $var
+     * Generated from protobuf field <code>.offbeat.v1.IdBatch ids = 5;</code>
+     * @param \Offbeat\V1\IdBatch $var
      * @return $this
      */
     public function setIds($var)
     {
-        GPBUtil::checkMessage($var, \Offbeat\V1\IdColumn::class);
+        GPBUtil::checkMessage($var, \Offbeat\V1\IdBatch::class);
         $this->ids = $var;
 
         return $this;
     }
 
     /**
-     * Name of the kind of job, part of the run keys, as in AssignSlotRequest.
+     * The kind of job, as in AssignSlotRequest: one of the kinds of each schedule that declares
+     * some.
      *
      * Generated from protobuf field <code>string kind = 6;</code>
      * @return string
@@ -297,7 +307,8 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Name of the kind of job, part of the run keys, as in AssignSlotRequest.
+     * The kind of job, as in AssignSlotRequest: one of the kinds of each schedule that declares
+     * some.
      *
      * Generated from protobuf field <code>string kind = 6;</code>
      * @param string $var
@@ -312,41 +323,43 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The column of IDs in a table, to have the plan as conditions of SQL. Refused where these
-     * cannot be exact: with PLACEMENT_TWISTER, with a calendar, active windows or
-     * exclusions, and where min_gap would take more than 8,192 steps. Default: none.
+     * A column of IDs, to get the plan as conditions of SQL too. Refused where these cannot be
+     * exact: with PLACEMENT_TWISTER, with a calendar, active windows or exclusions, with
+     * SQL_COLUMN_TYPE_HASH_DIGITS and two salts, and where min_gap would take more than 8,192
+     * steps, or more than 64 ranges in a step. Default: none.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SqlColumn sql_column = 7;</code>
-     * @return \Offbeat\V1\SqlColumn|null
+     * Generated from protobuf field <code>.offbeat.v1.SqlTarget sql_target = 7;</code>
+     * @return \Offbeat\V1\SqlTarget|null
      */
-    public function getSqlColumn()
+    public function getSqlTarget()
     {
-        return $this->sql_column;
+        return $this->sql_target;
     }
 
-    public function hasSqlColumn()
+    public function hasSqlTarget()
     {
-        return isset($this->sql_column);
+        return isset($this->sql_target);
     }
 
-    public function clearSqlColumn()
+    public function clearSqlTarget()
     {
-        unset($this->sql_column);
+        unset($this->sql_target);
     }
 
     /**
-     * The column of IDs in a table, to have the plan as conditions of SQL. Refused where these
-     * cannot be exact: with PLACEMENT_TWISTER, with a calendar, active windows or
-     * exclusions, and where min_gap would take more than 8,192 steps. Default: none.
+     * A column of IDs, to get the plan as conditions of SQL too. Refused where these cannot be
+     * exact: with PLACEMENT_TWISTER, with a calendar, active windows or exclusions, with
+     * SQL_COLUMN_TYPE_HASH_DIGITS and two salts, and where min_gap would take more than 8,192
+     * steps, or more than 64 ranges in a step. Default: none.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SqlColumn sql_column = 7;</code>
-     * @param \Offbeat\V1\SqlColumn $var
+     * Generated from protobuf field <code>.offbeat.v1.SqlTarget sql_target = 7;</code>
+     * @param \Offbeat\V1\SqlTarget $var
      * @return $this
      */
-    public function setSqlColumn($var)
+    public function setSqlTarget($var)
     {
-        GPBUtil::checkMessage($var, \Offbeat\V1\SqlColumn::class);
-        $this->sql_column = $var;
+        GPBUtil::checkMessage($var, \Offbeat\V1\SqlTarget::class);
+        $this->sql_target = $var;
 
         return $this;
     }

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * How to go over.
+ * How IDs change from the old schedule to the new one.
  *
  * Generated from protobuf message <code>offbeat.v1.PlanMigrationResponse</code>
  */
@@ -17,25 +17,25 @@ use Google\Protobuf\Internal\GPBUtil;
 class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * What tells the old schedule from others.
+     * Identifies the old schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity old_identity = 1;</code>
      */
     protected $old_identity = null;
     /**
-     * What tells the new schedule from others.
+     * Identifies the new schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity new_identity = 2;</code>
      */
     protected $new_identity = null;
     /**
-     * The cutover.
+     * The cutover of the request, or its default.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp cutover_time = 3;</code>
      */
     protected $cutover_time = null;
     /**
-     * What moves.
+     * What the change moves.
      *
      * Generated from protobuf field <code>.offbeat.v1.MigrationPath path = 4;</code>
      */
@@ -47,30 +47,32 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
      */
     protected $advice = '';
     /**
-     * No ID whatever waits longer than this from its last old to its first new run. Within
-     * some ticks of the longest wait that there can be, where one hash or fraction decides the
-     * old place and the new one; else, and with a calendar or active windows, the sum of what
-     * both can add. Not set with exclusions, which may skip any run.
+     * An upper bound for the wait of any ID. Not set with exclusions, which may skip any run.
+     * Where one hash or fraction decides the old and the new place, without calendars and active
+     * windows, it is exact if both cycles have the same length and resolution. If not, it exceeds
+     * the longest wait by at most twice the sum of both resolutions (by four times the sum with
+     * PLACEMENT_FRACTION). Otherwise, and where that takes too long to work out, it is at most
+     * the sum of what both schedules can add.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration longest_gap = 6;</code>
      */
     protected $longest_gap = null;
     /**
-     * The IDs of the request as columns; not set if it had none.
+     * The IDs of the request, as columns. Not set if it had none.
      *
      * Generated from protobuf field <code>.offbeat.v1.MigratedIds ids = 7;</code>
      */
     protected $ids = null;
     /**
-     * The plan in SQL: what to enqueue around the cutover, in order of time, from one old
-     * period before it, in which each row has its last old run, to one new period and min_gap
-     * after it, in which each has its first new one; only if a column was named.
+     * The plan in SQL, in order of time: what to enqueue from one old period before the cutover,
+     * in which each row has its last old run, to one new period and min_gap after it, in which
+     * each row has its first new run. Only if sql_target was set.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.MigrationStep steps = 8;</code>
      */
     private $steps;
     /**
-     * The indexes that serve the steps: of the old schedule and of the new one.
+     * The indexes that serve the steps: that of the old schedule, and that of the new one.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.SqlIndex sql_indexes = 9;</code>
      */
@@ -83,28 +85,30 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\ScheduleIdentity $old_identity
-     *           What tells the old schedule from others.
+     *           Identifies the old schedule.
      *     @type \Offbeat\V1\ScheduleIdentity $new_identity
-     *           What tells the new schedule from others.
+     *           Identifies the new schedule.
      *     @type \Google\Protobuf\Timestamp $cutover_time
-     *           The cutover.
+     *           The cutover of the request, or its default.
      *     @type int $path
-     *           What moves.
+     *           What the change moves.
      *     @type string $advice
      *           A cheaper way to the same end, in a sentence; empty if there is none.
      *     @type \Google\Protobuf\Duration $longest_gap
-     *           No ID whatever waits longer than this from its last old to its first new run. Within
-     *           some ticks of the longest wait that there can be, where one hash or fraction decides the
-     *           old place and the new one; else, and with a calendar or active windows, the sum of what
-     *           both can add. Not set with exclusions, which may skip any run.
+     *           An upper bound for the wait of any ID. Not set with exclusions, which may skip any run.
+     *           Where one hash or fraction decides the old and the new place, without calendars and active
+     *           windows, it is exact if both cycles have the same length and resolution. If not, it exceeds
+     *           the longest wait by at most twice the sum of both resolutions (by four times the sum with
+     *           PLACEMENT_FRACTION). Otherwise, and where that takes too long to work out, it is at most
+     *           the sum of what both schedules can add.
      *     @type \Offbeat\V1\MigratedIds $ids
-     *           The IDs of the request as columns; not set if it had none.
+     *           The IDs of the request, as columns. Not set if it had none.
      *     @type array<\Offbeat\V1\MigrationStep>|\Google\Protobuf\Internal\RepeatedField $steps
-     *           The plan in SQL: what to enqueue around the cutover, in order of time, from one old
-     *           period before it, in which each row has its last old run, to one new period and min_gap
-     *           after it, in which each has its first new one; only if a column was named.
+     *           The plan in SQL, in order of time: what to enqueue from one old period before the cutover,
+     *           in which each row has its last old run, to one new period and min_gap after it, in which
+     *           each row has its first new run. Only if sql_target was set.
      *     @type array<\Offbeat\V1\SqlIndex>|\Google\Protobuf\Internal\RepeatedField $sql_indexes
-     *           The indexes that serve the steps: of the old schedule and of the new one.
+     *           The indexes that serve the steps: that of the old schedule, and that of the new one.
      * }
      */
     public function __construct($data = NULL) {
@@ -113,7 +117,7 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the old schedule from others.
+     * Identifies the old schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity old_identity = 1;</code>
      * @return \Offbeat\V1\ScheduleIdentity|null
@@ -134,7 +138,7 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the old schedule from others.
+     * Identifies the old schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity old_identity = 1;</code>
      * @param \Offbeat\V1\ScheduleIdentity $var
@@ -149,7 +153,7 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the new schedule from others.
+     * Identifies the new schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity new_identity = 2;</code>
      * @return \Offbeat\V1\ScheduleIdentity|null
@@ -170,7 +174,7 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the new schedule from others.
+     * Identifies the new schedule.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity new_identity = 2;</code>
      * @param \Offbeat\V1\ScheduleIdentity $var
@@ -185,7 +189,7 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The cutover.
+     * The cutover of the request, or its default.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp cutover_time = 3;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -206,7 +210,7 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The cutover.
+     * The cutover of the request, or its default.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp cutover_time = 3;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -221,7 +225,7 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What moves.
+     * What the change moves.
      *
      * Generated from protobuf field <code>.offbeat.v1.MigrationPath path = 4;</code>
      * @return int
@@ -232,7 +236,7 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What moves.
+     * What the change moves.
      *
      * Generated from protobuf field <code>.offbeat.v1.MigrationPath path = 4;</code>
      * @param int $var
@@ -273,10 +277,12 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * No ID whatever waits longer than this from its last old to its first new run. Within
-     * some ticks of the longest wait that there can be, where one hash or fraction decides the
-     * old place and the new one; else, and with a calendar or active windows, the sum of what
-     * both can add. Not set with exclusions, which may skip any run.
+     * An upper bound for the wait of any ID. Not set with exclusions, which may skip any run.
+     * Where one hash or fraction decides the old and the new place, without calendars and active
+     * windows, it is exact if both cycles have the same length and resolution. If not, it exceeds
+     * the longest wait by at most twice the sum of both resolutions (by four times the sum with
+     * PLACEMENT_FRACTION). Otherwise, and where that takes too long to work out, it is at most
+     * the sum of what both schedules can add.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration longest_gap = 6;</code>
      * @return \Google\Protobuf\Duration|null
@@ -297,10 +303,12 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * No ID whatever waits longer than this from its last old to its first new run. Within
-     * some ticks of the longest wait that there can be, where one hash or fraction decides the
-     * old place and the new one; else, and with a calendar or active windows, the sum of what
-     * both can add. Not set with exclusions, which may skip any run.
+     * An upper bound for the wait of any ID. Not set with exclusions, which may skip any run.
+     * Where one hash or fraction decides the old and the new place, without calendars and active
+     * windows, it is exact if both cycles have the same length and resolution. If not, it exceeds
+     * the longest wait by at most twice the sum of both resolutions (by four times the sum with
+     * PLACEMENT_FRACTION). Otherwise, and where that takes too long to work out, it is at most
+     * the sum of what both schedules can add.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration longest_gap = 6;</code>
      * @param \Google\Protobuf\Duration $var
@@ -315,7 +323,7 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The IDs of the request as columns; not set if it had none.
+     * The IDs of the request, as columns. Not set if it had none.
      *
      * Generated from protobuf field <code>.offbeat.v1.MigratedIds ids = 7;</code>
      * @return \Offbeat\V1\MigratedIds|null
@@ -336,7 +344,7 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The IDs of the request as columns; not set if it had none.
+     * The IDs of the request, as columns. Not set if it had none.
      *
      * Generated from protobuf field <code>.offbeat.v1.MigratedIds ids = 7;</code>
      * @param \Offbeat\V1\MigratedIds $var
@@ -351,9 +359,9 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The plan in SQL: what to enqueue around the cutover, in order of time, from one old
-     * period before it, in which each row has its last old run, to one new period and min_gap
-     * after it, in which each has its first new one; only if a column was named.
+     * The plan in SQL, in order of time: what to enqueue from one old period before the cutover,
+     * in which each row has its last old run, to one new period and min_gap after it, in which
+     * each row has its first new run. Only if sql_target was set.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.MigrationStep steps = 8;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -364,9 +372,9 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The plan in SQL: what to enqueue around the cutover, in order of time, from one old
-     * period before it, in which each row has its last old run, to one new period and min_gap
-     * after it, in which each has its first new one; only if a column was named.
+     * The plan in SQL, in order of time: what to enqueue from one old period before the cutover,
+     * in which each row has its last old run, to one new period and min_gap after it, in which
+     * each row has its first new run. Only if sql_target was set.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.MigrationStep steps = 8;</code>
      * @param array<\Offbeat\V1\MigrationStep>|\Google\Protobuf\Internal\RepeatedField $var
@@ -381,7 +389,7 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The indexes that serve the steps: of the old schedule and of the new one.
+     * The indexes that serve the steps: that of the old schedule, and that of the new one.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.SqlIndex sql_indexes = 9;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -392,7 +400,7 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The indexes that serve the steps: of the old schedule and of the new one.
+     * The indexes that serve the steps: that of the old schedule, and that of the new one.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.SqlIndex sql_indexes = 9;</code>
      * @param array<\Offbeat\V1\SqlIndex>|\Google\Protobuf\Internal\RepeatedField $var

@@ -17,30 +17,31 @@ use Google\Protobuf\Internal\GPBUtil;
 class PullJobsRequest extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      */
-    protected $spread = '';
+    protected $spread_name = '';
     /**
-     * Who asks: 1 to 128 bytes of UTF-8, the same for all calls of one consumer, and of no
-     * other.
+     * The consumer: 1 to 128 bytes of UTF-8, the same in all calls of one consumer, and in no
+     * call of another.
      *
-     * Generated from protobuf field <code>string consumer = 2;</code>
+     * Generated from protobuf field <code>string consumer_id = 2;</code>
      */
-    protected $consumer = '';
+    protected $consumer_id = '';
     /**
-     * How many at most, 1 to 4,096. Must be set.
+     * The most jobs to lease, 1 to 4,096. Must be set. The answer also ends at about 1 MiB of
+     * payloads; the last job may exceed that.
      *
-     * Generated from protobuf field <code>optional int32 max_jobs = 3;</code>
+     * Generated from protobuf field <code>optional int32 max_pulled_job_count = 3;</code>
      */
-    protected $max_jobs = null;
+    protected $max_pulled_job_count = null;
     /**
-     * How long to wait for the first: up to 20 s. Default: not at all.
+     * How long to wait for the first job: 0 to 20 s. Default: 0.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration wait = 4;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration max_wait_duration = 4;</code>
      */
-    protected $wait = null;
+    protected $max_wait_duration = null;
 
     /**
      * Constructor.
@@ -48,15 +49,16 @@ class PullJobsRequest extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type string $spread
-     *           The name of the spread.
-     *     @type string $consumer
-     *           Who asks: 1 to 128 bytes of UTF-8, the same for all calls of one consumer, and of no
-     *           other.
-     *     @type int $max_jobs
-     *           How many at most, 1 to 4,096. Must be set.
-     *     @type \Google\Protobuf\Duration $wait
-     *           How long to wait for the first: up to 20 s. Default: not at all.
+     *     @type string $spread_name
+     *           The spread.
+     *     @type string $consumer_id
+     *           The consumer: 1 to 128 bytes of UTF-8, the same in all calls of one consumer, and in no
+     *           call of another.
+     *     @type int $max_pulled_job_count
+     *           The most jobs to lease, 1 to 4,096. Must be set. The answer also ends at about 1 MiB of
+     *           payloads; the last job may exceed that.
+     *     @type \Google\Protobuf\Duration $max_wait_duration
+     *           How long to wait for the first job: 0 to 20 s. Default: 0.
      * }
      */
     public function __construct($data = NULL) {
@@ -65,127 +67,129 @@ class PullJobsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @return string
      */
-    public function getSpread()
+    public function getSpreadName()
     {
-        return $this->spread;
+        return $this->spread_name;
     }
 
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @param string $var
      * @return $this
      */
-    public function setSpread($var)
+    public function setSpreadName($var)
     {
         GPBUtil::checkString($var, True);
-        $this->spread = $var;
+        $this->spread_name = $var;
 
         return $this;
     }
 
     /**
-     * Who asks: 1 to 128 bytes of UTF-8, the same for all calls of one consumer, and of no
-     * other.
+     * The consumer: 1 to 128 bytes of UTF-8, the same in all calls of one consumer, and in no
+     * call of another.
      *
-     * Generated from protobuf field <code>string consumer = 2;</code>
+     * Generated from protobuf field <code>string consumer_id = 2;</code>
      * @return string
      */
-    public function getConsumer()
+    public function getConsumerId()
     {
-        return $this->consumer;
+        return $this->consumer_id;
     }
 
     /**
-     * Who asks: 1 to 128 bytes of UTF-8, the same for all calls of one consumer, and of no
-     * other.
+     * The consumer: 1 to 128 bytes of UTF-8, the same in all calls of one consumer, and in no
+     * call of another.
      *
-     * Generated from protobuf field <code>string consumer = 2;</code>
+     * Generated from protobuf field <code>string consumer_id = 2;</code>
      * @param string $var
      * @return $this
      */
-    public function setConsumer($var)
+    public function setConsumerId($var)
     {
         GPBUtil::checkString($var, True);
-        $this->consumer = $var;
+        $this->consumer_id = $var;
 
         return $this;
     }
 
     /**
-     * How many at most, 1 to 4,096. Must be set.
+     * The most jobs to lease, 1 to 4,096. Must be set. The answer also ends at about 1 MiB of
+     * payloads; the last job may exceed that.
      *
-     * Generated from protobuf field <code>optional int32 max_jobs = 3;</code>
+     * Generated from protobuf field <code>optional int32 max_pulled_job_count = 3;</code>
      * @return int
      */
-    public function getMaxJobs()
+    public function getMaxPulledJobCount()
     {
-        return isset($this->max_jobs) ? $this->max_jobs : 0;
+        return isset($this->max_pulled_job_count) ? $this->max_pulled_job_count : 0;
     }
 
-    public function hasMaxJobs()
+    public function hasMaxPulledJobCount()
     {
-        return isset($this->max_jobs);
+        return isset($this->max_pulled_job_count);
     }
 
-    public function clearMaxJobs()
+    public function clearMaxPulledJobCount()
     {
-        unset($this->max_jobs);
+        unset($this->max_pulled_job_count);
     }
 
     /**
-     * How many at most, 1 to 4,096. Must be set.
+     * The most jobs to lease, 1 to 4,096. Must be set. The answer also ends at about 1 MiB of
+     * payloads; the last job may exceed that.
      *
-     * Generated from protobuf field <code>optional int32 max_jobs = 3;</code>
+     * Generated from protobuf field <code>optional int32 max_pulled_job_count = 3;</code>
      * @param int $var
      * @return $this
      */
-    public function setMaxJobs($var)
+    public function setMaxPulledJobCount($var)
     {
         GPBUtil::checkInt32($var);
-        $this->max_jobs = $var;
+        $this->max_pulled_job_count = $var;
 
         return $this;
     }
 
     /**
-     * How long to wait for the first: up to 20 s. Default: not at all.
+     * How long to wait for the first job: 0 to 20 s. Default: 0.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration wait = 4;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration max_wait_duration = 4;</code>
      * @return \Google\Protobuf\Duration|null
      */
-    public function getWait()
+    public function getMaxWaitDuration()
     {
-        return $this->wait;
+        return $this->max_wait_duration;
     }
 
-    public function hasWait()
+    public function hasMaxWaitDuration()
     {
-        return isset($this->wait);
+        return isset($this->max_wait_duration);
     }
 
-    public function clearWait()
+    public function clearMaxWaitDuration()
     {
-        unset($this->wait);
+        unset($this->max_wait_duration);
     }
 
     /**
-     * How long to wait for the first: up to 20 s. Default: not at all.
+     * How long to wait for the first job: 0 to 20 s. Default: 0.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration wait = 4;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration max_wait_duration = 4;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
-    public function setWait($var)
+    public function setMaxWaitDuration($var)
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->wait = $var;
+        $this->max_wait_duration = $var;
 
         return $this;
     }

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Jobs, lent.
+ * Leased jobs.
  *
  * Generated from protobuf message <code>offbeat.v1.PullJobsResponse</code>
  */
@@ -17,24 +17,24 @@ use Google\Protobuf\Internal\GPBUtil;
 class PullJobsResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * As many as there were, and not more than a mebibyte and one job.
+     * The jobs; none, with empty_reason, if none could be leased.
      *
      * Generated from protobuf field <code>.offbeat.v1.LeasedJobs leased = 1;</code>
      */
     protected $leased = null;
     /**
-     * Whether the spread is closed and has nothing left: there is no use in asking again.
+     * Why there are none.
      *
-     * Generated from protobuf field <code>bool ended = 2;</code>
+     * Generated from protobuf field <code>.offbeat.v1.EmptyReason empty_reason = 2;</code>
      */
-    protected $ended = false;
+    protected $empty_reason = 0;
     /**
-     * How long the service waited before it lent them. A consumer without a common clock counts
-     * the lease from when it asked, and this.
+     * How long the call waited before the jobs were leased. A consumer whose clock is not that of
+     * the server counts the lease from when it sent the request, plus this.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration waited = 3;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration waited_duration = 3;</code>
      */
-    protected $waited = null;
+    protected $waited_duration = null;
 
     /**
      * Constructor.
@@ -43,12 +43,12 @@ class PullJobsResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\LeasedJobs $leased
-     *           As many as there were, and not more than a mebibyte and one job.
-     *     @type bool $ended
-     *           Whether the spread is closed and has nothing left: there is no use in asking again.
-     *     @type \Google\Protobuf\Duration $waited
-     *           How long the service waited before it lent them. A consumer without a common clock counts
-     *           the lease from when it asked, and this.
+     *           The jobs; none, with empty_reason, if none could be leased.
+     *     @type int $empty_reason
+     *           Why there are none.
+     *     @type \Google\Protobuf\Duration $waited_duration
+     *           How long the call waited before the jobs were leased. A consumer whose clock is not that of
+     *           the server counts the lease from when it sent the request, plus this.
      * }
      */
     public function __construct($data = NULL) {
@@ -57,7 +57,7 @@ class PullJobsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As many as there were, and not more than a mebibyte and one job.
+     * The jobs; none, with empty_reason, if none could be leased.
      *
      * Generated from protobuf field <code>.offbeat.v1.LeasedJobs leased = 1;</code>
      * @return \Offbeat\V1\LeasedJobs|null
@@ -78,7 +78,7 @@ class PullJobsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As many as there were, and not more than a mebibyte and one job.
+     * The jobs; none, with empty_reason, if none could be leased.
      *
      * Generated from protobuf field <code>.offbeat.v1.LeasedJobs leased = 1;</code>
      * @param \Offbeat\V1\LeasedJobs $var
@@ -93,65 +93,65 @@ class PullJobsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whether the spread is closed and has nothing left: there is no use in asking again.
+     * Why there are none.
      *
-     * Generated from protobuf field <code>bool ended = 2;</code>
-     * @return bool
+     * Generated from protobuf field <code>.offbeat.v1.EmptyReason empty_reason = 2;</code>
+     * @return int
      */
-    public function getEnded()
+    public function getEmptyReason()
     {
-        return $this->ended;
+        return $this->empty_reason;
     }
 
     /**
-     * Whether the spread is closed and has nothing left: there is no use in asking again.
+     * Why there are none.
      *
-     * Generated from protobuf field <code>bool ended = 2;</code>
-     * @param bool $var
+     * Generated from protobuf field <code>.offbeat.v1.EmptyReason empty_reason = 2;</code>
+     * @param int $var
      * @return $this
      */
-    public function setEnded($var)
+    public function setEmptyReason($var)
     {
-        GPBUtil::checkBool($var);
-        $this->ended = $var;
+        GPBUtil::checkEnum($var, \Offbeat\V1\EmptyReason::class);
+        $this->empty_reason = $var;
 
         return $this;
     }
 
     /**
-     * How long the service waited before it lent them. A consumer without a common clock counts
-     * the lease from when it asked, and this.
+     * How long the call waited before the jobs were leased. A consumer whose clock is not that of
+     * the server counts the lease from when it sent the request, plus this.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration waited = 3;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration waited_duration = 3;</code>
      * @return \Google\Protobuf\Duration|null
      */
-    public function getWaited()
+    public function getWaitedDuration()
     {
-        return $this->waited;
+        return $this->waited_duration;
     }
 
-    public function hasWaited()
+    public function hasWaitedDuration()
     {
-        return isset($this->waited);
+        return isset($this->waited_duration);
     }
 
-    public function clearWaited()
+    public function clearWaitedDuration()
     {
-        unset($this->waited);
+        unset($this->waited_duration);
     }
 
     /**
-     * How long the service waited before it lent them. A consumer without a common clock counts
-     * the lease from when it asked, and this.
+     * How long the call waited before the jobs were leased. A consumer whose clock is not that of
+     * the server counts the lease from when it sent the request, plus this.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration waited = 3;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration waited_duration = 3;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
-    public function setWaited($var)
+    public function setWaitedDuration($var)
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->waited = $var;
+        $this->waited_duration = $var;
 
         return $this;
     }

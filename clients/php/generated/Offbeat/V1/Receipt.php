@@ -9,8 +9,8 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Where a group was first received. To be kept with the group, and sent with it if it has
- * to be submitted again.
+ * Where a group was first received. Keep it with the group, and send it if the group has to be
+ * submitted again.
  *
  * Generated from protobuf message <code>offbeat.v1.Receipt</code>
  */
@@ -18,17 +18,17 @@ use Google\Protobuf\Internal\GPBUtil;
 class Receipt extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The life of the spread: another number after each restart, and each opening anew. Above 0.
+     * The epoch; 0 in a request where it is not known.
      *
      * Generated from protobuf field <code>int64 epoch = 1;</code>
      */
     protected $epoch = 0;
     /**
-     * How long a job was lent at most.
+     * How long a lease lasted at most.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration lease = 2;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration lease_duration = 2;</code>
      */
-    protected $lease = null;
+    protected $lease_duration = null;
 
     /**
      * Constructor.
@@ -37,9 +37,9 @@ class Receipt extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int|string $epoch
-     *           The life of the spread: another number after each restart, and each opening anew. Above 0.
-     *     @type \Google\Protobuf\Duration $lease
-     *           How long a job was lent at most.
+     *           The epoch; 0 in a request where it is not known.
+     *     @type \Google\Protobuf\Duration $lease_duration
+     *           How long a lease lasted at most.
      * }
      */
     public function __construct($data = NULL) {
@@ -48,7 +48,7 @@ class Receipt extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The life of the spread: another number after each restart, and each opening anew. Above 0.
+     * The epoch; 0 in a request where it is not known.
      *
      * Generated from protobuf field <code>int64 epoch = 1;</code>
      * @return int|string
@@ -59,7 +59,7 @@ class Receipt extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The life of the spread: another number after each restart, and each opening anew. Above 0.
+     * The epoch; 0 in a request where it is not known.
      *
      * Generated from protobuf field <code>int64 epoch = 1;</code>
      * @param int|string $var
@@ -74,37 +74,37 @@ class Receipt extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long a job was lent at most.
+     * How long a lease lasted at most.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration lease = 2;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration lease_duration = 2;</code>
      * @return \Google\Protobuf\Duration|null
      */
-    public function getLease()
+    public function getLeaseDuration()
     {
-        return $this->lease;
+        return $this->lease_duration;
     }
 
-    public function hasLease()
+    public function hasLeaseDuration()
     {
-        return isset($this->lease);
+        return isset($this->lease_duration);
     }
 
-    public function clearLease()
+    public function clearLeaseDuration()
     {
-        unset($this->lease);
+        unset($this->lease_duration);
     }
 
     /**
-     * How long a job was lent at most.
+     * How long a lease lasted at most.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration lease = 2;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration lease_duration = 2;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
-    public function setLease($var)
+    public function setLeaseDuration($var)
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->lease = $var;
+        $this->lease_duration = $var;
 
         return $this;
     }

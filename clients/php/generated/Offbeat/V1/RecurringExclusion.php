@@ -9,9 +9,9 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * A part of each unit of a calendar, which need not be the schedule's cycle. Excluded is
- * every instant whose wall clock shows a time in the window: of an hour that comes
- * twice, both.
+ * A part of each unit of a calendar, which need not be that of the schedule. It holds every
+ * instant at which the wall clock shows a time in the window; of an hour that comes twice,
+ * both.
  *
  * Generated from protobuf message <code>offbeat.v1.RecurringExclusion</code>
  */

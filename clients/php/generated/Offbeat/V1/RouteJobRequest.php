@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Asks where a job's next attempt runs.
+ * Asks where the next attempt of a job runs.
  *
  * Generated from protobuf message <code>offbeat.v1.RouteJobRequest</code>
  */
@@ -23,27 +23,27 @@ class RouteJobRequest extends \Google\Protobuf\Internal\Message
      */
     protected $lane_set = null;
     /**
-     * The lanes in which the job reached the timeout, in any order. An attempt that failed
-     * otherwise says nothing about the job's length, and is tried again in the same lane.
+     * The lanes whose timeout the job has exceeded, in any order. An attempt that failed
+     * otherwise does not count: the job is tried again in the same lane.
      *
-     * Generated from protobuf field <code>repeated string timed_out_lanes = 2;</code>
+     * Generated from protobuf field <code>repeated string timed_out_lane_names = 2;</code>
      */
-    private $timed_out_lanes;
+    private $timed_out_lane_names;
     /**
-     * What is known of the job. Counts for the first attempt.
+     * What is known about the job. Used for the first attempt.
      *
      * Generated from protobuf field <code>.offbeat.v1.LanePrediction prediction = 3;</code>
      */
     protected $prediction = null;
     /**
-     * The lane of the free worker that has taken the job from a queue: a lane that has workers. If
-     * the worker may run the job, the route is in this lane, with its timeout. If the job begins in a
-     * slower lane, the route is in that one, and the worker puts the job back. Default: nobody has
-     * taken it, and the route is in the fastest lane that may run it.
+     * The lane of the free worker that has taken the job from a queue; one that has workers. If
+     * the worker may run the job, the route is in this lane, with its timeout. If the job must
+     * start in a slower lane, the route is in that one, and the worker puts the job back.
+     * Default: no worker has taken it, and the route is in the fastest lane that may run it.
      *
-     * Generated from protobuf field <code>string worker_lane = 4;</code>
+     * Generated from protobuf field <code>string worker_lane_name = 4;</code>
      */
-    protected $worker_lane = '';
+    protected $worker_lane_name = '';
 
     /**
      * Constructor.
@@ -53,16 +53,16 @@ class RouteJobRequest extends \Google\Protobuf\Internal\Message
      *
      *     @type \Offbeat\V1\LaneSet $lane_set
      *           The lanes. Must be set.
-     *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $timed_out_lanes
-     *           The lanes in which the job reached the timeout, in any order. An attempt that failed
-     *           otherwise says nothing about the job's length, and is tried again in the same lane.
+     *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $timed_out_lane_names
+     *           The lanes whose timeout the job has exceeded, in any order. An attempt that failed
+     *           otherwise does not count: the job is tried again in the same lane.
      *     @type \Offbeat\V1\LanePrediction $prediction
-     *           What is known of the job. Counts for the first attempt.
-     *     @type string $worker_lane
-     *           The lane of the free worker that has taken the job from a queue: a lane that has workers. If
-     *           the worker may run the job, the route is in this lane, with its timeout. If the job begins in a
-     *           slower lane, the route is in that one, and the worker puts the job back. Default: nobody has
-     *           taken it, and the route is in the fastest lane that may run it.
+     *           What is known about the job. Used for the first attempt.
+     *     @type string $worker_lane_name
+     *           The lane of the free worker that has taken the job from a queue; one that has workers. If
+     *           the worker may run the job, the route is in this lane, with its timeout. If the job must
+     *           start in a slower lane, the route is in that one, and the worker puts the job back.
+     *           Default: no worker has taken it, and the route is in the fastest lane that may run it.
      * }
      */
     public function __construct($data = NULL) {
@@ -107,35 +107,35 @@ class RouteJobRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The lanes in which the job reached the timeout, in any order. An attempt that failed
-     * otherwise says nothing about the job's length, and is tried again in the same lane.
+     * The lanes whose timeout the job has exceeded, in any order. An attempt that failed
+     * otherwise does not count: the job is tried again in the same lane.
      *
-     * Generated from protobuf field <code>repeated string timed_out_lanes = 2;</code>
+     * Generated from protobuf field <code>repeated string timed_out_lane_names = 2;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
-    public function getTimedOutLanes()
+    public function getTimedOutLaneNames()
     {
-        return $this->timed_out_lanes;
+        return $this->timed_out_lane_names;
     }
 
     /**
-     * The lanes in which the job reached the timeout, in any order. An attempt that failed
-     * otherwise says nothing about the job's length, and is tried again in the same lane.
+     * The lanes whose timeout the job has exceeded, in any order. An attempt that failed
+     * otherwise does not count: the job is tried again in the same lane.
      *
-     * Generated from protobuf field <code>repeated string timed_out_lanes = 2;</code>
+     * Generated from protobuf field <code>repeated string timed_out_lane_names = 2;</code>
      * @param array<string>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */
-    public function setTimedOutLanes($var)
+    public function setTimedOutLaneNames($var)
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::STRING);
-        $this->timed_out_lanes = $arr;
+        $this->timed_out_lane_names = $arr;
 
         return $this;
     }
 
     /**
-     * What is known of the job. Counts for the first attempt.
+     * What is known about the job. Used for the first attempt.
      *
      * Generated from protobuf field <code>.offbeat.v1.LanePrediction prediction = 3;</code>
      * @return \Offbeat\V1\LanePrediction|null
@@ -156,7 +156,7 @@ class RouteJobRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What is known of the job. Counts for the first attempt.
+     * What is known about the job. Used for the first attempt.
      *
      * Generated from protobuf field <code>.offbeat.v1.LanePrediction prediction = 3;</code>
      * @param \Offbeat\V1\LanePrediction $var
@@ -171,33 +171,33 @@ class RouteJobRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The lane of the free worker that has taken the job from a queue: a lane that has workers. If
-     * the worker may run the job, the route is in this lane, with its timeout. If the job begins in a
-     * slower lane, the route is in that one, and the worker puts the job back. Default: nobody has
-     * taken it, and the route is in the fastest lane that may run it.
+     * The lane of the free worker that has taken the job from a queue; one that has workers. If
+     * the worker may run the job, the route is in this lane, with its timeout. If the job must
+     * start in a slower lane, the route is in that one, and the worker puts the job back.
+     * Default: no worker has taken it, and the route is in the fastest lane that may run it.
      *
-     * Generated from protobuf field <code>string worker_lane = 4;</code>
+     * Generated from protobuf field <code>string worker_lane_name = 4;</code>
      * @return string
      */
-    public function getWorkerLane()
+    public function getWorkerLaneName()
     {
-        return $this->worker_lane;
+        return $this->worker_lane_name;
     }
 
     /**
-     * The lane of the free worker that has taken the job from a queue: a lane that has workers. If
-     * the worker may run the job, the route is in this lane, with its timeout. If the job begins in a
-     * slower lane, the route is in that one, and the worker puts the job back. Default: nobody has
-     * taken it, and the route is in the fastest lane that may run it.
+     * The lane of the free worker that has taken the job from a queue; one that has workers. If
+     * the worker may run the job, the route is in this lane, with its timeout. If the job must
+     * start in a slower lane, the route is in that one, and the worker puts the job back.
+     * Default: no worker has taken it, and the route is in the fastest lane that may run it.
      *
-     * Generated from protobuf field <code>string worker_lane = 4;</code>
+     * Generated from protobuf field <code>string worker_lane_name = 4;</code>
      * @param string $var
      * @return $this
      */
-    public function setWorkerLane($var)
+    public function setWorkerLaneName($var)
     {
         GPBUtil::checkString($var, True);
-        $this->worker_lane = $var;
+        $this->worker_lane_name = $var;
 
         return $this;
     }

@@ -27,7 +27,7 @@ class RouteJobResponse extends \Google\Protobuf\Internal\Message
      *     @type \Offbeat\V1\LaneRoute $route
      *           Where it runs.
      *     @type \Offbeat\V1\PermanentFailure $permanent_failure
-     *           It has failed for good.
+     *           It is not tried again.
      * }
      */
     public function __construct($data = NULL) {
@@ -67,7 +67,7 @@ class RouteJobResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * It has failed for good.
+     * It is not tried again.
      *
      * Generated from protobuf field <code>.offbeat.v1.PermanentFailure permanent_failure = 2;</code>
      * @return \Offbeat\V1\PermanentFailure|null
@@ -83,7 +83,7 @@ class RouteJobResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * It has failed for good.
+     * It is not tried again.
      *
      * Generated from protobuf field <code>.offbeat.v1.PermanentFailure permanent_failure = 2;</code>
      * @param \Offbeat\V1\PermanentFailure $var

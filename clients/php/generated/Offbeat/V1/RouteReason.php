@@ -20,13 +20,13 @@ class RouteReason
      */
     const ROUTE_REASON_UNSPECIFIED = 0;
     /**
-     * Nothing is known about it yet.
+     * Nothing is known about the job yet.
      *
      * Generated from protobuf enum <code>ROUTE_REASON_UNTRIED = 1;</code>
      */
     const ROUTE_REASON_UNTRIED = 1;
     /**
-     * It reached the timeout of a faster lane.
+     * It has exceeded the timeout of a faster lane.
      *
      * Generated from protobuf enum <code>ROUTE_REASON_DEMOTED = 2;</code>
      */
@@ -38,7 +38,7 @@ class RouteReason
      */
     const ROUTE_REASON_PREDICTED_SLOW = 3;
     /**
-     * A free worker of a slower lane takes it: from DispatchJobs, or with worker_lane.
+     * A free worker of a slower lane takes it: in DispatchJobs, or with worker_lane_name.
      *
      * Generated from protobuf enum <code>ROUTE_REASON_IDLE_WORKER = 4;</code>
      */

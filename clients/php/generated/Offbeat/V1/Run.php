@@ -17,39 +17,38 @@ use Google\Protobuf\Internal\GPBUtil;
 class Run extends \Google\Protobuf\Internal\Message
 {
     /**
-     * When it starts.
+     * When it starts: its scheduled time, or its start time if it is smeared as the first run of
+     * a new ID.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp start_time = 1;</code>
      */
     protected $start_time = null;
     /**
-     * Its cycle, as in Slot; a deferred run keeps the cycle that it belongs to.
+     * Its cycle, as in Slot. A deferred run keeps the cycle that it belongs to.
      *
      * Generated from protobuf field <code>int64 cycle_index = 2;</code>
      */
     protected $cycle_index = 0;
     /**
-     * Equal for two attempts to enqueue the same run, so that the second can be
-     * recognised: run_key_schedule/kind/cycle_index/piece/ID, where the piece is
-     * 0 but for weighted IDs and the ID is its canonical text (and may itself hold slashes). IDs of one
-     * canonical text are one ID: the text "42" and the integer 42, a UUID and its
-     * text. Empty for a fraction, which is no identity: two rows may hold the
-     * same; end the key with what identifies the row.
+     * Identifies the run, so that a second attempt to enqueue it is recognised:
+     * run_key_root/kind/cycle_index/piece/ID. The piece is 0 without a weight. The ID is its
+     * canonical text, and may hold slashes. IDs of the same canonical text are one ID: the text
+     * "42" and the integer 42, a UUID and its text. Empty for a fraction, which identifies no
+     * row: append what does.
      *
      * Generated from protobuf field <code>string run_key = 3;</code>
      */
     protected $run_key = '';
     /**
-     * When it would start but for an exclusion or for a newcomer's policy; only where
-     * that differs from start_time.
+     * Its nominal time: by the schedule alone, without exclusions and without the policy for new
+     * IDs. Set only if it is known and differs from start_time.
      *
-     * Generated from protobuf field <code>.google.protobuf.Timestamp regular_time = 4;</code>
+     * Generated from protobuf field <code>.google.protobuf.Timestamp nominal_time = 4;</code>
      */
-    protected $regular_time = null;
+    protected $nominal_time = null;
     /**
-     * The first 16 bytes of the run key's SHA-256, as 32 hexadecimal digits in lower case: a
-     * job ID that any queue takes, and a value of a column of UUIDs. Empty where the
-     * run key is.
+     * The first 16 bytes of the SHA-256 of the run key, as 32 hexadecimal digits in lower case: a
+     * job ID that any queue takes, and a value of a column of UUIDs. Empty if the run key is.
      *
      * Generated from protobuf field <code>string run_id = 5;</code>
      */
@@ -62,23 +61,22 @@ class Run extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Google\Protobuf\Timestamp $start_time
-     *           When it starts.
+     *           When it starts: its scheduled time, or its start time if it is smeared as the first run of
+     *           a new ID.
      *     @type int|string $cycle_index
-     *           Its cycle, as in Slot; a deferred run keeps the cycle that it belongs to.
+     *           Its cycle, as in Slot. A deferred run keeps the cycle that it belongs to.
      *     @type string $run_key
-     *           Equal for two attempts to enqueue the same run, so that the second can be
-     *           recognised: run_key_schedule/kind/cycle_index/piece/ID, where the piece is
-     *           0 but for weighted IDs and the ID is its canonical text (and may itself hold slashes). IDs of one
-     *           canonical text are one ID: the text "42" and the integer 42, a UUID and its
-     *           text. Empty for a fraction, which is no identity: two rows may hold the
-     *           same; end the key with what identifies the row.
-     *     @type \Google\Protobuf\Timestamp $regular_time
-     *           When it would start but for an exclusion or for a newcomer's policy; only where
-     *           that differs from start_time.
+     *           Identifies the run, so that a second attempt to enqueue it is recognised:
+     *           run_key_root/kind/cycle_index/piece/ID. The piece is 0 without a weight. The ID is its
+     *           canonical text, and may hold slashes. IDs of the same canonical text are one ID: the text
+     *           "42" and the integer 42, a UUID and its text. Empty for a fraction, which identifies no
+     *           row: append what does.
+     *     @type \Google\Protobuf\Timestamp $nominal_time
+     *           Its nominal time: by the schedule alone, without exclusions and without the policy for new
+     *           IDs. Set only if it is known and differs from start_time.
      *     @type string $run_id
-     *           The first 16 bytes of the run key's SHA-256, as 32 hexadecimal digits in lower case: a
-     *           job ID that any queue takes, and a value of a column of UUIDs. Empty where the
-     *           run key is.
+     *           The first 16 bytes of the SHA-256 of the run key, as 32 hexadecimal digits in lower case: a
+     *           job ID that any queue takes, and a value of a column of UUIDs. Empty if the run key is.
      * }
      */
     public function __construct($data = NULL) {
@@ -87,7 +85,8 @@ class Run extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When it starts.
+     * When it starts: its scheduled time, or its start time if it is smeared as the first run of
+     * a new ID.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp start_time = 1;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -108,7 +107,8 @@ class Run extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When it starts.
+     * When it starts: its scheduled time, or its start time if it is smeared as the first run of
+     * a new ID.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp start_time = 1;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -123,7 +123,7 @@ class Run extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its cycle, as in Slot; a deferred run keeps the cycle that it belongs to.
+     * Its cycle, as in Slot. A deferred run keeps the cycle that it belongs to.
      *
      * Generated from protobuf field <code>int64 cycle_index = 2;</code>
      * @return int|string
@@ -134,7 +134,7 @@ class Run extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its cycle, as in Slot; a deferred run keeps the cycle that it belongs to.
+     * Its cycle, as in Slot. A deferred run keeps the cycle that it belongs to.
      *
      * Generated from protobuf field <code>int64 cycle_index = 2;</code>
      * @param int|string $var
@@ -149,12 +149,11 @@ class Run extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Equal for two attempts to enqueue the same run, so that the second can be
-     * recognised: run_key_schedule/kind/cycle_index/piece/ID, where the piece is
-     * 0 but for weighted IDs and the ID is its canonical text (and may itself hold slashes). IDs of one
-     * canonical text are one ID: the text "42" and the integer 42, a UUID and its
-     * text. Empty for a fraction, which is no identity: two rows may hold the
-     * same; end the key with what identifies the row.
+     * Identifies the run, so that a second attempt to enqueue it is recognised:
+     * run_key_root/kind/cycle_index/piece/ID. The piece is 0 without a weight. The ID is its
+     * canonical text, and may hold slashes. IDs of the same canonical text are one ID: the text
+     * "42" and the integer 42, a UUID and its text. Empty for a fraction, which identifies no
+     * row: append what does.
      *
      * Generated from protobuf field <code>string run_key = 3;</code>
      * @return string
@@ -165,12 +164,11 @@ class Run extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Equal for two attempts to enqueue the same run, so that the second can be
-     * recognised: run_key_schedule/kind/cycle_index/piece/ID, where the piece is
-     * 0 but for weighted IDs and the ID is its canonical text (and may itself hold slashes). IDs of one
-     * canonical text are one ID: the text "42" and the integer 42, a UUID and its
-     * text. Empty for a fraction, which is no identity: two rows may hold the
-     * same; end the key with what identifies the row.
+     * Identifies the run, so that a second attempt to enqueue it is recognised:
+     * run_key_root/kind/cycle_index/piece/ID. The piece is 0 without a weight. The ID is its
+     * canonical text, and may hold slashes. IDs of the same canonical text are one ID: the text
+     * "42" and the integer 42, a UUID and its text. Empty for a fraction, which identifies no
+     * row: append what does.
      *
      * Generated from protobuf field <code>string run_key = 3;</code>
      * @param string $var
@@ -185,47 +183,46 @@ class Run extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When it would start but for an exclusion or for a newcomer's policy; only where
-     * that differs from start_time.
+     * Its nominal time: by the schedule alone, without exclusions and without the policy for new
+     * IDs. Set only if it is known and differs from start_time.
      *
-     * Generated from protobuf field <code>.google.protobuf.Timestamp regular_time = 4;</code>
+     * Generated from protobuf field <code>.google.protobuf.Timestamp nominal_time = 4;</code>
      * @return \Google\Protobuf\Timestamp|null
      */
-    public function getRegularTime()
+    public function getNominalTime()
     {
-        return $this->regular_time;
+        return $this->nominal_time;
     }
 
-    public function hasRegularTime()
+    public function hasNominalTime()
     {
-        return isset($this->regular_time);
+        return isset($this->nominal_time);
     }
 
-    public function clearRegularTime()
+    public function clearNominalTime()
     {
-        unset($this->regular_time);
+        unset($this->nominal_time);
     }
 
     /**
-     * When it would start but for an exclusion or for a newcomer's policy; only where
-     * that differs from start_time.
+     * Its nominal time: by the schedule alone, without exclusions and without the policy for new
+     * IDs. Set only if it is known and differs from start_time.
      *
-     * Generated from protobuf field <code>.google.protobuf.Timestamp regular_time = 4;</code>
+     * Generated from protobuf field <code>.google.protobuf.Timestamp nominal_time = 4;</code>
      * @param \Google\Protobuf\Timestamp $var
      * @return $this
      */
-    public function setRegularTime($var)
+    public function setNominalTime($var)
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Timestamp::class);
-        $this->regular_time = $var;
+        $this->nominal_time = $var;
 
         return $this;
     }
 
     /**
-     * The first 16 bytes of the run key's SHA-256, as 32 hexadecimal digits in lower case: a
-     * job ID that any queue takes, and a value of a column of UUIDs. Empty where the
-     * run key is.
+     * The first 16 bytes of the SHA-256 of the run key, as 32 hexadecimal digits in lower case: a
+     * job ID that any queue takes, and a value of a column of UUIDs. Empty if the run key is.
      *
      * Generated from protobuf field <code>string run_id = 5;</code>
      * @return string
@@ -236,9 +233,8 @@ class Run extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The first 16 bytes of the run key's SHA-256, as 32 hexadecimal digits in lower case: a
-     * job ID that any queue takes, and a value of a column of UUIDs. Empty where the
-     * run key is.
+     * The first 16 bytes of the SHA-256 of the run key, as 32 hexadecimal digits in lower case: a
+     * job ID that any queue takes, and a value of a column of UUIDs. Empty if the run key is.
      *
      * Generated from protobuf field <code>string run_id = 5;</code>
      * @param string $var

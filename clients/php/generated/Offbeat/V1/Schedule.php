@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * How IDs become times.
+ * A schedule: how IDs become times.
  *
  * Generated from protobuf message <code>offbeat.v1.Schedule</code>
  */
@@ -26,8 +26,8 @@ class Schedule extends \Google\Protobuf\Internal\Message
      *
      *     @type \Offbeat\V1\ScheduleSpec $spec
      *           The whole schedule, in the request.
-     *     @type \Offbeat\V1\ScheduleVersion $version
-     *           A schedule of the file that the server has loaded.
+     *     @type \Offbeat\V1\ScheduleReference $reference
+     *           A schedule from the file that the server has loaded.
      * }
      */
     public function __construct($data = NULL) {
@@ -67,31 +67,31 @@ class Schedule extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A schedule of the file that the server has loaded.
+     * A schedule from the file that the server has loaded.
      *
-     * Generated from protobuf field <code>.offbeat.v1.ScheduleVersion version = 2;</code>
-     * @return \Offbeat\V1\ScheduleVersion|null
+     * Generated from protobuf field <code>.offbeat.v1.ScheduleReference reference = 2;</code>
+     * @return \Offbeat\V1\ScheduleReference|null
      */
-    public function getVersion()
+    public function getReference()
     {
         return $this->readOneof(2);
     }
 
-    public function hasVersion()
+    public function hasReference()
     {
         return $this->hasOneof(2);
     }
 
     /**
-     * A schedule of the file that the server has loaded.
+     * A schedule from the file that the server has loaded.
      *
-     * Generated from protobuf field <code>.offbeat.v1.ScheduleVersion version = 2;</code>
-     * @param \Offbeat\V1\ScheduleVersion $var
+     * Generated from protobuf field <code>.offbeat.v1.ScheduleReference reference = 2;</code>
+     * @param \Offbeat\V1\ScheduleReference $var
      * @return $this
      */
-    public function setVersion($var)
+    public function setReference($var)
     {
-        GPBUtil::checkMessage($var, \Offbeat\V1\ScheduleVersion::class);
+        GPBUtil::checkMessage($var, \Offbeat\V1\ScheduleReference::class);
         $this->writeOneof(2, $var);
 
         return $this;

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * What tells schedules apart.
+ * Identifies a schedule in an answer.
  *
  * Generated from protobuf message <code>offbeat.v1.ScheduleIdentity</code>
  */
@@ -17,25 +17,23 @@ use Google\Protobuf\Internal\GPBUtil;
 class ScheduleIdentity extends \Google\Protobuf\Internal\Message
 {
     /**
-     * SHA-256, in hexadecimal, of the schedule's canonical text
-     * (DescribeScheduleResponse.canonical_text): equal exactly for schedules
-     * whose specs are the same once their defaults are filled in, so that two
-     * callers with different ones are found out.
+     * SHA-256, in hexadecimal, of the canonical text of the schedule
+     * (DescribeScheduleResponse.canonical_text). Two schedules have the same fingerprint exactly
+     * if their specs are the same once their defaults are filled in, so that callers with
+     * different specs can be detected.
      *
      * Generated from protobuf field <code>string fingerprint = 1;</code>
      */
     protected $fingerprint = '';
     /**
-     * What stands for the schedule at the head of its run keys: name/version, or the
-     * fingerprint for a spec in the request.
+     * What run keys begin with: name/version, or the fingerprint for a spec in the request.
      *
-     * Generated from protobuf field <code>string run_key_schedule = 2;</code>
+     * Generated from protobuf field <code>string run_key_root = 2;</code>
      */
-    protected $run_key_schedule = '';
+    protected $run_key_root = '';
     /**
-     * The release of the time-zone database that the times were calculated with, such as
-     * "2026b"; of calendars and recurring exclusions only. Run keys never change with a
-     * release; the times of runs may.
+     * Release of the time-zone database that decided the times, such as "2026b"; with calendars
+     * and recurring exclusions only. Run keys never change with a release; times of runs may.
      *
      * Generated from protobuf field <code>string time_zone_database = 3;</code>
      */
@@ -48,17 +46,15 @@ class ScheduleIdentity extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type string $fingerprint
-     *           SHA-256, in hexadecimal, of the schedule's canonical text
-     *           (DescribeScheduleResponse.canonical_text): equal exactly for schedules
-     *           whose specs are the same once their defaults are filled in, so that two
-     *           callers with different ones are found out.
-     *     @type string $run_key_schedule
-     *           What stands for the schedule at the head of its run keys: name/version, or the
-     *           fingerprint for a spec in the request.
+     *           SHA-256, in hexadecimal, of the canonical text of the schedule
+     *           (DescribeScheduleResponse.canonical_text). Two schedules have the same fingerprint exactly
+     *           if their specs are the same once their defaults are filled in, so that callers with
+     *           different specs can be detected.
+     *     @type string $run_key_root
+     *           What run keys begin with: name/version, or the fingerprint for a spec in the request.
      *     @type string $time_zone_database
-     *           The release of the time-zone database that the times were calculated with, such as
-     *           "2026b"; of calendars and recurring exclusions only. Run keys never change with a
-     *           release; the times of runs may.
+     *           Release of the time-zone database that decided the times, such as "2026b"; with calendars
+     *           and recurring exclusions only. Run keys never change with a release; times of runs may.
      * }
      */
     public function __construct($data = NULL) {
@@ -67,10 +63,10 @@ class ScheduleIdentity extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * SHA-256, in hexadecimal, of the schedule's canonical text
-     * (DescribeScheduleResponse.canonical_text): equal exactly for schedules
-     * whose specs are the same once their defaults are filled in, so that two
-     * callers with different ones are found out.
+     * SHA-256, in hexadecimal, of the canonical text of the schedule
+     * (DescribeScheduleResponse.canonical_text). Two schedules have the same fingerprint exactly
+     * if their specs are the same once their defaults are filled in, so that callers with
+     * different specs can be detected.
      *
      * Generated from protobuf field <code>string fingerprint = 1;</code>
      * @return string
@@ -81,10 +77,10 @@ class ScheduleIdentity extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * SHA-256, in hexadecimal, of the schedule's canonical text
-     * (DescribeScheduleResponse.canonical_text): equal exactly for schedules
-     * whose specs are the same once their defaults are filled in, so that two
-     * callers with different ones are found out.
+     * SHA-256, in hexadecimal, of the canonical text of the schedule
+     * (DescribeScheduleResponse.canonical_text). Two schedules have the same fingerprint exactly
+     * if their specs are the same once their defaults are filled in, so that callers with
+     * different specs can be detected.
      *
      * Generated from protobuf field <code>string fingerprint = 1;</code>
      * @param string $var
@@ -99,37 +95,34 @@ class ScheduleIdentity extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What stands for the schedule at the head of its run keys: name/version, or the
-     * fingerprint for a spec in the request.
+     * What run keys begin with: name/version, or the fingerprint for a spec in the request.
      *
-     * Generated from protobuf field <code>string run_key_schedule = 2;</code>
+     * Generated from protobuf field <code>string run_key_root = 2;</code>
      * @return string
      */
-    public function getRunKeySchedule()
+    public function getRunKeyRoot()
     {
-        return $this->run_key_schedule;
+        return $this->run_key_root;
     }
 
     /**
-     * What stands for the schedule at the head of its run keys: name/version, or the
-     * fingerprint for a spec in the request.
+     * What run keys begin with: name/version, or the fingerprint for a spec in the request.
      *
-     * Generated from protobuf field <code>string run_key_schedule = 2;</code>
+     * Generated from protobuf field <code>string run_key_root = 2;</code>
      * @param string $var
      * @return $this
      */
-    public function setRunKeySchedule($var)
+    public function setRunKeyRoot($var)
     {
         GPBUtil::checkString($var, True);
-        $this->run_key_schedule = $var;
+        $this->run_key_root = $var;
 
         return $this;
     }
 
     /**
-     * The release of the time-zone database that the times were calculated with, such as
-     * "2026b"; of calendars and recurring exclusions only. Run keys never change with a
-     * release; the times of runs may.
+     * Release of the time-zone database that decided the times, such as "2026b"; with calendars
+     * and recurring exclusions only. Run keys never change with a release; times of runs may.
      *
      * Generated from protobuf field <code>string time_zone_database = 3;</code>
      * @return string
@@ -140,9 +133,8 @@ class ScheduleIdentity extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The release of the time-zone database that the times were calculated with, such as
-     * "2026b"; of calendars and recurring exclusions only. Run keys never change with a
-     * release; the times of runs may.
+     * Release of the time-zone database that decided the times, such as "2026b"; with calendars
+     * and recurring exclusions only. Run keys never change with a release; times of runs may.
      *
      * Generated from protobuf field <code>string time_zone_database = 3;</code>
      * @param string $var

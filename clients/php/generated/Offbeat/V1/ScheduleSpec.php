@@ -17,113 +17,115 @@ use Google\Protobuf\Internal\GPBUtil;
 class ScheduleSpec extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Length of a tick, the unit of all offsets: 1 ms to 1 s; must divide one
-     * second. Default: 1 s.
+     * Length of a tick: 1 ms to 1 s; must divide one second. Default: 1 s.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration resolution = 2;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration resolution = 3;</code>
      */
     protected $resolution = null;
     /**
-     * Start of cycle 0, and so of slot 0; a whole number of ticks since the Unix
-     * epoch, in the years 1 to 9999. Cycles before it have negative indexes. Refused
-     * with a calendar, whose cycle 0 holds 1 January 1970. Default: the Unix epoch.
+     * Start of cycle 0, and so of slot 0: a whole number of ticks since the Unix epoch, in the
+     * years 1 to 9999. Cycles before it have negative indexes. Refused with a calendar, whose
+     * cycle 0 holds 1 January 1970. It moves all IDs alike. Schedules that differ in nothing else
+     * run an ID as far apart as their anchors are, around the cycle; with the default, all of
+     * them run it at the same time. Default: the Unix epoch.
      *
-     * Generated from protobuf field <code>.google.protobuf.Timestamp anchor_time = 3;</code>
+     * Generated from protobuf field <code>.google.protobuf.Timestamp anchor_time = 4;</code>
      */
     protected $anchor_time = null;
     /**
-     * Slots in a cycle: 1 to 1,048,576; must divide the period in ticks, or what
-     * active windows leave of it (of months: of each length that months have); under
-     * PLACEMENT_TWISTER at most bucket_count. Default: the greatest common
-     * divisor of that in seconds and 256; what is no whole number of seconds has no
-     * default.
+     * Slots in a cycle: 1 to 1,048,576. Must divide the period in ticks, or what active windows
+     * leave of it (of months: of each length that months have); with PLACEMENT_TWISTER at most
+     * bucket_count. Default: the greatest common divisor of that in seconds and 256. Must be set
+     * if that is no whole number of seconds.
      *
-     * Generated from protobuf field <code>optional int32 slot_count = 4;</code>
+     * Generated from protobuf field <code>optional int32 slot_count = 5;</code>
      */
     protected $slot_count = null;
     /**
      * How an ID becomes a place in the cycle. Default: PLACEMENT_HASH.
      *
-     * Generated from protobuf field <code>.offbeat.v1.Placement placement = 5;</code>
+     * Generated from protobuf field <code>.offbeat.v1.Placement placement = 6;</code>
      */
     protected $placement = 0;
     /**
-     * PLACEMENT_TWISTER only, refused with others: 256 (the last byte of an ID
-     * decides its slot) or 65,536 (the last two). Default: 256.
+     * PLACEMENT_TWISTER only, refused with others: 256 (the last byte of an ID decides its slot)
+     * or 65,536 (the last two). Default: 256.
      *
-     * Generated from protobuf field <code>optional int32 bucket_count = 6;</code>
+     * Generated from protobuf field <code>optional int32 bucket_count = 7;</code>
      */
     protected $bucket_count = null;
     /**
      * PLACEMENT_TWISTER only, refused with others. Default: TWISTER_PROFILE_RUBY.
      *
-     * Generated from protobuf field <code>.offbeat.v1.TwisterProfile profile = 7;</code>
+     * Generated from protobuf field <code>.offbeat.v1.TwisterProfile profile = 8;</code>
      */
     protected $profile = 0;
     /**
-     * PLACEMENT_HASH only, refused with others: the namespace, at most 256 bytes
-     * of UTF-8. Schedules with different salts place an ID independently of one
-     * another. Default: empty.
+     * PLACEMENT_HASH only, refused with others: a namespace, at most 256 bytes of UTF-8. With the
+     * same salt, also the empty one, all schedules of a team place an ID at the same share of
+     * their cycles: two schedules of one period then run at the same time for an ID. Another salt
+     * places IDs independently, so that two schedules meet on some IDs. To keep jobs apart on
+     * every ID, declare `kinds` in one schedule, or ask CompareSchedules. Default: empty.
      *
-     * Generated from protobuf field <code>string salt = 8;</code>
+     * Generated from protobuf field <code>string salt = 9;</code>
      */
     protected $salt = '';
     /**
-     * The parts of the cycle that may be used: at most 366, in order, not overlapping
-     * and not touching. Offsets and slots then count active time alone: hashes smear
-     * the IDs evenly over what the windows leave. Default: the whole cycle.
+     * The parts of the cycle that may be used: at most 366, in order, not overlapping and not
+     * touching. Offsets and slots then count active time only, so that hashes spread IDs evenly
+     * over what the windows leave. Default: the whole cycle.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.CycleWindow active_windows = 10;</code>
      */
     private $active_windows;
     /**
-     * Times at which nothing may start: at most 366. No ID that is outside of them
-     * moves. Default: none.
+     * Times at which nothing may start: at most 366. The recurring ones together may come at most
+     * 4,096 times in a cycle. They move no ID whose time they do not hold. Default: none.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Exclusion exclusions = 11;</code>
      */
     private $exclusions;
     /**
-     * q: the weight up to which an ID is one piece, 1 to 2^53, in the caller's unit
-     * (see AssignSlotRequest.weight). An absolute number, never a mean of today's
-     * IDs, which would move everybody. Default: no weights.
+     * q, the weight up to which an ID is one piece: 1 to 2^53, in the caller's unit (see
+     * AssignSlotRequest.weight). Use an absolute number: the mean of today's IDs would change,
+     * and move everybody. Default: no weights.
      *
      * Generated from protobuf field <code>optional int64 weight_quantum = 12;</code>
      */
     protected $weight_quantum = null;
     /**
-     * The kinds of job that must not meet on one ID, each with a place of its own: at most
-     * 1,000. Where kinds are declared, a question about runs names one of them, and every
-     * place, run, predicate and migration is that of the kind. The time of kind i is that of
-     * kind 0, later by as many slots as it stands after it, around the cycle: (offset + slots
-     * times slot length) mod cycle, in active time. Two or more kinds go neither with
-     * weight_quantum nor with EXCLUSION_POLICY_DEFER, which would let them meet.
-     * Default: none, and `kind` is a label that moves nothing.
+     * The kinds of job that must not meet on one ID, each with a place of its own: at most 1,000.
+     * Each call about runs must then name one of them, and every place, run, predicate and
+     * migration is that of the kind. Kind i runs as many slots after kind 0 as its spacing says,
+     * around the cycle: (offset + slots times slot length) mod cycle, in active time. Two or more
+     * kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which would let them meet.
+     * Default: none; `kind` is then only a label, and two labels run at the same second for an
+     * ID.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Kind kinds = 13;</code>
      */
     private $kinds;
     /**
-     * How the kinds are spread over the cycle; refused without kinds. With
-     * KIND_SPACING_STABLE no kind has a run time. Default: KIND_SPACING_EVEN.
+     * How the kinds are spread over the cycle; refused without kinds. With KIND_SPACING_STABLE no
+     * kind has a run time. Default: KIND_SPACING_EVEN.
      *
      * Generated from protobuf field <code>.offbeat.v1.KindSpacing kind_spacing = 14;</code>
      */
     protected $kind_spacing = 0;
     /**
-     * Which kinds must not meet, where others may: at most 28 pairs of 8 kinds in all,
-     * each pair once; with KIND_SPACING_EVEN and without run times. Spaced as
+     * Which kinds must not meet, if others may: at most 28 pairs of 8 kinds in all, each pair
+     * once; with KIND_SPACING_EVEN and without run times. They are spaced as
      * GetReciprocalSlotsRequest.conflicts says. Default: no two kinds may meet.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.KindPair kind_conflicts = 15;</code>
      */
     private $kind_conflicts;
     /**
-     * Over how much of a cycle's usable time late runs are spread, so that kinds keep
-     * apart when they are late: of what active windows leave of the longest cycle, at most the
-     * 2k-th part for k kinds, and long enough to keep a run time between two late kinds (the
-     * refusal names the range); refused without kinds. See ListDueRunsRequest. Default: an
-     * eighth of it, or the 2k-th part, or what run times need.
+     * Over how much of a cycle's active time late runs are spread, so that kinds keep apart when
+     * they are late: of the longest cycle, at most the 2k-th part for k kinds, and long enough to
+     * keep a run time between two late kinds (the refusal names the range). Refused without
+     * kinds. See ListDueRunsRequest. Default: an eighth of it, or the 2k-th part, or what run
+     * times need.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration catch_up_span = 16;</code>
      */
@@ -137,67 +139,68 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Google\Protobuf\Duration $period
-     *           Length of a cycle: 1 ms to 3,660 days (316,224,000 s), a whole number of
-     *           ticks of the resolution.
+     *           Length of a cycle: 1 ms to 3,660 days (316,224,000 s), a whole number of ticks.
      *     @type \Offbeat\V1\CalendarCycle $calendar
      *           A day, week or month by the wall clock of a time zone; PLACEMENT_HASH and
      *           PLACEMENT_FRACTION only.
      *     @type \Google\Protobuf\Duration $resolution
-     *           Length of a tick, the unit of all offsets: 1 ms to 1 s; must divide one
-     *           second. Default: 1 s.
+     *           Length of a tick: 1 ms to 1 s; must divide one second. Default: 1 s.
      *     @type \Google\Protobuf\Timestamp $anchor_time
-     *           Start of cycle 0, and so of slot 0; a whole number of ticks since the Unix
-     *           epoch, in the years 1 to 9999. Cycles before it have negative indexes. Refused
-     *           with a calendar, whose cycle 0 holds 1 January 1970. Default: the Unix epoch.
+     *           Start of cycle 0, and so of slot 0: a whole number of ticks since the Unix epoch, in the
+     *           years 1 to 9999. Cycles before it have negative indexes. Refused with a calendar, whose
+     *           cycle 0 holds 1 January 1970. It moves all IDs alike. Schedules that differ in nothing else
+     *           run an ID as far apart as their anchors are, around the cycle; with the default, all of
+     *           them run it at the same time. Default: the Unix epoch.
      *     @type int $slot_count
-     *           Slots in a cycle: 1 to 1,048,576; must divide the period in ticks, or what
-     *           active windows leave of it (of months: of each length that months have); under
-     *           PLACEMENT_TWISTER at most bucket_count. Default: the greatest common
-     *           divisor of that in seconds and 256; what is no whole number of seconds has no
-     *           default.
+     *           Slots in a cycle: 1 to 1,048,576. Must divide the period in ticks, or what active windows
+     *           leave of it (of months: of each length that months have); with PLACEMENT_TWISTER at most
+     *           bucket_count. Default: the greatest common divisor of that in seconds and 256. Must be set
+     *           if that is no whole number of seconds.
      *     @type int $placement
      *           How an ID becomes a place in the cycle. Default: PLACEMENT_HASH.
      *     @type int $bucket_count
-     *           PLACEMENT_TWISTER only, refused with others: 256 (the last byte of an ID
-     *           decides its slot) or 65,536 (the last two). Default: 256.
+     *           PLACEMENT_TWISTER only, refused with others: 256 (the last byte of an ID decides its slot)
+     *           or 65,536 (the last two). Default: 256.
      *     @type int $profile
      *           PLACEMENT_TWISTER only, refused with others. Default: TWISTER_PROFILE_RUBY.
      *     @type string $salt
-     *           PLACEMENT_HASH only, refused with others: the namespace, at most 256 bytes
-     *           of UTF-8. Schedules with different salts place an ID independently of one
-     *           another. Default: empty.
+     *           PLACEMENT_HASH only, refused with others: a namespace, at most 256 bytes of UTF-8. With the
+     *           same salt, also the empty one, all schedules of a team place an ID at the same share of
+     *           their cycles: two schedules of one period then run at the same time for an ID. Another salt
+     *           places IDs independently, so that two schedules meet on some IDs. To keep jobs apart on
+     *           every ID, declare `kinds` in one schedule, or ask CompareSchedules. Default: empty.
      *     @type array<\Offbeat\V1\CycleWindow>|\Google\Protobuf\Internal\RepeatedField $active_windows
-     *           The parts of the cycle that may be used: at most 366, in order, not overlapping
-     *           and not touching. Offsets and slots then count active time alone: hashes smear
-     *           the IDs evenly over what the windows leave. Default: the whole cycle.
+     *           The parts of the cycle that may be used: at most 366, in order, not overlapping and not
+     *           touching. Offsets and slots then count active time only, so that hashes spread IDs evenly
+     *           over what the windows leave. Default: the whole cycle.
      *     @type array<\Offbeat\V1\Exclusion>|\Google\Protobuf\Internal\RepeatedField $exclusions
-     *           Times at which nothing may start: at most 366. No ID that is outside of them
-     *           moves. Default: none.
+     *           Times at which nothing may start: at most 366. The recurring ones together may come at most
+     *           4,096 times in a cycle. They move no ID whose time they do not hold. Default: none.
      *     @type int|string $weight_quantum
-     *           q: the weight up to which an ID is one piece, 1 to 2^53, in the caller's unit
-     *           (see AssignSlotRequest.weight). An absolute number, never a mean of today's
-     *           IDs, which would move everybody. Default: no weights.
+     *           q, the weight up to which an ID is one piece: 1 to 2^53, in the caller's unit (see
+     *           AssignSlotRequest.weight). Use an absolute number: the mean of today's IDs would change,
+     *           and move everybody. Default: no weights.
      *     @type array<\Offbeat\V1\Kind>|\Google\Protobuf\Internal\RepeatedField $kinds
-     *           The kinds of job that must not meet on one ID, each with a place of its own: at most
-     *           1,000. Where kinds are declared, a question about runs names one of them, and every
-     *           place, run, predicate and migration is that of the kind. The time of kind i is that of
-     *           kind 0, later by as many slots as it stands after it, around the cycle: (offset + slots
-     *           times slot length) mod cycle, in active time. Two or more kinds go neither with
-     *           weight_quantum nor with EXCLUSION_POLICY_DEFER, which would let them meet.
-     *           Default: none, and `kind` is a label that moves nothing.
+     *           The kinds of job that must not meet on one ID, each with a place of its own: at most 1,000.
+     *           Each call about runs must then name one of them, and every place, run, predicate and
+     *           migration is that of the kind. Kind i runs as many slots after kind 0 as its spacing says,
+     *           around the cycle: (offset + slots times slot length) mod cycle, in active time. Two or more
+     *           kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which would let them meet.
+     *           Default: none; `kind` is then only a label, and two labels run at the same second for an
+     *           ID.
      *     @type int $kind_spacing
-     *           How the kinds are spread over the cycle; refused without kinds. With
-     *           KIND_SPACING_STABLE no kind has a run time. Default: KIND_SPACING_EVEN.
+     *           How the kinds are spread over the cycle; refused without kinds. With KIND_SPACING_STABLE no
+     *           kind has a run time. Default: KIND_SPACING_EVEN.
      *     @type array<\Offbeat\V1\KindPair>|\Google\Protobuf\Internal\RepeatedField $kind_conflicts
-     *           Which kinds must not meet, where others may: at most 28 pairs of 8 kinds in all,
-     *           each pair once; with KIND_SPACING_EVEN and without run times. Spaced as
+     *           Which kinds must not meet, if others may: at most 28 pairs of 8 kinds in all, each pair
+     *           once; with KIND_SPACING_EVEN and without run times. They are spaced as
      *           GetReciprocalSlotsRequest.conflicts says. Default: no two kinds may meet.
      *     @type \Google\Protobuf\Duration $catch_up_span
-     *           Over how much of a cycle's usable time late runs are spread, so that kinds keep
-     *           apart when they are late: of what active windows leave of the longest cycle, at most the
-     *           2k-th part for k kinds, and long enough to keep a run time between two late kinds (the
-     *           refusal names the range); refused without kinds. See ListDueRunsRequest. Default: an
-     *           eighth of it, or the 2k-th part, or what run times need.
+     *           Over how much of a cycle's active time late runs are spread, so that kinds keep apart when
+     *           they are late: of the longest cycle, at most the 2k-th part for k kinds, and long enough to
+     *           keep a run time between two late kinds (the refusal names the range). Refused without
+     *           kinds. See ListDueRunsRequest. Default: an eighth of it, or the 2k-th part, or what run
+     *           times need.
      * }
      */
     public function __construct($data = NULL) {
@@ -206,8 +209,7 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Length of a cycle: 1 ms to 3,660 days (316,224,000 s), a whole number of
-     * ticks of the resolution.
+     * Length of a cycle: 1 ms to 3,660 days (316,224,000 s), a whole number of ticks.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration period = 1;</code>
      * @return \Google\Protobuf\Duration|null
@@ -223,8 +225,7 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Length of a cycle: 1 ms to 3,660 days (316,224,000 s), a whole number of
-     * ticks of the resolution.
+     * Length of a cycle: 1 ms to 3,660 days (316,224,000 s), a whole number of ticks.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration period = 1;</code>
      * @param \Google\Protobuf\Duration $var
@@ -242,40 +243,39 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
      * A day, week or month by the wall clock of a time zone; PLACEMENT_HASH and
      * PLACEMENT_FRACTION only.
      *
-     * Generated from protobuf field <code>.offbeat.v1.CalendarCycle calendar = 9;</code>
+     * Generated from protobuf field <code>.offbeat.v1.CalendarCycle calendar = 2;</code>
      * @return \Offbeat\V1\CalendarCycle|null
      */
     public function getCalendar()
     {
-        return $this->readOneof(9);
+        return $this->readOneof(2);
     }
 
     public function hasCalendar()
     {
-        return $this->hasOneof(9);
+        return $this->hasOneof(2);
     }
 
     /**
      * A day, week or month by the wall clock of a time zone; PLACEMENT_HASH and
      * PLACEMENT_FRACTION only.
      *
-     * Generated from protobuf field <code>.offbeat.v1.CalendarCycle calendar = 9;</code>
+     * Generated from protobuf field <code>.offbeat.v1.CalendarCycle calendar = 2;</code>
      * @param \Offbeat\V1\CalendarCycle $var
      * @return $this
      */
     public function setCalendar($var)
     {
         GPBUtil::checkMessage($var, \Offbeat\V1\CalendarCycle::class);
-        $this->writeOneof(9, $var);
+        $this->writeOneof(2, $var);
 
         return $this;
     }
 
     /**
-     * Length of a tick, the unit of all offsets: 1 ms to 1 s; must divide one
-     * second. Default: 1 s.
+     * Length of a tick: 1 ms to 1 s; must divide one second. Default: 1 s.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration resolution = 2;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration resolution = 3;</code>
      * @return \Google\Protobuf\Duration|null
      */
     public function getResolution()
@@ -294,10 +294,9 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Length of a tick, the unit of all offsets: 1 ms to 1 s; must divide one
-     * second. Default: 1 s.
+     * Length of a tick: 1 ms to 1 s; must divide one second. Default: 1 s.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration resolution = 2;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration resolution = 3;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
@@ -310,11 +309,13 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Start of cycle 0, and so of slot 0; a whole number of ticks since the Unix
-     * epoch, in the years 1 to 9999. Cycles before it have negative indexes. Refused
-     * with a calendar, whose cycle 0 holds 1 January 1970. Default: the Unix epoch.
+     * Start of cycle 0, and so of slot 0: a whole number of ticks since the Unix epoch, in the
+     * years 1 to 9999. Cycles before it have negative indexes. Refused with a calendar, whose
+     * cycle 0 holds 1 January 1970. It moves all IDs alike. Schedules that differ in nothing else
+     * run an ID as far apart as their anchors are, around the cycle; with the default, all of
+     * them run it at the same time. Default: the Unix epoch.
      *
-     * Generated from protobuf field <code>.google.protobuf.Timestamp anchor_time = 3;</code>
+     * Generated from protobuf field <code>.google.protobuf.Timestamp anchor_time = 4;</code>
      * @return \Google\Protobuf\Timestamp|null
      */
     public function getAnchorTime()
@@ -333,11 +334,13 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Start of cycle 0, and so of slot 0; a whole number of ticks since the Unix
-     * epoch, in the years 1 to 9999. Cycles before it have negative indexes. Refused
-     * with a calendar, whose cycle 0 holds 1 January 1970. Default: the Unix epoch.
+     * Start of cycle 0, and so of slot 0: a whole number of ticks since the Unix epoch, in the
+     * years 1 to 9999. Cycles before it have negative indexes. Refused with a calendar, whose
+     * cycle 0 holds 1 January 1970. It moves all IDs alike. Schedules that differ in nothing else
+     * run an ID as far apart as their anchors are, around the cycle; with the default, all of
+     * them run it at the same time. Default: the Unix epoch.
      *
-     * Generated from protobuf field <code>.google.protobuf.Timestamp anchor_time = 3;</code>
+     * Generated from protobuf field <code>.google.protobuf.Timestamp anchor_time = 4;</code>
      * @param \Google\Protobuf\Timestamp $var
      * @return $this
      */
@@ -350,13 +353,12 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Slots in a cycle: 1 to 1,048,576; must divide the period in ticks, or what
-     * active windows leave of it (of months: of each length that months have); under
-     * PLACEMENT_TWISTER at most bucket_count. Default: the greatest common
-     * divisor of that in seconds and 256; what is no whole number of seconds has no
-     * default.
+     * Slots in a cycle: 1 to 1,048,576. Must divide the period in ticks, or what active windows
+     * leave of it (of months: of each length that months have); with PLACEMENT_TWISTER at most
+     * bucket_count. Default: the greatest common divisor of that in seconds and 256. Must be set
+     * if that is no whole number of seconds.
      *
-     * Generated from protobuf field <code>optional int32 slot_count = 4;</code>
+     * Generated from protobuf field <code>optional int32 slot_count = 5;</code>
      * @return int
      */
     public function getSlotCount()
@@ -375,13 +377,12 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Slots in a cycle: 1 to 1,048,576; must divide the period in ticks, or what
-     * active windows leave of it (of months: of each length that months have); under
-     * PLACEMENT_TWISTER at most bucket_count. Default: the greatest common
-     * divisor of that in seconds and 256; what is no whole number of seconds has no
-     * default.
+     * Slots in a cycle: 1 to 1,048,576. Must divide the period in ticks, or what active windows
+     * leave of it (of months: of each length that months have); with PLACEMENT_TWISTER at most
+     * bucket_count. Default: the greatest common divisor of that in seconds and 256. Must be set
+     * if that is no whole number of seconds.
      *
-     * Generated from protobuf field <code>optional int32 slot_count = 4;</code>
+     * Generated from protobuf field <code>optional int32 slot_count = 5;</code>
      * @param int $var
      * @return $this
      */
@@ -396,7 +397,7 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     /**
      * How an ID becomes a place in the cycle. Default: PLACEMENT_HASH.
      *
-     * Generated from protobuf field <code>.offbeat.v1.Placement placement = 5;</code>
+     * Generated from protobuf field <code>.offbeat.v1.Placement placement = 6;</code>
      * @return int
      */
     public function getPlacement()
@@ -407,7 +408,7 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     /**
      * How an ID becomes a place in the cycle. Default: PLACEMENT_HASH.
      *
-     * Generated from protobuf field <code>.offbeat.v1.Placement placement = 5;</code>
+     * Generated from protobuf field <code>.offbeat.v1.Placement placement = 6;</code>
      * @param int $var
      * @return $this
      */
@@ -420,10 +421,10 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * PLACEMENT_TWISTER only, refused with others: 256 (the last byte of an ID
-     * decides its slot) or 65,536 (the last two). Default: 256.
+     * PLACEMENT_TWISTER only, refused with others: 256 (the last byte of an ID decides its slot)
+     * or 65,536 (the last two). Default: 256.
      *
-     * Generated from protobuf field <code>optional int32 bucket_count = 6;</code>
+     * Generated from protobuf field <code>optional int32 bucket_count = 7;</code>
      * @return int
      */
     public function getBucketCount()
@@ -442,10 +443,10 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * PLACEMENT_TWISTER only, refused with others: 256 (the last byte of an ID
-     * decides its slot) or 65,536 (the last two). Default: 256.
+     * PLACEMENT_TWISTER only, refused with others: 256 (the last byte of an ID decides its slot)
+     * or 65,536 (the last two). Default: 256.
      *
-     * Generated from protobuf field <code>optional int32 bucket_count = 6;</code>
+     * Generated from protobuf field <code>optional int32 bucket_count = 7;</code>
      * @param int $var
      * @return $this
      */
@@ -460,7 +461,7 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     /**
      * PLACEMENT_TWISTER only, refused with others. Default: TWISTER_PROFILE_RUBY.
      *
-     * Generated from protobuf field <code>.offbeat.v1.TwisterProfile profile = 7;</code>
+     * Generated from protobuf field <code>.offbeat.v1.TwisterProfile profile = 8;</code>
      * @return int
      */
     public function getProfile()
@@ -471,7 +472,7 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     /**
      * PLACEMENT_TWISTER only, refused with others. Default: TWISTER_PROFILE_RUBY.
      *
-     * Generated from protobuf field <code>.offbeat.v1.TwisterProfile profile = 7;</code>
+     * Generated from protobuf field <code>.offbeat.v1.TwisterProfile profile = 8;</code>
      * @param int $var
      * @return $this
      */
@@ -484,11 +485,13 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * PLACEMENT_HASH only, refused with others: the namespace, at most 256 bytes
-     * of UTF-8. Schedules with different salts place an ID independently of one
-     * another. Default: empty.
+     * PLACEMENT_HASH only, refused with others: a namespace, at most 256 bytes of UTF-8. With the
+     * same salt, also the empty one, all schedules of a team place an ID at the same share of
+     * their cycles: two schedules of one period then run at the same time for an ID. Another salt
+     * places IDs independently, so that two schedules meet on some IDs. To keep jobs apart on
+     * every ID, declare `kinds` in one schedule, or ask CompareSchedules. Default: empty.
      *
-     * Generated from protobuf field <code>string salt = 8;</code>
+     * Generated from protobuf field <code>string salt = 9;</code>
      * @return string
      */
     public function getSalt()
@@ -497,11 +500,13 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * PLACEMENT_HASH only, refused with others: the namespace, at most 256 bytes
-     * of UTF-8. Schedules with different salts place an ID independently of one
-     * another. Default: empty.
+     * PLACEMENT_HASH only, refused with others: a namespace, at most 256 bytes of UTF-8. With the
+     * same salt, also the empty one, all schedules of a team place an ID at the same share of
+     * their cycles: two schedules of one period then run at the same time for an ID. Another salt
+     * places IDs independently, so that two schedules meet on some IDs. To keep jobs apart on
+     * every ID, declare `kinds` in one schedule, or ask CompareSchedules. Default: empty.
      *
-     * Generated from protobuf field <code>string salt = 8;</code>
+     * Generated from protobuf field <code>string salt = 9;</code>
      * @param string $var
      * @return $this
      */
@@ -514,9 +519,9 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The parts of the cycle that may be used: at most 366, in order, not overlapping
-     * and not touching. Offsets and slots then count active time alone: hashes smear
-     * the IDs evenly over what the windows leave. Default: the whole cycle.
+     * The parts of the cycle that may be used: at most 366, in order, not overlapping and not
+     * touching. Offsets and slots then count active time only, so that hashes spread IDs evenly
+     * over what the windows leave. Default: the whole cycle.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.CycleWindow active_windows = 10;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -527,9 +532,9 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The parts of the cycle that may be used: at most 366, in order, not overlapping
-     * and not touching. Offsets and slots then count active time alone: hashes smear
-     * the IDs evenly over what the windows leave. Default: the whole cycle.
+     * The parts of the cycle that may be used: at most 366, in order, not overlapping and not
+     * touching. Offsets and slots then count active time only, so that hashes spread IDs evenly
+     * over what the windows leave. Default: the whole cycle.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.CycleWindow active_windows = 10;</code>
      * @param array<\Offbeat\V1\CycleWindow>|\Google\Protobuf\Internal\RepeatedField $var
@@ -544,8 +549,8 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Times at which nothing may start: at most 366. No ID that is outside of them
-     * moves. Default: none.
+     * Times at which nothing may start: at most 366. The recurring ones together may come at most
+     * 4,096 times in a cycle. They move no ID whose time they do not hold. Default: none.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Exclusion exclusions = 11;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -556,8 +561,8 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Times at which nothing may start: at most 366. No ID that is outside of them
-     * moves. Default: none.
+     * Times at which nothing may start: at most 366. The recurring ones together may come at most
+     * 4,096 times in a cycle. They move no ID whose time they do not hold. Default: none.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Exclusion exclusions = 11;</code>
      * @param array<\Offbeat\V1\Exclusion>|\Google\Protobuf\Internal\RepeatedField $var
@@ -572,9 +577,9 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * q: the weight up to which an ID is one piece, 1 to 2^53, in the caller's unit
-     * (see AssignSlotRequest.weight). An absolute number, never a mean of today's
-     * IDs, which would move everybody. Default: no weights.
+     * q, the weight up to which an ID is one piece: 1 to 2^53, in the caller's unit (see
+     * AssignSlotRequest.weight). Use an absolute number: the mean of today's IDs would change,
+     * and move everybody. Default: no weights.
      *
      * Generated from protobuf field <code>optional int64 weight_quantum = 12;</code>
      * @return int|string
@@ -595,9 +600,9 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * q: the weight up to which an ID is one piece, 1 to 2^53, in the caller's unit
-     * (see AssignSlotRequest.weight). An absolute number, never a mean of today's
-     * IDs, which would move everybody. Default: no weights.
+     * q, the weight up to which an ID is one piece: 1 to 2^53, in the caller's unit (see
+     * AssignSlotRequest.weight). Use an absolute number: the mean of today's IDs would change,
+     * and move everybody. Default: no weights.
      *
      * Generated from protobuf field <code>optional int64 weight_quantum = 12;</code>
      * @param int|string $var
@@ -612,13 +617,13 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The kinds of job that must not meet on one ID, each with a place of its own: at most
-     * 1,000. Where kinds are declared, a question about runs names one of them, and every
-     * place, run, predicate and migration is that of the kind. The time of kind i is that of
-     * kind 0, later by as many slots as it stands after it, around the cycle: (offset + slots
-     * times slot length) mod cycle, in active time. Two or more kinds go neither with
-     * weight_quantum nor with EXCLUSION_POLICY_DEFER, which would let them meet.
-     * Default: none, and `kind` is a label that moves nothing.
+     * The kinds of job that must not meet on one ID, each with a place of its own: at most 1,000.
+     * Each call about runs must then name one of them, and every place, run, predicate and
+     * migration is that of the kind. Kind i runs as many slots after kind 0 as its spacing says,
+     * around the cycle: (offset + slots times slot length) mod cycle, in active time. Two or more
+     * kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which would let them meet.
+     * Default: none; `kind` is then only a label, and two labels run at the same second for an
+     * ID.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Kind kinds = 13;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -629,13 +634,13 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The kinds of job that must not meet on one ID, each with a place of its own: at most
-     * 1,000. Where kinds are declared, a question about runs names one of them, and every
-     * place, run, predicate and migration is that of the kind. The time of kind i is that of
-     * kind 0, later by as many slots as it stands after it, around the cycle: (offset + slots
-     * times slot length) mod cycle, in active time. Two or more kinds go neither with
-     * weight_quantum nor with EXCLUSION_POLICY_DEFER, which would let them meet.
-     * Default: none, and `kind` is a label that moves nothing.
+     * The kinds of job that must not meet on one ID, each with a place of its own: at most 1,000.
+     * Each call about runs must then name one of them, and every place, run, predicate and
+     * migration is that of the kind. Kind i runs as many slots after kind 0 as its spacing says,
+     * around the cycle: (offset + slots times slot length) mod cycle, in active time. Two or more
+     * kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which would let them meet.
+     * Default: none; `kind` is then only a label, and two labels run at the same second for an
+     * ID.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Kind kinds = 13;</code>
      * @param array<\Offbeat\V1\Kind>|\Google\Protobuf\Internal\RepeatedField $var
@@ -650,8 +655,8 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How the kinds are spread over the cycle; refused without kinds. With
-     * KIND_SPACING_STABLE no kind has a run time. Default: KIND_SPACING_EVEN.
+     * How the kinds are spread over the cycle; refused without kinds. With KIND_SPACING_STABLE no
+     * kind has a run time. Default: KIND_SPACING_EVEN.
      *
      * Generated from protobuf field <code>.offbeat.v1.KindSpacing kind_spacing = 14;</code>
      * @return int
@@ -662,8 +667,8 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How the kinds are spread over the cycle; refused without kinds. With
-     * KIND_SPACING_STABLE no kind has a run time. Default: KIND_SPACING_EVEN.
+     * How the kinds are spread over the cycle; refused without kinds. With KIND_SPACING_STABLE no
+     * kind has a run time. Default: KIND_SPACING_EVEN.
      *
      * Generated from protobuf field <code>.offbeat.v1.KindSpacing kind_spacing = 14;</code>
      * @param int $var
@@ -678,8 +683,8 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which kinds must not meet, where others may: at most 28 pairs of 8 kinds in all,
-     * each pair once; with KIND_SPACING_EVEN and without run times. Spaced as
+     * Which kinds must not meet, if others may: at most 28 pairs of 8 kinds in all, each pair
+     * once; with KIND_SPACING_EVEN and without run times. They are spaced as
      * GetReciprocalSlotsRequest.conflicts says. Default: no two kinds may meet.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.KindPair kind_conflicts = 15;</code>
@@ -691,8 +696,8 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which kinds must not meet, where others may: at most 28 pairs of 8 kinds in all,
-     * each pair once; with KIND_SPACING_EVEN and without run times. Spaced as
+     * Which kinds must not meet, if others may: at most 28 pairs of 8 kinds in all, each pair
+     * once; with KIND_SPACING_EVEN and without run times. They are spaced as
      * GetReciprocalSlotsRequest.conflicts says. Default: no two kinds may meet.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.KindPair kind_conflicts = 15;</code>
@@ -708,11 +713,11 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Over how much of a cycle's usable time late runs are spread, so that kinds keep
-     * apart when they are late: of what active windows leave of the longest cycle, at most the
-     * 2k-th part for k kinds, and long enough to keep a run time between two late kinds (the
-     * refusal names the range); refused without kinds. See ListDueRunsRequest. Default: an
-     * eighth of it, or the 2k-th part, or what run times need.
+     * Over how much of a cycle's active time late runs are spread, so that kinds keep apart when
+     * they are late: of the longest cycle, at most the 2k-th part for k kinds, and long enough to
+     * keep a run time between two late kinds (the refusal names the range). Refused without
+     * kinds. See ListDueRunsRequest. Default: an eighth of it, or the 2k-th part, or what run
+     * times need.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration catch_up_span = 16;</code>
      * @return \Google\Protobuf\Duration|null
@@ -733,11 +738,11 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Over how much of a cycle's usable time late runs are spread, so that kinds keep
-     * apart when they are late: of what active windows leave of the longest cycle, at most the
-     * 2k-th part for k kinds, and long enough to keep a run time between two late kinds (the
-     * refusal names the range); refused without kinds. See ListDueRunsRequest. Default: an
-     * eighth of it, or the 2k-th part, or what run times need.
+     * Over how much of a cycle's active time late runs are spread, so that kinds keep apart when
+     * they are late: of the longest cycle, at most the 2k-th part for k kinds, and long enough to
+     * keep a run time between two late kinds (the refusal names the range). Refused without
+     * kinds. See ListDueRunsRequest. Default: an eighth of it, or the 2k-th part, or what run
+     * times need.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration catch_up_span = 16;</code>
      * @param \Google\Protobuf\Duration $var

@@ -14,27 +14,28 @@ use UnexpectedValueException;
 class Separation
 {
     /**
-     * Not to be sent.
+     * Never sent.
      *
      * Generated from protobuf enum <code>SEPARATION_UNSPECIFIED = 0;</code>
      */
     const SEPARATION_UNSPECIFIED = 0;
     /**
-     * Whatever the ID, a run of one has ended before the next of the other starts, if each
-     * starts on time and takes no longer than its run time.
+     * On every ID, a run of one job has ended before the next run of the other one starts, if
+     * each starts on time and takes no longer than its run time. With a calendar, from 2020 to
+     * 2037.
      *
      * Generated from protobuf enum <code>SEPARATION_APART = 1;</code>
      */
     const SEPARATION_APART = 1;
     /**
-     * There are IDs on which they meet.
+     * There are IDs on which they meet, in some cycle at least.
      *
      * Generated from protobuf enum <code>SEPARATION_MEET = 2;</code>
      */
     const SEPARATION_MEET = 2;
     /**
-     * It is not known: the distance of their runs differs from ID to ID, or from cycle to cycle.
-     * Take it for meeting.
+     * Not known: the distance of their runs differs from ID to ID, or from cycle to cycle. Treat
+     * it as meeting.
      *
      * Generated from protobuf enum <code>SEPARATION_UNKNOWN = 3;</code>
      */

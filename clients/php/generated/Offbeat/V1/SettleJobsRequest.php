@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Says how jobs went.
+ * Settles jobs.
  *
  * Generated from protobuf message <code>offbeat.v1.SettleJobsRequest</code>
  */
@@ -17,23 +17,23 @@ use Google\Protobuf\Internal\GPBUtil;
 class SettleJobsRequest extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      */
-    protected $spread = '';
+    protected $spread_name = '';
     /**
-     * The epoch in which they were lent.
+     * LeasedJobs.epoch.
      *
      * Generated from protobuf field <code>int64 epoch = 2;</code>
      */
     protected $epoch = 0;
     /**
-     * How each went, 1 to 4,096.
+     * One for each job, 1 to 4,096.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.JobVerdict verdicts = 3;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.JobSettlement settlements = 3;</code>
      */
-    private $verdicts;
+    private $settlements;
 
     /**
      * Constructor.
@@ -41,12 +41,12 @@ class SettleJobsRequest extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type string $spread
-     *           The name of the spread.
+     *     @type string $spread_name
+     *           The spread.
      *     @type int|string $epoch
-     *           The epoch in which they were lent.
-     *     @type array<\Offbeat\V1\JobVerdict>|\Google\Protobuf\Internal\RepeatedField $verdicts
-     *           How each went, 1 to 4,096.
+     *           LeasedJobs.epoch.
+     *     @type array<\Offbeat\V1\JobSettlement>|\Google\Protobuf\Internal\RepeatedField $settlements
+     *           One for each job, 1 to 4,096.
      * }
      */
     public function __construct($data = NULL) {
@@ -55,33 +55,33 @@ class SettleJobsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @return string
      */
-    public function getSpread()
+    public function getSpreadName()
     {
-        return $this->spread;
+        return $this->spread_name;
     }
 
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @param string $var
      * @return $this
      */
-    public function setSpread($var)
+    public function setSpreadName($var)
     {
         GPBUtil::checkString($var, True);
-        $this->spread = $var;
+        $this->spread_name = $var;
 
         return $this;
     }
 
     /**
-     * The epoch in which they were lent.
+     * LeasedJobs.epoch.
      *
      * Generated from protobuf field <code>int64 epoch = 2;</code>
      * @return int|string
@@ -92,7 +92,7 @@ class SettleJobsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The epoch in which they were lent.
+     * LeasedJobs.epoch.
      *
      * Generated from protobuf field <code>int64 epoch = 2;</code>
      * @param int|string $var
@@ -107,27 +107,27 @@ class SettleJobsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How each went, 1 to 4,096.
+     * One for each job, 1 to 4,096.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.JobVerdict verdicts = 3;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.JobSettlement settlements = 3;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
-    public function getVerdicts()
+    public function getSettlements()
     {
-        return $this->verdicts;
+        return $this->settlements;
     }
 
     /**
-     * How each went, 1 to 4,096.
+     * One for each job, 1 to 4,096.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.JobVerdict verdicts = 3;</code>
-     * @param array<\Offbeat\V1\JobVerdict>|\Google\Protobuf\Internal\RepeatedField $var
+     * Generated from protobuf field <code>repeated .offbeat.v1.JobSettlement settlements = 3;</code>
+     * @param array<\Offbeat\V1\JobSettlement>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */
-    public function setVerdicts($var)
+    public function setSettlements($var)
     {
-        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\JobVerdict::class);
-        $this->verdicts = $arr;
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\JobSettlement::class);
+        $this->settlements = $arr;
 
         return $this;
     }

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * What the verdicts came to.
+ * The results of settlements.
  *
  * Generated from protobuf message <code>offbeat.v1.SettleJobsResponse</code>
  */
@@ -17,11 +17,11 @@ use Google\Protobuf\Internal\GPBUtil;
 class SettleJobsResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * For each verdict, in its order.
+     * One for each settlement, in the order of the request.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.Settlement settlements = 1;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.SettleResult results = 1;</code>
      */
-    private $settlements;
+    private $results;
 
     /**
      * Constructor.
@@ -29,8 +29,8 @@ class SettleJobsResponse extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type array<int>|\Google\Protobuf\Internal\RepeatedField $settlements
-     *           For each verdict, in its order.
+     *     @type array<\Offbeat\V1\SettleResult>|\Google\Protobuf\Internal\RepeatedField $results
+     *           One for each settlement, in the order of the request.
      * }
      */
     public function __construct($data = NULL) {
@@ -39,27 +39,27 @@ class SettleJobsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * For each verdict, in its order.
+     * One for each settlement, in the order of the request.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.Settlement settlements = 1;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.SettleResult results = 1;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
-    public function getSettlements()
+    public function getResults()
     {
-        return $this->settlements;
+        return $this->results;
     }
 
     /**
-     * For each verdict, in its order.
+     * One for each settlement, in the order of the request.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.Settlement settlements = 1;</code>
-     * @param array<int>|\Google\Protobuf\Internal\RepeatedField $var
+     * Generated from protobuf field <code>repeated .offbeat.v1.SettleResult results = 1;</code>
+     * @param array<\Offbeat\V1\SettleResult>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */
-    public function setSettlements($var)
+    public function setResults($var)
     {
-        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::ENUM, \Offbeat\V1\Settlement::class);
-        $this->settlements = $arr;
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\SettleResult::class);
+        $this->results = $arr;
 
         return $this;
     }

@@ -20,13 +20,13 @@ class ShortagePolicy
      */
     const SHORTAGE_POLICY_UNSPECIFIED = 0;
     /**
-     * Deals the group that has rested longest, and counts a close pair.
+     * The group that has rested longest takes the turn. This counts as a close pair.
      *
      * Generated from protobuf enum <code>SHORTAGE_POLICY_EMIT = 1;</code>
      */
     const SHORTAGE_POLICY_EMIT = 1;
     /**
-     * Lets the turn pass: an idle turn.
+     * The turn passes without a job.
      *
      * Generated from protobuf enum <code>SHORTAGE_POLICY_WAIT = 2;</code>
      */

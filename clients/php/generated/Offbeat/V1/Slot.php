@@ -9,8 +9,9 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * One slot of one cycle: the half-open span [start_time, end_time), before
- * exclusions. A slot that an active window cuts goes on in the next one.
+ * One slot of one cycle: the half-open span [start_time, end_time), before exclusions. A slot
+ * that the end of an active window cuts continues in the next window; the span includes the
+ * time between them.
  *
  * Generated from protobuf message <code>offbeat.v1.Slot</code>
  */
@@ -18,34 +19,35 @@ use Google\Protobuf\Internal\GPBUtil;
 class Slot extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The slot, from 0, counted from the start of its cycle.
+     * Index of the slot in its cycle, from 0.
      *
      * Generated from protobuf field <code>int32 slot_index = 1;</code>
      */
     protected $slot_index = 0;
     /**
-     * Its cycle; cycle 0 starts at the schedule's anchor time, or is the calendar's
-     * unit that holds 1 January 1970.
+     * Index of the cycle. Cycle 0 starts at the anchor time of the schedule; with a calendar, it
+     * is the unit that holds 1 January 1970.
      *
      * Generated from protobuf field <code>int64 cycle_index = 2;</code>
      */
     protected $cycle_index = 0;
     /**
-     * When it starts, inclusive.
+     * Start of the slot, inclusive: the first instant at which an ID of it can run. If a change
+     * of the clocks skips the beginning of the slot, but not all of it, it starts at the change.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp start_time = 3;</code>
      */
     protected $start_time = null;
     /**
-     * When it ends, exclusive.
+     * End of the slot, exclusive: one tick after the last instant at which an ID of it can run.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp end_time = 4;</code>
      */
     protected $end_time = null;
     /**
-     * Which rows belong to it; only in ListSlots, and only if a column was named. The
-     * predicates of a cycle's slots are a partition of the rows with an ID that is not NULL
-     * and can be assigned.
+     * The rows of the slot; only in ListSlots, and only if sql_target was set. The predicates of
+     * the slots of a cycle are a partition of the rows whose ID is not NULL and can be assigned.
+     * Weighted IDs count by their piece 0.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlPredicate predicate = 5;</code>
      */
@@ -58,18 +60,19 @@ class Slot extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int $slot_index
-     *           The slot, from 0, counted from the start of its cycle.
+     *           Index of the slot in its cycle, from 0.
      *     @type int|string $cycle_index
-     *           Its cycle; cycle 0 starts at the schedule's anchor time, or is the calendar's
-     *           unit that holds 1 January 1970.
+     *           Index of the cycle. Cycle 0 starts at the anchor time of the schedule; with a calendar, it
+     *           is the unit that holds 1 January 1970.
      *     @type \Google\Protobuf\Timestamp $start_time
-     *           When it starts, inclusive.
+     *           Start of the slot, inclusive: the first instant at which an ID of it can run. If a change
+     *           of the clocks skips the beginning of the slot, but not all of it, it starts at the change.
      *     @type \Google\Protobuf\Timestamp $end_time
-     *           When it ends, exclusive.
+     *           End of the slot, exclusive: one tick after the last instant at which an ID of it can run.
      *     @type \Offbeat\V1\SqlPredicate $predicate
-     *           Which rows belong to it; only in ListSlots, and only if a column was named. The
-     *           predicates of a cycle's slots are a partition of the rows with an ID that is not NULL
-     *           and can be assigned.
+     *           The rows of the slot; only in ListSlots, and only if sql_target was set. The predicates of
+     *           the slots of a cycle are a partition of the rows whose ID is not NULL and can be assigned.
+     *           Weighted IDs count by their piece 0.
      * }
      */
     public function __construct($data = NULL) {
@@ -78,7 +81,7 @@ class Slot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The slot, from 0, counted from the start of its cycle.
+     * Index of the slot in its cycle, from 0.
      *
      * Generated from protobuf field <code>int32 slot_index = 1;</code>
      * @return int
@@ -89,7 +92,7 @@ class Slot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The slot, from 0, counted from the start of its cycle.
+     * Index of the slot in its cycle, from 0.
      *
      * Generated from protobuf field <code>int32 slot_index = 1;</code>
      * @param int $var
@@ -104,8 +107,8 @@ class Slot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its cycle; cycle 0 starts at the schedule's anchor time, or is the calendar's
-     * unit that holds 1 January 1970.
+     * Index of the cycle. Cycle 0 starts at the anchor time of the schedule; with a calendar, it
+     * is the unit that holds 1 January 1970.
      *
      * Generated from protobuf field <code>int64 cycle_index = 2;</code>
      * @return int|string
@@ -116,8 +119,8 @@ class Slot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its cycle; cycle 0 starts at the schedule's anchor time, or is the calendar's
-     * unit that holds 1 January 1970.
+     * Index of the cycle. Cycle 0 starts at the anchor time of the schedule; with a calendar, it
+     * is the unit that holds 1 January 1970.
      *
      * Generated from protobuf field <code>int64 cycle_index = 2;</code>
      * @param int|string $var
@@ -132,7 +135,8 @@ class Slot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When it starts, inclusive.
+     * Start of the slot, inclusive: the first instant at which an ID of it can run. If a change
+     * of the clocks skips the beginning of the slot, but not all of it, it starts at the change.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp start_time = 3;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -153,7 +157,8 @@ class Slot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When it starts, inclusive.
+     * Start of the slot, inclusive: the first instant at which an ID of it can run. If a change
+     * of the clocks skips the beginning of the slot, but not all of it, it starts at the change.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp start_time = 3;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -168,7 +173,7 @@ class Slot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When it ends, exclusive.
+     * End of the slot, exclusive: one tick after the last instant at which an ID of it can run.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp end_time = 4;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -189,7 +194,7 @@ class Slot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When it ends, exclusive.
+     * End of the slot, exclusive: one tick after the last instant at which an ID of it can run.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp end_time = 4;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -204,9 +209,9 @@ class Slot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which rows belong to it; only in ListSlots, and only if a column was named. The
-     * predicates of a cycle's slots are a partition of the rows with an ID that is not NULL
-     * and can be assigned.
+     * The rows of the slot; only in ListSlots, and only if sql_target was set. The predicates of
+     * the slots of a cycle are a partition of the rows whose ID is not NULL and can be assigned.
+     * Weighted IDs count by their piece 0.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlPredicate predicate = 5;</code>
      * @return \Offbeat\V1\SqlPredicate|null
@@ -227,9 +232,9 @@ class Slot extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Which rows belong to it; only in ListSlots, and only if a column was named. The
-     * predicates of a cycle's slots are a partition of the rows with an ID that is not NULL
-     * and can be assigned.
+     * The rows of the slot; only in ListSlots, and only if sql_target was set. The predicates of
+     * the slots of a cycle are a partition of the rows whose ID is not NULL and can be assigned.
+     * Weighted IDs count by their piece 0.
      *
      * Generated from protobuf field <code>.offbeat.v1.SqlPredicate predicate = 5;</code>
      * @param \Offbeat\V1\SqlPredicate $var

@@ -9,13 +9,12 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Assignments as columns of equal length, one row for each ID, in the order of
- * the IDs; with weights one row for each piece, the pieces of an ID in order. A
- * refused ID has one row with −1 in every column of slots, offsets and times and
- * stands in `errors`; tell it by its slot, since cycles and times before the epoch
- * can be −1 too. An ID that exclusions skip for 1,000 cycles is refused with
- * ERROR_REASON_NO_RUN; with weights, each piece that they skip, in its own row, while the
- * others are answered: `errors` then has the ID once for each such piece.
+ * Assignments as columns of equal length, one row for each ID, in the order of the IDs; with
+ * weights, one row for each piece, the pieces of an ID in order. A refused ID has one row with
+ * −1 in every column of slots, offsets and times, and an entry in `errors`. Recognise it by its
+ * slot: cycles and times before the epoch can be −1 too. An ID whose runs exclusions skip for
+ * 1,000 cycles is refused with ERROR_REASON_NO_RUN; with weights, each such piece is refused in
+ * its own row, while the others are answered: `errors` then has the ID once for each.
  *
  * Generated from protobuf message <code>offbeat.v1.SlotAssignments</code>
  */
@@ -23,13 +22,13 @@ use Google\Protobuf\Internal\GPBUtil;
 class SlotAssignments extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Length of a tick, the unit of the offsets.
+     * Length of a tick, the unit of both columns of offsets.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration resolution = 1;</code>
      */
     protected $resolution = null;
     /**
-     * The slots.
+     * Slots in their cycles, from 0; −1 for a refused ID.
      *
      * Generated from protobuf field <code>repeated sfixed32 slot_indexes = 2;</code>
      */
@@ -59,29 +58,36 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
      */
     private $next_run_unix_millis;
     /**
-     * What the run keys begin with; the key of a row's next run is
-     * run_key_prefix/cycle_index/piece/ID, where the piece is 0 without weights and
-     * the ID is its canonical text; see Run.run_key.
+     * Last runs, in milliseconds since the Unix epoch; −1 too where exclusions skip all of the
+     * 1,000 cycles before. Only if the read mask names it.
      *
-     * Generated from protobuf field <code>string run_key_prefix = 7;</code>
+     * Generated from protobuf field <code>repeated sfixed64 last_run_unix_millis = 7;</code>
+     */
+    private $last_run_unix_millis;
+    /**
+     * Beginning of the run keys. The key of a row's next run is
+     * run_key_prefix/cycle_index/piece/ID, where the piece is 0 without weights and the ID is its
+     * canonical text; see Run.run_key.
+     *
+     * Generated from protobuf field <code>string run_key_prefix = 8;</code>
      */
     protected $run_key_prefix = '';
     /**
-     * The refused IDs, by index, rising.
+     * The refused IDs, by rising index.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 8;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 9;</code>
      */
     private $errors;
     /**
-     * With weights only: which ID of the message a row is, from 0.
+     * With weights only: index of the ID of the row in its message, from 0.
      *
-     * Generated from protobuf field <code>repeated sfixed32 id_indexes = 9;</code>
+     * Generated from protobuf field <code>repeated sfixed32 id_indexes = 10;</code>
      */
     private $id_indexes;
     /**
-     * With weights only: which piece of its ID a row is, from 0.
+     * With weights only: index of the piece of the row, from 0.
      *
-     * Generated from protobuf field <code>repeated sfixed32 piece_indexes = 10;</code>
+     * Generated from protobuf field <code>repeated sfixed32 piece_indexes = 11;</code>
      */
     private $piece_indexes;
 
@@ -92,9 +98,9 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Google\Protobuf\Duration $resolution
-     *           Length of a tick, the unit of the offsets.
+     *           Length of a tick, the unit of both columns of offsets.
      *     @type array<int>|\Google\Protobuf\Internal\RepeatedField $slot_indexes
-     *           The slots.
+     *           Slots in their cycles, from 0; −1 for a refused ID.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $slot_offset_ticks
      *           Ticks from the start of the slot to the run.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $cycle_offset_ticks
@@ -103,16 +109,19 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
      *           Cycles of the next runs.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $next_run_unix_millis
      *           Next runs, in milliseconds since the Unix epoch.
+     *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $last_run_unix_millis
+     *           Last runs, in milliseconds since the Unix epoch; −1 too where exclusions skip all of the
+     *           1,000 cycles before. Only if the read mask names it.
      *     @type string $run_key_prefix
-     *           What the run keys begin with; the key of a row's next run is
-     *           run_key_prefix/cycle_index/piece/ID, where the piece is 0 without weights and
-     *           the ID is its canonical text; see Run.run_key.
+     *           Beginning of the run keys. The key of a row's next run is
+     *           run_key_prefix/cycle_index/piece/ID, where the piece is 0 without weights and the ID is its
+     *           canonical text; see Run.run_key.
      *     @type array<\Offbeat\V1\IdError>|\Google\Protobuf\Internal\RepeatedField $errors
-     *           The refused IDs, by index, rising.
+     *           The refused IDs, by rising index.
      *     @type array<int>|\Google\Protobuf\Internal\RepeatedField $id_indexes
-     *           With weights only: which ID of the message a row is, from 0.
+     *           With weights only: index of the ID of the row in its message, from 0.
      *     @type array<int>|\Google\Protobuf\Internal\RepeatedField $piece_indexes
-     *           With weights only: which piece of its ID a row is, from 0.
+     *           With weights only: index of the piece of the row, from 0.
      * }
      */
     public function __construct($data = NULL) {
@@ -121,7 +130,7 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Length of a tick, the unit of the offsets.
+     * Length of a tick, the unit of both columns of offsets.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration resolution = 1;</code>
      * @return \Google\Protobuf\Duration|null
@@ -142,7 +151,7 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Length of a tick, the unit of the offsets.
+     * Length of a tick, the unit of both columns of offsets.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration resolution = 1;</code>
      * @param \Google\Protobuf\Duration $var
@@ -157,7 +166,7 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The slots.
+     * Slots in their cycles, from 0; −1 for a refused ID.
      *
      * Generated from protobuf field <code>repeated sfixed32 slot_indexes = 2;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -168,7 +177,7 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The slots.
+     * Slots in their cycles, from 0; −1 for a refused ID.
      *
      * Generated from protobuf field <code>repeated sfixed32 slot_indexes = 2;</code>
      * @param array<int>|\Google\Protobuf\Internal\RepeatedField $var
@@ -287,11 +296,39 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What the run keys begin with; the key of a row's next run is
-     * run_key_prefix/cycle_index/piece/ID, where the piece is 0 without weights and
-     * the ID is its canonical text; see Run.run_key.
+     * Last runs, in milliseconds since the Unix epoch; −1 too where exclusions skip all of the
+     * 1,000 cycles before. Only if the read mask names it.
      *
-     * Generated from protobuf field <code>string run_key_prefix = 7;</code>
+     * Generated from protobuf field <code>repeated sfixed64 last_run_unix_millis = 7;</code>
+     * @return \Google\Protobuf\Internal\RepeatedField
+     */
+    public function getLastRunUnixMillis()
+    {
+        return $this->last_run_unix_millis;
+    }
+
+    /**
+     * Last runs, in milliseconds since the Unix epoch; −1 too where exclusions skip all of the
+     * 1,000 cycles before. Only if the read mask names it.
+     *
+     * Generated from protobuf field <code>repeated sfixed64 last_run_unix_millis = 7;</code>
+     * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
+     * @return $this
+     */
+    public function setLastRunUnixMillis($var)
+    {
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::SFIXED64);
+        $this->last_run_unix_millis = $arr;
+
+        return $this;
+    }
+
+    /**
+     * Beginning of the run keys. The key of a row's next run is
+     * run_key_prefix/cycle_index/piece/ID, where the piece is 0 without weights and the ID is its
+     * canonical text; see Run.run_key.
+     *
+     * Generated from protobuf field <code>string run_key_prefix = 8;</code>
      * @return string
      */
     public function getRunKeyPrefix()
@@ -300,11 +337,11 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What the run keys begin with; the key of a row's next run is
-     * run_key_prefix/cycle_index/piece/ID, where the piece is 0 without weights and
-     * the ID is its canonical text; see Run.run_key.
+     * Beginning of the run keys. The key of a row's next run is
+     * run_key_prefix/cycle_index/piece/ID, where the piece is 0 without weights and the ID is its
+     * canonical text; see Run.run_key.
      *
-     * Generated from protobuf field <code>string run_key_prefix = 7;</code>
+     * Generated from protobuf field <code>string run_key_prefix = 8;</code>
      * @param string $var
      * @return $this
      */
@@ -317,9 +354,9 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The refused IDs, by index, rising.
+     * The refused IDs, by rising index.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 8;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 9;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
     public function getErrors()
@@ -328,9 +365,9 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The refused IDs, by index, rising.
+     * The refused IDs, by rising index.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 8;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.IdError errors = 9;</code>
      * @param array<\Offbeat\V1\IdError>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */
@@ -343,9 +380,9 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * With weights only: which ID of the message a row is, from 0.
+     * With weights only: index of the ID of the row in its message, from 0.
      *
-     * Generated from protobuf field <code>repeated sfixed32 id_indexes = 9;</code>
+     * Generated from protobuf field <code>repeated sfixed32 id_indexes = 10;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
     public function getIdIndexes()
@@ -354,9 +391,9 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * With weights only: which ID of the message a row is, from 0.
+     * With weights only: index of the ID of the row in its message, from 0.
      *
-     * Generated from protobuf field <code>repeated sfixed32 id_indexes = 9;</code>
+     * Generated from protobuf field <code>repeated sfixed32 id_indexes = 10;</code>
      * @param array<int>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */
@@ -369,9 +406,9 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * With weights only: which piece of its ID a row is, from 0.
+     * With weights only: index of the piece of the row, from 0.
      *
-     * Generated from protobuf field <code>repeated sfixed32 piece_indexes = 10;</code>
+     * Generated from protobuf field <code>repeated sfixed32 piece_indexes = 11;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
     public function getPieceIndexes()
@@ -380,9 +417,9 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * With weights only: which piece of its ID a row is, from 0.
+     * With weights only: index of the piece of the row, from 0.
      *
-     * Generated from protobuf field <code>repeated sfixed32 piece_indexes = 10;</code>
+     * Generated from protobuf field <code>repeated sfixed32 piece_indexes = 11;</code>
      * @param array<int>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */

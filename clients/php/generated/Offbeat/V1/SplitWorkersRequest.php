@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Asks for another split of the workers.
+ * Asks how to split the workers.
  *
  * Generated from protobuf message <code>offbeat.v1.SplitWorkersRequest</code>
  */
@@ -23,17 +23,33 @@ class SplitWorkersRequest extends \Google\Protobuf\Internal\Message
      */
     protected $lane_set = null;
     /**
-     * How many workers there are: 2 to 16,000,000. Default: as many as the lanes have.
+     * Workers in all: 2 to 16,000,000. Default: as many as the lanes have.
      *
      * Generated from protobuf field <code>optional int32 worker_count = 2;</code>
      */
     protected $worker_count = null;
     /**
-     * How each lane does, in the order of the lanes: one for each.
+     * The state of the lanes, each at most once. A lane that is not named has no backlog and no
+     * busy worker.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.LaneState states = 3;</code>
      */
     private $states;
+    /**
+     * Hysteresis: of all splits that are at most this many moves away from the current one, the
+     * best: 0 to 100,000. Moves that a new worker_count forces come first, and do not count.
+     * Default: the best of all.
+     *
+     * Generated from protobuf field <code>optional int32 max_moves = 4;</code>
+     */
+    protected $max_moves = null;
+    /**
+     * Hysteresis: workers move only if the score falls by at least this percentage: 0 to 100.
+     * Forced moves always happen. Default: 0.
+     *
+     * Generated from protobuf field <code>int32 minimum_improvement_percent = 5;</code>
+     */
+    protected $minimum_improvement_percent = 0;
 
     /**
      * Constructor.
@@ -44,9 +60,17 @@ class SplitWorkersRequest extends \Google\Protobuf\Internal\Message
      *     @type \Offbeat\V1\LaneSet $lane_set
      *           The lanes, with the workers that they have now. Must be set.
      *     @type int $worker_count
-     *           How many workers there are: 2 to 16,000,000. Default: as many as the lanes have.
+     *           Workers in all: 2 to 16,000,000. Default: as many as the lanes have.
      *     @type array<\Offbeat\V1\LaneState>|\Google\Protobuf\Internal\RepeatedField $states
-     *           How each lane does, in the order of the lanes: one for each.
+     *           The state of the lanes, each at most once. A lane that is not named has no backlog and no
+     *           busy worker.
+     *     @type int $max_moves
+     *           Hysteresis: of all splits that are at most this many moves away from the current one, the
+     *           best: 0 to 100,000. Moves that a new worker_count forces come first, and do not count.
+     *           Default: the best of all.
+     *     @type int $minimum_improvement_percent
+     *           Hysteresis: workers move only if the score falls by at least this percentage: 0 to 100.
+     *           Forced moves always happen. Default: 0.
      * }
      */
     public function __construct($data = NULL) {
@@ -91,7 +115,7 @@ class SplitWorkersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many workers there are: 2 to 16,000,000. Default: as many as the lanes have.
+     * Workers in all: 2 to 16,000,000. Default: as many as the lanes have.
      *
      * Generated from protobuf field <code>optional int32 worker_count = 2;</code>
      * @return int
@@ -112,7 +136,7 @@ class SplitWorkersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many workers there are: 2 to 16,000,000. Default: as many as the lanes have.
+     * Workers in all: 2 to 16,000,000. Default: as many as the lanes have.
      *
      * Generated from protobuf field <code>optional int32 worker_count = 2;</code>
      * @param int $var
@@ -127,7 +151,8 @@ class SplitWorkersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How each lane does, in the order of the lanes: one for each.
+     * The state of the lanes, each at most once. A lane that is not named has no backlog and no
+     * busy worker.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.LaneState states = 3;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -138,7 +163,8 @@ class SplitWorkersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How each lane does, in the order of the lanes: one for each.
+     * The state of the lanes, each at most once. A lane that is not named has no backlog and no
+     * busy worker.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.LaneState states = 3;</code>
      * @param array<\Offbeat\V1\LaneState>|\Google\Protobuf\Internal\RepeatedField $var
@@ -148,6 +174,74 @@ class SplitWorkersRequest extends \Google\Protobuf\Internal\Message
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\LaneState::class);
         $this->states = $arr;
+
+        return $this;
+    }
+
+    /**
+     * Hysteresis: of all splits that are at most this many moves away from the current one, the
+     * best: 0 to 100,000. Moves that a new worker_count forces come first, and do not count.
+     * Default: the best of all.
+     *
+     * Generated from protobuf field <code>optional int32 max_moves = 4;</code>
+     * @return int
+     */
+    public function getMaxMoves()
+    {
+        return isset($this->max_moves) ? $this->max_moves : 0;
+    }
+
+    public function hasMaxMoves()
+    {
+        return isset($this->max_moves);
+    }
+
+    public function clearMaxMoves()
+    {
+        unset($this->max_moves);
+    }
+
+    /**
+     * Hysteresis: of all splits that are at most this many moves away from the current one, the
+     * best: 0 to 100,000. Moves that a new worker_count forces come first, and do not count.
+     * Default: the best of all.
+     *
+     * Generated from protobuf field <code>optional int32 max_moves = 4;</code>
+     * @param int $var
+     * @return $this
+     */
+    public function setMaxMoves($var)
+    {
+        GPBUtil::checkInt32($var);
+        $this->max_moves = $var;
+
+        return $this;
+    }
+
+    /**
+     * Hysteresis: workers move only if the score falls by at least this percentage: 0 to 100.
+     * Forced moves always happen. Default: 0.
+     *
+     * Generated from protobuf field <code>int32 minimum_improvement_percent = 5;</code>
+     * @return int
+     */
+    public function getMinimumImprovementPercent()
+    {
+        return $this->minimum_improvement_percent;
+    }
+
+    /**
+     * Hysteresis: workers move only if the score falls by at least this percentage: 0 to 100.
+     * Forced moves always happen. Default: 0.
+     *
+     * Generated from protobuf field <code>int32 minimum_improvement_percent = 5;</code>
+     * @param int $var
+     * @return $this
+     */
+    public function setMinimumImprovementPercent($var)
+    {
+        GPBUtil::checkInt32($var);
+        $this->minimum_improvement_percent = $var;
 
         return $this;
     }

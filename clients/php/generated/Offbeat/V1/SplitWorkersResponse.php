@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Another split of the workers.
+ * How to split the workers.
  *
  * Generated from protobuf message <code>offbeat.v1.SplitWorkersResponse</code>
  */
@@ -17,19 +17,20 @@ use Google\Protobuf\Internal\GPBUtil;
 class SplitWorkersResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The lanes of the request, with the workers that they should have: the sum of (work that waits) / (workers
-     * + 1) is the smallest there is (StageService, ALLOCATION_RULE_MINIMUM_SCORE). The express
-     * and the slow lane keep at least one.
+     * The lanes of the request, with the workers that they should have. The sum of workload /
+     * (workers + 1) over the lanes, the score, is as small as possible, as with
+     * ALLOCATION_RULE_MINIMUM_SCORE. The express and the slow lane keep at least one worker.
+     * Where nothing waits, all lanes keep the workers that they have.
      *
      * Generated from protobuf field <code>.offbeat.v1.LaneSet lane_set = 1;</code>
      */
     protected $lane_set = null;
     /**
-     * The work that was reckoned with for each lane, in microseconds.
+     * One for each lane, in their order.
      *
-     * Generated from protobuf field <code>repeated int64 waiting_micros = 2;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.LaneWorkload workloads = 2;</code>
      */
-    private $waiting_micros;
+    private $workloads;
 
     /**
      * Constructor.
@@ -38,11 +39,12 @@ class SplitWorkersResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\LaneSet $lane_set
-     *           The lanes of the request, with the workers that they should have: the sum of (work that waits) / (workers
-     *           + 1) is the smallest there is (StageService, ALLOCATION_RULE_MINIMUM_SCORE). The express
-     *           and the slow lane keep at least one.
-     *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $waiting_micros
-     *           The work that was reckoned with for each lane, in microseconds.
+     *           The lanes of the request, with the workers that they should have. The sum of workload /
+     *           (workers + 1) over the lanes, the score, is as small as possible, as with
+     *           ALLOCATION_RULE_MINIMUM_SCORE. The express and the slow lane keep at least one worker.
+     *           Where nothing waits, all lanes keep the workers that they have.
+     *     @type array<\Offbeat\V1\LaneWorkload>|\Google\Protobuf\Internal\RepeatedField $workloads
+     *           One for each lane, in their order.
      * }
      */
     public function __construct($data = NULL) {
@@ -51,9 +53,10 @@ class SplitWorkersResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The lanes of the request, with the workers that they should have: the sum of (work that waits) / (workers
-     * + 1) is the smallest there is (StageService, ALLOCATION_RULE_MINIMUM_SCORE). The express
-     * and the slow lane keep at least one.
+     * The lanes of the request, with the workers that they should have. The sum of workload /
+     * (workers + 1) over the lanes, the score, is as small as possible, as with
+     * ALLOCATION_RULE_MINIMUM_SCORE. The express and the slow lane keep at least one worker.
+     * Where nothing waits, all lanes keep the workers that they have.
      *
      * Generated from protobuf field <code>.offbeat.v1.LaneSet lane_set = 1;</code>
      * @return \Offbeat\V1\LaneSet|null
@@ -74,9 +77,10 @@ class SplitWorkersResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The lanes of the request, with the workers that they should have: the sum of (work that waits) / (workers
-     * + 1) is the smallest there is (StageService, ALLOCATION_RULE_MINIMUM_SCORE). The express
-     * and the slow lane keep at least one.
+     * The lanes of the request, with the workers that they should have. The sum of workload /
+     * (workers + 1) over the lanes, the score, is as small as possible, as with
+     * ALLOCATION_RULE_MINIMUM_SCORE. The express and the slow lane keep at least one worker.
+     * Where nothing waits, all lanes keep the workers that they have.
      *
      * Generated from protobuf field <code>.offbeat.v1.LaneSet lane_set = 1;</code>
      * @param \Offbeat\V1\LaneSet $var
@@ -91,27 +95,27 @@ class SplitWorkersResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The work that was reckoned with for each lane, in microseconds.
+     * One for each lane, in their order.
      *
-     * Generated from protobuf field <code>repeated int64 waiting_micros = 2;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.LaneWorkload workloads = 2;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
-    public function getWaitingMicros()
+    public function getWorkloads()
     {
-        return $this->waiting_micros;
+        return $this->workloads;
     }
 
     /**
-     * The work that was reckoned with for each lane, in microseconds.
+     * One for each lane, in their order.
      *
-     * Generated from protobuf field <code>repeated int64 waiting_micros = 2;</code>
-     * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
+     * Generated from protobuf field <code>repeated .offbeat.v1.LaneWorkload workloads = 2;</code>
+     * @param array<\Offbeat\V1\LaneWorkload>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */
-    public function setWaitingMicros($var)
+    public function setWorkloads($var)
     {
-        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::INT64);
-        $this->waiting_micros = $arr;
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\LaneWorkload::class);
+        $this->workloads = $arr;
 
         return $this;
     }

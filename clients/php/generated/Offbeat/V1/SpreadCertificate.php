@@ -17,7 +17,7 @@ use Google\Protobuf\Internal\GPBUtil;
 class SpreadCertificate extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Jobs dealt.
+     * Jobs that had a turn.
      *
      * Generated from protobuf field <code>int64 job_count = 1;</code>
      */
@@ -29,38 +29,37 @@ class SpreadCertificate extends \Google\Protobuf\Internal\Message
      */
     protected $group_count = 0;
     /**
-     * The smallest distance between neighbours of a group. Not set if no group had two
-     * jobs.
+     * The smallest distance between neighbours of a group. Not set if no group had two jobs.
      *
-     * Generated from protobuf field <code>optional int64 min_gap = 3;</code>
+     * Generated from protobuf field <code>optional int64 min_gap_turns = 3;</code>
      */
-    protected $min_gap = null;
+    protected $min_gap_turns = null;
     /**
-     * The largest smallest distance of any order without idle turns: ⌊(N−c)/(M−1)⌋, for N
+     * The largest smallest distance that any order without idle turns has: ⌊(N−c)/(M−1)⌋ for N
      * jobs and c groups of the largest size M. Not set if no group had two jobs.
      *
-     * Generated from protobuf field <code>optional int64 best_min_gap = 4;</code>
+     * Generated from protobuf field <code>optional int64 best_min_gap_turns = 4;</code>
      */
-    protected $best_min_gap = null;
+    protected $best_min_gap_turns = null;
     /**
-     * Neighbours of a group less than feeder_count turns apart.
+     * Pairs of neighbours that are less than feeder_count turns apart.
      *
      * Generated from protobuf field <code>int64 close_pair_count = 5;</code>
      */
     protected $close_pair_count = 0;
     /**
-     * As many has any order without idle turns, at least:
-     * Σ max(0, nᵢ − 1 − ⌊(N−nᵢ)/(F−1)⌋), 0 for one feeder.
+     * A lower bound for close_pair_count in any order without idle turns: Σ max(0, nᵢ − 1 −
+     * ⌊(N−nᵢ)/(F−1)⌋) for groups of nᵢ jobs, N in all, and F feeders; 0 for one feeder.
      *
      * Generated from protobuf field <code>int64 close_pair_lower_bound = 6;</code>
      */
     protected $close_pair_lower_bound = 0;
     /**
-     * From the first job of a group to its last, the widest.
+     * The most turns from the first job of a group to its last.
      *
-     * Generated from protobuf field <code>int64 widest_span = 7;</code>
+     * Generated from protobuf field <code>int64 widest_span_turns = 7;</code>
      */
-    protected $widest_span = 0;
+    protected $widest_span_turns = 0;
 
     /**
      * Constructor.
@@ -69,22 +68,21 @@ class SpreadCertificate extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int|string $job_count
-     *           Jobs dealt.
+     *           Jobs that had a turn.
      *     @type int|string $group_count
      *           Groups that had a job.
-     *     @type int|string $min_gap
-     *           The smallest distance between neighbours of a group. Not set if no group had two
-     *           jobs.
-     *     @type int|string $best_min_gap
-     *           The largest smallest distance of any order without idle turns: ⌊(N−c)/(M−1)⌋, for N
+     *     @type int|string $min_gap_turns
+     *           The smallest distance between neighbours of a group. Not set if no group had two jobs.
+     *     @type int|string $best_min_gap_turns
+     *           The largest smallest distance that any order without idle turns has: ⌊(N−c)/(M−1)⌋ for N
      *           jobs and c groups of the largest size M. Not set if no group had two jobs.
      *     @type int|string $close_pair_count
-     *           Neighbours of a group less than feeder_count turns apart.
+     *           Pairs of neighbours that are less than feeder_count turns apart.
      *     @type int|string $close_pair_lower_bound
-     *           As many has any order without idle turns, at least:
-     *           Σ max(0, nᵢ − 1 − ⌊(N−nᵢ)/(F−1)⌋), 0 for one feeder.
-     *     @type int|string $widest_span
-     *           From the first job of a group to its last, the widest.
+     *           A lower bound for close_pair_count in any order without idle turns: Σ max(0, nᵢ − 1 −
+     *           ⌊(N−nᵢ)/(F−1)⌋) for groups of nᵢ jobs, N in all, and F feeders; 0 for one feeder.
+     *     @type int|string $widest_span_turns
+     *           The most turns from the first job of a group to its last.
      * }
      */
     public function __construct($data = NULL) {
@@ -93,7 +91,7 @@ class SpreadCertificate extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Jobs dealt.
+     * Jobs that had a turn.
      *
      * Generated from protobuf field <code>int64 job_count = 1;</code>
      * @return int|string
@@ -104,7 +102,7 @@ class SpreadCertificate extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Jobs dealt.
+     * Jobs that had a turn.
      *
      * Generated from protobuf field <code>int64 job_count = 1;</code>
      * @param int|string $var
@@ -145,83 +143,81 @@ class SpreadCertificate extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The smallest distance between neighbours of a group. Not set if no group had two
-     * jobs.
+     * The smallest distance between neighbours of a group. Not set if no group had two jobs.
      *
-     * Generated from protobuf field <code>optional int64 min_gap = 3;</code>
+     * Generated from protobuf field <code>optional int64 min_gap_turns = 3;</code>
      * @return int|string
      */
-    public function getMinGap()
+    public function getMinGapTurns()
     {
-        return isset($this->min_gap) ? $this->min_gap : 0;
+        return isset($this->min_gap_turns) ? $this->min_gap_turns : 0;
     }
 
-    public function hasMinGap()
+    public function hasMinGapTurns()
     {
-        return isset($this->min_gap);
+        return isset($this->min_gap_turns);
     }
 
-    public function clearMinGap()
+    public function clearMinGapTurns()
     {
-        unset($this->min_gap);
+        unset($this->min_gap_turns);
     }
 
     /**
-     * The smallest distance between neighbours of a group. Not set if no group had two
-     * jobs.
+     * The smallest distance between neighbours of a group. Not set if no group had two jobs.
      *
-     * Generated from protobuf field <code>optional int64 min_gap = 3;</code>
+     * Generated from protobuf field <code>optional int64 min_gap_turns = 3;</code>
      * @param int|string $var
      * @return $this
      */
-    public function setMinGap($var)
+    public function setMinGapTurns($var)
     {
         GPBUtil::checkInt64($var);
-        $this->min_gap = $var;
+        $this->min_gap_turns = $var;
 
         return $this;
     }
 
     /**
-     * The largest smallest distance of any order without idle turns: ⌊(N−c)/(M−1)⌋, for N
+     * The largest smallest distance that any order without idle turns has: ⌊(N−c)/(M−1)⌋ for N
      * jobs and c groups of the largest size M. Not set if no group had two jobs.
      *
-     * Generated from protobuf field <code>optional int64 best_min_gap = 4;</code>
+     * Generated from protobuf field <code>optional int64 best_min_gap_turns = 4;</code>
      * @return int|string
      */
-    public function getBestMinGap()
+    public function getBestMinGapTurns()
     {
-        return isset($this->best_min_gap) ? $this->best_min_gap : 0;
+        return isset($this->best_min_gap_turns) ? $this->best_min_gap_turns : 0;
     }
 
-    public function hasBestMinGap()
+    public function hasBestMinGapTurns()
     {
-        return isset($this->best_min_gap);
+        return isset($this->best_min_gap_turns);
     }
 
-    public function clearBestMinGap()
+    public function clearBestMinGapTurns()
     {
-        unset($this->best_min_gap);
+        unset($this->best_min_gap_turns);
     }
 
     /**
-     * The largest smallest distance of any order without idle turns: ⌊(N−c)/(M−1)⌋, for N
+     * The largest smallest distance that any order without idle turns has: ⌊(N−c)/(M−1)⌋ for N
      * jobs and c groups of the largest size M. Not set if no group had two jobs.
      *
-     * Generated from protobuf field <code>optional int64 best_min_gap = 4;</code>
+     * Generated from protobuf field <code>optional int64 best_min_gap_turns = 4;</code>
      * @param int|string $var
      * @return $this
      */
-    public function setBestMinGap($var)
+    public function setBestMinGapTurns($var)
     {
         GPBUtil::checkInt64($var);
-        $this->best_min_gap = $var;
+        $this->best_min_gap_turns = $var;
 
         return $this;
     }
 
     /**
-     * Neighbours of a group less than feeder_count turns apart.
+     * Pairs of neighbours that are less than feeder_count turns apart.
      *
      * Generated from protobuf field <code>int64 close_pair_count = 5;</code>
      * @return int|string
@@ -232,7 +228,7 @@ class SpreadCertificate extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Neighbours of a group less than feeder_count turns apart.
+     * Pairs of neighbours that are less than feeder_count turns apart.
      *
      * Generated from protobuf field <code>int64 close_pair_count = 5;</code>
      * @param int|string $var
@@ -247,8 +243,8 @@ class SpreadCertificate extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As many has any order without idle turns, at least:
-     * Σ max(0, nᵢ − 1 − ⌊(N−nᵢ)/(F−1)⌋), 0 for one feeder.
+     * A lower bound for close_pair_count in any order without idle turns: Σ max(0, nᵢ − 1 −
+     * ⌊(N−nᵢ)/(F−1)⌋) for groups of nᵢ jobs, N in all, and F feeders; 0 for one feeder.
      *
      * Generated from protobuf field <code>int64 close_pair_lower_bound = 6;</code>
      * @return int|string
@@ -259,8 +255,8 @@ class SpreadCertificate extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * As many has any order without idle turns, at least:
-     * Σ max(0, nᵢ − 1 − ⌊(N−nᵢ)/(F−1)⌋), 0 for one feeder.
+     * A lower bound for close_pair_count in any order without idle turns: Σ max(0, nᵢ − 1 −
+     * ⌊(N−nᵢ)/(F−1)⌋) for groups of nᵢ jobs, N in all, and F feeders; 0 for one feeder.
      *
      * Generated from protobuf field <code>int64 close_pair_lower_bound = 6;</code>
      * @param int|string $var
@@ -275,27 +271,27 @@ class SpreadCertificate extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * From the first job of a group to its last, the widest.
+     * The most turns from the first job of a group to its last.
      *
-     * Generated from protobuf field <code>int64 widest_span = 7;</code>
+     * Generated from protobuf field <code>int64 widest_span_turns = 7;</code>
      * @return int|string
      */
-    public function getWidestSpan()
+    public function getWidestSpanTurns()
     {
-        return $this->widest_span;
+        return $this->widest_span_turns;
     }
 
     /**
-     * From the first job of a group to its last, the widest.
+     * The most turns from the first job of a group to its last.
      *
-     * Generated from protobuf field <code>int64 widest_span = 7;</code>
+     * Generated from protobuf field <code>int64 widest_span_turns = 7;</code>
      * @param int|string $var
      * @return $this
      */
-    public function setWidestSpan($var)
+    public function setWidestSpanTurns($var)
     {
         GPBUtil::checkInt64($var);
-        $this->widest_span = $var;
+        $this->widest_span_turns = $var;
 
         return $this;
     }

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * What the client may send. Numbers add to those of earlier demands.
+ * What the client may send. The numbers add to those of earlier demands.
  *
  * Generated from protobuf message <code>offbeat.v1.SpreadDemand</code>
  */
@@ -17,20 +17,20 @@ use Google\Protobuf\Internal\GPBUtil;
 class SpreadDemand extends \Google\Protobuf\Internal\Message
 {
     /**
-     * So many further groups, if there are any.
+     * Further groups that may be sent, if there are any.
      *
      * Generated from protobuf field <code>int64 group_count = 1;</code>
      */
     protected $group_count = 0;
     /**
-     * With each of them, up to so many of its jobs.
+     * With each of them, at most this many of its jobs.
      *
      * Generated from protobuf field <code>int64 jobs_per_group = 2;</code>
      */
     protected $jobs_per_group = 0;
     /**
-     * Jobs of open groups. One of them may have ended already, if its last jobs crossed
-     * this message on the way: nothing is to be sent of it.
+     * Further jobs of open groups. A group may have ended already, if its last jobs crossed this
+     * message on the way: send nothing for it.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.GroupDemand groups = 3;</code>
      */
@@ -43,12 +43,12 @@ class SpreadDemand extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int|string $group_count
-     *           So many further groups, if there are any.
+     *           Further groups that may be sent, if there are any.
      *     @type int|string $jobs_per_group
-     *           With each of them, up to so many of its jobs.
+     *           With each of them, at most this many of its jobs.
      *     @type array<\Offbeat\V1\GroupDemand>|\Google\Protobuf\Internal\RepeatedField $groups
-     *           Jobs of open groups. One of them may have ended already, if its last jobs crossed
-     *           this message on the way: nothing is to be sent of it.
+     *           Further jobs of open groups. A group may have ended already, if its last jobs crossed this
+     *           message on the way: send nothing for it.
      * }
      */
     public function __construct($data = NULL) {
@@ -57,7 +57,7 @@ class SpreadDemand extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * So many further groups, if there are any.
+     * Further groups that may be sent, if there are any.
      *
      * Generated from protobuf field <code>int64 group_count = 1;</code>
      * @return int|string
@@ -68,7 +68,7 @@ class SpreadDemand extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * So many further groups, if there are any.
+     * Further groups that may be sent, if there are any.
      *
      * Generated from protobuf field <code>int64 group_count = 1;</code>
      * @param int|string $var
@@ -83,7 +83,7 @@ class SpreadDemand extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * With each of them, up to so many of its jobs.
+     * With each of them, at most this many of its jobs.
      *
      * Generated from protobuf field <code>int64 jobs_per_group = 2;</code>
      * @return int|string
@@ -94,7 +94,7 @@ class SpreadDemand extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * With each of them, up to so many of its jobs.
+     * With each of them, at most this many of its jobs.
      *
      * Generated from protobuf field <code>int64 jobs_per_group = 2;</code>
      * @param int|string $var
@@ -109,8 +109,8 @@ class SpreadDemand extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Jobs of open groups. One of them may have ended already, if its last jobs crossed
-     * this message on the way: nothing is to be sent of it.
+     * Further jobs of open groups. A group may have ended already, if its last jobs crossed this
+     * message on the way: send nothing for it.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.GroupDemand groups = 3;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -121,8 +121,8 @@ class SpreadDemand extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Jobs of open groups. One of them may have ended already, if its last jobs crossed
-     * this message on the way: nothing is to be sent of it.
+     * Further jobs of open groups. A group may have ended already, if its last jobs crossed this
+     * message on the way: send nothing for it.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.GroupDemand groups = 3;</code>
      * @param array<\Offbeat\V1\GroupDemand>|\Google\Protobuf\Internal\RepeatedField $var

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * A spread, and what it holds.
+ * A spread.
  *
  * Generated from protobuf message <code>offbeat.v1.SpreadDescription</code>
  */
@@ -19,11 +19,11 @@ class SpreadDescription extends \Google\Protobuf\Internal\Message
     /**
      * Its name.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      */
-    protected $spread = '';
+    protected $spread_name = '';
     /**
-     * Its parameters, with every default filled in.
+     * Its spec, with every default filled in.
      *
      * Generated from protobuf field <code>.offbeat.v1.NamedSpreadSpec spec = 2;</code>
      */
@@ -35,75 +35,21 @@ class SpreadDescription extends \Google\Protobuf\Internal\Message
      */
     protected $state = 0;
     /**
-     * The life of the spread.
+     * Its epoch.
      *
      * Generated from protobuf field <code>int64 epoch = 4;</code>
      */
     protected $epoch = 0;
     /**
-     * Committed groups that are not settled.
+     * What it holds.
      *
-     * Generated from protobuf field <code>int64 group_count = 5;</code>
+     * Generated from protobuf field <code>.offbeat.v1.SpreadCounts counts = 5;</code>
      */
-    protected $group_count = 0;
-    /**
-     * Groups whose commit has not come.
-     *
-     * Generated from protobuf field <code>int64 partial_group_count = 6;</code>
-     */
-    protected $partial_group_count = 0;
-    /**
-     * Jobs that were not lent yet, those that wait for an earlier epoch's leases included.
-     *
-     * Generated from protobuf field <code>int64 ready_job_count = 7;</code>
-     */
-    protected $ready_job_count = 0;
-    /**
-     * Groups that wait until the leases of an earlier epoch must have ended.
-     *
-     * Generated from protobuf field <code>int64 quarantined_group_count = 8;</code>
-     */
-    protected $quarantined_group_count = 0;
-    /**
-     * Jobs that are lent.
-     *
-     * Generated from protobuf field <code>int64 leased_job_count = 9;</code>
-     */
-    protected $leased_job_count = 0;
-    /**
-     * Jobs to be lent again, now or after a delay.
-     *
-     * Generated from protobuf field <code>int64 returned_job_count = 10;</code>
-     */
-    protected $returned_job_count = 0;
-    /**
-     * Jobs that were settled in this epoch, dead letters included.
-     *
-     * Generated from protobuf field <code>int64 settled_job_count = 11;</code>
-     */
-    protected $settled_job_count = 0;
-    /**
-     * Jobs given up and not deleted.
-     *
-     * Generated from protobuf field <code>int64 dead_letter_count = 12;</code>
-     */
-    protected $dead_letter_count = 0;
-    /**
-     * Bytes of jobs held, counted as for max_bytes.
-     *
-     * Generated from protobuf field <code>int64 byte_count = 13;</code>
-     */
-    protected $byte_count = 0;
-    /**
-     * Consumers that hold jobs.
-     *
-     * Generated from protobuf field <code>int64 consumer_count = 14;</code>
-     */
-    protected $consumer_count = 0;
+    protected $counts = null;
     /**
      * The order of first attempts so far.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SpreadCertificate certificate = 15;</code>
+     * Generated from protobuf field <code>.offbeat.v1.SpreadCertificate certificate = 6;</code>
      */
     protected $certificate = null;
 
@@ -113,34 +59,16 @@ class SpreadDescription extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type string $spread
+     *     @type string $spread_name
      *           Its name.
      *     @type \Offbeat\V1\NamedSpreadSpec $spec
-     *           Its parameters, with every default filled in.
+     *           Its spec, with every default filled in.
      *     @type int $state
      *           Whether it takes groups.
      *     @type int|string $epoch
-     *           The life of the spread.
-     *     @type int|string $group_count
-     *           Committed groups that are not settled.
-     *     @type int|string $partial_group_count
-     *           Groups whose commit has not come.
-     *     @type int|string $ready_job_count
-     *           Jobs that were not lent yet, those that wait for an earlier epoch's leases included.
-     *     @type int|string $quarantined_group_count
-     *           Groups that wait until the leases of an earlier epoch must have ended.
-     *     @type int|string $leased_job_count
-     *           Jobs that are lent.
-     *     @type int|string $returned_job_count
-     *           Jobs to be lent again, now or after a delay.
-     *     @type int|string $settled_job_count
-     *           Jobs that were settled in this epoch, dead letters included.
-     *     @type int|string $dead_letter_count
-     *           Jobs given up and not deleted.
-     *     @type int|string $byte_count
-     *           Bytes of jobs held, counted as for max_bytes.
-     *     @type int|string $consumer_count
-     *           Consumers that hold jobs.
+     *           Its epoch.
+     *     @type \Offbeat\V1\SpreadCounts $counts
+     *           What it holds.
      *     @type \Offbeat\V1\SpreadCertificate $certificate
      *           The order of first attempts so far.
      * }
@@ -153,31 +81,31 @@ class SpreadDescription extends \Google\Protobuf\Internal\Message
     /**
      * Its name.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @return string
      */
-    public function getSpread()
+    public function getSpreadName()
     {
-        return $this->spread;
+        return $this->spread_name;
     }
 
     /**
      * Its name.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @param string $var
      * @return $this
      */
-    public function setSpread($var)
+    public function setSpreadName($var)
     {
         GPBUtil::checkString($var, True);
-        $this->spread = $var;
+        $this->spread_name = $var;
 
         return $this;
     }
 
     /**
-     * Its parameters, with every default filled in.
+     * Its spec, with every default filled in.
      *
      * Generated from protobuf field <code>.offbeat.v1.NamedSpreadSpec spec = 2;</code>
      * @return \Offbeat\V1\NamedSpreadSpec|null
@@ -198,7 +126,7 @@ class SpreadDescription extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its parameters, with every default filled in.
+     * Its spec, with every default filled in.
      *
      * Generated from protobuf field <code>.offbeat.v1.NamedSpreadSpec spec = 2;</code>
      * @param \Offbeat\V1\NamedSpreadSpec $var
@@ -239,7 +167,7 @@ class SpreadDescription extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The life of the spread.
+     * Its epoch.
      *
      * Generated from protobuf field <code>int64 epoch = 4;</code>
      * @return int|string
@@ -250,7 +178,7 @@ class SpreadDescription extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The life of the spread.
+     * Its epoch.
      *
      * Generated from protobuf field <code>int64 epoch = 4;</code>
      * @param int|string $var
@@ -265,261 +193,37 @@ class SpreadDescription extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Committed groups that are not settled.
+     * What it holds.
      *
-     * Generated from protobuf field <code>int64 group_count = 5;</code>
-     * @return int|string
+     * Generated from protobuf field <code>.offbeat.v1.SpreadCounts counts = 5;</code>
+     * @return \Offbeat\V1\SpreadCounts|null
      */
-    public function getGroupCount()
+    public function getCounts()
     {
-        return $this->group_count;
+        return $this->counts;
+    }
+
+    public function hasCounts()
+    {
+        return isset($this->counts);
+    }
+
+    public function clearCounts()
+    {
+        unset($this->counts);
     }
 
     /**
-     * Committed groups that are not settled.
+     * What it holds.
      *
-     * Generated from protobuf field <code>int64 group_count = 5;</code>
-     * @param int|string $var
+     * Generated from protobuf field <code>.offbeat.v1.SpreadCounts counts = 5;</code>
+     * @param \Offbeat\V1\SpreadCounts $var
      * @return $this
      */
-    public function setGroupCount($var)
+    public function setCounts($var)
     {
-        GPBUtil::checkInt64($var);
-        $this->group_count = $var;
-
-        return $this;
-    }
-
-    /**
-     * Groups whose commit has not come.
-     *
-     * Generated from protobuf field <code>int64 partial_group_count = 6;</code>
-     * @return int|string
-     */
-    public function getPartialGroupCount()
-    {
-        return $this->partial_group_count;
-    }
-
-    /**
-     * Groups whose commit has not come.
-     *
-     * Generated from protobuf field <code>int64 partial_group_count = 6;</code>
-     * @param int|string $var
-     * @return $this
-     */
-    public function setPartialGroupCount($var)
-    {
-        GPBUtil::checkInt64($var);
-        $this->partial_group_count = $var;
-
-        return $this;
-    }
-
-    /**
-     * Jobs that were not lent yet, those that wait for an earlier epoch's leases included.
-     *
-     * Generated from protobuf field <code>int64 ready_job_count = 7;</code>
-     * @return int|string
-     */
-    public function getReadyJobCount()
-    {
-        return $this->ready_job_count;
-    }
-
-    /**
-     * Jobs that were not lent yet, those that wait for an earlier epoch's leases included.
-     *
-     * Generated from protobuf field <code>int64 ready_job_count = 7;</code>
-     * @param int|string $var
-     * @return $this
-     */
-    public function setReadyJobCount($var)
-    {
-        GPBUtil::checkInt64($var);
-        $this->ready_job_count = $var;
-
-        return $this;
-    }
-
-    /**
-     * Groups that wait until the leases of an earlier epoch must have ended.
-     *
-     * Generated from protobuf field <code>int64 quarantined_group_count = 8;</code>
-     * @return int|string
-     */
-    public function getQuarantinedGroupCount()
-    {
-        return $this->quarantined_group_count;
-    }
-
-    /**
-     * Groups that wait until the leases of an earlier epoch must have ended.
-     *
-     * Generated from protobuf field <code>int64 quarantined_group_count = 8;</code>
-     * @param int|string $var
-     * @return $this
-     */
-    public function setQuarantinedGroupCount($var)
-    {
-        GPBUtil::checkInt64($var);
-        $this->quarantined_group_count = $var;
-
-        return $this;
-    }
-
-    /**
-     * Jobs that are lent.
-     *
-     * Generated from protobuf field <code>int64 leased_job_count = 9;</code>
-     * @return int|string
-     */
-    public function getLeasedJobCount()
-    {
-        return $this->leased_job_count;
-    }
-
-    /**
-     * Jobs that are lent.
-     *
-     * Generated from protobuf field <code>int64 leased_job_count = 9;</code>
-     * @param int|string $var
-     * @return $this
-     */
-    public function setLeasedJobCount($var)
-    {
-        GPBUtil::checkInt64($var);
-        $this->leased_job_count = $var;
-
-        return $this;
-    }
-
-    /**
-     * Jobs to be lent again, now or after a delay.
-     *
-     * Generated from protobuf field <code>int64 returned_job_count = 10;</code>
-     * @return int|string
-     */
-    public function getReturnedJobCount()
-    {
-        return $this->returned_job_count;
-    }
-
-    /**
-     * Jobs to be lent again, now or after a delay.
-     *
-     * Generated from protobuf field <code>int64 returned_job_count = 10;</code>
-     * @param int|string $var
-     * @return $this
-     */
-    public function setReturnedJobCount($var)
-    {
-        GPBUtil::checkInt64($var);
-        $this->returned_job_count = $var;
-
-        return $this;
-    }
-
-    /**
-     * Jobs that were settled in this epoch, dead letters included.
-     *
-     * Generated from protobuf field <code>int64 settled_job_count = 11;</code>
-     * @return int|string
-     */
-    public function getSettledJobCount()
-    {
-        return $this->settled_job_count;
-    }
-
-    /**
-     * Jobs that were settled in this epoch, dead letters included.
-     *
-     * Generated from protobuf field <code>int64 settled_job_count = 11;</code>
-     * @param int|string $var
-     * @return $this
-     */
-    public function setSettledJobCount($var)
-    {
-        GPBUtil::checkInt64($var);
-        $this->settled_job_count = $var;
-
-        return $this;
-    }
-
-    /**
-     * Jobs given up and not deleted.
-     *
-     * Generated from protobuf field <code>int64 dead_letter_count = 12;</code>
-     * @return int|string
-     */
-    public function getDeadLetterCount()
-    {
-        return $this->dead_letter_count;
-    }
-
-    /**
-     * Jobs given up and not deleted.
-     *
-     * Generated from protobuf field <code>int64 dead_letter_count = 12;</code>
-     * @param int|string $var
-     * @return $this
-     */
-    public function setDeadLetterCount($var)
-    {
-        GPBUtil::checkInt64($var);
-        $this->dead_letter_count = $var;
-
-        return $this;
-    }
-
-    /**
-     * Bytes of jobs held, counted as for max_bytes.
-     *
-     * Generated from protobuf field <code>int64 byte_count = 13;</code>
-     * @return int|string
-     */
-    public function getByteCount()
-    {
-        return $this->byte_count;
-    }
-
-    /**
-     * Bytes of jobs held, counted as for max_bytes.
-     *
-     * Generated from protobuf field <code>int64 byte_count = 13;</code>
-     * @param int|string $var
-     * @return $this
-     */
-    public function setByteCount($var)
-    {
-        GPBUtil::checkInt64($var);
-        $this->byte_count = $var;
-
-        return $this;
-    }
-
-    /**
-     * Consumers that hold jobs.
-     *
-     * Generated from protobuf field <code>int64 consumer_count = 14;</code>
-     * @return int|string
-     */
-    public function getConsumerCount()
-    {
-        return $this->consumer_count;
-    }
-
-    /**
-     * Consumers that hold jobs.
-     *
-     * Generated from protobuf field <code>int64 consumer_count = 14;</code>
-     * @param int|string $var
-     * @return $this
-     */
-    public function setConsumerCount($var)
-    {
-        GPBUtil::checkInt64($var);
-        $this->consumer_count = $var;
+        GPBUtil::checkMessage($var, \Offbeat\V1\SpreadCounts::class);
+        $this->counts = $var;
 
         return $this;
     }
@@ -527,7 +231,7 @@ class SpreadDescription extends \Google\Protobuf\Internal\Message
     /**
      * The order of first attempts so far.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SpreadCertificate certificate = 15;</code>
+     * Generated from protobuf field <code>.offbeat.v1.SpreadCertificate certificate = 6;</code>
      * @return \Offbeat\V1\SpreadCertificate|null
      */
     public function getCertificate()
@@ -548,7 +252,7 @@ class SpreadDescription extends \Google\Protobuf\Internal\Message
     /**
      * The order of first attempts so far.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SpreadCertificate certificate = 15;</code>
+     * Generated from protobuf field <code>.offbeat.v1.SpreadCertificate certificate = 6;</code>
      * @param \Offbeat\V1\SpreadCertificate $var
      * @return $this
      */

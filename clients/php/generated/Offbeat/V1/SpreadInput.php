@@ -17,22 +17,21 @@ use Google\Protobuf\Internal\GPBUtil;
 class SpreadInput extends \Google\Protobuf\Internal\Message
 {
     /**
-     * New groups, and jobs of open ones. New groups are numbered in the order of their
-     * coming, from 0; open ones are named by that number.
+     * New groups, and jobs of open groups. New groups are numbered from 0 in the order in which
+     * they are sent; open groups are named by that number.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.GroupInput groups = 1;</code>
      */
     private $groups;
     /**
-     * Whether there are no further groups. Jobs of those that are open may follow.
+     * No further groups follow. Jobs of open groups may follow.
      *
      * Generated from protobuf field <code>bool no_more_groups = 2;</code>
      */
     protected $no_more_groups = false;
     /**
-     * New groups that are whole, all of their jobs being there: how many jobs each has, 0 to
-     * jobs_per_group of the demand. They are numbered before the new ones of `groups`. Says
-     * the same in less.
+     * Compact form for new groups whose jobs are all there: how many jobs each has, 0 to
+     * SpreadDemand.jobs_per_group. They are numbered before the new groups in `groups`.
      *
      * Generated from protobuf field <code>repeated int64 whole_group_sizes = 3;</code>
      */
@@ -45,14 +44,13 @@ class SpreadInput extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type array<\Offbeat\V1\GroupInput>|\Google\Protobuf\Internal\RepeatedField $groups
-     *           New groups, and jobs of open ones. New groups are numbered in the order of their
-     *           coming, from 0; open ones are named by that number.
+     *           New groups, and jobs of open groups. New groups are numbered from 0 in the order in which
+     *           they are sent; open groups are named by that number.
      *     @type bool $no_more_groups
-     *           Whether there are no further groups. Jobs of those that are open may follow.
+     *           No further groups follow. Jobs of open groups may follow.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $whole_group_sizes
-     *           New groups that are whole, all of their jobs being there: how many jobs each has, 0 to
-     *           jobs_per_group of the demand. They are numbered before the new ones of `groups`. Says
-     *           the same in less.
+     *           Compact form for new groups whose jobs are all there: how many jobs each has, 0 to
+     *           SpreadDemand.jobs_per_group. They are numbered before the new groups in `groups`.
      * }
      */
     public function __construct($data = NULL) {
@@ -61,8 +59,8 @@ class SpreadInput extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * New groups, and jobs of open ones. New groups are numbered in the order of their
-     * coming, from 0; open ones are named by that number.
+     * New groups, and jobs of open groups. New groups are numbered from 0 in the order in which
+     * they are sent; open groups are named by that number.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.GroupInput groups = 1;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -73,8 +71,8 @@ class SpreadInput extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * New groups, and jobs of open ones. New groups are numbered in the order of their
-     * coming, from 0; open ones are named by that number.
+     * New groups, and jobs of open groups. New groups are numbered from 0 in the order in which
+     * they are sent; open groups are named by that number.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.GroupInput groups = 1;</code>
      * @param array<\Offbeat\V1\GroupInput>|\Google\Protobuf\Internal\RepeatedField $var
@@ -89,7 +87,7 @@ class SpreadInput extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whether there are no further groups. Jobs of those that are open may follow.
+     * No further groups follow. Jobs of open groups may follow.
      *
      * Generated from protobuf field <code>bool no_more_groups = 2;</code>
      * @return bool
@@ -100,7 +98,7 @@ class SpreadInput extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whether there are no further groups. Jobs of those that are open may follow.
+     * No further groups follow. Jobs of open groups may follow.
      *
      * Generated from protobuf field <code>bool no_more_groups = 2;</code>
      * @param bool $var
@@ -115,9 +113,8 @@ class SpreadInput extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * New groups that are whole, all of their jobs being there: how many jobs each has, 0 to
-     * jobs_per_group of the demand. They are numbered before the new ones of `groups`. Says
-     * the same in less.
+     * Compact form for new groups whose jobs are all there: how many jobs each has, 0 to
+     * SpreadDemand.jobs_per_group. They are numbered before the new groups in `groups`.
      *
      * Generated from protobuf field <code>repeated int64 whole_group_sizes = 3;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -128,9 +125,8 @@ class SpreadInput extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * New groups that are whole, all of their jobs being there: how many jobs each has, 0 to
-     * jobs_per_group of the demand. They are numbered before the new ones of `groups`. Says
-     * the same in less.
+     * Compact form for new groups whose jobs are all there: how many jobs each has, 0 to
+     * SpreadDemand.jobs_per_group. They are numbered before the new groups in `groups`.
      *
      * Generated from protobuf field <code>repeated int64 whole_group_sizes = 3;</code>
      * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var

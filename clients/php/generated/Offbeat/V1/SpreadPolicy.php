@@ -7,7 +7,7 @@ namespace Offbeat\V1;
 use UnexpectedValueException;
 
 /**
- * In which order groups are dealt.
+ * The order in which groups take turns.
  *
  * Protobuf type <code>offbeat.v1.SpreadPolicy</code>
  */
@@ -20,17 +20,18 @@ class SpreadPolicy
      */
     const SPREAD_POLICY_UNSPECIFIED = 0;
     /**
-     * Feeders in turn. A feeder that runs dry takes the next group in the same turn; when
-     * there is none it stops, and is skipped. Neighbours of a group are exactly feeder_count
-     * turns apart until the first feeder stops. Needs no sizes.
+     * Feeders in turn. A feeder whose group ends takes the next group in the same turn. When
+     * there is none, the feeder stops and is skipped. Neighbours of a group are exactly
+     * feeder_count turns apart until the first feeder stops. Needs no sizes.
      *
      * Generated from protobuf enum <code>SPREAD_POLICY_ROUND_ROBIN = 1;</code>
      */
     const SPREAD_POLICY_ROUND_ROBIN = 1;
     /**
-     * Of up to max_open_groups groups, the one with the most jobs remaining (then the first
-     * to come) among those that have rested feeder_count turns. Needs the size of each group.
-     * With all groups open it keeps every distance that can be kept.
+     * Of up to max_open_groups groups, the one with the most jobs left (of equal ones, the first
+     * to arrive) among those that have rested for feeder_count turns. Needs the size of each
+     * group. With all groups open and feeder_count at most SpreadCertificate.best_min_gap_turns,
+     * there is no close pair. With more feeders, other orders may have fewer close pairs.
      *
      * Generated from protobuf enum <code>SPREAD_POLICY_COOLDOWN = 2;</code>
      */

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * A message of the client: first the spec or a token, then input.
+ * A message of the client: first the spec or where to continue, then input.
  *
  * Generated from protobuf message <code>offbeat.v1.SpreadRequest</code>
  */
@@ -25,14 +25,14 @@ class SpreadRequest extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\SpreadSpec $spec
-     *           How to spread; first message only.
-     *     @type \Offbeat\V1\ResumeToken $resume_token
-     *           Where to go on; first message only. The client sends the same groups, from the first
-     *           on; turns come from the first on too, and those before the token's are to be dropped
-     *           with their jobs. If the order is another than that of the token, the groups are not the
-     *           same: FAILED_PRECONDITION, before the first turn that counts.
+     *           First message only: how to spread.
+     *     @type \Offbeat\V1\SpreadResume $resume
+     *           First message only: where to continue. The client sends the same groups from the first
+     *           one on, and receives turns from the first one on; it discards the turns that it has taken
+     *           before, with their jobs. If the groups have another order than before, the call is
+     *           refused with FAILED_PRECONDITION (ERROR_REASON_ORDER_DIFFERS) before the first new turn.
      *     @type \Offbeat\V1\SpreadInput $input
-     *           What the server has asked for; after the first message.
+     *           After the first message: what the server has asked for.
      * }
      */
     public function __construct($data = NULL) {
@@ -41,7 +41,7 @@ class SpreadRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How to spread; first message only.
+     * First message only: how to spread.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadSpec spec = 1;</code>
      * @return \Offbeat\V1\SpreadSpec|null
@@ -57,7 +57,7 @@ class SpreadRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How to spread; first message only.
+     * First message only: how to spread.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadSpec spec = 1;</code>
      * @param \Offbeat\V1\SpreadSpec $var
@@ -72,69 +72,69 @@ class SpreadRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Where to go on; first message only. The client sends the same groups, from the first
-     * on; turns come from the first on too, and those before the token's are to be dropped
-     * with their jobs. If the order is another than that of the token, the groups are not the
-     * same: FAILED_PRECONDITION, before the first turn that counts.
+     * First message only: where to continue. The client sends the same groups from the first
+     * one on, and receives turns from the first one on; it discards the turns that it has taken
+     * before, with their jobs. If the groups have another order than before, the call is
+     * refused with FAILED_PRECONDITION (ERROR_REASON_ORDER_DIFFERS) before the first new turn.
      *
-     * Generated from protobuf field <code>.offbeat.v1.ResumeToken resume_token = 3;</code>
-     * @return \Offbeat\V1\ResumeToken|null
+     * Generated from protobuf field <code>.offbeat.v1.SpreadResume resume = 2;</code>
+     * @return \Offbeat\V1\SpreadResume|null
      */
-    public function getResumeToken()
-    {
-        return $this->readOneof(3);
-    }
-
-    public function hasResumeToken()
-    {
-        return $this->hasOneof(3);
-    }
-
-    /**
-     * Where to go on; first message only. The client sends the same groups, from the first
-     * on; turns come from the first on too, and those before the token's are to be dropped
-     * with their jobs. If the order is another than that of the token, the groups are not the
-     * same: FAILED_PRECONDITION, before the first turn that counts.
-     *
-     * Generated from protobuf field <code>.offbeat.v1.ResumeToken resume_token = 3;</code>
-     * @param \Offbeat\V1\ResumeToken $var
-     * @return $this
-     */
-    public function setResumeToken($var)
-    {
-        GPBUtil::checkMessage($var, \Offbeat\V1\ResumeToken::class);
-        $this->writeOneof(3, $var);
-
-        return $this;
-    }
-
-    /**
-     * What the server has asked for; after the first message.
-     *
-     * Generated from protobuf field <code>.offbeat.v1.SpreadInput input = 2;</code>
-     * @return \Offbeat\V1\SpreadInput|null
-     */
-    public function getInput()
+    public function getResume()
     {
         return $this->readOneof(2);
     }
 
-    public function hasInput()
+    public function hasResume()
     {
         return $this->hasOneof(2);
     }
 
     /**
-     * What the server has asked for; after the first message.
+     * First message only: where to continue. The client sends the same groups from the first
+     * one on, and receives turns from the first one on; it discards the turns that it has taken
+     * before, with their jobs. If the groups have another order than before, the call is
+     * refused with FAILED_PRECONDITION (ERROR_REASON_ORDER_DIFFERS) before the first new turn.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SpreadInput input = 2;</code>
+     * Generated from protobuf field <code>.offbeat.v1.SpreadResume resume = 2;</code>
+     * @param \Offbeat\V1\SpreadResume $var
+     * @return $this
+     */
+    public function setResume($var)
+    {
+        GPBUtil::checkMessage($var, \Offbeat\V1\SpreadResume::class);
+        $this->writeOneof(2, $var);
+
+        return $this;
+    }
+
+    /**
+     * After the first message: what the server has asked for.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.SpreadInput input = 3;</code>
+     * @return \Offbeat\V1\SpreadInput|null
+     */
+    public function getInput()
+    {
+        return $this->readOneof(3);
+    }
+
+    public function hasInput()
+    {
+        return $this->hasOneof(3);
+    }
+
+    /**
+     * After the first message: what the server has asked for.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.SpreadInput input = 3;</code>
      * @param \Offbeat\V1\SpreadInput $var
      * @return $this
      */
     public function setInput($var)
     {
         GPBUtil::checkMessage($var, \Offbeat\V1\SpreadInput::class);
-        $this->writeOneof(2, $var);
+        $this->writeOneof(3, $var);
 
         return $this;
     }

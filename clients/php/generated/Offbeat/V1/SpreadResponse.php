@@ -25,11 +25,11 @@ class SpreadResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\SpreadDemand $demand
-     *           What to send next. It adds to what was asked for before.
+     *           What to send next. It adds to earlier demands.
      *     @type \Offbeat\V1\SpreadTurns $turns
-     *           Whose turn it is.
+     *           The next turns.
      *     @type \Offbeat\V1\SpreadCertificate $certificate
-     *           What was reached; the last message.
+     *           The last message.
      * }
      */
     public function __construct($data = NULL) {
@@ -38,7 +38,7 @@ class SpreadResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What to send next. It adds to what was asked for before.
+     * What to send next. It adds to earlier demands.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadDemand demand = 1;</code>
      * @return \Offbeat\V1\SpreadDemand|null
@@ -54,7 +54,7 @@ class SpreadResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What to send next. It adds to what was asked for before.
+     * What to send next. It adds to earlier demands.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadDemand demand = 1;</code>
      * @param \Offbeat\V1\SpreadDemand $var
@@ -69,7 +69,7 @@ class SpreadResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whose turn it is.
+     * The next turns.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadTurns turns = 2;</code>
      * @return \Offbeat\V1\SpreadTurns|null
@@ -85,7 +85,7 @@ class SpreadResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whose turn it is.
+     * The next turns.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadTurns turns = 2;</code>
      * @param \Offbeat\V1\SpreadTurns $var
@@ -100,7 +100,7 @@ class SpreadResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What was reached; the last message.
+     * The last message.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadCertificate certificate = 3;</code>
      * @return \Offbeat\V1\SpreadCertificate|null
@@ -116,7 +116,7 @@ class SpreadResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What was reached; the last message.
+     * The last message.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadCertificate certificate = 3;</code>
      * @param \Offbeat\V1\SpreadCertificate $var

@@ -17,43 +17,29 @@ use Google\Protobuf\Internal\GPBUtil;
 class SpreadSpec extends \Google\Protobuf\Internal\Message
 {
     /**
-     * In which order. Default: SPREAD_POLICY_ROUND_ROBIN.
+     * The order. Must be set.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SpreadPolicy policy = 1;</code>
+     * Generated from protobuf field <code>.offbeat.v1.SpreadOrder order = 1;</code>
      */
-    protected $policy = 0;
-    /**
-     * How many groups take turns, 1 to 65,536: the distance, in turns, that neighbours of
-     * a group are to have. Must be set. The number of workers and a few more is a good one.
-     *
-     * Generated from protobuf field <code>optional int32 feeder_count = 2;</code>
-     */
-    protected $feeder_count = null;
-    /**
-     * SPREAD_POLICY_COOLDOWN only, refused with others: how many groups are open at most,
-     * feeder_count to 65,536. Default: 1,024, or feeder_count if that is more.
-     *
-     * Generated from protobuf field <code>optional int32 max_open_groups = 3;</code>
-     */
-    protected $max_open_groups = null;
+    protected $order = null;
     /**
      * SPREAD_POLICY_COOLDOWN only, refused with others. Default: SHORTAGE_POLICY_EMIT.
      *
-     * Generated from protobuf field <code>.offbeat.v1.ShortagePolicy on_shortage = 4;</code>
+     * Generated from protobuf field <code>.offbeat.v1.ShortagePolicy on_shortage = 2;</code>
      */
     protected $on_shortage = 0;
     /**
-     * How many jobs of an open group the server has or has asked for at once: 1 to 65,536.
-     * 1 asks for each job in its turn, a round trip each. Default: 256.
+     * The most jobs of one open group that the server holds or has asked for: 1 to 65,536. With
+     * 1, the server asks for each job in its turn, a round trip each. Default: 256.
      *
-     * Generated from protobuf field <code>optional int32 job_window = 5;</code>
+     * Generated from protobuf field <code>optional int32 job_window = 3;</code>
      */
     protected $job_window = null;
     /**
-     * How many groups the server asks for before a feeder needs them: 0 to 65,536. Each is
-     * a round trip less. Default: 0.
+     * How many groups the server asks for before a feeder needs them: 0 to 65,536. Each saves a
+     * round trip. Default: 0.
      *
-     * Generated from protobuf field <code>int32 group_window = 6;</code>
+     * Generated from protobuf field <code>int32 group_window = 4;</code>
      */
     protected $group_window = 0;
 
@@ -63,22 +49,16 @@ class SpreadSpec extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type int $policy
-     *           In which order. Default: SPREAD_POLICY_ROUND_ROBIN.
-     *     @type int $feeder_count
-     *           How many groups take turns, 1 to 65,536: the distance, in turns, that neighbours of
-     *           a group are to have. Must be set. The number of workers and a few more is a good one.
-     *     @type int $max_open_groups
-     *           SPREAD_POLICY_COOLDOWN only, refused with others: how many groups are open at most,
-     *           feeder_count to 65,536. Default: 1,024, or feeder_count if that is more.
+     *     @type \Offbeat\V1\SpreadOrder $order
+     *           The order. Must be set.
      *     @type int $on_shortage
      *           SPREAD_POLICY_COOLDOWN only, refused with others. Default: SHORTAGE_POLICY_EMIT.
      *     @type int $job_window
-     *           How many jobs of an open group the server has or has asked for at once: 1 to 65,536.
-     *           1 asks for each job in its turn, a round trip each. Default: 256.
+     *           The most jobs of one open group that the server holds or has asked for: 1 to 65,536. With
+     *           1, the server asks for each job in its turn, a round trip each. Default: 256.
      *     @type int $group_window
-     *           How many groups the server asks for before a feeder needs them: 0 to 65,536. Each is
-     *           a round trip less. Default: 0.
+     *           How many groups the server asks for before a feeder needs them: 0 to 65,536. Each saves a
+     *           round trip. Default: 0.
      * }
      */
     public function __construct($data = NULL) {
@@ -87,103 +67,37 @@ class SpreadSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * In which order. Default: SPREAD_POLICY_ROUND_ROBIN.
+     * The order. Must be set.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SpreadPolicy policy = 1;</code>
-     * @return int
+     * Generated from protobuf field <code>.offbeat.v1.SpreadOrder order = 1;</code>
+     * @return \Offbeat\V1\SpreadOrder|null
      */
-    public function getPolicy()
+    public function getOrder()
     {
-        return $this->policy;
+        return $this->order;
+    }
+
+    public function hasOrder()
+    {
+        return isset($this->order);
+    }
+
+    public function clearOrder()
+    {
+        unset($this->order);
     }
 
     /**
-     * In which order. Default: SPREAD_POLICY_ROUND_ROBIN.
+     * The order. Must be set.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SpreadPolicy policy = 1;</code>
-     * @param int $var
+     * Generated from protobuf field <code>.offbeat.v1.SpreadOrder order = 1;</code>
+     * @param \Offbeat\V1\SpreadOrder $var
      * @return $this
      */
-    public function setPolicy($var)
+    public function setOrder($var)
     {
-        GPBUtil::checkEnum($var, \Offbeat\V1\SpreadPolicy::class);
-        $this->policy = $var;
-
-        return $this;
-    }
-
-    /**
-     * How many groups take turns, 1 to 65,536: the distance, in turns, that neighbours of
-     * a group are to have. Must be set. The number of workers and a few more is a good one.
-     *
-     * Generated from protobuf field <code>optional int32 feeder_count = 2;</code>
-     * @return int
-     */
-    public function getFeederCount()
-    {
-        return isset($this->feeder_count) ? $this->feeder_count : 0;
-    }
-
-    public function hasFeederCount()
-    {
-        return isset($this->feeder_count);
-    }
-
-    public function clearFeederCount()
-    {
-        unset($this->feeder_count);
-    }
-
-    /**
-     * How many groups take turns, 1 to 65,536: the distance, in turns, that neighbours of
-     * a group are to have. Must be set. The number of workers and a few more is a good one.
-     *
-     * Generated from protobuf field <code>optional int32 feeder_count = 2;</code>
-     * @param int $var
-     * @return $this
-     */
-    public function setFeederCount($var)
-    {
-        GPBUtil::checkInt32($var);
-        $this->feeder_count = $var;
-
-        return $this;
-    }
-
-    /**
-     * SPREAD_POLICY_COOLDOWN only, refused with others: how many groups are open at most,
-     * feeder_count to 65,536. Default: 1,024, or feeder_count if that is more.
-     *
-     * Generated from protobuf field <code>optional int32 max_open_groups = 3;</code>
-     * @return int
-     */
-    public function getMaxOpenGroups()
-    {
-        return isset($this->max_open_groups) ? $this->max_open_groups : 0;
-    }
-
-    public function hasMaxOpenGroups()
-    {
-        return isset($this->max_open_groups);
-    }
-
-    public function clearMaxOpenGroups()
-    {
-        unset($this->max_open_groups);
-    }
-
-    /**
-     * SPREAD_POLICY_COOLDOWN only, refused with others: how many groups are open at most,
-     * feeder_count to 65,536. Default: 1,024, or feeder_count if that is more.
-     *
-     * Generated from protobuf field <code>optional int32 max_open_groups = 3;</code>
-     * @param int $var
-     * @return $this
-     */
-    public function setMaxOpenGroups($var)
-    {
-        GPBUtil::checkInt32($var);
-        $this->max_open_groups = $var;
+        GPBUtil::checkMessage($var, \Offbeat\V1\SpreadOrder::class);
+        $this->order = $var;
 
         return $this;
     }
@@ -191,7 +105,7 @@ class SpreadSpec extends \Google\Protobuf\Internal\Message
     /**
      * SPREAD_POLICY_COOLDOWN only, refused with others. Default: SHORTAGE_POLICY_EMIT.
      *
-     * Generated from protobuf field <code>.offbeat.v1.ShortagePolicy on_shortage = 4;</code>
+     * Generated from protobuf field <code>.offbeat.v1.ShortagePolicy on_shortage = 2;</code>
      * @return int
      */
     public function getOnShortage()
@@ -202,7 +116,7 @@ class SpreadSpec extends \Google\Protobuf\Internal\Message
     /**
      * SPREAD_POLICY_COOLDOWN only, refused with others. Default: SHORTAGE_POLICY_EMIT.
      *
-     * Generated from protobuf field <code>.offbeat.v1.ShortagePolicy on_shortage = 4;</code>
+     * Generated from protobuf field <code>.offbeat.v1.ShortagePolicy on_shortage = 2;</code>
      * @param int $var
      * @return $this
      */
@@ -215,10 +129,10 @@ class SpreadSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many jobs of an open group the server has or has asked for at once: 1 to 65,536.
-     * 1 asks for each job in its turn, a round trip each. Default: 256.
+     * The most jobs of one open group that the server holds or has asked for: 1 to 65,536. With
+     * 1, the server asks for each job in its turn, a round trip each. Default: 256.
      *
-     * Generated from protobuf field <code>optional int32 job_window = 5;</code>
+     * Generated from protobuf field <code>optional int32 job_window = 3;</code>
      * @return int
      */
     public function getJobWindow()
@@ -237,10 +151,10 @@ class SpreadSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many jobs of an open group the server has or has asked for at once: 1 to 65,536.
-     * 1 asks for each job in its turn, a round trip each. Default: 256.
+     * The most jobs of one open group that the server holds or has asked for: 1 to 65,536. With
+     * 1, the server asks for each job in its turn, a round trip each. Default: 256.
      *
-     * Generated from protobuf field <code>optional int32 job_window = 5;</code>
+     * Generated from protobuf field <code>optional int32 job_window = 3;</code>
      * @param int $var
      * @return $this
      */
@@ -253,10 +167,10 @@ class SpreadSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many groups the server asks for before a feeder needs them: 0 to 65,536. Each is
-     * a round trip less. Default: 0.
+     * How many groups the server asks for before a feeder needs them: 0 to 65,536. Each saves a
+     * round trip. Default: 0.
      *
-     * Generated from protobuf field <code>int32 group_window = 6;</code>
+     * Generated from protobuf field <code>int32 group_window = 4;</code>
      * @return int
      */
     public function getGroupWindow()
@@ -265,10 +179,10 @@ class SpreadSpec extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many groups the server asks for before a feeder needs them: 0 to 65,536. Each is
-     * a round trip less. Default: 0.
+     * How many groups the server asks for before a feeder needs them: 0 to 65,536. Each saves a
+     * round trip. Default: 0.
      *
-     * Generated from protobuf field <code>int32 group_window = 6;</code>
+     * Generated from protobuf field <code>int32 group_window = 4;</code>
      * @param int $var
      * @return $this
      */

@@ -20,19 +20,20 @@ class SpreadState
      */
     const SPREAD_STATE_UNSPECIFIED = 0;
     /**
-     * It takes groups and deals their jobs.
+     * It takes groups, and leases their jobs.
      *
      * Generated from protobuf enum <code>SPREAD_STATE_OPEN = 1;</code>
      */
     const SPREAD_STATE_OPEN = 1;
     /**
-     * It deals what it has, and takes no more.
+     * It leases the jobs that it has, and takes no more groups.
      *
      * Generated from protobuf enum <code>SPREAD_STATE_DRAINING = 2;</code>
      */
     const SPREAD_STATE_DRAINING = 2;
     /**
-     * All is settled. Its dead letters can be read; its name can be opened anew.
+     * All jobs are settled. Its dead letters can be listed and deleted. Its name can be opened
+     * again once it has no dead letters.
      *
      * Generated from protobuf enum <code>SPREAD_STATE_CLOSED = 3;</code>
      */

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Turns, one after the other: up to 4,096.
+ * Consecutive turns, up to 4,096.
  *
  * Generated from protobuf message <code>offbeat.v1.SpreadTurns</code>
  */
@@ -17,23 +17,23 @@ use Google\Protobuf\Internal\GPBUtil;
 class SpreadTurns extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Number of the first of them, from 0.
+     * Number of the first of these turns, from 0.
      *
      * Generated from protobuf field <code>int64 first_sequence = 1;</code>
      */
     protected $first_sequence = 0;
     /**
-     * The group whose next job has its turn; −1 where the turn passes without a job.
+     * The group whose next job has the turn; −1 where the turn passes without a job.
      *
      * Generated from protobuf field <code>repeated sfixed64 group_indexes = 2;</code>
      */
     private $group_indexes;
     /**
-     * Of all turns before these, for a ResumeToken: it means nothing else.
+     * Keep it to continue the spread from these turns (see SpreadResume). Opaque.
      *
-     * Generated from protobuf field <code>sfixed64 digest = 3;</code>
+     * Generated from protobuf field <code>bytes resume_token = 3;</code>
      */
-    protected $digest = 0;
+    protected $resume_token = '';
 
     /**
      * Constructor.
@@ -42,11 +42,11 @@ class SpreadTurns extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int|string $first_sequence
-     *           Number of the first of them, from 0.
+     *           Number of the first of these turns, from 0.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $group_indexes
-     *           The group whose next job has its turn; −1 where the turn passes without a job.
-     *     @type int|string $digest
-     *           Of all turns before these, for a ResumeToken: it means nothing else.
+     *           The group whose next job has the turn; −1 where the turn passes without a job.
+     *     @type string $resume_token
+     *           Keep it to continue the spread from these turns (see SpreadResume). Opaque.
      * }
      */
     public function __construct($data = NULL) {
@@ -55,7 +55,7 @@ class SpreadTurns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Number of the first of them, from 0.
+     * Number of the first of these turns, from 0.
      *
      * Generated from protobuf field <code>int64 first_sequence = 1;</code>
      * @return int|string
@@ -66,7 +66,7 @@ class SpreadTurns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Number of the first of them, from 0.
+     * Number of the first of these turns, from 0.
      *
      * Generated from protobuf field <code>int64 first_sequence = 1;</code>
      * @param int|string $var
@@ -81,7 +81,7 @@ class SpreadTurns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The group whose next job has its turn; −1 where the turn passes without a job.
+     * The group whose next job has the turn; −1 where the turn passes without a job.
      *
      * Generated from protobuf field <code>repeated sfixed64 group_indexes = 2;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -92,7 +92,7 @@ class SpreadTurns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The group whose next job has its turn; −1 where the turn passes without a job.
+     * The group whose next job has the turn; −1 where the turn passes without a job.
      *
      * Generated from protobuf field <code>repeated sfixed64 group_indexes = 2;</code>
      * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
@@ -107,27 +107,27 @@ class SpreadTurns extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Of all turns before these, for a ResumeToken: it means nothing else.
+     * Keep it to continue the spread from these turns (see SpreadResume). Opaque.
      *
-     * Generated from protobuf field <code>sfixed64 digest = 3;</code>
-     * @return int|string
+     * Generated from protobuf field <code>bytes resume_token = 3;</code>
+     * @return string
      */
-    public function getDigest()
+    public function getResumeToken()
     {
-        return $this->digest;
+        return $this->resume_token;
     }
 
     /**
-     * Of all turns before these, for a ResumeToken: it means nothing else.
+     * Keep it to continue the spread from these turns (see SpreadResume). Opaque.
      *
-     * Generated from protobuf field <code>sfixed64 digest = 3;</code>
-     * @param int|string $var
+     * Generated from protobuf field <code>bytes resume_token = 3;</code>
+     * @param string $var
      * @return $this
      */
-    public function setDigest($var)
+    public function setResumeToken($var)
     {
-        GPBUtil::checkInt64($var);
-        $this->digest = $var;
+        GPBUtil::checkString($var, False);
+        $this->resume_token = $var;
 
         return $this;
     }

@@ -7,14 +7,14 @@ namespace Offbeat\V1;
 use UnexpectedValueException;
 
 /**
- * What a column holds, and so which ID of AssignSlot a row is.
+ * What a column holds, and so which ID a row is.
  *
  * Protobuf type <code>offbeat.v1.SqlColumnType</code>
  */
 class SqlColumnType
 {
     /**
-     * Not to be sent.
+     * Refused: the column type must be set.
      *
      * Generated from protobuf enum <code>SQL_COLUMN_TYPE_UNSPECIFIED = 0;</code>
      */
@@ -32,8 +32,8 @@ class SqlColumnType
      */
     const SQL_COLUMN_TYPE_UUID_BYTES = 2;
     /**
-     * UUIDs as the 16 bytes that UUID_TO_BIN(x, 1) makes: the third group of digits
-     * first, then the second, then the first.
+     * UUIDs as the 16 bytes that UUID_TO_BIN(x, 1) makes: the third group of digits first, then
+     * the second, then the first.
      *
      * Generated from protobuf enum <code>SQL_COLUMN_TYPE_UUID_BYTES_SWAPPED = 3;</code>
      */
@@ -51,8 +51,8 @@ class SqlColumnType
      */
     const SQL_COLUMN_TYPE_UUID_DIGITS = 5;
     /**
-     * Integers, also of a decimal type without decimals (in PostgreSQL numeric(39), not
-     * numeric, where 42 and 42.0 are two texts).
+     * Integers, also of a decimal type without decimals (in PostgreSQL numeric(39), not numeric,
+     * where 42 and 42.0 are two texts).
      *
      * Generated from protobuf enum <code>SQL_COLUMN_TYPE_INTEGER = 6;</code>
      */
@@ -71,10 +71,10 @@ class SqlColumnType
      */
     const SQL_COLUMN_TYPE_FRACTION = 8;
     /**
-     * PLACEMENT_HASH only: the hash itself, as PlacementReason.hash has it, written
-     * whenever a row is: the first 16 hexadecimal digits (or all 32) of
-     * MD5(salt ‖ canonical text of the ID), in lower case. For SQLite, which has no
-     * MD5, and for tables that cannot have an index over an expression.
+     * PLACEMENT_HASH only: the hash itself, as in PlacementExplanation.hash: the first 16
+     * hexadecimal digits (or all 32) of MD5(salt ‖ canonical text of the ID), in lower case. The
+     * application writes it with each row. For SQLite, which has no MD5, and for tables that
+     * cannot have an index over an expression.
      *
      * Generated from protobuf enum <code>SQL_COLUMN_TYPE_HASH_DIGITS = 9;</code>
      */

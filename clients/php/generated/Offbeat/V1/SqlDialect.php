@@ -7,40 +7,40 @@ namespace Offbeat\V1;
 use UnexpectedValueException;
 
 /**
- * A database.
+ * A database, whose dialect statements are written in.
  *
  * Protobuf type <code>offbeat.v1.SqlDialect</code>
  */
 class SqlDialect
 {
     /**
-     * Not to be sent.
+     * Refused: the dialect must be set.
      *
      * Generated from protobuf enum <code>SQL_DIALECT_UNSPECIFIED = 0;</code>
      */
     const SQL_DIALECT_UNSPECIFIED = 0;
     /**
-     * PostgreSQL 12 and later, with UTF8 as the encoding of the database. (Checked on 15.)
+     * PostgreSQL 12 and later, with UTF8 as the encoding of the database. (Tested with 15.)
      *
      * Generated from protobuf enum <code>SQL_DIALECT_POSTGRESQL = 1;</code>
      */
     const SQL_DIALECT_POSTGRESQL = 1;
     /**
-     * MySQL 8.0.23 and later. (Its statements are those of MariaDB without IF NOT EXISTS,
-     * and were checked there alone.)
+     * MySQL 8.0.23 and later. (Its statements are those of MariaDB without IF NOT EXISTS, and
+     * were tested with MariaDB only.)
      *
      * Generated from protobuf enum <code>SQL_DIALECT_MYSQL = 2;</code>
      */
     const SQL_DIALECT_MYSQL = 2;
     /**
-     * MariaDB 10.6 and later. (Checked on 10.11.)
+     * MariaDB 10.6 and later. (Tested with 10.11.)
      *
      * Generated from protobuf enum <code>SQL_DIALECT_MARIADB = 3;</code>
      */
     const SQL_DIALECT_MARIADB = 3;
     /**
-     * SQLite 3.9 and later. (Checked on 3.40.) It has no MD5: for PLACEMENT_HASH, store
-     * the hash in a column of its own, SQL_COLUMN_TYPE_HASH_DIGITS.
+     * SQLite 3.9 and later. (Tested with 3.40.) It has no MD5: with PLACEMENT_HASH, store the
+     * hash in a column of its own, SQL_COLUMN_TYPE_HASH_DIGITS.
      *
      * Generated from protobuf enum <code>SQL_DIALECT_SQLITE = 4;</code>
      */

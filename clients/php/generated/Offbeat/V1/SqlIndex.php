@@ -10,7 +10,8 @@ use Google\Protobuf\Internal\GPBUtil;
 
 /**
  * An index that serves predicates: over the expression that they compare, or in MySQL and
- * MariaDB over an invisible generated column, which they name.
+ * MariaDB over an invisible generated column, which predicates name. Fractions need no
+ * expression: the index is then over the column itself.
  *
  * Generated from protobuf message <code>offbeat.v1.SqlIndex</code>
  */
@@ -18,17 +19,17 @@ use Google\Protobuf\Internal\GPBUtil;
 class SqlIndex extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Its name, and that of the generated column: a digest of the expression, and outside of
-     * MySQL and MariaDB of the table. The same schedule over the same column has the same
-     * index; so have others of the same placement, salt and bucket count.
+     * Its name, and that of the generated column: a digest of the expression and, except in MySQL
+     * and MariaDB, of the table. Schedules of the same placement, salt and bucket count share the
+     * index of a column.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      */
     protected $name = '';
     /**
-     * The statements that make it, in order, to be run once before the first predicate.
-     * Except for MySQL, which lacks IF NOT EXISTS, they may be run again. PostgreSQL takes
-     * CREATE INDEX CONCURRENTLY too; none of MariaDB's needs a lock against writes.
+     * The statements that make it, in order. Run them once before the first predicate. Except in
+     * MySQL, which lacks IF NOT EXISTS, they may be run again. PostgreSQL takes CREATE INDEX
+     * CONCURRENTLY too; none of MariaDB's needs a lock against writes.
      *
      * Generated from protobuf field <code>repeated string create_statements = 2;</code>
      */
@@ -41,13 +42,13 @@ class SqlIndex extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type string $name
-     *           Its name, and that of the generated column: a digest of the expression, and outside of
-     *           MySQL and MariaDB of the table. The same schedule over the same column has the same
-     *           index; so have others of the same placement, salt and bucket count.
+     *           Its name, and that of the generated column: a digest of the expression and, except in MySQL
+     *           and MariaDB, of the table. Schedules of the same placement, salt and bucket count share the
+     *           index of a column.
      *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $create_statements
-     *           The statements that make it, in order, to be run once before the first predicate.
-     *           Except for MySQL, which lacks IF NOT EXISTS, they may be run again. PostgreSQL takes
-     *           CREATE INDEX CONCURRENTLY too; none of MariaDB's needs a lock against writes.
+     *           The statements that make it, in order. Run them once before the first predicate. Except in
+     *           MySQL, which lacks IF NOT EXISTS, they may be run again. PostgreSQL takes CREATE INDEX
+     *           CONCURRENTLY too; none of MariaDB's needs a lock against writes.
      * }
      */
     public function __construct($data = NULL) {
@@ -56,9 +57,9 @@ class SqlIndex extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its name, and that of the generated column: a digest of the expression, and outside of
-     * MySQL and MariaDB of the table. The same schedule over the same column has the same
-     * index; so have others of the same placement, salt and bucket count.
+     * Its name, and that of the generated column: a digest of the expression and, except in MySQL
+     * and MariaDB, of the table. Schedules of the same placement, salt and bucket count share the
+     * index of a column.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      * @return string
@@ -69,9 +70,9 @@ class SqlIndex extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its name, and that of the generated column: a digest of the expression, and outside of
-     * MySQL and MariaDB of the table. The same schedule over the same column has the same
-     * index; so have others of the same placement, salt and bucket count.
+     * Its name, and that of the generated column: a digest of the expression and, except in MySQL
+     * and MariaDB, of the table. Schedules of the same placement, salt and bucket count share the
+     * index of a column.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      * @param string $var
@@ -86,9 +87,9 @@ class SqlIndex extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The statements that make it, in order, to be run once before the first predicate.
-     * Except for MySQL, which lacks IF NOT EXISTS, they may be run again. PostgreSQL takes
-     * CREATE INDEX CONCURRENTLY too; none of MariaDB's needs a lock against writes.
+     * The statements that make it, in order. Run them once before the first predicate. Except in
+     * MySQL, which lacks IF NOT EXISTS, they may be run again. PostgreSQL takes CREATE INDEX
+     * CONCURRENTLY too; none of MariaDB's needs a lock against writes.
      *
      * Generated from protobuf field <code>repeated string create_statements = 2;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -99,9 +100,9 @@ class SqlIndex extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The statements that make it, in order, to be run once before the first predicate.
-     * Except for MySQL, which lacks IF NOT EXISTS, they may be run again. PostgreSQL takes
-     * CREATE INDEX CONCURRENTLY too; none of MariaDB's needs a lock against writes.
+     * The statements that make it, in order. Run them once before the first predicate. Except in
+     * MySQL, which lacks IF NOT EXISTS, they may be run again. PostgreSQL takes CREATE INDEX
+     * CONCURRENTLY too; none of MariaDB's needs a lock against writes.
      *
      * Generated from protobuf field <code>repeated string create_statements = 2;</code>
      * @param array<string>|\Google\Protobuf\Internal\RepeatedField $var

@@ -17,7 +17,7 @@ use Google\Protobuf\Internal\GPBUtil;
 class SqlParameter extends \Google\Protobuf\Internal\Message
 {
     /**
-     * SQL_PARAMETER_STYLE_NAMED: the name, without colon.
+     * SQL_PARAMETER_STYLE_NAMED only: the name, without colon.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      */
@@ -31,11 +31,11 @@ class SqlParameter extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type string $name
-     *           SQL_PARAMETER_STYLE_NAMED: the name, without colon.
+     *           SQL_PARAMETER_STYLE_NAMED only: the name, without colon.
      *     @type int|string $integer
-     *           A bucket.
+     *           A bucket: 0 to bucket_count − 1.
      *     @type string $text
-     *           Hexadecimal digits.
+     *           Hexadecimal digits, or the name of a time zone.
      *     @type float $real
      *           A fraction. Bind it as a double, not as text: SQLite reads some decimals wrong.
      * }
@@ -46,7 +46,7 @@ class SqlParameter extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * SQL_PARAMETER_STYLE_NAMED: the name, without colon.
+     * SQL_PARAMETER_STYLE_NAMED only: the name, without colon.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      * @return string
@@ -57,7 +57,7 @@ class SqlParameter extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * SQL_PARAMETER_STYLE_NAMED: the name, without colon.
+     * SQL_PARAMETER_STYLE_NAMED only: the name, without colon.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      * @param string $var
@@ -72,7 +72,7 @@ class SqlParameter extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A bucket.
+     * A bucket: 0 to bucket_count − 1.
      *
      * Generated from protobuf field <code>int64 integer = 2;</code>
      * @return int|string
@@ -88,7 +88,7 @@ class SqlParameter extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A bucket.
+     * A bucket: 0 to bucket_count − 1.
      *
      * Generated from protobuf field <code>int64 integer = 2;</code>
      * @param int|string $var
@@ -103,7 +103,7 @@ class SqlParameter extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Hexadecimal digits.
+     * Hexadecimal digits, or the name of a time zone.
      *
      * Generated from protobuf field <code>string text = 3;</code>
      * @return string
@@ -119,7 +119,7 @@ class SqlParameter extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Hexadecimal digits.
+     * Hexadecimal digits, or the name of a time zone.
      *
      * Generated from protobuf field <code>string text = 3;</code>
      * @param string $var

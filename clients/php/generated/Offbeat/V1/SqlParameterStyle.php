@@ -20,7 +20,7 @@ class SqlParameterStyle
      */
     const SQL_PARAMETER_STYLE_UNSPECIFIED = 0;
     /**
-     * Written into the text; nothing is to be bound.
+     * Written into the text; there is nothing to bind.
      *
      * Generated from protobuf enum <code>SQL_PARAMETER_STYLE_LITERAL = 1;</code>
      */
@@ -38,7 +38,7 @@ class SqlParameterStyle
      */
     const SQL_PARAMETER_STYLE_FORMAT = 3;
     /**
-     * $1, $2 and so on: pg of Ruby, pg_query_params of PHP, asyncpg.
+     * $1, $2 and so on: Ruby's pg, PHP's pg_query_params, asyncpg.
      *
      * Generated from protobuf enum <code>SQL_PARAMETER_STYLE_DOLLAR = 4;</code>
      */

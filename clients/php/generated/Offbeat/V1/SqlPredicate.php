@@ -9,10 +9,10 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * A condition for the WHERE clause of a query, in parentheses: true for the rows of a
- * slot or of a window. One range of one expression, two where a window holds the start of a
- * cycle, and more (64 at most) where the clocks change or exclusions defer runs; the index
- * serves each.
+ * A condition for the WHERE clause of a query, true for the rows of a slot or a window. One
+ * range of one expression; two where a window holds the start of a cycle; more, at most 64,
+ * where clocks change or exclusions defer runs. With time_zones, so many for each zone. The
+ * index serves each. Weighted IDs count by their piece 0.
  *
  * Generated from protobuf message <code>offbeat.v1.SqlPredicate</code>
  */
@@ -20,13 +20,14 @@ use Google\Protobuf\Internal\GPBUtil;
 class SqlPredicate extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The condition.
+     * The condition, in parentheses.
      *
      * Generated from protobuf field <code>string sql = 1;</code>
      */
     protected $sql = '';
     /**
-     * What to bind, in the order of the placeholders.
+     * What to bind, in the order of the placeholders: up to 128; with time_zones, up to 129 for
+     * each zone. Empty with SQL_PARAMETER_STYLE_LITERAL.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.SqlParameter parameters = 2;</code>
      */
@@ -39,9 +40,10 @@ class SqlPredicate extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type string $sql
-     *           The condition.
+     *           The condition, in parentheses.
      *     @type array<\Offbeat\V1\SqlParameter>|\Google\Protobuf\Internal\RepeatedField $parameters
-     *           What to bind, in the order of the placeholders.
+     *           What to bind, in the order of the placeholders: up to 128; with time_zones, up to 129 for
+     *           each zone. Empty with SQL_PARAMETER_STYLE_LITERAL.
      * }
      */
     public function __construct($data = NULL) {
@@ -50,7 +52,7 @@ class SqlPredicate extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The condition.
+     * The condition, in parentheses.
      *
      * Generated from protobuf field <code>string sql = 1;</code>
      * @return string
@@ -61,7 +63,7 @@ class SqlPredicate extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The condition.
+     * The condition, in parentheses.
      *
      * Generated from protobuf field <code>string sql = 1;</code>
      * @param string $var
@@ -76,7 +78,8 @@ class SqlPredicate extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What to bind, in the order of the placeholders.
+     * What to bind, in the order of the placeholders: up to 128; with time_zones, up to 129 for
+     * each zone. Empty with SQL_PARAMETER_STYLE_LITERAL.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.SqlParameter parameters = 2;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -87,7 +90,8 @@ class SqlPredicate extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What to bind, in the order of the placeholders.
+     * What to bind, in the order of the placeholders: up to 128; with time_zones, up to 129 for
+     * each zone. Empty with SQL_PARAMETER_STYLE_LITERAL.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.SqlParameter parameters = 2;</code>
      * @param array<\Offbeat\V1\SqlParameter>|\Google\Protobuf\Internal\RepeatedField $var

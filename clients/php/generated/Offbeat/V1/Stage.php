@@ -17,58 +17,58 @@ use Google\Protobuf\Internal\GPBUtil;
 class Stage extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Its name: 1 to 128 bytes of UTF-8, another for each stage of the call.
+     * Its name: 1 to 128 bytes of UTF-8, unique in the call.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      */
     protected $name = '';
     /**
-     * Jobs that wait: 0 or more. Those that run do not count. Times the service time, it must be
-     * below 2^63 microseconds.
+     * Jobs that wait: 0 or more. Times the run time, it must be below 2^63 microseconds.
      *
      * Generated from protobuf field <code>int64 backlog_count = 2;</code>
      */
     protected $backlog_count = 0;
     /**
-     * How long a job takes on average: 0 s or more. Stages that were never measured take the
-     * mean of those that were; if none was, 1 s.
+     * How long a job takes on average: 0 s or more, below 584 years. Default: the mean of the
+     * stages that have one; if none has, 1 s.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration mean_service_time = 3;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration mean_run_time = 3;</code>
      */
-    protected $mean_service_time = null;
+    protected $mean_run_time = null;
     /**
-     * Instead of mean_service_time: how long some jobs took. Their mean counts.
+     * Instead of mean_run_time: run times of some jobs, whose mean is used. Refused together with
+     * it.
      *
-     * Generated from protobuf field <code>repeated .google.protobuf.Duration service_times = 4;</code>
+     * Generated from protobuf field <code>repeated .google.protobuf.Duration run_times = 4;</code>
      */
-    private $service_times;
+    private $run_times;
     /**
-     * Whether no more work will come: it gets no workers but those that are busy.
+     * No more work will come: the stage keeps its busy workers and gets no others.
      *
      * Generated from protobuf field <code>bool done = 5;</code>
      */
     protected $done = false;
     /**
-     * It gets no fewer workers: 0 to 1,000,000,000.
+     * The fewest workers, unless the stage is done: 0 to 1,000,000,000.
      *
      * Generated from protobuf field <code>int32 minimum_worker_count = 6;</code>
      */
     protected $minimum_worker_count = 0;
     /**
-     * It gets no more workers: minimum_worker_count to 1,000,000,000. Default: as many as
-     * there are.
+     * The most workers: minimum_worker_count to 1,000,000,000. More that are busy stay. Default:
+     * no limit.
      *
      * Generated from protobuf field <code>optional int32 maximum_worker_count = 7;</code>
      */
     protected $maximum_worker_count = null;
     /**
-     * How many workers it has, busy ones included: 0 to 1,000,000,000.
+     * Workers that it has now, busy ones included: 0 to 1,000,000,000.
      *
      * Generated from protobuf field <code>int32 current_worker_count = 8;</code>
      */
     protected $current_worker_count = 0;
     /**
-     * How many of those are in the middle of a job, and so stay: 0 to current_worker_count.
+     * Workers of these that run a job, and stay: 0 to current_worker_count.
      *
      * Generated from protobuf field <code>int32 busy_worker_count = 9;</code>
      */
@@ -81,26 +81,26 @@ class Stage extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type string $name
-     *           Its name: 1 to 128 bytes of UTF-8, another for each stage of the call.
+     *           Its name: 1 to 128 bytes of UTF-8, unique in the call.
      *     @type int|string $backlog_count
-     *           Jobs that wait: 0 or more. Those that run do not count. Times the service time, it must be
-     *           below 2^63 microseconds.
-     *     @type \Google\Protobuf\Duration $mean_service_time
-     *           How long a job takes on average: 0 s or more. Stages that were never measured take the
-     *           mean of those that were; if none was, 1 s.
-     *     @type array<\Google\Protobuf\Duration>|\Google\Protobuf\Internal\RepeatedField $service_times
-     *           Instead of mean_service_time: how long some jobs took. Their mean counts.
+     *           Jobs that wait: 0 or more. Times the run time, it must be below 2^63 microseconds.
+     *     @type \Google\Protobuf\Duration $mean_run_time
+     *           How long a job takes on average: 0 s or more, below 584 years. Default: the mean of the
+     *           stages that have one; if none has, 1 s.
+     *     @type array<\Google\Protobuf\Duration>|\Google\Protobuf\Internal\RepeatedField $run_times
+     *           Instead of mean_run_time: run times of some jobs, whose mean is used. Refused together with
+     *           it.
      *     @type bool $done
-     *           Whether no more work will come: it gets no workers but those that are busy.
+     *           No more work will come: the stage keeps its busy workers and gets no others.
      *     @type int $minimum_worker_count
-     *           It gets no fewer workers: 0 to 1,000,000,000.
+     *           The fewest workers, unless the stage is done: 0 to 1,000,000,000.
      *     @type int $maximum_worker_count
-     *           It gets no more workers: minimum_worker_count to 1,000,000,000. Default: as many as
-     *           there are.
+     *           The most workers: minimum_worker_count to 1,000,000,000. More that are busy stay. Default:
+     *           no limit.
      *     @type int $current_worker_count
-     *           How many workers it has, busy ones included: 0 to 1,000,000,000.
+     *           Workers that it has now, busy ones included: 0 to 1,000,000,000.
      *     @type int $busy_worker_count
-     *           How many of those are in the middle of a job, and so stay: 0 to current_worker_count.
+     *           Workers of these that run a job, and stay: 0 to current_worker_count.
      * }
      */
     public function __construct($data = NULL) {
@@ -109,7 +109,7 @@ class Stage extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its name: 1 to 128 bytes of UTF-8, another for each stage of the call.
+     * Its name: 1 to 128 bytes of UTF-8, unique in the call.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      * @return string
@@ -120,7 +120,7 @@ class Stage extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its name: 1 to 128 bytes of UTF-8, another for each stage of the call.
+     * Its name: 1 to 128 bytes of UTF-8, unique in the call.
      *
      * Generated from protobuf field <code>string name = 1;</code>
      * @param string $var
@@ -135,8 +135,7 @@ class Stage extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Jobs that wait: 0 or more. Those that run do not count. Times the service time, it must be
-     * below 2^63 microseconds.
+     * Jobs that wait: 0 or more. Times the run time, it must be below 2^63 microseconds.
      *
      * Generated from protobuf field <code>int64 backlog_count = 2;</code>
      * @return int|string
@@ -147,8 +146,7 @@ class Stage extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Jobs that wait: 0 or more. Those that run do not count. Times the service time, it must be
-     * below 2^63 microseconds.
+     * Jobs that wait: 0 or more. Times the run time, it must be below 2^63 microseconds.
      *
      * Generated from protobuf field <code>int64 backlog_count = 2;</code>
      * @param int|string $var
@@ -163,71 +161,73 @@ class Stage extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long a job takes on average: 0 s or more. Stages that were never measured take the
-     * mean of those that were; if none was, 1 s.
+     * How long a job takes on average: 0 s or more, below 584 years. Default: the mean of the
+     * stages that have one; if none has, 1 s.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration mean_service_time = 3;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration mean_run_time = 3;</code>
      * @return \Google\Protobuf\Duration|null
      */
-    public function getMeanServiceTime()
+    public function getMeanRunTime()
     {
-        return $this->mean_service_time;
+        return $this->mean_run_time;
     }
 
-    public function hasMeanServiceTime()
+    public function hasMeanRunTime()
     {
-        return isset($this->mean_service_time);
+        return isset($this->mean_run_time);
     }
 
-    public function clearMeanServiceTime()
+    public function clearMeanRunTime()
     {
-        unset($this->mean_service_time);
+        unset($this->mean_run_time);
     }
 
     /**
-     * How long a job takes on average: 0 s or more. Stages that were never measured take the
-     * mean of those that were; if none was, 1 s.
+     * How long a job takes on average: 0 s or more, below 584 years. Default: the mean of the
+     * stages that have one; if none has, 1 s.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration mean_service_time = 3;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration mean_run_time = 3;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
-    public function setMeanServiceTime($var)
+    public function setMeanRunTime($var)
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->mean_service_time = $var;
+        $this->mean_run_time = $var;
 
         return $this;
     }
 
     /**
-     * Instead of mean_service_time: how long some jobs took. Their mean counts.
+     * Instead of mean_run_time: run times of some jobs, whose mean is used. Refused together with
+     * it.
      *
-     * Generated from protobuf field <code>repeated .google.protobuf.Duration service_times = 4;</code>
+     * Generated from protobuf field <code>repeated .google.protobuf.Duration run_times = 4;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
-    public function getServiceTimes()
+    public function getRunTimes()
     {
-        return $this->service_times;
+        return $this->run_times;
     }
 
     /**
-     * Instead of mean_service_time: how long some jobs took. Their mean counts.
+     * Instead of mean_run_time: run times of some jobs, whose mean is used. Refused together with
+     * it.
      *
-     * Generated from protobuf field <code>repeated .google.protobuf.Duration service_times = 4;</code>
+     * Generated from protobuf field <code>repeated .google.protobuf.Duration run_times = 4;</code>
      * @param array<\Google\Protobuf\Duration>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */
-    public function setServiceTimes($var)
+    public function setRunTimes($var)
     {
         $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Google\Protobuf\Duration::class);
-        $this->service_times = $arr;
+        $this->run_times = $arr;
 
         return $this;
     }
 
     /**
-     * Whether no more work will come: it gets no workers but those that are busy.
+     * No more work will come: the stage keeps its busy workers and gets no others.
      *
      * Generated from protobuf field <code>bool done = 5;</code>
      * @return bool
@@ -238,7 +238,7 @@ class Stage extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whether no more work will come: it gets no workers but those that are busy.
+     * No more work will come: the stage keeps its busy workers and gets no others.
      *
      * Generated from protobuf field <code>bool done = 5;</code>
      * @param bool $var
@@ -253,7 +253,7 @@ class Stage extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * It gets no fewer workers: 0 to 1,000,000,000.
+     * The fewest workers, unless the stage is done: 0 to 1,000,000,000.
      *
      * Generated from protobuf field <code>int32 minimum_worker_count = 6;</code>
      * @return int
@@ -264,7 +264,7 @@ class Stage extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * It gets no fewer workers: 0 to 1,000,000,000.
+     * The fewest workers, unless the stage is done: 0 to 1,000,000,000.
      *
      * Generated from protobuf field <code>int32 minimum_worker_count = 6;</code>
      * @param int $var
@@ -279,8 +279,8 @@ class Stage extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * It gets no more workers: minimum_worker_count to 1,000,000,000. Default: as many as
-     * there are.
+     * The most workers: minimum_worker_count to 1,000,000,000. More that are busy stay. Default:
+     * no limit.
      *
      * Generated from protobuf field <code>optional int32 maximum_worker_count = 7;</code>
      * @return int
@@ -301,8 +301,8 @@ class Stage extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * It gets no more workers: minimum_worker_count to 1,000,000,000. Default: as many as
-     * there are.
+     * The most workers: minimum_worker_count to 1,000,000,000. More that are busy stay. Default:
+     * no limit.
      *
      * Generated from protobuf field <code>optional int32 maximum_worker_count = 7;</code>
      * @param int $var
@@ -317,7 +317,7 @@ class Stage extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many workers it has, busy ones included: 0 to 1,000,000,000.
+     * Workers that it has now, busy ones included: 0 to 1,000,000,000.
      *
      * Generated from protobuf field <code>int32 current_worker_count = 8;</code>
      * @return int
@@ -328,7 +328,7 @@ class Stage extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many workers it has, busy ones included: 0 to 1,000,000,000.
+     * Workers that it has now, busy ones included: 0 to 1,000,000,000.
      *
      * Generated from protobuf field <code>int32 current_worker_count = 8;</code>
      * @param int $var
@@ -343,7 +343,7 @@ class Stage extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many of those are in the middle of a job, and so stay: 0 to current_worker_count.
+     * Workers of these that run a job, and stay: 0 to current_worker_count.
      *
      * Generated from protobuf field <code>int32 busy_worker_count = 9;</code>
      * @return int
@@ -354,7 +354,7 @@ class Stage extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many of those are in the middle of a job, and so stay: 0 to current_worker_count.
+     * Workers of these that run a job, and stay: 0 to current_worker_count.
      *
      * Generated from protobuf field <code>int32 busy_worker_count = 9;</code>
      * @param int $var

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * What a stage gets, and why.
+ * The workers of a stage, and why.
  *
  * Generated from protobuf message <code>offbeat.v1.StageAllocation</code>
  */
@@ -17,50 +17,52 @@ use Google\Protobuf\Internal\GPBUtil;
 class StageAllocation extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The stage.
+     * Name of the stage, as in the request.
      *
-     * Generated from protobuf field <code>string name = 1;</code>
+     * Generated from protobuf field <code>string stage_name = 1;</code>
      */
-    protected $name = '';
+    protected $stage_name = '';
     /**
-     * Its workers.
+     * Workers that the stage should have, busy ones included.
      *
      * Generated from protobuf field <code>int32 worker_count = 2;</code>
      */
     protected $worker_count = 0;
     /**
-     * backlog_count times mean_service_time, in microseconds, rounded to the nearest.
+     * backlog_count times mean_run_time, in microseconds, rounded to the nearest.
      *
      * Generated from protobuf field <code>int64 workload_micros = 3;</code>
      */
     protected $workload_micros = 0;
     /**
-     * How many times the workload counts: the stage's place under STAGE_WEIGHTING_LATENCY, or 1.
+     * How many times the workload counts: the position of the stage with STAGE_WEIGHTING_LATENCY,
+     * or 1.
      *
      * Generated from protobuf field <code>int32 weight = 4;</code>
      */
     protected $weight = 0;
     /**
-     * What was reckoned with, to the nanosecond.
+     * The run time that was used for workload_micros, to the nanosecond.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration mean_service_time = 5;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration mean_run_time = 5;</code>
      */
-    protected $mean_service_time = null;
+    protected $mean_run_time = null;
     /**
-     * Whether mean_service_time is that of the other stages, for want of its own.
+     * mean_run_time is the mean of other stages, or 1 s, because the request has none for this
+     * stage.
      *
-     * Generated from protobuf field <code>bool service_time_is_estimated = 6;</code>
+     * Generated from protobuf field <code>bool run_time_estimated = 6;</code>
      */
-    protected $service_time_is_estimated = false;
+    protected $run_time_estimated = false;
     /**
-     * weight · workload / (worker_count + 1), in microseconds. To be read: nothing is decided
-     * by it.
+     * weight · workload / (worker_count + 1), in microseconds. For people: nothing is decided by
+     * it.
      *
      * Generated from protobuf field <code>double score = 7;</code>
      */
     protected $score = 0.0;
     /**
-     * What one worker more would be worth by the rule, in microseconds. To be read, too.
+     * What one worker more would be worth by the rule, in microseconds. For people.
      *
      * Generated from protobuf field <code>double next_quotient = 8;</code>
      */
@@ -72,23 +74,25 @@ class StageAllocation extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type string $name
-     *           The stage.
+     *     @type string $stage_name
+     *           Name of the stage, as in the request.
      *     @type int $worker_count
-     *           Its workers.
+     *           Workers that the stage should have, busy ones included.
      *     @type int|string $workload_micros
-     *           backlog_count times mean_service_time, in microseconds, rounded to the nearest.
+     *           backlog_count times mean_run_time, in microseconds, rounded to the nearest.
      *     @type int $weight
-     *           How many times the workload counts: the stage's place under STAGE_WEIGHTING_LATENCY, or 1.
-     *     @type \Google\Protobuf\Duration $mean_service_time
-     *           What was reckoned with, to the nanosecond.
-     *     @type bool $service_time_is_estimated
-     *           Whether mean_service_time is that of the other stages, for want of its own.
+     *           How many times the workload counts: the position of the stage with STAGE_WEIGHTING_LATENCY,
+     *           or 1.
+     *     @type \Google\Protobuf\Duration $mean_run_time
+     *           The run time that was used for workload_micros, to the nanosecond.
+     *     @type bool $run_time_estimated
+     *           mean_run_time is the mean of other stages, or 1 s, because the request has none for this
+     *           stage.
      *     @type float $score
-     *           weight · workload / (worker_count + 1), in microseconds. To be read: nothing is decided
-     *           by it.
+     *           weight · workload / (worker_count + 1), in microseconds. For people: nothing is decided by
+     *           it.
      *     @type float $next_quotient
-     *           What one worker more would be worth by the rule, in microseconds. To be read, too.
+     *           What one worker more would be worth by the rule, in microseconds. For people.
      * }
      */
     public function __construct($data = NULL) {
@@ -97,33 +101,33 @@ class StageAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The stage.
+     * Name of the stage, as in the request.
      *
-     * Generated from protobuf field <code>string name = 1;</code>
+     * Generated from protobuf field <code>string stage_name = 1;</code>
      * @return string
      */
-    public function getName()
+    public function getStageName()
     {
-        return $this->name;
+        return $this->stage_name;
     }
 
     /**
-     * The stage.
+     * Name of the stage, as in the request.
      *
-     * Generated from protobuf field <code>string name = 1;</code>
+     * Generated from protobuf field <code>string stage_name = 1;</code>
      * @param string $var
      * @return $this
      */
-    public function setName($var)
+    public function setStageName($var)
     {
         GPBUtil::checkString($var, True);
-        $this->name = $var;
+        $this->stage_name = $var;
 
         return $this;
     }
 
     /**
-     * Its workers.
+     * Workers that the stage should have, busy ones included.
      *
      * Generated from protobuf field <code>int32 worker_count = 2;</code>
      * @return int
@@ -134,7 +138,7 @@ class StageAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Its workers.
+     * Workers that the stage should have, busy ones included.
      *
      * Generated from protobuf field <code>int32 worker_count = 2;</code>
      * @param int $var
@@ -149,7 +153,7 @@ class StageAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * backlog_count times mean_service_time, in microseconds, rounded to the nearest.
+     * backlog_count times mean_run_time, in microseconds, rounded to the nearest.
      *
      * Generated from protobuf field <code>int64 workload_micros = 3;</code>
      * @return int|string
@@ -160,7 +164,7 @@ class StageAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * backlog_count times mean_service_time, in microseconds, rounded to the nearest.
+     * backlog_count times mean_run_time, in microseconds, rounded to the nearest.
      *
      * Generated from protobuf field <code>int64 workload_micros = 3;</code>
      * @param int|string $var
@@ -175,7 +179,8 @@ class StageAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many times the workload counts: the stage's place under STAGE_WEIGHTING_LATENCY, or 1.
+     * How many times the workload counts: the position of the stage with STAGE_WEIGHTING_LATENCY,
+     * or 1.
      *
      * Generated from protobuf field <code>int32 weight = 4;</code>
      * @return int
@@ -186,7 +191,8 @@ class StageAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many times the workload counts: the stage's place under STAGE_WEIGHTING_LATENCY, or 1.
+     * How many times the workload counts: the position of the stage with STAGE_WEIGHTING_LATENCY,
+     * or 1.
      *
      * Generated from protobuf field <code>int32 weight = 4;</code>
      * @param int $var
@@ -201,70 +207,72 @@ class StageAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What was reckoned with, to the nanosecond.
+     * The run time that was used for workload_micros, to the nanosecond.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration mean_service_time = 5;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration mean_run_time = 5;</code>
      * @return \Google\Protobuf\Duration|null
      */
-    public function getMeanServiceTime()
+    public function getMeanRunTime()
     {
-        return $this->mean_service_time;
+        return $this->mean_run_time;
     }
 
-    public function hasMeanServiceTime()
+    public function hasMeanRunTime()
     {
-        return isset($this->mean_service_time);
+        return isset($this->mean_run_time);
     }
 
-    public function clearMeanServiceTime()
+    public function clearMeanRunTime()
     {
-        unset($this->mean_service_time);
+        unset($this->mean_run_time);
     }
 
     /**
-     * What was reckoned with, to the nanosecond.
+     * The run time that was used for workload_micros, to the nanosecond.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration mean_service_time = 5;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration mean_run_time = 5;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
-    public function setMeanServiceTime($var)
+    public function setMeanRunTime($var)
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->mean_service_time = $var;
+        $this->mean_run_time = $var;
 
         return $this;
     }
 
     /**
-     * Whether mean_service_time is that of the other stages, for want of its own.
+     * mean_run_time is the mean of other stages, or 1 s, because the request has none for this
+     * stage.
      *
-     * Generated from protobuf field <code>bool service_time_is_estimated = 6;</code>
+     * Generated from protobuf field <code>bool run_time_estimated = 6;</code>
      * @return bool
      */
-    public function getServiceTimeIsEstimated()
+    public function getRunTimeEstimated()
     {
-        return $this->service_time_is_estimated;
+        return $this->run_time_estimated;
     }
 
     /**
-     * Whether mean_service_time is that of the other stages, for want of its own.
+     * mean_run_time is the mean of other stages, or 1 s, because the request has none for this
+     * stage.
      *
-     * Generated from protobuf field <code>bool service_time_is_estimated = 6;</code>
+     * Generated from protobuf field <code>bool run_time_estimated = 6;</code>
      * @param bool $var
      * @return $this
      */
-    public function setServiceTimeIsEstimated($var)
+    public function setRunTimeEstimated($var)
     {
         GPBUtil::checkBool($var);
-        $this->service_time_is_estimated = $var;
+        $this->run_time_estimated = $var;
 
         return $this;
     }
 
     /**
-     * weight · workload / (worker_count + 1), in microseconds. To be read: nothing is decided
-     * by it.
+     * weight · workload / (worker_count + 1), in microseconds. For people: nothing is decided by
+     * it.
      *
      * Generated from protobuf field <code>double score = 7;</code>
      * @return float
@@ -275,8 +283,8 @@ class StageAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * weight · workload / (worker_count + 1), in microseconds. To be read: nothing is decided
-     * by it.
+     * weight · workload / (worker_count + 1), in microseconds. For people: nothing is decided by
+     * it.
      *
      * Generated from protobuf field <code>double score = 7;</code>
      * @param float $var
@@ -291,7 +299,7 @@ class StageAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What one worker more would be worth by the rule, in microseconds. To be read, too.
+     * What one worker more would be worth by the rule, in microseconds. For people.
      *
      * Generated from protobuf field <code>double next_quotient = 8;</code>
      * @return float
@@ -302,7 +310,7 @@ class StageAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What one worker more would be worth by the rule, in microseconds. To be read, too.
+     * What one worker more would be worth by the rule, in microseconds. For people.
      *
      * Generated from protobuf field <code>double next_quotient = 8;</code>
      * @param float $var

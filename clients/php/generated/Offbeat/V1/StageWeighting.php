@@ -7,7 +7,7 @@ namespace Offbeat\V1;
 use UnexpectedValueException;
 
 /**
- * What a stage's place in the pipeline is worth.
+ * How the position of a stage in the pipeline counts.
  *
  * Protobuf type <code>offbeat.v1.StageWeighting</code>
  */
@@ -20,13 +20,14 @@ class StageWeighting
      */
     const STAGE_WEIGHTING_UNSPECIFIED = 0;
     /**
-     * Nothing.
+     * The position does not count: every workload counts once.
      *
      * Generated from protobuf enum <code>STAGE_WEIGHTING_EVEN = 1;</code>
      */
     const STAGE_WEIGHTING_EVEN = 1;
     /**
-     * The workload of the i-th stage, from 1, counts i times: what is nearly through goes first.
+     * The workload of the i-th stage, from 1, counts i times: jobs that are nearly through come
+     * first.
      *
      * Generated from protobuf enum <code>STAGE_WEIGHTING_LATENCY = 2;</code>
      */

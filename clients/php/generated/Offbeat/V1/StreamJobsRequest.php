@@ -25,12 +25,12 @@ class StreamJobsRequest extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\StreamJobsStart $start
-     *           Who draws from what; first message only.
+     *           First message only.
      *     @type int $credit
-     *           So many further jobs may be sent: 1 to 65,536. What has been granted and not been
-     *           sent may not exceed 65,536.
-     *     @type \Offbeat\V1\JobVerdicts $verdicts
-     *           How jobs went. Answered by settlements, in its order.
+     *           This many further jobs may be sent: 1 to 65,536. Jobs that are granted and not sent may
+     *           not exceed 65,536.
+     *     @type \Offbeat\V1\JobSettlements $settlements
+     *           Settles jobs. Answered by `settled`, in order.
      * }
      */
     public function __construct($data = NULL) {
@@ -39,7 +39,7 @@ class StreamJobsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Who draws from what; first message only.
+     * First message only.
      *
      * Generated from protobuf field <code>.offbeat.v1.StreamJobsStart start = 1;</code>
      * @return \Offbeat\V1\StreamJobsStart|null
@@ -55,7 +55,7 @@ class StreamJobsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Who draws from what; first message only.
+     * First message only.
      *
      * Generated from protobuf field <code>.offbeat.v1.StreamJobsStart start = 1;</code>
      * @param \Offbeat\V1\StreamJobsStart $var
@@ -70,8 +70,8 @@ class StreamJobsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * So many further jobs may be sent: 1 to 65,536. What has been granted and not been
-     * sent may not exceed 65,536.
+     * This many further jobs may be sent: 1 to 65,536. Jobs that are granted and not sent may
+     * not exceed 65,536.
      *
      * Generated from protobuf field <code>int32 credit = 2;</code>
      * @return int
@@ -87,8 +87,8 @@ class StreamJobsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * So many further jobs may be sent: 1 to 65,536. What has been granted and not been
-     * sent may not exceed 65,536.
+     * This many further jobs may be sent: 1 to 65,536. Jobs that are granted and not sent may
+     * not exceed 65,536.
      *
      * Generated from protobuf field <code>int32 credit = 2;</code>
      * @param int $var
@@ -103,31 +103,31 @@ class StreamJobsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How jobs went. Answered by settlements, in its order.
+     * Settles jobs. Answered by `settled`, in order.
      *
-     * Generated from protobuf field <code>.offbeat.v1.JobVerdicts verdicts = 3;</code>
-     * @return \Offbeat\V1\JobVerdicts|null
+     * Generated from protobuf field <code>.offbeat.v1.JobSettlements settlements = 3;</code>
+     * @return \Offbeat\V1\JobSettlements|null
      */
-    public function getVerdicts()
+    public function getSettlements()
     {
         return $this->readOneof(3);
     }
 
-    public function hasVerdicts()
+    public function hasSettlements()
     {
         return $this->hasOneof(3);
     }
 
     /**
-     * How jobs went. Answered by settlements, in its order.
+     * Settles jobs. Answered by `settled`, in order.
      *
-     * Generated from protobuf field <code>.offbeat.v1.JobVerdicts verdicts = 3;</code>
-     * @param \Offbeat\V1\JobVerdicts $var
+     * Generated from protobuf field <code>.offbeat.v1.JobSettlements settlements = 3;</code>
+     * @param \Offbeat\V1\JobSettlements $var
      * @return $this
      */
-    public function setVerdicts($var)
+    public function setSettlements($var)
     {
-        GPBUtil::checkMessage($var, \Offbeat\V1\JobVerdicts::class);
+        GPBUtil::checkMessage($var, \Offbeat\V1\JobSettlements::class);
         $this->writeOneof(3, $var);
 
         return $this;

@@ -25,11 +25,11 @@ class StreamJobsResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\StreamJobsStarted $started
-     *           The stream has begun.
+     *           The first message.
      *     @type \Offbeat\V1\LeasedJobs $leased
-     *           Jobs, as in PullJobs.
+     *           Jobs, as in PullJobsResponse.
      *     @type \Offbeat\V1\SettleJobsResponse $settled
-     *           What verdicts came to.
+     *           Results of settlements.
      * }
      */
     public function __construct($data = NULL) {
@@ -38,94 +38,94 @@ class StreamJobsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The stream has begun.
+     * The first message.
      *
-     * Generated from protobuf field <code>.offbeat.v1.StreamJobsStarted started = 3;</code>
+     * Generated from protobuf field <code>.offbeat.v1.StreamJobsStarted started = 1;</code>
      * @return \Offbeat\V1\StreamJobsStarted|null
      */
     public function getStarted()
     {
-        return $this->readOneof(3);
+        return $this->readOneof(1);
     }
 
     public function hasStarted()
     {
-        return $this->hasOneof(3);
+        return $this->hasOneof(1);
     }
 
     /**
-     * The stream has begun.
+     * The first message.
      *
-     * Generated from protobuf field <code>.offbeat.v1.StreamJobsStarted started = 3;</code>
+     * Generated from protobuf field <code>.offbeat.v1.StreamJobsStarted started = 1;</code>
      * @param \Offbeat\V1\StreamJobsStarted $var
      * @return $this
      */
     public function setStarted($var)
     {
         GPBUtil::checkMessage($var, \Offbeat\V1\StreamJobsStarted::class);
-        $this->writeOneof(3, $var);
-
-        return $this;
-    }
-
-    /**
-     * Jobs, as in PullJobs.
-     *
-     * Generated from protobuf field <code>.offbeat.v1.LeasedJobs leased = 1;</code>
-     * @return \Offbeat\V1\LeasedJobs|null
-     */
-    public function getLeased()
-    {
-        return $this->readOneof(1);
-    }
-
-    public function hasLeased()
-    {
-        return $this->hasOneof(1);
-    }
-
-    /**
-     * Jobs, as in PullJobs.
-     *
-     * Generated from protobuf field <code>.offbeat.v1.LeasedJobs leased = 1;</code>
-     * @param \Offbeat\V1\LeasedJobs $var
-     * @return $this
-     */
-    public function setLeased($var)
-    {
-        GPBUtil::checkMessage($var, \Offbeat\V1\LeasedJobs::class);
         $this->writeOneof(1, $var);
 
         return $this;
     }
 
     /**
-     * What verdicts came to.
+     * Jobs, as in PullJobsResponse.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SettleJobsResponse settled = 2;</code>
-     * @return \Offbeat\V1\SettleJobsResponse|null
+     * Generated from protobuf field <code>.offbeat.v1.LeasedJobs leased = 2;</code>
+     * @return \Offbeat\V1\LeasedJobs|null
      */
-    public function getSettled()
+    public function getLeased()
     {
         return $this->readOneof(2);
     }
 
-    public function hasSettled()
+    public function hasLeased()
     {
         return $this->hasOneof(2);
     }
 
     /**
-     * What verdicts came to.
+     * Jobs, as in PullJobsResponse.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SettleJobsResponse settled = 2;</code>
+     * Generated from protobuf field <code>.offbeat.v1.LeasedJobs leased = 2;</code>
+     * @param \Offbeat\V1\LeasedJobs $var
+     * @return $this
+     */
+    public function setLeased($var)
+    {
+        GPBUtil::checkMessage($var, \Offbeat\V1\LeasedJobs::class);
+        $this->writeOneof(2, $var);
+
+        return $this;
+    }
+
+    /**
+     * Results of settlements.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.SettleJobsResponse settled = 3;</code>
+     * @return \Offbeat\V1\SettleJobsResponse|null
+     */
+    public function getSettled()
+    {
+        return $this->readOneof(3);
+    }
+
+    public function hasSettled()
+    {
+        return $this->hasOneof(3);
+    }
+
+    /**
+     * Results of settlements.
+     *
+     * Generated from protobuf field <code>.offbeat.v1.SettleJobsResponse settled = 3;</code>
      * @param \Offbeat\V1\SettleJobsResponse $var
      * @return $this
      */
     public function setSettled($var)
     {
         GPBUtil::checkMessage($var, \Offbeat\V1\SettleJobsResponse::class);
-        $this->writeOneof(2, $var);
+        $this->writeOneof(3, $var);
 
         return $this;
     }

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Begins a stream of jobs.
+ * Starts a stream of jobs.
  *
  * Generated from protobuf message <code>offbeat.v1.StreamJobsStart</code>
  */
@@ -17,19 +17,19 @@ use Google\Protobuf\Internal\GPBUtil;
 class StreamJobsStart extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      */
-    protected $spread = '';
+    protected $spread_name = '';
     /**
-     * Who draws: as in PullJobs.
+     * The consumer, as in PullJobsRequest.
      *
-     * Generated from protobuf field <code>string consumer = 2;</code>
+     * Generated from protobuf field <code>string consumer_id = 2;</code>
      */
-    protected $consumer = '';
+    protected $consumer_id = '';
     /**
-     * How many jobs may be sent at first: 0 to 65,536. Default: none, until credit is granted.
+     * How many jobs may be sent at first: 0 to 65,536. Default: 0.
      *
      * Generated from protobuf field <code>int32 credit = 3;</code>
      */
@@ -41,12 +41,12 @@ class StreamJobsStart extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type string $spread
-     *           The name of the spread.
-     *     @type string $consumer
-     *           Who draws: as in PullJobs.
+     *     @type string $spread_name
+     *           The spread.
+     *     @type string $consumer_id
+     *           The consumer, as in PullJobsRequest.
      *     @type int $credit
-     *           How many jobs may be sent at first: 0 to 65,536. Default: none, until credit is granted.
+     *           How many jobs may be sent at first: 0 to 65,536. Default: 0.
      * }
      */
     public function __construct($data = NULL) {
@@ -55,59 +55,59 @@ class StreamJobsStart extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @return string
      */
-    public function getSpread()
+    public function getSpreadName()
     {
-        return $this->spread;
+        return $this->spread_name;
     }
 
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @param string $var
      * @return $this
      */
-    public function setSpread($var)
+    public function setSpreadName($var)
     {
         GPBUtil::checkString($var, True);
-        $this->spread = $var;
+        $this->spread_name = $var;
 
         return $this;
     }
 
     /**
-     * Who draws: as in PullJobs.
+     * The consumer, as in PullJobsRequest.
      *
-     * Generated from protobuf field <code>string consumer = 2;</code>
+     * Generated from protobuf field <code>string consumer_id = 2;</code>
      * @return string
      */
-    public function getConsumer()
+    public function getConsumerId()
     {
-        return $this->consumer;
+        return $this->consumer_id;
     }
 
     /**
-     * Who draws: as in PullJobs.
+     * The consumer, as in PullJobsRequest.
      *
-     * Generated from protobuf field <code>string consumer = 2;</code>
+     * Generated from protobuf field <code>string consumer_id = 2;</code>
      * @param string $var
      * @return $this
      */
-    public function setConsumer($var)
+    public function setConsumerId($var)
     {
         GPBUtil::checkString($var, True);
-        $this->consumer = $var;
+        $this->consumer_id = $var;
 
         return $this;
     }
 
     /**
-     * How many jobs may be sent at first: 0 to 65,536. Default: none, until credit is granted.
+     * How many jobs may be sent at first: 0 to 65,536. Default: 0.
      *
      * Generated from protobuf field <code>int32 credit = 3;</code>
      * @return int
@@ -118,7 +118,7 @@ class StreamJobsStart extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many jobs may be sent at first: 0 to 65,536. Default: none, until credit is granted.
+     * How many jobs may be sent at first: 0 to 65,536. Default: 0.
      *
      * Generated from protobuf field <code>int32 credit = 3;</code>
      * @param int $var

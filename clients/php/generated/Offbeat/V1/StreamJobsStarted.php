@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * A stream has begun: the first message.
+ * The first message of a stream.
  *
  * Generated from protobuf message <code>offbeat.v1.StreamJobsStarted</code>
  */
@@ -17,14 +17,14 @@ use Google\Protobuf\Internal\GPBUtil;
 class StreamJobsStarted extends \Google\Protobuf\Internal\Message
 {
     /**
-     * When, by the clock of LeasedJobs.lent_at. A consumer that knows when it asked can tell
-     * how old a lease is that comes by the stream, however long it waited to be read, and
-     * without a common clock: what was lent at `lent_at` has been lent for no longer than the
-     * time since it asked, less (lent_at - at).
+     * When the stream started, by the clock of LeasedJobs.lease_start_uptime. A consumer that
+     * notes when it sent the first request knows how old a lease is, however long the message
+     * waited to be read and without a common clock: at most the time since that request, less
+     * (lease_start_uptime − uptime).
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration at = 1;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration uptime = 1;</code>
      */
-    protected $at = null;
+    protected $uptime = null;
 
     /**
      * Constructor.
@@ -32,11 +32,11 @@ class StreamJobsStarted extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type \Google\Protobuf\Duration $at
-     *           When, by the clock of LeasedJobs.lent_at. A consumer that knows when it asked can tell
-     *           how old a lease is that comes by the stream, however long it waited to be read, and
-     *           without a common clock: what was lent at `lent_at` has been lent for no longer than the
-     *           time since it asked, less (lent_at - at).
+     *     @type \Google\Protobuf\Duration $uptime
+     *           When the stream started, by the clock of LeasedJobs.lease_start_uptime. A consumer that
+     *           notes when it sent the first request knows how old a lease is, however long the message
+     *           waited to be read and without a common clock: at most the time since that request, less
+     *           (lease_start_uptime − uptime).
      * }
      */
     public function __construct($data = NULL) {
@@ -45,43 +45,43 @@ class StreamJobsStarted extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When, by the clock of LeasedJobs.lent_at. A consumer that knows when it asked can tell
-     * how old a lease is that comes by the stream, however long it waited to be read, and
-     * without a common clock: what was lent at `lent_at` has been lent for no longer than the
-     * time since it asked, less (lent_at - at).
+     * When the stream started, by the clock of LeasedJobs.lease_start_uptime. A consumer that
+     * notes when it sent the first request knows how old a lease is, however long the message
+     * waited to be read and without a common clock: at most the time since that request, less
+     * (lease_start_uptime − uptime).
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration at = 1;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration uptime = 1;</code>
      * @return \Google\Protobuf\Duration|null
      */
-    public function getAt()
+    public function getUptime()
     {
-        return $this->at;
+        return $this->uptime;
     }
 
-    public function hasAt()
+    public function hasUptime()
     {
-        return isset($this->at);
+        return isset($this->uptime);
     }
 
-    public function clearAt()
+    public function clearUptime()
     {
-        unset($this->at);
+        unset($this->uptime);
     }
 
     /**
-     * When, by the clock of LeasedJobs.lent_at. A consumer that knows when it asked can tell
-     * how old a lease is that comes by the stream, however long it waited to be read, and
-     * without a common clock: what was lent at `lent_at` has been lent for no longer than the
-     * time since it asked, less (lent_at - at).
+     * When the stream started, by the clock of LeasedJobs.lease_start_uptime. A consumer that
+     * notes when it sent the first request knows how old a lease is, however long the message
+     * waited to be read and without a common clock: at most the time since that request, less
+     * (lease_start_uptime − uptime).
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration at = 1;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration uptime = 1;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
-    public function setAt($var)
+    public function setUptime($var)
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->at = $var;
+        $this->uptime = $var;
 
         return $this;
     }

@@ -9,9 +9,8 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * A message of a stream: the first must set the schedule, the following must
- * not (they go on with it) and must carry IDs. A stream without any message has
- * no answer.
+ * A message of a stream. The first one must set the schedule; later ones must not, and must
+ * carry IDs. A stream without any message has no answer.
  *
  * Generated from protobuf message <code>offbeat.v1.StreamSlotAssignmentsRequest</code>
  */
@@ -25,8 +24,8 @@ class StreamSlotAssignmentsRequest extends \Google\Protobuf\Internal\Message
      */
     protected $schedule = null;
     /**
-     * First message only. As in AssignSlotsRequest; the default, now, is taken
-     * once for the whole stream.
+     * First message only. As in AssignSlotsRequest. The default, now, is taken once for the whole
+     * stream.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp from_time = 2;</code>
      */
@@ -38,10 +37,10 @@ class StreamSlotAssignmentsRequest extends \Google\Protobuf\Internal\Message
      */
     protected $kind = '';
     /**
-     * The next IDs: 1 to 65,536, of one type. May be left out of the first
-     * message, which then has no answer.
+     * The next IDs: 1 to 65,536, of one type. May be left out of the first message, which then
+     * has no answer.
      *
-     * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 4;</code>
+     * Generated from protobuf field <code>.offbeat.v1.IdBatch ids = 4;</code>
      */
     protected $ids = null;
     /**
@@ -66,13 +65,13 @@ class StreamSlotAssignmentsRequest extends \Google\Protobuf\Internal\Message
      *     @type \Offbeat\V1\Schedule $schedule
      *           First message only. The schedule. Must be set.
      *     @type \Google\Protobuf\Timestamp $from_time
-     *           First message only. As in AssignSlotsRequest; the default, now, is taken
-     *           once for the whole stream.
+     *           First message only. As in AssignSlotsRequest. The default, now, is taken once for the whole
+     *           stream.
      *     @type string $kind
      *           First message only. As in AssignSlotsRequest.
-     *     @type \Offbeat\V1\IdColumn $ids
-     *           The next IDs: 1 to 65,536, of one type. May be left out of the first
-     *           message, which then has no answer.
+     *     @type \Offbeat\V1\IdBatch $ids
+     *           The next IDs: 1 to 65,536, of one type. May be left out of the first message, which then
+     *           has no answer.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $weights
      *           The weights of this message's IDs, as in AssignSlotsRequest.
      *     @type \Google\Protobuf\FieldMask $read_mask
@@ -121,8 +120,8 @@ class StreamSlotAssignmentsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * First message only. As in AssignSlotsRequest; the default, now, is taken
-     * once for the whole stream.
+     * First message only. As in AssignSlotsRequest. The default, now, is taken once for the whole
+     * stream.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp from_time = 2;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -143,8 +142,8 @@ class StreamSlotAssignmentsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * First message only. As in AssignSlotsRequest; the default, now, is taken
-     * once for the whole stream.
+     * First message only. As in AssignSlotsRequest. The default, now, is taken once for the whole
+     * stream.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp from_time = 2;</code>
      * @param \Google\Protobuf\Timestamp $var
@@ -185,11 +184,11 @@ class StreamSlotAssignmentsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The next IDs: 1 to 65,536, of one type. May be left out of the first
-     * message, which then has no answer.
+     * The next IDs: 1 to 65,536, of one type. May be left out of the first message, which then
+     * has no answer.
      *
-     * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 4;</code>
-     * @return \Offbeat\V1\IdColumn|null
+     * Generated from protobuf field <code>.offbeat.v1.IdBatch ids = 4;</code>
+     * @return \Offbeat\V1\IdBatch|null
      */
     public function getIds()
     {
@@ -207,16 +206,16 @@ class StreamSlotAssignmentsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The next IDs: 1 to 65,536, of one type. May be left out of the first
-     * message, which then has no answer.
+     * The next IDs: 1 to 65,536, of one type. May be left out of the first message, which then
+     * has no answer.
      *
-     * Generated from protobuf field <code>.offbeat.v1.IdColumn ids = 4;</code>
-     * @param \Offbeat\V1\IdColumn $var
+     * Generated from protobuf field <code>.offbeat.v1.IdBatch ids = 4;</code>
+     * @param \Offbeat\V1\IdBatch $var
      * @return $this
      */
     public function setIds($var)
     {
-        GPBUtil::checkMessage($var, \Offbeat\V1\IdColumn::class);
+        GPBUtil::checkMessage($var, \Offbeat\V1\IdBatch::class);
         $this->ids = $var;
 
         return $this;

@@ -17,20 +17,19 @@ use Google\Protobuf\Internal\GPBUtil;
 class StreamSlotAssignmentsResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * What tells the schedule from others; in the first answer only.
+     * Identifies the schedule; in the first answer only.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      */
     protected $identity = null;
     /**
-     * Index of the first ID of this message, counted from the start of the
-     * stream.
+     * Index in the stream of the first ID of this message: add it to the indexes of the message.
      *
      * Generated from protobuf field <code>int64 first_id_index = 2;</code>
      */
     protected $first_id_index = 0;
     /**
-     * One row for each ID of the message.
+     * A row for each ID of the message.
      *
      * Generated from protobuf field <code>.offbeat.v1.SlotAssignments assignments = 3;</code>
      */
@@ -43,12 +42,11 @@ class StreamSlotAssignmentsResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\ScheduleIdentity $identity
-     *           What tells the schedule from others; in the first answer only.
+     *           Identifies the schedule; in the first answer only.
      *     @type int|string $first_id_index
-     *           Index of the first ID of this message, counted from the start of the
-     *           stream.
+     *           Index in the stream of the first ID of this message: add it to the indexes of the message.
      *     @type \Offbeat\V1\SlotAssignments $assignments
-     *           One row for each ID of the message.
+     *           A row for each ID of the message.
      * }
      */
     public function __construct($data = NULL) {
@@ -57,7 +55,7 @@ class StreamSlotAssignmentsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the schedule from others; in the first answer only.
+     * Identifies the schedule; in the first answer only.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      * @return \Offbeat\V1\ScheduleIdentity|null
@@ -78,7 +76,7 @@ class StreamSlotAssignmentsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What tells the schedule from others; in the first answer only.
+     * Identifies the schedule; in the first answer only.
      *
      * Generated from protobuf field <code>.offbeat.v1.ScheduleIdentity identity = 1;</code>
      * @param \Offbeat\V1\ScheduleIdentity $var
@@ -93,8 +91,7 @@ class StreamSlotAssignmentsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Index of the first ID of this message, counted from the start of the
-     * stream.
+     * Index in the stream of the first ID of this message: add it to the indexes of the message.
      *
      * Generated from protobuf field <code>int64 first_id_index = 2;</code>
      * @return int|string
@@ -105,8 +102,7 @@ class StreamSlotAssignmentsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Index of the first ID of this message, counted from the start of the
-     * stream.
+     * Index in the stream of the first ID of this message: add it to the indexes of the message.
      *
      * Generated from protobuf field <code>int64 first_id_index = 2;</code>
      * @param int|string $var
@@ -121,7 +117,7 @@ class StreamSlotAssignmentsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * One row for each ID of the message.
+     * A row for each ID of the message.
      *
      * Generated from protobuf field <code>.offbeat.v1.SlotAssignments assignments = 3;</code>
      * @return \Offbeat\V1\SlotAssignments|null
@@ -142,7 +138,7 @@ class StreamSlotAssignmentsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * One row for each ID of the message.
+     * A row for each ID of the message.
      *
      * Generated from protobuf field <code>.offbeat.v1.SlotAssignments assignments = 3;</code>
      * @param \Offbeat\V1\SlotAssignments $var

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Hands over groups.
+ * Submits groups.
  *
  * Generated from protobuf message <code>offbeat.v1.SubmitGroupsRequest</code>
  */
@@ -17,14 +17,14 @@ use Google\Protobuf\Internal\GPBUtil;
 class SubmitGroupsRequest extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      */
-    protected $spread = '';
+    protected $spread_name = '';
     /**
-     * Groups, or parts of them, 1 to 4,096, each once: in the order in which they are to be
-     * dealt.
+     * Groups, or parts of groups: 1 to 4,096, each group once, in the order in which they should
+     * take turns.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.GroupPart groups = 2;</code>
      */
@@ -36,11 +36,11 @@ class SubmitGroupsRequest extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type string $spread
-     *           The name of the spread.
+     *     @type string $spread_name
+     *           The spread.
      *     @type array<\Offbeat\V1\GroupPart>|\Google\Protobuf\Internal\RepeatedField $groups
-     *           Groups, or parts of them, 1 to 4,096, each once: in the order in which they are to be
-     *           dealt.
+     *           Groups, or parts of groups: 1 to 4,096, each group once, in the order in which they should
+     *           take turns.
      * }
      */
     public function __construct($data = NULL) {
@@ -49,34 +49,34 @@ class SubmitGroupsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @return string
      */
-    public function getSpread()
+    public function getSpreadName()
     {
-        return $this->spread;
+        return $this->spread_name;
     }
 
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @param string $var
      * @return $this
      */
-    public function setSpread($var)
+    public function setSpreadName($var)
     {
         GPBUtil::checkString($var, True);
-        $this->spread = $var;
+        $this->spread_name = $var;
 
         return $this;
     }
 
     /**
-     * Groups, or parts of them, 1 to 4,096, each once: in the order in which they are to be
-     * dealt.
+     * Groups, or parts of groups: 1 to 4,096, each group once, in the order in which they should
+     * take turns.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.GroupPart groups = 2;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -87,8 +87,8 @@ class SubmitGroupsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Groups, or parts of them, 1 to 4,096, each once: in the order in which they are to be
-     * dealt.
+     * Groups, or parts of groups: 1 to 4,096, each group once, in the order in which they should
+     * take turns.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.GroupPart groups = 2;</code>
      * @param array<\Offbeat\V1\GroupPart>|\Google\Protobuf\Internal\RepeatedField $var

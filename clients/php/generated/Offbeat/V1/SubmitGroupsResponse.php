@@ -17,13 +17,13 @@ use Google\Protobuf\Internal\GPBUtil;
 class SubmitGroupsResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * For each group of the request, what it is now.
+     * One for each group of the request, in its order.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.GroupStatus groups = 1;</code>
      */
     private $groups;
     /**
-     * To be kept with those that were committed by this call.
+     * Keep it with the groups that this call committed.
      *
      * Generated from protobuf field <code>.offbeat.v1.Receipt receipt = 2;</code>
      */
@@ -36,9 +36,9 @@ class SubmitGroupsResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type array<\Offbeat\V1\GroupStatus>|\Google\Protobuf\Internal\RepeatedField $groups
-     *           For each group of the request, what it is now.
+     *           One for each group of the request, in its order.
      *     @type \Offbeat\V1\Receipt $receipt
-     *           To be kept with those that were committed by this call.
+     *           Keep it with the groups that this call committed.
      * }
      */
     public function __construct($data = NULL) {
@@ -47,7 +47,7 @@ class SubmitGroupsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * For each group of the request, what it is now.
+     * One for each group of the request, in its order.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.GroupStatus groups = 1;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -58,7 +58,7 @@ class SubmitGroupsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * For each group of the request, what it is now.
+     * One for each group of the request, in its order.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.GroupStatus groups = 1;</code>
      * @param array<\Offbeat\V1\GroupStatus>|\Google\Protobuf\Internal\RepeatedField $var
@@ -73,7 +73,7 @@ class SubmitGroupsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * To be kept with those that were committed by this call.
+     * Keep it with the groups that this call committed.
      *
      * Generated from protobuf field <code>.offbeat.v1.Receipt receipt = 2;</code>
      * @return \Offbeat\V1\Receipt|null
@@ -94,7 +94,7 @@ class SubmitGroupsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * To be kept with those that were committed by this call.
+     * Keep it with the groups that this call committed.
      *
      * Generated from protobuf field <code>.offbeat.v1.Receipt receipt = 2;</code>
      * @param \Offbeat\V1\Receipt $var

@@ -20,13 +20,13 @@ class TimeoutAction
      */
     const TIMEOUT_ACTION_UNSPECIFIED = 0;
     /**
-     * It is aborted, and begins anew in the next lane.
+     * It is aborted, and starts again in the next lane.
      *
      * Generated from protobuf enum <code>TIMEOUT_ACTION_ABORT = 1;</code>
      */
     const TIMEOUT_ACTION_ABORT = 1;
     /**
-     * It is suspended, and goes on in the next lane: no work is lost, its memory stays taken.
+     * It is suspended, and continues in the next lane. No work is lost; its memory stays in use.
      *
      * Generated from protobuf enum <code>TIMEOUT_ACTION_SUSPEND = 2;</code>
      */

@@ -7,7 +7,7 @@ namespace Offbeat\V1;
 use UnexpectedValueException;
 
 /**
- * Whose Mersenne twister PLACEMENT_TWISTER equals.
+ * The language whose Mersenne twister PLACEMENT_TWISTER equals.
  *
  * Protobuf type <code>offbeat.v1.TwisterProfile</code>
  */
@@ -20,8 +20,7 @@ class TwisterProfile
      */
     const TWISTER_PROFILE_UNSPECIFIED = 0;
     /**
-     * Ruby 3.2 and later, and 2.7 and earlier: Random.new(id).rand(limit).
-     * (Checked against 3.4.)
+     * Ruby 3.2 and later, and 2.7 and earlier: Random.new(id).rand(limit). (Tested with 3.4.)
      *
      * Generated from protobuf enum <code>TWISTER_PROFILE_RUBY = 1;</code>
      */
@@ -33,16 +32,15 @@ class TwisterProfile
      */
     const TWISTER_PROFILE_RUBY_3_0_TO_3_1 = 2;
     /**
-     * Python 3.2 and later: random.Random(id).randrange(limit). (Checked against
-     * 3.11.)
+     * Python 3.2 and later: random.Random(id).randrange(limit). (Tested with 3.11.)
      *
      * Generated from protobuf enum <code>TWISTER_PROFILE_PYTHON = 3;</code>
      */
     const TWISTER_PROFILE_PYTHON = 3;
     /**
-     * PHP 8.2 and later: mt_srand(id mod 2^32); mt_rand(0, limit - 1), with a
-     * remainder that is never negative. Earlier ones from 7.2 on differ in slots
-     * of more than 2^32 ticks alone. (Checked against 8.2.)
+     * PHP 8.2 and later: mt_srand(id mod 2^32); mt_rand(0, limit - 1), with a remainder that is
+     * never negative. PHP 7.2 to 8.1 differ in slots of more than 2^32 ticks only. (Tested with
+     * 8.2.)
      *
      * Generated from protobuf enum <code>TWISTER_PROFILE_PHP = 4;</code>
      */

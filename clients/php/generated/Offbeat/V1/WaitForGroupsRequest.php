@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Asks what has become of groups.
+ * Asks for the state of groups.
  *
  * Generated from protobuf message <code>offbeat.v1.WaitForGroupsRequest</code>
  */
@@ -17,24 +17,23 @@ use Google\Protobuf\Internal\GPBUtil;
 class WaitForGroupsRequest extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      */
-    protected $spread = '';
+    protected $spread_name = '';
     /**
-     * The groups, 1 to 4,096, each once.
+     * The groups: 1 to 4,096, each once.
      *
      * Generated from protobuf field <code>repeated string group_ids = 2;</code>
      */
     private $group_ids;
     /**
-     * How long to wait until one of them is settled or unknown: up to 20 s. Default: not
-     * at all.
+     * How long to wait until one of them is settled or unknown: 0 to 20 s. Default: 0.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration wait = 3;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration max_wait_duration = 3;</code>
      */
-    protected $wait = null;
+    protected $max_wait_duration = null;
 
     /**
      * Constructor.
@@ -42,13 +41,12 @@ class WaitForGroupsRequest extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type string $spread
-     *           The name of the spread.
+     *     @type string $spread_name
+     *           The spread.
      *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $group_ids
-     *           The groups, 1 to 4,096, each once.
-     *     @type \Google\Protobuf\Duration $wait
-     *           How long to wait until one of them is settled or unknown: up to 20 s. Default: not
-     *           at all.
+     *           The groups: 1 to 4,096, each once.
+     *     @type \Google\Protobuf\Duration $max_wait_duration
+     *           How long to wait until one of them is settled or unknown: 0 to 20 s. Default: 0.
      * }
      */
     public function __construct($data = NULL) {
@@ -57,33 +55,33 @@ class WaitForGroupsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @return string
      */
-    public function getSpread()
+    public function getSpreadName()
     {
-        return $this->spread;
+        return $this->spread_name;
     }
 
     /**
-     * The name of the spread.
+     * The spread.
      *
-     * Generated from protobuf field <code>string spread = 1;</code>
+     * Generated from protobuf field <code>string spread_name = 1;</code>
      * @param string $var
      * @return $this
      */
-    public function setSpread($var)
+    public function setSpreadName($var)
     {
         GPBUtil::checkString($var, True);
-        $this->spread = $var;
+        $this->spread_name = $var;
 
         return $this;
     }
 
     /**
-     * The groups, 1 to 4,096, each once.
+     * The groups: 1 to 4,096, each once.
      *
      * Generated from protobuf field <code>repeated string group_ids = 2;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -94,7 +92,7 @@ class WaitForGroupsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The groups, 1 to 4,096, each once.
+     * The groups: 1 to 4,096, each once.
      *
      * Generated from protobuf field <code>repeated string group_ids = 2;</code>
      * @param array<string>|\Google\Protobuf\Internal\RepeatedField $var
@@ -109,39 +107,37 @@ class WaitForGroupsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long to wait until one of them is settled or unknown: up to 20 s. Default: not
-     * at all.
+     * How long to wait until one of them is settled or unknown: 0 to 20 s. Default: 0.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration wait = 3;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration max_wait_duration = 3;</code>
      * @return \Google\Protobuf\Duration|null
      */
-    public function getWait()
+    public function getMaxWaitDuration()
     {
-        return $this->wait;
+        return $this->max_wait_duration;
     }
 
-    public function hasWait()
+    public function hasMaxWaitDuration()
     {
-        return isset($this->wait);
+        return isset($this->max_wait_duration);
     }
 
-    public function clearWait()
+    public function clearMaxWaitDuration()
     {
-        unset($this->wait);
+        unset($this->max_wait_duration);
     }
 
     /**
-     * How long to wait until one of them is settled or unknown: up to 20 s. Default: not
-     * at all.
+     * How long to wait until one of them is settled or unknown: 0 to 20 s. Default: 0.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration wait = 3;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration max_wait_duration = 3;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
-    public function setWait($var)
+    public function setMaxWaitDuration($var)
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->wait = $var;
+        $this->max_wait_duration = $var;
 
         return $this;
     }

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * What has become of groups.
+ * The state of groups.
  *
  * Generated from protobuf message <code>offbeat.v1.WaitForGroupsResponse</code>
  */
@@ -17,13 +17,13 @@ use Google\Protobuf\Internal\GPBUtil;
 class WaitForGroupsResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * For each group of the request, in its order.
+     * One for each group of the request, in its order.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.GroupStatus groups = 1;</code>
      */
     private $groups;
     /**
-     * The life of the spread.
+     * The epoch of the spread.
      *
      * Generated from protobuf field <code>int64 epoch = 2;</code>
      */
@@ -36,9 +36,9 @@ class WaitForGroupsResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type array<\Offbeat\V1\GroupStatus>|\Google\Protobuf\Internal\RepeatedField $groups
-     *           For each group of the request, in its order.
+     *           One for each group of the request, in its order.
      *     @type int|string $epoch
-     *           The life of the spread.
+     *           The epoch of the spread.
      * }
      */
     public function __construct($data = NULL) {
@@ -47,7 +47,7 @@ class WaitForGroupsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * For each group of the request, in its order.
+     * One for each group of the request, in its order.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.GroupStatus groups = 1;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -58,7 +58,7 @@ class WaitForGroupsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * For each group of the request, in its order.
+     * One for each group of the request, in its order.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.GroupStatus groups = 1;</code>
      * @param array<\Offbeat\V1\GroupStatus>|\Google\Protobuf\Internal\RepeatedField $var
@@ -73,7 +73,7 @@ class WaitForGroupsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The life of the spread.
+     * The epoch of the spread.
      *
      * Generated from protobuf field <code>int64 epoch = 2;</code>
      * @return int|string
@@ -84,7 +84,7 @@ class WaitForGroupsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The life of the spread.
+     * The epoch of the spread.
      *
      * Generated from protobuf field <code>int64 epoch = 2;</code>
      * @param int|string $var

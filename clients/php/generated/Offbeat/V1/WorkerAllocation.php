@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Who gets how many workers.
+ * Workers of each stage.
  *
  * Generated from protobuf message <code>offbeat.v1.WorkerAllocation</code>
  */
@@ -23,32 +23,32 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
      */
     private $stages;
     /**
-     * From the current allocation to this one, with as few workers moved as can be.
+     * From the current allocation to this one, with as few moved workers as possible.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.WorkerMove moves = 2;</code>
      */
     private $moves;
     /**
-     * Workers whom no stage may have.
+     * Workers that no stage may have.
      *
      * Generated from protobuf field <code>int32 unassigned_worker_count = 3;</code>
      */
     protected $unassigned_worker_count = 0;
     /**
-     * The sum of the scores of all stages, each rounded down to 2^-16 microseconds: by this,
-     * minimum_improvement_percent is decided.
+     * Sum of the scores of all stages, of weighted workloads, each rounded down to 2^-16
+     * microseconds; minimum_improvement_percent is decided by it.
      *
      * Generated from protobuf field <code>double score = 4;</code>
      */
     protected $score = 0.0;
     /**
-     * What the score would be if nobody moved but for what is forced.
+     * The same sum if only forced moves happened.
      *
      * Generated from protobuf field <code>double current_score = 5;</code>
      */
     protected $current_score = 0.0;
     /**
-     * Whether a better allocation was turned down for minimum_improvement_percent.
+     * A better allocation was rejected because of minimum_improvement_percent.
      *
      * Generated from protobuf field <code>bool improvement_too_small = 6;</code>
      */
@@ -63,16 +63,16 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
      *     @type array<\Offbeat\V1\StageAllocation>|\Google\Protobuf\Internal\RepeatedField $stages
      *           One for each stage, in the order of the request.
      *     @type array<\Offbeat\V1\WorkerMove>|\Google\Protobuf\Internal\RepeatedField $moves
-     *           From the current allocation to this one, with as few workers moved as can be.
+     *           From the current allocation to this one, with as few moved workers as possible.
      *     @type int $unassigned_worker_count
-     *           Workers whom no stage may have.
+     *           Workers that no stage may have.
      *     @type float $score
-     *           The sum of the scores of all stages, each rounded down to 2^-16 microseconds: by this,
-     *           minimum_improvement_percent is decided.
+     *           Sum of the scores of all stages, of weighted workloads, each rounded down to 2^-16
+     *           microseconds; minimum_improvement_percent is decided by it.
      *     @type float $current_score
-     *           What the score would be if nobody moved but for what is forced.
+     *           The same sum if only forced moves happened.
      *     @type bool $improvement_too_small
-     *           Whether a better allocation was turned down for minimum_improvement_percent.
+     *           A better allocation was rejected because of minimum_improvement_percent.
      * }
      */
     public function __construct($data = NULL) {
@@ -107,7 +107,7 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * From the current allocation to this one, with as few workers moved as can be.
+     * From the current allocation to this one, with as few moved workers as possible.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.WorkerMove moves = 2;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -118,7 +118,7 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * From the current allocation to this one, with as few workers moved as can be.
+     * From the current allocation to this one, with as few moved workers as possible.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.WorkerMove moves = 2;</code>
      * @param array<\Offbeat\V1\WorkerMove>|\Google\Protobuf\Internal\RepeatedField $var
@@ -133,7 +133,7 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Workers whom no stage may have.
+     * Workers that no stage may have.
      *
      * Generated from protobuf field <code>int32 unassigned_worker_count = 3;</code>
      * @return int
@@ -144,7 +144,7 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Workers whom no stage may have.
+     * Workers that no stage may have.
      *
      * Generated from protobuf field <code>int32 unassigned_worker_count = 3;</code>
      * @param int $var
@@ -159,8 +159,8 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The sum of the scores of all stages, each rounded down to 2^-16 microseconds: by this,
-     * minimum_improvement_percent is decided.
+     * Sum of the scores of all stages, of weighted workloads, each rounded down to 2^-16
+     * microseconds; minimum_improvement_percent is decided by it.
      *
      * Generated from protobuf field <code>double score = 4;</code>
      * @return float
@@ -171,8 +171,8 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The sum of the scores of all stages, each rounded down to 2^-16 microseconds: by this,
-     * minimum_improvement_percent is decided.
+     * Sum of the scores of all stages, of weighted workloads, each rounded down to 2^-16
+     * microseconds; minimum_improvement_percent is decided by it.
      *
      * Generated from protobuf field <code>double score = 4;</code>
      * @param float $var
@@ -187,7 +187,7 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What the score would be if nobody moved but for what is forced.
+     * The same sum if only forced moves happened.
      *
      * Generated from protobuf field <code>double current_score = 5;</code>
      * @return float
@@ -198,7 +198,7 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What the score would be if nobody moved but for what is forced.
+     * The same sum if only forced moves happened.
      *
      * Generated from protobuf field <code>double current_score = 5;</code>
      * @param float $var
@@ -213,7 +213,7 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whether a better allocation was turned down for minimum_improvement_percent.
+     * A better allocation was rejected because of minimum_improvement_percent.
      *
      * Generated from protobuf field <code>bool improvement_too_small = 6;</code>
      * @return bool
@@ -224,7 +224,7 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Whether a better allocation was turned down for minimum_improvement_percent.
+     * A better allocation was rejected because of minimum_improvement_percent.
      *
      * Generated from protobuf field <code>bool improvement_too_small = 6;</code>
      * @param bool $var

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Workers who change their stage.
+ * Workers that change their stage.
  *
  * Generated from protobuf message <code>offbeat.v1.WorkerMove</code>
  */
@@ -17,19 +17,19 @@ use Google\Protobuf\Internal\GPBUtil;
 class WorkerMove extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The stage that they leave; empty for new ones.
+     * The stage that they leave; empty for new workers.
      *
-     * Generated from protobuf field <code>string from_stage = 1;</code>
+     * Generated from protobuf field <code>string from_stage_name = 1;</code>
      */
-    protected $from_stage = '';
+    protected $from_stage_name = '';
     /**
-     * The stage that they go to; empty for those who are not needed any more.
+     * The stage that they go to; empty for workers that are not needed any more.
      *
-     * Generated from protobuf field <code>string to_stage = 2;</code>
+     * Generated from protobuf field <code>string to_stage_name = 2;</code>
      */
-    protected $to_stage = '';
+    protected $to_stage_name = '';
     /**
-     * How many.
+     * How many workers move: 1 or more.
      *
      * Generated from protobuf field <code>int32 worker_count = 3;</code>
      */
@@ -41,12 +41,12 @@ class WorkerMove extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type string $from_stage
-     *           The stage that they leave; empty for new ones.
-     *     @type string $to_stage
-     *           The stage that they go to; empty for those who are not needed any more.
+     *     @type string $from_stage_name
+     *           The stage that they leave; empty for new workers.
+     *     @type string $to_stage_name
+     *           The stage that they go to; empty for workers that are not needed any more.
      *     @type int $worker_count
-     *           How many.
+     *           How many workers move: 1 or more.
      * }
      */
     public function __construct($data = NULL) {
@@ -55,59 +55,59 @@ class WorkerMove extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The stage that they leave; empty for new ones.
+     * The stage that they leave; empty for new workers.
      *
-     * Generated from protobuf field <code>string from_stage = 1;</code>
+     * Generated from protobuf field <code>string from_stage_name = 1;</code>
      * @return string
      */
-    public function getFromStage()
+    public function getFromStageName()
     {
-        return $this->from_stage;
+        return $this->from_stage_name;
     }
 
     /**
-     * The stage that they leave; empty for new ones.
+     * The stage that they leave; empty for new workers.
      *
-     * Generated from protobuf field <code>string from_stage = 1;</code>
+     * Generated from protobuf field <code>string from_stage_name = 1;</code>
      * @param string $var
      * @return $this
      */
-    public function setFromStage($var)
+    public function setFromStageName($var)
     {
         GPBUtil::checkString($var, True);
-        $this->from_stage = $var;
+        $this->from_stage_name = $var;
 
         return $this;
     }
 
     /**
-     * The stage that they go to; empty for those who are not needed any more.
+     * The stage that they go to; empty for workers that are not needed any more.
      *
-     * Generated from protobuf field <code>string to_stage = 2;</code>
+     * Generated from protobuf field <code>string to_stage_name = 2;</code>
      * @return string
      */
-    public function getToStage()
+    public function getToStageName()
     {
-        return $this->to_stage;
+        return $this->to_stage_name;
     }
 
     /**
-     * The stage that they go to; empty for those who are not needed any more.
+     * The stage that they go to; empty for workers that are not needed any more.
      *
-     * Generated from protobuf field <code>string to_stage = 2;</code>
+     * Generated from protobuf field <code>string to_stage_name = 2;</code>
      * @param string $var
      * @return $this
      */
-    public function setToStage($var)
+    public function setToStageName($var)
     {
         GPBUtil::checkString($var, True);
-        $this->to_stage = $var;
+        $this->to_stage_name = $var;
 
         return $this;
     }
 
     /**
-     * How many.
+     * How many workers move: 1 or more.
      *
      * Generated from protobuf field <code>int32 worker_count = 3;</code>
      * @return int
@@ -118,7 +118,7 @@ class WorkerMove extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How many.
+     * How many workers move: 1 or more.
      *
      * Generated from protobuf field <code>int32 worker_count = 3;</code>
      * @param int $var

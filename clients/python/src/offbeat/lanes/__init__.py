@@ -14,14 +14,22 @@ from .plans import (
 from .routes import (
     DispatchedJobs,
     FailedJob,
-    JobPlacement,
+    JobDispatch,
     LanePrediction,
     LaneRoute,
     PendingJob,
     PermanentFailure,
     RouteReason,
 )
-from .sets import Lane, LanePolicy, LaneSet, LaneState, TimeoutAction, WorkerSplit
+from .sets import (
+    Lane,
+    LanePolicy,
+    LaneSet,
+    LaneState,
+    LaneWorkload,
+    TimeoutAction,
+    WorkerSplit,
+)
 
 __all__ = [
     "AttemptDeadline",
@@ -29,7 +37,7 @@ __all__ = [
     "CutoffSlowdown",
     "DispatchedJobs",
     "FailedJob",
-    "JobPlacement",
+    "JobDispatch",
     "Lane",
     "LanePerformance",
     "LanePlan",
@@ -40,6 +48,7 @@ __all__ = [
     "LaneSet",
     "LaneState",
     "LaneVerdict",
+    "LaneWorkload",
     "PendingJob",
     "PermanentFailure",
     "RouteReason",

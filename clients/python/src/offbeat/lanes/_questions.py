@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
-from .._fields import add_integers, set_enum, set_integer, set_number, set_span, set_text
+from .._fields import set_enum, set_integer, set_number, set_span, set_text
 from .._questions import Question
-from ..times import from_micros
 from ..v1 import lanes_pb2 as pb
+from ..v1beta1 import lane_planning_pb2 as planning_pb
 from .plans import LanePlan, RunTimes, set_run_times
 from .routes import (
     DispatchedJobs,
@@ -16,6 +16,7 @@ from .routes import (
     LaneRoute,
     PendingJob,
     PermanentFailure,
+    add_free_workers,
     add_jobs,
     set_history,
 )
@@ -24,15 +25,15 @@ from .sets import LaneSet, LaneState, TimeoutAction, WorkerSplit, add_states
 
 def route_job(
     lane_set: LaneSet,
-    timed_out_lanes: Iterable[str],
+    timed_out_lane_names: Iterable[str],
     prediction: LanePrediction | None,
-    worker_lane: str | None,
+    worker_lane_name: str | None,
 ) -> Question[LaneRoute | PermanentFailure]:
     """Ask where a job's next attempt runs."""
     request = pb.RouteJobRequest(lane_set=lane_set.to_message())
-    set_history(request, "", timed_out_lanes, prediction)
-    if worker_lane is not None:
-        set_text(request, "", "worker_lane", worker_lane)
+    set_history(request, "", timed_out_lane_names, prediction)
+    if worker_lane_name is not None:
+        set_text(request, "", "worker_lane_name", worker_lane_name)
     response: pb.RouteJobResponse = yield "RouteJob", request
     if response.HasField("permanent_failure"):
         return PermanentFailure.from_message(response.permanent_failure)
@@ -40,28 +41,31 @@ def route_job(
 
 
 def dispatch_jobs(
-    lane_set: LaneSet, free_worker_counts: Iterable[int], jobs: Iterable[PendingJob]
+    lane_set: LaneSet, free_workers: Mapping[str, int], jobs: Iterable[PendingJob]
 ) -> Question[DispatchedJobs]:
     """Ask which pending jobs free workers take."""
     request = pb.DispatchJobsRequest(lane_set=lane_set.to_message())
-    add_integers(request, "", "free_worker_counts", free_worker_counts)
+    add_free_workers(request, free_workers)
     add_jobs(request, jobs)
     return DispatchedJobs.from_message((yield "DispatchJobs", request))
 
 
 def split_workers(
-    lane_set: LaneSet, states: Iterable[LaneState], worker_count: int | None
+    lane_set: LaneSet,
+    states: Iterable[LaneState],
+    worker_count: int | None,
+    max_moves: int | None,
+    minimum_improvement_percent: int,
 ) -> Question[WorkerSplit]:
     """Ask for another split of the workers."""
     request = pb.SplitWorkersRequest(lane_set=lane_set.to_message())
     add_states(request, states)
     if worker_count is not None:
         set_integer(request, "", "worker_count", worker_count)
-    response: pb.SplitWorkersResponse = yield "SplitWorkers", request
-    return WorkerSplit(
-        lane_set=LaneSet.from_message(response.lane_set),
-        waiting=tuple(map(from_micros, response.waiting_micros)),
-    )
+    if max_moves is not None:
+        set_integer(request, "", "max_moves", max_moves)
+    set_integer(request, "", "minimum_improvement_percent", minimum_improvement_percent)
+    return WorkerSplit.from_message((yield "SplitWorkers", request))
 
 
 def plan_lanes(
@@ -75,7 +79,7 @@ def plan_lanes(
     seed: int,
 ) -> Question[LanePlan]:
     """Ask for a plan."""
-    request = pb.PlanLanesRequest()
+    request = planning_pb.PlanLanesRequest()
     set_run_times(request, run_times)
     set_number(request, "", "arrival_rate", arrival_rate)
     set_integer(request, "", "worker_count", worker_count)

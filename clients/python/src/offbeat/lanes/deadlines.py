@@ -12,14 +12,14 @@ from .routes import LaneRoute
 
 
 class AttemptTimedOut(OffbeatError):
-    """An attempt's time is up: its job goes to ``route.lane_on_timeout``, or has failed for good.
+    """An attempt's time is up: its job goes to ``route.next_lane_name``, or has failed for good.
 
     Not a ``TimeoutError``: that is an ``OSError``, which jobs catch for other reasons.
     """
 
     def __init__(self, route: LaneRoute) -> None:
         """Say which attempt it was."""
-        super().__init__(f"attempt {route.attempt} reached the timeout of lane {route.lane!r}")
+        super().__init__(f"attempt {route.attempt} reached the timeout of lane {route.lane_name!r}")
         #: The route of the attempt.
         self.route = route
 

@@ -6,13 +6,17 @@ import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Union
+from typing import TYPE_CHECKING, Union
 
 from .._fields import OUT_OF_RANGE, set_integer, set_span
+from .._keywords import positional
 from ..errors import refused
 from ..times import from_duration, to_micros
-from ..v1 import lanes_pb2 as pb
+from ..v1beta1 import lane_planning_pb2 as pb
 from .sets import LaneSet
+
+if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
 
 
 class LaneVerdict(enum.IntEnum):
@@ -28,22 +32,25 @@ class LaneVerdict(enum.IntEnum):
 class RunTimeHistogram:
     """How many jobs ran how long.
 
-    counts: by the upper bound of each bucket, in rising order; the first begins at 0 s.
+    job_counts: by the upper bound of each bucket, in rising order; the first begins at 0 s.
 
     >>> from datetime import timedelta
-    >>> RunTimeHistogram({timedelta(seconds=1): 980, timedelta(minutes=5): 20}).counts[
+    >>> RunTimeHistogram({timedelta(seconds=1): 980, timedelta(minutes=5): 20}).job_counts[
     ...     timedelta(minutes=5)
     ... ]
     20
     """
 
-    counts: Mapping[timedelta, int]
+    job_counts: Mapping[timedelta, int]
 
 
+@positional(0)
 @dataclass(frozen=True)
 class RunTimePercentiles:
     """Two figures of a lognormal distribution of run times: ``p90``, and ``p50`` or ``mean``."""
 
+    if TYPE_CHECKING:
+        _: KW_ONLY
     p90: timedelta
     p50: timedelta | None = None
     mean: timedelta | None = None
@@ -67,9 +74,9 @@ class LanePerformance:
     mean_sojourn: timedelta
     p95_sojourn: timedelta
     #: Of the time that workers spend, the share that is lost by aborting: 0 to 1.
-    wasted_share: float
+    wasted_ratio: float
     #: Whether the workers keep up. If not, all other figures are worth nothing.
-    is_stable: bool
+    stable: bool
 
     @classmethod
     def from_message(cls, message: pb.LanePerformance) -> LanePerformance:
@@ -81,8 +88,8 @@ class LanePerformance:
             p95_wait=from_duration(message.p95_wait),
             mean_sojourn=from_duration(message.mean_sojourn),
             p95_sojourn=from_duration(message.p95_sojourn),
-            wasted_share=message.wasted_share,
-            is_stable=message.is_stable,
+            wasted_ratio=message.wasted_ratio,
+            stable=message.stable,
         )
 
 
@@ -137,7 +144,7 @@ class LanePlan:
     sensitivities: tuple[LaneSensitivity, ...]
     #: What slowdown each cutoff has, with the best split between two lanes: by formula.
     cutoffs: tuple[CutoffSlowdown, ...]
-    #: What slowdown is reckoned from.
+    #: The lower bound on run times that slowdown was computed with.
     slowdown_floor: timedelta
     mean_run_time: timedelta
     #: The share of the workers' time that the run times fill, from 0 to 1.
@@ -167,10 +174,10 @@ def set_run_times(request: pb.PlanLanesRequest, run_times: RunTimes) -> None:
     """Set how long jobs run, in whichever form it is known."""
     if isinstance(run_times, RunTimeHistogram):
         request.histogram.SetInParent()
-        for index, (upper_bound, count) in enumerate(run_times.counts.items()):
+        for index, (upper_bound, count) in enumerate(run_times.job_counts.items()):
             path, bucket = f"histogram.buckets[{index}]", request.histogram.buckets.add()
             set_span(bucket, path, "upper_bound", upper_bound)
-            set_integer(bucket, path, "count", count)
+            set_integer(bucket, path, "job_count", count)
     elif isinstance(run_times, RunTimePercentiles):
         request.percentiles.SetInParent()
         for name in ("p50", "p90", "mean"):
@@ -178,10 +185,10 @@ def set_run_times(request: pb.PlanLanesRequest, run_times: RunTimes) -> None:
     else:
         request.samples.SetInParent()
         for index, run_time in enumerate(run_times):
-            path = f"samples.micros[{index}]"
+            path = f"samples.run_time_micros[{index}]"
             micros = to_micros(path, run_time)
             try:
-                request.samples.micros.append(micros)
+                request.samples.run_time_micros.append(micros)
             except ValueError as error:  # more microseconds than 64 bits hold
                 allowed = "must be 1 us to 366 days"
                 raise refused(path, run_time, allowed, OUT_OF_RANGE) from error

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from .._fields import add_names, path, set_number, set_span, set_text
+from .._fields import add_names, path, set_integer, set_number, set_span, set_text
+from .._keywords import positional
 from ..errors import refused
 from ..times import from_optional_duration
 from ..v1 import lanes_pb2 as pb
+
+if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
 
 
 class RouteReason(enum.IntEnum):
@@ -22,10 +27,11 @@ class RouteReason(enum.IntEnum):
     DEMOTED = 2
     #: It was predicted to be slow.
     PREDICTED_SLOW = 3
-    #: An idle worker of a slower lane takes it: only from ``dispatch_jobs``.
+    #: A free worker of a slower lane takes it.
     IDLE_WORKER = 4
 
 
+@positional(0)
 @dataclass(frozen=True)
 class LanePrediction:
     """What is known of a job before it runs: one of the two.
@@ -34,6 +40,8 @@ class LanePrediction:
     run_time: how long it will run; longer than the express lane's timeout is slow.
     """
 
+    if TYPE_CHECKING:
+        _: KW_ONLY
     slow_probability: float | None = None
     run_time: timedelta | None = None
 
@@ -48,18 +56,21 @@ class LanePrediction:
         set_span(message, at, "run_time", self.run_time)
 
 
+@positional(2)
 @dataclass(frozen=True)
 class PendingJob:
     """A job that waits.
 
     id: given back as it is.
-    timed_out_lanes: the lanes in which it reached the timeout, in any order. An attempt
+    timed_out_lane_names: the lanes in which it reached the timeout, in any order. An attempt
         that failed otherwise is tried again in the same lane.
     prediction: what is known of it. The likelier an untried job is slow, the later it comes.
     """
 
     id: str
-    timed_out_lanes: Sequence[str] = ()
+    timed_out_lane_names: Sequence[str] = ()
+    if TYPE_CHECKING:
+        _: KW_ONLY
     prediction: LanePrediction | None = None
 
 
@@ -67,15 +78,15 @@ class PendingJob:
 class LaneRoute:
     """Where a job runs."""
 
-    lane: str
-    #: From 1; those that reached a timeout came before.
+    lane_name: str
+    #: From 1; only attempts that exceeded a timeout count.
     attempt: int
     #: How long the attempt may run; ``None`` without an end. See ``AttemptDeadline``.
     attempt_timeout: timedelta | None
     #: The lane that follows the timeout; ``None`` if the job has then failed for good.
-    lane_on_timeout: str | None
+    next_lane_name: str | None
     reason: RouteReason
-    #: Whether the job goes on where it was suspended.
+    #: Whether the job continues where it was suspended.
     resumes: bool
 
     def celery_options(self, *, grace: timedelta = timedelta(seconds=10)) -> dict[str, float]:
@@ -84,7 +95,7 @@ class LaneRoute:
         At the attempt timeout, Celery raises ``SoftTimeLimitExceeded`` in the task, and kills
         its process if that has not ended it ``grace`` later. Without a timeout there are none::
 
-            task.apply_async(args, queue=route.lane, **route.celery_options())
+            task.apply_async(args, queue=route.lane_name, **route.celery_options())
         """
         if not isinstance(grace, timedelta) or grace <= timedelta(0):
             raise refused("grace", grace, "must be a timedelta above 0 s")
@@ -99,10 +110,10 @@ class LaneRoute:
     def from_message(cls, message: pb.LaneRoute) -> LaneRoute:
         """Read it from a message."""
         return cls(
-            lane=message.lane,
+            lane_name=message.lane_name,
             attempt=message.attempt,
             attempt_timeout=from_optional_duration(message, "attempt_timeout"),
-            lane_on_timeout=message.lane_on_timeout or None,
+            next_lane_name=message.next_lane_name or None,
             reason=RouteReason(message.reason),
             resumes=message.resumes,
         )
@@ -113,7 +124,7 @@ class PermanentFailure:
     """A job is not tried again."""
 
     #: The lane whose timeout it reached: no slower lane has workers.
-    last_lane: str
+    last_lane_name: str
     #: The timeout that it exceeded there.
     exceeded_timeout: timedelta | None
     #: The same for people.
@@ -123,11 +134,11 @@ class PermanentFailure:
     def from_message(cls, message: pb.PermanentFailure) -> PermanentFailure:
         """Read it from a message."""
         timeout = from_optional_duration(message, "exceeded_timeout")
-        return cls(message.last_lane, timeout, message.message)
+        return cls(message.last_lane_name, timeout, message.message)
 
 
 @dataclass(frozen=True)
-class JobPlacement:
+class JobDispatch:
     """A job on a worker."""
 
     #: Its place in the question, from 0.
@@ -136,7 +147,7 @@ class JobPlacement:
     route: LaneRoute
 
     @classmethod
-    def from_message(cls, message: pb.JobPlacement) -> JobPlacement:
+    def from_message(cls, message: pb.JobDispatch) -> JobDispatch:
         """Read it from a message."""
         return cls(message.job_index, message.job_id, LaneRoute.from_message(message.route))
 
@@ -159,10 +170,10 @@ class FailedJob:
 
 @dataclass(frozen=True)
 class DispatchedJobs:
-    """Who runs what."""
+    """Which job runs where."""
 
     #: In the order of choice.
-    placements: tuple[JobPlacement, ...]
+    dispatches: tuple[JobDispatch, ...]
     #: Jobs that are not tried again, in the order of the question.
     failures: tuple[FailedJob, ...]
 
@@ -170,7 +181,7 @@ class DispatchedJobs:
     def from_message(cls, message: pb.DispatchJobsResponse) -> DispatchedJobs:
         """Read it from a message."""
         return cls(
-            placements=tuple(map(JobPlacement.from_message, message.placements)),
+            dispatches=tuple(map(JobDispatch.from_message, message.dispatches)),
             failures=tuple(map(FailedJob.from_message, message.failures)),
         )
 
@@ -178,13 +189,24 @@ class DispatchedJobs:
 def set_history(
     message: pb.RouteJobRequest | pb.PendingJob,
     at: str,
-    timed_out_lanes: Iterable[str],
+    timed_out_lane_names: Iterable[str],
     prediction: LanePrediction | None,
 ) -> None:
     """Set what is known of a job."""
-    add_names(message, at, "timed_out_lanes", timed_out_lanes)
+    add_names(message, at, "timed_out_lane_names", timed_out_lane_names)
     if prediction is not None:
         prediction.set_in(message.prediction, path(at, "prediction"))
+
+
+def add_free_workers(request: pb.DispatchJobsRequest, free_workers: Mapping[str, int]) -> None:
+    """Add the free workers of each lane."""
+    if not isinstance(free_workers, Mapping):
+        allowed = 'must be the free workers of lanes, such as {"express": 1}'
+        raise refused("free_workers", free_workers, allowed)
+    for index, (lane_name, worker_count) in enumerate(free_workers.items()):
+        at, message = f"free_workers[{index}]", request.free_workers.add()
+        set_text(message, at, "lane_name", lane_name)
+        set_integer(message, at, "worker_count", worker_count)
 
 
 def add_jobs(request: pb.DispatchJobsRequest, jobs: Iterable[PendingJob]) -> None:
@@ -192,4 +214,4 @@ def add_jobs(request: pb.DispatchJobsRequest, jobs: Iterable[PendingJob]) -> Non
     for index, job in enumerate(jobs):
         at, message = f"jobs[{index}]", request.jobs.add()
         set_text(message, at, "id", job.id)
-        set_history(message, at, job.timed_out_lanes, job.prediction)
+        set_history(message, at, job.timed_out_lane_names, job.prediction)

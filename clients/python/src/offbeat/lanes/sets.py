@@ -6,27 +6,32 @@ import enum
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from .._fields import set_enum, set_integer, set_number, set_span, set_text
-from ..times import from_optional_duration
+from .._keywords import positional
+from ..times import from_micros, from_optional_duration
 from ..v1 import lanes_pb2 as pb
+
+if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
 
 
 class LanePolicy(enum.IntEnum):
     """Which jobs a free worker takes; slow lanes choose first."""
 
-    #: Those that were demoted to its lane, then fresher ones; express lanes take untried jobs.
+    #: Jobs that were demoted to its lane, then fresher ones; express lanes take untried jobs.
     EXPRESS_FIRST = 1
-    #: Slow lanes take jobs in their order, faster ones what those leave over.
+    #: Slow lanes take jobs in their order, faster ones take what is left.
     SLOW_FIRST = 2
 
 
 class TimeoutAction(enum.IntEnum):
     """What happens to a job at its timeout."""
 
-    #: It is aborted, and begins anew in the next lane.
+    #: It is aborted, and starts again in the next lane.
     ABORT = 1
-    #: It is suspended, and goes on in the next lane: no work is lost, its memory stays taken.
+    #: It is suspended, and continues in the next lane: no work is lost, its memory stays in use.
     SUSPEND = 2
 
 
@@ -48,6 +53,7 @@ class Lane:
         return cls(message.name, message.worker_count, timeout)
 
 
+@positional(2)
 @dataclass(frozen=True)
 class LaneSet:
     """Lanes, fastest first. ``None`` means the sidecar's default.
@@ -65,6 +71,8 @@ class LaneSet:
 
     lanes: Sequence[Lane]
     policy: LanePolicy | None = None
+    if TYPE_CHECKING:
+        _: KW_ONLY
     on_timeout: TimeoutAction | None = None
     max_express_slow_probability: float | None = None
 
@@ -109,21 +117,40 @@ class LaneSet:
         )
 
 
+@positional(2)
 @dataclass(frozen=True)
 class LaneState:
-    """How a lane does.
+    """The state of a lane.
 
-    pending_count: jobs that wait for it: a job waits for the fastest lane that may take it.
+    lane_name: the lane.
+    backlog_count: jobs that wait for it: a job waits for the fastest lane that may take it.
     mean_run_time: how long an attempt takes in it. Default: what ``longest_wait`` says;
         without it, the lane's timeout; without one, ten times that of the lane before.
     longest_wait: how long the job that has waited longest has done so.
     busy_worker_count: workers in the middle of a job, who stay.
     """
 
-    pending_count: int = 0
+    lane_name: str
+    backlog_count: int = 0
+    if TYPE_CHECKING:
+        _: KW_ONLY
     mean_run_time: timedelta | None = None
     longest_wait: timedelta | None = None
     busy_worker_count: int = 0
+
+
+@dataclass(frozen=True)
+class LaneWorkload:
+    """The work that waits for a lane."""
+
+    lane_name: str
+    #: The backlog times the mean run time.
+    workload: timedelta
+
+    @classmethod
+    def from_message(cls, message: pb.LaneWorkload) -> LaneWorkload:
+        """Read it from a message."""
+        return cls(message.lane_name, from_micros(message.workload_micros))
 
 
 @dataclass(frozen=True)
@@ -132,15 +159,22 @@ class WorkerSplit:
 
     #: The lanes, with the workers that they should have.
     lane_set: LaneSet
-    #: The work that was reckoned with for each lane.
-    waiting: tuple[timedelta, ...]
+    #: The work that waits for each lane, in their order.
+    workloads: tuple[LaneWorkload, ...]
+
+    @classmethod
+    def from_message(cls, message: pb.SplitWorkersResponse) -> WorkerSplit:
+        """Read it from a message."""
+        workloads = tuple(map(LaneWorkload.from_message, message.workloads))
+        return cls(LaneSet.from_message(message.lane_set), workloads)
 
 
 def add_states(request: pb.SplitWorkersRequest, states: Iterable[LaneState]) -> None:
-    """Add how each lane does."""
+    """Add the state of each lane."""
     for index, state in enumerate(states):
         path, message = f"states[{index}]", request.states.add()
-        set_integer(message, path, "pending_count", state.pending_count)
+        set_text(message, path, "lane_name", state.lane_name)
+        set_integer(message, path, "backlog_count", state.backlog_count)
         set_integer(message, path, "busy_worker_count", state.busy_worker_count)
         set_span(message, path, "mean_run_time", state.mean_run_time)
         set_span(message, path, "longest_wait", state.longest_wait)

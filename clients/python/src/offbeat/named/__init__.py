@@ -1,18 +1,22 @@
-"""Named spreads: producers submit groups, any number of consumers draw their jobs, spread."""
+"""Named spreads: producers submit groups, any number of consumers pull their jobs, spread."""
 
 from .aio import AsyncConsumer, AsyncNamedSpread, AsyncProducer
 from .answers import (
     DeadLetter,
     DeadLetterCause,
+    EmptyReason,
     GroupState,
     GroupStatus,
     NamedSpreadSpec,
-    Settlement,
+    SettleAction,
+    SettleOutcome,
+    SettleResult,
+    SpreadCounts,
     SpreadDescription,
+    SpreadLimits,
     SpreadState,
-    Verdict,
 )
-from .jobs import LeasedJob
+from .jobs import LeasedJob, PulledJobs
 from .sync import Consumer, NamedSpread, Producer
 
 __all__ = [
@@ -22,14 +26,19 @@ __all__ = [
     "Consumer",
     "DeadLetter",
     "DeadLetterCause",
+    "EmptyReason",
     "GroupState",
     "GroupStatus",
     "LeasedJob",
     "NamedSpread",
     "NamedSpreadSpec",
     "Producer",
-    "Settlement",
+    "PulledJobs",
+    "SettleAction",
+    "SettleOutcome",
+    "SettleResult",
+    "SpreadCounts",
     "SpreadDescription",
+    "SpreadLimits",
     "SpreadState",
-    "Verdict",
 ]

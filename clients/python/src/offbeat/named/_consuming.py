@@ -4,50 +4,53 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 
+from .._fields import set_enum
 from ..errors import refused
 from ..times import to_duration
 from ..v1 import named_spread_pb2 as pb
 from ._handle import Handle
 from ._steps import Steps, patiently
-from .answers import Settlement, Verdict
-from .jobs import LeasedJob
+from .answers import EmptyReason, SettleAction, SettleOutcome, SettleResult
+from .jobs import LeasedJob, Settler
 
-#: A verdict is sent at the latest so many seconds after it was given, when a job is taken.
+#: A settlement is sent at the latest so many seconds after it was made, when a job is taken.
 _LONGEST_KEPT = 1.0
 
-#: Of a nack.
+#: Of a nack or a release.
 _LONGEST_DELAY = timedelta(days=1)
 
-#: Verdicts in one call.
+#: Those that have a delay.
+DELAYED = (SettleAction.NACK, SettleAction.RELEASE)
+
+#: Settlements in one call.
 CALL_JOBS = 4_096
 
 
-class Verdicts:
-    """Verdicts that were not sent."""
+class Settlements:
+    """Settlements that were not sent."""
 
     def __init__(self) -> None:
         """Begin with none."""
-        self.waiting: list[tuple[LeasedJob, pb.JobVerdict]] = []
+        self.waiting: list[tuple[LeasedJob, pb.JobSettlement]] = []
         self.stale_count = 0
         self.closed = False
         self._due = 0.0
 
-    def add(self, job: LeasedJob, verdict: Verdict, delay: timedelta | None) -> None:
+    def add(self, job: LeasedJob, action: SettleAction, delay: timedelta | None) -> None:
         """Take one; it should arrive well before the lease ends."""
         if self.closed:
-            raise RuntimeError("the consumer is closed: the verdict would not be sent")
+            raise RuntimeError("the consumer is closed: the settlement would not be sent")
         due = time.monotonic() + min(_LONGEST_KEPT, job.lease_ends_in / 2)
         self._due = min(self._due, due) if self.waiting else due
-        self.waiting.append((job, message_of(job, verdict, delay)))
+        self.waiting.append((job, message_of(job, action, delay)))
 
     def give_back(self, job: LeasedJob) -> None:
         """Take back a job that was not handed out; its attempt does not count."""
-        self.waiting.append((job, message_of(job, Verdict.RELEASE, None)))
+        self.waiting.append((job, message_of(job, SettleAction.RELEASE, None)))
 
     def are_due(self) -> bool:
         """Whether they should be sent now."""
@@ -55,7 +58,7 @@ class Verdicts:
             return False
         return time.monotonic() >= self._due or len(self.waiting) >= CALL_JOBS
 
-    def take(self) -> list[tuple[LeasedJob, pb.JobVerdict]]:
+    def take(self) -> list[tuple[LeasedJob, pb.JobSettlement]]:
         """Take those of one epoch, as many as a call may have."""
         if not self.waiting:
             return []
@@ -68,20 +71,24 @@ class Verdicts:
         taken, self.waiting = self.waiting[:count], self.waiting[count:]
         return taken
 
-    def note(self, taken: Sequence[Any], settlements: Sequence[int]) -> list[Any]:
-        """Count what came to nothing; what was given back was not done, and is left out."""
+    def note(
+        self,
+        taken: Iterable[tuple[LeasedJob, pb.JobSettlement]],
+        results: Sequence[SettleResult],
+    ) -> list[tuple[LeasedJob, SettleOutcome]]:
+        """Count those that came to nothing; a job that was released was not done."""
         settled = []
-        for (job, message), number in zip(taken, settlements):
-            settlement = Settlement(number)
-            if message.verdict != pb.VERDICT_RELEASE:
-                self.stale_count += settlement is Settlement.STALE
-            settled.append((job, settlement))
+        for (job, message), result in zip(taken, results):
+            if message.action != pb.SETTLE_ACTION_RELEASE:
+                self.stale_count += result.outcome is SettleOutcome.STALE
+            settled.append((job, result.outcome))
         return settled
 
 
-def message_of(job: LeasedJob, verdict: Verdict, delay: timedelta | None) -> pb.JobVerdict:
-    """Return a verdict as a message."""
-    message = pb.JobVerdict(sequence=job.sequence, attempt=job.attempt, verdict=int(verdict))  # type: ignore[arg-type]
+def message_of(job: LeasedJob, action: SettleAction, delay: timedelta | None) -> pb.JobSettlement:
+    """Return a settlement as a message."""
+    message = pb.JobSettlement(sequence=job.sequence, attempt=job.attempt)
+    set_enum(message, "", "action", action, SettleAction)
     if delay is not None:
         if not isinstance(delay, timedelta) or not timedelta(0) <= delay <= _LONGEST_DELAY:
             raise refused("delay", delay, "must be a timedelta of 0 s to 86400 s")
@@ -91,17 +98,24 @@ def message_of(job: LeasedJob, verdict: Verdict, delay: timedelta | None) -> pb.
 
 
 class Consuming:
-    """Jobs that were pulled and not handed out, and verdicts that were not sent."""
+    """Jobs that were pulled and not handed out, and settlements that were not sent."""
 
     def __init__(
-        self, handle: Handle, name: str, batch_size: int, wait: float, patience: float, judge: Any
+        self,
+        handle: Handle,
+        consumer_id: str,
+        batch_size: int,
+        wait: float,
+        patience: float,
+        settler: Settler,
     ) -> None:
         """Begin with none."""
-        self.verdicts = Verdicts()
-        self._handle, self._name, self._judge = handle, name, judge
+        self.settlements = Settlements()
+        #: Why the last pull had no job; none if it had some.
+        self.empty_reason: EmptyReason | None = None
+        self._handle, self._consumer_id, self._settler = handle, consumer_id, settler
         self._batch_size, self._wait, self._patience = batch_size, wait, patience
         self._ready: deque[LeasedJob] = deque()
-        self._ended = False
 
     def next_job(self) -> Steps[LeasedJob | None]:
         """Return the next job whose lease lasts; none when the spread has ended."""
@@ -109,47 +123,48 @@ class Consuming:
             while self._ready:
                 job = self._ready.popleft()
                 if job.expired:
-                    self.verdicts.give_back(job)  # it may be another's by now
+                    self.settlements.give_back(job)  # it may be another's by now
                     continue
-                if self.verdicts.are_due():
+                if self.settlements.are_due():
                     yield from self.flush()
                 return job
             yield from self.flush()
-            if self._ended:
+            if self.empty_reason is EmptyReason.ENDED:
                 return None
-            pull = partial(self._handle.pull, self._name, self._batch_size, self._wait)
-            jobs, self._ended = yield from patiently(self._patience, pull)
-            for job in jobs:
-                job._judge = self._judge
-            self._ready.extend(jobs)
+            pull = partial(self._handle.pull, self._consumer_id, self._batch_size, self._wait)
+            pulled = yield from patiently(self._patience, pull)
+            self.empty_reason = pulled.empty_reason
+            for job in pulled.jobs:
+                job._settler = self._settler
+            self._ready.extend(pulled.jobs)
 
-    def flush(self) -> Steps[Any]:
-        """Send the verdicts; return what they came to."""
-        settled: list[Any] = []
-        while taken := self.verdicts.take():
+    def flush(self) -> Steps[list[tuple[LeasedJob, SettleOutcome]]]:
+        """Send the settlements; return what became of them."""
+        settled: list[tuple[LeasedJob, SettleOutcome]] = []
+        while taken := self.settlements.take():
             messages = [message for _, message in taken]
             settle = partial(self._handle.settle, taken[0][0].epoch, messages)
             try:
-                settlements = yield from patiently(self._patience, settle)
+                results = yield from patiently(self._patience, settle)
             except BaseException:
-                self.verdicts.waiting[:0] = taken  # a later flush may have more luck
+                self.settlements.waiting[:0] = taken  # a later flush may have more luck
                 raise
-            settled += self.verdicts.note(taken, settlements)
+            settled += self.settlements.note(taken, results)
         return settled
 
-    def extend(self, job: LeasedJob) -> Steps[bool]:
-        """Renew a lease."""
+    def extend_lease(self, job: LeasedJob) -> Steps[datetime | None]:
+        """Extend a lease; return when it ends, or none if it had ended."""
         asked = time.monotonic()
-        message = message_of(job, Verdict.EXTEND, None)
+        message = message_of(job, SettleAction.EXTEND_LEASE, None)
         settle = partial(self._handle.settle, job.epoch, [message])
-        settlements = yield from patiently(self._patience, settle)
-        extended = settlements == [pb.SETTLEMENT_EXTENDED]
-        if extended:
-            job._ends = asked + job.lease
-        return extended
+        (result,) = yield from patiently(self._patience, settle)
+        if result.outcome is not SettleOutcome.EXTENDED:
+            return None
+        job._extended(asked, result.lease_end_time)
+        return job.lease_end_time
 
     def release_rest(self) -> None:
-        """Give back what was not handed out."""
+        """Give back jobs that were not handed out."""
         while self._ready:
-            self.verdicts.give_back(self._ready.popleft())
-        self.verdicts.closed = True
+            self.settlements.give_back(self._ready.popleft())
+        self.settlements.closed = True

@@ -7,13 +7,21 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from .._fields import set_integer
+from .._fields import add_integers, set_integer
 from ..errors import NotFound, refused
 from ..times import from_duration, to_duration
 from ..v1 import named_spread_pb2 as pb
 from ._steps import Call, Steps
-from .answers import DeadLetter, NamedSpreadSpec, SpreadDescription
-from .jobs import LeasedJob, leased_jobs
+from .answers import (
+    DeadLetter,
+    EmptyReason,
+    NamedSpreadSpec,
+    SettleOutcome,
+    SettleResult,
+    SpreadDescription,
+    SpreadLimits,
+)
+from .jobs import PulledJobs, leased_jobs
 
 _UNKNOWN_SPREAD = "ERROR_REASON_UNKNOWN_SPREAD"
 
@@ -23,17 +31,18 @@ _OPENINGS = 4
 
 def wait_of(wait: float | timedelta) -> Any:
     """Return how long a call is to wait, as a message."""
+    path = "max_wait_duration"
     if not isinstance(wait, (int, float, timedelta)):
-        raise refused("wait", wait, "must be seconds, or a timedelta")
+        raise refused(path, wait, "must be seconds, or a timedelta")
     span = wait if isinstance(wait, timedelta) else timedelta(milliseconds=round(wait * 1_000))
-    return to_duration("wait", span)
+    return to_duration(path, span)
 
 
 class Handle:
-    """The name, the parameters, and what the spread was opened under.
+    """The name, the spec, and what the last opening was answered.
 
-    Only producers open a spread before they use it. Whoever else did so would open a spread
-    anew that is closed and drained, and wait there for ever.
+    Only producers open a spread before they use it. A consumer that did so would open a spread
+    again that was closed and drained, and wait there for ever.
     """
 
     def __init__(self, name: str, spec: NamedSpreadSpec) -> None:
@@ -45,10 +54,11 @@ class Handle:
 
     def open(self) -> Steps[SpreadDescription]:
         """Open the spread, or find it open."""
-        request = pb.OpenSpreadRequest(spread=self.name, spec=self.spec)
+        request = pb.OpenSpreadRequest(spread_name=self.name, spec=self.spec)
         response: pb.OpenSpreadResponse = yield Call("OpenSpread", request)
         description = response.description
-        self.receipt = pb.Receipt(epoch=description.epoch, lease=description.spec.lease)
+        lease_duration = description.spec.lease_duration
+        self.receipt = pb.Receipt(epoch=description.epoch, lease_duration=lease_duration)
         return SpreadDescription.from_message(description)
 
     def call(self, method: str, request: Any, wait: float = 0.0) -> Steps[Any]:
@@ -64,44 +74,63 @@ class Handle:
 
     def describe(self) -> Steps[SpreadDescription]:
         """Describe the spread."""
-        request = pb.DescribeSpreadRequest(spread=self.name)
+        request = pb.DescribeSpreadRequest(spread_name=self.name)
         response = yield from self.call("DescribeSpread", request)
         return SpreadDescription.from_message(response.description)
 
-    def pull(
-        self, consumer: str, max_jobs: int, wait: float | timedelta
-    ) -> Steps[tuple[list[LeasedJob], bool]]:
-        """Lend jobs; and say whether the spread has ended."""
-        request = pb.PullJobsRequest(spread=self.name, consumer=consumer, wait=wait_of(wait))
-        set_integer(request, "", "max_jobs", max_jobs)
-        seconds = request.wait.ToTimedelta().total_seconds()
-        asked = time.monotonic()
-        response = yield from self.call("PullJobs", request, seconds)
-        lent = asked + from_duration(response.waited).total_seconds()
-        return leased_jobs(response.leased, lent), response.ended
+    def update(self, limits: SpreadLimits) -> Steps[SpreadDescription]:
+        """Change limits of the spread."""
+        request = pb.UpdateSpreadRequest(spread_name=self.name, limits=limits.to_message("limits"))
+        response = yield from self.call("UpdateSpread", request)
+        return SpreadDescription.from_message(response.description)
 
-    def settle(self, epoch: int, verdicts: list[pb.JobVerdict]) -> Steps[list[int]]:
-        """Say how jobs went. A spread that is not known (any more) knows no leases."""
-        request = pb.SettleJobsRequest(spread=self.name, epoch=epoch, verdicts=verdicts)
+    def pull(
+        self, consumer_id: str, max_pulled_job_count: int, wait: float | timedelta
+    ) -> Steps[PulledJobs]:
+        """Lease jobs."""
+        request = pb.PullJobsRequest(
+            spread_name=self.name, consumer_id=consumer_id, max_wait_duration=wait_of(wait)
+        )
+        set_integer(request, "", "max_pulled_job_count", max_pulled_job_count)
+        seconds = request.max_wait_duration.ToTimedelta().total_seconds()
+        asked = time.monotonic()
+        response: pb.PullJobsResponse = yield from self.call("PullJobs", request, seconds)
+        start = asked + from_duration(response.waited_duration).total_seconds()
+        reason = response.empty_reason
+        return PulledJobs(
+            leased_jobs(response.leased, start), EmptyReason(reason) if reason else None
+        )
+
+    def settle(self, epoch: int, settlements: list[pb.JobSettlement]) -> Steps[list[SettleResult]]:
+        """Settle jobs. A spread that is not known (any more) knows no leases."""
+        request = pb.SettleJobsRequest(spread_name=self.name, epoch=epoch, settlements=settlements)
         try:
             response: pb.SettleJobsResponse = yield Call("SettleJobs", request)
         except NotFound:
-            return [pb.SETTLEMENT_STALE] * len(verdicts)
-        return list(response.settlements)
+            return [SettleResult(SettleOutcome.STALE)] * len(settlements)
+        return list(map(SettleResult.from_message, response.results))
 
-    def dead_letters(self, after: int | None) -> Steps[tuple[list[DeadLetter], bool]]:
-        """List a page of jobs that were given up; and say whether there are more."""
-        request = pb.ListDeadLettersRequest(spread=self.name)
-        if after is not None:
-            request.after_number = after
-        response = yield from self.call("ListDeadLetters", request)
-        return [DeadLetter.from_message(letter) for letter in response.dead_letters], (
-            response.has_more
-        )
+    def dead_letters(self, page_token: str) -> Steps[tuple[list[DeadLetter], str]]:
+        """List a page of dead letters, and return the token of the next one."""
+        request = pb.ListDeadLettersRequest(spread_name=self.name, page_token=page_token)
+        response: pb.ListDeadLettersResponse = yield from self.call("ListDeadLetters", request)
+        letters = list(map(DeadLetter.from_message, response.dead_letters))
+        return letters, response.next_page_token
+
+    def redrive_dead_letters(self, numbers: Iterable[int]) -> Steps[int]:
+        """Put dead letters back; return how many there were."""
+        request = pb.RedriveDeadLettersRequest(spread_name=self.name)
+        add_integers(request, "", "numbers", numbers)
+        if not request.numbers:
+            return 0
+        response = yield from self.call("RedriveDeadLetters", request)
+        count: int = response.redriven_count
+        return count
 
     def delete_dead_letters(self, numbers: Iterable[int]) -> Steps[int]:
-        """Delete jobs that were given up; return how many there were."""
-        request = pb.DeleteDeadLettersRequest(spread=self.name, numbers=numbers)
+        """Delete dead letters; return how many there were."""
+        request = pb.DeleteDeadLettersRequest(spread_name=self.name)
+        add_integers(request, "", "numbers", numbers)
         if not request.numbers:
             return 0
         response = yield from self.call("DeleteDeadLetters", request)
@@ -109,8 +138,12 @@ class Handle:
         return count
 
     def close(self, mode: int, wait: float | timedelta) -> Steps[SpreadDescription]:
-        """End the spread."""
-        request = pb.CloseSpreadRequest(spread=self.name, mode=mode, wait=wait_of(wait))  # type: ignore[arg-type]
-        seconds = request.wait.ToTimedelta().total_seconds()
+        """Close the spread."""
+        request = pb.CloseSpreadRequest(
+            spread_name=self.name,
+            mode=mode,  # type: ignore[arg-type]
+            max_wait_duration=wait_of(wait),
+        )
+        seconds = request.max_wait_duration.ToTimedelta().total_seconds()
         response = yield from self.call("CloseSpread", request, seconds)
         return SpreadDescription.from_message(response.description)

@@ -35,13 +35,13 @@ class _Owned:
     """A group that is not known to be settled."""
 
     group_id: str
-    jobs: list[bytes]
+    payloads: list[bytes]
     sha256: bytes
     #: What the spread was opened under when its commit was first sent.
     first_receipt: pb.Receipt | None = None
     #: Under which epoch it was received last.
     epoch: int | None = None
-    settled_ranges: list[int] = field(default_factory=list)
+    settled_ranges: list[pb.IndexRange] = field(default_factory=list)
 
 
 class Producing:
@@ -64,10 +64,10 @@ class Producing:
         owned = self._owned.get(checked_text("group_id", group_id))
         if isinstance(jobs, (str, bytes, bytearray)):
             raise refused("jobs", jobs, "must be an iterable of jobs, and not a single one")
-        taken = [_job(index, job) for index, job in enumerate(jobs)]
-        sha256 = _sha256(taken)
+        payloads = [_payload(index, job) for index, job in enumerate(jobs)]
+        sha256 = _sha256(payloads)
         if owned is None:
-            owned = self._owned[group_id] = _Owned(group_id, taken, sha256)
+            owned = self._owned[group_id] = _Owned(group_id, payloads, sha256)
         elif owned.sha256 != sha256:
             allowed = "must have the content with which it was submitted before, or another ID"
             raise FailedPrecondition(
@@ -97,7 +97,9 @@ class Producing:
             asked = list(self._owned)[:_ASKED_GROUPS]
             rounds = -(-len(self._owned) // _ASKED_GROUPS)
             request = pb.WaitForGroupsRequest(
-                spread=self._handle.name, group_ids=asked, wait=wait_of(min(left, _WAIT) / rounds)
+                spread_name=self._handle.name,
+                group_ids=asked,
+                max_wait_duration=wait_of(min(left, _WAIT) / rounds),
             )
             ask = partial(self._handle.call, "WaitForGroups", request, _WAIT)
             response = yield from patiently(self._patience, ask)
@@ -114,7 +116,7 @@ class Producing:
         if status.state == pb.GROUP_STATE_SETTLED or forgotten:
             ended = GroupStatus.from_message(status)
             if forgotten:
-                count = len(owned.jobs)
+                count = len(owned.payloads)
                 ended = GroupStatus(owned.group_id, GroupState.SETTLED, count, count, 0)
             self._settled[owned.group_id] = ended
             return
@@ -138,7 +140,7 @@ class Producing:
             try:
                 return (yield from self._send_parts(owned))
             except InvalidArgument as error:
-                if not error.field.endswith("first_index"):
+                if not error.field.endswith("first_job_index"):
                     raise  # else: a restart has come between its parts
 
     def _send_parts(self, owned: _Owned) -> Steps[GroupStatus]:
@@ -155,9 +157,10 @@ class Producing:
             if is_first:
                 owned.first_receipt = self._handle.receipt
             else:
-                part.first_receipt.CopyFrom(owned.first_receipt)  # type: ignore[arg-type]
-                part.settled_ranges[:] = owned.settled_ranges
-        request = pb.SubmitGroupsRequest(spread=self._handle.name, groups=[part])
+                part.commit.first_receipt.CopyFrom(owned.first_receipt)  # type: ignore[arg-type]
+                del part.commit.settled_ranges[:]  # an attempt before may have set them
+                part.commit.settled_ranges.extend(owned.settled_ranges)
+        request = pb.SubmitGroupsRequest(spread_name=self._handle.name, groups=[part])
         try:
             response: pb.SubmitGroupsResponse = yield from self._handle.call(
                 "SubmitGroups", request
@@ -169,7 +172,7 @@ class Producing:
         return response
 
 
-def _job(index: int, job: bytes | str) -> bytes:
+def _payload(index: int, job: bytes | str) -> bytes:
     if isinstance(job, str):
         return checked_text(f"jobs[{index}]", job).encode()
     if isinstance(job, (bytes, bytearray, memoryview)):
@@ -177,22 +180,23 @@ def _job(index: int, job: bytes | str) -> bytes:
     raise refused(f"jobs[{index}]", job, "must be bytes, or a str, which is sent as UTF-8")
 
 
-def _sha256(jobs: list[bytes]) -> bytes:
+def _sha256(payloads: list[bytes]) -> bytes:
     digest = hashlib.sha256()
-    for job in jobs:
-        digest.update(len(job).to_bytes(8, "big"))
-        digest.update(job)
+    for payload in payloads:
+        digest.update(len(payload).to_bytes(8, "big"))
+        digest.update(payload)
     return digest.digest()
 
 
 def _parts(owned: _Owned) -> Iterator[pb.GroupPart]:
     part = pb.GroupPart(group_id=owned.group_id)
     size = 0
-    for index, job in enumerate(owned.jobs):
-        if part.jobs and (size + len(job) > _PART_BYTES or len(part.jobs) >= _PART_JOBS):
+    for index, payload in enumerate(owned.payloads):
+        full = size + len(payload) > _PART_BYTES or len(part.payloads) >= _PART_JOBS
+        if part.payloads and full:
             yield part
-            part, size = pb.GroupPart(group_id=owned.group_id, first_index=index), 0
-        part.jobs.append(job)
-        size += len(job)
-    part.commit.CopyFrom(pb.GroupCommit(job_count=len(owned.jobs), sha256=owned.sha256))
+            part, size = pb.GroupPart(group_id=owned.group_id, first_job_index=index), 0
+        part.payloads.append(payload)
+        size += len(payload)
+    part.commit.CopyFrom(pb.GroupCommit(job_count=len(owned.payloads), sha256=owned.sha256))
     yield part

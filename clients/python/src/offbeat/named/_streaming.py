@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Callable
@@ -16,7 +16,7 @@ from ..v1 import named_spread_pb2 as pb
 from ._consuming import Consuming
 from ._handle import Handle
 from ._steps import FIRST_PAUSE, LONGEST_PAUSE, TRANSIENT, Steps, patiently
-from .answers import Settlement, Verdict
+from .answers import SettleAction, SettleOutcome, SettleResult
 from .jobs import LeasedJob, leased_jobs
 
 #: How long the beginning of a stream may take, in seconds, and how often it is tried.
@@ -24,16 +24,16 @@ _LONG_BEGINNING, _BEGINNINGS = 0.1, 3
 
 
 class StreamConsumer(Iterator[LeasedJob]):
-    """Draws jobs over a stream, until the spread is closed and drained. For one thread at a time.
+    """Takes jobs over a stream, until the spread is closed and drained. For one thread at a time.
 
-    As :class:`~offbeat.Consumer`, but jobs come as soon as there are any, and verdicts go
+    As :class:`~offbeat.Consumer`, but jobs come as soon as there are any, and settlements go
     the same way. If the stream breaks, it begins another.
     """
 
     def __init__(
         self,
         handle: Handle,
-        name: str,
+        consumer_id: str,
         window: int,
         patience: float,
         run: Callable[[Steps[Any]], Any],
@@ -43,16 +43,16 @@ class StreamConsumer(Iterator[LeasedJob]):
         """Ask for nothing yet."""
         if not isinstance(window, int) or not 1 <= window <= 65_536:
             raise refused("window", window, "must be 1 to 65536 jobs")
-        self._handle, self._name, self._window = handle, name, window
+        self._handle, self._consumer_id, self._window = handle, consumer_id, window
         self._patience, self._run, self._stub, self._address = patience, run, stub, address
-        # Verdicts without a stream go by unary calls.
-        self._unary = Consuming(handle, name, 1, 0.0, patience, self)
+        # Settlements without a stream go by unary calls.
+        self._unary = Consuming(handle, consumer_id, 1, 0.0, patience, self)
         self._ready: deque[LeasedJob] = deque()
         self._call: Any = None
         self._outgoing: SimpleQueue[Any] = SimpleQueue()
-        #: Verdicts that were sent and not answered, in their order.
-        self._sent: deque[tuple[LeasedJob, pb.JobVerdict]] = deque()
-        self._settled: list[tuple[LeasedJob, Settlement]] = []
+        #: Settlements that were sent and not answered, in their order.
+        self._sent: deque[tuple[LeasedJob, pb.JobSettlement]] = deque()
+        self._settled: list[tuple[LeasedJob, SettleOutcome]] = []
         #: Jobs handed out since credit was granted.
         self._used = 0
         #: When the stream was asked for, and what the service's clock counts from, by ours.
@@ -66,8 +66,8 @@ class StreamConsumer(Iterator[LeasedJob]):
 
     @property
     def stale_count(self) -> int:
-        """How many verdicts came too late: those jobs may be done twice."""
-        return self._unary.verdicts.stale_count
+        """How many settlements came too late: those jobs may be done twice."""
+        return self._unary.settlements.stale_count
 
     def __enter__(self) -> StreamConsumer:
         return self
@@ -86,9 +86,9 @@ class StreamConsumer(Iterator[LeasedJob]):
                 job = self._ready.popleft()
                 self._used += 1
                 if job.expired:
-                    self._unary.verdicts.give_back(job)  # it may be another's by now
+                    self._unary.settlements.give_back(job)  # it may be another's by now
                     continue
-                if self._unary.verdicts.are_due():
+                if self._unary.settlements.are_due():
                     self._send()
                 return job
             if self._ended:
@@ -97,46 +97,44 @@ class StreamConsumer(Iterator[LeasedJob]):
             self._send()
             self._receive()
 
-    def flush(self) -> list[tuple[LeasedJob, Settlement]]:
-        """Send the verdicts that are kept; return what they, and those before, came to."""
+    def flush(self) -> list[tuple[LeasedJob, SettleOutcome]]:
+        """Send the settlements that are kept; return what became of all since the last call."""
         self._send()
         while self._sent and self._call is not None:
             self._receive()
-        if self._call is None and self._unary.verdicts.waiting:
+        if self._call is None and self._unary.settlements.waiting:
             self._settled += self._run(self._unary.flush())
         settled, self._settled = self._settled, []
         return settled
 
     def close(self) -> None:
-        """Send the verdicts, end the stream, give back the jobs that were not handed out."""
+        """Send the settlements, end the stream, give back jobs that were not handed out."""
         self._send()
-        self._outgoing.put(None)  # from here on nothing more is lent
+        self._outgoing.put(None)  # from here on nothing more is leased
         while self._call is not None and not self._ended:
             self._receive()
         self._ended = True
         while self._ready:
-            self._unary.verdicts.give_back(self._ready.popleft())
+            self._unary.settlements.give_back(self._ready.popleft())
         self.flush()
-        self._unary.verdicts.closed = True
+        self._unary.settlements.closed = True
 
-    def judge(self, job: LeasedJob, verdict: Verdict, delay: timedelta | None) -> None:
-        """Take a verdict, to be sent soon."""
-        self._unary.verdicts.add(job, verdict, delay)
+    def _settle(self, job: LeasedJob, action: SettleAction, delay: timedelta | None) -> None:
+        self._unary.settlements.add(job, action, delay)
 
-    def extend(self, job: LeasedJob) -> bool:
-        """Renew a lease, at once; ``False`` if it had ended."""
-        extended: bool = self._run(self._unary.extend(job))
-        return extended
+    def _extend_lease(self, job: LeasedJob) -> datetime | None:
+        end_time: datetime | None = self._run(self._unary.extend_lease(job))
+        return end_time
 
     def _send(self) -> None:
-        """Send verdicts and credit on the stream, if there is one."""
+        """Send settlements and credit on the stream, if there is one."""
         if self._call is None:
             return
-        while taken := self._unary.verdicts.take():
+        while taken := self._unary.settlements.take():
             self._sent.extend(taken)
-            verdicts = pb.JobVerdicts(epoch=taken[0][0].epoch)
-            verdicts.verdicts.extend(message for _, message in taken)
-            self._outgoing.put(pb.StreamJobsRequest(verdicts=verdicts))
+            settlements = pb.JobSettlements(epoch=taken[0][0].epoch)
+            settlements.settlements.extend([message for _, message in taken])
+            self._outgoing.put(pb.StreamJobsRequest(settlements=settlements))
         if self._used * 2 >= self._window and self._clock is not None:
             self._outgoing.put(pb.StreamJobsRequest(credit=self._used))
             self._used = 0
@@ -161,10 +159,10 @@ class StreamConsumer(Iterator[LeasedJob]):
 
     def _begin(self) -> Steps[None]:
         """Begin a stream, when what an earlier one left unsaid has been said."""
-        if self._unary.verdicts.waiting:
+        if self._unary.settlements.waiting:
             self._settled += yield from self._unary.flush()
         self._outgoing, self._used, self._clock = SimpleQueue(), 0, None
-        start = pb.StreamJobsStart(spread=self._handle.name, consumer=self._name)
+        start = pb.StreamJobsStart(spread_name=self._handle.name, consumer_id=self._consumer_id)
         self._outgoing.put(pb.StreamJobsRequest(start=start))
         self._asked = time.monotonic()
         self._call = self._stub().StreamJobs(iter(self._outgoing.get, None))
@@ -172,7 +170,7 @@ class StreamConsumer(Iterator[LeasedJob]):
     def _take_start(self, message: pb.StreamJobsStarted) -> None:
         """Relate the clock of the service to ours, and ask for jobs.
 
-        What the service did at ``message.at`` was not before ``_asked``; so a lease never
+        What the service did at ``message.uptime`` was not before ``_asked``; so a lease never
         seems longer than it is, and shorter by what the beginning took. If that was long, as
         when it had to connect, it begins again, a few times.
         """
@@ -182,7 +180,7 @@ class StreamConsumer(Iterator[LeasedJob]):
             self._hang_up()
             return
         self._slow_beginnings = 0
-        self._clock = self._asked - from_duration(message.at).total_seconds()
+        self._clock = self._asked - from_duration(message.uptime).total_seconds()
         self._outgoing.put(pb.StreamJobsRequest(credit=self._window))
 
     def _pause(self, error: OffbeatError) -> None:
@@ -203,19 +201,19 @@ class StreamConsumer(Iterator[LeasedJob]):
         if message.HasField("started"):
             self._take_start(message.started)
         elif message.HasField("leased") and self._clock is not None:
-            lent = self._clock + from_duration(message.leased.lent_at).total_seconds()
+            start = self._clock + from_duration(message.leased.lease_start_uptime).total_seconds()
             # Not later than now, whichever of the two clocks is the quicker one.
-            self._ready.extend(leased_jobs(message.leased, min(lent, time.monotonic()), self))
+            self._ready.extend(leased_jobs(message.leased, min(start, time.monotonic()), self))
         else:
-            settlements = message.settled.settlements
-            taken = [self._sent.popleft() for _ in settlements]
-            self._settled += self._unary.verdicts.note(taken, settlements)
+            results = list(map(SettleResult.from_message, message.settled.results))
+            taken = [self._sent.popleft() for _ in results]
+            self._settled += self._unary.settlements.note(taken, results)
 
     def _hang_up(self) -> None:
-        """End the stream; verdicts without an answer are sent again, which changes nothing."""
+        """End the stream; settlements without an answer are sent again, which changes nothing."""
         if self._call is not None:
             self._outgoing.put(None)
             self._call.cancel()
             self._call = None
-        self._unary.verdicts.waiting[:0] = self._sent
+        self._unary.settlements.waiting[:0] = self._sent
         self._sent.clear()

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Callable, TypeVar
 
 from ..errors import OffbeatError
 from ..v1 import named_spread_pb2 as pb
-from ._consuming import Consuming, message_of
+from ._consuming import DELAYED, Consuming, message_of
 from ._handle import Handle
 from ._producing import Producing
 from ._steps import Call, Steps
 from .answers import (
     DeadLetter,
+    EmptyReason,
     GroupStatus,
     NamedSpreadSpec,
-    Settlement,
+    SettleAction,
+    SettleOutcome,
+    SettleResult,
     SpreadDescription,
-    Verdict,
+    SpreadLimits,
 )
-from .jobs import LeasedJob
+from .jobs import LeasedJob, PulledJobs
 
 T = TypeVar("T")
 
@@ -59,62 +62,85 @@ class AsyncNamedSpread:
         self._call = call
 
     async def open(self) -> SpreadDescription:
-        """Open it, or find it open; with other parameters: ``FailedPrecondition``."""
+        """Open it, or find it open; with another spec: ``FailedPrecondition``."""
         return await self._run(self._handle.open())
 
     async def describe(self) -> SpreadDescription:
-        """Describe it: its parameters, what it holds, its certificate so far."""
+        """Describe it: its spec, what it holds, its certificate so far."""
         return await self._run(self._handle.describe())
+
+    async def update(
+        self,
+        *,
+        max_attempts: int | None = None,
+        max_consumer_leases: int | None = None,
+        max_group_count: int | None = None,
+        max_job_count: int | None = None,
+        max_byte_count: int | None = None,
+    ) -> SpreadDescription:
+        """See :meth:`offbeat.NamedSpread.update`."""
+        limits = SpreadLimits(
+            max_attempts=max_attempts,
+            max_consumer_leases=max_consumer_leases,
+            max_group_count=max_group_count,
+            max_job_count=max_job_count,
+            max_byte_count=max_byte_count,
+        )
+        return await self._run(self._handle.update(limits))
 
     def producer(self, *, patience: float = 60.0) -> AsyncProducer:
         """Make a producer: it keeps its groups until they are settled."""
         return AsyncProducer(Producing(self._handle, patience), self._run)
 
     def consumer(
-        self, name: str, *, batch_size: int = 16, wait: float = 20.0, patience: float = 60.0
+        self, consumer_id: str, *, batch_size: int = 16, wait: float = 20.0, patience: float = 60.0
     ) -> AsyncConsumer:
         """Make a consumer, which pulls up to ``batch_size`` jobs in a call."""
-        return AsyncConsumer(self._handle, name, batch_size, wait, patience, self._run)
+        return AsyncConsumer(self._handle, consumer_id, batch_size, wait, patience, self._run)
 
     async def pull(
-        self, consumer: str, max_jobs: int, *, wait: float | timedelta = 0.0
-    ) -> tuple[list[LeasedJob], bool]:
-        """Lend up to ``max_jobs`` jobs; and say whether the spread has ended."""
-        return await self._run(self._handle.pull(consumer, max_jobs, wait))
+        self, consumer_id: str, max_pulled_job_count: int, *, wait: float | timedelta = 0.0
+    ) -> PulledJobs:
+        """See :meth:`offbeat.NamedSpread.pull`."""
+        return await self._run(self._handle.pull(consumer_id, max_pulled_job_count, wait))
 
     async def settle(
-        self, verdicts: Iterable[tuple[LeasedJob, Verdict]], *, delay: timedelta | None = None
-    ) -> list[Settlement]:
-        """Say how jobs of one epoch went; ``delay`` is that of every ``NACK`` among them."""
-        pairs = list(verdicts)
+        self,
+        settlements: Iterable[tuple[LeasedJob, SettleAction]],
+        *,
+        delay: timedelta | None = None,
+    ) -> list[SettleResult]:
+        """See :meth:`offbeat.NamedSpread.settle`."""
+        pairs = list(settlements)
         messages = [
-            message_of(job, verdict, delay if verdict is Verdict.NACK else None)
-            for job, verdict in pairs
+            message_of(job, action, delay if action in DELAYED else None) for job, action in pairs
         ]
         if not pairs:
             return []
-        settled = await self._run(self._handle.settle(pairs[0][0].epoch, messages))
-        return [Settlement(one) for one in settled]
+        return await self._run(self._handle.settle(pairs[0][0].epoch, messages))
 
     async def dead_letters(self) -> AsyncIterator[DeadLetter]:
-        """List jobs that were given up, oldest first, as they are asked for."""
-        after, more = None, True
-        while more:
-            page, more = await self._run(self._handle.dead_letters(after))
+        """List the dead letters, oldest first; the next page is fetched when it is needed."""
+        token: str | None = None
+        while token != "":
+            page, token = await self._run(self._handle.dead_letters(token or ""))
             for letter in page:
                 yield letter
-            after = page[-1].number if page else after
+
+    async def redrive_dead_letters(self, numbers: Iterable[int]) -> int:
+        """See :meth:`offbeat.NamedSpread.redrive_dead_letters`."""
+        return await self._run(self._handle.redrive_dead_letters(numbers))
 
     async def delete_dead_letters(self, numbers: Iterable[int]) -> int:
-        """Delete jobs that were given up; return how many there were."""
+        """See :meth:`offbeat.NamedSpread.delete_dead_letters`."""
         return await self._run(self._handle.delete_dead_letters(numbers))
 
     async def close(self, *, wait: float | timedelta = 0.0) -> SpreadDescription:
-        """Take no more groups; what there is, is dealt and settled. Waits so long for that."""
+        """See :meth:`offbeat.NamedSpread.close`."""
         return await self._run(self._handle.close(pb.CLOSE_MODE_DRAIN, wait))
 
     async def discard(self) -> SpreadDescription:
-        """Drop the spread and everything in it."""
+        """Discard the spread and everything in it."""
         return await self._run(self._handle.close(pb.CLOSE_MODE_DISCARD, 0.0))
 
     async def _run(self, steps: Steps[T]) -> T:
@@ -138,32 +164,37 @@ class AsyncProducer:
         status: GroupStatus = await self._run(self._producing.submit(group_id, jobs))
         return status
 
-    async def wait(self, timeout: float | timedelta | None = None) -> dict[str, GroupStatus]:
+    async def wait(self, *, timeout: float | timedelta | None = None) -> dict[str, GroupStatus]:
         """Wait until all groups are settled, and submit again what a restart has lost."""
         settled: dict[str, GroupStatus] = await self._run(self._producing.wait(timeout))
         return settled
 
 
 class AsyncConsumer(AsyncIterator[LeasedJob]):
-    """As :class:`~offbeat.Consumer`, for ``async for``; ``extend`` is to be awaited."""
+    """As :class:`~offbeat.Consumer`, for ``async for``; ``extend_lease`` is to be awaited."""
 
     def __init__(
         self,
         handle: Handle,
-        name: str,
+        consumer_id: str,
         batch_size: int,
         wait: float,
         patience: float,
         run_: Callable[[Steps[Any]], Awaitable[Any]],
     ) -> None:
         """Pull nothing yet."""
-        self._consuming = Consuming(handle, name, batch_size, wait, patience, self)
+        self._consuming = Consuming(handle, consumer_id, batch_size, wait, patience, self)
         self._run = run_
 
     @property
     def stale_count(self) -> int:
-        """How many verdicts came too late: those jobs may be done twice."""
-        return self._consuming.verdicts.stale_count
+        """How many settlements came too late: those jobs may be done twice."""
+        return self._consuming.settlements.stale_count
+
+    @property
+    def empty_reason(self) -> EmptyReason | None:
+        """Why the last pull had no job; ``None`` if it had some."""
+        return self._consuming.empty_reason
 
     async def __anext__(self) -> LeasedJob:
         job: LeasedJob | None = await self._run(self._consuming.next_job())
@@ -182,21 +213,19 @@ class AsyncConsumer(AsyncIterator[LeasedJob]):
     ) -> None:
         await self.aclose()
 
-    async def flush(self) -> list[tuple[LeasedJob, Settlement]]:
-        """Send the verdicts that are kept; return what they came to."""
-        settled: list[tuple[LeasedJob, Settlement]] = await self._run(self._consuming.flush())
+    async def flush(self) -> list[tuple[LeasedJob, SettleOutcome]]:
+        """Send the settlements that are kept; return what became of them."""
+        settled: list[tuple[LeasedJob, SettleOutcome]] = await self._run(self._consuming.flush())
         return settled
 
     async def aclose(self) -> None:
-        """Send the verdicts, and give back the jobs that were not handed out."""
+        """Send the settlements, and give back the jobs that were not handed out."""
         self._consuming.release_rest()
         await self.flush()
 
-    def judge(self, job: LeasedJob, verdict: Verdict, delay: timedelta | None) -> None:
-        """Take a verdict, to be sent soon."""
-        self._consuming.verdicts.add(job, verdict, delay)
+    def _settle(self, job: LeasedJob, action: SettleAction, delay: timedelta | None) -> None:
+        self._consuming.settlements.add(job, action, delay)
 
-    async def extend(self, job: LeasedJob) -> bool:
-        """Renew a lease, at once; ``False`` if it had ended."""
-        extended: bool = await self._run(self._consuming.extend(job))
-        return extended
+    async def _extend_lease(self, job: LeasedJob) -> datetime | None:
+        end_time: datetime | None = await self._run(self._consuming.extend_lease(job))
+        return end_time

@@ -1,142 +1,198 @@
-"""What is said of named spreads."""
+"""What named spreads are asked, and what they answer."""
 
 from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
-from .._fields import set_enum, set_integer
-from ..spread import SpreadCertificate, SpreadPolicy
-from ..times import from_duration, to_duration
+from .._fields import set_integer, set_span
+from .._keywords import positional
+from ..spread import SpreadCertificate, SpreadPolicy, set_order
+from ..times import from_duration, from_optional_timestamp
 from ..v1 import named_spread_pb2 as pb
+
+if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
 
 
 class GroupState(enum.IntEnum):
     """How safe a group is."""
 
-    #: Never submitted, dropped before its commit, lost with a restart, or long settled.
+    #: Never submitted, discarded before its commit, lost with a restart, or settled long ago.
     UNKNOWN = 1
-    #: Its commit has not come.
+    #: Its commit has not arrived.
     PARTIAL = 2
     #: It is in the memory of the service, and lost with it.
     RECEIVED = 3
-    #: It is in a shared store; there is none yet.
-    STORED = 4
-    #: Each of its jobs was finished, or given up.
-    SETTLED = 5
+    #: Each of its jobs was acknowledged, or is a dead letter.
+    SETTLED = 4
 
 
 class SpreadState(enum.IntEnum):
     """Whether a spread takes groups."""
 
-    #: It takes groups and deals their jobs.
+    #: It takes groups, and leases their jobs.
     OPEN = 1
-    #: It deals what it has, and takes no more.
+    #: It leases the jobs that it has, and takes no more groups.
     DRAINING = 2
-    #: All is settled.
+    #: All jobs are settled.
     CLOSED = 3
 
 
-class Verdict(enum.IntEnum):
-    """How a job went."""
+class EmptyReason(enum.IntEnum):
+    """Why no job was leased."""
+
+    #: No job is ready: there is none, or all are leased or wait.
+    NO_READY_JOB = 1
+    #: The consumer holds as many jobs as it may: settle some.
+    CONSUMER_AT_LIMIT = 2
+    #: All consumers together hold as many jobs as the server leases at once.
+    LEASES_AT_LIMIT = 3
+    #: The spread is closed and holds no job: do not ask again.
+    ENDED = 4
+
+
+class SettleAction(enum.IntEnum):
+    """What to do with a leased job."""
 
     #: It is done.
     ACK = 1
-    #: It failed: it is lent again, or given up after the last attempt.
+    #: The attempt failed: the job is leased again, or a dead letter after its last attempt.
     NACK = 2
-    #: It was not begun: it is lent again, and the attempt does not count.
+    #: It was not started: it is leased again, and the attempt does not count.
     RELEASE = 3
-    #: It is still being worked on: the lease lasts for its full length from now on.
-    EXTEND = 4
-    #: It can never succeed: it is given up.
-    TERMINATE = 5
+    #: Work goes on: the lease lasts for its full duration from now on.
+    EXTEND_LEASE = 4
+    #: It can never succeed: it becomes a dead letter.
+    DEAD_LETTER = 5
 
 
-class Settlement(enum.IntEnum):
-    """What a verdict came to."""
+class SettleOutcome(enum.IntEnum):
+    """What became of a settlement."""
 
-    #: The job is settled, or was by this very lease before.
-    SETTLED = 1
-    #: The job will be lent again.
+    #: The job is done, or was acknowledged by the same lease before.
+    ACKED = 1
+    #: The job will be leased again.
     RETURNED = 2
-    #: The lease lasts for its full length again.
+    #: The lease was extended.
     EXTENDED = 3
-    #: The job was given up.
+    #: The job is a dead letter.
     DEAD_LETTERED = 4
-    #: The lease has ended: the verdict counts for nothing.
+    #: The lease has ended: the settlement has no effect, and another consumer may have the job.
     STALE = 5
 
 
 class DeadLetterCause(enum.IntEnum):
-    """Why a job was given up."""
+    """Why a job became a dead letter."""
 
-    #: Its last attempt failed, or its lease ended.
-    ATTEMPTS = 1
-    #: A consumer said that it can never succeed.
-    TERMINATED = 2
+    #: Its last attempt failed, or the lease of its last attempt ended.
+    ATTEMPTS_EXHAUSTED = 1
+    #: A consumer settled it with ``SettleAction.DEAD_LETTER``.
+    CONSUMER = 2
 
 
 @dataclass(frozen=True)
-class NamedSpreadSpec:
-    """How a spread is dealt and lent; ``None`` is the default of the service."""
+class SettleResult:
+    """The result of one settlement."""
 
-    feeder_count: int
-    policy: SpreadPolicy | None = None
-    max_open_groups: int | None = None
-    lease: timedelta | None = None
+    outcome: SettleOutcome
+    #: ``EXTENDED`` only: when the lease ends, by the clock of the server.
+    lease_end_time: datetime | None = None
+
+    @classmethod
+    def from_message(cls, message: pb.SettleResult) -> SettleResult:
+        """Read it from a message."""
+        end = from_optional_timestamp(message, "lease_end_time")
+        return cls(SettleOutcome(message.outcome), end)
+
+
+@positional(0)
+@dataclass(frozen=True)
+class SpreadLimits:
+    """Limits of a named spread; ``None`` is the default of the service.
+
+    max_attempts: leases of a job before it becomes a dead letter; released ones do not count.
+    max_consumer_leases: jobs that one consumer may hold at once.
+    max_group_count: groups at once.
+    max_job_count: jobs at once, dead letters included.
+    max_byte_count: bytes of payloads at once, dead letters included.
+    """
+
+    if TYPE_CHECKING:
+        _: KW_ONLY
     max_attempts: int | None = None
     max_consumer_leases: int | None = None
-    max_groups: int | None = None
-    max_jobs: int | None = None
-    max_bytes: int | None = None
+    max_group_count: int | None = None
+    max_job_count: int | None = None
+    max_byte_count: int | None = None
+
+    def to_message(self, path: str) -> pb.SpreadLimits:
+        """Turn the limits into their message; ``path`` is its place in the request."""
+        message = pb.SpreadLimits()
+        for name in self.__dataclass_fields__:
+            limit = getattr(self, name)
+            if limit is not None:
+                set_integer(message, path, name, limit)
+        return message
+
+    @classmethod
+    def from_message(cls, message: pb.SpreadLimits) -> SpreadLimits:
+        """Read them from a message."""
+        return cls(
+            **{
+                name: getattr(message, name) if message.HasField(name) else None
+                for name in cls.__dataclass_fields__
+            }
+        )
+
+
+@positional(1)
+@dataclass(frozen=True)
+class NamedSpreadSpec:
+    """How a named spread works; ``None`` is the default of the service."""
+
+    feeder_count: int
+    if TYPE_CHECKING:
+        _: KW_ONLY
+    policy: SpreadPolicy | None = None
+    max_open_groups: int | None = None
+    lease_duration: timedelta | None = None
+    limits: SpreadLimits = SpreadLimits()
 
     def to_message(self) -> pb.NamedSpreadSpec:
         """Turn it into a message."""
         message = pb.NamedSpreadSpec()
-        if self.policy is not None:
-            set_enum(message, "spec", "policy", self.policy, SpreadPolicy)
-        if self.lease is not None:
-            message.lease.CopyFrom(to_duration("spec.lease", self.lease))
-        for name in _COUNTS:
-            count = getattr(self, name)
-            if count is not None:
-                set_integer(message, "spec", name, count)
+        set_order(message.order, self.feeder_count, self.policy, self.max_open_groups)
+        set_span(message, "spec", "lease_duration", self.lease_duration)
+        message.limits.CopyFrom(self.limits.to_message("spec.limits"))
         return message
 
     @classmethod
     def from_message(cls, message: pb.NamedSpreadSpec) -> NamedSpreadSpec:
-        """Read it from a message."""
-        counts = {
-            name: getattr(message, name) if message.HasField(name) else None for name in _COUNTS
-        }
-        policy, lease = SpreadPolicy(message.policy), from_duration(message.lease)
-        return cls(policy=policy, lease=lease, **counts)  # type: ignore[arg-type]
-
-
-_COUNTS = (
-    "feeder_count",
-    "max_open_groups",
-    "max_attempts",
-    "max_consumer_leases",
-    "max_groups",
-    "max_jobs",
-    "max_bytes",
-)
+        """Read it from a message, in which every default is filled in."""
+        order = message.order
+        return cls(
+            feeder_count=order.feeder_count,
+            policy=SpreadPolicy(order.policy),
+            max_open_groups=order.max_open_groups if order.HasField("max_open_groups") else None,
+            lease_duration=from_duration(message.lease_duration),
+            limits=SpreadLimits.from_message(message.limits),
+        )
 
 
 @dataclass(frozen=True)
 class GroupStatus:
-    """What has become of a group."""
+    """The state of a group."""
 
     group_id: str
     state: GroupState
-    #: How many jobs have come.
+    #: Jobs that have arrived.
     job_count: int
-    #: How many of them are settled, dead letters included.
-    settled_count: int
-    #: How many of them were given up.
+    #: Of these, settled ones, dead letters included.
+    settled_job_count: int
+    #: Of these, dead letters.
     dead_letter_count: int
 
     @classmethod
@@ -146,71 +202,81 @@ class GroupStatus:
             group_id=message.group_id,
             state=GroupState(message.state),
             job_count=message.job_count,
-            settled_count=message.settled_count,
+            settled_job_count=message.settled_job_count,
             dead_letter_count=message.dead_letter_count,
         )
 
 
 @dataclass(frozen=True)
-class SpreadDescription:
-    """A spread, and what it holds."""
+class SpreadCounts:
+    """What a named spread holds."""
 
-    spread: str
-    #: Its parameters, with every default filled in.
-    spec: NamedSpreadSpec
-    state: SpreadState
-    #: The life of the spread: another number after each restart, and each opening anew.
-    epoch: int
     #: Committed groups that are not settled.
     group_count: int
-    #: Groups whose commit has not come.
+    #: Groups without their commit.
     partial_group_count: int
-    #: Jobs that were not lent yet.
-    ready_job_count: int
-    #: Groups that wait until the leases of an earlier epoch must have ended.
+    #: Groups that wait until leases of an earlier epoch must have ended.
     quarantined_group_count: int
-    #: Jobs that are lent.
+    #: Jobs that were never leased.
+    ready_job_count: int
+    #: Leased jobs.
     leased_job_count: int
-    #: Jobs to be lent again, now or after a delay.
+    #: Jobs to lease again, now or after a delay.
     returned_job_count: int
     #: Jobs that were settled in this epoch, dead letters included.
     settled_job_count: int
-    #: Jobs given up and not deleted.
+    #: Dead letters.
     dead_letter_count: int
-    #: Bytes of jobs held.
+    #: Bytes, counted as for ``max_byte_count``.
     byte_count: int
     #: Consumers that hold jobs.
     consumer_count: int
+
+    @classmethod
+    def from_message(cls, message: pb.SpreadCounts) -> SpreadCounts:
+        """Read them from a message."""
+        return cls(**{name: getattr(message, name) for name in cls.__dataclass_fields__})
+
+
+@dataclass(frozen=True)
+class SpreadDescription:
+    """A named spread, and what it holds."""
+
+    spread_name: str
+    #: Its spec, with every default filled in.
+    spec: NamedSpreadSpec
+    state: SpreadState
+    #: The life of the spread: another number after each restart, and each time that its name is
+    #: opened again.
+    epoch: int
+    counts: SpreadCounts
     #: The order of first attempts so far.
     certificate: SpreadCertificate
 
     @classmethod
     def from_message(cls, message: pb.SpreadDescription) -> SpreadDescription:
         """Read it from a message."""
-        same: dict[str, Any] = {
-            name: getattr(message, name)
-            for name in cls.__dataclass_fields__
-            if name not in ("spec", "state", "certificate")
-        }
         return cls(
+            spread_name=message.spread_name,
             spec=NamedSpreadSpec.from_message(message.spec),
             state=SpreadState(message.state),
+            epoch=message.epoch,
+            counts=SpreadCounts.from_message(message.counts),
             certificate=SpreadCertificate.from_message(message.certificate),
-            **same,
         )
 
 
 @dataclass(frozen=True)
 class DeadLetter:
-    """A job that was given up."""
+    """A job that is not tried again."""
 
-    #: Names it, from 0 in the order of giving up.
+    #: Identifies it, from 0 in the order in which jobs became dead letters.
     number: int
     group_id: str
-    #: Its number within the group, from 0.
-    index: int
-    job: bytes
-    #: How many times it was lent.
+    #: Its index within the group, from 0.
+    job_index: int
+    payload: bytes
+    #: How many times it was leased.
     attempt_count: int
     cause: DeadLetterCause
 
@@ -220,8 +286,8 @@ class DeadLetter:
         return cls(
             number=message.number,
             group_id=message.group_id,
-            index=message.index,
-            job=message.job,
+            job_index=message.job_index,
+            payload=message.payload,
             attempt_count=message.attempt_count,
             cause=DeadLetterCause(message.cause),
         )

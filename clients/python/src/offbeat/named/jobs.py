@@ -1,76 +1,81 @@
-"""Jobs that are lent."""
+"""Leased jobs."""
 
 from __future__ import annotations
 
 import time
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from ..times import from_duration
+from ..times import from_duration, from_timestamp
 from ..v1 import named_spread_pb2 as pb
-from .answers import Verdict
+from .answers import EmptyReason, SettleAction
 
 
-class Judge(Protocol):
-    """Takes what is said of jobs."""
+class Settler(Protocol):
+    """Settles the jobs of a consumer."""
 
-    def judge(self, job: LeasedJob, verdict: Verdict, delay: timedelta | None) -> None:
-        """Take a verdict, to be sent soon."""
+    def _settle(self, job: LeasedJob, action: SettleAction, delay: timedelta | None) -> None:
+        """Take a settlement, to be sent soon."""
 
-    def extend(self, job: LeasedJob) -> Any:
-        """Renew a lease, at once."""
+    def _extend_lease(self, job: LeasedJob) -> Any:
+        """Extend a lease, at once."""
 
 
 class LeasedJob:
-    """A job that is lent, for as long as its lease lasts.
+    """A job that belongs to one consumer, for as long as its lease lasts.
 
-    A lease is a fencing token: of two leases on a job, the later has the larger
-    ``attempt``. Pass ``(epoch, sequence, attempt)`` to what the job changes, if that can
+    Epoch, sequence and attempt are a fencing token: of two leases of a job, the later one has the
+    larger ``attempt``. Pass ``(epoch, sequence, attempt)`` to what the job changes, if that can
     refuse an older one.
     """
 
     __slots__ = (
         "_ends",
-        "_judge",
+        "_settler",
         "attempt",
         "epoch",
         "group_id",
-        "index",
-        "job",
-        "lease",
+        "job_index",
+        "lease_duration",
+        "lease_end_time",
+        "payload",
         "redelivered",
         "sequence",
     )
 
     def __init__(
-        self, message: pb.LeasedJob, epoch: int, lent: float, lease: float, judge: Judge | None
+        self, message: pb.LeasedJob, leased: pb.LeasedJobs, start: float, settler: Settler | None
     ) -> None:
-        """Take it from a message; it was lent at a time of the monotonic clock, or later."""
+        """Take it from a message; its lease began at a time of the monotonic clock, or later."""
         #: The group, as its producer calls it.
         self.group_id: str = message.group_id
-        #: Its number within the group, from 0.
-        self.index: int = message.index
-        #: The job, as its producer submitted it.
-        self.job: bytes = message.job
+        #: Its index within the group, from 0.
+        self.job_index: int = message.job_index
+        #: The payload, as its producer submitted it.
+        self.payload: bytes = message.payload
         #: The life of the spread.
-        self.epoch = epoch
-        #: Its place in the order of first attempts, from 0.
+        self.epoch: int = leased.epoch
+        #: Its position in the order of first attempts, from 0.
         self.sequence: int = message.sequence
-        #: How many times it has been lent in this epoch, from 1.
+        #: How many times it has been leased in this epoch, from 1.
         self.attempt: int = message.attempt
         #: Whether a consumer may have had it before.
         self.redelivered: bool = message.redelivered
-        #: How long it was lent, in seconds.
-        self.lease = lease
-        self._ends, self._judge = lent + lease, judge
+        #: How long a lease lasts.
+        self.lease_duration: timedelta = from_duration(leased.lease_duration)
+        #: When the lease ends, by the clock of the server; an extension moves it. Unless the
+        #: clocks agree, use :attr:`lease_ends_in`.
+        self.lease_end_time: datetime = from_timestamp(leased.lease_end_time)
+        self._ends, self._settler = start + self.lease_duration.total_seconds(), settler
 
     def __repr__(self) -> str:
         """Say which job it is."""
-        return f"LeasedJob({self.group_id!r}, {self.index}, attempt={self.attempt})"
+        return f"LeasedJob({self.group_id!r}, {self.job_index}, attempt={self.attempt})"
 
     @property
     def lease_ends_in(self) -> float:
-        """How many seconds are left of the lease; by a count that errs on the safe side."""
+        """How many seconds are left of the lease, at least; by the clock of this machine alone."""
         return self._ends - time.monotonic()
 
     @property
@@ -79,35 +84,59 @@ class LeasedJob:
         return self.lease_ends_in <= 0
 
     def ack(self) -> None:
-        """Say that it is done."""
-        self._say(Verdict.ACK)
+        """Settle it as done."""
+        self._settle(SettleAction.ACK)
 
-    def nack(self, delay: timedelta | None = None) -> None:
-        """Say that it failed: lend it again after a delay (default: at once)."""
-        self._say(Verdict.NACK, delay)
+    def nack(self, *, delay: timedelta | None = None) -> None:
+        """Settle it as failed: it is leased again after ``delay`` (default: at once)."""
+        self._settle(SettleAction.NACK, delay)
 
-    def release(self) -> None:
-        """Give it back, not begun: lend it again, and do not count the attempt."""
-        self._say(Verdict.RELEASE)
+    def release(self, *, delay: timedelta | None = None) -> None:
+        """Give it back, not started: it is leased again, and the attempt does not count.
 
-    def terminate(self) -> None:
-        """Say that it can never succeed: give it up."""
-        self._say(Verdict.TERMINATE)
+        Without a ``delay`` it is the next job that is leased, maybe to the same consumer: one that
+        cannot handle it sets one.
+        """
+        self._settle(SettleAction.RELEASE, delay)
 
-    def extend(self) -> Any:
-        """Renew the lease at once; ``False`` if it had ended. With asyncio: to be awaited."""
-        return self._owner().extend(self)
+    def dead_letter(self) -> None:
+        """Settle it as one that can never succeed: it becomes a dead letter."""
+        self._settle(SettleAction.DEAD_LETTER)
 
-    def _say(self, verdict: Verdict, delay: timedelta | None = None) -> None:
-        self._owner().judge(self, verdict, delay)
+    def extend_lease(self) -> Any:
+        """Extend the lease at once, to its full duration from now on.
 
-    def _owner(self) -> Judge:
-        if self._judge is None:
+        Returns its new ``lease_end_time``, or ``None`` if it had ended. With asyncio: to be
+        awaited.
+        """
+        return self._owner()._extend_lease(self)
+
+    def _settle(self, action: SettleAction, delay: timedelta | None = None) -> None:
+        self._owner()._settle(self, action, delay)
+
+    def _owner(self) -> Settler:
+        if self._settler is None:
             raise RuntimeError("the job was pulled without a consumer: settle it by the spread")
-        return self._judge
+        return self._settler
+
+    def _extended(self, asked: float, end_time: datetime | None) -> None:
+        """Note an extension that was asked for at a time of the monotonic clock."""
+        self._ends = asked + self.lease_duration.total_seconds()
+        if end_time is not None:
+            self.lease_end_time = end_time
 
 
-def leased_jobs(leased: pb.LeasedJobs, lent: float, judge: Judge | None = None) -> list[LeasedJob]:
-    """Return the jobs of an answer, which were not lent before ``lent``."""
-    lease = from_duration(leased.lease).total_seconds()
-    return [LeasedJob(message, leased.epoch, lent, lease, judge) for message in leased.jobs]
+@dataclass(frozen=True)
+class PulledJobs:
+    """The jobs of one pull, or why there are none."""
+
+    jobs: tuple[LeasedJob, ...]
+    #: Why no job was leased; ``None`` if some were.
+    empty_reason: EmptyReason | None
+
+
+def leased_jobs(
+    leased: pb.LeasedJobs, start: float, settler: Settler | None = None
+) -> tuple[LeasedJob, ...]:
+    """Return the jobs of an answer, whose leases did not begin before ``start``."""
+    return tuple(LeasedJob(message, leased, start, settler) for message in leased.jobs)

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Callable, TypeVar
 
 from ..errors import OffbeatError
 from ..v1 import named_spread_pb2 as pb
-from ._consuming import Consuming, message_of
+from ._consuming import DELAYED, Consuming, message_of
 from ._handle import Handle
 from ._producing import Producing
 from ._steps import Call, Steps
 from ._streaming import StreamConsumer
 from .answers import (
     DeadLetter,
+    EmptyReason,
     GroupStatus,
     NamedSpreadSpec,
-    Settlement,
+    SettleAction,
+    SettleOutcome,
+    SettleResult,
     SpreadDescription,
-    Verdict,
+    SpreadLimits,
 )
-from .jobs import LeasedJob
+from .jobs import LeasedJob, PulledJobs
 
 T = TypeVar("T")
 
@@ -65,12 +68,36 @@ class NamedSpread:
         self._call, self._stub, self._address = call, stub, address
 
     def open(self) -> SpreadDescription:
-        """Open it, or find it open; with other parameters: ``FailedPrecondition``."""
+        """Open it, or find it open; with another spec: ``FailedPrecondition``."""
         return self._run(self._handle.open())
 
     def describe(self) -> SpreadDescription:
-        """Describe it: its parameters, what it holds, its certificate so far."""
+        """Describe it: its spec, what it holds, its certificate so far."""
         return self._run(self._handle.describe())
+
+    def update(
+        self,
+        *,
+        max_attempts: int | None = None,
+        max_consumer_leases: int | None = None,
+        max_group_count: int | None = None,
+        max_job_count: int | None = None,
+        max_byte_count: int | None = None,
+    ) -> SpreadDescription:
+        """Change the limits that are named, of the open spread; the others stay.
+
+        A limit may be below what the spread holds now: it takes nothing more until it holds less.
+        Producers and consumers with the old limits may still open it. After a restart it has the
+        limits with which it is opened.
+        """
+        limits = SpreadLimits(
+            max_attempts=max_attempts,
+            max_consumer_leases=max_consumer_leases,
+            max_group_count=max_group_count,
+            max_job_count=max_job_count,
+            max_byte_count=max_byte_count,
+        )
+        return self._run(self._handle.update(limits))
 
     def producer(self, *, patience: float = 60.0) -> Producer:
         """Make a producer: it keeps its groups until they are settled.
@@ -81,60 +108,79 @@ class NamedSpread:
         return Producer(Producing(self._handle, patience), self._run)
 
     def consumer(
-        self, name: str, *, batch_size: int = 16, wait: float = 20.0, patience: float = 60.0
+        self, consumer_id: str, *, batch_size: int = 16, wait: float = 20.0, patience: float = 60.0
     ) -> Consumer:
         """Make a consumer, which pulls up to ``batch_size`` jobs in a call.
 
-        ``name`` is its own, and that of no other. Each call waits for up to ``wait``
-        seconds (20 at most) for a job. A job should be through before its lease ends, and
-        those that are pulled with it before theirs: slow jobs want small batches.
+        No other consumer may have its ``consumer_id``. Each call waits for up to ``wait``
+        seconds (20 at most) for a job. A job should be done before its lease ends, and those
+        that are pulled with it before theirs: slow jobs want small batches.
         """
-        return Consumer(self._handle, name, batch_size, wait, patience, self._run)
+        return Consumer(self._handle, consumer_id, batch_size, wait, patience, self._run)
 
-    def stream(self, name: str, *, window: int = 256, patience: float = 60.0) -> StreamConsumer:
+    def stream(
+        self, consumer_id: str, *, window: int = 256, patience: float = 60.0
+    ) -> StreamConsumer:
         """Make a consumer whose jobs come over one stream, up to ``window`` of them ahead."""
         return StreamConsumer(
-            self._handle, name, window, patience, self._run, self._stub, self._address
+            self._handle, consumer_id, window, patience, self._run, self._stub, self._address
         )
 
     def pull(
-        self, consumer: str, max_jobs: int, *, wait: float | timedelta = 0.0
-    ) -> tuple[list[LeasedJob], bool]:
-        """Lend up to ``max_jobs`` jobs; and say whether the spread has ended."""
-        return self._run(self._handle.pull(consumer, max_jobs, wait))
+        self, consumer_id: str, max_pulled_job_count: int, *, wait: float | timedelta = 0.0
+    ) -> PulledJobs:
+        """Lease up to ``max_pulled_job_count`` jobs, or say why none could be leased.
+
+        Waits for up to ``wait`` seconds (20 at most) for the first one.
+        """
+        return self._run(self._handle.pull(consumer_id, max_pulled_job_count, wait))
 
     def settle(
-        self, verdicts: Iterable[tuple[LeasedJob, Verdict]], *, delay: timedelta | None = None
-    ) -> list[Settlement]:
-        """Say how jobs of one epoch went; ``delay`` is that of every ``NACK`` among them."""
-        pairs = list(verdicts)
+        self,
+        settlements: Iterable[tuple[LeasedJob, SettleAction]],
+        *,
+        delay: timedelta | None = None,
+    ) -> list[SettleResult]:
+        """Settle jobs of one epoch, or extend their leases.
+
+        ``delay`` is that of every ``NACK`` and ``RELEASE`` among them.
+        """
+        pairs = list(settlements)
         messages = [
-            message_of(job, verdict, delay if verdict is Verdict.NACK else None)
-            for job, verdict in pairs
+            message_of(job, action, delay if action in DELAYED else None) for job, action in pairs
         ]
         if not pairs:
             return []
-        settled = self._run(self._handle.settle(pairs[0][0].epoch, messages))
-        return [Settlement(one) for one in settled]
+        return self._run(self._handle.settle(pairs[0][0].epoch, messages))
 
     def dead_letters(self) -> Iterator[DeadLetter]:
-        """List jobs that were given up, oldest first, as they are asked for."""
-        after, more = None, True
-        while more:
-            page, more = self._run(self._handle.dead_letters(after))
+        """List the dead letters, oldest first; the next page is fetched when it is needed."""
+        token: str | None = None
+        while token != "":
+            page, token = self._run(self._handle.dead_letters(token or ""))
             yield from page
-            after = page[-1].number if page else after
+
+    def redrive_dead_letters(self, numbers: Iterable[int]) -> int:
+        """Put up to 4,096 dead letters back, and return how many there were.
+
+        Each is leased again, with attempts from 1, as the only job of a group of its own. The
+        group that it came from stays settled.
+        """
+        return self._run(self._handle.redrive_dead_letters(numbers))
 
     def delete_dead_letters(self, numbers: Iterable[int]) -> int:
-        """Delete jobs that were given up; return how many there were."""
+        """Delete up to 4,096 dead letters, and return how many there were."""
         return self._run(self._handle.delete_dead_letters(numbers))
 
     def close(self, *, wait: float | timedelta = 0.0) -> SpreadDescription:
-        """Take no more groups; what there is, is dealt and settled. Waits so long for that."""
+        """Take no more groups; jobs that are there are still leased and settled.
+
+        Waits for up to ``wait`` seconds (20 at most) until all are.
+        """
         return self._run(self._handle.close(pb.CLOSE_MODE_DRAIN, wait))
 
     def discard(self) -> SpreadDescription:
-        """Drop the spread and everything in it."""
+        """Discard the spread and everything in it."""
         return self._run(self._handle.close(pb.CLOSE_MODE_DISCARD, 0.0))
 
     def _run(self, steps: Steps[T]) -> T:
@@ -159,12 +205,12 @@ class Producer:
         Doing so again changes nothing. When it has returned, the group is in the memory of
         the service, and in that of this producer until :meth:`wait` has seen it settled. If
         it raises ``Unavailable`` or ``ResourceExhausted``, the producer still has the
-        group, and :meth:`wait` goes on with it.
+        group, and :meth:`wait` submits it again.
         """
         status: GroupStatus = self._run(self._producing.submit(group_id, jobs))
         return status
 
-    def wait(self, timeout: float | timedelta | None = None) -> dict[str, GroupStatus]:
+    def wait(self, *, timeout: float | timedelta | None = None) -> dict[str, GroupStatus]:
         """Wait until all groups are settled, and submit again what a restart has lost.
 
         Returns what became of those that were settled since the last call. Raises
@@ -175,29 +221,34 @@ class Producer:
 
 
 class Consumer(Iterator[LeasedJob]):
-    """Draws jobs until the spread is closed and drained. For one thread at a time.
+    """Takes jobs until the spread is closed and drained. For one thread at a time.
 
-    Say of each job how it went. Verdicts are kept for up to a second, and sent
-    before the next jobs are pulled; :meth:`flush` sends them now.
+    Settle each job. Settlements are kept for up to a second, and sent before the next jobs
+    are pulled; :meth:`flush` sends them now.
     """
 
     def __init__(
         self,
         handle: Handle,
-        name: str,
+        consumer_id: str,
         batch_size: int,
         wait: float,
         patience: float,
         run_: Callable[[Steps[Any]], Any],
     ) -> None:
         """Pull nothing yet."""
-        self._consuming = Consuming(handle, name, batch_size, wait, patience, self)
+        self._consuming = Consuming(handle, consumer_id, batch_size, wait, patience, self)
         self._run = run_
 
     @property
     def stale_count(self) -> int:
-        """How many verdicts came too late: those jobs may be done twice."""
-        return self._consuming.verdicts.stale_count
+        """How many settlements came too late: those jobs may be done twice."""
+        return self._consuming.settlements.stale_count
+
+    @property
+    def empty_reason(self) -> EmptyReason | None:
+        """Why the last pull had no job; ``None`` if it had some."""
+        return self._consuming.empty_reason
 
     def __next__(self) -> LeasedJob:
         job: LeasedJob | None = self._run(self._consuming.next_job())
@@ -216,21 +267,19 @@ class Consumer(Iterator[LeasedJob]):
     ) -> None:
         self.close()
 
-    def flush(self) -> list[tuple[LeasedJob, Settlement]]:
-        """Send the verdicts that are kept; return what they came to."""
-        settled: list[tuple[LeasedJob, Settlement]] = self._run(self._consuming.flush())
+    def flush(self) -> list[tuple[LeasedJob, SettleOutcome]]:
+        """Send the settlements that are kept; return what became of them."""
+        settled: list[tuple[LeasedJob, SettleOutcome]] = self._run(self._consuming.flush())
         return settled
 
     def close(self) -> None:
-        """Send the verdicts, and give back the jobs that were not handed out."""
+        """Send the settlements, and give back the jobs that were not handed out."""
         self._consuming.release_rest()
         self.flush()
 
-    def judge(self, job: LeasedJob, verdict: Verdict, delay: timedelta | None) -> None:
-        """Take a verdict, to be sent soon."""
-        self._consuming.verdicts.add(job, verdict, delay)
+    def _settle(self, job: LeasedJob, action: SettleAction, delay: timedelta | None) -> None:
+        self._consuming.settlements.add(job, action, delay)
 
-    def extend(self, job: LeasedJob) -> bool:
-        """Renew a lease, at once; ``False`` if it had ended."""
-        extended: bool = self._run(self._consuming.extend(job))
-        return extended
+    def _extend_lease(self, job: LeasedJob) -> datetime | None:
+        end_time: datetime | None = self._run(self._consuming.extend_lease(job))
+        return end_time

@@ -14,7 +14,7 @@ _sym_db = _symbol_database.Default()
 from offbeat.v1 import error_reason_pb2 as offbeat_dot_v1_dot_error__reason__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x13offbeat/v1/id.proto\x12\noffbeat.v1\x1a\x1doffbeat/v1/error_reason.proto\"z\n\x02Id\x12\x0e\n\x04uuid\x18\x01 \x01(\tH\x00\x12\x14\n\nuuid_bytes\x18\x02 \x01(\x0cH\x00\x12\x11\n\x07integer\x18\x03 \x01(\x03H\x00\x12\x11\n\x07\x64\x65\x63imal\x18\x04 \x01(\tH\x00\x12\x0e\n\x04text\x18\x05 \x01(\tH\x00\x12\x12\n\x08\x66raction\x18\x06 \x01(\x01H\x00\x42\x04\n\x02id\"\xa2\x01\n\x08IdColumn\x12\x12\n\nuuid_bytes\x18\x01 \x01(\x0c\x12\r\n\x05uuids\x18\x02 \x03(\t\x12\x10\n\x08integers\x18\x03 \x03(\x10\x12\x10\n\x08\x64\x65\x63imals\x18\x04 \x03(\t\x12\r\n\x05texts\x18\x05 \x03(\t\x12\x11\n\tfractions\x18\x06 \x03(\x01\x12\x12\n\ntime_zones\x18\x07 \x03(\t\x12\x19\n\x11time_zone_indexes\x18\x08 \x03(\x0f\"s\n\x07IdError\x12\x10\n\x08id_index\x18\x01 \x01(\x03\x12\'\n\x06reason\x18\x02 \x01(\x0e\x32\x17.offbeat.v1.ErrorReason\x12\r\n\x05\x66ield\x18\x03 \x01(\t\x12\r\n\x05value\x18\x04 \x01(\t\x12\x0f\n\x07\x61llowed\x18\x05 \x01(\tBL\n\noffbeat.v1P\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x13offbeat/v1/id.proto\x12\noffbeat.v1\x1a\x1doffbeat/v1/error_reason.proto\"z\n\x02Id\x12\x0e\n\x04uuid\x18\x01 \x01(\tH\x00\x12\x14\n\nuuid_bytes\x18\x02 \x01(\x0cH\x00\x12\x11\n\x07integer\x18\x03 \x01(\x03H\x00\x12\x11\n\x07\x64\x65\x63imal\x18\x04 \x01(\tH\x00\x12\x0e\n\x04text\x18\x05 \x01(\tH\x00\x12\x12\n\x08\x66raction\x18\x06 \x01(\x01H\x00\x42\x04\n\x02id\"\xa3\x01\n\x07IdBatch\x12\x14\n\x0cpacked_uuids\x18\x01 \x01(\x0c\x12\r\n\x05uuids\x18\x02 \x03(\t\x12\x10\n\x08integers\x18\x03 \x03(\x10\x12\x10\n\x08\x64\x65\x63imals\x18\x04 \x03(\t\x12\r\n\x05texts\x18\x05 \x03(\t\x12\x11\n\tfractions\x18\x06 \x03(\x01\x12\x12\n\ntime_zones\x18\x07 \x03(\t\x12\x19\n\x11time_zone_indexes\x18\x08 \x03(\x0f\"s\n\x07IdError\x12\x10\n\x08id_index\x18\x01 \x01(\x03\x12\'\n\x06reason\x18\x02 \x01(\x0e\x32\x17.offbeat.v1.ErrorReason\x12\r\n\x05\x66ield\x18\x03 \x01(\t\x12\r\n\x05value\x18\x04 \x01(\t\x12\x0f\n\x07\x61llowed\x18\x05 \x01(\tBL\n\noffbeat.v1P\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'offbeat.v1.id_pb2', globals())
@@ -24,8 +24,8 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   DESCRIPTOR._serialized_options = b'\n\noffbeat.v1P\001Z\024offbeat/v1;offbeatv1\252\002\nOffbeat.V1\312\002\nOffbeat\\V1\352\002\013Offbeat::V1'
   _ID._serialized_start=66
   _ID._serialized_end=188
-  _IDCOLUMN._serialized_start=191
-  _IDCOLUMN._serialized_end=353
-  _IDERROR._serialized_start=355
-  _IDERROR._serialized_end=470
+  _IDBATCH._serialized_start=191
+  _IDBATCH._serialized_end=354
+  _IDERROR._serialized_start=356
+  _IDERROR._serialized_end=471
 # @@protoc_insertion_point(module_scope)

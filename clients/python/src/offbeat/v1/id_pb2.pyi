@@ -22,25 +22,25 @@ class Id(_message.Message):
     uuid_bytes: bytes
     def __init__(self, uuid: _Optional[str] = ..., uuid_bytes: _Optional[bytes] = ..., integer: _Optional[int] = ..., decimal: _Optional[str] = ..., text: _Optional[str] = ..., fraction: _Optional[float] = ...) -> None: ...
 
-class IdColumn(_message.Message):
-    __slots__ = ["decimals", "fractions", "integers", "texts", "time_zone_indexes", "time_zones", "uuid_bytes", "uuids"]
+class IdBatch(_message.Message):
+    __slots__ = ["decimals", "fractions", "integers", "packed_uuids", "texts", "time_zone_indexes", "time_zones", "uuids"]
     DECIMALS_FIELD_NUMBER: _ClassVar[int]
     FRACTIONS_FIELD_NUMBER: _ClassVar[int]
     INTEGERS_FIELD_NUMBER: _ClassVar[int]
+    PACKED_UUIDS_FIELD_NUMBER: _ClassVar[int]
     TEXTS_FIELD_NUMBER: _ClassVar[int]
     TIME_ZONES_FIELD_NUMBER: _ClassVar[int]
     TIME_ZONE_INDEXES_FIELD_NUMBER: _ClassVar[int]
     UUIDS_FIELD_NUMBER: _ClassVar[int]
-    UUID_BYTES_FIELD_NUMBER: _ClassVar[int]
     decimals: _containers.RepeatedScalarFieldContainer[str]
     fractions: _containers.RepeatedScalarFieldContainer[float]
     integers: _containers.RepeatedScalarFieldContainer[int]
+    packed_uuids: bytes
     texts: _containers.RepeatedScalarFieldContainer[str]
     time_zone_indexes: _containers.RepeatedScalarFieldContainer[int]
     time_zones: _containers.RepeatedScalarFieldContainer[str]
-    uuid_bytes: bytes
     uuids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, uuid_bytes: _Optional[bytes] = ..., uuids: _Optional[_Iterable[str]] = ..., integers: _Optional[_Iterable[int]] = ..., decimals: _Optional[_Iterable[str]] = ..., texts: _Optional[_Iterable[str]] = ..., fractions: _Optional[_Iterable[float]] = ..., time_zones: _Optional[_Iterable[str]] = ..., time_zone_indexes: _Optional[_Iterable[int]] = ...) -> None: ...
+    def __init__(self, packed_uuids: _Optional[bytes] = ..., uuids: _Optional[_Iterable[str]] = ..., integers: _Optional[_Iterable[int]] = ..., decimals: _Optional[_Iterable[str]] = ..., texts: _Optional[_Iterable[str]] = ..., fractions: _Optional[_Iterable[float]] = ..., time_zones: _Optional[_Iterable[str]] = ..., time_zone_indexes: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class IdError(_message.Message):
     __slots__ = ["allowed", "field", "id_index", "reason", "value"]

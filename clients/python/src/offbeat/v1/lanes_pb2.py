@@ -14,7 +14,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16offbeat/v1/lanes.proto\x12\noffbeat.v1\x1a\x1egoogle/protobuf/duration.proto\"\xcd\x01\n\x07LaneSet\x12\x1f\n\x05lanes\x18\x01 \x03(\x0b\x32\x10.offbeat.v1.Lane\x12&\n\x06policy\x18\x02 \x01(\x0e\x32\x16.offbeat.v1.LanePolicy\x12-\n\non_timeout\x18\x03 \x01(\x0e\x32\x19.offbeat.v1.TimeoutAction\x12)\n\x1cmax_express_slow_probability\x18\x04 \x01(\x01H\x00\x88\x01\x01\x42\x1f\n\x1d_max_express_slow_probability\"^\n\x04Lane\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x14\n\x0cworker_count\x18\x02 \x01(\x05\x12\x32\n\x0f\x61ttempt_timeout\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"i\n\x0eLanePrediction\x12\x1a\n\x10slow_probability\x18\x01 \x01(\x01H\x00\x12-\n\x08run_time\x18\x02 \x01(\x0b\x32\x19.google.protobuf.DurationH\x00\x42\x0c\n\nprediction\"\x96\x01\n\x0fRouteJobRequest\x12%\n\x08lane_set\x18\x01 \x01(\x0b\x32\x13.offbeat.v1.LaneSet\x12\x17\n\x0ftimed_out_lanes\x18\x02 \x03(\t\x12.\n\nprediction\x18\x03 \x01(\x0b\x32\x1a.offbeat.v1.LanePrediction\x12\x13\n\x0bworker_lane\x18\x04 \x01(\t\"\x80\x01\n\x10RouteJobResponse\x12&\n\x05route\x18\x01 \x01(\x0b\x32\x15.offbeat.v1.LaneRouteH\x00\x12\x39\n\x11permanent_failure\x18\x02 \x01(\x0b\x32\x1c.offbeat.v1.PermanentFailureH\x00\x42\t\n\x07outcome\"\xb1\x01\n\tLaneRoute\x12\x0c\n\x04lane\x18\x01 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\x05\x12\x32\n\x0f\x61ttempt_timeout\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x17\n\x0flane_on_timeout\x18\x04 \x01(\t\x12\'\n\x06reason\x18\x05 \x01(\x0e\x32\x17.offbeat.v1.RouteReason\x12\x0f\n\x07resumes\x18\x06 \x01(\x08\"k\n\x10PermanentFailure\x12\x11\n\tlast_lane\x18\x01 \x01(\t\x12\x33\n\x10\x65xceeded_timeout\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0f\n\x07message\x18\x03 \x01(\t\"~\n\x13\x44ispatchJobsRequest\x12%\n\x08lane_set\x18\x01 \x01(\x0b\x32\x13.offbeat.v1.LaneSet\x12\x1a\n\x12\x66ree_worker_counts\x18\x02 \x03(\x05\x12$\n\x04jobs\x18\x03 \x03(\x0b\x32\x16.offbeat.v1.PendingJob\"a\n\nPendingJob\x12\n\n\x02id\x18\x01 \x01(\t\x12\x17\n\x0ftimed_out_lanes\x18\x02 \x03(\t\x12.\n\nprediction\x18\x03 \x01(\x0b\x32\x1a.offbeat.v1.LanePrediction\"m\n\x14\x44ispatchJobsResponse\x12,\n\nplacements\x18\x01 \x03(\x0b\x32\x18.offbeat.v1.JobPlacement\x12\'\n\x08\x66\x61ilures\x18\x02 \x03(\x0b\x32\x15.offbeat.v1.FailedJob\"W\n\x0cJobPlacement\x12\x11\n\tjob_index\x18\x01 \x01(\x05\x12\x0e\n\x06job_id\x18\x02 \x01(\t\x12$\n\x05route\x18\x03 \x01(\x0b\x32\x15.offbeat.v1.LaneRoute\"]\n\tFailedJob\x12\x11\n\tjob_index\x18\x01 \x01(\x05\x12\x0e\n\x06job_id\x18\x02 \x01(\t\x12-\n\x07\x66\x61ilure\x18\x03 \x01(\x0b\x32\x1c.offbeat.v1.PermanentFailure\"\x8f\x01\n\x13SplitWorkersRequest\x12%\n\x08lane_set\x18\x01 \x01(\x0b\x32\x13.offbeat.v1.LaneSet\x12\x19\n\x0cworker_count\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12%\n\x06states\x18\x03 \x03(\x0b\x32\x15.offbeat.v1.LaneStateB\x0f\n\r_worker_count\"\xa0\x01\n\tLaneState\x12\x15\n\rpending_count\x18\x01 \x01(\x03\x12\x30\n\rmean_run_time\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0clongest_wait\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x19\n\x11\x62usy_worker_count\x18\x04 \x01(\x05\"U\n\x14SplitWorkersResponse\x12%\n\x08lane_set\x18\x01 \x01(\x0b\x32\x13.offbeat.v1.LaneSet\x12\x16\n\x0ewaiting_micros\x18\x02 \x03(\x03\"\xb7\x03\n\x10PlanLanesRequest\x12-\n\x07samples\x18\x01 \x01(\x0b\x32\x1a.offbeat.v1.RunTimeSamplesH\x00\x12\x31\n\thistogram\x18\x02 \x01(\x0b\x32\x1c.offbeat.v1.RunTimeHistogramH\x00\x12\x35\n\x0bpercentiles\x18\x03 \x01(\x0b\x32\x1e.offbeat.v1.RunTimePercentilesH\x00\x12\x14\n\x0c\x61rrival_rate\x18\x04 \x01(\x01\x12\x14\n\x0cworker_count\x18\x05 \x01(\x05\x12\x31\n\x0etolerated_wait\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x31\n\x0eslowdown_floor\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12-\n\non_timeout\x18\x08 \x01(\x0e\x32\x19.offbeat.v1.TimeoutAction\x12\x1b\n\x0emax_lane_count\x18\t \x01(\x05H\x01\x88\x01\x01\x12\x0c\n\x04seed\x18\n \x01(\x03\x42\x0b\n\trun_timesB\x11\n\x0f_max_lane_count\" \n\x0eRunTimeSamples\x12\x0e\n\x06micros\x18\x01 \x03(\x03\">\n\x10RunTimeHistogram\x12*\n\x07\x62uckets\x18\x01 \x03(\x0b\x32\x19.offbeat.v1.RunTimeBucket\"N\n\rRunTimeBucket\x12.\n\x0bupper_bound\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\r\n\x05\x63ount\x18\x02 \x01(\x03\"\x8d\x01\n\x12RunTimePercentiles\x12&\n\x03p50\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12&\n\x03p90\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\'\n\x04mean\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xc1\x03\n\x11PlanLanesResponse\x12(\n\x07verdict\x18\x01 \x01(\x0e\x32\x17.offbeat.v1.LaneVerdict\x12%\n\x08lane_set\x18\x02 \x01(\x0b\x32\x13.offbeat.v1.LaneSet\x12/\n\nwith_lanes\x18\x03 \x01(\x0b\x32\x1b.offbeat.v1.LanePerformance\x12\x32\n\rwithout_lanes\x18\x04 \x01(\x0b\x32\x1b.offbeat.v1.LanePerformance\x12\x32\n\rsensitivities\x18\x05 \x03(\x0b\x32\x1b.offbeat.v1.LaneSensitivity\x12+\n\x07\x63utoffs\x18\x06 \x03(\x0b\x32\x1a.offbeat.v1.CutoffSlowdown\x12\x31\n\x0eslowdown_floor\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x30\n\rmean_run_time\x18\x08 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x13\n\x0butilization\x18\t \x01(\x01\x12\x1b\n\x13simulated_job_count\x18\n \x01(\x05\"\xa3\x02\n\x0fLanePerformance\x12\x15\n\rmean_slowdown\x18\x01 \x01(\x01\x12\x14\n\x0cp95_slowdown\x18\x02 \x01(\x01\x12,\n\tmean_wait\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12+\n\x08p95_wait\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0cmean_sojourn\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12.\n\x0bp95_sojourn\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x14\n\x0cwasted_share\x18\x07 \x01(\x01\x12\x11\n\tis_stable\x18\x08 \x01(\x08\"\x8c\x01\n\x0fLaneSensitivity\x12\x14\n\x0c\x61rrival_rate\x18\x01 \x01(\x01\x12/\n\nwith_lanes\x18\x02 \x01(\x0b\x32\x1b.offbeat.v1.LanePerformance\x12\x32\n\rwithout_lanes\x18\x03 \x01(\x0b\x32\x1b.offbeat.v1.LanePerformance\"p\n\x0e\x43utoffSlowdown\x12)\n\x06\x63utoff\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1c\n\x14\x65xpress_worker_count\x18\x02 \x01(\x05\x12\x15\n\rmean_slowdown\x18\x03 \x01(\x01*d\n\nLanePolicy\x12\x1b\n\x17LANE_POLICY_UNSPECIFIED\x10\x00\x12\x1d\n\x19LANE_POLICY_EXPRESS_FIRST\x10\x01\x12\x1a\n\x16LANE_POLICY_SLOW_FIRST\x10\x02*e\n\rTimeoutAction\x12\x1e\n\x1aTIMEOUT_ACTION_UNSPECIFIED\x10\x00\x12\x18\n\x14TIMEOUT_ACTION_ABORT\x10\x01\x12\x1a\n\x16TIMEOUT_ACTION_SUSPEND\x10\x02*\x9e\x01\n\x0bRouteReason\x12\x1c\n\x18ROUTE_REASON_UNSPECIFIED\x10\x00\x12\x18\n\x14ROUTE_REASON_UNTRIED\x10\x01\x12\x18\n\x14ROUTE_REASON_DEMOTED\x10\x02\x12\x1f\n\x1bROUTE_REASON_PREDICTED_SLOW\x10\x03\x12\x1c\n\x18ROUTE_REASON_IDLE_WORKER\x10\x04*^\n\x0bLaneVerdict\x12\x1c\n\x18LANE_VERDICT_UNSPECIFIED\x10\x00\x12\x16\n\x12LANE_VERDICT_LANES\x10\x01\x12\x19\n\x15LANE_VERDICT_NO_LANES\x10\x02\x32\xc4\x02\n\x0bLaneService\x12\x45\n\x08RouteJob\x12\x1b.offbeat.v1.RouteJobRequest\x1a\x1c.offbeat.v1.RouteJobResponse\x12Q\n\x0c\x44ispatchJobs\x12\x1f.offbeat.v1.DispatchJobsRequest\x1a .offbeat.v1.DispatchJobsResponse\x12Q\n\x0cSplitWorkers\x12\x1f.offbeat.v1.SplitWorkersRequest\x1a .offbeat.v1.SplitWorkersResponse\x12H\n\tPlanLanes\x12\x1c.offbeat.v1.PlanLanesRequest\x1a\x1d.offbeat.v1.PlanLanesResponseBL\n\noffbeat.v1P\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16offbeat/v1/lanes.proto\x12\noffbeat.v1\x1a\x1egoogle/protobuf/duration.proto\"\xcd\x01\n\x07LaneSet\x12\x1f\n\x05lanes\x18\x01 \x03(\x0b\x32\x10.offbeat.v1.Lane\x12&\n\x06policy\x18\x02 \x01(\x0e\x32\x16.offbeat.v1.LanePolicy\x12-\n\non_timeout\x18\x03 \x01(\x0e\x32\x19.offbeat.v1.TimeoutAction\x12)\n\x1cmax_express_slow_probability\x18\x04 \x01(\x01H\x00\x88\x01\x01\x42\x1f\n\x1d_max_express_slow_probability\"^\n\x04Lane\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x14\n\x0cworker_count\x18\x02 \x01(\x05\x12\x32\n\x0f\x61ttempt_timeout\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"i\n\x0eLanePrediction\x12\x1a\n\x10slow_probability\x18\x01 \x01(\x01H\x00\x12-\n\x08run_time\x18\x02 \x01(\x0b\x32\x19.google.protobuf.DurationH\x00\x42\x0c\n\nprediction\"\xa0\x01\n\x0fRouteJobRequest\x12%\n\x08lane_set\x18\x01 \x01(\x0b\x32\x13.offbeat.v1.LaneSet\x12\x1c\n\x14timed_out_lane_names\x18\x02 \x03(\t\x12.\n\nprediction\x18\x03 \x01(\x0b\x32\x1a.offbeat.v1.LanePrediction\x12\x18\n\x10worker_lane_name\x18\x04 \x01(\t\"\x80\x01\n\x10RouteJobResponse\x12&\n\x05route\x18\x01 \x01(\x0b\x32\x15.offbeat.v1.LaneRouteH\x00\x12\x39\n\x11permanent_failure\x18\x02 \x01(\x0b\x32\x1c.offbeat.v1.PermanentFailureH\x00\x42\t\n\x07outcome\"\xb5\x01\n\tLaneRoute\x12\x11\n\tlane_name\x18\x01 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x02 \x01(\x05\x12\x32\n\x0f\x61ttempt_timeout\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x16\n\x0enext_lane_name\x18\x04 \x01(\t\x12\'\n\x06reason\x18\x05 \x01(\x0e\x32\x17.offbeat.v1.RouteReason\x12\x0f\n\x07resumes\x18\x06 \x01(\x08\"p\n\x10PermanentFailure\x12\x16\n\x0elast_lane_name\x18\x01 \x01(\t\x12\x33\n\x10\x65xceeded_timeout\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0f\n\x07message\x18\x03 \x01(\t\"\x91\x01\n\x13\x44ispatchJobsRequest\x12%\n\x08lane_set\x18\x01 \x01(\x0b\x32\x13.offbeat.v1.LaneSet\x12-\n\x0c\x66ree_workers\x18\x02 \x03(\x0b\x32\x17.offbeat.v1.FreeWorkers\x12$\n\x04jobs\x18\x03 \x03(\x0b\x32\x16.offbeat.v1.PendingJob\"6\n\x0b\x46reeWorkers\x12\x11\n\tlane_name\x18\x01 \x01(\t\x12\x14\n\x0cworker_count\x18\x02 \x01(\x05\"f\n\nPendingJob\x12\n\n\x02id\x18\x01 \x01(\t\x12\x1c\n\x14timed_out_lane_names\x18\x02 \x03(\t\x12.\n\nprediction\x18\x03 \x01(\x0b\x32\x1a.offbeat.v1.LanePrediction\"l\n\x14\x44ispatchJobsResponse\x12+\n\ndispatches\x18\x01 \x03(\x0b\x32\x17.offbeat.v1.JobDispatch\x12\'\n\x08\x66\x61ilures\x18\x02 \x03(\x0b\x32\x15.offbeat.v1.FailedJob\"V\n\x0bJobDispatch\x12\x11\n\tjob_index\x18\x01 \x01(\x05\x12\x0e\n\x06job_id\x18\x02 \x01(\t\x12$\n\x05route\x18\x03 \x01(\x0b\x32\x15.offbeat.v1.LaneRoute\"]\n\tFailedJob\x12\x11\n\tjob_index\x18\x01 \x01(\x05\x12\x0e\n\x06job_id\x18\x02 \x01(\t\x12-\n\x07\x66\x61ilure\x18\x03 \x01(\x0b\x32\x1c.offbeat.v1.PermanentFailure\"\xda\x01\n\x13SplitWorkersRequest\x12%\n\x08lane_set\x18\x01 \x01(\x0b\x32\x13.offbeat.v1.LaneSet\x12\x19\n\x0cworker_count\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12%\n\x06states\x18\x03 \x03(\x0b\x32\x15.offbeat.v1.LaneState\x12\x16\n\tmax_moves\x18\x04 \x01(\x05H\x01\x88\x01\x01\x12#\n\x1bminimum_improvement_percent\x18\x05 \x01(\x05\x42\x0f\n\r_worker_countB\x0c\n\n_max_moves\"\xb3\x01\n\tLaneState\x12\x11\n\tlane_name\x18\x01 \x01(\t\x12\x15\n\rbacklog_count\x18\x02 \x01(\x03\x12\x30\n\rmean_run_time\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0clongest_wait\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x19\n\x11\x62usy_worker_count\x18\x05 \x01(\x05\"j\n\x14SplitWorkersResponse\x12%\n\x08lane_set\x18\x01 \x01(\x0b\x32\x13.offbeat.v1.LaneSet\x12+\n\tworkloads\x18\x02 \x03(\x0b\x32\x18.offbeat.v1.LaneWorkload\":\n\x0cLaneWorkload\x12\x11\n\tlane_name\x18\x01 \x01(\t\x12\x17\n\x0fworkload_micros\x18\x02 \x01(\x03*d\n\nLanePolicy\x12\x1b\n\x17LANE_POLICY_UNSPECIFIED\x10\x00\x12\x1d\n\x19LANE_POLICY_EXPRESS_FIRST\x10\x01\x12\x1a\n\x16LANE_POLICY_SLOW_FIRST\x10\x02*e\n\rTimeoutAction\x12\x1e\n\x1aTIMEOUT_ACTION_UNSPECIFIED\x10\x00\x12\x18\n\x14TIMEOUT_ACTION_ABORT\x10\x01\x12\x1a\n\x16TIMEOUT_ACTION_SUSPEND\x10\x02*\x9e\x01\n\x0bRouteReason\x12\x1c\n\x18ROUTE_REASON_UNSPECIFIED\x10\x00\x12\x18\n\x14ROUTE_REASON_UNTRIED\x10\x01\x12\x18\n\x14ROUTE_REASON_DEMOTED\x10\x02\x12\x1f\n\x1bROUTE_REASON_PREDICTED_SLOW\x10\x03\x12\x1c\n\x18ROUTE_REASON_IDLE_WORKER\x10\x04\x32\xfa\x01\n\x0bLaneService\x12\x45\n\x08RouteJob\x12\x1b.offbeat.v1.RouteJobRequest\x1a\x1c.offbeat.v1.RouteJobResponse\x12Q\n\x0c\x44ispatchJobs\x12\x1f.offbeat.v1.DispatchJobsRequest\x1a .offbeat.v1.DispatchJobsResponse\x12Q\n\x0cSplitWorkers\x12\x1f.offbeat.v1.SplitWorkersRequest\x1a .offbeat.v1.SplitWorkersResponseBL\n\noffbeat.v1P\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'offbeat.v1.lanes_pb2', globals())
@@ -22,14 +22,12 @@ if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
   DESCRIPTOR._serialized_options = b'\n\noffbeat.v1P\001Z\024offbeat/v1;offbeatv1\252\002\nOffbeat.V1\312\002\nOffbeat\\V1\352\002\013Offbeat::V1'
-  _LANEPOLICY._serialized_start=3739
-  _LANEPOLICY._serialized_end=3839
-  _TIMEOUTACTION._serialized_start=3841
-  _TIMEOUTACTION._serialized_end=3942
-  _ROUTEREASON._serialized_start=3945
-  _ROUTEREASON._serialized_end=4103
-  _LANEVERDICT._serialized_start=4105
-  _LANEVERDICT._serialized_end=4199
+  _LANEPOLICY._serialized_start=2245
+  _LANEPOLICY._serialized_end=2345
+  _TIMEOUTACTION._serialized_start=2347
+  _TIMEOUTACTION._serialized_end=2448
+  _ROUTEREASON._serialized_start=2451
+  _ROUTEREASON._serialized_end=2609
   _LANESET._serialized_start=71
   _LANESET._serialized_end=276
   _LANE._serialized_start=278
@@ -37,47 +35,33 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   _LANEPREDICTION._serialized_start=374
   _LANEPREDICTION._serialized_end=479
   _ROUTEJOBREQUEST._serialized_start=482
-  _ROUTEJOBREQUEST._serialized_end=632
-  _ROUTEJOBRESPONSE._serialized_start=635
-  _ROUTEJOBRESPONSE._serialized_end=763
-  _LANEROUTE._serialized_start=766
-  _LANEROUTE._serialized_end=943
-  _PERMANENTFAILURE._serialized_start=945
-  _PERMANENTFAILURE._serialized_end=1052
-  _DISPATCHJOBSREQUEST._serialized_start=1054
-  _DISPATCHJOBSREQUEST._serialized_end=1180
-  _PENDINGJOB._serialized_start=1182
-  _PENDINGJOB._serialized_end=1279
-  _DISPATCHJOBSRESPONSE._serialized_start=1281
-  _DISPATCHJOBSRESPONSE._serialized_end=1390
-  _JOBPLACEMENT._serialized_start=1392
-  _JOBPLACEMENT._serialized_end=1479
-  _FAILEDJOB._serialized_start=1481
-  _FAILEDJOB._serialized_end=1574
-  _SPLITWORKERSREQUEST._serialized_start=1577
-  _SPLITWORKERSREQUEST._serialized_end=1720
-  _LANESTATE._serialized_start=1723
-  _LANESTATE._serialized_end=1883
-  _SPLITWORKERSRESPONSE._serialized_start=1885
-  _SPLITWORKERSRESPONSE._serialized_end=1970
-  _PLANLANESREQUEST._serialized_start=1973
-  _PLANLANESREQUEST._serialized_end=2412
-  _RUNTIMESAMPLES._serialized_start=2414
-  _RUNTIMESAMPLES._serialized_end=2446
-  _RUNTIMEHISTOGRAM._serialized_start=2448
-  _RUNTIMEHISTOGRAM._serialized_end=2510
-  _RUNTIMEBUCKET._serialized_start=2512
-  _RUNTIMEBUCKET._serialized_end=2590
-  _RUNTIMEPERCENTILES._serialized_start=2593
-  _RUNTIMEPERCENTILES._serialized_end=2734
-  _PLANLANESRESPONSE._serialized_start=2737
-  _PLANLANESRESPONSE._serialized_end=3186
-  _LANEPERFORMANCE._serialized_start=3189
-  _LANEPERFORMANCE._serialized_end=3480
-  _LANESENSITIVITY._serialized_start=3483
-  _LANESENSITIVITY._serialized_end=3623
-  _CUTOFFSLOWDOWN._serialized_start=3625
-  _CUTOFFSLOWDOWN._serialized_end=3737
-  _LANESERVICE._serialized_start=4202
-  _LANESERVICE._serialized_end=4526
+  _ROUTEJOBREQUEST._serialized_end=642
+  _ROUTEJOBRESPONSE._serialized_start=645
+  _ROUTEJOBRESPONSE._serialized_end=773
+  _LANEROUTE._serialized_start=776
+  _LANEROUTE._serialized_end=957
+  _PERMANENTFAILURE._serialized_start=959
+  _PERMANENTFAILURE._serialized_end=1071
+  _DISPATCHJOBSREQUEST._serialized_start=1074
+  _DISPATCHJOBSREQUEST._serialized_end=1219
+  _FREEWORKERS._serialized_start=1221
+  _FREEWORKERS._serialized_end=1275
+  _PENDINGJOB._serialized_start=1277
+  _PENDINGJOB._serialized_end=1379
+  _DISPATCHJOBSRESPONSE._serialized_start=1381
+  _DISPATCHJOBSRESPONSE._serialized_end=1489
+  _JOBDISPATCH._serialized_start=1491
+  _JOBDISPATCH._serialized_end=1577
+  _FAILEDJOB._serialized_start=1579
+  _FAILEDJOB._serialized_end=1672
+  _SPLITWORKERSREQUEST._serialized_start=1675
+  _SPLITWORKERSREQUEST._serialized_end=1893
+  _LANESTATE._serialized_start=1896
+  _LANESTATE._serialized_end=2075
+  _SPLITWORKERSRESPONSE._serialized_start=2077
+  _SPLITWORKERSRESPONSE._serialized_end=2183
+  _LANEWORKLOAD._serialized_start=2185
+  _LANEWORKLOAD._serialized_end=2243
+  _LANESERVICE._serialized_start=2612
+  _LANESERVICE._serialized_end=2862
 # @@protoc_insertion_point(module_scope)

@@ -6,16 +6,26 @@ from offbeat.v1 import lanes_pb2 as offbeat_dot_v1_dot_lanes__pb2
 
 
 class LaneServiceStub(object):
-    """Says in which lane jobs run, so that short ones do not wait behind long ones.
+    """Says in which lane jobs run, so that short jobs do not wait behind long ones.
 
-    Every job begins in a fast lane with a short attempt timeout. Those that reach it are
-    demoted to a slower lane, and begin again there, or go on if they were suspended. Nobody
-    has to know how long a job takes. (Task assignment by guessing size, TAGS: M. Harchol-Balter,
-    Journal of the ACM 49(2), 2002; with slow lanes that also take fresh jobs when they are idle.)
+    Every job starts in a fast lane with a short attempt timeout. A job that exceeds it is
+    demoted to a slower lane, where it starts again, or continues if it was suspended. Nobody has
+    to know how long a job takes. (Task assignment by guessing size, TAGS: M. Harchol-Balter,
+    Journal of the ACM 49(2), 2002; here, idle slow lanes also take fresh jobs.)
 
-    Lanes pay where a few jobs are much longer than most. Elsewhere they do harm: ask PlanLanes.
-    Whatever is out of range is refused with INVALID_ARGUMENT, naming the field, its value and
-    what is allowed (see ErrorReason).
+    Lanes pay off where a few jobs are much longer than most; elsewhere they do harm. Ask
+    offbeat.v1beta1.LanePlanningService.PlanLanes.
+
+    Glossary:
+    lane        a group of workers with one attempt timeout; the first one is the express
+    lane, the last one the slow lane.
+    attempt     one try to run a job in a lane.
+    untried     no attempt of the job has exceeded a timeout.
+    demoted     an attempt of the job has exceeded the timeout of a faster lane.
+    prediction  what the caller knows about the run time of a job before it runs.
+
+    Values out of range are refused with INVALID_ARGUMENT, naming the field, its value and what
+    is allowed (see ErrorReason).
     """
 
     def __init__(self, channel):
@@ -39,49 +49,50 @@ class LaneServiceStub(object):
                 request_serializer=offbeat_dot_v1_dot_lanes__pb2.SplitWorkersRequest.SerializeToString,
                 response_deserializer=offbeat_dot_v1_dot_lanes__pb2.SplitWorkersResponse.FromString,
                 )
-        self.PlanLanes = channel.unary_unary(
-                '/offbeat.v1.LaneService/PlanLanes',
-                request_serializer=offbeat_dot_v1_dot_lanes__pb2.PlanLanesRequest.SerializeToString,
-                response_deserializer=offbeat_dot_v1_dot_lanes__pb2.PlanLanesResponse.FromString,
-                )
 
 
 class LaneServiceServicer(object):
-    """Says in which lane jobs run, so that short ones do not wait behind long ones.
+    """Says in which lane jobs run, so that short jobs do not wait behind long ones.
 
-    Every job begins in a fast lane with a short attempt timeout. Those that reach it are
-    demoted to a slower lane, and begin again there, or go on if they were suspended. Nobody
-    has to know how long a job takes. (Task assignment by guessing size, TAGS: M. Harchol-Balter,
-    Journal of the ACM 49(2), 2002; with slow lanes that also take fresh jobs when they are idle.)
+    Every job starts in a fast lane with a short attempt timeout. A job that exceeds it is
+    demoted to a slower lane, where it starts again, or continues if it was suspended. Nobody has
+    to know how long a job takes. (Task assignment by guessing size, TAGS: M. Harchol-Balter,
+    Journal of the ACM 49(2), 2002; here, idle slow lanes also take fresh jobs.)
 
-    Lanes pay where a few jobs are much longer than most. Elsewhere they do harm: ask PlanLanes.
-    Whatever is out of range is refused with INVALID_ARGUMENT, naming the field, its value and
-    what is allowed (see ErrorReason).
+    Lanes pay off where a few jobs are much longer than most; elsewhere they do harm. Ask
+    offbeat.v1beta1.LanePlanningService.PlanLanes.
+
+    Glossary:
+    lane        a group of workers with one attempt timeout; the first one is the express
+    lane, the last one the slow lane.
+    attempt     one try to run a job in a lane.
+    untried     no attempt of the job has exceeded a timeout.
+    demoted     an attempt of the job has exceeded the timeout of a faster lane.
+    prediction  what the caller knows about the run time of a job before it runs.
+
+    Values out of range are refused with INVALID_ARGUMENT, naming the field, its value and what
+    is allowed (see ErrorReason).
     """
 
     def RouteJob(self, request, context):
-        """Says in which lane a job's next attempt runs, for how long, and what follows a timeout.
+        """Says in which lane the next attempt of a job runs, for how long, and what follows a
+        timeout.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DispatchJobs(self, request, context):
-        """Places pending jobs on free workers.
+        """Assigns waiting jobs to free workers. No worker stays idle while a job waits that its lane
+        may run.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SplitWorkers(self, request, context):
-        """Splits workers between the lanes anew, by what waits in each.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def PlanLanes(self, request, context):
-        """Plans lanes from observed run times, or says that there should be none.
+        """Splits the workers among the lanes by the work that waits in each. To share workers among
+        the stages of a pipeline, see StageService.AllocateWorkers.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -105,11 +116,6 @@ def add_LaneServiceServicer_to_server(servicer, server):
                     request_deserializer=offbeat_dot_v1_dot_lanes__pb2.SplitWorkersRequest.FromString,
                     response_serializer=offbeat_dot_v1_dot_lanes__pb2.SplitWorkersResponse.SerializeToString,
             ),
-            'PlanLanes': grpc.unary_unary_rpc_method_handler(
-                    servicer.PlanLanes,
-                    request_deserializer=offbeat_dot_v1_dot_lanes__pb2.PlanLanesRequest.FromString,
-                    response_serializer=offbeat_dot_v1_dot_lanes__pb2.PlanLanesResponse.SerializeToString,
-            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'offbeat.v1.LaneService', rpc_method_handlers)
@@ -118,16 +124,26 @@ def add_LaneServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class LaneService(object):
-    """Says in which lane jobs run, so that short ones do not wait behind long ones.
+    """Says in which lane jobs run, so that short jobs do not wait behind long ones.
 
-    Every job begins in a fast lane with a short attempt timeout. Those that reach it are
-    demoted to a slower lane, and begin again there, or go on if they were suspended. Nobody
-    has to know how long a job takes. (Task assignment by guessing size, TAGS: M. Harchol-Balter,
-    Journal of the ACM 49(2), 2002; with slow lanes that also take fresh jobs when they are idle.)
+    Every job starts in a fast lane with a short attempt timeout. A job that exceeds it is
+    demoted to a slower lane, where it starts again, or continues if it was suspended. Nobody has
+    to know how long a job takes. (Task assignment by guessing size, TAGS: M. Harchol-Balter,
+    Journal of the ACM 49(2), 2002; here, idle slow lanes also take fresh jobs.)
 
-    Lanes pay where a few jobs are much longer than most. Elsewhere they do harm: ask PlanLanes.
-    Whatever is out of range is refused with INVALID_ARGUMENT, naming the field, its value and
-    what is allowed (see ErrorReason).
+    Lanes pay off where a few jobs are much longer than most; elsewhere they do harm. Ask
+    offbeat.v1beta1.LanePlanningService.PlanLanes.
+
+    Glossary:
+    lane        a group of workers with one attempt timeout; the first one is the express
+    lane, the last one the slow lane.
+    attempt     one try to run a job in a lane.
+    untried     no attempt of the job has exceeded a timeout.
+    demoted     an attempt of the job has exceeded the timeout of a faster lane.
+    prediction  what the caller knows about the run time of a job before it runs.
+
+    Values out of range are refused with INVALID_ARGUMENT, naming the field, its value and what
+    is allowed (see ErrorReason).
     """
 
     @staticmethod
@@ -178,22 +194,5 @@ class LaneService(object):
         return grpc.experimental.unary_unary(request, target, '/offbeat.v1.LaneService/SplitWorkers',
             offbeat_dot_v1_dot_lanes__pb2.SplitWorkersRequest.SerializeToString,
             offbeat_dot_v1_dot_lanes__pb2.SplitWorkersResponse.FromString,
-            options, channel_credentials,
-            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
-
-    @staticmethod
-    def PlanLanes(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(request, target, '/offbeat.v1.LaneService/PlanLanes',
-            offbeat_dot_v1_dot_lanes__pb2.PlanLanesRequest.SerializeToString,
-            offbeat_dot_v1_dot_lanes__pb2.PlanLanesResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)

@@ -6,17 +6,30 @@ from offbeat.v1 import named_spread_pb2 as offbeat_dot_v1_dot_named__spread__pb2
 
 
 class NamedSpreadServiceStub(object):
-    """Spreads that outlive a call: producers submit groups, any number of consumers draw
-    their jobs, spread.
+    """Spreads that outlive a call: producers submit groups of jobs, and any number of consumers
+    pull the jobs, spread.
 
-    Delivery is at least once, and no two unexpired leases are on one job. A job is lent to a
-    consumer for a while, the lease; the consumer settles it before the lease ends, or the
-    job is lent again. First attempts come in the order of the spread.
+    Delivery is at least once, and no two unexpired leases hold the same job. A consumer leases a
+    job, and settles it before the lease ends; otherwise the job is leased again. First attempts
+    come in the order of the spread.
 
-    Spreads are held in the memory of one process, so producers and consumers of a spread
-    must reach the same one: it runs as one shared service, not as a sidecar beside each.
-    A restart forgets them. So a producer keeps a group until it is settled, and submits it
-    again when it is not known (GroupStatus), with its first receipt.
+    Named spreads live in the memory of one process. All producers and consumers of a spread must
+    therefore reach the same process: run it as one shared service, not as a sidecar beside each.
+    A restart loses them. So a producer keeps each group until it is settled, and submits it
+    again, with its first receipt, when its state is GROUP_STATE_UNKNOWN.
+
+    Glossary:
+    epoch        one life of a spread: another number after each restart, and each time that
+    its name is opened again.
+    payload      the bytes of a job. The server does not read them.
+    part, commit a group arrives in one or more parts; the commit, with the last part, makes
+    it visible to consumers.
+    receipt      where and when a group was first received; it tells how long old leases last.
+    lease        the time for which a job belongs to one consumer.
+    attempt      one lease of a job. Epoch, sequence and attempt are its fencing token.
+    settle       to tell how a job went: ack (done), nack (failed, try again), release (not
+    started), dead-letter (never try again).
+    dead letter  a job that is not tried again, kept until it is deleted or redriven.
     """
 
     def __init__(self, channel):
@@ -29,6 +42,11 @@ class NamedSpreadServiceStub(object):
                 '/offbeat.v1.NamedSpreadService/OpenSpread',
                 request_serializer=offbeat_dot_v1_dot_named__spread__pb2.OpenSpreadRequest.SerializeToString,
                 response_deserializer=offbeat_dot_v1_dot_named__spread__pb2.OpenSpreadResponse.FromString,
+                )
+        self.UpdateSpread = channel.unary_unary(
+                '/offbeat.v1.NamedSpreadService/UpdateSpread',
+                request_serializer=offbeat_dot_v1_dot_named__spread__pb2.UpdateSpreadRequest.SerializeToString,
+                response_deserializer=offbeat_dot_v1_dot_named__spread__pb2.UpdateSpreadResponse.FromString,
                 )
         self.SubmitGroups = channel.unary_unary(
                 '/offbeat.v1.NamedSpreadService/SubmitGroups',
@@ -70,6 +88,11 @@ class NamedSpreadServiceStub(object):
                 request_serializer=offbeat_dot_v1_dot_named__spread__pb2.ListDeadLettersRequest.SerializeToString,
                 response_deserializer=offbeat_dot_v1_dot_named__spread__pb2.ListDeadLettersResponse.FromString,
                 )
+        self.RedriveDeadLetters = channel.unary_unary(
+                '/offbeat.v1.NamedSpreadService/RedriveDeadLetters',
+                request_serializer=offbeat_dot_v1_dot_named__spread__pb2.RedriveDeadLettersRequest.SerializeToString,
+                response_deserializer=offbeat_dot_v1_dot_named__spread__pb2.RedriveDeadLettersResponse.FromString,
+                )
         self.DeleteDeadLetters = channel.unary_unary(
                 '/offbeat.v1.NamedSpreadService/DeleteDeadLetters',
                 request_serializer=offbeat_dot_v1_dot_named__spread__pb2.DeleteDeadLettersRequest.SerializeToString,
@@ -83,31 +106,52 @@ class NamedSpreadServiceStub(object):
 
 
 class NamedSpreadServiceServicer(object):
-    """Spreads that outlive a call: producers submit groups, any number of consumers draw
-    their jobs, spread.
+    """Spreads that outlive a call: producers submit groups of jobs, and any number of consumers
+    pull the jobs, spread.
 
-    Delivery is at least once, and no two unexpired leases are on one job. A job is lent to a
-    consumer for a while, the lease; the consumer settles it before the lease ends, or the
-    job is lent again. First attempts come in the order of the spread.
+    Delivery is at least once, and no two unexpired leases hold the same job. A consumer leases a
+    job, and settles it before the lease ends; otherwise the job is leased again. First attempts
+    come in the order of the spread.
 
-    Spreads are held in the memory of one process, so producers and consumers of a spread
-    must reach the same one: it runs as one shared service, not as a sidecar beside each.
-    A restart forgets them. So a producer keeps a group until it is settled, and submits it
-    again when it is not known (GroupStatus), with its first receipt.
+    Named spreads live in the memory of one process. All producers and consumers of a spread must
+    therefore reach the same process: run it as one shared service, not as a sidecar beside each.
+    A restart loses them. So a producer keeps each group until it is settled, and submits it
+    again, with its first receipt, when its state is GROUP_STATE_UNKNOWN.
+
+    Glossary:
+    epoch        one life of a spread: another number after each restart, and each time that
+    its name is opened again.
+    payload      the bytes of a job. The server does not read them.
+    part, commit a group arrives in one or more parts; the commit, with the last part, makes
+    it visible to consumers.
+    receipt      where and when a group was first received; it tells how long old leases last.
+    lease        the time for which a job belongs to one consumer.
+    attempt      one lease of a job. Epoch, sequence and attempt are its fencing token.
+    settle       to tell how a job went: ack (done), nack (failed, try again), release (not
+    started), dead-letter (never try again).
+    dead letter  a job that is not tried again, kept until it is deleted or redriven.
     """
 
     def OpenSpread(self, request, context):
-        """Opens a spread, or finds it open with the same parameters. Any number of producers
-        and consumers may open it. With other parameters: FAILED_PRECONDITION.
+        """Opens a spread, or finds it open with the same spec. Any number of producers and consumers
+        may open it. With another spec: FAILED_PRECONDITION.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UpdateSpread(self, request, context):
+        """Changes the limits of an open spread. Its order and its leases cannot change: drain it, and
+        open it again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SubmitGroups(self, request, context):
-        """Hands over groups, whole or in parts: all of the call, or nothing of it. A group is dealt
-        once its commit has come. Submitting the same again changes nothing; another content
-        under the same ID is FAILED_PRECONDITION. At a limit: RESOURCE_EXHAUSTED with the
+        """Submits groups, whole or in parts: all of the call or nothing of it. A group's jobs can be
+        pulled once its commit has arrived. Submitting the same again changes nothing; other
+        content under a known ID is FAILED_PRECONDITION. At a limit: RESOURCE_EXHAUSTED, with the
         delay after which to try again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -115,22 +159,22 @@ class NamedSpreadServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def WaitForGroups(self, request, context):
-        """Says what has become of groups, and waits, if asked to, until one of them is settled
-        or unknown.
+        """Tells the state of groups. Can wait until one of them is settled or unknown.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def PullJobs(self, request, context):
-        """Lends jobs, and waits for the first if asked to.
+        """Leases jobs to a consumer. Can wait for the first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SettleJobs(self, request, context):
-        """Says how jobs went. Each is answered for itself: a stale lease does not hurt the others.
+        """Settles jobs and extends leases. Each job has a result of its own: a stale lease does not
+        affect the others.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -138,45 +182,53 @@ class NamedSpreadServiceServicer(object):
 
     def StreamJobs(self, request_iterator, context):
         """PullJobs and SettleJobs on one stream: the consumer says how many jobs it can take, and
-        they come as soon as there are any. The end of the stream settles nothing: leases last
-        until they end or are settled by SettleJobs.
+        they arrive as soon as there are any. The end of the stream settles nothing: its leases
+        last until they end, or until SettleJobs settles the jobs.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DescribeSpread(self, request, context):
-        """Describes a spread: its parameters, what it holds, and its certificate so far.
+        """Describes a spread: its spec, what it holds, and its certificate so far.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListSpreads(self, request, context):
-        """Lists the spreads by name.
+        """Lists the spreads by name, in pages.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListDeadLetters(self, request, context):
-        """Lists jobs that were given up, oldest first. They stay, and count against the limits of
-        the spread, until they are deleted.
+        """Lists dead letters, oldest first, in pages. They count against the limits of the spread.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RedriveDeadLetters(self, request, context):
+        """Puts dead letters back: each is leased again, with attempts from 1, as the only job of a
+        group of its own. The group that it came from stays settled. All of the call, or nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteDeadLetters(self, request, context):
-        """Deletes jobs that were given up.
+        """Deletes dead letters.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CloseSpread(self, request, context):
-        """Ends a spread: no more groups are taken; by default, those that it has are dealt and
-        settled first.
+        """Closes a spread: it takes no more groups. By default, the jobs that it holds are leased and
+        settled first. A closed spread keeps its name, one of 1,024, until the name is opened again
+        or the spread is discarded.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -189,6 +241,11 @@ def add_NamedSpreadServiceServicer_to_server(servicer, server):
                     servicer.OpenSpread,
                     request_deserializer=offbeat_dot_v1_dot_named__spread__pb2.OpenSpreadRequest.FromString,
                     response_serializer=offbeat_dot_v1_dot_named__spread__pb2.OpenSpreadResponse.SerializeToString,
+            ),
+            'UpdateSpread': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateSpread,
+                    request_deserializer=offbeat_dot_v1_dot_named__spread__pb2.UpdateSpreadRequest.FromString,
+                    response_serializer=offbeat_dot_v1_dot_named__spread__pb2.UpdateSpreadResponse.SerializeToString,
             ),
             'SubmitGroups': grpc.unary_unary_rpc_method_handler(
                     servicer.SubmitGroups,
@@ -230,6 +287,11 @@ def add_NamedSpreadServiceServicer_to_server(servicer, server):
                     request_deserializer=offbeat_dot_v1_dot_named__spread__pb2.ListDeadLettersRequest.FromString,
                     response_serializer=offbeat_dot_v1_dot_named__spread__pb2.ListDeadLettersResponse.SerializeToString,
             ),
+            'RedriveDeadLetters': grpc.unary_unary_rpc_method_handler(
+                    servicer.RedriveDeadLetters,
+                    request_deserializer=offbeat_dot_v1_dot_named__spread__pb2.RedriveDeadLettersRequest.FromString,
+                    response_serializer=offbeat_dot_v1_dot_named__spread__pb2.RedriveDeadLettersResponse.SerializeToString,
+            ),
             'DeleteDeadLetters': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteDeadLetters,
                     request_deserializer=offbeat_dot_v1_dot_named__spread__pb2.DeleteDeadLettersRequest.FromString,
@@ -248,17 +310,30 @@ def add_NamedSpreadServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class NamedSpreadService(object):
-    """Spreads that outlive a call: producers submit groups, any number of consumers draw
-    their jobs, spread.
+    """Spreads that outlive a call: producers submit groups of jobs, and any number of consumers
+    pull the jobs, spread.
 
-    Delivery is at least once, and no two unexpired leases are on one job. A job is lent to a
-    consumer for a while, the lease; the consumer settles it before the lease ends, or the
-    job is lent again. First attempts come in the order of the spread.
+    Delivery is at least once, and no two unexpired leases hold the same job. A consumer leases a
+    job, and settles it before the lease ends; otherwise the job is leased again. First attempts
+    come in the order of the spread.
 
-    Spreads are held in the memory of one process, so producers and consumers of a spread
-    must reach the same one: it runs as one shared service, not as a sidecar beside each.
-    A restart forgets them. So a producer keeps a group until it is settled, and submits it
-    again when it is not known (GroupStatus), with its first receipt.
+    Named spreads live in the memory of one process. All producers and consumers of a spread must
+    therefore reach the same process: run it as one shared service, not as a sidecar beside each.
+    A restart loses them. So a producer keeps each group until it is settled, and submits it
+    again, with its first receipt, when its state is GROUP_STATE_UNKNOWN.
+
+    Glossary:
+    epoch        one life of a spread: another number after each restart, and each time that
+    its name is opened again.
+    payload      the bytes of a job. The server does not read them.
+    part, commit a group arrives in one or more parts; the commit, with the last part, makes
+    it visible to consumers.
+    receipt      where and when a group was first received; it tells how long old leases last.
+    lease        the time for which a job belongs to one consumer.
+    attempt      one lease of a job. Epoch, sequence and attempt are its fencing token.
+    settle       to tell how a job went: ack (done), nack (failed, try again), release (not
+    started), dead-letter (never try again).
+    dead letter  a job that is not tried again, kept until it is deleted or redriven.
     """
 
     @staticmethod
@@ -275,6 +350,23 @@ class NamedSpreadService(object):
         return grpc.experimental.unary_unary(request, target, '/offbeat.v1.NamedSpreadService/OpenSpread',
             offbeat_dot_v1_dot_named__spread__pb2.OpenSpreadRequest.SerializeToString,
             offbeat_dot_v1_dot_named__spread__pb2.OpenSpreadResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def UpdateSpread(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/offbeat.v1.NamedSpreadService/UpdateSpread',
+            offbeat_dot_v1_dot_named__spread__pb2.UpdateSpreadRequest.SerializeToString,
+            offbeat_dot_v1_dot_named__spread__pb2.UpdateSpreadResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 
@@ -411,6 +503,23 @@ class NamedSpreadService(object):
         return grpc.experimental.unary_unary(request, target, '/offbeat.v1.NamedSpreadService/ListDeadLetters',
             offbeat_dot_v1_dot_named__spread__pb2.ListDeadLettersRequest.SerializeToString,
             offbeat_dot_v1_dot_named__spread__pb2.ListDeadLettersResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def RedriveDeadLetters(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/offbeat.v1.NamedSpreadService/RedriveDeadLetters',
+            offbeat_dot_v1_dot_named__spread__pb2.RedriveDeadLettersRequest.SerializeToString,
+            offbeat_dot_v1_dot_named__spread__pb2.RedriveDeadLettersResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 

@@ -37,20 +37,20 @@ class ComparedJob(_message.Message):
     def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., kind: _Optional[str] = ..., run_time: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class ComparedPair(_message.Message):
-    __slots__ = ["first_job_index", "first_to_second", "reason", "second_job_index", "second_to_first", "separation"]
+    __slots__ = ["first_job_index", "first_to_second", "message", "second_job_index", "second_to_first", "separation"]
     FIRST_JOB_INDEX_FIELD_NUMBER: _ClassVar[int]
     FIRST_TO_SECOND_FIELD_NUMBER: _ClassVar[int]
-    REASON_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
     SECOND_JOB_INDEX_FIELD_NUMBER: _ClassVar[int]
     SECOND_TO_FIRST_FIELD_NUMBER: _ClassVar[int]
     SEPARATION_FIELD_NUMBER: _ClassVar[int]
     first_job_index: int
     first_to_second: _duration_pb2.Duration
-    reason: str
+    message: str
     second_job_index: int
     second_to_first: _duration_pb2.Duration
     separation: Separation
-    def __init__(self, first_job_index: _Optional[int] = ..., second_job_index: _Optional[int] = ..., separation: _Optional[_Union[Separation, str]] = ..., reason: _Optional[str] = ..., first_to_second: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., second_to_first: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    def __init__(self, first_job_index: _Optional[int] = ..., second_job_index: _Optional[int] = ..., separation: _Optional[_Union[Separation, str]] = ..., message: _Optional[str] = ..., first_to_second: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., second_to_first: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class GetReciprocalSlotsRequest(_message.Message):
     __slots__ = ["conflicts", "kind_count", "polling_delay", "run_times", "schedule", "slot_index", "slot_job_delay", "spacing"]

@@ -86,22 +86,30 @@ class RecurringExclusion(_message.Message):
     def __init__(self, calendar: _Optional[_Union[CalendarCycle, _Mapping]] = ..., window: _Optional[_Union[CycleWindow, _Mapping]] = ...) -> None: ...
 
 class Schedule(_message.Message):
-    __slots__ = ["spec", "version"]
+    __slots__ = ["reference", "spec"]
+    REFERENCE_FIELD_NUMBER: _ClassVar[int]
     SPEC_FIELD_NUMBER: _ClassVar[int]
-    VERSION_FIELD_NUMBER: _ClassVar[int]
+    reference: ScheduleReference
     spec: ScheduleSpec
-    version: ScheduleVersion
-    def __init__(self, spec: _Optional[_Union[ScheduleSpec, _Mapping]] = ..., version: _Optional[_Union[ScheduleVersion, _Mapping]] = ...) -> None: ...
+    def __init__(self, spec: _Optional[_Union[ScheduleSpec, _Mapping]] = ..., reference: _Optional[_Union[ScheduleReference, _Mapping]] = ...) -> None: ...
 
 class ScheduleIdentity(_message.Message):
-    __slots__ = ["fingerprint", "run_key_schedule", "time_zone_database"]
+    __slots__ = ["fingerprint", "run_key_root", "time_zone_database"]
     FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
-    RUN_KEY_SCHEDULE_FIELD_NUMBER: _ClassVar[int]
+    RUN_KEY_ROOT_FIELD_NUMBER: _ClassVar[int]
     TIME_ZONE_DATABASE_FIELD_NUMBER: _ClassVar[int]
     fingerprint: str
-    run_key_schedule: str
+    run_key_root: str
     time_zone_database: str
-    def __init__(self, fingerprint: _Optional[str] = ..., run_key_schedule: _Optional[str] = ..., time_zone_database: _Optional[str] = ...) -> None: ...
+    def __init__(self, fingerprint: _Optional[str] = ..., run_key_root: _Optional[str] = ..., time_zone_database: _Optional[str] = ...) -> None: ...
+
+class ScheduleReference(_message.Message):
+    __slots__ = ["name", "version"]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    version: int
+    def __init__(self, name: _Optional[str] = ..., version: _Optional[int] = ...) -> None: ...
 
 class ScheduleSpec(_message.Message):
     __slots__ = ["active_windows", "anchor_time", "bucket_count", "calendar", "catch_up_span", "exclusions", "kind_conflicts", "kind_spacing", "kinds", "period", "placement", "profile", "resolution", "salt", "slot_count", "weight_quantum"]
@@ -138,14 +146,6 @@ class ScheduleSpec(_message.Message):
     slot_count: int
     weight_quantum: int
     def __init__(self, period: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., calendar: _Optional[_Union[CalendarCycle, _Mapping]] = ..., resolution: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., anchor_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., slot_count: _Optional[int] = ..., placement: _Optional[_Union[Placement, str]] = ..., bucket_count: _Optional[int] = ..., profile: _Optional[_Union[TwisterProfile, str]] = ..., salt: _Optional[str] = ..., active_windows: _Optional[_Iterable[_Union[CycleWindow, _Mapping]]] = ..., exclusions: _Optional[_Iterable[_Union[Exclusion, _Mapping]]] = ..., weight_quantum: _Optional[int] = ..., kinds: _Optional[_Iterable[_Union[Kind, _Mapping]]] = ..., kind_spacing: _Optional[_Union[KindSpacing, str]] = ..., kind_conflicts: _Optional[_Iterable[_Union[KindPair, _Mapping]]] = ..., catch_up_span: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
-
-class ScheduleVersion(_message.Message):
-    __slots__ = ["name", "version"]
-    NAME_FIELD_NUMBER: _ClassVar[int]
-    VERSION_FIELD_NUMBER: _ClassVar[int]
-    name: str
-    version: int
-    def __init__(self, name: _Optional[str] = ..., version: _Optional[int] = ...) -> None: ...
 
 class KindSpacing(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []

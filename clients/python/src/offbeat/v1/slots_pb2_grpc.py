@@ -12,15 +12,29 @@ from offbeat.v1 import slots_pb2 as offbeat_dot_v1_dot_slots__pb2
 class SlotServiceStub(object):
     """Says when IDs run.
 
-    A schedule cuts a repeating cycle into slots of equal length and gives each
-    ID one slot, and one offset in it, in every cycle. Every answer is a pure
-    function of the request: the same question has the same answer in every
-    process, today and in ten years.
+    A schedule cuts a repeating cycle into slots of equal length, and gives each ID one slot, and
+    one offset in it, in every cycle. An answer is a pure function of the request and, where a
+    schedule has a calendar or recurring exclusions, of the time-zone database that is built into
+    the server (ScheduleIdentity.time_zone_database). With another release of it, run keys never
+    change; times of runs may move with legislation. A ScheduleReference counts as the spec that
+    it names.
 
-    Whatever is out of range is refused with INVALID_ARGUMENT, naming the field,
-    its value, and what is allowed (see ErrorReason); nothing is clamped and
-    nothing bad becomes a default. A field that is not set has the default that
-    its comment names.
+    Values out of range are refused with INVALID_ARGUMENT, naming the field, its value and what
+    is allowed (see ErrorReason). Values are never clamped or replaced by defaults. A field that
+    is not set has the default that its comment names. Where that is "now, by the server's
+    clock", always send the instant: two calls of one job otherwise use two instants.
+
+    Glossary (see also schedule.proto):
+    nominal time    when a run starts by the schedule alone.
+    scheduled time  when it starts after exclusions.
+    start time      when it starts after smearing or catch-up.
+    run             one occurrence of an ID, or of a piece of it, in one cycle.
+    run key         identifies a run: run_key_root/kind/cycle_index/piece/ID.
+    piece           a part of a weighted ID. Predicates, windows and migrations see only
+    piece 0.
+    kind            where the schedule declares kinds, one of them: it decides slot and time.
+    Elsewhere only a label in run keys: two labels run at the same second.
+    watermark       the time up to which ListDueRuns has listed runs; the caller keeps it.
     """
 
     def __init__(self, channel):
@@ -94,107 +108,118 @@ class SlotServiceStub(object):
 class SlotServiceServicer(object):
     """Says when IDs run.
 
-    A schedule cuts a repeating cycle into slots of equal length and gives each
-    ID one slot, and one offset in it, in every cycle. Every answer is a pure
-    function of the request: the same question has the same answer in every
-    process, today and in ten years.
+    A schedule cuts a repeating cycle into slots of equal length, and gives each ID one slot, and
+    one offset in it, in every cycle. An answer is a pure function of the request and, where a
+    schedule has a calendar or recurring exclusions, of the time-zone database that is built into
+    the server (ScheduleIdentity.time_zone_database). With another release of it, run keys never
+    change; times of runs may move with legislation. A ScheduleReference counts as the spec that
+    it names.
 
-    Whatever is out of range is refused with INVALID_ARGUMENT, naming the field,
-    its value, and what is allowed (see ErrorReason); nothing is clamped and
-    nothing bad becomes a default. A field that is not set has the default that
-    its comment names.
+    Values out of range are refused with INVALID_ARGUMENT, naming the field, its value and what
+    is allowed (see ErrorReason). Values are never clamped or replaced by defaults. A field that
+    is not set has the default that its comment names. Where that is "now, by the server's
+    clock", always send the instant: two calls of one job otherwise use two instants.
+
+    Glossary (see also schedule.proto):
+    nominal time    when a run starts by the schedule alone.
+    scheduled time  when it starts after exclusions.
+    start time      when it starts after smearing or catch-up.
+    run             one occurrence of an ID, or of a piece of it, in one cycle.
+    run key         identifies a run: run_key_root/kind/cycle_index/piece/ID.
+    piece           a part of a weighted ID. Predicates, windows and migrations see only
+    piece 0.
+    kind            where the schedule declares kinds, one of them: it decides slot and time.
+    Elsewhere only a label in run keys: two labels run at the same second.
+    watermark       the time up to which ListDueRuns has listed runs; the caller keeps it.
     """
 
     def DescribeSchedule(self, request, context):
-        """Describes a schedule: what its defaults resolve to, its fingerprint, the
-        slot that runs at an instant, and the load to expect.
+        """Describes a schedule: its defaults, its fingerprint, the slot that runs at an instant, and
+        the load to expect.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListSchedules(self, request, context):
-        """Lists the schedules of the file that the server has loaded, in pages.
+        """Lists the schedules from the file that the server has loaded, in pages.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListSlots(self, request, context):
-        """Lists the slots that start in a window of time, and for each, if a column is
-        named, the condition that selects its rows.
+        """Lists the slots that start in a window of time; if sql_target is set, with the condition
+        that selects the rows of each.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetWindowPredicate(self, request, context):
-        """Says as a condition of SQL which rows of a table run in a window of time.
+        """Returns a condition of SQL for the rows of a table that run in a window of time.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def AssignSlot(self, request, context):
-        """Assigns one ID: its slot, its offset, and when it runs.
-
-        For more than a few IDs take AssignSlots, which saves a round trip for each.
+        """Assigns one ID: its slot, its offset, and its runs. For more than a few IDs use
+        AssignSlots, which saves a round trip for each.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def AssignSlots(self, request, context):
-        """Assigns up to 65,536 IDs of one type, columns in and columns out.
+        """Assigns up to 65,536 IDs of one type: columns in, columns out.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def StreamSlotAssignments(self, request_iterator, context):
-        """Assigns any number of IDs: each message with IDs is answered by one
-        message with their assignments, in order.
+        """Assigns any number of IDs. Each message with IDs is answered by one message with their
+        assignments, in order.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetReciprocalSlots(self, request, context):
-        """Says at which slots several kinds of job must run so that no two of them
-        meet on the same user.
+        """Says in which slots several kinds of job must run so that no two of them meet on one ID.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CompareSchedules(self, request, context):
-        """Says whether jobs of schedules that exist today are kept apart on each ID; never that they
-        are where it does not know.
+        """Says whether jobs of schedules that exist today are kept apart on each ID. It says so only
+        where it is certain.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListDueRuns(self, request, context):
-        """Says which runs are due since the last time that this was asked: each run
-        once, however often and irregularly it is asked, and after an outage those
-        that were missed, as a policy wants them.
+        """Lists the runs that are due since the last call: each run once, however irregular the calls
+        are, and after an outage the missed ones, by a policy. This is no queue: the server
+        remembers nothing between calls.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def PlanMigration(self, request, context):
-        """Says how IDs go over from one schedule to another so that none is lost and
-        none runs twice within a span.
+        """Says how IDs change from one schedule to another so that none is lost and none runs twice
+        within min_gap.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def AuditIds(self, request, context):
-        """Says how evenly a sample of IDs fills the slots, and what is wrong if it does
-        not.
+        """Says how evenly a sample of IDs fills the slots, and what is wrong if it does not.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -273,15 +298,29 @@ def add_SlotServiceServicer_to_server(servicer, server):
 class SlotService(object):
     """Says when IDs run.
 
-    A schedule cuts a repeating cycle into slots of equal length and gives each
-    ID one slot, and one offset in it, in every cycle. Every answer is a pure
-    function of the request: the same question has the same answer in every
-    process, today and in ten years.
+    A schedule cuts a repeating cycle into slots of equal length, and gives each ID one slot, and
+    one offset in it, in every cycle. An answer is a pure function of the request and, where a
+    schedule has a calendar or recurring exclusions, of the time-zone database that is built into
+    the server (ScheduleIdentity.time_zone_database). With another release of it, run keys never
+    change; times of runs may move with legislation. A ScheduleReference counts as the spec that
+    it names.
 
-    Whatever is out of range is refused with INVALID_ARGUMENT, naming the field,
-    its value, and what is allowed (see ErrorReason); nothing is clamped and
-    nothing bad becomes a default. A field that is not set has the default that
-    its comment names.
+    Values out of range are refused with INVALID_ARGUMENT, naming the field, its value and what
+    is allowed (see ErrorReason). Values are never clamped or replaced by defaults. A field that
+    is not set has the default that its comment names. Where that is "now, by the server's
+    clock", always send the instant: two calls of one job otherwise use two instants.
+
+    Glossary (see also schedule.proto):
+    nominal time    when a run starts by the schedule alone.
+    scheduled time  when it starts after exclusions.
+    start time      when it starts after smearing or catch-up.
+    run             one occurrence of an ID, or of a piece of it, in one cycle.
+    run key         identifies a run: run_key_root/kind/cycle_index/piece/ID.
+    piece           a part of a weighted ID. Predicates, windows and migrations see only
+    piece 0.
+    kind            where the schedule declares kinds, one of them: it decides slot and time.
+    Elsewhere only a label in run keys: two labels run at the same second.
+    watermark       the time up to which ListDueRuns has listed runs; the caller keeps it.
     """
 
     @staticmethod

@@ -6,11 +6,17 @@ from offbeat.v1 import spread_pb2 as offbeat_dot_v1_dot_spread__pb2
 
 
 class SpreadServiceStub(object):
-    """Interleaves the jobs of groups, so that jobs of one group stay apart. (docs/spread.md
-    has a picture.)
+    """Interleaves the jobs of groups, so that jobs of one group stay apart. (docs/spread.md has a
+    picture.)
 
-    Words: a dispatcher yields groups; each feeder holds one group and hands out its
-    jobs one by one, then takes the next group; the spreader asks the feeders in turn.
+    Glossary:
+    group     jobs that belong together: those of one customer, or of one account.
+    feeder    holds one group and hands out its jobs one by one, then takes the next group.
+    turn      one position in the order: the next job of one group, or, where the policy
+    waits, no job.
+    distance  the number of turns between two jobs of a group. Neighbours are two jobs of a
+    group without a third between them.
+    open      a group that holds a feeder, or may get one.
     """
 
     def __init__(self, channel):
@@ -27,22 +33,29 @@ class SpreadServiceStub(object):
 
 
 class SpreadServiceServicer(object):
-    """Interleaves the jobs of groups, so that jobs of one group stay apart. (docs/spread.md
-    has a picture.)
+    """Interleaves the jobs of groups, so that jobs of one group stay apart. (docs/spread.md has a
+    picture.)
 
-    Words: a dispatcher yields groups; each feeder holds one group and hands out its
-    jobs one by one, then takes the next group; the spreader asks the feeders in turn.
+    Glossary:
+    group     jobs that belong together: those of one customer, or of one account.
+    feeder    holds one group and hands out its jobs one by one, then takes the next group.
+    turn      one position in the order: the next job of one group, or, where the policy
+    waits, no job.
+    distance  the number of turns between two jobs of a group. Neighbours are two jobs of a
+    group without a third between them.
+    open      a group that holds a feeder, or may get one.
     """
 
     def Spread(self, request_iterator, context):
         """Spreads groups over one stream: groups in, turns out.
 
-        The first request carries the spec, or the token of a spread that is to go on. From then on the server asks, and the client
-        answers: for groups when feeders need them, for jobs of groups that are open. It
-        asks for no more than it has use for, so that there may be any number of groups, of
-        any length, made while the first jobs run. The jobs themselves stay with the client,
-        which says how many there are: a turn says whose next job it is. The last response is
-        the certificate. A stream that ends before all groups have is refused.
+        The first request carries the spec, or where an earlier spread is to continue. From then on
+        the server asks and the client answers: the server asks for groups when feeders need them,
+        and for jobs of open groups. It asks for no more than it can use, so there may be any
+        number of groups of any length, produced while the first jobs run. The jobs themselves stay
+        with the client, which sends how many there are. A turn names the group whose next job it
+        is. The last response is the certificate. A stream that ends before all groups have ended
+        is refused.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -64,11 +77,17 @@ def add_SpreadServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class SpreadService(object):
-    """Interleaves the jobs of groups, so that jobs of one group stay apart. (docs/spread.md
-    has a picture.)
+    """Interleaves the jobs of groups, so that jobs of one group stay apart. (docs/spread.md has a
+    picture.)
 
-    Words: a dispatcher yields groups; each feeder holds one group and hands out its
-    jobs one by one, then takes the next group; the spreader asks the feeders in turn.
+    Glossary:
+    group     jobs that belong together: those of one customer, or of one account.
+    feeder    holds one group and hands out its jobs one by one, then takes the next group.
+    turn      one position in the order: the next job of one group, or, where the policy
+    waits, no job.
+    distance  the number of turns between two jobs of a group. Neighbours are two jobs of a
+    group without a third between them.
+    open      a group that holds a feeder, or may get one.
     """
 
     @staticmethod

@@ -13,7 +13,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x14offbeat/v1/sql.proto\x12\noffbeat.v1\"\xaf\x02\n\tSqlColumn\x12\'\n\x07\x64ialect\x18\x01 \x01(\x0e\x32\x16.offbeat.v1.SqlDialect\x12\x0e\n\x06schema\x18\x02 \x01(\t\x12\r\n\x05table\x18\x03 \x01(\t\x12\x0c\n\x04name\x18\x04 \x01(\t\x12\'\n\x04type\x18\x05 \x01(\x0e\x32\x19.offbeat.v1.SqlColumnType\x12\x13\n\x0btable_alias\x18\x06 \x01(\t\x12\x36\n\x0fparameter_style\x18\x07 \x01(\x0e\x32\x1d.offbeat.v1.SqlParameterStyle\x12#\n\x16\x66irst_parameter_number\x18\x08 \x01(\x05H\x00\x88\x01\x01\x12\x16\n\x0etime_zone_name\x18\t \x01(\tB\x19\n\x17_first_parameter_number\"3\n\x08SqlIndex\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x19\n\x11\x63reate_statements\x18\x02 \x03(\t\"I\n\x0cSqlPredicate\x12\x0b\n\x03sql\x18\x01 \x01(\t\x12,\n\nparameters\x18\x02 \x03(\x0b\x32\x18.offbeat.v1.SqlParameter\"X\n\x0cSqlParameter\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\x07integer\x18\x02 \x01(\x03H\x00\x12\x0e\n\x04text\x18\x03 \x01(\tH\x00\x12\x0e\n\x04real\x18\x04 \x01(\x01H\x00\x42\x07\n\x05value*\x8d\x01\n\nSqlDialect\x12\x1b\n\x17SQL_DIALECT_UNSPECIFIED\x10\x00\x12\x1a\n\x16SQL_DIALECT_POSTGRESQL\x10\x01\x12\x15\n\x11SQL_DIALECT_MYSQL\x10\x02\x12\x17\n\x13SQL_DIALECT_MARIADB\x10\x03\x12\x16\n\x12SQL_DIALECT_SQLITE\x10\x04*\xc8\x02\n\rSqlColumnType\x12\x1f\n\x1bSQL_COLUMN_TYPE_UNSPECIFIED\x10\x00\x12\x18\n\x14SQL_COLUMN_TYPE_UUID\x10\x01\x12\x1e\n\x1aSQL_COLUMN_TYPE_UUID_BYTES\x10\x02\x12&\n\"SQL_COLUMN_TYPE_UUID_BYTES_SWAPPED\x10\x03\x12\x1d\n\x19SQL_COLUMN_TYPE_UUID_TEXT\x10\x04\x12\x1f\n\x1bSQL_COLUMN_TYPE_UUID_DIGITS\x10\x05\x12\x1b\n\x17SQL_COLUMN_TYPE_INTEGER\x10\x06\x12\x18\n\x14SQL_COLUMN_TYPE_TEXT\x10\x07\x12\x1c\n\x18SQL_COLUMN_TYPE_FRACTION\x10\x08\x12\x1f\n\x1bSQL_COLUMN_TYPE_HASH_DIGITS\x10\t*\xdf\x01\n\x11SqlParameterStyle\x12#\n\x1fSQL_PARAMETER_STYLE_UNSPECIFIED\x10\x00\x12\x1f\n\x1bSQL_PARAMETER_STYLE_LITERAL\x10\x01\x12%\n!SQL_PARAMETER_STYLE_QUESTION_MARK\x10\x02\x12\x1e\n\x1aSQL_PARAMETER_STYLE_FORMAT\x10\x03\x12\x1e\n\x1aSQL_PARAMETER_STYLE_DOLLAR\x10\x04\x12\x1d\n\x19SQL_PARAMETER_STYLE_NAMED\x10\x05\x42L\n\noffbeat.v1P\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x14offbeat/v1/sql.proto\x12\noffbeat.v1\"\xba\x02\n\tSqlTarget\x12\'\n\x07\x64ialect\x18\x01 \x01(\x0e\x32\x16.offbeat.v1.SqlDialect\x12\x0e\n\x06schema\x18\x02 \x01(\t\x12\r\n\x05table\x18\x03 \x01(\t\x12\x0e\n\x06\x63olumn\x18\x04 \x01(\t\x12.\n\x0b\x63olumn_type\x18\x05 \x01(\x0e\x32\x19.offbeat.v1.SqlColumnType\x12\x13\n\x0btable_alias\x18\x06 \x01(\t\x12\x36\n\x0fparameter_style\x18\x07 \x01(\x0e\x32\x1d.offbeat.v1.SqlParameterStyle\x12#\n\x16\x66irst_parameter_number\x18\x08 \x01(\x05H\x00\x88\x01\x01\x12\x18\n\x10time_zone_column\x18\t \x01(\tB\x19\n\x17_first_parameter_number\"3\n\x08SqlIndex\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x19\n\x11\x63reate_statements\x18\x02 \x03(\t\"I\n\x0cSqlPredicate\x12\x0b\n\x03sql\x18\x01 \x01(\t\x12,\n\nparameters\x18\x02 \x03(\x0b\x32\x18.offbeat.v1.SqlParameter\"X\n\x0cSqlParameter\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\x07integer\x18\x02 \x01(\x03H\x00\x12\x0e\n\x04text\x18\x03 \x01(\tH\x00\x12\x0e\n\x04real\x18\x04 \x01(\x01H\x00\x42\x07\n\x05value*\x8d\x01\n\nSqlDialect\x12\x1b\n\x17SQL_DIALECT_UNSPECIFIED\x10\x00\x12\x1a\n\x16SQL_DIALECT_POSTGRESQL\x10\x01\x12\x15\n\x11SQL_DIALECT_MYSQL\x10\x02\x12\x17\n\x13SQL_DIALECT_MARIADB\x10\x03\x12\x16\n\x12SQL_DIALECT_SQLITE\x10\x04*\xc8\x02\n\rSqlColumnType\x12\x1f\n\x1bSQL_COLUMN_TYPE_UNSPECIFIED\x10\x00\x12\x18\n\x14SQL_COLUMN_TYPE_UUID\x10\x01\x12\x1e\n\x1aSQL_COLUMN_TYPE_UUID_BYTES\x10\x02\x12&\n\"SQL_COLUMN_TYPE_UUID_BYTES_SWAPPED\x10\x03\x12\x1d\n\x19SQL_COLUMN_TYPE_UUID_TEXT\x10\x04\x12\x1f\n\x1bSQL_COLUMN_TYPE_UUID_DIGITS\x10\x05\x12\x1b\n\x17SQL_COLUMN_TYPE_INTEGER\x10\x06\x12\x18\n\x14SQL_COLUMN_TYPE_TEXT\x10\x07\x12\x1c\n\x18SQL_COLUMN_TYPE_FRACTION\x10\x08\x12\x1f\n\x1bSQL_COLUMN_TYPE_HASH_DIGITS\x10\t*\xdf\x01\n\x11SqlParameterStyle\x12#\n\x1fSQL_PARAMETER_STYLE_UNSPECIFIED\x10\x00\x12\x1f\n\x1bSQL_PARAMETER_STYLE_LITERAL\x10\x01\x12%\n!SQL_PARAMETER_STYLE_QUESTION_MARK\x10\x02\x12\x1e\n\x1aSQL_PARAMETER_STYLE_FORMAT\x10\x03\x12\x1e\n\x1aSQL_PARAMETER_STYLE_DOLLAR\x10\x04\x12\x1d\n\x19SQL_PARAMETER_STYLE_NAMED\x10\x05\x42L\n\noffbeat.v1P\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'offbeat.v1.sql_pb2', globals())
@@ -21,18 +21,18 @@ if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
   DESCRIPTOR._serialized_options = b'\n\noffbeat.v1P\001Z\024offbeat/v1;offbeatv1\252\002\nOffbeat.V1\312\002\nOffbeat\\V1\352\002\013Offbeat::V1'
-  _SQLDIALECT._serialized_start=561
-  _SQLDIALECT._serialized_end=702
-  _SQLCOLUMNTYPE._serialized_start=705
-  _SQLCOLUMNTYPE._serialized_end=1033
-  _SQLPARAMETERSTYLE._serialized_start=1036
-  _SQLPARAMETERSTYLE._serialized_end=1259
-  _SQLCOLUMN._serialized_start=37
-  _SQLCOLUMN._serialized_end=340
-  _SQLINDEX._serialized_start=342
-  _SQLINDEX._serialized_end=393
-  _SQLPREDICATE._serialized_start=395
-  _SQLPREDICATE._serialized_end=468
-  _SQLPARAMETER._serialized_start=470
-  _SQLPARAMETER._serialized_end=558
+  _SQLDIALECT._serialized_start=572
+  _SQLDIALECT._serialized_end=713
+  _SQLCOLUMNTYPE._serialized_start=716
+  _SQLCOLUMNTYPE._serialized_end=1044
+  _SQLPARAMETERSTYLE._serialized_start=1047
+  _SQLPARAMETERSTYLE._serialized_end=1270
+  _SQLTARGET._serialized_start=37
+  _SQLTARGET._serialized_end=351
+  _SQLINDEX._serialized_start=353
+  _SQLINDEX._serialized_end=404
+  _SQLPREDICATE._serialized_start=406
+  _SQLPREDICATE._serialized_end=479
+  _SQLPARAMETER._serialized_start=481
+  _SQLPARAMETER._serialized_end=569
 # @@protoc_insertion_point(module_scope)

@@ -27,28 +27,6 @@ SQL_PARAMETER_STYLE_NAMED: SqlParameterStyle
 SQL_PARAMETER_STYLE_QUESTION_MARK: SqlParameterStyle
 SQL_PARAMETER_STYLE_UNSPECIFIED: SqlParameterStyle
 
-class SqlColumn(_message.Message):
-    __slots__ = ["dialect", "first_parameter_number", "name", "parameter_style", "schema", "table", "table_alias", "time_zone_name", "type"]
-    DIALECT_FIELD_NUMBER: _ClassVar[int]
-    FIRST_PARAMETER_NUMBER_FIELD_NUMBER: _ClassVar[int]
-    NAME_FIELD_NUMBER: _ClassVar[int]
-    PARAMETER_STYLE_FIELD_NUMBER: _ClassVar[int]
-    SCHEMA_FIELD_NUMBER: _ClassVar[int]
-    TABLE_ALIAS_FIELD_NUMBER: _ClassVar[int]
-    TABLE_FIELD_NUMBER: _ClassVar[int]
-    TIME_ZONE_NAME_FIELD_NUMBER: _ClassVar[int]
-    TYPE_FIELD_NUMBER: _ClassVar[int]
-    dialect: SqlDialect
-    first_parameter_number: int
-    name: str
-    parameter_style: SqlParameterStyle
-    schema: str
-    table: str
-    table_alias: str
-    time_zone_name: str
-    type: SqlColumnType
-    def __init__(self, dialect: _Optional[_Union[SqlDialect, str]] = ..., schema: _Optional[str] = ..., table: _Optional[str] = ..., name: _Optional[str] = ..., type: _Optional[_Union[SqlColumnType, str]] = ..., table_alias: _Optional[str] = ..., parameter_style: _Optional[_Union[SqlParameterStyle, str]] = ..., first_parameter_number: _Optional[int] = ..., time_zone_name: _Optional[str] = ...) -> None: ...
-
 class SqlIndex(_message.Message):
     __slots__ = ["create_statements", "name"]
     CREATE_STATEMENTS_FIELD_NUMBER: _ClassVar[int]
@@ -76,6 +54,28 @@ class SqlPredicate(_message.Message):
     parameters: _containers.RepeatedCompositeFieldContainer[SqlParameter]
     sql: str
     def __init__(self, sql: _Optional[str] = ..., parameters: _Optional[_Iterable[_Union[SqlParameter, _Mapping]]] = ...) -> None: ...
+
+class SqlTarget(_message.Message):
+    __slots__ = ["column", "column_type", "dialect", "first_parameter_number", "parameter_style", "schema", "table", "table_alias", "time_zone_column"]
+    COLUMN_FIELD_NUMBER: _ClassVar[int]
+    COLUMN_TYPE_FIELD_NUMBER: _ClassVar[int]
+    DIALECT_FIELD_NUMBER: _ClassVar[int]
+    FIRST_PARAMETER_NUMBER_FIELD_NUMBER: _ClassVar[int]
+    PARAMETER_STYLE_FIELD_NUMBER: _ClassVar[int]
+    SCHEMA_FIELD_NUMBER: _ClassVar[int]
+    TABLE_ALIAS_FIELD_NUMBER: _ClassVar[int]
+    TABLE_FIELD_NUMBER: _ClassVar[int]
+    TIME_ZONE_COLUMN_FIELD_NUMBER: _ClassVar[int]
+    column: str
+    column_type: SqlColumnType
+    dialect: SqlDialect
+    first_parameter_number: int
+    parameter_style: SqlParameterStyle
+    schema: str
+    table: str
+    table_alias: str
+    time_zone_column: str
+    def __init__(self, dialect: _Optional[_Union[SqlDialect, str]] = ..., schema: _Optional[str] = ..., table: _Optional[str] = ..., column: _Optional[str] = ..., column_type: _Optional[_Union[SqlColumnType, str]] = ..., table_alias: _Optional[str] = ..., parameter_style: _Optional[_Union[SqlParameterStyle, str]] = ..., first_parameter_number: _Optional[int] = ..., time_zone_column: _Optional[str] = ...) -> None: ...
 
 class SqlDialect(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []

@@ -9,11 +9,11 @@ ALLOCATION_RULE_D_HONDT: AllocationRule
 ALLOCATION_RULE_MINIMUM_SCORE: AllocationRule
 ALLOCATION_RULE_UNSPECIFIED: AllocationRule
 DESCRIPTOR: _descriptor.FileDescriptor
-NEXT_STAGE_REASON_ALL_FULL: NextStageReason
-NEXT_STAGE_REASON_BELOW_MINIMUM: NextStageReason
-NEXT_STAGE_REASON_IMPROVEMENT_TOO_SMALL: NextStageReason
-NEXT_STAGE_REASON_UNSPECIFIED: NextStageReason
-NEXT_STAGE_REASON_WORTH_MOST: NextStageReason
+STAGE_CHOICE_REASON_ALL_FULL: StageChoiceReason
+STAGE_CHOICE_REASON_BELOW_MINIMUM: StageChoiceReason
+STAGE_CHOICE_REASON_GAIN_TOO_SMALL: StageChoiceReason
+STAGE_CHOICE_REASON_UNSPECIFIED: StageChoiceReason
+STAGE_CHOICE_REASON_WORTH_MOST: StageChoiceReason
 STAGE_WEIGHTING_EVEN: StageWeighting
 STAGE_WEIGHTING_LATENCY: StageWeighting
 STAGE_WEIGHTING_UNSPECIFIED: StageWeighting
@@ -46,83 +46,83 @@ class AllocateWorkersResponse(_message.Message):
     allocation: WorkerAllocation
     def __init__(self, allocation: _Optional[_Union[WorkerAllocation, _Mapping]] = ..., all_stages_done: _Optional[_Union[AllStagesDone, _Mapping]] = ...) -> None: ...
 
-class NextStage(_message.Message):
-    __slots__ = ["current_quotient", "moves", "quotient", "reason", "stage"]
-    CURRENT_QUOTIENT_FIELD_NUMBER: _ClassVar[int]
-    MOVES_FIELD_NUMBER: _ClassVar[int]
-    QUOTIENT_FIELD_NUMBER: _ClassVar[int]
-    REASON_FIELD_NUMBER: _ClassVar[int]
-    STAGE_FIELD_NUMBER: _ClassVar[int]
-    current_quotient: float
-    moves: bool
-    quotient: float
-    reason: NextStageReason
-    stage: str
-    def __init__(self, stage: _Optional[str] = ..., moves: bool = ..., reason: _Optional[_Union[NextStageReason, str]] = ..., quotient: _Optional[float] = ..., current_quotient: _Optional[float] = ...) -> None: ...
-
-class NextStageRequest(_message.Message):
-    __slots__ = ["current_stage", "minimum_improvement_percent", "rule", "stages", "weighting"]
-    CURRENT_STAGE_FIELD_NUMBER: _ClassVar[int]
-    MINIMUM_IMPROVEMENT_PERCENT_FIELD_NUMBER: _ClassVar[int]
+class ChooseStageRequest(_message.Message):
+    __slots__ = ["current_stage_name", "minimum_gain_percent", "rule", "stages", "weighting"]
+    CURRENT_STAGE_NAME_FIELD_NUMBER: _ClassVar[int]
+    MINIMUM_GAIN_PERCENT_FIELD_NUMBER: _ClassVar[int]
     RULE_FIELD_NUMBER: _ClassVar[int]
     STAGES_FIELD_NUMBER: _ClassVar[int]
     WEIGHTING_FIELD_NUMBER: _ClassVar[int]
-    current_stage: str
-    minimum_improvement_percent: int
+    current_stage_name: str
+    minimum_gain_percent: int
     rule: AllocationRule
     stages: _containers.RepeatedCompositeFieldContainer[Stage]
     weighting: StageWeighting
-    def __init__(self, stages: _Optional[_Iterable[_Union[Stage, _Mapping]]] = ..., current_stage: _Optional[str] = ..., rule: _Optional[_Union[AllocationRule, str]] = ..., weighting: _Optional[_Union[StageWeighting, str]] = ..., minimum_improvement_percent: _Optional[int] = ...) -> None: ...
+    def __init__(self, stages: _Optional[_Iterable[_Union[Stage, _Mapping]]] = ..., current_stage_name: _Optional[str] = ..., rule: _Optional[_Union[AllocationRule, str]] = ..., weighting: _Optional[_Union[StageWeighting, str]] = ..., minimum_gain_percent: _Optional[int] = ...) -> None: ...
 
-class NextStageResponse(_message.Message):
-    __slots__ = ["all_stages_done", "next"]
+class ChooseStageResponse(_message.Message):
+    __slots__ = ["all_stages_done", "choice"]
     ALL_STAGES_DONE_FIELD_NUMBER: _ClassVar[int]
-    NEXT_FIELD_NUMBER: _ClassVar[int]
+    CHOICE_FIELD_NUMBER: _ClassVar[int]
     all_stages_done: AllStagesDone
-    next: NextStage
-    def __init__(self, next: _Optional[_Union[NextStage, _Mapping]] = ..., all_stages_done: _Optional[_Union[AllStagesDone, _Mapping]] = ...) -> None: ...
+    choice: StageChoice
+    def __init__(self, choice: _Optional[_Union[StageChoice, _Mapping]] = ..., all_stages_done: _Optional[_Union[AllStagesDone, _Mapping]] = ...) -> None: ...
 
 class Stage(_message.Message):
-    __slots__ = ["backlog_count", "busy_worker_count", "current_worker_count", "done", "maximum_worker_count", "mean_service_time", "minimum_worker_count", "name", "service_times"]
+    __slots__ = ["backlog_count", "busy_worker_count", "current_worker_count", "done", "maximum_worker_count", "mean_run_time", "minimum_worker_count", "name", "run_times"]
     BACKLOG_COUNT_FIELD_NUMBER: _ClassVar[int]
     BUSY_WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
     CURRENT_WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
     DONE_FIELD_NUMBER: _ClassVar[int]
     MAXIMUM_WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
-    MEAN_SERVICE_TIME_FIELD_NUMBER: _ClassVar[int]
+    MEAN_RUN_TIME_FIELD_NUMBER: _ClassVar[int]
     MINIMUM_WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
-    SERVICE_TIMES_FIELD_NUMBER: _ClassVar[int]
+    RUN_TIMES_FIELD_NUMBER: _ClassVar[int]
     backlog_count: int
     busy_worker_count: int
     current_worker_count: int
     done: bool
     maximum_worker_count: int
-    mean_service_time: _duration_pb2.Duration
+    mean_run_time: _duration_pb2.Duration
     minimum_worker_count: int
     name: str
-    service_times: _containers.RepeatedCompositeFieldContainer[_duration_pb2.Duration]
-    def __init__(self, name: _Optional[str] = ..., backlog_count: _Optional[int] = ..., mean_service_time: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., service_times: _Optional[_Iterable[_Union[_duration_pb2.Duration, _Mapping]]] = ..., done: bool = ..., minimum_worker_count: _Optional[int] = ..., maximum_worker_count: _Optional[int] = ..., current_worker_count: _Optional[int] = ..., busy_worker_count: _Optional[int] = ...) -> None: ...
+    run_times: _containers.RepeatedCompositeFieldContainer[_duration_pb2.Duration]
+    def __init__(self, name: _Optional[str] = ..., backlog_count: _Optional[int] = ..., mean_run_time: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., run_times: _Optional[_Iterable[_Union[_duration_pb2.Duration, _Mapping]]] = ..., done: bool = ..., minimum_worker_count: _Optional[int] = ..., maximum_worker_count: _Optional[int] = ..., current_worker_count: _Optional[int] = ..., busy_worker_count: _Optional[int] = ...) -> None: ...
 
 class StageAllocation(_message.Message):
-    __slots__ = ["mean_service_time", "name", "next_quotient", "score", "service_time_is_estimated", "weight", "worker_count", "workload_micros"]
-    MEAN_SERVICE_TIME_FIELD_NUMBER: _ClassVar[int]
-    NAME_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ["mean_run_time", "next_quotient", "run_time_estimated", "score", "stage_name", "weight", "worker_count", "workload_micros"]
+    MEAN_RUN_TIME_FIELD_NUMBER: _ClassVar[int]
     NEXT_QUOTIENT_FIELD_NUMBER: _ClassVar[int]
+    RUN_TIME_ESTIMATED_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
-    SERVICE_TIME_IS_ESTIMATED_FIELD_NUMBER: _ClassVar[int]
+    STAGE_NAME_FIELD_NUMBER: _ClassVar[int]
     WEIGHT_FIELD_NUMBER: _ClassVar[int]
     WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
     WORKLOAD_MICROS_FIELD_NUMBER: _ClassVar[int]
-    mean_service_time: _duration_pb2.Duration
-    name: str
+    mean_run_time: _duration_pb2.Duration
     next_quotient: float
+    run_time_estimated: bool
     score: float
-    service_time_is_estimated: bool
+    stage_name: str
     weight: int
     worker_count: int
     workload_micros: int
-    def __init__(self, name: _Optional[str] = ..., worker_count: _Optional[int] = ..., workload_micros: _Optional[int] = ..., weight: _Optional[int] = ..., mean_service_time: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., service_time_is_estimated: bool = ..., score: _Optional[float] = ..., next_quotient: _Optional[float] = ...) -> None: ...
+    def __init__(self, stage_name: _Optional[str] = ..., worker_count: _Optional[int] = ..., workload_micros: _Optional[int] = ..., weight: _Optional[int] = ..., mean_run_time: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., run_time_estimated: bool = ..., score: _Optional[float] = ..., next_quotient: _Optional[float] = ...) -> None: ...
+
+class StageChoice(_message.Message):
+    __slots__ = ["changes_stage", "current_quotient", "quotient", "reason", "stage_name"]
+    CHANGES_STAGE_FIELD_NUMBER: _ClassVar[int]
+    CURRENT_QUOTIENT_FIELD_NUMBER: _ClassVar[int]
+    QUOTIENT_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    STAGE_NAME_FIELD_NUMBER: _ClassVar[int]
+    changes_stage: bool
+    current_quotient: float
+    quotient: float
+    reason: StageChoiceReason
+    stage_name: str
+    def __init__(self, stage_name: _Optional[str] = ..., changes_stage: bool = ..., reason: _Optional[_Union[StageChoiceReason, str]] = ..., quotient: _Optional[float] = ..., current_quotient: _Optional[float] = ...) -> None: ...
 
 class WorkerAllocation(_message.Message):
     __slots__ = ["current_score", "improvement_too_small", "moves", "score", "stages", "unassigned_worker_count"]
@@ -141,14 +141,14 @@ class WorkerAllocation(_message.Message):
     def __init__(self, stages: _Optional[_Iterable[_Union[StageAllocation, _Mapping]]] = ..., moves: _Optional[_Iterable[_Union[WorkerMove, _Mapping]]] = ..., unassigned_worker_count: _Optional[int] = ..., score: _Optional[float] = ..., current_score: _Optional[float] = ..., improvement_too_small: bool = ...) -> None: ...
 
 class WorkerMove(_message.Message):
-    __slots__ = ["from_stage", "to_stage", "worker_count"]
-    FROM_STAGE_FIELD_NUMBER: _ClassVar[int]
-    TO_STAGE_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ["from_stage_name", "to_stage_name", "worker_count"]
+    FROM_STAGE_NAME_FIELD_NUMBER: _ClassVar[int]
+    TO_STAGE_NAME_FIELD_NUMBER: _ClassVar[int]
     WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
-    from_stage: str
-    to_stage: str
+    from_stage_name: str
+    to_stage_name: str
     worker_count: int
-    def __init__(self, from_stage: _Optional[str] = ..., to_stage: _Optional[str] = ..., worker_count: _Optional[int] = ...) -> None: ...
+    def __init__(self, from_stage_name: _Optional[str] = ..., to_stage_name: _Optional[str] = ..., worker_count: _Optional[int] = ...) -> None: ...
 
 class AllocationRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []
@@ -156,5 +156,5 @@ class AllocationRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
 class StageWeighting(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []
 
-class NextStageReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+class StageChoiceReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []

@@ -8,10 +8,17 @@ from offbeat.v1 import stages_pb2 as offbeat_dot_v1_dot_stages__pb2
 class StageServiceStub(object):
     """Says how many workers each stage of a pipeline gets.
 
-    Each stage has a workload: the jobs that wait, times how long one takes. Workers are shared
-    out exactly, at a cost that does not grow with their number. Whatever is out of range is
-    refused with INVALID_ARGUMENT, naming the field, its value and what is allowed (see
-    ErrorReason).
+    The workload of a stage is its backlog times its mean run time. Workers are shared out
+    exactly; the cost does not grow with their number. Values out of range are refused with
+    INVALID_ARGUMENT, naming the field, its value and what is allowed (see ErrorReason).
+
+    Glossary:
+    stage      one step of a pipeline, with a queue of its own.
+    backlog    the jobs that wait; those that run do not count.
+    run time   how long a job occupies a worker.
+    workload   backlog times mean run time.
+    score      workload / (workers + 1): the smaller, the better a stage is served.
+    quotient   what one worker more is worth to a stage, by the rule.
     """
 
     def __init__(self, channel):
@@ -25,31 +32,38 @@ class StageServiceStub(object):
                 request_serializer=offbeat_dot_v1_dot_stages__pb2.AllocateWorkersRequest.SerializeToString,
                 response_deserializer=offbeat_dot_v1_dot_stages__pb2.AllocateWorkersResponse.FromString,
                 )
-        self.NextStage = channel.unary_unary(
-                '/offbeat.v1.StageService/NextStage',
-                request_serializer=offbeat_dot_v1_dot_stages__pb2.NextStageRequest.SerializeToString,
-                response_deserializer=offbeat_dot_v1_dot_stages__pb2.NextStageResponse.FromString,
+        self.ChooseStage = channel.unary_unary(
+                '/offbeat.v1.StageService/ChooseStage',
+                request_serializer=offbeat_dot_v1_dot_stages__pb2.ChooseStageRequest.SerializeToString,
+                response_deserializer=offbeat_dot_v1_dot_stages__pb2.ChooseStageResponse.FromString,
                 )
 
 
 class StageServiceServicer(object):
     """Says how many workers each stage of a pipeline gets.
 
-    Each stage has a workload: the jobs that wait, times how long one takes. Workers are shared
-    out exactly, at a cost that does not grow with their number. Whatever is out of range is
-    refused with INVALID_ARGUMENT, naming the field, its value and what is allowed (see
-    ErrorReason).
+    The workload of a stage is its backlog times its mean run time. Workers are shared out
+    exactly; the cost does not grow with their number. Values out of range are refused with
+    INVALID_ARGUMENT, naming the field, its value and what is allowed (see ErrorReason).
+
+    Glossary:
+    stage      one step of a pipeline, with a queue of its own.
+    backlog    the jobs that wait; those that run do not count.
+    run time   how long a job occupies a worker.
+    workload   backlog times mean run time.
+    score      workload / (workers + 1): the smaller, the better a stage is served.
+    quotient   what one worker more is worth to a stage, by the rule.
     """
 
     def AllocateWorkers(self, request, context):
-        """Shares all workers out, and says why, and who has to move.
+        """Shares out all workers, and says why, and which of them move.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def NextStage(self, request, context):
-        """Says where one worker that has just finished a job goes next: it stays, or it moves.
+    def ChooseStage(self, request, context):
+        """Chooses the next stage of one worker that has just finished a job: it stays, or it moves.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -63,10 +77,10 @@ def add_StageServiceServicer_to_server(servicer, server):
                     request_deserializer=offbeat_dot_v1_dot_stages__pb2.AllocateWorkersRequest.FromString,
                     response_serializer=offbeat_dot_v1_dot_stages__pb2.AllocateWorkersResponse.SerializeToString,
             ),
-            'NextStage': grpc.unary_unary_rpc_method_handler(
-                    servicer.NextStage,
-                    request_deserializer=offbeat_dot_v1_dot_stages__pb2.NextStageRequest.FromString,
-                    response_serializer=offbeat_dot_v1_dot_stages__pb2.NextStageResponse.SerializeToString,
+            'ChooseStage': grpc.unary_unary_rpc_method_handler(
+                    servicer.ChooseStage,
+                    request_deserializer=offbeat_dot_v1_dot_stages__pb2.ChooseStageRequest.FromString,
+                    response_serializer=offbeat_dot_v1_dot_stages__pb2.ChooseStageResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -78,10 +92,17 @@ def add_StageServiceServicer_to_server(servicer, server):
 class StageService(object):
     """Says how many workers each stage of a pipeline gets.
 
-    Each stage has a workload: the jobs that wait, times how long one takes. Workers are shared
-    out exactly, at a cost that does not grow with their number. Whatever is out of range is
-    refused with INVALID_ARGUMENT, naming the field, its value and what is allowed (see
-    ErrorReason).
+    The workload of a stage is its backlog times its mean run time. Workers are shared out
+    exactly; the cost does not grow with their number. Values out of range are refused with
+    INVALID_ARGUMENT, naming the field, its value and what is allowed (see ErrorReason).
+
+    Glossary:
+    stage      one step of a pipeline, with a queue of its own.
+    backlog    the jobs that wait; those that run do not count.
+    run time   how long a job occupies a worker.
+    workload   backlog times mean run time.
+    score      workload / (workers + 1): the smaller, the better a stage is served.
+    quotient   what one worker more is worth to a stage, by the rule.
     """
 
     @staticmethod
@@ -102,7 +123,7 @@ class StageService(object):
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 
     @staticmethod
-    def NextStage(request,
+    def ChooseStage(request,
             target,
             options=(),
             channel_credentials=None,
@@ -112,8 +133,8 @@ class StageService(object):
             wait_for_ready=None,
             timeout=None,
             metadata=None):
-        return grpc.experimental.unary_unary(request, target, '/offbeat.v1.StageService/NextStage',
-            offbeat_dot_v1_dot_stages__pb2.NextStageRequest.SerializeToString,
-            offbeat_dot_v1_dot_stages__pb2.NextStageResponse.FromString,
+        return grpc.experimental.unary_unary(request, target, '/offbeat.v1.StageService/ChooseStage',
+            offbeat_dot_v1_dot_stages__pb2.ChooseStageRequest.SerializeToString,
+            offbeat_dot_v1_dot_stages__pb2.ChooseStageResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)

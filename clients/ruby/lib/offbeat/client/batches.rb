@@ -10,18 +10,18 @@ module Offbeat
   # schedule declares kinds, one of them; else a label, by default "default".
   class Client
     STREAM_IDS = 8_192
-    MISSED_RUN_POLICIES = {
-      skip: :MISSED_RUN_POLICY_SKIP, run_once: :MISSED_RUN_POLICY_RUN_ONCE, run_all: :MISSED_RUN_POLICY_RUN_ALL
-    }.freeze
 
     # Any number of IDs of one type, in as few calls as that takes. If some are refused,
     # raises {BadIds}, which carries the answers of the others; with `return_errors`
     # returns them all, the refused ones in `errors`.
-    def assign_slots(schedule, ids, from_time: nil, kind: nil, id_type: nil, weights: nil, time_zones: nil,
+    #
+    # @param columns the columns that are wanted, by their names in {SlotAssignments}. Others are neither sent nor read.
+    #   Default: all but :last_run_unix_millis, which is there only if it is named
+    def assign_slots(schedule, ids, from_time: nil, kind: nil, id_type: nil, weights: nil, time_zones: nil, columns: nil,
                      return_errors: false, timeout: nil)
       answer = nil
       options = { from_time: from_time, kind: kind, id_type: id_type, weights: weights, time_zones: time_zones,
-                  timeout: timeout }
+                  columns: columns, timeout: timeout }
       each_assigned(schedule, ids, IdEncoder::BATCH_IDS, **options) do |encoder, batch, response|
         answer ||= SlotAssignments.new(encoder)
         answer.add(batch, response)
@@ -32,16 +32,15 @@ module Offbeat
     # Packed IDs, at the speed of the wire: bytes in, columns out, and no object for an ID on the way.
     #
     # @param uuids a String of their bytes, 16 each, end to end
-    # @param integers in their place: a String of integers of 64 bits, as `ids.pack("q<*")` makes it
-    # @param columns those that are wanted, such as `[:next_run_unix_millis]`: fewer are sooner there. Default: all
+    # @param integers instead of UUIDs: a String of integers of 64 bits, as `ids.pack("q<*")` makes it
+    # @param columns the columns that are wanted, such as `[:next_run_unix_millis]`: fewer take less time. Default: all
+    #   but :last_run_unix_millis, which is there only if it is named
     # @param time_zones the time zones that IDs live in, each once
-    # @param time_zone_indexes with it: which of them each ID lives in, from 0, as `indexes.pack("l<*")` makes it;
-    #   -1 for that of the schedule
+    # @param time_zone_indexes with time_zones: which of them each ID lives in, from 0, as `indexes.pack("l<*")` makes
+    #   it; -1 for that of the schedule
     def assign_packed(schedule, uuids: nil, integers: nil, from_time: nil, kind: nil, columns: nil, time_zones: nil,
                       time_zone_indexes: nil, return_errors: false, timeout: nil)
-      opening = assigning(schedule, from_time, kind)
-      opening.read_mask = Google::Protobuf::FieldMask.new(paths: columns.map(&:to_s)) if columns
-      opening = V1::AssignSlotsRequest.encode(opening)
+      opening = V1::AssignSlotsRequest.encode(assigning(schedule, from_time, kind, columns))
       answer = PackedAssignments.new
       ids = PackedIds.new({ uuids: uuids, integers: integers }, time_zones, time_zone_indexes)
       ids.each_question(opening) { |question| answer.add(call_bytes("AssignSlots", question, timeout)) }
@@ -53,56 +52,47 @@ module Offbeat
 
     # IDs as they come: an Enumerator of the answers, batch by batch, that holds one
     # batch at a time. Refused IDs stand in the `errors` of their batch.
+    #
+    # @param columns as in {#assign_slots}
     def stream_slot_assignments(schedule, ids, from_time: nil, kind: nil, id_type: nil, weights: nil,
-                                time_zones: nil, timeout: nil)
+                                time_zones: nil, columns: nil, timeout: nil)
       options = { from_time: from_time, kind: kind, id_type: id_type, weights: weights, time_zones: time_zones,
-                  timeout: timeout }
+                  columns: columns, timeout: timeout }
       Enumerator.new do |answers|
         first = 0
         each_assigned(schedule, ids, STREAM_IDS, **options) do |encoder, batch, response|
-          answers << SlotAssignments.new(encoder, first).add(batch, response)
+          answers << SlotAssignments.new(encoder, first_id_index: first).add(batch, response)
           first += batch.size
         end
       end
     end
 
-    # Which runs are due since the last time that this was asked, as {DueRuns}: each once, however often and
-    # irregularly it is asked, and after an outage those that were missed. Keep `next_watermark` with the jobs,
-    # best in the same transaction, and give it back the next time.
+    # The runs that have become due since the last call, as {DueRuns}: each once, however often and
+    # irregularly you ask, and after an outage those that were missed. Keep `next_watermark_time` with the jobs,
+    # best in the same transaction, and pass it as the watermark of the next call.
     #
-    # @param watermark `next_watermark` of the last answer, or when the IDs began
-    # @param watermarks instead of it: one for each ID; that of the next time is its own or `next_watermark`,
-    #   whichever is later
+    # @param watermark `next_watermark_time` of the last answer, or when the IDs began
+    # @param watermarks instead of it: one for each ID. An ID's next watermark is its own or `next_watermark_time`, the
+    #   later of both
     # @param now_time until when runs are due. Default: now
-    # @param missed_run_policy :run_once (the default: the latest of each ID), :run_all or :skip
-    # @param on_time_tolerance runs so many seconds late, or fewer, were not missed: take at least the time
-    #   between two questions. With kinds, at most what a run time leaves of its run budget. Default: 60, or the
-    #   most that may be if that is shorter
-    # @param catch_up_horizon missed runs older than this, in seconds, are dropped. Default: one period
-    # @param smear_span missed runs start over so many seconds, and not all at once. Refused where the schedule
-    #   declares kinds: its catch_up_span decides, so that kinds keep apart. Default: 0
+    # @param catch_up_policy a {CatchUpPolicy}: what becomes of runs that were missed
     # @param max_clock_skew how far in the future a watermark may lie, in seconds, beyond `look_ahead`. Default:
     #   60, or one period if that is shorter
-    # @param look_ahead runs of so many seconds after `now_time` are listed too, to be enqueued for their start
-    #   times; late are those that are late now. Default: 0
-    # @param min_gap with :run_once, a missed run does not run if it would start after the next run of its ID, or
-    #   fewer seconds than this before it. Default: 0
-    def list_due_runs(schedule, ids, watermark: nil, watermarks: nil, now_time: nil, missed_run_policy: nil,
-                      on_time_tolerance: nil, catch_up_horizon: nil, smear_span: nil, max_clock_skew: nil,
-                      look_ahead: nil, min_gap: nil, weights: nil, kind: nil, id_type: nil, time_zones: nil,
+    # @param look_ahead runs of this many seconds after `now_time` are listed too, to be enqueued for their start
+    #   times. Whether a run is late is judged by `now_time`. Default: 0
+    def list_due_runs(schedule, ids, watermark: nil, watermarks: nil, now_time: nil, catch_up_policy: nil,
+                      max_clock_skew: nil, look_ahead: nil, weights: nil, kind: nil, id_type: nil, time_zones: nil,
                       return_errors: false, timeout: nil)
       # Now is taken once, so that all IDs of a call are asked about at one instant.
       opening = V1::ListDueRunsRequest.new(schedule: Fields.schedule(schedule),
                                            now_time: Times.to_timestamp("now_time", now_time || Time.now))
-      opening.watermark = Times.to_timestamp("watermark", watermark) if watermark
+      opening.watermark_time = Times.to_timestamp("watermark_time", watermark) if watermark
       Offbeat.set_field(opening, "kind", kind)
-      if missed_run_policy
-        opening.missed_run_policy = Offbeat.named("missed_run_policy", missed_run_policy, MISSED_RUN_POLICIES)
+      if catch_up_policy
+        opening.catch_up_policy = Fields.message(catch_up_policy, CatchUpPolicy, "catch_up_policy")
       end
-      { on_time_tolerance: on_time_tolerance, catch_up_horizon: catch_up_horizon, smear_span: smear_span,
-        max_clock_skew: max_clock_skew, look_ahead: look_ahead, min_gap: min_gap }.each do |name, span|
-        opening[name.to_s] = Times.to_duration(name.to_s, span) unless span.nil?
-      end
+      opening.max_clock_skew = Times.to_duration("max_clock_skew", max_clock_skew) unless max_clock_skew.nil?
+      opening.look_ahead = Times.to_duration("look_ahead", look_ahead) unless look_ahead.nil?
       encoder = IdEncoder.new(id_type)
       parts = due_parts(opening, ids, watermarks, encoder, weights, time_zones, timeout)
       accepted(DueRuns.new(encoder, parts), return_errors)
@@ -132,9 +122,9 @@ module Offbeat
       answer
     end
 
-    def each_assigned(schedule, ids, size, from_time:, kind:, id_type:, weights:, time_zones:, timeout:)
+    def each_assigned(schedule, ids, size, from_time:, kind:, id_type:, weights:, time_zones:, columns:, timeout:)
       encoder = IdEncoder.new(id_type)
-      opening = assigning(schedule, from_time, kind)
+      opening = assigning(schedule, from_time, kind, columns)
       zones = Beside.time_zones(time_zones)
       batches(opening.schedule, ids, size, weights, timeout).each do |batch, its_weights|
         request = Google::Protobuf.deep_copy(opening)
@@ -146,10 +136,11 @@ module Offbeat
     end
 
     # All of a question but its IDs. Now is taken once, so that all IDs of a call are asked about at one instant.
-    def assigning(schedule, from_time, kind)
+    def assigning(schedule, from_time, kind, columns)
       opening = V1::AssignSlotsRequest.new(schedule: Fields.schedule(schedule),
                                            from_time: Times.to_timestamp("from_time", from_time || Time.now))
       Offbeat.set_field(opening, "kind", kind)
+      opening.read_mask = Google::Protobuf::FieldMask.new(paths: columns.map(&:to_s)) if columns
       opening
     end
 
@@ -210,10 +201,10 @@ module Offbeat
     # No IDs, no runs: let the schedule be checked all the same.
     def no_due_runs(opening, timeout)
       times = [Times.from_timestamp(opening.now_time) + (Times.from_optional(opening.look_ahead) || 0),
-               Times.from_optional_timestamp(opening.watermark)]
-      millis = times.compact.map { |time| Times.to_unix_millis("watermark", time) }.max
-      watermark = Times.to_timestamp("watermark", Times.from_unix_millis(millis))
-      V1::ListDueRunsResponse.new(identity: resolved(opening.schedule, timeout).identity, next_watermark: watermark,
+               Times.from_optional_timestamp(opening.watermark_time)]
+      millis = times.compact.map { |time| Times.to_unix_millis("watermark_time", time) }.max
+      watermark = Times.to_timestamp("watermark_time", Times.from_unix_millis(millis))
+      V1::ListDueRunsResponse.new(identity: resolved(opening.schedule, timeout).identity, next_watermark_time: watermark,
                                   runs: V1::DueRuns.new)
     end
 

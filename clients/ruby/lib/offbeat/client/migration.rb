@@ -10,18 +10,18 @@ module Offbeat
     # @param ids any number of IDs of one type, to be told their last old and first new runs; refused ones are
     #   raised, or returned, as by {#assign_slots}
     # @param kind which kind goes over, where a schedule declares kinds
-    # @param sql_column a {SqlColumn}, to have the plan as conditions of SQL
+    # @param sql_target a {SqlTarget}, to have the plan as conditions of SQL
     def plan_migration(old_schedule, new_schedule, cutover_time: nil, min_gap: nil, ids: nil, kind: nil, id_type: nil,
-                       sql_column: nil, return_errors: false, timeout: nil)
+                       sql_target: nil, return_errors: false, timeout: nil)
       opening = V1::PlanMigrationRequest.new(old_schedule: Fields.schedule(old_schedule, "old_schedule"),
                                              new_schedule: Fields.schedule(new_schedule, "new_schedule"))
       opening.cutover_time = Times.to_timestamp("cutover_time", cutover_time) if cutover_time
       opening.min_gap = Times.to_duration("min_gap", min_gap) unless min_gap.nil?
-      opening.sql_column = sql_column.to_message if sql_column
+      opening.sql_target = sql_target.to_message if sql_target
       Offbeat.set_field(opening, "kind", kind)
       encoder = IdEncoder.new(id_type)
       plan, parts = migrated(opening, ids, encoder, timeout)
-      accepted(MigrationPlan.of(plan, ids && MigratedIds.new(encoder, parts), sql_column), return_errors)
+      accepted(MigrationPlan.of(plan, ids && MigratedIds.new(encoder, parts), sql_target), return_errors)
     end
 
     private
@@ -38,7 +38,7 @@ module Offbeat
 
         plan = answer
         opening.cutover_time = plan.cutover_time # one cutover for all
-        opening.sql_column = nil
+        opening.sql_target = nil
       end
       [plan || call("PlanMigration", opening, V1::PlanMigrationResponse, timeout), parts]
     end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # Asks when IDs run, one by one, and about schedules. Where a {Schedule} goes, a {ScheduleVersion} does, and so
+  # Asks when IDs run, one by one, and about schedules. Where a {Schedule} goes, a {ScheduleReference} does, and so
   # does its text: "bank-sync/3". Where that declares kinds, questions about runs name one of them.
   class Client
     DEFAULT_KIND = "default" # that of the sidecar
@@ -30,54 +30,56 @@ module Offbeat
     end
 
     # The slots that start in a window; by default in the period from now on. With a
-    # {SqlColumn}, each with the {Predicate} that selects its rows: those of a cycle's
+    # {SqlTarget}, each with the {Predicate} that selects its rows: those of a cycle's
     # slots share out all rows whose ID is not NULL. `kind` is the kind whose rows the predicates select, where
     # the schedule declares kinds.
-    def list_slots(schedule, start_time: nil, end_time: nil, sql_column: nil, kind: nil, timeout: nil)
+    def list_slots(schedule, start_time: nil, end_time: nil, sql_target: nil, kind: nil, timeout: nil)
       request = V1::ListSlotsRequest.new(schedule: Fields.schedule(schedule))
       request.start_time = Times.to_timestamp("start_time", start_time) if start_time
       request.end_time = Times.to_timestamp("end_time", end_time) if end_time
-      request.sql_column = sql_column.to_message if sql_column
+      request.sql_target = sql_target.to_message if sql_target
       Offbeat.set_field(request, "kind", kind)
       response = call("ListSlots", request, V1::ListSlotsResponse, timeout)
-      index = sql_column && SqlIndex.of(response.sql_index)
+      index = sql_target && SqlIndex.of(response.sql_index)
       response.slots.map do |message|
         found = Slot.of(message)
-        found.predicate = Predicate.of(message.predicate, index, sql_column) if sql_column
+        found.predicate = Predicate.of(message.predicate, index, sql_target) if sql_target
         found
       end
     end
 
-    # The rows that run in a window of at most a period, by default from now on, as a
-    # {Predicate}. Not for :twister, whose offsets no database computes.
+    # The rows that run in a window of at most a period, as a {Predicate}. Not for :twister, whose offsets no
+    # database computes.
     #
+    # @param start_time when the window starts. Default: now
+    # @param end_time when it ends
     # @param kind whose runs, where the schedule declares kinds
     # @param time_zones the time zones that rows live in, each once, where the schedule is one of the calendar and
-    #   the column has a `time_zone_name`: rows of others, or of none, are not selected
-    def window_predicate(schedule, sql_column, end_time:, start_time: nil, kind: nil, time_zones: [], timeout: nil)
-      request = V1::GetWindowPredicateRequest.new(schedule: Fields.schedule(schedule), sql_column: sql_column.to_message,
+    #   the column has a `time_zone_column`: rows of others, or of none, are not selected
+    def window_predicate(schedule, sql_target, end_time:, start_time: nil, kind: nil, time_zones: [], timeout: nil)
+      request = V1::GetWindowPredicateRequest.new(schedule: Fields.schedule(schedule), sql_target: sql_target.to_message,
                                                   end_time: Times.to_timestamp("end_time", end_time))
       request.start_time = Times.to_timestamp("start_time", start_time) if start_time
       Offbeat.set_field(request, "kind", kind)
       Fields.add_time_zones(request, time_zones)
       response = call("GetWindowPredicate", request, V1::GetWindowPredicateResponse, timeout)
-      Predicate.of(response.predicate, SqlIndex.of(response.sql_index), sql_column)
+      Predicate.of(response.predicate, SqlIndex.of(response.sql_index), sql_target)
     end
 
     # One ID: for more than a few, {#assign_slots} is far quicker. `kind` names the kind of job, which is part
     # of the run keys: where the schedule declares kinds, one of them, which decides slot and time; else a label
     # that moves nothing, by default "default". `weight` says how large the ID is, in the unit of the schedule's
-    # weight_quantum; `newcomer` is a {Newcomer}, if its first run is wanted. `time_zone` is the time zone that
+    # weight_quantum; `new_id` is a {NewId}, if its first run is wanted. `time_zone` is the time zone that
     # the ID lives in, where the schedule is one of the calendar; by default that of the schedule.
     def assign_slot(schedule, id, from_time: nil, next_run_count: nil, kind: nil, id_type: nil, weight: nil,
-                    newcomer: nil, time_zone: nil, timeout: nil)
+                    new_id: nil, time_zone: nil, timeout: nil)
       request = V1::AssignSlotRequest.new(schedule: Fields.schedule(schedule), id: IdEncoder.new(id_type).one(id))
       request.from_time = Times.to_timestamp("from_time", from_time) if from_time
       Offbeat.set_field(request, "next_run_count", next_run_count)
       Offbeat.set_field(request, "kind", kind)
       Offbeat.set_field(request, "weight", weight)
       Offbeat.set_field(request, "time_zone", Fields.time_zone(time_zone))
-      request.newcomer = Fields.message(newcomer, Newcomer, "newcomer") if newcomer
+      request.new_id = Fields.message(new_id, NewId, "new_id") if new_id
       kind = DEFAULT_KIND if request.kind.empty?
       Assignment.of(id, kind, call("AssignSlot", request, V1::AssignSlotResponse, timeout))
     end
@@ -88,7 +90,7 @@ module Offbeat
     #
     # @param spacing :even (the default) or :stable
     # @param conflicts which kinds must not meet, where others may, as pairs: [[0, 1], [1, 2]]. Default: no two
-    # @param polling_delay how long a due job may wait for whoever enqueues it, in seconds
+    # @param polling_delay how long a due job may wait until it is enqueued, in seconds
     # @param slot_job_delay how long the job that enqueues a slot may itself wait and run, in seconds
     def reciprocal_slots(schedule, slot_index: 0, kind_count: nil, run_times: [], spacing: nil, conflicts: [],
                          polling_delay: nil, slot_job_delay: nil, timeout: nil)

@@ -6,69 +6,79 @@ module Offbeat
     # The jobs of groups, so that jobs of one group stay `feeder_count` turns apart: an
     # Enumerable of {SpreadTurn}s, with a certificate when they have all been taken.
     #
-    # Groups and jobs are pulled when they are needed: up to `job_window` jobs (256 by
-    # default) of each group that is open, and up to `group_window` groups (0 by default)
-    # before a feeder needs them. `max_open_groups` and `on_shortage` (:emit or :wait)
-    # belong to the policy :cooldown, whose groups must have a size.
+    # Groups and jobs are pulled when they are needed.
+    #
+    # @param feeder_count how many groups take turns: a few more than the number of workers is a good value
+    # @param policy :round_robin, the default, or :cooldown, whose groups must have a size
+    # @param max_open_groups with :cooldown only: the most groups that are open at once. Default: 1,024, or feeder_count
+    #   if that is more
+    # @param on_shortage with :cooldown only: :emit, the default, or :wait
+    # @param job_window how many jobs of each open group are pulled ahead. Default: 256
+    # @param group_window how many groups are pulled before a feeder needs them. Default: 0
     def spread(groups, feeder_count:, policy: nil, max_open_groups: nil, on_shortage: nil, job_window: nil,
                group_window: nil, timeout: nil)
-      spec = V1::SpreadSpec.new
-      spec.policy = Offbeat.named("spec.policy", policy, Spread::POLICIES) if policy
+      order = SpreadOrder.new(policy: policy, feeder_count: feeder_count, max_open_groups: max_open_groups)
+      spec = V1::SpreadSpec.new(order: order.to_message("spec.order"))
       spec.on_shortage = Offbeat.named("spec.on_shortage", on_shortage, Spread::SHORTAGES) if on_shortage
-      { feeder_count: feeder_count, max_open_groups: max_open_groups, job_window: job_window,
-        group_window: group_window }.each { |name, value| Offbeat.set_field(spec, name.to_s, value, "spec.#{name}") }
-      spread_from(groups, V1::SpreadRequest.new(spec: spec), timeout)
+      { job_window: job_window, group_window: group_window }
+        .each { |name, value| Offbeat.set_field(spec, name.to_s, value, "spec.#{name}") }
+      start = SpreadStart.new(V1::SpreadRequest.new(spec: spec), sized: policy == :cooldown)
+      spread_from(groups, start, timeout)
     end
 
-    # Goes on with a spread behind the turns that were taken, by its `resume_token`. The
-    # groups must be the same, in the same order: they are pulled from the first on, and what
-    # had its turn is dropped. Other groups are refused ({FailedPrecondition}) before a turn.
+    # Continues a spread after the turns that were taken, by its `resume_token`. The groups must be the same, in the
+    # same order: they are pulled from the first one on, and jobs that had their turn are discarded. Other groups are
+    # refused ({FailedPrecondition}) before the first new turn.
     def resume_spread(groups, resume_token, timeout: nil)
-      token = V1::ResumeToken.decode(resume_token)
-      spread_from(groups, V1::SpreadRequest.new(resume_token: token), timeout)
-    rescue Google::Protobuf::ParseError, TypeError
-      raise Offbeat.refused("resume_token", resume_token, "must be a spread's resume_token")
+      start = SpreadStart.parse(resume_token) or
+        raise Offbeat.refused("resume_token", resume_token, "must be a spread's resume_token")
+      spread_from(groups, start, timeout)
     end
 
-    # A spread that outlives calls and is shared by its name: producers hand over groups, and
-    # consumers draw their jobs. Nothing connects yet: calls open it where it is needed, and again
-    # after a restart of the sidecar.
+    # A spread that outlives calls and is shared by its name: producers submit groups, and consumers pull their jobs.
+    # This makes no connection: calls open the spread where it is needed, and again after a restart of the sidecar.
     #
-    # `policy` is :round_robin, the default, or :cooldown, with `max_open_groups`. A job is
-    # lent for `lease` seconds, at most `max_attempts` times.
-    def named_spread(name, feeder_count:, policy: nil, max_open_groups: nil, lease: nil, max_attempts: nil,
-                     max_consumer_leases: nil, max_groups: nil, max_jobs: nil, max_bytes: nil)
-      spec = V1::NamedSpreadSpec.new
-      spec.policy = Offbeat.named("spec.policy", policy, Spread::POLICIES) if policy
-      spec.lease = Times.to_duration("spec.lease", lease) if lease
-      { feeder_count: feeder_count, max_open_groups: max_open_groups, max_attempts: max_attempts,
-        max_consumer_leases: max_consumer_leases, max_groups: max_groups, max_jobs: max_jobs,
-        max_bytes: max_bytes }.each { |field, value| Offbeat.set_field(spec, field.to_s, value, "spec.#{field}") }
+    # @param feeder_count how many groups take turns
+    # @param policy :round_robin, the default, or :cooldown
+    # @param max_open_groups with :cooldown only
+    # @param lease_duration how long a lease lasts, in seconds. Default: 30
+    # @param max_attempts leases of a job before it becomes a dead letter. Default: 5
+    # @param max_consumer_leases jobs that one consumer may hold at once. Default: 1,024
+    # @param max_group_count groups at once. Default: 65,536
+    # @param max_job_count jobs at once, dead letters included. Default: 1,000,000
+    # @param max_byte_count bytes of payloads at once. Default: 64 MiB
+    def named_spread(name, feeder_count:, policy: nil, max_open_groups: nil, lease_duration: nil, max_attempts: nil,
+                     max_consumer_leases: nil, max_group_count: nil, max_job_count: nil, max_byte_count: nil)
+      order = SpreadOrder.new(policy: policy, feeder_count: feeder_count, max_open_groups: max_open_groups)
+      limits = SpreadLimits.new(max_attempts: max_attempts, max_consumer_leases: max_consumer_leases,
+                                max_group_count: max_group_count, max_job_count: max_job_count,
+                                max_byte_count: max_byte_count)
+      spec = V1::NamedSpreadSpec.new(order: order.to_message("spec.order"), limits: limits.to_message("spec.limits"))
+      spec.lease_duration = Times.to_duration("spec.lease_duration", lease_duration) if lease_duration
       NamedSpread.new(Named::Calls.new(@transport, @timeout, name, spec))
     end
 
     # The named spreads, by name, as an Enumerator of {SpreadDescription}s that asks for a
     # page when it is needed.
-    def list_spreads
+    def list_spreads(timeout: nil)
       Enumerator.new do |spreads|
         request = V1::ListSpreadsRequest.new
         loop do
-          bytes = @transport.call("ListSpreads", request.class.encode(request), @timeout, service: Named::SERVICE)
-          page = V1::ListSpreadsResponse.decode(bytes)
+          page = call("ListSpreads", request, V1::ListSpreadsResponse, timeout, service: Named::SERVICE)
           page.spreads.each { |message| spreads << SpreadDescription.of(message) }
-          break unless page.has_more
+          break if page.next_page_token.empty?
 
-          request.after_spread = page.spreads.to_a.last.spread
+          request.page_token = page.next_page_token
         end
       end
     end
 
     private
 
-    def spread_from(groups, first, timeout)
+    def spread_from(groups, start, timeout)
       seconds = timeout && checked_timeout(timeout)
       converse = -> { @transport.converse("/offbeat.v1.SpreadService/Spread", seconds, opening: seconds || @timeout) }
-      Spread.new(groups, first, converse)
+      Spread.new(groups, start, converse)
     end
   end
 end

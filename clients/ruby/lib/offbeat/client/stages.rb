@@ -8,37 +8,40 @@ module Offbeat
 
     # Shares workers out over {Stage}s: a {WorkerAllocation}, or nil if every stage is done.
     #
-    # `rule` is :minimum_score, the default, or :d_hondt, which is kinder to large stages. With the
-    # `weighting` :latency, what is nearly through the pipeline goes first. Against flapping: at most
-    # `max_moves` workers move, and nobody unless the score falls by `minimum_improvement_percent`.
+    # @param rule :minimum_score, the default, or :d_hondt, which is kinder to large stages
+    # @param weighting :even, the default, or :latency: the last stages of the pipeline go first
+    # @param max_moves hysteresis: at most this many workers move. Default: any number
+    # @param minimum_improvement_percent hysteresis: workers move only if the score falls by at least this. Default: 0
     def allocate_workers(stages, worker_count:, rule: nil, weighting: nil, max_moves: nil,
                          minimum_improvement_percent: nil, timeout: nil)
-      request = stage_request(V1::AllocateWorkersRequest, stages, rule, weighting, minimum_improvement_percent)
-      Offbeat.set_field(request, "worker_count", worker_count)
-      Offbeat.set_field(request, "max_moves", max_moves)
-      response = call("AllocateWorkers", request, V1::AllocateWorkersResponse, timeout, service: "StageService")
+      request = stage_request(V1::AllocateWorkersRequest, stages, rule, weighting)
+      { worker_count: worker_count, max_moves: max_moves, minimum_improvement_percent: minimum_improvement_percent }
+        .each { |name, value| Offbeat.set_field(request, name.to_s, value) }
+      response = call("AllocateWorkers", request, V1::AllocateWorkersResponse, timeout, service: "v1.StageService")
       WorkerAllocation.of(response.allocation) unless outcome(response) == :all_stages_done
     end
 
-    # Where a worker goes that has just finished a job in the current stage (nil for a new worker): a
-    # {NextStage}, or nil if every stage is done. It counts among the current workers of its stage, and not
-    # among the busy ones; it stays unless it is worth more elsewhere by `minimum_improvement_percent`.
-    def next_stage(stages, current_stage: nil, rule: nil, weighting: nil, minimum_improvement_percent: nil, timeout: nil)
-      request = stage_request(V1::NextStageRequest, stages, rule, weighting, minimum_improvement_percent)
-      Offbeat.set_field(request, "current_stage", current_stage)
-      response = call("NextStage", request, V1::NextStageResponse, timeout, service: "StageService")
-      NextStage.of(response.next) unless outcome(response) == :all_stages_done
+    # Where a worker goes that has just finished a job: a {StageChoice}, or nil if every stage is done. It counts among
+    # the current workers of its stage, and not among the busy ones.
+    #
+    # @param current_stage_name its stage; nil for a new worker
+    # @param minimum_gain_percent hysteresis: it stays unless it is worth more elsewhere by at least this. Default: 0
+    def choose_stage(stages, current_stage_name: nil, rule: nil, weighting: nil, minimum_gain_percent: nil, timeout: nil)
+      request = stage_request(V1::ChooseStageRequest, stages, rule, weighting)
+      Offbeat.set_field(request, "current_stage_name", current_stage_name)
+      Offbeat.set_field(request, "minimum_gain_percent", minimum_gain_percent)
+      response = call("ChooseStage", request, V1::ChooseStageResponse, timeout, service: "v1.StageService")
+      StageChoice.of(response.choice) unless outcome(response) == :all_stages_done
     end
 
     private
 
     # What both calls have in common.
-    def stage_request(type, stages, rule, weighting, minimum_improvement_percent)
+    def stage_request(type, stages, rule, weighting)
       request = type.new
       Fields.add_messages(request, "stages", stages, Stage)
       request.rule = Offbeat.named("rule", rule, ALLOCATION_RULES) if rule
       request.weighting = Offbeat.named("weighting", weighting, STAGE_WEIGHTINGS) if weighting
-      Offbeat.set_field(request, "minimum_improvement_percent", minimum_improvement_percent)
       request
     end
 

@@ -1,75 +1,104 @@
 # frozen_string_literal: true
 
+require_relative "../value"
+
 module Offbeat
-  # How a named spread is dealt and lent; the lease is in seconds.
-  NamedSpreadSpec = Struct.new(:policy, :feeder_count, :max_open_groups, :lease, :max_attempts, :max_consumer_leases,
-                               :max_groups, :max_jobs, :max_bytes, keyword_init: true) do
+  # How a named spread works: the {SpreadOrder} of first attempts, how long a lease lasts in seconds, and the
+  # {SpreadLimits}.
+  NamedSpreadSpec = Value.define(:order, :lease_duration, :limits) do
     def self.of(message)
-      new(
-        policy: Spread::POLICIES.key(message.policy), feeder_count: message.feeder_count,
-        max_open_groups: message.has_max_open_groups? ? message.max_open_groups : nil,
-        lease: Times.from_duration(message.lease), max_attempts: message.max_attempts,
-        max_consumer_leases: message.max_consumer_leases, max_groups: message.max_groups,
-        max_jobs: message.max_jobs, max_bytes: message.max_bytes
-      )
+      new(order: SpreadOrder.of(message.order), lease_duration: Times.from_duration(message.lease_duration),
+          limits: SpreadLimits.of(message.limits))
     end
   end
 
-  # A named spread, and what it holds; `state` is :open, :draining or :closed. The epoch is
-  # another after each restart.
-  SpreadDescription = Struct.new(:spread, :spec, :state, :epoch, :group_count, :partial_group_count, :ready_job_count,
-                                 :quarantined_group_count, :leased_job_count, :returned_job_count,
-                                 :settled_job_count, :dead_letter_count, :byte_count, :consumer_count,
-                                 :certificate, keyword_init: true) do
+  # Limits of a named spread.
+  SpreadLimits = Value.define(:max_attempts, :max_consumer_leases, :max_group_count, :max_job_count, :max_byte_count) do
     def self.of(message)
-      plain = members - %i[spec state certificate]
-      new(**plain.to_h { |name| [name, message[name.to_s]] }, spec: NamedSpreadSpec.of(message.spec),
-          state: Fields.symbol(message.state, "SPREAD_STATE_"), certificate: SpreadCertificate.of(message.certificate))
+      new(**members.to_h { |name| [name, message[name.to_s]] })
+    end
+
+    # The limits that are not nil as their message; the path names it in refusals.
+    def to_message(path)
+      V1::SpreadLimits.new.tap { |message| Fields.set_all(message, self, path, members.map(&:to_s)) }
     end
   end
 
-  # What has become of a group; `state` is :unknown, :partial, :received, :stored or
-  # :settled. The ranges are pairs of numbers of jobs: from the first, up to but not
-  # including the second.
-  GroupStatus = Struct.new(:group_id, :state, :job_count, :settled_count, :dead_letter_count, :settled_ranges,
-                           keyword_init: true) do
+  # A named spread; `state` is :open, :draining or :closed. The epoch is another number after each restart, and each
+  # time that the name is opened again.
+  SpreadDescription = Value.define(:spread_name, :spec, :state, :epoch, :counts, :certificate) do
+    def self.of(message)
+      new(spread_name: message.spread_name, spec: NamedSpreadSpec.of(message.spec),
+          state: Fields.symbol(message.state, "SPREAD_STATE_"), epoch: message.epoch,
+          counts: SpreadCounts.of(message.counts), certificate: SpreadCertificate.of(message.certificate))
+    end
+  end
+
+  # What a named spread holds.
+  SpreadCounts = Value.define(:group_count, :partial_group_count, :quarantined_group_count, :ready_job_count,
+                              :leased_job_count, :returned_job_count, :settled_job_count, :dead_letter_count,
+                              :byte_count, :consumer_count) do
+    def self.of(message)
+      new(**members.to_h { |name| [name, message[name.to_s]] })
+    end
+  end
+
+  # The state of a group: :unknown, :partial, :received or :settled. `settled_ranges` are the indexes of its settled
+  # jobs, as Ranges without their end.
+  GroupStatus = Value.define(:group_id, :state, :job_count, :settled_job_count, :dead_letter_count, :settled_ranges) do
     def self.of(message)
       new(group_id: message.group_id, state: Fields.symbol(message.state, "GROUP_STATE_"),
-          job_count: message.job_count, settled_count: message.settled_count,
-          dead_letter_count: message.dead_letter_count, settled_ranges: message.settled_ranges.each_slice(2).to_a)
+          job_count: message.job_count, settled_job_count: message.settled_job_count,
+          dead_letter_count: message.dead_letter_count,
+          settled_ranges: message.settled_ranges.map { |range| range.start_index...range.end_index })
     end
   end
 
-  # A job that was given up; `cause` is :attempts or :terminated.
-  DeadLetter = Struct.new(:number, :group_id, :index, :job, :attempt_count, :cause, keyword_init: true) do
+  # A job that is not tried again; `cause` is :attempts_exhausted or :consumer.
+  DeadLetter = Value.define(:number, :group_id, :job_index, :payload, :attempt_count, :cause) do
     def self.of(message)
-      new(number: message.number, group_id: message.group_id, index: message.index, job: message.job,
+      new(number: message.number, group_id: message.group_id, job_index: message.job_index, payload: message.payload,
           attempt_count: message.attempt_count, cause: Fields.symbol(message.cause, "DEAD_LETTER_CAUSE_"))
     end
   end
 
-  # What one pull gave; `ended` says that the spread is closed and has nothing left.
-  PulledJobs = Struct.new(:jobs, :ended, keyword_init: true)
+  # The jobs of one pull. `empty_reason` says why there are none: :no_ready_job, :consumer_at_limit, :leases_at_limit
+  # or :ended; nil if there are some.
+  PulledJobs = Value.define(:jobs, :empty_reason) do
+    # Whether the spread is closed and holds no job: do not pull again.
+    def ended?
+      empty_reason == :ended
+    end
+  end
+
+  # What became of a settlement: :acked, :returned, :extended, :dead_lettered or :stale. With :extended,
+  # `lease_end_time` is when the lease ends, by the clock of the sidecar; else nil.
+  SettleResult = Value.define(:outcome, :lease_end_time) do
+    def self.of(message)
+      new(outcome: Fields.symbol(message.outcome, "SETTLE_OUTCOME_"),
+          lease_end_time: Times.from_optional_timestamp(message.lease_end_time))
+    end
+  end
 
   # What named spreads have in common.
   module Named
-    SERVICE = "NamedSpreadService"
-    # How many groups, verdicts or numbers a call takes.
+    SERVICE = "v1.NamedSpreadService"
+    # How many groups, settlements or numbers a call takes.
     CALL = 4_096
 
     module_function
 
-    # The first verdicts that go by one call: those on jobs of one epoch.
-    def batch(verdicts)
-      epoch = verdicts[0][0].epoch
-      verdicts.first(CALL).take_while { |job, *| job.epoch == epoch }
+    # The first settlements that go by one call: those of jobs of one epoch.
+    def batch(settlements)
+      epoch = settlements[0][0].epoch
+      settlements.first(CALL).take_while { |job, *| job.epoch == epoch }
     end
 
     def now
       Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
 
-    # Seconds of which there may be none.
+    # Seconds, 0 or more.
     def span(field, value)
       return value.to_f if value.is_a?(Numeric) && value.real? && value >= 0
 

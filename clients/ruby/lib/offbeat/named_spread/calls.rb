@@ -3,26 +3,26 @@
 module Offbeat
   module Named
     # The calls about one spread, which is opened where it is not known. Only producers open it
-    # before: anybody else would open one anew that is closed, and wait there for ever.
+    # before: a consumer would open a closed spread again, and wait for jobs for ever.
     # May be shared by threads.
     class Calls
       include Undumpable
 
-      VERDICTS = { ack: :VERDICT_ACK, nack: :VERDICT_NACK, release: :VERDICT_RELEASE, extend: :VERDICT_EXTEND,
-                   terminate: :VERDICT_TERMINATE }.freeze
+      ACTIONS = { ack: :SETTLE_ACTION_ACK, nack: :SETTLE_ACTION_NACK, release: :SETTLE_ACTION_RELEASE,
+                  extend_lease: :SETTLE_ACTION_EXTEND_LEASE, dead_letter: :SETTLE_ACTION_DEAD_LETTER }.freeze
 
       attr_reader :timeout, :name
 
       def initialize(transport, timeout, name, spec)
         @transport, @timeout, @name, @spec = transport, timeout, name, spec
         @lock, @receipt = Mutex.new, nil
-        message(V1::DescribeSpreadRequest) # refuses a name that is none
+        message(V1::DescribeSpreadRequest) # refuses a name that is not text
       end
 
       # Opens the spread, or finds it open.
       def open
         description = exchange("OpenSpread", { spec: @spec }).description
-        receipt = V1::Receipt.new(epoch: description.epoch, lease: description.spec.lease)
+        receipt = V1::Receipt.new(epoch: description.epoch, lease_duration: description.spec.lease_duration)
         @lock.synchronize { @receipt = receipt }
         description
       end
@@ -35,7 +35,7 @@ module Offbeat
         end
       end
 
-      # @param wait how long the sidecar may let us wait, in seconds
+      # @param wait how long the sidecar may wait before it answers, in seconds
       # @param attempts 1 where the caller tries again itself
       def ask(method, fields = {}, wait: nil, attempts: Transport::ATTEMPTS)
         exchange(method, fields, wait: wait, attempts: attempts)
@@ -46,44 +46,48 @@ module Offbeat
         exchange(method, fields, wait: wait, attempts: attempts)
       end
 
-      # Jobs, their leases counted from before they were asked for and what the sidecar has
-      # waited; and whether the spread has ended.
-      def pull(consumer, max_jobs, wait, attempts: Transport::ATTEMPTS)
+      # {PulledJobs}. Their leases are counted from before the call, plus what the sidecar has waited.
+      def pull(consumer_id, max_pulled_job_count, wait, attempts: Transport::ATTEMPTS)
         asked = Named.now
-        response = ask("PullJobs", { consumer: consumer, max_jobs: max_jobs }, wait: wait, attempts: attempts)
-        [jobs(response.leased, asked + Times.from_duration(response.waited)), response.ended]
+        fields = { consumer_id: consumer_id, max_pulled_job_count: max_pulled_job_count }
+        response = ask("PullJobs", fields, wait: wait, attempts: attempts)
+        reason = Fields.symbol(response.empty_reason, "EMPTY_REASON_")
+        PulledJobs.new(jobs: jobs(response.leased, asked + Times.from_duration(response.waited_duration)),
+                       empty_reason: reason == :unspecified ? nil : reason)
       end
 
-      # What came of verdicts, each a job, a verdict and, for :nack, a delay or nothing.
-      def settle(verdicts, attempts: Transport::ATTEMPTS)
-        same_epoch = verdicts.slice_when { |one, other| one[0].epoch != other[0].epoch }
+      # The {SettleResult}s of settlements: each a job, an action and, for :nack and :release, a delay or nothing.
+      def settle(settlements, attempts: Transport::ATTEMPTS)
+        same_epoch = settlements.slice_when { |one, other| one[0].epoch != other[0].epoch }
         same_epoch.flat_map { |some| some.each_slice(CALL).to_a }.flat_map { |batch| settle_batch(batch, attempts) }
       end
 
-      def verdict_messages(batch)
-        batch.map do |job, verdict, delay|
-          message = V1::JobVerdict.new(sequence: job.sequence, attempt: job.attempt,
-                                       verdict: Offbeat.named("verdict", verdict, VERDICTS))
+      def settlement_messages(batch)
+        batch.map do |job, action, delay|
+          message = V1::JobSettlement.new(sequence: job.sequence, attempt: job.attempt,
+                                          action: Offbeat.named("action", action, ACTIONS))
           message.delay = Times.to_duration("delay", delay) if delay
           message
         end
       end
 
-      # The jobs, which were not lent before this time.
-      def jobs(leased, lent)
-        lease = Times.from_duration(leased.lease)
-        leased.jobs.map { |message| LeasedJob.new(message, leased.epoch, lease, lent + lease) }
+      # The jobs, whose leases began at this time or later. (Without jobs there may be no message.)
+      def jobs(leased, lease_start)
+        return [] unless leased
+
+        lease_deadline = lease_start + Times.from_duration(leased.lease_duration)
+        leased.jobs.map { |message| LeasedJob.new(message, leased, lease_deadline) }
       end
 
       # A stream of jobs; it ends with the spread.
       def converse
-        @transport.converse("/offbeat.v1.#{SERVICE}/StreamJobs", nil, opening: timeout)
+        @transport.converse("/offbeat.#{SERVICE}/StreamJobs", nil, opening: timeout)
       end
 
       # A message that names the spread.
       def message(type, fields = {})
         type.new.tap do |message|
-          Offbeat.set_field(message, "spread", name)
+          Offbeat.set_field(message, "spread_name", name)
           fields.each do |field, value|
             value.is_a?(Array) ? add_all(message, field.to_s, value) : Offbeat.set_field(message, field.to_s, value)
           end
@@ -101,23 +105,22 @@ module Offbeat
       def exchange(method, fields, wait: nil, attempts: Transport::ATTEMPTS)
         request, response = V1.const_get("#{method}Request"), V1.const_get("#{method}Response")
         question = message(request, fields)
-        question.wait = Times.to_duration("wait", wait) if wait
+        question.max_wait_duration = Times.to_duration("max_wait_duration", wait) if wait
         response.decode(@transport.call(method, request.encode(question), timeout + (wait || 0),
                                         service: SERVICE, attempts: attempts))
       end
 
-      # What the sidecar knows nothing of is stale.
+      # In a spread that the sidecar does not know, every lease is stale.
       def settle_batch(batch, attempts)
         sent = Named.now
-        fields = { epoch: batch[0][0].epoch, verdicts: verdict_messages(batch) }
-        settlements = exchange("SettleJobs", fields, attempts: attempts).settlements.to_a
-        settlements.map! { |settlement| Fields.symbol(settlement, "SETTLEMENT_") }
-        batch.zip(settlements) { |(job, *), settlement| job.extended(sent) if settlement == :extended }
-        settlements
+        fields = { epoch: batch[0][0].epoch, settlements: settlement_messages(batch) }
+        results = exchange("SettleJobs", fields, attempts: attempts).results.map { |result| SettleResult.of(result) }
+        batch.zip(results) { |(job, *), result| job.extended(sent, result.lease_end_time) if result.outcome == :extended }
+        results
       rescue NotFound => e
         raise unless unknown?(e)
 
-        batch.map { :stale }
+        batch.map { SettleResult.new(outcome: :stale) }
       end
 
       def unknown?(error)

@@ -1,28 +1,28 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # The jobs of a named spread, as they are lent to one consumer; they end when the spread is
-  # closed and all is settled. Belongs to one thread.
+  # The jobs of a named spread, as they are leased to one consumer; they end when the spread is
+  # closed and all jobs are settled. Belongs to one thread.
   #
-  # Verdicts are sent before more jobs are asked for, before they get old, and by {#flush} and
-  # {#close}. When the sidecar is away, tries again for as long as its patience lasts.
+  # Settlements are sent before more jobs are asked for, when the oldest is a second old, and by {#flush} and
+  # {#close}. While the sidecar cannot be reached, tries again for as long as its patience lasts.
   class Consumer
     include Enumerable
 
-    OLDEST_VERDICT = 1.0 # seconds
+    OLDEST_SETTLEMENT = 1.0 # seconds
     FIRST_PAUSE = 0.05 # seconds
-    private_constant :OLDEST_VERDICT, :FIRST_PAUSE
+    private_constant :OLDEST_SETTLEMENT, :FIRST_PAUSE
 
-    # How many verdicts came too late: those jobs may be done twice.
+    # How many settlements came too late: those jobs may be done twice.
     attr_reader :stale_count
 
-    # @yield [settled] makes the source of jobs; it tells `settled` what verdicts came to
+    # @yield [settled] makes the source of jobs; it calls `settled` with the outcomes of settlements
     def initialize(calls, patience)
       @calls, @patience = calls, Named::Patience.new(patience, FIRST_PAUSE)
       @source = yield method(:settled)
-      @ready, @verdicts, @verdicts_due, @settlements = [], [], nil, []
+      @ready, @settlements, @settlements_due, @outcomes = [], [], nil, []
       @stale_count, @flushing, @closed = 0, false, false
-      @given_back, @dropped = {}.compare_by_identity, 0
+      @released, @dropped = {}.compare_by_identity, 0
     end
 
     def each
@@ -34,37 +34,37 @@ module Offbeat
       self
     end
 
-    # Sends the verdicts that have not been sent: an Array of jobs, each with what became of
-    # it: :settled, :returned, :dead_lettered or :stale.
+    # Sends the settlements that have not been sent: an Array of jobs, each with its outcome:
+    # :acked, :returned, :dead_lettered or :stale.
     def flush
-      @settlements, @flushing = [], true
-      send_verdicts
-      @patience.attempt { @source.await_settlements }
-      @settlements
+      @outcomes, @flushing = [], true
+      send_settlements
+      @patience.attempt { @source.await_results }
+      @outcomes
     ensure
       @flushing = false
     end
 
-    # Sends the verdicts, and gives back jobs that were never handed out. One that was, and
-    # got no verdict, stays lent until its lease ends.
+    # Sends the settlements, and releases jobs that this consumer has not yielded yet. A job that was yielded and not
+    # settled stays leased until its lease ends.
     def close
       return if @closed
 
       @closed = true
       return @source.close if @patience.given_up?
 
-      send_verdicts
-      @ready.concat(@source.close).each { |job| give_back(job) }
+      send_settlements
+      @ready.concat(@source.close).each { |job| release(job) }
       @ready.clear
       flush
     end
 
-    # Queues a verdict; jobs do this.
-    def settle(job, verdict, delay = nil)
-      raise Error, "the consumer is closed: the verdict would not be sent" if @closed
+    # Queues a settlement; jobs do this.
+    def settle(job, action, delay: nil)
+      raise Error, "the consumer is closed: the settlement would not be sent" if @closed
 
-      @verdicts << [job, verdict, delay]
-      @verdicts_due = [@verdicts_due, Named.now + OLDEST_VERDICT, job.verdict_due].compact.min
+      @settlements << [job, action, delay]
+      @settlements_due = [@settlements_due, Named.now + OLDEST_SETTLEMENT, job.settlement_due].compact.min
       nil
     end
 
@@ -72,7 +72,8 @@ module Offbeat
     def extend_lease(job)
       return false if job.expired?
 
-      @patience.attempt(job.lease_end) { @calls.settle([[job, :extend]], attempts: 1) } == [:extended]
+      results = @patience.attempt(job.lease_deadline) { @calls.settle([[job, :extend_lease]], attempts: 1) }
+      results.first.outcome == :extended
     rescue Unavailable, DeadlineExceeded
       raise unless job.expired?
 
@@ -81,16 +82,16 @@ module Offbeat
 
     private
 
-    # The next job whose lease lasts; nil if there will never be one.
+    # The next job with an unexpired lease; nil if there will never be one.
     def next_job
       raise Error, "the consumer is closed" if @closed
 
       loop do
-        send_verdicts if @verdicts_due && Named.now >= @verdicts_due
+        send_settlements if @settlements_due && Named.now >= @settlements_due
         job = @ready.shift
-        next give_back(job) if job&.expired?
+        next release(job) if job&.expired?
 
-        drop_given_back
+        drop_released
         if job.nil?
           more_jobs or return
           next
@@ -100,44 +101,44 @@ module Offbeat
       end
     end
 
-    # A job that was not handed out: its attempt does not count, even if its lease has ended
+    # A job that was not yielded: its attempt does not count, even if its lease has ended
     # while it waited here.
-    def give_back(job)
-      @given_back[job] = true
-      @verdicts << [job, :release, nil]
+    def release(job)
+      @released[job] = true
+      @settlements << [job, :release, nil]
       @dropped += 1
     end
 
-    # First what was given back, then room for others: or they could be lent to us again before.
-    def drop_given_back
+    # Releases come before new credit: or the same jobs could be leased to this consumer first.
+    def drop_released
       return if @dropped.zero?
 
-      send_verdicts
+      send_settlements
       @dropped.times { @source.taken }
       @dropped = 0
     end
 
     def more_jobs
-      send_verdicts
+      send_settlements
       jobs = @patience.attempt { @source.jobs }
       return flush && nil unless jobs
 
-      @ready.concat(jobs.each { |job| job.lent_to(self) })
+      @ready.concat(jobs.each { |job| job.leased_to(self) })
     end
 
-    def send_verdicts
-      until @verdicts.empty?
-        batch = Named.batch(@verdicts)
+    def send_settlements
+      until @settlements.empty?
+        batch = Named.batch(@settlements)
         @patience.attempt { @source.settle(batch) }
-        @verdicts.shift(batch.size)
+        @settlements.shift(batch.size)
       end
-      @verdicts_due = nil
+      @settlements_due = nil
     end
 
-    def settled(job, settlement)
-      given_back = @given_back.delete(job)
-      @stale_count += 1 if settlement == :stale && !given_back
-      @settlements << [job, settlement] if @flushing
+    def settled(job, outcome)
+      released = @released.delete(job)
+      @stale_count += 1 if outcome == :stale && !released
+      @outcomes << [job, outcome] if @flushing
     end
   end
 end

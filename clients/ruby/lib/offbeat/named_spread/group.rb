@@ -10,34 +10,35 @@ module Offbeat
       PART_JOBS = 65_536
 
       attr_reader :id, :job_count, :sha256
-      # Where it was first received, if it was: what is known before its first attempt.
+      # The receipt of its first attempt: what is known before it.
       attr_reader :first_receipt
-      # The life of the spread in which it was received; nil if no answer has said so.
+      # The epoch in which it was received; nil if no answer has said so.
       attr_accessor :epoch
-      # Numbers of jobs that are known to be settled, in pairs.
+      # Messages: the indexes of jobs that are known to be settled.
       attr_accessor :settled_ranges
 
-      def initialize(id, jobs, first_receipt)
-        @id, @jobs, @first_receipt = id, jobs, first_receipt
-        @job_count, @sha256 = jobs.size, Group.digest(jobs)
+      def initialize(id, payloads, first_receipt)
+        @id, @payloads, @first_receipt = id, payloads, first_receipt
+        @job_count, @sha256 = payloads.size, Group.digest(payloads)
         @epoch, @settled_ranges, @commits = nil, [], 0
       end
 
-      # The SHA-256 over each job's length and bytes.
-      def self.digest(jobs)
-        jobs.each_with_object(Digest::SHA256.new) { |job, sha| sha << [job.bytesize].pack("Q>") << job }.digest
+      # The SHA-256 over each payload's length and bytes.
+      def self.digest(payloads)
+        payloads.each_with_object(Digest::SHA256.new) { |payload, sha| sha << [payload.bytesize].pack("Q>") << payload }
+                .digest
       end
 
-      # The numbers of its parts' first jobs.
+      # The indexes of its parts' first jobs.
       def part_starts
         @part_starts ||= begin
           bytes, count, starts = 0, 0, [0]
-          @jobs.each_with_index do |job, index|
-            if count.positive? && (bytes + job.bytesize > PART_BYTES || count == PART_JOBS)
+          @payloads.each_with_index do |payload, index|
+            if count.positive? && (bytes + payload.bytesize > PART_BYTES || count == PART_JOBS)
               starts << index
               bytes = count = 0
             end
-            bytes += job.bytesize
+            bytes += payload.bytesize
             count += 1
           end
           starts
@@ -48,15 +49,10 @@ module Offbeat
       # attempt, what an earlier one may have left behind.
       def part(place)
         first, following = part_starts[place, 2]
-        part = V1::GroupPart.new(group_id: id, first_index: first, jobs: @jobs[first...following])
+        part = V1::GroupPart.new(group_id: id, first_job_index: first, payloads: @payloads[first...following])
         return part if following
 
-        part.commit = V1::GroupCommit.new(job_count: job_count, sha256: sha256)
-        if @commits.positive?
-          part.first_receipt = first_receipt
-          part.settled_ranges += settled_ranges
-        end
-        @commits += 1
+        part.commit = commit
         part
       end
 
@@ -66,6 +62,18 @@ module Offbeat
         return true if error.is_a?(InvalidArgument) || error.reason == "ERROR_REASON_GROUP_DIFFERS"
 
         @commits <= 1
+      end
+
+      private
+
+      def commit
+        commit = V1::GroupCommit.new(job_count: job_count, sha256: sha256)
+        if @commits.positive?
+          commit.first_receipt = first_receipt
+          commit.settled_ranges += settled_ranges
+        end
+        @commits += 1
+        commit
       end
     end
   end

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Offbeat
-  # Hands groups over to a named spread, and keeps each until it is settled: a restart of the
-  # sidecar forgets them, and they are submitted again. Belongs to one thread.
+  # Submits groups to a named spread, and keeps each until it is settled: a restart of the
+  # sidecar loses them, and they are submitted again. Belongs to one thread.
   class Producer
     FIRST_PAUSE = 0.1 # seconds
     LONGEST_WAIT = 1 # seconds
@@ -20,11 +20,11 @@ module Offbeat
       @groups.keys
     end
 
-    # Hands over a group: its ID, and its jobs as Strings of bytes. Submitting the same again
-    # changes nothing. While the sidecar is full or away, tries again for as long as the
+    # Submits a group: its ID, and the payloads of its jobs as Strings of bytes. Submitting the same again
+    # changes nothing. While the sidecar is full or cannot be reached, tries again for as long as the
     # patience lasts; even then the group is kept, since it may have been received.
-    def submit(group_id, jobs)
-      group = keep(group_id, bytes_of(jobs))
+    def submit(group_id, payloads)
+      group = keep(group_id, bytes_of(payloads))
       begin
         status = deliver(group)
       rescue InvalidArgument, FailedPrecondition => e
@@ -52,22 +52,22 @@ module Offbeat
 
     private
 
-    def bytes_of(jobs)
-      raise Offbeat.refused("jobs", jobs, "must be an Enumerable of Strings") unless jobs.respond_to?(:each_entry)
+    def bytes_of(payloads)
+      raise Offbeat.refused("payloads", payloads, "must be an Enumerable of Strings") unless payloads.respond_to?(:each_entry)
 
-      jobs.each_entry.with_index.map do |job, index|
-        raise Offbeat.refused("jobs[#{index}]", job, "must be a String of bytes") unless job.is_a?(String)
+      payloads.each_entry.with_index.map do |payload, index|
+        raise Offbeat.refused("payloads[#{index}]", payload, "must be a String of bytes") unless payload.is_a?(String)
 
-        job.b
+        payload.b
       end
     end
 
     # The group as it was submitted before, or kept from now on.
-    def keep(group_id, jobs)
+    def keep(group_id, payloads)
       check(group_id)
       known = @groups[group_id]
-      return @groups[group_id] = Named::Group.new(group_id, jobs, receipt) unless known
-      return known if known.sha256 == Named::Group.digest(jobs)
+      return @groups[group_id] = Named::Group.new(group_id, payloads, receipt) unless known
+      return known if known.sha256 == Named::Group.digest(payloads)
 
       raise FailedPrecondition.new("group_id: #{group_id.inspect} was submitted with other jobs",
                                    reason: "ERROR_REASON_GROUP_DIFFERS", field: "group_id", value: group_id,
@@ -91,7 +91,7 @@ module Offbeat
           status = send_part(group, place, deadline)
           place += 1
         rescue InvalidArgument => e
-          raise unless place.positive? && e.field.end_with?("first_index")
+          raise unless place.positive? && e.field.end_with?("first_job_index")
 
           lost_since ||= Named.now
           raise if Named.now - lost_since > @patience.seconds
@@ -124,7 +124,7 @@ module Offbeat
       end
     end
 
-    # Submits groups again that an earlier life of the spread has received.
+    # Submits groups again that were received in an earlier epoch.
     def submit_lost(deadline = nil)
       return unless @epoch_changed
 
@@ -150,15 +150,14 @@ module Offbeat
       end
     end
 
-    # This life of the spread has received it and knows it no more: then it was settled so long
-    # ago that it was forgotten.
+    # A group that was received in this epoch and is unknown now was settled so long ago that it was forgotten.
     def settled_long_ago?(group, epoch)
       return false unless group.epoch == epoch
 
       @groups.delete(group.id)
       count = group.job_count
       @settled[group.id] = GroupStatus.new(group_id: group.id, state: :settled, job_count: count,
-                                           settled_count: count, dead_letter_count: 0, settled_ranges: [])
+                                           settled_job_count: count, dead_letter_count: 0, settled_ranges: [])
     end
 
     # As many IDs as a call and its message take.

@@ -4,31 +4,31 @@ module Offbeat
   module Named
     # Jobs for a {Consumer}, by a call for each batch.
     class PullSource
-      # @param settled is told each job and what its verdict came to
-      def initialize(calls, consumer, batch_size, wait, settled)
-        @calls, @consumer, @batch_size = calls, consumer, batch_size
-        @wait, @settled = Named.span("wait", wait), settled
+      # @param settled is called with each job and the outcome of its settlement
+      def initialize(calls, consumer_id, batch_size, wait, settled)
+        @calls, @consumer_id, @batch_size = calls, consumer_id, batch_size
+        @wait, @settled = Named.span("max_wait_duration", wait), settled
       end
 
       # The next jobs, maybe none; nil if there will never be any.
       def jobs
-        jobs, ended = @calls.pull(@consumer, @batch_size, @wait, attempts: 1)
-        jobs unless ended
+        pulled = @calls.pull(@consumer_id, @batch_size, @wait, attempts: 1)
+        pulled.jobs unless pulled.ended?
       end
 
-      # Sends verdicts on jobs of one epoch.
+      # Sends settlements of jobs of one epoch.
       def settle(batch)
-        settlements = @calls.settle(batch, attempts: 1)
-        batch.zip(settlements) { |(job, *), settlement| @settled.call(job, settlement) }
+        results = @calls.settle(batch, attempts: 1)
+        batch.zip(results) { |(job, *), result| @settled.call(job, result.outcome) }
       end
 
-      # There are none: they come with their call.
-      def await_settlements; end
+      # Results come with their call.
+      def await_results; end
 
-      # Nobody counts.
+      # Nothing is counted.
       def taken; end
 
-      # Nothing is on the way.
+      # Nothing is on its way.
       def close
         []
       end

@@ -3,21 +3,21 @@
 module Offbeat
   module Named
     # Jobs for a {Consumer}, over a stream: they come as soon as there are any, up to a window
-    # of them ahead. What breaks off is begun again with the next call.
+    # of them ahead. A stream that breaks off is started again by the next call.
     class StreamSource
       MOST_JOBS = 65_536
-      # How long a stream may take to begin, in seconds, and how often it is tried.
-      LONG_BEGINNING = 0.1
-      BEGINNINGS = 3
+      # How long a stream may take to start, in seconds, and how often it is tried.
+      LONG_START = 0.1
+      STARTS = 3
 
-      # @param settled is told each job and what its verdict came to
-      def initialize(calls, consumer, window, settled)
+      # @param settled is called with each job and the outcome of its settlement
+      def initialize(calls, consumer_id, window, settled)
         @calls, @settled, @window = calls, settled, window
         unless window.is_a?(Integer) && window.between?(1, MOST_JOBS)
           raise Offbeat.refused("window", window, "must be 1 to #{MOST_JOBS} jobs")
         end
 
-        @start = @calls.message(V1::StreamJobsStart, consumer: consumer)
+        @start = @calls.message(V1::StreamJobsStart, consumer_id: consumer_id)
         @conversation, @clock, @arrived, @in_flight, @used = nil, nil, [], [], 0
       end
 
@@ -31,25 +31,25 @@ module Offbeat
         end
       end
 
-      # Sends verdicts on jobs of one epoch: on the stream, where they are answered in time.
+      # Sends settlements of jobs of one epoch: on the stream, which answers them later.
       def settle(batch)
         guarded do
           next settle_by_call(batch) unless @conversation
 
-          message = V1::JobVerdicts.new(epoch: batch[0][0].epoch, verdicts: @calls.verdict_messages(batch))
-          write(verdicts: message)
+          message = V1::JobSettlements.new(epoch: batch[0][0].epoch, settlements: @calls.settlement_messages(batch))
+          write(settlements: message)
           @in_flight.concat(batch)
         end
       end
 
-      # Waits for the answers to all verdicts that were sent.
-      def await_settlements
+      # Waits for the results of all settlements that were sent.
+      def await_results
         guarded do
           @conversation ? receive(@calls.timeout) : settle_in_flight until @in_flight.empty?
         end
       end
 
-      # A job was taken out of the window; says so when half of it is used up.
+      # A job was taken out of the window; grants the sidecar new credit when half of it is used up.
       def taken
         @used += 1
         return if @conversation.nil? || @used * 2 < @window
@@ -60,7 +60,7 @@ module Offbeat
         nil # the next call connects again
       end
 
-      # Ends the stream, and gives out the jobs that were on the way.
+      # Ends the stream; the jobs that were on their way.
       def close
         guarded do
           if @conversation
@@ -76,25 +76,24 @@ module Offbeat
 
       private
 
-      # What the sidecar did when it began was not done before it was asked: so no lease seems
-      # longer than it is, and each seems shorter by what the beginning took. After a long one,
-      # another is tried.
+      # The stream did not start before it was asked for: so no lease seems longer than it is, and each seems shorter
+      # by the time that the start took. After a long one, another start is tried.
       def connect
-        BEGINNINGS.times do
+        STARTS.times do
           disconnect
-          break if begin_stream < LONG_BEGINNING
+          break if start_stream < LONG_START
         end
         @used = 0
         write(credit: @window)
       end
 
-      # How long it took; relates the clock of the sidecar to ours.
-      def begin_stream
+      # How long it took; relates the clock of the sidecar to that of this process.
+      def start_stream
         @conversation, @clock = @calls.converse, nil
         asked = Named.now
         write(start: @start)
         until @clock
-          receive(@calls.timeout) { |at| @clock = asked - at } or raise Unavailable, "the stream ended before it began"
+          receive(@calls.timeout) { |uptime| @clock = asked - uptime } or raise Unavailable, "the stream ended before it started"
         end
         Named.now - asked
       end
@@ -110,24 +109,24 @@ module Offbeat
         bytes = @conversation.read or return disconnect
         response = V1::StreamJobsResponse.decode(bytes)
         case response.message
-        when :started then yield Times.from_duration(response.started.at)
-        when :leased then @arrived.concat(lent(response.leased))
-        when :settled then take_settlements(response.settled.settlements)
+        when :started then yield Times.from_duration(response.started.uptime)
+        when :leased then @arrived.concat(leased_jobs(response.leased))
+        when :settled then take_results(response.settled.results)
         end
         true
       end
 
       # By the clock of the sidecar, but not later than now.
-      def lent(leased)
-        @calls.jobs(leased, [@clock + Times.from_duration(leased.lent_at), Named.now].min)
+      def leased_jobs(leased)
+        @calls.jobs(leased, [@clock + Times.from_duration(leased.lease_start_uptime), Named.now].min)
       end
 
-      def take_settlements(settlements)
-        answered = @in_flight.shift(settlements.size)
-        answered.zip(settlements) { |(job, *), settlement| @settled.call(job, Fields.symbol(settlement, "SETTLEMENT_")) }
+      def take_results(results)
+        answered = @in_flight.shift(results.size)
+        answered.zip(results) { |(job, *), result| @settled.call(job, SettleResult.of(result).outcome) }
       end
 
-      # Verdicts whose answers broke off with the stream are sent again.
+      # Settlements whose results were lost with the stream are sent again.
       def settle_in_flight
         until @in_flight.empty?
           batch = Named.batch(@in_flight)
@@ -137,11 +136,11 @@ module Offbeat
       end
 
       def settle_by_call(batch)
-        settlements = @calls.settle(batch, attempts: 1)
-        batch.zip(settlements) { |(job, *), settlement| @settled.call(job, settlement) }
+        results = @calls.settle(batch, attempts: 1)
+        batch.zip(results) { |(job, *), result| @settled.call(job, result.outcome) }
       end
 
-      # No half of a message stays in the stream, whatever ends a call.
+      # A call that breaks off closes the stream: half of a message may be in it.
       def guarded
         result = yield
         whole = true

@@ -82,6 +82,12 @@ impl<'a> Due<'a> {
             }
             Ok(span)
         };
+        if missed_run_policy == MissedRunPolicy::Skip && spec.on_time_tolerance.is_none() {
+            let allowed = "must be set with the policy SKIP: at least the time between two requests, \
+                           or runs are lost";
+            let field = "on_time_tolerance";
+            return Err(Rejection::new(Reason::FieldMissing, field, "nothing", allowed));
+        }
         let a_minute = DEFAULT_TOLERANCE.min(period);
         let catch_up = CatchUp::of(schedule)?;
         let tolerance = match schedule.kinds() {
@@ -97,7 +103,7 @@ impl<'a> Due<'a> {
         let min_gap = up_to_a_period("min_gap", spec.min_gap, none)?;
         let skew = up_to_a_period("max_clock_skew", spec.max_clock_skew, a_minute)?;
         let latest_skew = look_ahead.plus(skew);
-        let horizon = check_horizon(spec.catch_up_horizon.unwrap_or(period), tolerance)?;
+        let horizon = check_horizon(spec.horizon.unwrap_or(period), tolerance)?;
         let now = now_time.unix_millis_ceil();
         Ok(Self {
             schedule,
@@ -114,6 +120,14 @@ impl<'a> Due<'a> {
             latest_skew,
             last_watermark: now_time.millis_ceil_plus(latest_skew),
         })
+    }
+
+    /// The default of `on_time_tolerance`: for callers that poll more often than it is long.
+    #[must_use]
+    pub fn default_tolerance(schedule: &Schedule) -> Span {
+        let period = Span::from_millis(schedule.shortest_cycle_millis().unsigned_abs());
+        let longest = schedule.kinds().map_or(period, Kinds::longest_tolerance);
+        DEFAULT_TOLERANCE.min(period).min(longest)
     }
 
     /// A watermark that a caller gives, in milliseconds since the Unix epoch.
@@ -306,7 +320,7 @@ fn check_horizon(horizon: Span, tolerance: Span) -> Result<Span, Rejection> {
     let longest = Span::from_millis(CATCH_UP_HORIZON.maximum.unsigned_abs());
     if !(tolerance..=longest).contains(&horizon) {
         let allowed = format!("must be on_time_tolerance, {tolerance}, to {longest} (3660 days)");
-        return Err(Rejection::new(Reason::OutOfRange, "catch_up_horizon", horizon, allowed));
+        return Err(Rejection::new(Reason::OutOfRange, "horizon", horizon, allowed));
     }
     Ok(horizon)
 }

@@ -113,7 +113,7 @@ impl DueRuns {
             Some(Obstacle::ManyRuns) => refuse(
                 &format!("IDs with {} or more due runs", self.wanted),
                 format!(
-                    "must have {DUE_PAGED_RUNS}: ask for fewer IDs at once, or shorten catch_up_horizon"
+                    "must have {DUE_PAGED_RUNS}: ask for fewer IDs at once, or shorten the horizon"
                 ),
             ),
         }

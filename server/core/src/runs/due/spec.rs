@@ -21,11 +21,12 @@ pub struct DueSpec {
     pub now_time: Moment,
     /// What becomes of runs that are due and no longer on time.
     pub missed_run_policy: MissedRunPolicy,
-    /// How long before now a run is on time: 0 to one period. Default: 60 s, or one period.
+    /// How long before now a run is on time: 0 to one period. Must be set with
+    /// [`MissedRunPolicy::Skip`]. Default: 60 s, or one period.
     pub on_time_tolerance: Option<Span>,
     /// How long before now a missed run may run: `on_time_tolerance` to 3,660 days. Default: one
     /// period.
-    pub catch_up_horizon: Option<Span>,
+    pub horizon: Option<Span>,
     /// Over which span from now missed runs start: 0 to one period. Default: 0.
     pub smear_span: Option<Span>,
     /// How far after now a watermark may lie, and `look_ahead` more: 0 to one period. Default: 60 s,
@@ -47,7 +48,7 @@ impl DueSpec {
             now_time,
             missed_run_policy: MissedRunPolicy::RunOnce,
             on_time_tolerance: None,
-            catch_up_horizon: None,
+            horizon: None,
             smear_span: None,
             max_clock_skew: None,
             look_ahead: None,

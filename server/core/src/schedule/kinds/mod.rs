@@ -163,7 +163,7 @@ impl Schedule {
 
     /// The schedule as a kind of job has it: its places stand as many slots later as the kind does
     /// after kind 0, in active time, around the cycle; so do predicates, windows, due runs,
-    /// newcomers and migrations. Of a schedule that declares no kinds, itself.
+    /// new IDs and migrations. Of a schedule that declares no kinds, itself.
     ///
     /// # Errors
     /// When kinds are declared and this is none of them; naming `kind`.

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::spec::Checked;
-use super::{Cause, Lease, LeaseId, LeaseSpec, Outcome, Sequence, Settlement, Verdict};
+use super::{Cause, Lease, LeaseId, LeaseSpec, Outcome, Sequence, SettleAction, SettleOutcome};
 use crate::limits::REMEMBERED_LEASES;
 use crate::rejection::Rejection;
 
-/// The jobs that have been lent and are not settled. `J` is whatever names a job, `C`
+/// The jobs that have been leased and are not settled. `J` is whatever names a job, `C`
 /// whatever names a consumer.
 #[derive(Debug, Clone)]
 pub struct Leases<J, C> {
@@ -16,7 +16,7 @@ pub struct Leases<J, C> {
     jobs: BTreeMap<Sequence, Held<J, C>>,
     /// By deadline.
     leased: BTreeSet<(u64, Sequence)>,
-    /// To be lent again, by when they may be.
+    /// To be leased again, by when they may be.
     waiting: BTreeSet<(u64, Sequence)>,
     /// How many jobs each consumer holds; none that holds none.
     consumers: BTreeMap<C, usize>,
@@ -32,8 +32,8 @@ struct Held<J, C> {
     released: u32,
     /// Who holds it, until when; none while it waits.
     lent: Option<(u64, C)>,
-    /// Whether it waits because its lease has ended, without a word.
-    expired: bool,
+    /// When its lease ended without a word, if it waits because of that.
+    expired: Option<u64>,
 }
 
 impl<J, C> Held<J, C> {
@@ -60,8 +60,8 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         })
     }
 
-    /// Lends a job: one that was lent before and may be again, the longest waiting first, or
-    /// else a new one of `next`, which is asked only for what is lent. None if there is none,
+    /// Leases a job: one that was leased before and may be again, the longest waiting first, or
+    /// else a new one of `next`, which is asked only for what is leased. None if there is none,
     /// or a limit is reached. [`Self::expire`] should have been called for `now`.
     pub fn lease(
         &mut self,
@@ -69,7 +69,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         consumer: &C,
         next: impl FnOnce() -> Option<J>,
     ) -> Option<Lease<J>> {
-        if self.held_by(consumer) >= self.spec.max_consumer_leases {
+        if self.is_at_limit(consumer) {
             return None;
         }
         let sequence = self.take_waiting(now).or_else(|| self.take_new(next))?;
@@ -77,7 +77,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         let deadline = now.saturating_add(self.spec.lease);
         held.attempt = held.attempt.saturating_add(1);
         held.lent = Some((deadline, consumer.clone()));
-        held.expired = false;
+        held.expired = None;
         self.leased.insert((deadline, sequence));
         match self.consumers.get_mut(consumer) {
             Some(count) => *count += 1,
@@ -94,60 +94,66 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
     }
 
     fn take_new(&mut self, next: impl FnOnce() -> Option<J>) -> Option<Sequence> {
-        if self.jobs.len() >= self.spec.max_outstanding {
+        if self.is_full() {
             return None;
         }
         let job = next()?;
         let sequence = self.next_sequence;
         self.next_sequence += 1;
         self.jobs
-            .insert(sequence, Held { job, attempt: 0, released: 0, lent: None, expired: false });
+            .insert(sequence, Held { job, attempt: 0, released: 0, lent: None, expired: None });
         Some(sequence)
     }
 
-    /// Takes a consumer's word for a lease, while it lasts.
+    /// Settles or extends a lease, while it lasts.
     pub fn settle(
         &mut self,
         now: u64,
         id: LeaseId,
-        verdict: Verdict,
+        action: SettleAction,
         outcomes: &mut Vec<Outcome<J>>,
-    ) -> Settlement {
+    ) -> SettleOutcome {
         self.expire(now, outcomes);
         if id.epoch != self.epoch {
-            return Settlement::Stale;
+            return SettleOutcome::Stale;
         }
         let LeaseId { sequence, attempt, .. } = id;
         let Some(held) = self.jobs.get_mut(&sequence).filter(|held| held.attempt == attempt) else {
-            return self.remembered.settlement(id, verdict);
+            return self.remembered.outcome(id, action);
         };
         let Some((deadline, consumer)) = held.lent.take() else {
-            // It was returned, or has expired, and waits. Who had no time to begin it may say so
-            // afterwards, too: jobs that only wait in a busy consumer are not to be given up.
-            if verdict == Verdict::Release && core::mem::take(&mut held.expired) {
-                held.released += 1;
-                return Settlement::Returned;
-            }
-            return Settlement::Stale;
+            // It was returned, or has expired, and waits. A consumer that had no time to start it
+            // may release it afterwards, too: jobs that only wait in a busy consumer must not
+            // become dead letters.
+            let SettleAction::Release { delay } = action else { return SettleOutcome::Stale };
+            let Some(ready) = held.expired.take() else { return SettleOutcome::Stale };
+            held.released += 1;
+            self.waiting.remove(&(ready, sequence));
+            let later = now.saturating_add(delay);
+            return self.put_back(if delay == 0 { ready } else { later }, sequence);
         };
         self.leased.remove(&(deadline, sequence));
-        if verdict == Verdict::Extend {
+        if action == SettleAction::ExtendLease {
             let deadline = now.saturating_add(self.spec.lease);
             held.lent = Some((deadline, consumer));
             self.leased.insert((deadline, sequence));
-            return Settlement::Extended { deadline };
+            return SettleOutcome::Extended { deadline };
         }
         let is_last = held.is_last_attempt(&self.spec);
-        if verdict == Verdict::Release {
+        if matches!(action, SettleAction::Release { .. }) {
             held.released += 1;
         }
         self.forget(&consumer);
-        match verdict {
-            Verdict::Ack => self.end(sequence, None, outcomes),
-            Verdict::Terminate => self.end(sequence, Some(Cause::Terminated), outcomes),
-            Verdict::Nack { .. } if is_last => self.end(sequence, Some(Cause::Attempts), outcomes),
-            Verdict::Nack { delay } => self.put_back(now.saturating_add(delay), sequence),
-            Verdict::Release | Verdict::Extend => self.put_back(now, sequence),
+        match action {
+            SettleAction::Ack => self.end(sequence, None, outcomes),
+            SettleAction::DeadLetter => self.end(sequence, Some(Cause::Consumer), outcomes),
+            SettleAction::Nack { .. } if is_last => {
+                self.end(sequence, Some(Cause::AttemptsExhausted), outcomes)
+            }
+            SettleAction::Nack { delay } | SettleAction::Release { delay } => {
+                self.put_back(now.saturating_add(delay), sequence)
+            }
+            SettleAction::ExtendLease => self.put_back(now, sequence), // answered above
         }
     }
 
@@ -160,12 +166,12 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
             self.leased.pop_first();
             let Some(held) = self.jobs.get_mut(&sequence) else { continue };
             let is_last = held.is_last_attempt(&self.spec);
-            held.expired = true;
+            held.expired = Some(deadline);
             if let Some((_, consumer)) = held.lent.take() {
                 self.forget(&consumer);
             }
             if is_last {
-                self.end(sequence, Some(Cause::Attempts), outcomes);
+                self.end(sequence, Some(Cause::AttemptsExhausted), outcomes);
             } else {
                 self.put_back(deadline, sequence);
             }
@@ -201,6 +207,27 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         self.consumers.len()
     }
 
+    /// Whether new jobs wait because as many are leased or returned as may be.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.jobs.len() >= self.spec.max_outstanding
+    }
+
+    /// Whether a consumer holds as many jobs as it may.
+    #[must_use]
+    pub fn is_at_limit(&self, consumer: &C) -> bool {
+        self.held_by(consumer) >= self.spec.max_consumer_leases
+    }
+
+    /// Changes the limits from now on.
+    ///
+    /// # Errors
+    /// When a field is out of its range.
+    pub fn update(&mut self, spec: &LeaseSpec) -> Result<(), Rejection> {
+        self.spec = spec.check()?;
+        Ok(())
+    }
+
     /// How many jobs a consumer holds.
     #[must_use]
     pub fn held_by(&self, consumer: &C) -> usize {
@@ -216,39 +243,39 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         }
     }
 
-    fn put_back(&mut self, ready: u64, sequence: Sequence) -> Settlement {
+    fn put_back(&mut self, ready: u64, sequence: Sequence) -> SettleOutcome {
         self.waiting.insert((ready, sequence));
-        Settlement::Returned
+        SettleOutcome::Returned
     }
 
     fn end(
         &mut self,
         sequence: Sequence,
-        given_up: Option<Cause>,
+        cause: Option<Cause>,
         outcomes: &mut Vec<Outcome<J>>,
-    ) -> Settlement {
-        let settlement = given_up.map_or(Settlement::Settled, |_| Settlement::DeadLettered);
+    ) -> SettleOutcome {
+        let outcome = cause.map_or(SettleOutcome::Acked, |_| SettleOutcome::DeadLettered);
         if let Some(Held { job, attempt, .. }) = self.jobs.remove(&sequence) {
-            self.remembered.add(sequence, attempt, settlement);
-            outcomes.push(match given_up {
+            self.remembered.add(sequence, attempt, outcome);
+            outcomes.push(match cause {
                 Some(cause) => Outcome::DeadLettered { job, attempts: attempt, cause },
                 None => Outcome::Settled(job),
             });
         }
-        settlement
+        outcome
     }
 }
 
 /// How the last leases ended, so that a consumer who did not hear the answer may ask again.
 #[derive(Debug, Clone, Default)]
 struct Remembered {
-    ends: BTreeMap<Sequence, (u32, Settlement)>,
+    ends: BTreeMap<Sequence, (u32, SettleOutcome)>,
     oldest_first: VecDeque<Sequence>,
 }
 
 impl Remembered {
-    fn add(&mut self, sequence: Sequence, attempt: u32, settlement: Settlement) {
-        self.ends.insert(sequence, (attempt, settlement));
+    fn add(&mut self, sequence: Sequence, attempt: u32, outcome: SettleOutcome) {
+        self.ends.insert(sequence, (attempt, outcome));
         self.oldest_first.push_back(sequence);
         if self.oldest_first.len() > REMEMBERED_LEASES.max_size()
             && let Some(oldest) = self.oldest_first.pop_front()
@@ -257,13 +284,13 @@ impl Remembered {
         }
     }
 
-    fn settlement(&self, id: LeaseId, verdict: Verdict) -> Settlement {
-        let same = |settlement: Settlement| match (verdict, settlement) {
-            (Verdict::Ack, Settlement::Settled)
-            | (Verdict::Terminate, Settlement::DeadLettered) => settlement,
-            _ => Settlement::Stale,
+    fn outcome(&self, id: LeaseId, action: SettleAction) -> SettleOutcome {
+        let same = |outcome: SettleOutcome| match (action, outcome) {
+            (SettleAction::Ack, SettleOutcome::Acked)
+            | (SettleAction::DeadLetter, SettleOutcome::DeadLettered) => outcome,
+            _ => SettleOutcome::Stale,
         };
         let end = self.ends.get(&id.sequence).filter(|(attempt, _)| *attempt == id.attempt);
-        end.map_or(Settlement::Stale, |(_, settlement)| same(*settlement))
+        end.map_or(SettleOutcome::Stale, |(_, outcome)| same(*outcome))
     }
 }

@@ -28,7 +28,7 @@ pub struct LeaseId {
     pub attempt: u32,
 }
 
-/// A job that is lent.
+/// A leased job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease<J> {
     /// What settles it.
@@ -39,9 +39,9 @@ pub struct Lease<J> {
     pub deadline: u64,
 }
 
-/// What a consumer says of a lease.
+/// What a consumer wants done with a leased job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum SettleAction {
     /// Done. Saying it again is answered as before.
     Ack,
     /// Not done: ready again after a delay.
@@ -49,20 +49,23 @@ pub enum Verdict {
         /// In milliseconds.
         delay: u64,
     },
-    /// Not begun: ready again at once, and the attempt does not count. Also when the lease has
-    /// ended meanwhile, until the job is lent again.
-    Release,
-    /// Still at it: the lease lasts for its full length from now on.
-    Extend,
-    /// Never to be done: to the dead letters.
-    Terminate,
+    /// Not started: ready again after a delay, and the attempt does not count. Also accepted
+    /// after the lease has ended, until the job is leased again.
+    Release {
+        /// In milliseconds.
+        delay: u64,
+    },
+    /// Work goes on: the lease lasts for its full length from now on.
+    ExtendLease,
+    /// The job can never succeed: it becomes a dead letter.
+    DeadLetter,
 }
 
-/// What a verdict came to.
+/// What became of a settlement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Settlement {
-    /// The job is settled, or was by this very lease before.
-    Settled,
+pub enum SettleOutcome {
+    /// The job is done, or was acknowledged by the same lease before.
+    Acked,
     /// The job will be ready again.
     Returned,
     /// The lease ends at another time now.
@@ -72,7 +75,7 @@ pub enum Settlement {
     },
     /// The job went to the dead letters.
     DeadLettered,
-    /// The lease has ended, or is none of this machine: the verdict counts for nothing.
+    /// The lease has ended, or is none of this machine: the settlement has no effect.
     Stale,
 }
 
@@ -95,8 +98,8 @@ pub enum Outcome<J> {
 /// Why a job was given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// Its last attempt failed, or its lease ended.
-    Attempts,
+    /// Its last attempt failed, or the lease of its last attempt ended.
+    AttemptsExhausted,
     /// A consumer said that it can never succeed.
-    Terminated,
+    Consumer,
 }

@@ -42,11 +42,12 @@ pub(super) struct Checked {
 
 impl LeaseSpec {
     pub(super) fn check(&self) -> Result<Checked, Rejection> {
-        let attempts = in_range("max_attempts", self.max_attempts, MAX_ATTEMPTS)?;
-        let held = in_range("max_consumer_leases", self.max_consumer_leases, CONSUMER_LEASES)?;
+        let attempts = in_range("limits.max_attempts", self.max_attempts, MAX_ATTEMPTS)?;
+        let held =
+            in_range("limits.max_consumer_leases", self.max_consumer_leases, CONSUMER_LEASES)?;
         let outstanding = in_range("max_outstanding", self.max_outstanding, OUTSTANDING_LEASES)?;
         Ok(Checked {
-            lease: in_range("lease", self.lease_millis, LEASE_MILLIS)?,
+            lease: in_range("lease_duration", self.lease_millis, LEASE_MILLIS)?,
             max_attempts: u32::try_from(attempts).unwrap_or(u32::MAX),
             max_consumer_leases: usize::try_from(held).unwrap_or(usize::MAX),
             max_outstanding: usize::try_from(outstanding).unwrap_or(usize::MAX),

@@ -54,12 +54,25 @@ pub struct LeasedJob {
     pub id: LeaseId,
     /// The group, as its producer calls it.
     pub group_id: Arc<str>,
-    /// Its place in the group, from 0.
-    pub index: u32,
-    /// The job.
-    pub job: Bytes,
+    /// Its index within the group, from 0.
+    pub job_index: u32,
+    /// The payload.
+    pub payload: Bytes,
     /// Whether a consumer may have had it before.
     pub redelivered: bool,
+}
+
+/// Why a consumer could not lease a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmptyReason {
+    /// No job is ready.
+    NoReadyJob,
+    /// The consumer holds as many jobs as it may.
+    ConsumerAtLimit,
+    /// All consumers together hold as many jobs as may be leased at once.
+    LeasesAtLimit,
+    /// There is no job left, and there will be none.
+    Ended,
 }
 
 /// What a spread holds.

@@ -16,10 +16,10 @@ pub struct DeadLetter {
     pub number: u64,
     /// The group, as its producer calls it.
     pub group_id: Arc<str>,
-    /// Its place in the group, from 0.
-    pub index: u32,
-    /// The job.
-    pub job: Bytes,
+    /// Its index within the group, from 0.
+    pub job_index: u32,
+    /// The payload.
+    pub payload: Bytes,
     /// How many times it was lent.
     pub attempts: u32,
     /// Why.
@@ -55,20 +55,26 @@ impl DeadLetters {
         let (mut count, mut bytes) = (0, 0);
         for number in numbers {
             if let Some(kept) = self.letters.get_mut(number) {
-                kept.letter.job = Bytes::copy_from_slice(&kept.letter.job);
+                kept.letter.payload = Bytes::copy_from_slice(&kept.letter.payload);
                 kept.alone = true;
                 count += 1;
-                bytes += kept.letter.job.len() as u64 + JOB_OVERHEAD;
+                bytes += kept.letter.payload.len() as u64 + JOB_OVERHEAD;
             }
         }
         (count, bytes)
     }
 
-    /// Deletes one: whether there was one, and what it held that its group does not.
-    pub(super) fn delete(&mut self, number: u64) -> Option<(u64, u64)> {
-        let kept = self.letters.remove(&number)?;
-        let bytes = kept.letter.job.len() as u64 + JOB_OVERHEAD;
-        Some(if kept.alone { (1, bytes) } else { (0, 0) })
+    /// Takes one out, with the jobs and bytes that it held and its group does not.
+    pub(super) fn remove(&mut self, number: u64) -> Option<(DeadLetter, u64, u64)> {
+        let Kept { letter, alone } = self.letters.remove(&number)?;
+        let bytes = letter.payload.len() as u64 + JOB_OVERHEAD;
+        let (jobs, bytes) = if alone { (1, bytes) } else { (0, 0) };
+        Some((letter, jobs, bytes))
+    }
+
+    /// One of them.
+    pub(super) fn get(&self, number: u64) -> Option<&DeadLetter> {
+        self.letters.get(&number).map(|kept| &kept.letter)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -82,7 +88,7 @@ impl DeadLetters {
         let (mut page, mut bytes) = (Vec::new(), 0);
         while page.len() < count && bytes < ANSWER_BYTES.max_size() {
             let Some(letter) = rest.next() else { break };
-            bytes += letter.job.len();
+            bytes += letter.payload.len();
             page.push(letter.clone());
         }
         (page, rest.peek().is_some())

@@ -46,6 +46,8 @@ impl Content {
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) id: Arc<str>,
+    /// Index, as its producer counts, of the first job of `content`.
+    pub(super) first_job_index: u32,
     pub(super) content: Content,
     pub(super) sha256: Digest,
     /// When it was committed.
@@ -56,6 +58,8 @@ pub(super) struct Group {
     /// Its jobs that were given up and are not deleted, by number.
     pub(super) dead_letters: Vec<u64>,
     pub(super) dead_letter_count: u64,
+    /// Whether it is a dead letter that was put back. Its ID names the group that it came from.
+    pub(super) redriven: bool,
 }
 
 impl Group {

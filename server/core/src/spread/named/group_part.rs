@@ -15,34 +15,35 @@ use crate::rejection::{Reason, Rejection};
 pub struct GroupPart {
     /// The group, as its producer calls it: 1 to 256 bytes.
     pub group_id: String,
-    /// The place of the first of the jobs in the group, from 0.
-    pub first_index: i64,
-    /// The jobs.
-    pub jobs: Vec<Bytes>,
+    /// Index within the group of the first of the jobs, from 0.
+    pub first_job_index: i64,
+    /// The payloads of the jobs.
+    pub payloads: Vec<Bytes>,
     /// Ends the group.
     pub commit: Option<Commit>,
-    /// Where it was first received, if it was before.
-    pub first_receipt: Option<Receipt>,
-    /// Jobs that are not to be dealt: from the first number of each pair up to the second.
-    pub settled_ranges: Vec<i64>,
 }
 
 impl GroupPart {
     /// Bytes of memory that it takes at most, if it is taken.
     #[must_use]
     pub fn memory(&self) -> u64 {
-        let bytes = self.jobs.iter().map(|job| job.len() as u64).sum();
-        cost(&self.group_id, self.jobs.len() as u64, bytes).bytes + GROUP_MEMORY
+        let bytes = self.payloads.iter().map(|payload| payload.len() as u64).sum();
+        cost(&self.group_id, self.payloads.len() as u64, bytes).bytes + GROUP_MEMORY
     }
 }
 
 /// What a group must be to be complete.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Commit {
     /// How many jobs it has: 1 or more.
     pub job_count: i64,
     /// [`Digest`], 32 bytes.
     pub sha256: Bytes,
+    /// Where it was first received, if it was before.
+    pub first_receipt: Option<Receipt>,
+    /// Jobs that are not leased: from the first index of each pair up to, but not including, the
+    /// second.
+    pub settled_ranges: Vec<(i64, i64)>,
 }
 
 /// Where a group was received, and how long its jobs were leased at most.
@@ -63,35 +64,28 @@ pub(super) fn check_id(id: &str) -> Result<(), Rejection> {
 }
 
 pub(super) fn check_jobs(part: &GroupPart) -> Result<(), Rejection> {
-    let large = part.jobs.iter().enumerate().find(|(_, job)| job.len() > JOB_BYTES.max_size());
+    let large = part.payloads.iter().enumerate().find(|(_, job)| job.len() > JOB_BYTES.max_size());
     if let Some((place, job)) = large {
-        let (field, value) = (format!("jobs[{place}]"), format!("{} bytes", job.len()));
+        let (field, value) = (format!("payloads[{place}]"), format!("{} bytes", job.len()));
         let allowed = format!("must be {JOB_BYTES}");
         return Err(Rejection::new(Reason::OutOfRange, field, value, allowed));
     }
-    let only_with_commit = |field: &str| {
-        Err(Rejection::new(Reason::Contradictory, field, "what was sent", "needs the commit"))
-    };
-    match (&part.commit, part.first_receipt) {
-        (None, Some(_)) => only_with_commit("first_receipt"),
-        (None, _) if !part.settled_ranges.is_empty() => only_with_commit("settled_ranges"),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
-pub(super) fn ranges(numbers: &[i64], job_count: usize) -> Result<VecDeque<Range>, Rejection> {
-    let refused = || {
-        let allowed = format!("must be pairs of numbers, ascending, up to {job_count}");
-        Rejection::new(Reason::Malformed, "settled_ranges", format!("{numbers:?}"), allowed)
-    };
-    let (pairs, []) = numbers.as_chunks::<2>() else { return Err(refused()) };
+pub(super) fn ranges(sent: &[(i64, i64)], job_count: usize) -> Result<VecDeque<Range>, Rejection> {
     let mut ranges = VecDeque::new();
     let mut least = 0;
-    for [start, end] in pairs {
+    for (place, (start, end)) in sent.iter().enumerate() {
         let range = u32::try_from(*start).ok().zip(u32::try_from(*end).ok());
         let valid =
             |range: &Range| least <= range.0 && range.0 < range.1 && range.1 as usize <= job_count;
-        let range = range.filter(valid).ok_or_else(refused)?;
+        let range = range.filter(valid).ok_or_else(|| {
+            let field = format!("commit.settled_ranges[{place}]");
+            let allowed =
+                format!("must be within {least} to {job_count}, and its end above its start");
+            Rejection::new(Reason::OutOfRange, field, format!("{start} to {end}"), allowed)
+        })?;
         least = range.1 + 1; // touching ones would be one
         ranges.push_back(range);
     }

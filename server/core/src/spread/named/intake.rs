@@ -138,7 +138,7 @@ impl Call<'_> {
         check_jobs(part)?;
         self.append(&id, part)?;
         if let Some(commit) = &part.commit {
-            self.commit(&id, part, commit)?;
+            self.commit(&id, commit)?;
         }
         Ok(())
     }
@@ -148,16 +148,16 @@ impl Call<'_> {
         let have = known.map_or(0, |partial| partial.ends.len());
         let misplaced = || {
             let allowed = format!("must be 0 to {have}, the number of jobs that have come");
-            Rejection::new(Reason::OutOfRange, "first_index", part.first_index, allowed)
+            Rejection::new(Reason::OutOfRange, "first_job_index", part.first_job_index, allowed)
         };
-        let first = usize::try_from(part.first_index).map_err(|_| misplaced())?;
-        if first > have || (0 < first && first < have && first + part.jobs.len() > have) {
+        let first = usize::try_from(part.first_job_index).map_err(|_| misplaced())?;
+        if first > have || (0 < first && first < have && first + part.payloads.len() > have) {
             return Err(misplaced());
         }
         // A whole group that is shorter than what has come is another one.
         let is_shorter =
-            first == 0 && part.commit.is_some() && (1..have).contains(&part.jobs.len());
-        let has_come = known.is_some_and(|partial| partial.has(first, &part.jobs));
+            first == 0 && part.commit.is_some() && (1..have).contains(&part.payloads.len());
+        let has_come = known.is_some_and(|partial| partial.has(first, &part.payloads));
         if has_come && !is_shorter {
             return Ok(());
         }
@@ -184,8 +184,8 @@ impl Call<'_> {
         };
         let is_new = matches!(before, Before::Absent);
         self.undo.push((Arc::clone(id), before));
-        let bytes = part.jobs.iter().map(|job| job.len() as u64).sum();
-        let whole = cost(id, part.jobs.len() as u64, bytes);
+        let bytes = part.payloads.iter().map(|job| job.len() as u64).sum();
+        let whole = cost(id, part.payloads.len() as u64, bytes);
         let counted = if is_new { 0 } else { cost(id, 0, 0).bytes };
         let more = Room { groups: is_new.into(), bytes: whole.bytes - counted, ..whole };
         self.make_room(id, more)?;
@@ -196,7 +196,7 @@ impl Call<'_> {
             intake.by_age.insert(intake.next_age, Arc::clone(id));
             intake.next_age += 1;
         }
-        partial.append(&part.jobs, self.now);
+        partial.append(&part.payloads, self.now);
         intake.next_drop = intake.next_drop.min(self.now + PARTIAL_GROUP_MILLIS.max_size() as u64);
         Ok(())
     }
@@ -208,7 +208,7 @@ impl Call<'_> {
         let (jobs, bytes) = (held.jobs + more.jobs, held.bytes + more.bytes);
         let never = |value: u64, most: u64, unit: &str| {
             let allowed = format!("must be 0 to {most} {unit} in one group of this spread");
-            Rejection::new(Reason::OutOfRange, "jobs", format!("{value} {unit}"), allowed)
+            Rejection::new(Reason::OutOfRange, "payloads", format!("{value} {unit}"), allowed)
         };
         // Where a job ends is 32 bits.
         let most_bytes = self.room.bytes.min(u32::MAX.into());
@@ -219,7 +219,7 @@ impl Call<'_> {
             return Err(never(bytes, most_bytes, "bytes, with what holding it takes"));
         }
         let elsewhere = self.elsewhere.checked_sub(more.bytes);
-        self.elsewhere = elsewhere.ok_or_else(|| full("jobs", more.bytes, SPREAD_BYTES))?;
+        self.elsewhere = elsewhere.ok_or_else(|| full("payloads", more.bytes, SPREAD_BYTES))?;
         let may_exceed = more.groups == 0 && self.intake.is_oldest(id);
         let free = &mut self.free;
         for (free, more, limit) in [
@@ -230,18 +230,13 @@ impl Call<'_> {
             *free = match free.checked_sub(more) {
                 Some(left) => left,
                 None if may_exceed => 0,
-                None => return Err(full("jobs", more, limit)),
+                None => return Err(full("payloads", more, limit)),
             };
         }
         Ok(())
     }
 
-    fn commit(
-        &mut self,
-        id: &Arc<str>,
-        part: &GroupPart,
-        commit: &Commit,
-    ) -> Result<(), Rejection> {
+    fn commit(&mut self, id: &Arc<str>, commit: &Commit) -> Result<(), Rejection> {
         let Some(partial) = self.intake.partial.get(id) else { return Ok(()) };
         let have = partial.ends.len();
         if i64::try_from(have) != Ok(commit.job_count) || have == 0 {
@@ -256,12 +251,13 @@ impl Call<'_> {
         if *commit.sha256 != sha256 {
             return Err(wrong_hash(&commit.sha256));
         }
-        let settled = ranges(&part.settled_ranges, have)?;
-        let first_receipt = part.first_receipt;
+        let settled = ranges(&commit.settled_ranges, have)?;
+        let first_receipt = commit.first_receipt;
         if let Some(receipt) = first_receipt
             && !LEASE_MILLIS.allows(receipt.lease_millis.into())
         {
-            let (field, allowed) = ("first_receipt.lease", format!("must be {LEASE_MILLIS}"));
+            let (field, allowed) =
+                ("commit.first_receipt.lease_duration", format!("must be {LEASE_MILLIS}"));
             let value = receipt.lease_millis;
             return Err(Rejection::new(Reason::OutOfRange, field, value, allowed));
         }

@@ -17,6 +17,7 @@ mod group_part;
 mod intake;
 mod partial_group;
 mod queue;
+mod redrive;
 mod room;
 mod spec;
 mod submission;
@@ -24,12 +25,12 @@ mod submission;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use self::answers::{Counts, GroupState, GroupStatus, LeasedJob, SpreadState};
+pub use self::answers::{Counts, EmptyReason, GroupState, GroupStatus, LeasedJob, SpreadState};
 pub use self::dead_letters::DeadLetter;
 pub use self::group::Digest;
 pub use self::group_part::{Commit, GroupPart, Receipt};
 pub use self::room::BytesLeft;
-pub use self::spec::NamedSpreadSpec;
+pub use self::spec::{LimitChanges, NamedSpreadSpec, SpreadLimits};
 
 use self::dead_letters::DeadLetters;
 use self::ended::{End, EndedGroups};
@@ -39,14 +40,16 @@ use self::queue::{Job, Queue, Waiting};
 use self::room::{GROUP_MEMORY, LEASE_MEMORY, Room, cost, full};
 use crate::limits::{ANSWER_BYTES, ANSWER_RANGES, CONSUMER_NAME, SPREAD_CONSUMERS};
 use crate::rejection::{Reason, Rejection};
-use crate::spread::lease::{LeaseId, Leases, Outcome, Settlement, Verdict};
-use crate::spread::{Certificate, Spread};
+use crate::spread::lease::{LeaseId, Leases, Outcome, SettleAction, SettleOutcome};
+use crate::spread::{Certificate, Spread, SpreadSpec};
 
 /// A spread with a name: what it holds, and who has what of it.
 #[derive(Debug)]
 pub struct NamedSpread {
     epoch: u64,
     spec: NamedSpreadSpec,
+    /// The spec before its limits were changed.
+    opened: NamedSpreadSpec,
     room: Room,
     state: SpreadState,
     intake: Intake,
@@ -71,9 +74,11 @@ impl NamedSpread {
     /// # Errors
     /// When a field is out of its range, or belongs to the other policy.
     pub fn try_new(epoch: u64, spec: &NamedSpreadSpec) -> Result<Self, Rejection> {
+        let resolved = NamedSpreadSpec { order: resolved_order(&spec.order)?, ..*spec };
         Ok(Self {
             epoch,
-            spec: NamedSpreadSpec { order: spec.order.resolved()?, ..*spec },
+            spec: resolved,
+            opened: resolved,
             room: spec.room()?,
             state: SpreadState::Open,
             intake: Intake::default(),
@@ -95,6 +100,25 @@ impl NamedSpread {
     #[must_use]
     pub const fn spec(&self) -> &NamedSpreadSpec {
         &self.spec
+    }
+
+    /// Changes its limits.
+    ///
+    /// # Errors
+    /// When one is out of its range: then none changes.
+    pub fn update(&mut self, changes: &LimitChanges) -> Result<(), Rejection> {
+        let spec = NamedSpreadSpec { limits: self.spec.limits.with(changes), ..self.spec };
+        let room = spec.room()?;
+        self.leases.update(&spec.leases())?;
+        (self.spec, self.room) = (spec, room);
+        Ok(())
+    }
+
+    /// The first field in which a spec differs from this spread's, with both values. The spec
+    /// with which it was opened is the same, whatever limits have changed since.
+    #[must_use]
+    pub fn difference(&self, spec: &NamedSpreadSpec) -> Option<(&'static str, String, String)> {
+        spec.difference(&self.opened).and_then(|_| spec.difference(&self.spec))
     }
 
     /// Whether it takes groups.
@@ -183,7 +207,7 @@ impl NamedSpread {
         self.advance(now);
         let is_new = self.leases.held_by(consumer) == 0;
         if is_new && self.leases.consumers() >= SPREAD_CONSUMERS.max_size() {
-            return Err(full("consumer", consumer, SPREAD_CONSUMERS));
+            return Err(full("consumer_id", consumer, SPREAD_CONSUMERS));
         }
         let (mut jobs, mut bytes) = (Vec::new(), 0);
         while jobs.len() < count && bytes < ANSWER_BYTES.max_size() {
@@ -197,19 +221,31 @@ impl NamedSpread {
             jobs.push(LeasedJob {
                 id: lease.id,
                 group_id: Arc::clone(&group.id),
-                index: lease.job.index,
-                job,
+                job_index: group.first_job_index + lease.job.index,
+                payload: job,
                 redelivered: group.redelivered || lease.id.attempt > 1,
             });
         }
         Ok(jobs)
     }
 
-    /// Takes a consumer's word for a lease, while it lasts.
-    pub fn settle(&mut self, now: u64, id: LeaseId, verdict: Verdict) -> Settlement {
-        let settlement = self.leases.settle(now, id, verdict, &mut self.outcomes);
+    /// Why a consumer could not lease a job, as of the last call.
+    #[must_use]
+    pub fn empty_reason(&self, consumer: &Arc<str>) -> EmptyReason {
+        if self.leases.is_at_limit(consumer) {
+            EmptyReason::ConsumerAtLimit
+        } else if self.leases.is_full() && self.queue.has_ready() {
+            EmptyReason::LeasesAtLimit
+        } else {
+            EmptyReason::NoReadyJob
+        }
+    }
+
+    /// Settles or extends a lease, while it lasts.
+    pub fn settle(&mut self, now: u64, id: LeaseId, action: SettleAction) -> SettleOutcome {
+        let outcome = self.leases.settle(now, id, action, &mut self.outcomes);
         self.conclude();
-        settlement
+        outcome
     }
 
     /// Lets time pass. The other calls do so first.
@@ -297,7 +333,7 @@ impl NamedSpread {
     /// Deletes jobs that were given up, and says how many there were.
     pub fn delete_dead_letters(&mut self, numbers: impl IntoIterator<Item = u64>) -> u64 {
         let mut deleted = 0;
-        for (jobs, bytes) in numbers.into_iter().filter_map(|n| self.dead_letters.delete(n)) {
+        for (_, jobs, bytes) in numbers.into_iter().filter_map(|n| self.dead_letters.remove(n)) {
             deleted += 1;
             self.held.take(Room { groups: 0, jobs, bytes });
         }
@@ -317,8 +353,8 @@ impl NamedSpread {
                 let number = self.dead_letters.add(|number| DeadLetter {
                     number,
                     group_id: Arc::clone(&group.id),
-                    index: job.index,
-                    job: group.content.job(job.index),
+                    job_index: group.first_job_index + job.index,
+                    payload: group.content.job(job.index),
                     attempts,
                     cause,
                 });
@@ -333,13 +369,17 @@ impl NamedSpread {
 
     fn end_group(&mut self, number: u64) {
         let Some(group) = self.groups.remove(&number) else { return };
-        self.numbers.remove(&group.id);
+        if !group.redriven {
+            self.numbers.remove(&group.id);
+        }
         let (kept, kept_bytes) = self.dead_letters.keep(&group.dead_letters);
         let job_count = group.content.job_count();
         self.held.take(cost(&group.id, job_count.into(), group.content.byte_count()));
         self.held.add(Room { groups: 0, jobs: kept, bytes: kept_bytes });
-        let Group { id, sha256, dead_letter_count, .. } = group;
-        self.ended.add(id, End { sha256, job_count, dead_letter_count });
+        let Group { id, sha256, dead_letter_count, redriven, .. } = group;
+        if !redriven {
+            self.ended.add(id, End { sha256, job_count, dead_letter_count });
+        }
         self.end_if_drained();
     }
 
@@ -350,10 +390,14 @@ impl NamedSpread {
     }
 }
 
+fn resolved_order(order: &SpreadSpec) -> Result<SpreadSpec, Rejection> {
+    order.resolved().map_err(|rejection| rejection.under("order"))
+}
+
 /// Refuses names of consumers that are none.
 fn check_consumer(name: &str) -> Result<(), Rejection> {
     if CONSUMER_NAME.allows(name.len() as i128) {
         return Ok(());
     }
-    Err(Rejection::new(Reason::OutOfRange, "consumer", name, format!("must be {CONSUMER_NAME}")))
+    Err(Rejection::new(Reason::OutOfRange, "consumer_id", name, format!("must be {CONSUMER_NAME}")))
 }

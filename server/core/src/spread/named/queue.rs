@@ -39,6 +39,8 @@ pub(super) struct Queue {
     times: BTreeSet<u64>,
     /// Jobs that were not dealt, of quarantined and open groups too.
     job_count: u64,
+    /// Of these, those of quarantined groups.
+    quarantined_jobs: u64,
     closed: bool,
 }
 
@@ -50,6 +52,7 @@ impl Queue {
             self.ready.push_back(group);
         } else {
             self.times.insert(time);
+            self.quarantined_jobs += u64::from(group.left());
             self.quarantined.push((time, group));
         }
     }
@@ -63,8 +66,11 @@ impl Queue {
         let all = core::mem::take(&mut self.quarantined);
         let (over, still) = all.into_iter().partition(|(time, _)| *time <= now);
         self.quarantined = still;
-        let over: Vec<_> = over;
-        self.ready.extend(over.into_iter().map(|(_, group)| group));
+        let over: Vec<(u64, Waiting)> = over;
+        for (_, group) in over {
+            self.quarantined_jobs -= u64::from(group.left());
+            self.ready.push_back(group);
+        }
     }
 
     /// When the next quarantine is over.
@@ -78,6 +84,11 @@ impl Queue {
 
     pub(super) const fn quarantined(&self) -> usize {
         self.quarantined.len()
+    }
+
+    /// Whether there is a job that was never leased and may be.
+    pub(super) fn has_ready(&self) -> bool {
+        self.job_count > self.quarantined_jobs
     }
 
     /// No more groups are added.

@@ -1,4 +1,4 @@
-//! How a named spread is dealt and lent.
+//! How a named spread works.
 
 use super::room::Room;
 use crate::limits::{
@@ -10,38 +10,79 @@ use crate::rejection::{Reason, Rejection, in_range};
 use crate::spread::lease::LeaseSpec;
 use crate::spread::{OnShortage, SpreadSpec};
 
-/// How a named spread is dealt and lent, not yet checked.
+/// How a named spread works, not yet checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedSpreadSpec {
     /// The order. Its turns do not pass by themselves, so `WAIT` is refused.
     pub order: SpreadSpec,
-    /// How long a job is lent, in milliseconds: 1 s to 600 s.
+    /// How long a lease lasts, in milliseconds: 1 s to 600 s.
     pub lease_millis: i64,
-    /// How many times a job is lent before it is given up: 1 to 1,000.
+    /// How much it may hold.
+    pub limits: SpreadLimits,
+}
+
+/// How much a named spread may hold, not yet checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SpreadLimits {
+    /// Leases of a job before it becomes a dead letter: 1 to 1,000.
     pub max_attempts: i64,
-    /// How many jobs one consumer may hold at once: 1 to 65,536.
+    /// Jobs that one consumer may hold at once: 1 to 65,536.
     pub max_consumer_leases: i64,
     /// Groups at once, partial ones included: 1 to 1,000,000.
-    pub max_groups: i64,
+    pub max_group_count: i64,
     /// Jobs at once: 1 to 100,000,000.
-    pub max_jobs: i64,
-    /// Bytes of jobs at once: 1 to 2^40.
-    pub max_bytes: i64,
+    pub max_job_count: i64,
+    /// Bytes of payloads at once: 1 to 2^40.
+    pub max_byte_count: i64,
+}
+
+impl Default for SpreadLimits {
+    /// The defaults of the table of limits.
+    fn default() -> Self {
+        Self {
+            max_attempts: DEFAULT_MAX_ATTEMPTS,
+            max_consumer_leases: DEFAULT_CONSUMER_LEASES,
+            max_group_count: DEFAULT_SPREAD_GROUPS,
+            max_job_count: DEFAULT_SPREAD_JOBS,
+            max_byte_count: DEFAULT_SPREAD_BYTES,
+        }
+    }
+}
+
+/// The limits to change; `None` stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LimitChanges {
+    /// See [`SpreadLimits`], as for the other fields.
+    pub max_attempts: Option<i64>,
+    /// See [`SpreadLimits`].
+    pub max_consumer_leases: Option<i64>,
+    /// See [`SpreadLimits`].
+    pub max_group_count: Option<i64>,
+    /// See [`SpreadLimits`].
+    pub max_job_count: Option<i64>,
+    /// See [`SpreadLimits`].
+    pub max_byte_count: Option<i64>,
+}
+
+impl SpreadLimits {
+    /// The same with some changed.
+    #[must_use]
+    pub fn with(&self, changes: &LimitChanges) -> Self {
+        Self {
+            max_attempts: changes.max_attempts.unwrap_or(self.max_attempts),
+            max_consumer_leases: changes.max_consumer_leases.unwrap_or(self.max_consumer_leases),
+            max_group_count: changes.max_group_count.unwrap_or(self.max_group_count),
+            max_job_count: changes.max_job_count.unwrap_or(self.max_job_count),
+            max_byte_count: changes.max_byte_count.unwrap_or(self.max_byte_count),
+        }
+    }
 }
 
 impl NamedSpreadSpec {
     /// That order, and the default of everything else.
     #[must_use]
-    pub const fn new(order: SpreadSpec) -> Self {
-        Self {
-            order,
-            lease_millis: DEFAULT_LEASE_MILLIS,
-            max_attempts: DEFAULT_MAX_ATTEMPTS,
-            max_consumer_leases: DEFAULT_CONSUMER_LEASES,
-            max_groups: DEFAULT_SPREAD_GROUPS,
-            max_jobs: DEFAULT_SPREAD_JOBS,
-            max_bytes: DEFAULT_SPREAD_BYTES,
-        }
+    pub fn new(order: SpreadSpec) -> Self {
+        Self { order, lease_millis: DEFAULT_LEASE_MILLIS, limits: SpreadLimits::default() }
     }
 
     /// The first field in which two differ, with both values.
@@ -51,22 +92,25 @@ impl NamedSpreadSpec {
             let Self {
                 order: SpreadSpec { policy, feeder_count, max_open_groups, on_shortage: _ },
                 lease_millis,
-                max_attempts,
-                max_consumer_leases,
-                max_groups,
-                max_jobs,
-                max_bytes,
+                limits:
+                    SpreadLimits {
+                        max_attempts,
+                        max_consumer_leases,
+                        max_group_count,
+                        max_job_count,
+                        max_byte_count,
+                    },
             } = spec;
             [
-                ("policy", format!("{policy:?}")),
-                ("feeder_count", feeder_count.to_string()),
-                ("max_open_groups", max_open_groups.unwrap_or_default().to_string()),
-                ("lease", format!("{lease_millis} ms")),
-                ("max_attempts", max_attempts.to_string()),
-                ("max_consumer_leases", max_consumer_leases.to_string()),
-                ("max_groups", max_groups.to_string()),
-                ("max_jobs", max_jobs.to_string()),
-                ("max_bytes", max_bytes.to_string()),
+                ("order.policy", format!("{policy:?}")),
+                ("order.feeder_count", feeder_count.to_string()),
+                ("order.max_open_groups", max_open_groups.unwrap_or_default().to_string()),
+                ("lease_duration", format!("{lease_millis} ms")),
+                ("limits.max_attempts", max_attempts.to_string()),
+                ("limits.max_consumer_leases", max_consumer_leases.to_string()),
+                ("limits.max_group_count", max_group_count.to_string()),
+                ("limits.max_job_count", max_job_count.to_string()),
+                ("limits.max_byte_count", max_byte_count.to_string()),
             ]
         };
         let pairs = fields(self).into_iter().zip(fields(other));
@@ -76,8 +120,8 @@ impl NamedSpreadSpec {
     pub(super) const fn leases(&self) -> LeaseSpec {
         LeaseSpec {
             lease_millis: self.lease_millis,
-            max_attempts: self.max_attempts,
-            max_consumer_leases: self.max_consumer_leases,
+            max_attempts: self.limits.max_attempts,
+            max_consumer_leases: self.limits.max_consumer_leases,
             max_outstanding: OUTSTANDING_LEASES.maximum,
         }
     }
@@ -88,9 +132,9 @@ impl NamedSpreadSpec {
             return Err(Rejection::new(Reason::Contradictory, "on_shortage", "WAIT", allowed));
         }
         Ok(Room {
-            groups: in_range("max_groups", self.max_groups, SPREAD_GROUPS)?,
-            jobs: in_range("max_jobs", self.max_jobs, SPREAD_JOBS)?,
-            bytes: in_range("max_bytes", self.max_bytes, SPREAD_BYTES)?,
+            groups: in_range("limits.max_group_count", self.limits.max_group_count, SPREAD_GROUPS)?,
+            jobs: in_range("limits.max_job_count", self.limits.max_job_count, SPREAD_JOBS)?,
+            bytes: in_range("limits.max_byte_count", self.limits.max_byte_count, SPREAD_BYTES)?,
         })
     }
 }

@@ -28,7 +28,7 @@ impl NamedSpread {
         self.advance(now);
         if self.state != SpreadState::Open {
             let allowed = "must be open: it takes no groups any more";
-            return Err(Rejection::new(Reason::SpreadClosing, "spread", "closing", allowed));
+            return Err(Rejection::new(Reason::SpreadClosing, "spread_name", "closing", allowed));
         }
         let (taken, partial) = (self.held, self.intake.held());
         let free = |room: u64, a: u64, b: u64| room.saturating_sub(a).saturating_sub(b);
@@ -89,6 +89,7 @@ impl NamedSpread {
             number,
             Group {
                 id,
+                first_job_index: 0,
                 content,
                 sha256,
                 since: now,
@@ -96,6 +97,7 @@ impl NamedSpread {
                 settled: marks,
                 dead_letters: Vec::new(),
                 dead_letter_count: 0,
+                redriven: false,
             },
         );
         if is_settled {
@@ -114,8 +116,8 @@ fn check_same(part: &GroupPart, sha256: Digest, job_count: u32) -> Result<(), Re
     if commit.job_count != i64::from(job_count) || *commit.sha256 != sha256 {
         return Err(differs(&part.group_id));
     }
-    let is_whole = part.first_index == 0 && part.jobs.len() == job_count as usize;
-    if is_whole && digest(&part.jobs) != sha256 {
+    let is_whole = part.first_job_index == 0 && part.payloads.len() == job_count as usize;
+    if is_whole && digest(&part.payloads) != sha256 {
         return Err(wrong_hash(&commit.sha256));
     }
     Ok(())

@@ -14,28 +14,28 @@ pub struct Certificate {
     /// Groups that dealt a job.
     pub group_count: u64,
     /// The smallest distance between two jobs of one group; none if no group had two.
-    pub min_gap: Option<u64>,
+    pub min_gap_turns: Option<u64>,
     /// The largest smallest distance that any order of these groups has without idle turns,
     /// ⌊(N−c)/(M−1)⌋ (N jobs, c groups of the largest size M); none if no group had two.
-    pub best_min_gap: Option<u64>,
+    pub best_min_gap_turns: Option<u64>,
     /// Neighbours in a group that were dealt less than F turns apart.
     pub close_pair_count: u64,
     /// As many close pairs has any order of these groups without idle turns, at least:
     /// Σ max(0, nᵢ − 1 − ⌊(N−nᵢ)/(F−1)⌋); 0 when F is 1.
     pub close_pair_lower_bound: u64,
     /// From the first job of a group to its last, the widest.
-    pub widest_span: u64,
+    pub widest_span_turns: u64,
 }
 
 /// Counts while a spread runs, in memory that does not grow with it.
 #[derive(Debug, Clone)]
 pub(super) struct Tally {
     feeder_count: u64,
-    min_gap: u64,
+    min_gap_turns: u64,
     close_pairs: u64,
     jobs: u64,
     groups: u64,
-    widest_span: u64,
+    widest_span_turns: u64,
     /// The F largest groups. A term of the lower bound is above zero only for groups of more
     /// than N/F jobs, of which there are less than F; and N only grows.
     largest: BinaryHeap<Reverse<u64>>,
@@ -47,11 +47,11 @@ impl Tally {
     pub(super) fn new(feeder_count: u32) -> Self {
         Self {
             feeder_count: feeder_count.into(),
-            min_gap: u64::MAX,
+            min_gap_turns: u64::MAX,
             close_pairs: 0,
             jobs: 0,
             groups: 0,
-            widest_span: 0,
+            widest_span_turns: 0,
             largest: BinaryHeap::new(),
             largest_size: 0,
             largest_count: 0,
@@ -61,7 +61,7 @@ impl Tally {
     /// A distance between neighbours of a group.
     #[inline]
     pub(super) fn gap(&mut self, gap: u64) {
-        self.min_gap = self.min_gap.min(gap);
+        self.min_gap_turns = self.min_gap_turns.min(gap);
         self.close_pairs += u64::from(gap < self.feeder_count);
     }
 
@@ -72,7 +72,7 @@ impl Tally {
         }
         self.jobs += size;
         self.groups += 1;
-        self.widest_span = self.widest_span.max(span);
+        self.widest_span_turns = self.widest_span_turns.max(span);
         if size > self.largest_size {
             (self.largest_size, self.largest_count) = (size, 1);
         } else if size == self.largest_size {
@@ -97,12 +97,12 @@ impl Tally {
         Certificate {
             job_count: self.jobs,
             group_count: self.groups,
-            min_gap: has_pairs.then_some(self.min_gap),
-            best_min_gap: has_pairs
+            min_gap_turns: has_pairs.then_some(self.min_gap_turns),
+            best_min_gap_turns: has_pairs
                 .then(|| (self.jobs - self.largest_count) / (self.largest_size - 1)),
             close_pair_count: self.close_pairs,
             close_pair_lower_bound: self.lower_bound(),
-            widest_span: self.widest_span,
+            widest_span_turns: self.widest_span_turns,
         }
     }
 

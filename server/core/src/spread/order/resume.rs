@@ -54,7 +54,7 @@ impl Place {
         group_indexes: Vec<i64>,
     ) -> Result<Self, Rejection> {
         let count = i64::try_from(group_indexes.len()).unwrap_or(i64::MAX);
-        in_range("group_indexes", count, TOKEN_TURNS)?;
+        in_range("taken_group_indexes", count, TOKEN_TURNS)?;
         let first_sequence = u64::try_from(first_sequence).map_err(|_| {
             let allowed = "must be 0 or more, a turn";
             Rejection::new(Reason::OutOfRange, "first_sequence", first_sequence, allowed)
@@ -112,7 +112,7 @@ impl Place {
 
 fn differs(found: String) -> Rejection {
     let allowed = "must be the groups of the spread that the token is of, in their order";
-    Rejection::new(Reason::OrderDiffers, "resume_token", found, allowed)
+    Rejection::new(Reason::OrderDiffers, "resume", found, allowed)
 }
 
 #[cfg(test)]

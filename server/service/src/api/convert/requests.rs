@@ -39,15 +39,15 @@ pub(in crate::api) fn schedule_at(
 ) -> Result<Arc<Schedule>, Rejection> {
     use proto::schedule::Schedule as Wire;
     let proto::Schedule { schedule } = required(field, message, "it must be set")?;
-    let checked = match required(field, schedule, "spec or version must be set")? {
+    let checked = match required(field, schedule, "spec or reference must be set")? {
         Wire::Spec(spec) => schedule_spec(spec)
             .and_then(|spec| Schedule::try_new(&spec))
             .map(Arc::new)
             .map_err(|rejection| rejection.under("spec")),
-        Wire::Version(proto::ScheduleVersion { name, version }) => {
+        Wire::Reference(proto::ScheduleReference { name, version }) => {
             ScheduleName::try_new(&name, version.into())
                 .and_then(|name| catalog.get(&name).cloned())
-                .map_err(|rejection| rejection.under("version"))
+                .map_err(|rejection| rejection.under("reference"))
         }
     };
     checked.map_err(|rejection| rejection.under(field))
@@ -80,7 +80,7 @@ pub(in crate::api) fn has_exclusions(message: Option<&proto::Schedule>, catalog:
     match message.and_then(|message| message.schedule.as_ref()) {
         None => false,
         Some(Wire::Spec(spec)) => !spec.exclusions.is_empty(),
-        Some(Wire::Version(proto::ScheduleVersion { name, version })) => {
+        Some(Wire::Reference(proto::ScheduleReference { name, version })) => {
             ScheduleName::try_new(name, (*version).into())
                 .and_then(|name| catalog.get(&name).map(|schedule| schedule.has_exclusions()))
                 .unwrap_or_default()
@@ -240,9 +240,7 @@ pub(in crate::api) enum Ids {
 }
 
 /// A column of IDs that is itself right; what is in it may not be.
-pub(in crate::api) fn checked_column(
-    message: Option<proto::IdColumn>,
-) -> Result<Column, Rejection> {
+pub(in crate::api) fn checked_column(message: Option<proto::IdBatch>) -> Result<Column, Rejection> {
     let column = column(message)?;
     column.check()?;
     Ok(column)
@@ -250,7 +248,7 @@ pub(in crate::api) fn checked_column(
 
 /// The same, where it makes no difference in which zones IDs live, or none that is known.
 pub(in crate::api) fn column_of_one_zone(
-    message: Option<proto::IdColumn>,
+    message: Option<proto::IdBatch>,
 ) -> Result<Column, Rejection> {
     let column = checked_column(message)?;
     if column.zones.is_empty() {
@@ -261,9 +259,9 @@ pub(in crate::api) fn column_of_one_zone(
 }
 
 /// The one field of a column that is filled.
-pub(in crate::api) fn column(message: Option<proto::IdColumn>) -> Result<Column, Rejection> {
-    let proto::IdColumn {
-        uuid_bytes,
+pub(in crate::api) fn column(message: Option<proto::IdBatch>) -> Result<Column, Rejection> {
+    let proto::IdBatch {
+        packed_uuids,
         uuids,
         integers,
         decimals,
@@ -278,7 +276,7 @@ pub(in crate::api) fn column(message: Option<proto::IdColumn>) -> Result<Column,
             filled.push((name, column));
         }
     };
-    take("uuid_bytes", uuid_bytes.is_empty(), Ids::UuidBytes(uuid_bytes));
+    take("packed_uuids", packed_uuids.is_empty(), Ids::UuidBytes(packed_uuids));
     take("uuids", uuids.is_empty(), Ids::Uuids(uuids));
     take("integers", integers.is_empty(), Ids::Integers(integers));
     take("decimals", decimals.is_empty(), Ids::Decimals(decimals));

@@ -9,10 +9,10 @@ use super::{cycles, kinds};
 use offbeat_proto as proto;
 
 pub(in crate::api) fn identity(schedule: &Schedule) -> proto::ScheduleIdentity {
-    let (fingerprint, run_key_schedule) = (schedule.fingerprint(), schedule.run_key_schedule());
+    let (fingerprint, run_key_root) = (schedule.fingerprint(), schedule.run_key_root());
     let database = if schedule.follows_zones() { time_zone_database() } else { "" };
     let time_zone_database = database.to_owned();
-    proto::ScheduleIdentity { fingerprint, run_key_schedule, time_zone_database }
+    proto::ScheduleIdentity { fingerprint, run_key_root, time_zone_database }
 }
 
 /// The schedule with every default filled in.
@@ -92,18 +92,21 @@ pub(in crate::api) fn run_of_piece(
         cycle_index: run.cycle_index,
         run_id: run_id(&run_key),
         run_key,
-        regular_time: (run.regular_unix_millis != run.unix_millis)
+        nominal_time: (run.regular_unix_millis != run.unix_millis)
             .then(|| Moment::from_unix_millis(run.regular_unix_millis).map(timestamp))
             .flatten(),
     }
 }
 
-pub(in crate::api) fn placement_reason(place: &Place, id: &Id<'_>) -> proto::PlacementReason {
-    proto::PlacementReason { canonical_id: id.to_string(), rule: Some(rule_of(place.why)) }
+pub(in crate::api) fn placement_explanation(
+    place: &Place,
+    id: &Id<'_>,
+) -> proto::PlacementExplanation {
+    proto::PlacementExplanation { canonical_id: id.to_string(), rule: Some(rule_of(place.why)) }
 }
 
-fn rule_of(why: Why) -> proto::placement_reason::Rule {
-    use proto::placement_reason::Rule;
+fn rule_of(why: Why) -> proto::placement_explanation::Rule {
+    use proto::placement_explanation::Rule;
     match why {
         Why::Hash(hash) => {
             let mut text = String::with_capacity(16);
@@ -130,7 +133,7 @@ pub(in crate::api) fn bucket_share(schedule: &Schedule) -> Option<proto::BucketS
     Some(proto::BucketShare {
         min_bucket_count: count(smallest),
         max_bucket_count: count(largest),
-        imbalance: f64::from(largest) / mean - 1.0,
+        imbalance_ratio: f64::from(largest) / mean - 1.0,
     })
 }
 

@@ -9,25 +9,25 @@ use super::requests::{required, unknown_enum_value};
 use offbeat_proto as proto;
 
 /// The field that names the column, in every request.
-const FIELD: &str = "sql_column";
+const FIELD: &str = "sql_target";
 
 /// A schedule over the column that a request names.
 pub(in crate::api) fn membership(
     schedule: &Schedule,
-    message: proto::SqlColumn,
+    message: proto::SqlTarget,
 ) -> Result<Membership<'_>, Rejection> {
-    sql_column(message)
+    sql_target(message)
         .and_then(|column| Membership::try_new(schedule, &column))
         .map_err(|rejection| rejection.under(FIELD))
 }
 
 /// Refuses a column of time zones that would not be heeded.
-pub(in crate::api) fn without_zones(message: Option<&proto::SqlColumn>) -> Result<(), Rejection> {
-    let Some(column) = message.filter(|column| !column.time_zone_name.is_empty()) else {
+pub(in crate::api) fn without_zones(message: Option<&proto::SqlTarget>) -> Result<(), Rejection> {
+    let Some(column) = message.filter(|column| !column.time_zone_column.is_empty()) else {
         return Ok(());
     };
-    let field = format!("{FIELD}.time_zone_name");
-    let value = format_args!("{:?}", column.time_zone_name);
+    let field = format!("{FIELD}.time_zone_column");
+    let value = format_args!("{:?}", column.time_zone_column);
     let allowed = "must be set with time_zones of GetWindowPredicate alone";
     Err(Rejection::new(Reason::Contradictory, field, value, allowed))
 }
@@ -35,34 +35,34 @@ pub(in crate::api) fn without_zones(message: Option<&proto::SqlColumn>) -> Resul
 /// The same, where the column must be named.
 pub(in crate::api) fn required_membership(
     schedule: &Schedule,
-    message: Option<proto::SqlColumn>,
+    message: Option<proto::SqlTarget>,
 ) -> Result<Membership<'_>, Rejection> {
     membership(schedule, required(FIELD, message, "it must be set")?)
 }
 
 /// The column, not yet checked; refusals name its own fields.
-pub(in crate::api) fn sql_column(message: proto::SqlColumn) -> Result<ColumnSpec, Rejection> {
-    let proto::SqlColumn {
+pub(in crate::api) fn sql_target(message: proto::SqlTarget) -> Result<ColumnSpec, Rejection> {
+    let proto::SqlTarget {
         dialect,
         schema,
         table,
-        name,
-        r#type,
+        column,
+        column_type,
         table_alias,
         parameter_style,
         first_parameter_number,
-        time_zone_name,
+        time_zone_column,
     } = message;
     Ok(ColumnSpec {
         dialect: dialect_of(dialect)?,
         schema,
         table,
-        name,
-        column_type: column_type(r#type)?,
+        column,
+        column_type: type_of(column_type)?,
         table_alias,
         parameter_style: style_of(parameter_style)?,
         first_parameter_number,
-        time_zone_name,
+        time_zone_column,
     })
 }
 
@@ -78,11 +78,11 @@ fn dialect_of(number: i32) -> Result<Dialect, Rejection> {
     }
 }
 
-fn column_type(number: i32) -> Result<ColumnType, Rejection> {
+fn type_of(number: i32) -> Result<ColumnType, Rejection> {
     use proto::SqlColumnType as Wire;
     const ALLOWED: &str = "1 to 9, a value of SqlColumnType";
     match Wire::try_from(number) {
-        Ok(Wire::Unspecified) => Err(not_set("type", ALLOWED)),
+        Ok(Wire::Unspecified) => Err(not_set("column_type", ALLOWED)),
         Ok(Wire::Uuid) => Ok(ColumnType::Uuid),
         Ok(Wire::UuidBytes) => Ok(ColumnType::UuidBytes),
         Ok(Wire::UuidBytesSwapped) => Ok(ColumnType::UuidBytesSwapped),
@@ -92,7 +92,7 @@ fn column_type(number: i32) -> Result<ColumnType, Rejection> {
         Ok(Wire::Text) => Ok(ColumnType::Text),
         Ok(Wire::Fraction) => Ok(ColumnType::Fraction),
         Ok(Wire::HashDigits) => Ok(ColumnType::HashDigits),
-        Err(_) => Err(unknown_enum_value("type", number, ALLOWED)),
+        Err(_) => Err(unknown_enum_value("column_type", number, ALLOWED)),
     }
 }
 

@@ -51,15 +51,39 @@ impl NamedLanes {
         })
     }
 
+    /// What a request says of some lanes, for all of them in their order.
+    pub(super) fn by_lane<T: Clone + Default>(
+        &self,
+        field: &'static str,
+        named: Vec<(String, T)>,
+    ) -> Result<ByLane<T>, Rejection> {
+        let mut values = vec![T::default(); self.names.len()];
+        let mut places = vec![None; self.names.len()];
+        for (at, (name, value)) in named.into_iter().enumerate() {
+            let path = format!("{field}[{at}].lane_name");
+            let lane = self.place(&path, &name)?;
+            if let (Some(into), Some(place)) = (values.get_mut(lane), places.get_mut(lane)) {
+                if place.replace(at).is_some() {
+                    let allowed = "must be a lane that is not named before";
+                    let name = format!("{name:?}");
+                    return Err(Rejection::new(Reason::Contradictory, path, name, allowed));
+                }
+                *into = value;
+            }
+        }
+        Ok(ByLane { field, values, places })
+    }
+
     /// What is known of a job.
     pub(super) fn job(
         &self,
-        timed_out_lanes: &[String],
+        timed_out_lane_names: &[String],
         prediction: Option<proto::LanePrediction>,
     ) -> Result<Job, Rejection> {
         let place =
-            |(at, name): (usize, &String)| self.place(&format!("timed_out_lanes[{at}]"), name);
-        let timed_out = timed_out_lanes.iter().enumerate().map(place).collect::<Result<_, _>>()?;
+            |(at, name): (usize, &String)| self.place(&format!("timed_out_lane_names[{at}]"), name);
+        let timed_out =
+            timed_out_lane_names.iter().enumerate().map(place).collect::<Result<_, _>>()?;
         Ok(Job { timed_out, prediction: prediction.map(prediction_of).transpose()? })
     }
 
@@ -72,10 +96,10 @@ impl NamedLanes {
             RouteWhy::IdleWorker => proto::RouteReason::IdleWorker,
         };
         proto::LaneRoute {
-            lane: self.name(lane),
+            lane_name: self.name(lane),
             attempt: index(attempt),
             attempt_timeout: timeout.map(duration),
-            lane_on_timeout: on_timeout.map(|lane| self.name(lane)).unwrap_or_default(),
+            next_lane_name: on_timeout.map(|lane| self.name(lane)).unwrap_or_default(),
             reason: reason.into(),
             resumes,
         }
@@ -86,7 +110,29 @@ impl NamedLanes {
         let after = timeout.map(|timeout| format!(" of {timeout}")).unwrap_or_default();
         let message = format!("reached the timeout{after} of lane {name:?}, the last");
         let exceeded_timeout = timeout.map(duration);
-        proto::PermanentFailure { last_lane: name, exceeded_timeout, message }
+        proto::PermanentFailure { last_lane_name: name, exceeded_timeout, message }
+    }
+}
+
+/// One value for each lane, and where in the request it stands.
+pub(super) struct ByLane<T> {
+    field: &'static str,
+    pub(super) values: Vec<T>,
+    places: Vec<Option<usize>>,
+}
+
+impl<T> ByLane<T> {
+    /// A refusal that numbers the lanes, by the places of the request.
+    pub(super) fn of_request(&self, mut refused: Rejection) -> Rejection {
+        let numbered = refused.field.strip_prefix(self.field).and_then(|rest| {
+            let (lane, rest) = rest.strip_prefix('[')?.split_once(']')?;
+            let place = self.places.get(lane.parse::<usize>().ok()?)?.as_ref()?;
+            Some(format!("{}[{place}]{rest}", self.field))
+        });
+        if let Some(field) = numbered {
+            refused.field = field;
+        }
+        refused
     }
 }
 

@@ -8,14 +8,14 @@ use offbeat_sim::lanes::{CutoffSlowdown, Performance, Plan, PlanSpec, Sensitivit
 use super::lane_set::on_timeout_of;
 use crate::api::convert::{duration, required, span};
 use offbeat_proto as proto;
-use offbeat_proto::plan_lanes_request::RunTimes as Given;
+use offbeat_proto::v1beta1::{self, plan_lanes_request::RunTimes as Given};
 
 /// Plans the lanes of a request.
 ///
 /// # Errors
 /// When a field of the request is refused.
-pub fn plan(request: proto::PlanLanesRequest) -> Result<proto::PlanLanesResponse, Rejection> {
-    let proto::PlanLanesRequest {
+pub fn plan(request: v1beta1::PlanLanesRequest) -> Result<v1beta1::PlanLanesResponse, Rejection> {
+    let v1beta1::PlanLanesRequest {
         run_times,
         arrival_rate,
         worker_count,
@@ -44,22 +44,22 @@ pub fn plan(request: proto::PlanLanesRequest) -> Result<proto::PlanLanesResponse
 
 fn run_times_of(given: Given) -> Result<Distribution, Rejection> {
     match given {
-        Given::Samples(proto::RunTimeSamples { micros }) => {
-            Distribution::of_samples(&micros).map_err(|refused| refused.under("samples"))
+        Given::Samples(v1beta1::RunTimeSamples { run_time_micros }) => {
+            Distribution::of_samples(&run_time_micros).map_err(|refused| refused.under("samples"))
         }
-        Given::Histogram(proto::RunTimeHistogram { buckets }) => {
+        Given::Histogram(v1beta1::RunTimeHistogram { buckets }) => {
             let buckets = buckets.into_iter().enumerate().map(|(place, bucket)| {
-                let proto::RunTimeBucket { upper_bound, count } = bucket;
+                let v1beta1::RunTimeBucket { upper_bound, job_count } = bucket;
                 let field = format!("buckets[{place}].upper_bound");
                 let bound = span(&field, required(&field, upper_bound, "must be set")?)?;
-                Ok((bound, count))
+                Ok((bound, job_count))
             });
             let buckets = buckets.collect::<Result<Vec<_>, _>>();
             buckets
                 .and_then(|buckets| Distribution::of_histogram(&buckets))
                 .map_err(|refused: Rejection| refused.under("histogram"))
         }
-        Given::Percentiles(proto::RunTimePercentiles { p50, p90, mean }) => {
+        Given::Percentiles(v1beta1::RunTimePercentiles { p50, p90, mean }) => {
             let optional = |field: &str, time: Option<prost_types::Duration>| {
                 time.map(|time| span(field, time)).transpose()
             };
@@ -72,7 +72,7 @@ fn run_times_of(given: Given) -> Result<Distribution, Rejection> {
     }
 }
 
-fn answer(plan: &Plan, on_timeout: OnTimeout) -> proto::PlanLanesResponse {
+fn answer(plan: &Plan, on_timeout: OnTimeout) -> v1beta1::PlanLanesResponse {
     let names = ["express", if plan.lanes.len() > 2 { "medium" } else { "slow" }, "slow"];
     let lanes = plan.lanes.iter().zip(names).map(|(lane, name)| proto::Lane {
         name: name.to_owned(),
@@ -89,19 +89,19 @@ fn answer(plan: &Plan, on_timeout: OnTimeout) -> proto::PlanLanesResponse {
         max_express_slow_probability: None,
     };
     let [now, less, more] = &plan.rates;
-    let sensitivity = |at: &Sensitivity| proto::LaneSensitivity {
+    let sensitivity = |at: &Sensitivity| v1beta1::LaneSensitivity {
         arrival_rate: at.arrival_rate,
         with_lanes: at.with_lanes.map(performance),
         without_lanes: Some(performance(at.without_lanes)),
     };
-    let cutoff = |point: &CutoffSlowdown| proto::CutoffSlowdown {
+    let cutoff = |point: &CutoffSlowdown| v1beta1::CutoffSlowdown {
         cutoff: Some(duration(point.cutoff)),
         express_worker_count: i32::try_from(point.express_workers).unwrap_or(i32::MAX),
         mean_slowdown: point.mean_slowdown,
     };
     let verdict =
-        if plan.has_lanes { proto::LaneVerdict::Lanes } else { proto::LaneVerdict::NoLanes };
-    proto::PlanLanesResponse {
+        if plan.has_lanes { v1beta1::LaneVerdict::Lanes } else { v1beta1::LaneVerdict::NoLanes };
+    v1beta1::PlanLanesResponse {
         verdict: verdict.into(),
         lane_set: (!plan.lanes.is_empty()).then_some(lane_set),
         with_lanes: now.with_lanes.map(performance),
@@ -115,17 +115,17 @@ fn answer(plan: &Plan, on_timeout: OnTimeout) -> proto::PlanLanesResponse {
     }
 }
 
-fn performance((found, is_stable): (Performance, bool)) -> proto::LanePerformance {
+fn performance((found, stable): (Performance, bool)) -> v1beta1::LanePerformance {
     let micros = |micros: u64| duration(Span::from_nanos(micros.saturating_mul(1_000)));
-    proto::LanePerformance {
+    v1beta1::LanePerformance {
         mean_slowdown: found.mean_slowdown,
         p95_slowdown: found.p95_slowdown,
         mean_wait: Some(duration(seconds(found.mean_wait / 1e6))),
         p95_wait: Some(micros(found.p95_wait)),
         mean_sojourn: Some(duration(seconds(found.mean_sojourn / 1e6))),
         p95_sojourn: Some(micros(found.p95_sojourn)),
-        wasted_share: found.wasted_share,
-        is_stable,
+        wasted_ratio: found.wasted_ratio,
+        stable,
     }
 }
 

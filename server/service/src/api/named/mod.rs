@@ -1,5 +1,6 @@
 //! `NamedSpreadService`: convert in, ask the store, convert out.
 
+mod pages;
 mod requests;
 mod responses;
 mod stream;
@@ -13,6 +14,7 @@ use offbeat_core::Rejection;
 use tokio::time::Instant;
 use tonic::{Request, Response, Status, Streaming};
 
+use crate::api::convert::{required, wide};
 use crate::spreads::SpreadStore;
 use crate::work::Permit;
 use offbeat_proto as proto;
@@ -50,6 +52,13 @@ impl NamedSpreadService for NamedSpreadHandlers {
         request: Request<proto::OpenSpreadRequest>,
     ) -> Answer<proto::OpenSpreadResponse> {
         answer(self.open(request.into_inner()).await)
+    }
+
+    async fn update_spread(
+        &self,
+        request: Request<proto::UpdateSpreadRequest>,
+    ) -> Answer<proto::UpdateSpreadResponse> {
+        answer(self.update(request.into_inner()).await)
     }
 
     async fn submit_groups(
@@ -100,8 +109,8 @@ impl NamedSpreadService for NamedSpreadHandlers {
         &self,
         request: Request<proto::DescribeSpreadRequest>,
     ) -> Answer<proto::DescribeSpreadResponse> {
-        let proto::DescribeSpreadRequest { spread } = request.into_inner();
-        let description = self.store.describe(&spread).await;
+        let proto::DescribeSpreadRequest { spread_name } = request.into_inner();
+        let description = self.store.describe(&spread_name).await;
         answer(description.map(|description| proto::DescribeSpreadResponse {
             description: Some(responses::description(description)),
         }))
@@ -119,6 +128,13 @@ impl NamedSpreadService for NamedSpreadHandlers {
         request: Request<proto::ListDeadLettersRequest>,
     ) -> Answer<proto::ListDeadLettersResponse> {
         answer(self.dead_letters(request.into_inner()).await)
+    }
+
+    async fn redrive_dead_letters(
+        &self,
+        request: Request<proto::RedriveDeadLettersRequest>,
+    ) -> Answer<proto::RedriveDeadLettersResponse> {
+        answer(self.redrive_letters(request.into_inner()).await)
     }
 
     async fn delete_dead_letters(
@@ -141,19 +157,30 @@ impl NamedSpreadHandlers {
         &self,
         request: proto::OpenSpreadRequest,
     ) -> Result<proto::OpenSpreadResponse, Rejection> {
-        let proto::OpenSpreadRequest { spread, spec } = request;
-        let (description, created) = self.store.open(spread, requests::spec(spec)?).await?;
+        let proto::OpenSpreadRequest { spread_name, spec } = request;
+        let (description, created) = self.store.open(spread_name, requests::spec(spec)?).await?;
         let description = Some(responses::description(description));
         Ok(proto::OpenSpreadResponse { description, created })
+    }
+
+    async fn update(
+        &self,
+        request: proto::UpdateSpreadRequest,
+    ) -> Result<proto::UpdateSpreadResponse, Rejection> {
+        let proto::UpdateSpreadRequest { spread_name, limits } = request;
+        let limits = required("limits", limits, "it must be set")?;
+        let changes = requests::limit_changes(limits);
+        let description = self.store.update(&spread_name, changes).await?;
+        Ok(proto::UpdateSpreadResponse { description: Some(responses::description(description)) })
     }
 
     async fn submit(
         &self,
         request: proto::SubmitGroupsRequest,
     ) -> Result<proto::SubmitGroupsResponse, Rejection> {
-        let proto::SubmitGroupsRequest { spread, groups } = request;
+        let proto::SubmitGroupsRequest { spread_name, groups } = request;
         let parts = requests::parts(groups)?;
-        let (statuses, receipt) = self.store.submit(&spread, parts).await?;
+        let (statuses, receipt) = self.store.submit(&spread_name, parts).await?;
         let groups = statuses.into_iter().map(responses::group).collect();
         Ok(proto::SubmitGroupsResponse { groups, receipt: Some(responses::receipt(receipt)) })
     }
@@ -162,10 +189,10 @@ impl NamedSpreadHandlers {
         &self,
         request: proto::WaitForGroupsRequest,
     ) -> Result<proto::WaitForGroupsResponse, Rejection> {
-        let proto::WaitForGroupsRequest { spread, group_ids, wait } = request;
-        let wait = requests::wait(wait, self.longest_wait)?;
+        let proto::WaitForGroupsRequest { spread_name, group_ids, max_wait_duration } = request;
+        let wait = requests::wait(max_wait_duration, self.longest_wait)?;
         let ids = requests::group_ids(group_ids)?;
-        let (statuses, epoch) = self.store.groups(&spread, &ids, wait).await?;
+        let (statuses, epoch) = self.store.groups(&spread_name, &ids, wait).await?;
         let groups = statuses.into_iter().map(responses::group).collect();
         Ok(proto::WaitForGroupsResponse { groups, epoch: epoch.cast_signed() })
     }
@@ -174,58 +201,79 @@ impl NamedSpreadHandlers {
         &self,
         request: proto::PullJobsRequest,
     ) -> Result<proto::PullJobsResponse, Rejection> {
-        let proto::PullJobsRequest { spread, consumer, max_jobs, wait } = request;
-        let wait = requests::wait(wait, self.longest_wait)?;
-        let count = requests::job_count(max_jobs)?;
+        let proto::PullJobsRequest {
+            spread_name,
+            consumer_id,
+            max_pulled_job_count,
+            max_wait_duration,
+        } = request;
+        let wait = requests::wait(max_wait_duration, self.longest_wait)?;
+        let count = requests::job_count(max_pulled_job_count)?;
         let asked = Instant::now();
-        let leased = self.store.pull(&spread, &consumer.into(), count, wait).await?;
-        let (ended, waited) = (leased.ended, responses::since(asked, leased.lent_at));
-        let leased = Some(responses::leased(leased, self.zero));
-        Ok(proto::PullJobsResponse { leased, ended, waited: Some(waited) })
+        let leased = self.store.pull(&spread_name, &consumer_id.into(), count, wait).await?;
+        Ok(proto::PullJobsResponse {
+            empty_reason: responses::empty_reason(leased.empty_reason).into(),
+            waited_duration: Some(responses::since(asked, leased.start)),
+            leased: Some(responses::leased(leased, self.zero)),
+        })
     }
 
     async fn settle(
         &self,
         request: proto::SettleJobsRequest,
     ) -> Result<proto::SettleJobsResponse, Rejection> {
-        let proto::SettleJobsRequest { spread, epoch, verdicts } = request;
-        let verdicts = requests::verdicts(epoch, verdicts)?;
-        self.store.settle(&spread, verdicts).await.map(responses::settlements)
+        let proto::SettleJobsRequest { spread_name, epoch, settlements } = request;
+        let settlements = requests::settlements(epoch, settlements)?;
+        let settled = self.store.settle(&spread_name, settlements).await?;
+        Ok(proto::SettleJobsResponse { results: responses::results(settled) })
     }
 
     async fn list(
         &self,
         request: proto::ListSpreadsRequest,
     ) -> Result<proto::ListSpreadsResponse, Rejection> {
-        let proto::ListSpreadsRequest { page_size, after_spread } = request;
+        let proto::ListSpreadsRequest { page_size, page_token } = request;
         let count = requests::page_size(page_size)?;
-        let (spreads, has_more) = self.store.list(&after_spread, count).await?;
+        let after = pages::spread(&page_token)?;
+        let (spreads, has_more) = self.store.list(&after, count).await?;
+        let last = spreads.last().filter(|_| has_more);
+        let next_page_token = last.map(|last| pages::after_spread(&last.name)).unwrap_or_default();
         let spreads = spreads.into_iter().map(responses::description).collect();
-        Ok(proto::ListSpreadsResponse { spreads, has_more })
+        Ok(proto::ListSpreadsResponse { spreads, next_page_token })
     }
 
     async fn dead_letters(
         &self,
         request: proto::ListDeadLettersRequest,
     ) -> Result<proto::ListDeadLettersResponse, Rejection> {
-        let proto::ListDeadLettersRequest { spread, page_size, after_number } = request;
+        let proto::ListDeadLettersRequest { spread_name, page_size, page_token } = request;
         let count = requests::page_size(page_size)?;
-        let after = after_number
-            .map(|number| requests::letter_number("after_number", number))
-            .transpose()?;
-        let (letters, has_more) = self.store.dead_letters(&spread, after, count).await?;
+        let after = pages::dead_letter(&page_token, &spread_name)?;
+        let (letters, has_more) = self.store.dead_letters(&spread_name, after, count).await?;
+        let last = letters.last().filter(|_| has_more);
+        let next_page_token = last.map(|last| pages::after_dead_letter(last.number, &spread_name));
         let dead_letters = letters.into_iter().map(responses::dead_letter).collect();
-        Ok(proto::ListDeadLettersResponse { dead_letters, has_more })
+        let next_page_token = next_page_token.unwrap_or_default();
+        Ok(proto::ListDeadLettersResponse { dead_letters, next_page_token })
+    }
+
+    async fn redrive_letters(
+        &self,
+        request: proto::RedriveDeadLettersRequest,
+    ) -> Result<proto::RedriveDeadLettersResponse, Rejection> {
+        let proto::RedriveDeadLettersRequest { spread_name, numbers } = request;
+        let numbers = requests::numbers(&numbers)?;
+        let redriven_count = wide(self.store.redrive_dead_letters(&spread_name, &numbers).await?);
+        Ok(proto::RedriveDeadLettersResponse { redriven_count })
     }
 
     async fn delete_letters(
         &self,
         request: proto::DeleteDeadLettersRequest,
     ) -> Result<proto::DeleteDeadLettersResponse, Rejection> {
-        let proto::DeleteDeadLettersRequest { spread, numbers } = request;
+        let proto::DeleteDeadLettersRequest { spread_name, numbers } = request;
         let numbers = requests::numbers(&numbers)?;
-        let deleted = self.store.delete_dead_letters(&spread, &numbers).await?;
-        let deleted_count = i64::try_from(deleted).unwrap_or(i64::MAX);
+        let deleted_count = wide(self.store.delete_dead_letters(&spread_name, &numbers).await?);
         Ok(proto::DeleteDeadLettersResponse { deleted_count })
     }
 
@@ -233,10 +281,10 @@ impl NamedSpreadHandlers {
         &self,
         request: proto::CloseSpreadRequest,
     ) -> Result<proto::CloseSpreadResponse, Rejection> {
-        let proto::CloseSpreadRequest { spread, mode, wait } = request;
-        let wait = requests::wait(wait, self.longest_wait)?;
+        let proto::CloseSpreadRequest { spread_name, mode, max_wait_duration } = request;
+        let wait = requests::wait(max_wait_duration, self.longest_wait)?;
         let mode = requests::close_mode(mode)?;
-        let description = self.store.close(&spread, mode, wait).await?;
+        let description = self.store.close(&spread_name, mode, wait).await?;
         Ok(proto::CloseSpreadResponse { description: Some(responses::description(description)) })
     }
 }

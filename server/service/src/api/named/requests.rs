@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use offbeat_core::limits::{
-    CALL_GROUPS, CALL_JOBS, DEFAULT_PAGE_SIZE, GROUP_ID, Limit, NACK_DELAY_MILLIS, PAGE_SIZE,
+    CALL_GROUPS, CALL_JOBS, DEFAULT_PAGE_SIZE, GROUP_ID, LEASE_MILLIS, Limit, NACK_DELAY_MILLIS,
+    PAGE_SIZE,
 };
-use offbeat_core::spread::SpreadSpec;
-use offbeat_core::spread::lease::{LeaseId, Verdict};
-use offbeat_core::spread::named::{Commit, GroupPart, NamedSpreadSpec, Receipt};
+use offbeat_core::spread::lease::{LeaseId, SettleAction};
+use offbeat_core::spread::named::{Commit, GroupPart, LimitChanges, NamedSpreadSpec, Receipt};
 use offbeat_core::{Reason, Rejection};
 
 use crate::api::convert::{required, span, unknown_enum_value};
-use crate::api::spread::policy_of;
+use crate::api::spread::order_of;
 use crate::limits::WAIT_MILLIS;
 use crate::spreads::CloseMode;
 use offbeat_proto as proto;
@@ -43,7 +43,7 @@ pub(super) fn wait(
     longest: Duration,
 ) -> Result<Duration, Rejection> {
     let Some(wait) = wait else { return Ok(Duration::ZERO) };
-    let wait = millis("wait", wait, WAIT_MILLIS)?;
+    let wait = millis("max_wait_duration", wait, WAIT_MILLIS)?;
     Ok(Duration::from_millis(wait.unsigned_abs()).min(longest))
 }
 
@@ -53,44 +53,34 @@ pub(super) fn spec(message: Option<proto::NamedSpreadSpec>) -> Result<NamedSprea
 }
 
 fn checked_spec(message: proto::NamedSpreadSpec) -> Result<NamedSpreadSpec, Rejection> {
-    let proto::NamedSpreadSpec {
-        policy,
-        feeder_count,
-        max_open_groups,
-        lease,
-        max_attempts,
-        max_consumer_leases,
-        max_groups,
-        max_jobs,
-        max_bytes,
-    } = message;
-    let feeders = required("feeder_count", feeder_count, "must be 1 to 65536 feeders")?;
-    let defaults = NamedSpreadSpec::new(SpreadSpec {
-        policy: policy_of(policy)?,
-        feeder_count: feeders.into(),
-        max_open_groups: max_open_groups.map(i64::from),
-        on_shortage: None,
-    });
-    let or = |value: Option<i32>, default: i64| value.map_or(default, i64::from);
-    let lease = lease.map(|lease| span("lease", lease)).transpose()?;
-    let lease_millis = match lease {
-        None => defaults.lease_millis,
-        Some(lease) => {
-            lease.whole_millis().and_then(|millis| i64::try_from(millis).ok()).ok_or_else(|| {
-                let allowed = "must be 1 s to 600 s, in whole milliseconds";
-                Rejection::new(Reason::OutOfRange, "lease", lease, allowed)
-            })?
-        }
-    };
+    let proto::NamedSpreadSpec { order, lease_duration, limits } = message;
+    let order = required("order", order, "it must be set")?;
+    let defaults = NamedSpreadSpec::new(order_of(order)?);
+    let lease = lease_duration.map(|lease| millis("lease_duration", lease, LEASE_MILLIS));
+    let changes = limits.map(limit_changes).unwrap_or_default();
     Ok(NamedSpreadSpec {
-        lease_millis,
-        max_attempts: or(max_attempts, defaults.max_attempts),
-        max_consumer_leases: or(max_consumer_leases, defaults.max_consumer_leases),
-        max_groups: or(max_groups, defaults.max_groups),
-        max_jobs: or(max_jobs, defaults.max_jobs),
-        max_bytes: max_bytes.unwrap_or(defaults.max_bytes),
+        lease_millis: lease.transpose()?.unwrap_or(defaults.lease_millis),
+        limits: defaults.limits.with(&changes),
         ..defaults
     })
+}
+
+/// The limits that a message sets.
+pub(super) fn limit_changes(message: proto::SpreadLimits) -> LimitChanges {
+    let proto::SpreadLimits {
+        max_attempts,
+        max_consumer_leases,
+        max_group_count,
+        max_job_count,
+        max_byte_count,
+    } = message;
+    LimitChanges {
+        max_attempts: max_attempts.map(i64::from),
+        max_consumer_leases: max_consumer_leases.map(i64::from),
+        max_group_count: max_group_count.map(i64::from),
+        max_job_count: max_job_count.map(i64::from),
+        max_byte_count,
+    }
 }
 
 pub(super) fn parts(groups: Vec<proto::GroupPart>) -> Result<Vec<GroupPart>, Rejection> {
@@ -104,21 +94,25 @@ pub(super) fn parts(groups: Vec<proto::GroupPart>) -> Result<Vec<GroupPart>, Rej
 }
 
 fn part(message: proto::GroupPart) -> Result<GroupPart, Rejection> {
-    let proto::GroupPart { group_id, first_index, jobs, commit, first_receipt, settled_ranges } =
-        message;
-    let commit = commit.map(|commit| {
-        let proto::GroupCommit { job_count, sha256 } = commit;
-        Commit { job_count, sha256 }
-    });
+    let proto::GroupPart { group_id, first_job_index, payloads, commit } = message;
+    let commit = commit.map(commit_of).transpose().map_err(|refused| refused.under("commit"))?;
+    Ok(GroupPart { group_id, first_job_index, payloads, commit })
+}
+
+fn commit_of(message: proto::GroupCommit) -> Result<Commit, Rejection> {
+    let proto::GroupCommit { job_count, sha256, first_receipt, settled_ranges } = message;
     let first_receipt = first_receipt.map(receipt).transpose()?;
-    Ok(GroupPart { group_id, first_index, jobs, commit, first_receipt, settled_ranges })
+    let ranges = settled_ranges.into_iter();
+    let ranges =
+        ranges.map(|proto::IndexRange { start_index, end_index }| (start_index, end_index));
+    Ok(Commit { job_count, sha256, first_receipt, settled_ranges: ranges.collect() })
 }
 
 fn receipt(message: proto::Receipt) -> Result<Receipt, Rejection> {
-    let proto::Receipt { epoch, lease } = message;
-    let field = "first_receipt.lease";
-    let lease = required(field, lease, "must be 1 s to 600 s")?;
-    let lease_millis = millis(field, lease, offbeat_core::limits::LEASE_MILLIS)?;
+    let proto::Receipt { epoch, lease_duration } = message;
+    let field = "first_receipt.lease_duration";
+    let lease = required(field, lease_duration, "must be 1 s to 600 s")?;
+    let lease_millis = millis(field, lease, LEASE_MILLIS)?;
     Ok(Receipt { epoch: epoch.cast_unsigned(), lease_millis })
 }
 
@@ -144,58 +138,65 @@ pub(super) fn group_ids(ids: Vec<String>) -> Result<Vec<String>, Rejection> {
     }
 }
 
-pub(super) fn job_count(max_jobs: Option<i32>) -> Result<usize, Rejection> {
-    let max_jobs = required("max_jobs", max_jobs, &format!("must be {CALL_JOBS}"))?;
-    size("max_jobs", max_jobs.into(), CALL_JOBS)
+pub(super) fn job_count(max_pulled_job_count: Option<i32>) -> Result<usize, Rejection> {
+    let field = "max_pulled_job_count";
+    let count = required(field, max_pulled_job_count, &format!("must be {CALL_JOBS}"))?;
+    size(field, count.into(), CALL_JOBS)
 }
 
-pub(super) fn verdicts(
+pub(super) fn settlements(
     epoch: i64,
-    verdicts: Vec<proto::JobVerdict>,
-) -> Result<Vec<(LeaseId, Verdict)>, Rejection> {
-    check_count("verdicts", verdicts.len(), CALL_JOBS)?;
-    let checked = verdicts.into_iter().enumerate().map(|(place, message)| {
-        verdict(epoch, message).map_err(|rejection| rejection.under(&format!("verdicts[{place}]")))
+    settlements: Vec<proto::JobSettlement>,
+) -> Result<Vec<(LeaseId, SettleAction)>, Rejection> {
+    check_count("settlements", settlements.len(), CALL_JOBS)?;
+    let checked = settlements.into_iter().enumerate().map(|(place, message)| {
+        settlement(epoch, message)
+            .map_err(|rejection| rejection.under(&format!("settlements[{place}]")))
     });
     checked.collect()
 }
 
-fn verdict(epoch: i64, message: proto::JobVerdict) -> Result<(LeaseId, Verdict), Rejection> {
-    let proto::JobVerdict { sequence, attempt, verdict, delay } = message;
+fn settlement(
+    epoch: i64,
+    message: proto::JobSettlement,
+) -> Result<(LeaseId, SettleAction), Rejection> {
+    use proto::SettleAction as Wire;
+    let proto::JobSettlement { sequence, attempt, action, delay } = message;
     let sequence = u64::try_from(sequence).map_err(|_| {
         Rejection::new(Reason::OutOfRange, "sequence", sequence, "must be that of a leased job")
     })?;
     let attempt = u32::try_from(attempt).ok().filter(|attempt| *attempt > 0).ok_or_else(|| {
         Rejection::new(Reason::OutOfRange, "attempt", attempt, "must be that of a leased job")
     })?;
-    let allowed = "must be 1 to 5, a value of Verdict";
-    let known = proto::Verdict::try_from(verdict)
-        .map_err(|_| unknown_enum_value("verdict", verdict, "1 to 5, a value of Verdict"))?;
-    if let (true, Some(delay)) = (known != proto::Verdict::Nack, &delay) {
-        let allowed = "must be set with VERDICT_NACK alone";
+    let known = Wire::try_from(action)
+        .map_err(|_| unknown_enum_value("action", action, "1 to 5, a value of SettleAction"))?;
+    if let (false, Some(delay)) = (matches!(known, Wire::Nack | Wire::Release), &delay) {
+        let allowed = "must be set with SETTLE_ACTION_NACK and SETTLE_ACTION_RELEASE alone";
         let shown = span("delay", *delay)?;
         return Err(Rejection::new(Reason::Contradictory, "delay", shown, allowed));
     }
-    let verdict = match known {
-        proto::Verdict::Unspecified => {
-            return Err(Rejection::new(Reason::FieldMissing, "verdict", "nothing", allowed));
+    let delay = delay.map(|delay| millis("delay", delay, NACK_DELAY_MILLIS)).transpose()?;
+    let delay = delay.unwrap_or_default().unsigned_abs();
+    let action = match known {
+        Wire::Unspecified => {
+            let allowed = "must be 1 to 5, a value of SettleAction";
+            return Err(Rejection::new(Reason::FieldMissing, "action", "nothing", allowed));
         }
-        proto::Verdict::Ack => Verdict::Ack,
-        proto::Verdict::Nack => {
-            let delay = delay.map(|delay| millis("delay", delay, NACK_DELAY_MILLIS)).transpose()?;
-            Verdict::Nack { delay: delay.unwrap_or_default().unsigned_abs() }
-        }
-        proto::Verdict::Release => Verdict::Release,
-        proto::Verdict::Extend => Verdict::Extend,
-        proto::Verdict::Terminate => Verdict::Terminate,
+        Wire::Ack => SettleAction::Ack,
+        Wire::Nack => SettleAction::Nack { delay },
+        Wire::Release => SettleAction::Release { delay },
+        Wire::ExtendLease => SettleAction::ExtendLease,
+        Wire::DeadLetter => SettleAction::DeadLetter,
     };
     // A number that no spread has is stale, too.
     let epoch = epoch.cast_unsigned();
-    Ok((LeaseId { epoch, sequence, attempt }, verdict))
+    Ok((LeaseId { epoch, sequence, attempt }, action))
 }
 
-pub(super) fn page_size(page_size: Option<i32>) -> Result<usize, Rejection> {
-    size("page_size", page_size.map_or(DEFAULT_PAGE_SIZE, i64::from), PAGE_SIZE)
+/// How many a page takes at most; 0 is the default.
+pub(super) fn page_size(page_size: i32) -> Result<usize, Rejection> {
+    let asked = if page_size == 0 { DEFAULT_PAGE_SIZE } else { page_size.into() };
+    size("page_size", asked, PAGE_SIZE)
 }
 
 /// Numbers of dead letters.
@@ -205,7 +206,7 @@ pub(super) fn numbers(numbers: &[i64]) -> Result<Vec<u64>, Rejection> {
     checked.map(|(place, number)| letter_number(&format!("numbers[{place}]"), *number)).collect()
 }
 
-pub(super) fn letter_number(field: &str, number: i64) -> Result<u64, Rejection> {
+fn letter_number(field: &str, number: i64) -> Result<u64, Rejection> {
     u64::try_from(number).map_err(|_| {
         Rejection::new(Reason::OutOfRange, field, number, "must be 0 or more, as it was listed")
     })

@@ -2,16 +2,17 @@
 
 use offbeat_core::Span;
 use offbeat_core::spread::Policy;
-use offbeat_core::spread::lease::{Cause, Settlement};
+use offbeat_core::spread::lease::{Cause, SettleOutcome};
 use offbeat_core::spread::named::{
-    Counts, DeadLetter, GroupState, GroupStatus, LeasedJob, NamedSpreadSpec, Receipt, SpreadState,
+    Counts, DeadLetter, EmptyReason, GroupState, GroupStatus, LeasedJob, NamedSpreadSpec, Receipt,
+    SpreadLimits, SpreadState,
 };
 
 use tokio::time::Instant;
 
 use crate::api::convert::{count, duration, timestamp, wide};
 use crate::api::spread::certificate;
-use crate::spreads::{Description, Leased};
+use crate::spreads::{Description, Leased, Settled};
 use offbeat_proto as proto;
 
 /// A number that was checked against a limit below 2^31.
@@ -30,35 +31,54 @@ pub(super) fn since(zero: Instant, moment: Instant) -> prost_types::Duration {
 }
 
 fn spec(spec: &NamedSpreadSpec) -> proto::NamedSpreadSpec {
-    let NamedSpreadSpec {
-        order,
-        lease_millis,
+    let NamedSpreadSpec { order, lease_millis, limits } = *spec;
+    let SpreadLimits {
         max_attempts,
         max_consumer_leases,
-        max_groups,
-        max_jobs,
-        max_bytes,
-    } = *spec;
+        max_group_count,
+        max_job_count,
+        max_byte_count,
+    } = limits;
     let policy = match order.policy {
         Policy::RoundRobin => proto::SpreadPolicy::RoundRobin,
         Policy::Cooldown => proto::SpreadPolicy::Cooldown,
     };
     proto::NamedSpreadSpec {
-        policy: policy.into(),
-        feeder_count: narrow(order.feeder_count),
-        max_open_groups: order.max_open_groups.and_then(narrow),
-        lease: Some(millis(lease_millis.unsigned_abs())),
-        max_attempts: narrow(max_attempts),
-        max_consumer_leases: narrow(max_consumer_leases),
-        max_groups: narrow(max_groups),
-        max_jobs: narrow(max_jobs),
-        max_bytes: Some(max_bytes),
+        order: Some(proto::SpreadOrder {
+            policy: policy.into(),
+            feeder_count: narrow(order.feeder_count),
+            max_open_groups: order.max_open_groups.and_then(narrow),
+        }),
+        lease_duration: Some(millis(lease_millis.unsigned_abs())),
+        limits: Some(proto::SpreadLimits {
+            max_attempts: narrow(max_attempts),
+            max_consumer_leases: narrow(max_consumer_leases),
+            max_group_count: narrow(max_group_count),
+            max_job_count: narrow(max_job_count),
+            max_byte_count: Some(max_byte_count),
+        }),
     }
 }
 
 pub(super) fn description(description: Description) -> proto::SpreadDescription {
     let Description { name, epoch, spec: parameters, state, counts, certificate: reached } =
         description;
+    let state = match state {
+        SpreadState::Open => proto::SpreadState::Open,
+        SpreadState::Draining => proto::SpreadState::Draining,
+        SpreadState::Closed => proto::SpreadState::Closed,
+    };
+    proto::SpreadDescription {
+        spread_name: name,
+        spec: Some(spec(&parameters)),
+        state: state.into(),
+        epoch: epoch.cast_signed(),
+        counts: Some(counts_of(counts)),
+        certificate: Some(certificate(&reached)),
+    }
+}
+
+fn counts_of(counts: Counts) -> proto::SpreadCounts {
     let Counts {
         groups,
         partial_groups,
@@ -71,33 +91,24 @@ pub(super) fn description(description: Description) -> proto::SpreadDescription 
         bytes,
         consumers,
     } = counts;
-    let state = match state {
-        SpreadState::Open => proto::SpreadState::Open,
-        SpreadState::Draining => proto::SpreadState::Draining,
-        SpreadState::Closed => proto::SpreadState::Closed,
-    };
-    proto::SpreadDescription {
-        spread: name,
-        spec: Some(spec(&parameters)),
-        state: state.into(),
-        epoch: epoch.cast_signed(),
+    proto::SpreadCounts {
         group_count: wide(groups),
         partial_group_count: wide(partial_groups),
-        ready_job_count: wide(ready_jobs),
         quarantined_group_count: wide(quarantined_groups),
+        ready_job_count: wide(ready_jobs),
         leased_job_count: wide(leased_jobs),
         returned_job_count: wide(returned_jobs),
         settled_job_count: wide(settled_jobs),
         dead_letter_count: wide(dead_letters),
         byte_count: wide(bytes),
         consumer_count: wide(consumers),
-        certificate: Some(certificate(&reached)),
     }
 }
 
 pub(super) fn receipt(receipt: Receipt) -> proto::Receipt {
     let Receipt { epoch, lease_millis } = receipt;
-    proto::Receipt { epoch: epoch.cast_signed(), lease: Some(millis(lease_millis.unsigned_abs())) }
+    let lease_duration = Some(millis(lease_millis.unsigned_abs()));
+    proto::Receipt { epoch: epoch.cast_signed(), lease_duration }
 }
 
 pub(super) fn group(status: GroupStatus) -> proto::GroupStatus {
@@ -109,64 +120,78 @@ pub(super) fn group(status: GroupStatus) -> proto::GroupStatus {
         GroupState::Received => proto::GroupState::Received,
         GroupState::Settled => proto::GroupState::Settled,
     };
-    let numbers = settled_ranges.into_iter().flat_map(|(start, end)| [start, end]);
+    let ranges = settled_ranges
+        .into_iter()
+        .map(|(start, end)| proto::IndexRange { start_index: start.into(), end_index: end.into() });
     proto::GroupStatus {
         group_id: id.to_string(),
         state: state.into(),
         job_count: wide(job_count),
-        settled_count: wide(settled_count),
+        settled_job_count: wide(settled_count),
         dead_letter_count: wide(dead_letter_count),
-        settled_ranges: numbers.map(i64::from).collect(),
+        settled_ranges: ranges.collect(),
     }
 }
 
 pub(super) fn leased(leased: Leased, zero: Instant) -> proto::LeasedJobs {
-    let Leased { epoch, lease_millis, end_time, jobs, ended: _, stopped: _, lent_at } = leased;
+    let Leased { epoch, lease_millis, end_time, jobs, empty_reason: _, stopped: _, start } = leased;
     proto::LeasedJobs {
         epoch: epoch.cast_signed(),
-        lease: Some(millis(lease_millis)),
+        lease_duration: Some(millis(lease_millis)),
         lease_end_time: end_time.map(timestamp),
         jobs: jobs.into_iter().map(job).collect(),
-        lent_at: Some(since(zero, lent_at)),
+        lease_start_uptime: Some(since(zero, start)),
     }
 }
 
 fn job(leased: LeasedJob) -> proto::LeasedJob {
-    let LeasedJob { id, group_id, index, job, redelivered } = leased;
+    let LeasedJob { id, group_id, job_index, payload, redelivered } = leased;
     proto::LeasedJob {
         sequence: wide(id.sequence),
         attempt: count(id.attempt),
         group_id: group_id.to_string(),
-        index: index.into(),
-        job,
+        job_index: job_index.into(),
+        payload,
         redelivered,
     }
 }
 
-pub(super) fn settlements(settlements: Vec<Settlement>) -> proto::SettleJobsResponse {
-    let settlements = settlements.into_iter().map(|settlement| {
-        i32::from(match settlement {
-            Settlement::Settled => proto::Settlement::Settled,
-            Settlement::Returned => proto::Settlement::Returned,
-            Settlement::Extended { .. } => proto::Settlement::Extended,
-            Settlement::DeadLettered => proto::Settlement::DeadLettered,
-            Settlement::Stale => proto::Settlement::Stale,
-        })
+pub(super) fn empty_reason(reason: Option<EmptyReason>) -> proto::EmptyReason {
+    match reason {
+        None => proto::EmptyReason::Unspecified,
+        Some(EmptyReason::NoReadyJob) => proto::EmptyReason::NoReadyJob,
+        Some(EmptyReason::ConsumerAtLimit) => proto::EmptyReason::ConsumerAtLimit,
+        Some(EmptyReason::LeasesAtLimit) => proto::EmptyReason::LeasesAtLimit,
+        Some(EmptyReason::Ended) => proto::EmptyReason::Ended,
+    }
+}
+
+pub(super) fn results(settled: Settled) -> Vec<proto::SettleResult> {
+    let Settled { outcomes, extended_end_time } = settled;
+    let results = outcomes.into_iter().map(|outcome| {
+        let (outcome, end_time) = match outcome {
+            SettleOutcome::Acked => (proto::SettleOutcome::Acked, None),
+            SettleOutcome::Returned => (proto::SettleOutcome::Returned, None),
+            SettleOutcome::Extended { .. } => (proto::SettleOutcome::Extended, extended_end_time),
+            SettleOutcome::DeadLettered => (proto::SettleOutcome::DeadLettered, None),
+            SettleOutcome::Stale => (proto::SettleOutcome::Stale, None),
+        };
+        proto::SettleResult { outcome: outcome.into(), lease_end_time: end_time.map(timestamp) }
     });
-    proto::SettleJobsResponse { settlements: settlements.collect() }
+    results.collect()
 }
 
 pub(super) fn dead_letter(letter: DeadLetter) -> proto::DeadLetter {
-    let DeadLetter { number, group_id, index, job, attempts, cause } = letter;
+    let DeadLetter { number, group_id, job_index, payload, attempts, cause } = letter;
     let cause = match cause {
-        Cause::Attempts => proto::DeadLetterCause::Attempts,
-        Cause::Terminated => proto::DeadLetterCause::Terminated,
+        Cause::AttemptsExhausted => proto::DeadLetterCause::AttemptsExhausted,
+        Cause::Consumer => proto::DeadLetterCause::Consumer,
     };
     proto::DeadLetter {
         number: wide(number),
         group_id: group_id.to_string(),
-        index: index.into(),
-        job,
+        job_index: job_index.into(),
+        payload,
         attempt_count: count(attempts),
         cause: cause.into(),
     }

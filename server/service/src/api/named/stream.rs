@@ -1,14 +1,15 @@
-//! `StreamJobs`: jobs out as the consumer grants credit, verdicts in.
+//! `StreamJobs`: jobs out as the consumer grants credit, settlements in.
 //!
-//! A task of its own reads, so that verdicts count at once, also those of a consumer who
+//! A task of its own reads, so that settlements count at once, also those of a consumer that
 //! takes no answers. Jobs are leased only when there is credit and room to send them: a
-//! consumer who never reads holds what it granted, and not more.
+//! consumer that never reads holds what it granted, and not more.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream;
 use offbeat_core::limits::CALL_JOBS;
+use offbeat_core::spread::named::EmptyReason;
 use offbeat_core::{Reason, Rejection};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -24,8 +25,8 @@ use offbeat_proto::status;
 use offbeat_proto::stream_jobs_request::Message as Asked;
 use offbeat_proto::stream_jobs_response::Message as Answer;
 
-/// Answers to verdicts that nobody has taken; then no more verdicts are read.
-const UNREAD_SETTLEMENTS: usize = 65_536;
+/// Results that nobody has taken; then no more settlements are read.
+const UNREAD_RESULTS: usize = 65_536;
 
 /// How long one look for jobs lasts; then the next begins.
 const WAIT: Duration = Duration::from_secs(60);
@@ -75,8 +76,8 @@ struct Consumer {
     spread: String,
     name: Arc<str>,
     credit: usize,
-    /// Answers to verdicts, not sent.
-    settled: Vec<i32>,
+    /// Results of settlements, not sent.
+    settled: Vec<proto::SettleResult>,
     /// What the clock of leases counts from.
     zero: Instant,
 }
@@ -95,12 +96,12 @@ impl Consumer {
         };
         let refused = status::refused;
         let start = required("start", start, "it must be set in the first message");
-        let proto::StreamJobsStart { spread, consumer, credit } = start.map_err(refused)?;
+        let proto::StreamJobsStart { spread_name, consumer_id, credit } = start.map_err(refused)?;
         let credit = match credit {
             0 => 0,
             credit => add_credit("start.credit", 0, credit).map_err(refused)?,
         };
-        let (name, settled) = (consumer.into(), Vec::new());
+        let (spread, name, settled) = (spread_name, consumer_id.into(), Vec::new());
         Ok(Self { store, requests, permit, spread, name, credit, settled, zero })
     }
 
@@ -108,14 +109,14 @@ impl Consumer {
         // Without credit nobody would notice that there is no such spread.
         let nothing = self.store.pull(&self.spread, &self.name, 0, Duration::ZERO).await;
         nothing.map_err(status::refused)?;
-        let at = Some(responses::since(self.zero, Instant::now()));
-        let message = Some(Answer::Started(proto::StreamJobsStarted { at }));
+        let uptime = Some(responses::since(self.zero, Instant::now()));
+        let message = Some(Answer::Started(proto::StreamJobsStarted { uptime }));
         let _ = answers.send(Ok(proto::StreamJobsResponse { message })).await;
         loop {
             let (store, spread) = (&*self.store, &*self.spread);
             let (room, message) = tokio::select! {
-                biased; // verdicts first: they make room
-                request = self.requests.message(), if self.settled.len() < UNREAD_SETTLEMENTS => {
+                biased; // settlements first: they make room
+                request = self.requests.message(), if self.settled.len() < UNREAD_RESULTS => {
                     let Some(request) = request.map_err(status::of_frames)? else { return self.finish(answers).await };
                     if let Some(permit) = &self.permit {
                         permit.release_request();
@@ -124,14 +125,14 @@ impl Consumer {
                     continue;
                 }
                 room = answers.reserve(), if !self.settled.is_empty() => {
-                    let settlements = std::mem::take(&mut self.settled);
-                    (room, Answer::Settled(proto::SettleJobsResponse { settlements }))
+                    let results = std::mem::take(&mut self.settled);
+                    (room, Answer::Settled(proto::SettleJobsResponse { results }))
                 }
                 leased = lease(store, spread, &self.name, self.credit, answers),
                     if self.credit > 0 =>
                 {
                     let (room, leased) = leased.map_err(status::refused)?;
-                    if leased.ended {
+                    if leased.empty_reason == Some(EmptyReason::Ended) {
                         return self.finish(answers).await;
                     }
                     if leased.stopped {
@@ -155,11 +156,11 @@ impl Consumer {
                 self.credit = add_credit("credit", self.credit, more)?;
                 Ok(())
             }
-            Some(Asked::Verdicts(proto::JobVerdicts { epoch, verdicts })) => {
-                let verdicts = requests::verdicts(epoch, verdicts)
-                    .map_err(|rejection| rejection.under("verdicts"))?;
-                let settlements = self.store.settle(&self.spread, verdicts).await?;
-                self.settled.extend(responses::settlements(settlements).settlements);
+            Some(Asked::Settlements(proto::JobSettlements { epoch, settlements })) => {
+                let settlements = requests::settlements(epoch, settlements)
+                    .map_err(|rejection| rejection.under("settlements"))?;
+                let settled = self.store.settle(&self.spread, settlements).await?;
+                self.settled.extend(responses::results(settled));
                 Ok(())
             }
             Some(Asked::Start(_)) => {
@@ -167,7 +168,7 @@ impl Consumer {
                 Err(Rejection::new(Reason::Contradictory, "start", "a later message's", allowed))
             }
             None => {
-                let allowed = "start, credit or verdicts must be set";
+                let allowed = "start, credit or settlements must be set";
                 Err(Rejection::new(Reason::FieldMissing, "message", "nothing", allowed))
             }
         }
@@ -175,9 +176,9 @@ impl Consumer {
 
     /// The last answers of a stream whose consumer says nothing more.
     async fn finish(mut self, answers: &mpsc::Sender<Item>) -> Result<(), Status> {
-        let settlements = std::mem::take(&mut self.settled);
-        if !settlements.is_empty() {
-            let message = Some(Answer::Settled(proto::SettleJobsResponse { settlements }));
+        let results = std::mem::take(&mut self.settled);
+        if !results.is_empty() {
+            let message = Some(Answer::Settled(proto::SettleJobsResponse { results }));
             let _ = answers.send(Ok(proto::StreamJobsResponse { message })).await;
         }
         Ok(())

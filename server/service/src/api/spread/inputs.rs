@@ -132,7 +132,7 @@ impl Inputs {
     }
 
     fn take_group(&mut self, message: proto::GroupInput) -> Result<(), Rejection> {
-        let proto::GroupInput { group_index, size, job_count, is_last } = message;
+        let proto::GroupInput { group_index, size, job_count, last } = message;
         let index = required("group_index", group_index, "must be an open group, or the next")?;
         let place = match self.places.get(&index) {
             Some(place) => {
@@ -157,11 +157,11 @@ impl Inputs {
         group.awaited -= count;
         group.ready += count;
         group.received += count;
-        group.ended = is_last || group.size == Some(group.received);
+        group.ended = last || group.size == Some(group.received);
         let missing = group.size.unwrap_or(group.received) - group.received;
         refuse_if(
-            is_last && missing > 0,
-            "is_last",
+            last && missing > 0,
+            "last",
             || "must not be set before all jobs of the group's size have come",
         )
     }

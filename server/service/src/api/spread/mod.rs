@@ -10,10 +10,11 @@ use futures_util::Stream;
 use futures_util::stream;
 use offbeat_core::spread::{Certificate, OrderDigest, Place, Spread, Turn};
 use offbeat_core::{Reason, Rejection};
+use prost::Message as _;
 use tonic::{Request, Response, Status, Streaming};
 
 use self::inputs::Inputs;
-pub(super) use self::spec::policy_of;
+pub(super) use self::spec::order_of;
 use super::convert::wide;
 use crate::work::Permit;
 use offbeat_proto as proto;
@@ -96,7 +97,7 @@ impl Conversation {
         let Some(proto::SpreadRequest { message }) = request else {
             let dealing = self.dealing.as_ref();
             return Err(dealing.map_or_else(
-                || missing("spec", "it, or resume_token, must be set in the first message"),
+                || missing("spec", "it, or resume, must be set in the first message"),
                 |dealing| dealing.inputs.what_is_missing(),
             ));
         };
@@ -106,22 +107,21 @@ impl Conversation {
                 *dealing = Some(begun.map_err(|refused| refused.under("spec"))?);
                 Ok(())
             }
-            (Some(Asked::ResumeToken(token)), dealing @ None) => {
-                let resumed = spec::place(token).and_then(|(spec, place)| {
-                    let spec = spec.ok_or_else(|| missing("spec", "it must be set"))?;
+            (Some(Asked::Resume(resume)), dealing @ None) => {
+                let resumed = spec::place(resume).and_then(|(spec, place)| {
                     Dealing::new(spec, Some(place)).map_err(|refused| refused.under("spec"))
                 });
-                *dealing = Some(resumed.map_err(|refused| refused.under("resume_token"))?);
+                *dealing = Some(resumed.map_err(|refused| refused.under("resume"))?);
                 Ok(())
             }
             (Some(Asked::Input(input)), Some(dealing)) => dealing.inputs.take(input),
-            (Some(late @ (Asked::Spec(_) | Asked::ResumeToken(_))), Some(_)) => {
-                let field = if matches!(late, Asked::Spec(_)) { "spec" } else { "resume_token" };
+            (Some(late @ (Asked::Spec(_) | Asked::Resume(_))), Some(_)) => {
+                let field = if matches!(late, Asked::Spec(_)) { "spec" } else { "resume" };
                 let allowed = "must be set in the first message alone";
                 Err(Rejection::new(Reason::Contradictory, field, "a later message's", allowed))
             }
             (Some(Asked::Input(_)), None) => {
-                Err(missing("spec", "it, or resume_token, must be set in the first message"))
+                Err(missing("spec", "it, or resume, must be set in the first message"))
             }
             (None, _) => Err(missing("input", "spec or input must be set")),
         }
@@ -136,6 +136,8 @@ fn missing(field: &str, allowed: &str) -> Rejection {
 struct Dealing {
     spread: Spread<usize>,
     inputs: Inputs,
+    /// The spec, for tokens.
+    begun: Vec<u8>,
     answers: VecDeque<Answer>,
     sequence: u64,
     /// Of the turns before `sequence`.
@@ -146,9 +148,10 @@ struct Dealing {
 
 impl Dealing {
     fn new(spec: proto::SpreadSpec, place: Option<Place>) -> Result<Self, Rejection> {
+        let begun = spec.encode_to_vec();
         let (spread, inputs) = spec::begin(spec)?;
         let (answers, digest) = (VecDeque::new(), OrderDigest::default());
-        Ok(Self { spread, inputs, answers, sequence: 0, digest, place })
+        Ok(Self { spread, inputs, begun, answers, sequence: 0, digest, place })
     }
 
     /// The next answer, if there is one without further input.
@@ -181,10 +184,10 @@ impl Dealing {
                 place.check(self.sequence, self.digest, &group_indexes)?;
             }
             let first_sequence = wide(self.sequence);
+            let resume_token = spec::token(self.sequence, self.digest, &self.begun).into();
             self.sequence += group_indexes.len() as u64;
-            let digest = self.digest.value().cast_signed();
             self.digest.extend(&group_indexes);
-            let turns = proto::SpreadTurns { first_sequence, group_indexes, digest };
+            let turns = proto::SpreadTurns { first_sequence, group_indexes, resume_token };
             self.answers.push_back(Answer::Turns(turns));
         }
         if let (true, Some(place)) = (ended, &self.place) {
@@ -203,19 +206,19 @@ pub(super) fn certificate(certificate: &Certificate) -> proto::SpreadCertificate
     let Certificate {
         job_count,
         group_count,
-        min_gap,
-        best_min_gap,
+        min_gap_turns,
+        best_min_gap_turns,
         close_pair_count,
         close_pair_lower_bound,
-        widest_span,
+        widest_span_turns,
     } = *certificate;
     proto::SpreadCertificate {
         job_count: wide(job_count),
         group_count: wide(group_count),
-        min_gap: min_gap.map(wide),
-        best_min_gap: best_min_gap.map(wide),
+        min_gap_turns: min_gap_turns.map(wide),
+        best_min_gap_turns: best_min_gap_turns.map(wide),
         close_pair_count: wide(close_pair_count),
         close_pair_lower_bound: wide(close_pair_lower_bound),
-        widest_span: wide(widest_span),
+        widest_span_turns: wide(widest_span_turns),
     }
 }

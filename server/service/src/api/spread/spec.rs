@@ -1,31 +1,25 @@
 //! How to spread, as a client says it.
 
 use offbeat_core::limits::{DEFAULT_JOB_WINDOW, FEEDER_COUNT, GROUP_WINDOW, JOB_WINDOW, Limit};
-use offbeat_core::spread::{OnShortage, Place, Policy, Spread, SpreadSpec};
+use offbeat_core::spread::{OnShortage, OrderDigest, Place, Policy, Spread, SpreadSpec};
 use offbeat_core::{Reason, Rejection};
+
+use prost::Message as _;
 
 use super::inputs::Inputs;
 use crate::api::convert::{required, unknown_enum_value};
+use crate::api::tokens;
 use offbeat_proto as proto;
 
 /// A spread and its inputs, both empty.
 pub(super) fn begin(message: proto::SpreadSpec) -> Result<(Spread<usize>, Inputs), Rejection> {
-    let proto::SpreadSpec {
-        policy,
-        feeder_count,
-        max_open_groups,
-        on_shortage,
-        job_window,
-        group_window,
-    } = message;
-    let policy = policy_of(policy)?;
-    let feeder_count =
-        required("feeder_count", feeder_count, &format!("must be {FEEDER_COUNT}"))?.into();
-    let spread = Spread::try_new(&SpreadSpec {
-        policy,
-        feeder_count,
-        max_open_groups: max_open_groups.map(i64::from),
-        on_shortage: on_shortage_of(on_shortage)?,
+    let proto::SpreadSpec { order, on_shortage, job_window, group_window } = message;
+    let order = required("order", order, "it must be set")?;
+    let spec = SpreadSpec { on_shortage: on_shortage_of(on_shortage)?, ..order_of(order)? };
+    let policy = spec.policy;
+    let spread = Spread::try_new(&spec).map_err(|refused| match refused.field.as_str() {
+        "on_shortage" => refused,
+        _ => refused.under("order"),
     })?;
     let job_window = job_window.map_or(DEFAULT_JOB_WINDOW, i64::from);
     let job_window = window("job_window", job_window, JOB_WINDOW)?;
@@ -33,12 +27,45 @@ pub(super) fn begin(message: proto::SpreadSpec) -> Result<(Spread<usize>, Inputs
     Ok((spread, Inputs::new(policy == Policy::Cooldown, job_window, group_window)))
 }
 
-/// The place that a token names, and how its spread was begun.
-pub(super) fn place(
-    token: proto::ResumeToken,
-) -> Result<(Option<proto::SpreadSpec>, Place), Rejection> {
-    let proto::ResumeToken { spec, first_sequence, digest, group_indexes } = token;
-    Ok((spec, Place::try_new(first_sequence, digest.cast_unsigned(), group_indexes)?))
+/// The order of groups; a shortage has its default.
+pub(in crate::api) fn order_of(message: proto::SpreadOrder) -> Result<SpreadSpec, Rejection> {
+    let proto::SpreadOrder { policy, feeder_count, max_open_groups } = message;
+    let read = || {
+        let allowed = format!("must be {FEEDER_COUNT}");
+        Ok(SpreadSpec {
+            policy: policy_of(policy)?,
+            feeder_count: required("feeder_count", feeder_count, &allowed)?.into(),
+            max_open_groups: max_open_groups.map(i64::from),
+            on_shortage: None,
+        })
+    };
+    read().map_err(|refused: Rejection| refused.under("order"))
+}
+
+/// The form of a token: how many turns came before, their digest, both big-endian, and the spec.
+const FORM: u8 = 1;
+const TOKEN: &str = "resume_token";
+const ORIGIN: &str = "SpreadTurns.resume_token";
+
+/// The token of turns that come after `sequence` others.
+pub(super) fn token(sequence: u64, digest: OrderDigest, spec: &[u8]) -> Vec<u8> {
+    let mut content = sequence.to_be_bytes().to_vec();
+    content.extend(digest.value().to_be_bytes());
+    content.extend(spec);
+    tokens::seal(FORM, &content)
+}
+
+/// The place that a client continues from, and how its spread was begun.
+pub(super) fn place(resume: proto::SpreadResume) -> Result<(proto::SpreadSpec, Place), Rejection> {
+    let proto::SpreadResume { resume_token, taken_group_indexes } = resume;
+    let content = tokens::open(FORM, &resume_token, TOKEN, ORIGIN)?;
+    let malformed = || tokens::malformed(resume_token.len(), TOKEN, ORIGIN);
+    let (sequence, rest) = content.split_first_chunk::<8>().ok_or_else(malformed)?;
+    let (digest, spec) = rest.split_first_chunk::<8>().ok_or_else(malformed)?;
+    let spec = proto::SpreadSpec::decode(spec).map_err(|_| malformed())?;
+    let first_sequence = i64::from_be_bytes(*sequence);
+    let place = Place::try_new(first_sequence, u64::from_be_bytes(*digest), taken_group_indexes)?;
+    Ok((spec, place))
 }
 
 fn window(field: &str, asked: i64, limit: Limit) -> Result<u64, Rejection> {
@@ -48,7 +75,7 @@ fn window(field: &str, asked: i64, limit: Limit) -> Result<u64, Rejection> {
         .ok_or_else(|| Rejection::new(Reason::OutOfRange, field, asked, format!("must be {limit}")))
 }
 
-pub(in crate::api) fn policy_of(number: i32) -> Result<Policy, Rejection> {
+fn policy_of(number: i32) -> Result<Policy, Rejection> {
     match proto::SpreadPolicy::try_from(number) {
         Ok(proto::SpreadPolicy::Unspecified | proto::SpreadPolicy::RoundRobin) => {
             Ok(Policy::RoundRobin)

@@ -1,0 +1,51 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat;
+
+use DateInterval;
+use Offbeat\Internal\JsonAnswer;
+
+/** Where an ID stands, and when it runs. Slot, offsets and runs are those of its first piece. */
+final class Assignment implements \JsonSerializable
+{
+    use JsonAnswer;
+
+    public readonly int $slotIndex;
+    /** From the start of the slot to the run. */
+    public readonly DateInterval $slotOffset;
+    /** From the start of the cycle to the run, by the wall clock. */
+    public readonly DateInterval $cycleOffset;
+    /** Null where exclusions skip all of the 1,000 cycles before. */
+    public readonly ?Run $lastRun;
+    /** @var list<Run> in order, one a cycle, except those that exclusions skip */
+    public readonly array $nextRuns;
+    /** The first run of a new ID, if it was asked for. */
+    public readonly ?Run $firstRun;
+
+    /**
+     * @param non-empty-list<Piece> $pieces in order; one without a weight
+     * @param PlacementExplanation $explanation what decided
+     */
+    public function __construct(
+        public readonly int|float|string|\GMP $id,
+        public readonly string $fingerprint,
+        public readonly array $pieces,
+        public readonly PlacementExplanation $explanation,
+    ) {
+        $first = $pieces[0] ?? throw new \UnexpectedValueException('an assignment without a piece');
+        $this->slotIndex = $first->slotIndex;
+        $this->slotOffset = $first->slotOffset;
+        $this->cycleOffset = $first->cycleOffset;
+        $this->lastRun = $first->lastRun;
+        $this->nextRuns = $first->nextRuns;
+        $this->firstRun = $first->firstRun;
+    }
+
+    /** The first of the next runs. */
+    public function nextRun(): Run
+    {
+        return $this->nextRuns[0] ?? throw new \OutOfBoundsException('there is no next run: none was asked for, or exclusions skip all');
+    }
+}

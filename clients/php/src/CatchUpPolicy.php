@@ -1,0 +1,66 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat;
+
+use DateInterval;
+
+/**
+ * What becomes of runs that were missed. What is null has the sidecar's default.
+ *
+ *     new CatchUpPolicy(MissedRunPolicy::RunOnce, smearSpan: 600)
+ */
+final class CatchUpPolicy
+{
+    public readonly DateInterval|int|float|null $onTimeTolerance;
+    public readonly DateInterval|int|float|null $horizon;
+    public readonly DateInterval|int|float|null $smearSpan;
+    public readonly DateInterval|int|float|null $minGap;
+
+    /**
+     * @param ?MissedRunPolicy $missedRunPolicy MissedRunPolicy::RunOnce by default
+     * @param DateInterval|int|float|null $onTimeTolerance runs that should have started this long ago, or less, are on
+     *     time: at least the time between two calls. Must be given with MissedRunPolicy::Skip, which would lose
+     *     the runs of a slower program. Default: 60 s
+     * @param DateInterval|int|float|null $horizon missed runs that are older than this are dropped. Default: one
+     *     period
+     * @param DateInterval|int|float|null $smearSpan missed runs start smeared over this. Default: all at once. Refused
+     *     where the schedule declares kinds, whose catchUpSpan decides
+     * @param DateInterval|int|float|null $minGap for MissedRunPolicy::RunOnce: a late run that would start after the next
+     *     run of its ID, or less than this before it, is superseded by that run. Default: 0
+     */
+    public function __construct(
+        public readonly ?MissedRunPolicy $missedRunPolicy = null,
+        DateInterval|int|float|null $onTimeTolerance = null,
+        DateInterval|int|float|null $horizon = null,
+        DateInterval|int|float|null $smearSpan = null,
+        DateInterval|int|float|null $minGap = null,
+    ) {
+        $this->onTimeTolerance = Times::copy($onTimeTolerance);
+        $this->horizon = Times::copy($horizon);
+        $this->smearSpan = Times::copy($smearSpan);
+        $this->minGap = Times::copy($minGap);
+    }
+
+    /** @internal */
+    public function toMessage(): V1\CatchUpPolicy
+    {
+        $message = (new V1\CatchUpPolicy())
+            ->setMissedRunPolicy($this->missedRunPolicy?->toMessage() ?? V1\MissedRunPolicy::MISSED_RUN_POLICY_UNSPECIFIED);
+        if ($this->onTimeTolerance !== null) {
+            $message->setOnTimeTolerance(Times::toDuration('catch_up_policy.on_time_tolerance', $this->onTimeTolerance));
+        }
+        if ($this->horizon !== null) {
+            $message->setHorizon(Times::toDuration('catch_up_policy.horizon', $this->horizon));
+        }
+        if ($this->smearSpan !== null) {
+            $message->setSmearSpan(Times::toDuration('catch_up_policy.smear_span', $this->smearSpan));
+        }
+        if ($this->minGap !== null) {
+            $message->setMinGap(Times::toDuration('catch_up_policy.min_gap', $this->minGap));
+        }
+
+        return $message;
+    }
+}

@@ -1,0 +1,41 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat;
+
+use DateInterval;
+use Offbeat\Internal\Check;
+use Offbeat\Internal\ScheduleEncoder;
+
+/** A job to be compared with others, by the schedule that it has today. */
+final class ComparedJob
+{
+    public readonly DateInterval|int|float|null $runTime;
+
+    /**
+     * @param ?string $kind one of the kinds that the schedule declares, where it does
+     * @param DateInterval|int|float|null $runTime how long a run takes at most. Default: what the schedule says
+     *     of the kind, or else not known
+     */
+    public function __construct(
+        public readonly Schedule|ScheduleReference|string $schedule,
+        public readonly ?string $kind = null,
+        DateInterval|int|float|null $runTime = null,
+    ) {
+        $this->runTime = Times::copy($runTime);
+    }
+
+    /** @internal */
+    public function toMessage(string $field): V1\ComparedJob
+    {
+        $message = (new V1\ComparedJob())
+            ->setSchedule(ScheduleEncoder::message($this->schedule, "$field.schedule"))
+            ->setKind(Check::utf8("$field.kind", $this->kind ?? ''));
+        if ($this->runTime !== null) {
+            $message->setRunTime(Times::toDuration("$field.run_time", $this->runTime));
+        }
+
+        return $message;
+    }
+}

@@ -1,0 +1,31 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat;
+
+use DateInterval;
+use Offbeat\Internal\JsonAnswer;
+
+/** How two jobs stand to one another. */
+final class ComparedPair implements \JsonSerializable
+{
+    use JsonAnswer;
+
+    /**
+     * @param int $firstJobIndex from 0
+     * @param string $message why, in a sentence
+     * @param ?DateInterval $firstToSecond the shortest time from a run of the first to the next run of the
+     *     second, for one ID; null where that is not known
+     * @param ?DateInterval $secondToFirst the shortest time from a run of the second to the next of the first
+     */
+    public function __construct(
+        public readonly int $firstJobIndex,
+        public readonly int $secondJobIndex,
+        public readonly Separation $separation,
+        public readonly string $message,
+        public readonly ?DateInterval $firstToSecond,
+        public readonly ?DateInterval $secondToFirst,
+    ) {
+    }
+}

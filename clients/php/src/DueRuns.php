@@ -1,0 +1,161 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat;
+
+use DateTimeImmutable;
+use Offbeat\Internal\Columnar;
+use Offbeat\Internal\JsonAnswer;
+
+/**
+ * Runs that are due: rows, and the columns they come from, in the order of the IDs, their pieces and
+ * cycles. A refused ID has no row and stands in the errors.
+ *
+ * @implements \ArrayAccess<int, Run>
+ * @implements \IteratorAggregate<int, Run>
+ */
+final class DueRuns implements \ArrayAccess, \Countable, \IteratorAggregate, \JsonSerializable
+{
+    use Columnar;
+    use JsonAnswer;
+
+    /**
+     * @param list<int|float|string|\GMP> $ids
+     * @param list<int> $idIndexes where in `ids` the ID of a row stands
+     * @param list<int> $pieceIndexes
+     * @param list<int> $cycleIndexes
+     * @param list<int> $scheduledUnixMillis
+     * @param list<int> $startUnixMillis
+     * @param DateTimeImmutable $nextWatermarkTime the watermark of the next call, to be kept with the jobs. Of
+     *     IDs with watermarks of their own: each's own or this, whichever is later
+     * @param int $lateRunCount runs that were missed, and run now
+     * @param int $droppedRunCount runs that were missed and do not run: by the policy or the horizon, or since
+     *     nothing may start
+     * @param int $supersededRunCount runs that were missed and do not run, since the next run of the ID would
+     *     come before them or within minGap
+     * @param int $skippedRunCount runs since the watermark that exclusions skip, or whose day the clock skips
+     * @param ?DateTimeImmutable $nextDueTime when the first run of these IDs is due that is not listed: until then
+     *     there is nothing to ask for. Null if exclusions skip all of the next 64 cycles
+     * @param list<IdError> $errors the refused IDs, by index, rising
+     *
+     * @internal
+     */
+    public function __construct(
+        public readonly string $fingerprint,
+        array $ids,
+        public readonly array $idIndexes,
+        public readonly array $pieceIndexes,
+        public readonly array $cycleIndexes,
+        public readonly array $scheduledUnixMillis,
+        public readonly array $startUnixMillis,
+        public readonly DateTimeImmutable $nextWatermarkTime,
+        public readonly int $lateRunCount,
+        public readonly int $droppedRunCount,
+        public readonly int $supersededRunCount,
+        public readonly int $skippedRunCount,
+        public readonly ?DateTimeImmutable $nextDueTime,
+        public readonly array $errors,
+        private readonly string $runKeyPrefix,
+        bool $idsAreUuids,
+    ) {
+        $this->ids = $ids;
+        $this->idsAreUuids = $idsAreUuids;
+    }
+
+    /**
+     * The answers of one call, batch by batch, as one.
+     *
+     * @param non-empty-list<self> $parts
+     *
+     * @internal
+     */
+    public static function joined(array $parts): self
+    {
+        $first = $parts[0];
+        $dueTimes = array_filter(array_column($parts, 'nextDueTime'));
+
+        return count($parts) === 1 ? $first : new self(
+            $first->fingerprint,
+            self::all($parts, 'ids'),
+            self::allPlaces($parts, 'idIndexes'),
+            self::all($parts, 'pieceIndexes'),
+            self::all($parts, 'cycleIndexes'),
+            self::all($parts, 'scheduledUnixMillis'),
+            self::all($parts, 'startUnixMillis'),
+            $first->nextWatermarkTime,
+            array_sum(array_column($parts, 'lateRunCount')),
+            array_sum(array_column($parts, 'droppedRunCount')),
+            array_sum(array_column($parts, 'supersededRunCount')),
+            array_sum(array_column($parts, 'skippedRunCount')),
+            $dueTimes === [] ? null : min($dueTimes),
+            self::all($parts, 'errors'),
+            $first->runKeyPrefix,
+            $first->idsAreUuids,
+        );
+    }
+
+    /** @internal The answer to no IDs. */
+    public static function none(string $fingerprint, DateTimeImmutable $nextWatermarkTime): self
+    {
+        return new self($fingerprint, [], [], [], [], [], [], $nextWatermarkTime, 0, 0, 0, 0, null, [], '', false);
+    }
+
+    public function count(): int
+    {
+        return count($this->cycleIndexes);
+    }
+
+    /** @return \Generator<int, Run> */
+    public function getIterator(): \Generator
+    {
+        foreach ($this->cycleIndexes as $index => $_) {
+            yield $index => $this->offsetGet($index);
+        }
+    }
+
+    /** Equal for two attempts to enqueue a row's run; empty for a fraction, which is no identity. */
+    public function runKey(int $index): string
+    {
+        $this->check($index);
+
+        return $this->key(
+            $this->runKeyPrefix,
+            $this->cycleIndexes[$index],
+            $this->pieceIndexes[$index],
+            $this->ids[$this->idIndexes[$index]],
+        );
+    }
+
+    /** The run ID that goes with it; empty for a fraction. */
+    public function runId(int $index): string
+    {
+        return Run::idOf($this->runKey($index));
+    }
+
+    public function offsetExists(mixed $offset): bool
+    {
+        return isset($this->cycleIndexes[$offset]);
+    }
+
+    public function offsetGet(mixed $offset): Run
+    {
+        $this->check($offset);
+
+        return $this->run(
+            $this->runKeyPrefix,
+            $this->ids[$this->idIndexes[$offset]],
+            $this->cycleIndexes[$offset],
+            $this->pieceIndexes[$offset],
+            $this->scheduledUnixMillis[$offset],
+            $this->startUnixMillis[$offset],
+        );
+    }
+
+    private function check(int $index): void
+    {
+        if (!isset($this->cycleIndexes[$index])) {
+            throw new \OutOfBoundsException("there is no row $index");
+        }
+    }
+}

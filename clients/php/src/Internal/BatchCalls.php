@@ -1,0 +1,286 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Internal;
+
+use DateTimeImmutable;
+use DateTimeInterface;
+use DateTimeZone;
+use Google\Protobuf\FieldMask;
+use Google\Protobuf\Internal\Message;
+use Offbeat\AssignmentColumn;
+use Offbeat\Exception\BadIds;
+use Offbeat\Exception\InvalidArgument;
+use Offbeat\Exception\OffbeatException;
+use Offbeat\IdAudit;
+use Offbeat\IdType;
+use Offbeat\PackedAssignments;
+use Offbeat\Schedule;
+use Offbeat\ScheduleReference;
+use Offbeat\SlotAssignments;
+use Offbeat\Times;
+use Offbeat\V1;
+
+/**
+ * The client's questions about many IDs. What holds one entry for each ID, such as weights, may be
+ * any iterable: its keys do not count.
+ *
+ * @internal
+ */
+trait BatchCalls
+{
+    /**
+     * Any number of IDs of one type, in as few calls as that takes.
+     *
+     * @param iterable<int|float|string|\Stringable|\GMP> $ids
+     * @param ?iterable<int> $weights how large each ID is, in the unit of the schedule's weight quantum;
+     *     the answer then has a row for each piece. Default: one piece each
+     * @param ?iterable<DateTimeZone|string|null> $timeZones where each ID lives, with a calendar: its cycles are then
+     *     those of the wall clock there. Null is the zone of the schedule. Default: there, all of them
+     * @param list<AssignmentColumn> $columns those that are wanted: the others stay empty, and rows need all but
+     *     LastRunUnixMillis. Default: all but that one
+     * @param bool $returnErrors whether to return the answers even if some IDs are refused, which
+     *     then stand in the errors
+     *
+     * @throws BadIds if some IDs are refused; it carries the answers of the others
+     * @throws OffbeatException
+     */
+    public function assignSlots(
+        Schedule|ScheduleReference|string $schedule,
+        iterable $ids,
+        ?DateTimeInterface $fromTime = null,
+        ?string $kind = null,
+        ?IdType $idType = null,
+        ?iterable $weights = null,
+        ?iterable $timeZones = null,
+        array $columns = [],
+        bool $returnErrors = false,
+        int|float|null $timeout = null,
+    ): SlotAssignments {
+        $batches = new Batches($ids, $idType, ['weights' => $weights], $timeZones);
+        $parts = iterator_to_array($this->assigned($schedule, $batches, $fromTime, $kind, $columns, $timeout), false);
+        if ($parts === []) { // nothing was asked: let the schedule be checked all the same
+            $fingerprint = $this->describeSchedule($schedule, timeout: $timeout)->fingerprint;
+
+            return SlotAssignments::none($fingerprint);
+        }
+        $assignments = SlotAssignments::joined($parts);
+        if ($assignments->errors !== [] && !$returnErrors) {
+            throw new BadIds($assignments->errors, $assignments);
+        }
+
+        return $assignments;
+    }
+
+    /**
+     * Packed IDs, at the speed of the wire: bytes in, columns out, and nothing is made of one ID alone.
+     *
+     * @param ?string $uuids their bytes, 16 each, end to end
+     * @param ?string $integers in their place: integers, as `pack('P*', ...$ids)` makes them
+     * @param array<DateTimeZone|string> $timeZones the zones that IDs live in, each once
+     * @param ?string $timeZoneIndexes which of them each ID lives in, as `pack('V*', ...$indexes)` makes them; -1
+     *     for the zone of the schedule
+     * @param list<AssignmentColumn> $columns those that are wanted: fewer are sooner there. Default: all but
+     *     LastRunUnixMillis
+     * @param bool $returnErrors as in assignSlots()
+     *
+     * @throws OffbeatException
+     */
+    public function assignPacked(
+        Schedule|ScheduleReference|string $schedule,
+        ?string $uuids = null,
+        ?string $integers = null,
+        ?DateTimeInterface $fromTime = null,
+        ?string $kind = null,
+        array $timeZones = [],
+        ?string $timeZoneIndexes = null,
+        array $columns = [],
+        bool $returnErrors = false,
+        int|float|null $timeout = null,
+    ): PackedAssignments {
+        if (($uuids === null) === ($integers === null)) {
+            throw InvalidArgument::refused('uuids', $uuids, 'must be given, or integers in their place');
+        }
+        // Field of IdBatch, bytes of an ID.
+        [$name, $number, $size] = $uuids === null ? ['integers', 3, 8] : ['uuids', 1, 16];
+        $bytes = $uuids ?? $integers;
+        if (strlen($bytes) % $size !== 0) {
+            throw InvalidArgument::refused($name, strlen($bytes) . ' bytes', "must be $size bytes for each ID");
+        }
+        $idCount = intdiv(strlen($bytes), $size);
+        if ($timeZoneIndexes !== null && strlen($timeZoneIndexes) !== IdEncoder::INDEX_BYTES * $idCount) {
+            $shown = strlen($timeZoneIndexes) . ' bytes';
+            throw InvalidArgument::refused('time_zone_indexes', $shown, 'must be 4 bytes for each ID', 'ERROR_REASON_CONTRADICTORY');
+        }
+        $zoneNames = Check::timeZones($timeZones);
+        if ($bytes === '') { // nothing is asked: let the schedule be checked all the same
+            $fingerprint = $this->describeSchedule($schedule, timeout: $timeout)->fingerprint;
+
+            return new PackedAssignments($fingerprint, '', '', '', '', '', '', [], 1_000_000_000, '');
+        }
+        $opening = self::assigning($fromTime, $kind, $columns);
+        $columns = $columns === [] ? AssignmentColumn::DEFAULT : $columns;
+        $opening = ScheduleEncoder::schedule($schedule) . $opening->serializeToString();
+        $parts = [];
+        $step = $size * IdEncoder::BATCH_IDS;
+        for ($start = 0; $start < strlen($bytes); $start += $step) {
+            $part = strlen($bytes) <= $step ? $bytes : substr($bytes, $start, $step);
+            $head = Wire::head($number, strlen($part));
+            $first = intdiv($start, $size);
+            $count = intdiv(strlen($part), $size);
+            $indexes = substr($timeZoneIndexes ?? '', IdEncoder::INDEX_BYTES * $first, IdEncoder::INDEX_BYTES * $count);
+            $zones = $zoneNames === [] && $indexes === '' ? '' : IdEncoder::zones($zoneNames, $indexes);
+            // In one go: a copy of a batch takes as long as some thousand decisions.
+            $question = $opening . Wire::head(2, strlen($head) + strlen($part) + strlen($zones)) . $head . $part . $zones;
+            $answer = $this->send('offbeat.v1.SlotService/AssignSlots', $question, $timeout);
+            $parts[] = $this->read(static fn (): PackedAssignments => Columns::packed($answer, $count, $first, $columns));
+        }
+        $assignments = PackedAssignments::joined($parts);
+        if ($assignments->errors !== [] && !$returnErrors) {
+            throw new BadIds($assignments->errors, $assignments);
+        }
+
+        return $assignments;
+    }
+
+    /**
+     * IDs as they come: the answers batch by batch, of which it holds one at a time. Refused
+     * IDs stand in the errors of their batch.
+     *
+     * @param iterable<int|float|string|\Stringable|\GMP> $ids
+     * @param ?iterable<int> $weights as in assignSlots()
+     * @param ?iterable<DateTimeZone|string|null> $timeZones as in assignSlots()
+     * @param list<AssignmentColumn> $columns as in assignSlots()
+     *
+     * @return \Generator<int, SlotAssignments>
+     *
+     * @throws OffbeatException
+     */
+    public function streamSlotAssignments(
+        Schedule|ScheduleReference|string $schedule,
+        iterable $ids,
+        ?DateTimeInterface $fromTime = null,
+        ?string $kind = null,
+        ?IdType $idType = null,
+        ?iterable $weights = null,
+        ?iterable $timeZones = null,
+        array $columns = [],
+        int|float|null $timeout = null,
+    ): \Generator {
+        $batches = new Batches($ids, $idType, ['weights' => $weights], $timeZones, size: 8_192);
+
+        return $this->assigned($schedule, $batches, $fromTime, $kind, $columns, $timeout);
+    }
+
+    /**
+     * How evenly a sample of up to 65,536 IDs fills the slots, and what is wrong if it does not.
+     * Refused IDs stand in the errors.
+     *
+     * @param iterable<int|float|string|\Stringable|\GMP> $ids better all, or drawn at random, than the oldest
+     * @param ?DateTimeInterface $fromTime IDs that exclusions leave no run from here on are warned of. Default: now
+     * @param ?iterable<int> $weights as in assignSlots(); the loads are weights then
+     *
+     * @throws OffbeatException
+     */
+    public function auditIds(
+        Schedule|ScheduleReference|string $schedule,
+        iterable $ids,
+        ?DateTimeInterface $fromTime = null,
+        ?IdType $idType = null,
+        ?iterable $weights = null,
+        int|float|null $timeout = null,
+    ): IdAudit {
+        $request = (new V1\AuditIdsRequest())->setSchedule(ScheduleEncoder::message($schedule));
+        if ($fromTime !== null) {
+            $request->setFromTime(Times::toTimestamp($fromTime));
+        }
+        $request = $request->serializeToString();
+        foreach (new Batches($ids, $idType, ['weights' => $weights]) as $batch) {
+            if ($batch->first > 0) { // counts of samples cannot be added up
+                $allowed = 'must be a sample that fits into one message: up to ' . IdEncoder::BATCH_IDS . ' IDs';
+                throw InvalidArgument::refused('ids', 'more', $allowed, 'ERROR_REASON_OUT_OF_RANGE');
+            }
+            $request .= $batch->bytes(['ids' => 2, 'weights' => 3]);
+        }
+        $bytes = $this->send('offbeat.v1.SlotService/AuditIds', $request, $timeout);
+
+        return $this->read(static fn (): IdAudit => Columns::audit($bytes));
+    }
+
+    /**
+     * @param list<AssignmentColumn> $columns
+     *
+     * @return \Generator<int, SlotAssignments>
+     */
+    private function assigned(
+        Schedule|ScheduleReference|string $schedule,
+        Batches $batches,
+        ?DateTimeInterface $fromTime,
+        ?string $kind,
+        array $columns,
+        int|float|null $timeout,
+    ): \Generator {
+        $request = self::assigning($fromTime, $kind, $columns);
+        $opening = ScheduleEncoder::schedule($schedule);
+        $fields = ['ids' => 2, 'weights' => 5]; // of the request
+        $wanted = $columns === [] ? AssignmentColumn::DEFAULT : $columns;
+        $reader = static fn (string $bytes, array $ids, int $first, bool $idsAreUuids): SlotAssignments
+            => Columns::assignments($bytes, $ids, $first, $idsAreUuids, $wanted);
+
+        return $this->answers('AssignSlots', $request, $fields, $batches, $reader, $timeout, $opening);
+    }
+
+    /**
+     * All of a question except its schedule and its IDs.
+     *
+     * @param list<AssignmentColumn> $columns
+     */
+    private static function assigning(?DateTimeInterface $fromTime, ?string $kind, array $columns): V1\AssignSlotsRequest
+    {
+        $request = (new V1\AssignSlotsRequest())
+            // Now is taken once, so that all IDs of a call are asked about at one instant.
+            ->setFromTime(Times::toTimestamp($fromTime ?? new DateTimeImmutable()))
+            ->setKind(Check::utf8('kind', $kind ?? ''));
+        if ($columns !== []) {
+            $path = static fn (AssignmentColumn $column): string => $column->value;
+            $request->setReadMask(new FieldMask(['paths' => array_values(array_map($path, $columns))]));
+        }
+
+        return $request;
+    }
+
+    /**
+     * @template T
+     *
+     * @param string $method of SlotService
+     * @param Message $request all but the IDs; what is changed in it counts from the next batch on
+     * @param array<string, int> $fields the numbers of the fields of what there is of each ID
+     * @param \Closure(string, list<mixed>, int, bool): T $reader
+     * @param string $opening fields that are not in $request, as bytes
+     *
+     * @return \Generator<int, T>
+     */
+    private function answers(
+        string $method,
+        Message $request,
+        array $fields,
+        Batches $batches,
+        \Closure $reader,
+        int|float|null $timeout,
+        string $opening = '',
+    ): \Generator {
+        $send = fn (Batch $batch): string => $this->send(
+            "offbeat.v1.SlotService/$method",
+            $opening . $request->serializeToString() . $batch->bytes($fields),
+            $timeout,
+        );
+        foreach ($batches->answered($send) as [$batch, $bytes]) {
+            yield $this->read(static fn () => $reader($bytes, $batch->ids, $batch->first, $batch->idsAreUuids()));
+        }
+    }
+
+    abstract private function send(string $method, string $bytes, int|float|null $timeout): string;
+
+    abstract private function read(\Closure $reader): mixed;
+}

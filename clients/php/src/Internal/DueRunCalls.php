@@ -1,0 +1,126 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Internal;
+
+use DateInterval;
+use DateTimeImmutable;
+use DateTimeInterface;
+use DateTimeZone;
+use Offbeat\CatchUpPolicy;
+use Offbeat\DueRuns;
+use Offbeat\Exception\BadIds;
+use Offbeat\Exception\OffbeatException;
+use Offbeat\IdType;
+use Offbeat\Schedule;
+use Offbeat\ScheduleReference;
+use Offbeat\Times;
+use Offbeat\V1;
+
+/**
+ * The client's question about runs that are due, or were missed.
+ *
+ * @internal
+ */
+trait DueRunCalls
+{
+    /**
+     * Which runs are due since the last time that this was asked: each run once, however often and
+     * irregularly it is asked, and after an outage those that were missed, as a policy wants them.
+     *
+     * Keep the answer's nextWatermarkTime with the jobs, and give it back the next time.
+     *
+     * @param iterable<int|float|string|\Stringable|\GMP> $ids
+     * @param ?DateTimeInterface $watermark runs before this were listed before: the nextWatermarkTime of the
+     *     last answer, or, the first time, when the IDs began
+     * @param ?iterable<DateTimeInterface|int> $watermarks instead, one for each ID: instants, or
+     *     milliseconds since the Unix epoch
+     * @param ?DateTimeInterface $nowTime until when runs are due. Default: now, taken once
+     * @param ?CatchUpPolicy $catchUpPolicy what becomes of missed runs. Default: the latest of each ID runs
+     * @param DateInterval|int|float|null $lookAhead how far ahead of now runs are listed, to be enqueued with their
+     *     start times; whether a run is late is judged by now all the same. Default: 0
+     * @param DateInterval|int|float|null $maxClockSkew how far a watermark may lie ahead of now and lookAhead;
+     *     nothing is due then. Default: 60 s
+     * @param ?string $kind as in assignSlot()
+     * @param ?iterable<int> $weights as in assignSlots()
+     * @param ?iterable<DateTimeZone|string|null> $timeZones as in assignSlots()
+     * @param bool $returnErrors as in assignSlots()
+     *
+     * @throws BadIds if some IDs are refused; it carries the runs of the others
+     * @throws OffbeatException
+     */
+    public function listDueRuns(
+        Schedule|ScheduleReference|string $schedule,
+        iterable $ids,
+        ?DateTimeInterface $watermark = null,
+        ?iterable $watermarks = null,
+        ?DateTimeInterface $nowTime = null,
+        ?CatchUpPolicy $catchUpPolicy = null,
+        DateInterval|int|float|null $lookAhead = null,
+        DateInterval|int|float|null $maxClockSkew = null,
+        ?string $kind = null,
+        ?IdType $idType = null,
+        ?iterable $weights = null,
+        ?iterable $timeZones = null,
+        bool $returnErrors = false,
+        int|float|null $timeout = null,
+    ): DueRuns {
+        $now = DateTimeImmutable::createFromInterface($nowTime ?? new DateTimeImmutable());
+        $request = (new V1\ListDueRunsRequest())
+            ->setSchedule(ScheduleEncoder::message($schedule))
+            ->setKind(Check::utf8('kind', $kind ?? ''))
+            ->setNowTime(Times::toTimestamp($now));
+        if ($watermark !== null) {
+            $request->setWatermarkTime(Times::toTimestamp($watermark));
+        }
+        if ($catchUpPolicy !== null) {
+            $request->setCatchUpPolicy($catchUpPolicy->toMessage());
+        }
+        if ($lookAhead !== null) {
+            $request->setLookAhead(Times::toDuration('look_ahead', $lookAhead));
+        }
+        if ($maxClockSkew !== null) {
+            $request->setMaxClockSkew(Times::toDuration('max_clock_skew', $maxClockSkew));
+        }
+        $batches = new Batches($ids, $idType, ['weights' => $weights, 'watermark_unix_millis' => $watermarks], $timeZones);
+        $parts = [];
+        foreach ($batches->answered(fn (Batch $batch): string => $this->pages($request, $batch, $timeout)) as [$batch, $bytes]) {
+            $parts[] = $this->read(
+                static fn (): DueRuns => Columns::dueRuns($bytes, $batch->ids, $batch->first, $batch->idsAreUuids()),
+            );
+        }
+        if ($parts === []) {
+            $fingerprint = $this->describeSchedule($schedule, timeout: $timeout)->fingerprint;
+            $next = Times::shifted('look_ahead', $now, $lookAhead ?? 0);
+
+            return DueRuns::none($fingerprint, Times::fromTimestamp(Times::toTimestamp(max($next, $watermark ?? $next))));
+        }
+        $runs = DueRuns::joined($parts);
+        if ($runs->errors !== [] && !$returnErrors) {
+            throw new BadIds($runs->errors, $runs);
+        }
+
+        return $runs;
+    }
+
+    /** All pages about a batch, end to end. */
+    private function pages(V1\ListDueRunsRequest $request, Batch $batch, int|float|null $timeout): string
+    {
+        $ids = $batch->bytes(['ids' => 2, 'weights' => 3, 'watermark_unix_millis' => 6]); // of the request
+        $pages = '';
+        $token = '';
+        do {
+            $question = $request->setPageToken($token)->serializeToString() . $ids;
+            $page = $this->send('offbeat.v1.SlotService/ListDueRuns', $question, $timeout);
+            $pages .= $page;
+            $token = $this->read(static fn (): string => Columns::nextPageToken($page));
+        } while ($token !== '');
+
+        return $pages;
+    }
+
+    abstract private function send(string $method, string $bytes, int|float|null $timeout): string;
+
+    abstract private function read(\Closure $reader): mixed;
+}

@@ -1,0 +1,204 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Internal;
+
+use DateTimeInterface;
+use DateTimeZone;
+use Google\Protobuf\Internal\Message;
+use Offbeat\Assignment;
+use Offbeat\Description;
+use Offbeat\Exception\OffbeatException;
+use Offbeat\IdType;
+use Offbeat\ListedSchedule;
+use Offbeat\NewId;
+use Offbeat\Schedule;
+use Offbeat\ScheduleReference;
+use Offbeat\Slot;
+use Offbeat\SqlPredicate;
+use Offbeat\SqlTarget;
+use Offbeat\Times;
+use Offbeat\V1;
+
+/**
+ * The client's questions about slots, and about one ID.
+ *
+ * @internal
+ */
+trait SlotCalls
+{
+    /**
+     * What a schedule's defaults resolve to, its fingerprint, slot and expected load.
+     *
+     * @throws OffbeatException
+     */
+    public function describeSchedule(
+        Schedule|ScheduleReference|string $schedule,
+        ?DateTimeInterface $atTime = null,
+        ?int $population = null,
+        int|float|null $timeout = null,
+    ): Description {
+        $request = (new V1\DescribeScheduleRequest())->setSchedule(ScheduleEncoder::message($schedule));
+        if ($atTime !== null) {
+            $request->setAtTime(Times::toTimestamp($atTime));
+        }
+        if ($population !== null) {
+            $request->setPopulation($population);
+        }
+
+        $response = $this->call('offbeat.v1.SlotService/DescribeSchedule', $request, new V1\DescribeScheduleResponse(), $timeout);
+
+        return $this->read(static fn (): Description => Answers::description($response));
+    }
+
+    /**
+     * The schedules that the sidecar has loaded, or the versions of one name.
+     *
+     * @return list<ListedSchedule>
+     *
+     * @throws OffbeatException
+     */
+    public function listSchedules(?string $name = null, int|float|null $timeout = null): array
+    {
+        $request = (new V1\ListSchedulesRequest())->setName(Check::utf8('name', $name ?? ''));
+        $listed = [];
+        do {
+            $response = $this->call('offbeat.v1.SlotService/ListSchedules', $request, new V1\ListSchedulesResponse(), $timeout);
+            foreach ($response->getSchedules() as $schedule) {
+                $listed[] = $this->read(static fn (): ListedSchedule => Answers::listedSchedule($schedule));
+            }
+            $request->setPageToken($response->getNextPageToken());
+        } while ($request->getPageToken() !== '');
+
+        return $listed;
+    }
+
+    /**
+     * The slots that start in a window; by default in the period from now on. With a column,
+     * each has the predicate that selects its rows.
+     *
+     * @param ?string $kind whose rows the predicates select, where the schedule declares kinds
+     *
+     * @return list<Slot>
+     *
+     * @throws OffbeatException
+     */
+    public function listSlots(
+        Schedule|ScheduleReference|string $schedule,
+        ?DateTimeInterface $startTime = null,
+        ?DateTimeInterface $endTime = null,
+        ?SqlTarget $sqlTarget = null,
+        ?string $kind = null,
+        int|float|null $timeout = null,
+    ): array {
+        $request = (new V1\ListSlotsRequest())
+            ->setSchedule(ScheduleEncoder::message($schedule))
+            ->setKind(Check::utf8('kind', $kind ?? ''));
+        if ($startTime !== null) {
+            $request->setStartTime(Times::toTimestamp($startTime));
+        }
+        if ($endTime !== null) {
+            $request->setEndTime(Times::toTimestamp($endTime));
+        }
+        if ($sqlTarget !== null) {
+            $request->setSqlTarget($sqlTarget->toMessage());
+        }
+        $response = $this->call('offbeat.v1.SlotService/ListSlots', $request, new V1\ListSlotsResponse(), $timeout);
+        $slot = static fn (V1\Slot $slot): Slot => Answers::slot($slot, $response->getSqlIndex());
+
+        return $this->read(static fn (): array => array_map($slot, iterator_to_array($response->getSlots(), false)));
+    }
+
+    /**
+     * Which rows of a table run in a window of up to a period. Not under Placement::Twister, whose offsets
+     * no database can compute.
+     *
+     * @param ?DateTimeInterface $startTime null for now
+     * @param ?string $kind whose runs, where the schedule declares kinds
+     * @param array<DateTimeZone|string> $timeZones the zones that rows live in, each once, with a column that has
+     *     a timeZoneColumn: a row of another zone, or of none, is never selected. Default: all rows live in the zone of
+     *     the schedule
+     *
+     * @throws OffbeatException
+     */
+    public function windowPredicate(
+        Schedule|ScheduleReference|string $schedule,
+        SqlTarget $sqlTarget,
+        ?DateTimeInterface $startTime,
+        DateTimeInterface $endTime,
+        ?string $kind = null,
+        array $timeZones = [],
+        int|float|null $timeout = null,
+    ): SqlPredicate {
+        $request = (new V1\GetWindowPredicateRequest())
+            ->setSchedule(ScheduleEncoder::message($schedule))
+            ->setSqlTarget($sqlTarget->toMessage())
+            ->setEndTime(Times::toTimestamp($endTime))
+            ->setKind(Check::utf8('kind', $kind ?? ''))
+            ->setTimeZones(Check::timeZones($timeZones));
+        if ($startTime !== null) {
+            $request->setStartTime(Times::toTimestamp($startTime));
+        }
+        $response = $this->call('offbeat.v1.SlotService/GetWindowPredicate', $request, new V1\GetWindowPredicateResponse(), $timeout);
+
+        return $this->read(static fn (): SqlPredicate => Answers::predicate($response->getPredicate(), $response->getSqlIndex()));
+    }
+
+    /**
+     * One ID: for more than a few, assignSlots() is far quicker.
+     *
+     * @param ?DateTimeInterface $fromTime runs at or after this are next. Default: now
+     * @param ?int $nextRunCount how many next runs to name. Default: 1
+     * @param ?string $kind the kind of job, part of the run keys. Where the schedule declares kinds, one of
+     *     them, which decides slot and time, and must be given; else a label that moves nothing. Default: "default"
+     * @param ?IdType $idType what a string stands for. Default: a hyphenated UUID, else text
+     * @param ?int $weight how large it is, in the unit of the schedule's weight quantum: an ID that is
+     *     larger than that has further pieces. Default: one piece
+     * @param ?NewId $newId that it is new, to be told its first run
+     * @param DateTimeZone|string|null $timeZone where it lives, with a calendar: its cycles are then those of
+     *     the wall clock there. Default: the zone of the schedule
+     *
+     * @throws OffbeatException
+     */
+    public function assignSlot(
+        Schedule|ScheduleReference|string $schedule,
+        int|float|string|\Stringable|\GMP $id,
+        ?DateTimeInterface $fromTime = null,
+        ?int $nextRunCount = null,
+        ?string $kind = null,
+        ?IdType $idType = null,
+        ?int $weight = null,
+        ?NewId $newId = null,
+        DateTimeZone|string|null $timeZone = null,
+        int|float|null $timeout = null,
+    ): Assignment {
+        $request = (new V1\AssignSlotRequest())->setId((new IdEncoder($idType))->one($id));
+        if ($fromTime !== null) {
+            $request->setFromTime(Times::toTimestamp($fromTime));
+        }
+        if ($nextRunCount !== null) {
+            $request->setNextRunCount(Check::int32('next_run_count', $nextRunCount));
+        }
+        $request->setKind(Check::utf8('kind', $kind ?? ''));
+        if ($weight !== null) {
+            $request->setWeight($weight);
+        }
+        if ($newId !== null) {
+            $request->setNewId($newId->toMessage());
+        }
+        if ($timeZone !== null) {
+            $request->setTimeZone(Check::timeZone('time_zone', $timeZone));
+        }
+
+        $question = ScheduleEncoder::schedule($schedule) . $request->serializeToString();
+        $response = $this->call('offbeat.v1.SlotService/AssignSlot', $question, new V1\AssignSlotResponse(), $timeout);
+        $given = $id instanceof \Stringable ? (string) $id : $id;
+
+        return $this->read(static fn (): Assignment => Answers::assignment($given, $kind, $response));
+    }
+
+    abstract private function call(string $method, Message|string $request, Message $response, int|float|null $timeout): Message;
+
+    abstract private function read(\Closure $reader): mixed;
+}

@@ -1,0 +1,117 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Internal;
+
+use Google\Protobuf\Internal\Message;
+use Offbeat\Exception\OffbeatException;
+use Offbeat\Stages\AllocationRule;
+use Offbeat\Stages\Stage;
+use Offbeat\Stages\StageChoice;
+use Offbeat\Stages\StageWeighting;
+use Offbeat\Stages\WorkerAllocation;
+use Offbeat\V1;
+
+/**
+ * The client's questions about the stages of a pipeline.
+ *
+ * @internal
+ */
+trait StageCalls
+{
+    /**
+     * Shares all workers out between the stages of a pipeline, and says who has to move. Null
+     * when every stage is done.
+     *
+     * @param array<Stage> $stages in the order of the pipeline
+     * @param ?AllocationRule $rule AllocationRule::MinimumScore by default
+     * @param ?StageWeighting $weighting StageWeighting::Even by default
+     * @param ?int $maxMoves hysteresis: no more workers move, except those that are forced to. Default:
+     *     no bound
+     * @param int $minimumImprovementPercent hysteresis: workers move, except those that are forced to,
+     *     only if the score falls by so much. AllocationRule::MinimumScore only
+     *
+     * @throws OffbeatException
+     */
+    public function allocateWorkers(
+        array $stages,
+        int $workerCount,
+        ?AllocationRule $rule = null,
+        ?StageWeighting $weighting = null,
+        ?int $maxMoves = null,
+        int $minimumImprovementPercent = 0,
+        int|float|null $timeout = null,
+    ): ?WorkerAllocation {
+        $request = (new V1\AllocateWorkersRequest())
+            ->setStages(Stage::toMessages($stages))
+            ->setWorkerCount(Check::int32('worker_count', $workerCount))
+            ->setRule($rule?->toMessage() ?? V1\AllocationRule::ALLOCATION_RULE_UNSPECIFIED)
+            ->setWeighting($weighting?->toMessage() ?? V1\StageWeighting::STAGE_WEIGHTING_UNSPECIFIED)
+            ->setMinimumImprovementPercent(
+                Check::int32('minimum_improvement_percent', $minimumImprovementPercent),
+            );
+        if ($maxMoves !== null) {
+            $request->setMaxMoves(Check::int32('max_moves', $maxMoves));
+        }
+        $response = $this->call('offbeat.v1.StageService/AllocateWorkers', $request, new V1\AllocateWorkersResponse(), $timeout);
+
+        return $this->read(static fn (): ?WorkerAllocation => match ($response->getOutcome()) {
+            'allocation' => WorkerAllocation::fromMessage($response->getAllocation()),
+            'all_stages_done' => null,
+        });
+    }
+
+    /**
+     * Where one worker that has just finished a job goes next: it stays, or it moves. Null when
+     * every stage is done.
+     *
+     * @param array<Stage> $stages in the order of the pipeline; the worker counts among the current
+     *     ones of its stage, and not among the busy ones
+     * @param ?string $currentStageName the name of its stage; null for a new worker
+     * @param ?AllocationRule $rule AllocationRule::MinimumScore by default
+     * @param ?StageWeighting $weighting StageWeighting::Even by default
+     * @param int $minimumGainPercent hysteresis: it stays, unless it is worth so much more elsewhere
+     *
+     * @throws OffbeatException
+     */
+    public function chooseStage(
+        array $stages,
+        ?string $currentStageName = null,
+        ?AllocationRule $rule = null,
+        ?StageWeighting $weighting = null,
+        int $minimumGainPercent = 0,
+        int|float|null $timeout = null,
+    ): ?StageChoice {
+        $request = (new V1\ChooseStageRequest())
+            ->setStages(Stage::toMessages($stages))
+            ->setCurrentStageName(Check::utf8('current_stage_name', $currentStageName ?? ''))
+            ->setRule($rule?->toMessage() ?? V1\AllocationRule::ALLOCATION_RULE_UNSPECIFIED)
+            ->setWeighting($weighting?->toMessage() ?? V1\StageWeighting::STAGE_WEIGHTING_UNSPECIFIED)
+            ->setMinimumGainPercent(Check::int32('minimum_gain_percent', $minimumGainPercent));
+        $response = $this->call('offbeat.v1.StageService/ChooseStage', $request, new V1\ChooseStageResponse(), $timeout);
+
+        return $this->read(static fn (): ?StageChoice => match ($response->getOutcome()) {
+            'choice' => StageChoice::fromMessage($response->getChoice()),
+            'all_stages_done' => null,
+        });
+    }
+
+    /**
+     * @template T of Message
+     *
+     * @param T $response
+     *
+     * @return T
+     */
+    abstract private function call(string $method, Message $request, Message $response, int|float|null $timeout): Message;
+
+    /**
+     * @template T
+     *
+     * @param \Closure(): T $reader
+     *
+     * @return T
+     */
+    abstract private function read(\Closure $reader): mixed;
+}

@@ -1,0 +1,29 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat;
+
+use DateInterval;
+use Offbeat\Internal\JsonAnswer;
+
+/**
+ * Where one kind of job stands, seen from a slot: `userSlotIndex` is where it runs for
+ * users whose kind 0 runs at the slot, `timeSlotIndex` whose users it handles while the
+ * slot runs; `offset` is the time from the run of kind 0 to its own, for the same user.
+ */
+final class KindSlot implements \JsonSerializable
+{
+    use JsonAnswer;
+
+    public function __construct(
+        public readonly int $kindIndex,
+        public readonly int $offsetSlotCount,
+        public readonly DateInterval $offset,
+        public readonly int $userSlotIndex,
+        public readonly int $timeSlotIndex,
+        public readonly int $gapSlotCount,
+        public readonly DateInterval $runBudget,
+    ) {
+    }
+}

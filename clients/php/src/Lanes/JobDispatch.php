@@ -1,0 +1,25 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Lanes;
+
+use Offbeat\V1;
+
+/** A job on a worker. */
+final class JobDispatch
+{
+    /** @param int $jobIndex its place in the question, from 0 */
+    public function __construct(
+        public readonly int $jobIndex,
+        public readonly string $jobId,
+        public readonly LaneRoute $route,
+    ) {
+    }
+
+    /** @internal */
+    public static function fromMessage(V1\JobDispatch $message): self
+    {
+        return new self($message->getJobIndex(), $message->getJobId(), LaneRoute::fromMessage($message->getRoute()));
+    }
+}

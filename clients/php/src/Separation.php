@@ -1,0 +1,28 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat;
+
+/** Whether jobs are kept apart on each ID. */
+enum Separation: string
+{
+    /** Whatever the ID, a run of one has ended before the next of the other starts, if each starts on time. */
+    case Apart = 'apart';
+
+    /** There are IDs on which they meet. */
+    case Meet = 'meet';
+
+    /** It is not known. Take it for meeting. */
+    case Unknown = 'unknown';
+
+    /** @internal */
+    public static function fromMessage(int $number): self
+    {
+        return match ($number) {
+            V1\Separation::SEPARATION_APART => self::Apart,
+            V1\Separation::SEPARATION_MEET => self::Meet,
+            V1\Separation::SEPARATION_UNKNOWN => self::Unknown,
+        };
+    }
+}

@@ -1,0 +1,27 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat;
+
+use DateTimeImmutable;
+use Offbeat\Internal\JsonAnswer;
+
+/**
+ * One slot of one cycle: the half-open span from start to end, before exclusions. A slot that an active
+ * window cuts goes on in the next one.
+ */
+final class Slot implements \JsonSerializable
+{
+    use JsonAnswer;
+
+    /** @param ?SqlPredicate $predicate what selects its rows, if a column was named */
+    public function __construct(
+        public readonly int $slotIndex,
+        public readonly int $cycleIndex,
+        public readonly DateTimeImmutable $startTime,
+        public readonly DateTimeImmutable $endTime,
+        public readonly ?SqlPredicate $predicate = null,
+    ) {
+    }
+}

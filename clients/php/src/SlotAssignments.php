@@ -1,0 +1,197 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat;
+
+use Offbeat\Internal\Columnar;
+use Offbeat\Internal\JsonAnswer;
+
+/**
+ * Assignments of a batch: rows, and the columns they come from. One row for each ID, or with weights
+ * one for each piece of it. Columns that were not asked for are empty.
+ *
+ * A refused ID holds -1 in the columns of slots, offsets and times and stands in the errors; its row
+ * throws OutOfBoundsException, and accepted() passes over it.
+ *
+ * @implements \ArrayAccess<int, Row>
+ * @implements \IteratorAggregate<int, Row>
+ */
+final class SlotAssignments implements \ArrayAccess, \Countable, \IteratorAggregate, \JsonSerializable
+{
+    use Columnar;
+    use JsonAnswer;
+
+    private const NO_RUN = -1;
+
+    /**
+     * @param int $firstIdIndex the first ID of this batch, counted from the first of the call
+     * @param list<int|float|string|\GMP> $ids
+     * @param list<int> $slotIndexes
+     * @param list<int> $slotOffsetTicks
+     * @param list<int> $cycleOffsetTicks
+     * @param list<int> $cycleIndexes
+     * @param list<int> $nextRunUnixMillis
+     * @param list<int> $lastRunUnixMillis -1 where exclusions skip all of the 1,000 cycles before
+     * @param int $tickNanos length of a tick, the unit of the offsets
+     * @param list<IdError> $errors the refused IDs, by index, rising
+     * @param list<int> $idIndexes with weights only: where in `ids` the ID of a row stands
+     * @param list<int> $pieceIndexes with weights only: which piece of its ID a row is, from 0
+     *
+     * @internal
+     */
+    public function __construct(
+        public readonly string $fingerprint,
+        public readonly int $firstIdIndex,
+        array $ids,
+        public readonly array $slotIndexes,
+        public readonly array $slotOffsetTicks,
+        public readonly array $cycleOffsetTicks,
+        public readonly array $cycleIndexes,
+        public readonly array $nextRunUnixMillis,
+        public readonly array $lastRunUnixMillis,
+        public readonly array $errors,
+        public readonly int $tickNanos,
+        private readonly string $runKeyPrefix,
+        bool $idsAreUuids,
+        public readonly array $idIndexes = [],
+        public readonly array $pieceIndexes = [],
+    ) {
+        $this->ids = $ids;
+        $this->idsAreUuids = $idsAreUuids;
+    }
+
+    /**
+     * The answers of one call, batch by batch, as one.
+     *
+     * @param non-empty-list<self> $parts
+     *
+     * @internal
+     */
+    public static function joined(array $parts): self
+    {
+        $first = $parts[0];
+
+        return count($parts) === 1 ? $first : new self(
+            $first->fingerprint,
+            $first->firstIdIndex,
+            self::all($parts, 'ids'),
+            self::all($parts, 'slotIndexes'),
+            self::all($parts, 'slotOffsetTicks'),
+            self::all($parts, 'cycleOffsetTicks'),
+            self::all($parts, 'cycleIndexes'),
+            self::all($parts, 'nextRunUnixMillis'),
+            self::all($parts, 'lastRunUnixMillis'),
+            self::all($parts, 'errors'),
+            $first->tickNanos,
+            $first->runKeyPrefix,
+            $first->idsAreUuids,
+            self::allPlaces($parts, 'idIndexes'),
+            self::all($parts, 'pieceIndexes'),
+        );
+    }
+
+    /** @internal The answer to no IDs. */
+    public static function none(string $fingerprint): self
+    {
+        return new self($fingerprint, 0, [], [], [], [], [], [], [], [], 1_000_000_000, '', false);
+    }
+
+    public function count(): int
+    {
+        return count($this->idIndexes === [] ? $this->ids : $this->idIndexes);
+    }
+
+    /** @return \Generator<int, Row> */
+    public function getIterator(): \Generator
+    {
+        for ($index = 0, $count = count($this); $index < $count; ++$index) {
+            yield $index => $this->offsetGet($index);
+        }
+    }
+
+    /**
+     * The rows of the IDs that were not refused; lazily.
+     *
+     * @return \Generator<int, Row>
+     */
+    public function accepted(): \Generator
+    {
+        for ($index = 0, $count = count($this); $index < $count; ++$index) {
+            if ($this->of('slotIndexes', $index) >= 0) {
+                yield $index => $this->offsetGet($index);
+            }
+        }
+    }
+
+    /**
+     * Equal for two attempts to enqueue a row's next run; empty for a fraction, which is
+     * no identity.
+     */
+    public function runKey(int $index): string
+    {
+        $this->check($index);
+
+        return $this->key(
+            $this->runKeyPrefix,
+            $this->of('cycleIndexes', $index),
+            $this->pieceIndexes[$index] ?? 0,
+            $this->ids[$this->idIndexes[$index] ?? $index],
+        );
+    }
+
+    /** The run ID that goes with it; empty for a fraction. */
+    public function runId(int $index): string
+    {
+        return Run::idOf($this->runKey($index));
+    }
+
+    public function offsetExists(mixed $offset): bool
+    {
+        return is_int($offset) && $offset >= 0 && $offset < count($this) && $this->of('slotIndexes', $offset) >= 0;
+    }
+
+    public function offsetGet(mixed $offset): Row
+    {
+        $this->check($offset);
+        $id = $this->ids[$this->idIndexes[$offset] ?? $offset];
+        $piece = $this->pieceIndexes[$offset] ?? 0;
+        $millis = $this->of('nextRunUnixMillis', $offset);
+        $lastMillis = $this->lastRunUnixMillis[$offset] ?? self::NO_RUN;
+
+        return new Row(
+            id: $id,
+            pieceIndex: $piece,
+            slotIndex: $this->slotIndexes[$offset],
+            slotOffset: $this->span($this->of('slotOffsetTicks', $offset)),
+            cycleOffset: $this->span($this->of('cycleOffsetTicks', $offset)),
+            nextRun: $this->run($this->runKeyPrefix, $id, $this->of('cycleIndexes', $offset), $piece, $millis, $millis),
+            lastRunTime: $lastMillis === self::NO_RUN ? null : self::instant($lastMillis),
+        );
+    }
+
+    private function check(int $index): void
+    {
+        if ($index < 0 || $index >= count($this)) {
+            throw new \OutOfBoundsException("there is no row $index");
+        }
+        if ($this->of('slotIndexes', $index) < 0) {
+            $id = $this->firstIdIndex + ($this->idIndexes[$index] ?? $index);
+            throw new \OutOfBoundsException("ids[$id] was refused: see errors");
+        }
+    }
+
+    /** What a column holds in a row that there is. */
+    private function of(string $column, int $index): int
+    {
+        return $this->$column[$index] ?? throw new \LogicException("rows need the column $column, which was not asked for");
+    }
+
+    private function span(int $ticks): \DateInterval
+    {
+        // In two steps, since the nanoseconds of ten years are more than 63 bits hold.
+        $ticksPerSecond = intdiv(1_000_000_000, $this->tickNanos);
+
+        return Times::interval(intdiv($ticks, $ticksPerSecond), $ticks % $ticksPerSecond * $this->tickNanos);
+    }
+}

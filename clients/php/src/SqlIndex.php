@@ -1,0 +1,21 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat;
+
+/** An index that serves predicates. */
+final class SqlIndex
+{
+    /**
+     * @param string $name its name; in MySQL and MariaDB also that of the generated column that
+     *     predicates name
+     * @param list<string> $createStatements the statements that make it, in order; to be run once,
+     *     before the first predicate
+     */
+    public function __construct(
+        public readonly string $name,
+        public readonly array $createStatements,
+    ) {
+    }
+}

@@ -1,0 +1,39 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Stages;
+
+use Offbeat\V1;
+
+/** Where a worker goes, and why. */
+final class StageChoice
+{
+    /**
+     * @param ?string $stageName null if no stage may have it
+     * @param bool $changesStage whether that is another than its current one
+     * @param float $quotient what it is worth there, in microseconds. To be read
+     * @param float $currentQuotient what it is worth in its current stage; 0 for a new worker, and
+     *     where it may not stay
+     */
+    public function __construct(
+        public readonly ?string $stageName,
+        public readonly bool $changesStage,
+        public readonly StageChoiceReason $reason,
+        public readonly float $quotient,
+        public readonly float $currentQuotient,
+    ) {
+    }
+
+    /** @internal */
+    public static function fromMessage(V1\StageChoice $message): self
+    {
+        return new self(
+            stageName: $message->getStageName() === '' ? null : $message->getStageName(),
+            changesStage: $message->getChangesStage(),
+            reason: StageChoiceReason::fromMessage($message->getReason()),
+            quotient: $message->getQuotient(),
+            currentQuotient: $message->getCurrentQuotient(),
+        );
+    }
+}

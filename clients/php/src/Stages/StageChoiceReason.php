@@ -1,0 +1,34 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Offbeat\Stages;
+
+use Offbeat\V1;
+
+/** Why a worker goes where it goes. */
+enum StageChoiceReason: string
+{
+    /** It is worth most there. */
+    case WorthMost = 'worth_most';
+
+    /** That stage has fewer workers than its minimum, or would have without it. */
+    case BelowMinimum = 'below_minimum';
+
+    /** It would be worth more elsewhere, but not by the minimum gain. */
+    case GainTooSmall = 'gain_too_small';
+
+    /** No stage may have it: all that are not done have their maximum. */
+    case AllFull = 'all_full';
+
+    /** @internal */
+    public static function fromMessage(int $number): self
+    {
+        return match ($number) {
+            V1\StageChoiceReason::STAGE_CHOICE_REASON_WORTH_MOST => self::WorthMost,
+            V1\StageChoiceReason::STAGE_CHOICE_REASON_BELOW_MINIMUM => self::BelowMinimum,
+            V1\StageChoiceReason::STAGE_CHOICE_REASON_GAIN_TOO_SMALL => self::GainTooSmall,
+            V1\StageChoiceReason::STAGE_CHOICE_REASON_ALL_FULL => self::AllFull,
+        };
+    }
+}

@@ -1,0 +1,58 @@
+"""IDs that are new to a schedule."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from ._fields import set_enum, set_span, set_time
+from ._keywords import positional
+from .v1 import slots_pb2 as pb
+
+if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
+
+_FIELD = "new_id"
+
+
+class FirstRunPolicy(enum.IntEnum):
+    """When an ID runs first whose time in the current cycle has passed."""
+
+    #: At its time in the next cycle.
+    NEXT_CYCLE = 1
+    #: Within a span of its creation, or at its time in the next cycle where that comes first.
+    NOW_SMEARED = 2
+
+
+@positional(3)
+@dataclass(frozen=True)
+class NewId:
+    """That an ID is new: the answer has its first run.
+
+    create_time: when it came; after the ``from_time`` of the question by ``max_clock_skew``
+        at most.
+    policy: when it runs first, if its time in that cycle has passed. Default: ``NEXT_CYCLE``.
+    smear_span: ``NOW_SMEARED`` only, where it must be given: 1 tick to one period. Refused
+        where the schedule declares kinds, whose ``catch_up_span`` decides.
+    max_clock_skew: how far ``create_time`` may lie ahead, as that of a machine whose clock
+        is fast: 0 to one period. Default: 60 s, or one period if that is shorter.
+    """
+
+    create_time: datetime
+    policy: FirstRunPolicy | None = None
+    smear_span: timedelta | None = None
+    if TYPE_CHECKING:
+        _: KW_ONLY
+    max_clock_skew: timedelta | None = None
+
+    def to_message(self) -> pb.NewId:
+        """Turn the new ID into its message."""
+        message = pb.NewId()
+        set_time(message, _FIELD, "create_time", self.create_time)
+        if self.policy is not None:
+            set_enum(message, _FIELD, "policy", self.policy, FirstRunPolicy)
+        set_span(message, _FIELD, "smear_span", self.smear_span)
+        set_span(message, _FIELD, "max_clock_skew", self.max_clock_skew)
+        return message

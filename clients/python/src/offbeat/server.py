@@ -1,0 +1,53 @@
+"""What the server is that answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ._questions import Question
+from .v1 import server_info_pb2 as pb
+
+
+@dataclass(frozen=True)
+class ServerLimit:
+    """A limit of the server: the allowed range of some quantity."""
+
+    #: What is limited. Words for people: they may change.
+    name: str
+    #: The smallest allowed value.
+    minimum: int
+    #: The largest allowed value.
+    maximum: int
+    #: The unit of both; empty for plain numbers.
+    unit: str
+    #: What else to know.
+    note: str
+
+    @classmethod
+    def from_message(cls, message: pb.ServerLimit) -> ServerLimit:
+        """Read it from a message."""
+        return cls(message.name, message.minimum, message.maximum, message.unit, message.note)
+
+
+@dataclass(frozen=True)
+class ServerInfo:
+    """What the server is."""
+
+    #: Version of the server, such as ``"0.1.0"``.
+    version: str
+    #: Release of the IANA time-zone database that it has built in, such as ``"2026b"``.
+    time_zone_database: str
+    #: Its limits, as ``offbeat limits`` prints them. For a limit that is a flag, the range is
+    #: what the flag allows.
+    limits: tuple[ServerLimit, ...]
+
+    @classmethod
+    def from_message(cls, message: pb.GetServerInfoResponse) -> ServerInfo:
+        """Read it from a message."""
+        limits = tuple(map(ServerLimit.from_message, message.limits))
+        return cls(message.version, message.time_zone_database, limits)
+
+
+def server_info() -> Question[ServerInfo]:
+    """Ask what the server is."""
+    return ServerInfo.from_message((yield "GetServerInfo", pb.GetServerInfoRequest()))

@@ -1,0 +1,34 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class GetServerInfoRequest(_message.Message):
+    __slots__ = []
+    def __init__(self) -> None: ...
+
+class GetServerInfoResponse(_message.Message):
+    __slots__ = ["limits", "time_zone_database", "version"]
+    LIMITS_FIELD_NUMBER: _ClassVar[int]
+    TIME_ZONE_DATABASE_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    limits: _containers.RepeatedCompositeFieldContainer[ServerLimit]
+    time_zone_database: str
+    version: str
+    def __init__(self, version: _Optional[str] = ..., time_zone_database: _Optional[str] = ..., limits: _Optional[_Iterable[_Union[ServerLimit, _Mapping]]] = ...) -> None: ...
+
+class ServerLimit(_message.Message):
+    __slots__ = ["maximum", "minimum", "name", "note", "unit"]
+    MAXIMUM_FIELD_NUMBER: _ClassVar[int]
+    MINIMUM_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    NOTE_FIELD_NUMBER: _ClassVar[int]
+    UNIT_FIELD_NUMBER: _ClassVar[int]
+    maximum: int
+    minimum: int
+    name: str
+    note: str
+    unit: str
+    def __init__(self, name: _Optional[str] = ..., minimum: _Optional[int] = ..., maximum: _Optional[int] = ..., unit: _Optional[str] = ..., note: _Optional[str] = ...) -> None: ...

@@ -1,0 +1,133 @@
+from google.protobuf import duration_pb2 as _duration_pb2
+from offbeat.v1 import lanes_pb2 as _lanes_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+LANE_VERDICT_LANES: LaneVerdict
+LANE_VERDICT_NO_LANES: LaneVerdict
+LANE_VERDICT_UNSPECIFIED: LaneVerdict
+
+class CutoffSlowdown(_message.Message):
+    __slots__ = ["cutoff", "express_worker_count", "mean_slowdown"]
+    CUTOFF_FIELD_NUMBER: _ClassVar[int]
+    EXPRESS_WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
+    MEAN_SLOWDOWN_FIELD_NUMBER: _ClassVar[int]
+    cutoff: _duration_pb2.Duration
+    express_worker_count: int
+    mean_slowdown: float
+    def __init__(self, cutoff: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., express_worker_count: _Optional[int] = ..., mean_slowdown: _Optional[float] = ...) -> None: ...
+
+class LanePerformance(_message.Message):
+    __slots__ = ["mean_slowdown", "mean_sojourn", "mean_wait", "p95_slowdown", "p95_sojourn", "p95_wait", "stable", "wasted_ratio"]
+    MEAN_SLOWDOWN_FIELD_NUMBER: _ClassVar[int]
+    MEAN_SOJOURN_FIELD_NUMBER: _ClassVar[int]
+    MEAN_WAIT_FIELD_NUMBER: _ClassVar[int]
+    P95_SLOWDOWN_FIELD_NUMBER: _ClassVar[int]
+    P95_SOJOURN_FIELD_NUMBER: _ClassVar[int]
+    P95_WAIT_FIELD_NUMBER: _ClassVar[int]
+    STABLE_FIELD_NUMBER: _ClassVar[int]
+    WASTED_RATIO_FIELD_NUMBER: _ClassVar[int]
+    mean_slowdown: float
+    mean_sojourn: _duration_pb2.Duration
+    mean_wait: _duration_pb2.Duration
+    p95_slowdown: float
+    p95_sojourn: _duration_pb2.Duration
+    p95_wait: _duration_pb2.Duration
+    stable: bool
+    wasted_ratio: float
+    def __init__(self, mean_slowdown: _Optional[float] = ..., p95_slowdown: _Optional[float] = ..., mean_wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., p95_wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., mean_sojourn: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., p95_sojourn: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., wasted_ratio: _Optional[float] = ..., stable: bool = ...) -> None: ...
+
+class LaneSensitivity(_message.Message):
+    __slots__ = ["arrival_rate", "with_lanes", "without_lanes"]
+    ARRIVAL_RATE_FIELD_NUMBER: _ClassVar[int]
+    WITHOUT_LANES_FIELD_NUMBER: _ClassVar[int]
+    WITH_LANES_FIELD_NUMBER: _ClassVar[int]
+    arrival_rate: float
+    with_lanes: LanePerformance
+    without_lanes: LanePerformance
+    def __init__(self, arrival_rate: _Optional[float] = ..., with_lanes: _Optional[_Union[LanePerformance, _Mapping]] = ..., without_lanes: _Optional[_Union[LanePerformance, _Mapping]] = ...) -> None: ...
+
+class PlanLanesRequest(_message.Message):
+    __slots__ = ["arrival_rate", "histogram", "max_lane_count", "on_timeout", "percentiles", "samples", "seed", "slowdown_floor", "tolerated_wait", "worker_count"]
+    ARRIVAL_RATE_FIELD_NUMBER: _ClassVar[int]
+    HISTOGRAM_FIELD_NUMBER: _ClassVar[int]
+    MAX_LANE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    ON_TIMEOUT_FIELD_NUMBER: _ClassVar[int]
+    PERCENTILES_FIELD_NUMBER: _ClassVar[int]
+    SAMPLES_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    SLOWDOWN_FLOOR_FIELD_NUMBER: _ClassVar[int]
+    TOLERATED_WAIT_FIELD_NUMBER: _ClassVar[int]
+    WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
+    arrival_rate: float
+    histogram: RunTimeHistogram
+    max_lane_count: int
+    on_timeout: _lanes_pb2.TimeoutAction
+    percentiles: RunTimePercentiles
+    samples: RunTimeSamples
+    seed: int
+    slowdown_floor: _duration_pb2.Duration
+    tolerated_wait: _duration_pb2.Duration
+    worker_count: int
+    def __init__(self, samples: _Optional[_Union[RunTimeSamples, _Mapping]] = ..., histogram: _Optional[_Union[RunTimeHistogram, _Mapping]] = ..., percentiles: _Optional[_Union[RunTimePercentiles, _Mapping]] = ..., arrival_rate: _Optional[float] = ..., worker_count: _Optional[int] = ..., tolerated_wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., slowdown_floor: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., on_timeout: _Optional[_Union[_lanes_pb2.TimeoutAction, str]] = ..., max_lane_count: _Optional[int] = ..., seed: _Optional[int] = ...) -> None: ...
+
+class PlanLanesResponse(_message.Message):
+    __slots__ = ["cutoffs", "lane_set", "mean_run_time", "sensitivities", "simulated_job_count", "slowdown_floor", "utilization", "verdict", "with_lanes", "without_lanes"]
+    CUTOFFS_FIELD_NUMBER: _ClassVar[int]
+    LANE_SET_FIELD_NUMBER: _ClassVar[int]
+    MEAN_RUN_TIME_FIELD_NUMBER: _ClassVar[int]
+    SENSITIVITIES_FIELD_NUMBER: _ClassVar[int]
+    SIMULATED_JOB_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SLOWDOWN_FLOOR_FIELD_NUMBER: _ClassVar[int]
+    UTILIZATION_FIELD_NUMBER: _ClassVar[int]
+    VERDICT_FIELD_NUMBER: _ClassVar[int]
+    WITHOUT_LANES_FIELD_NUMBER: _ClassVar[int]
+    WITH_LANES_FIELD_NUMBER: _ClassVar[int]
+    cutoffs: _containers.RepeatedCompositeFieldContainer[CutoffSlowdown]
+    lane_set: _lanes_pb2.LaneSet
+    mean_run_time: _duration_pb2.Duration
+    sensitivities: _containers.RepeatedCompositeFieldContainer[LaneSensitivity]
+    simulated_job_count: int
+    slowdown_floor: _duration_pb2.Duration
+    utilization: float
+    verdict: LaneVerdict
+    with_lanes: LanePerformance
+    without_lanes: LanePerformance
+    def __init__(self, verdict: _Optional[_Union[LaneVerdict, str]] = ..., lane_set: _Optional[_Union[_lanes_pb2.LaneSet, _Mapping]] = ..., with_lanes: _Optional[_Union[LanePerformance, _Mapping]] = ..., without_lanes: _Optional[_Union[LanePerformance, _Mapping]] = ..., sensitivities: _Optional[_Iterable[_Union[LaneSensitivity, _Mapping]]] = ..., cutoffs: _Optional[_Iterable[_Union[CutoffSlowdown, _Mapping]]] = ..., slowdown_floor: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., mean_run_time: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., utilization: _Optional[float] = ..., simulated_job_count: _Optional[int] = ...) -> None: ...
+
+class RunTimeBucket(_message.Message):
+    __slots__ = ["job_count", "upper_bound"]
+    JOB_COUNT_FIELD_NUMBER: _ClassVar[int]
+    UPPER_BOUND_FIELD_NUMBER: _ClassVar[int]
+    job_count: int
+    upper_bound: _duration_pb2.Duration
+    def __init__(self, upper_bound: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., job_count: _Optional[int] = ...) -> None: ...
+
+class RunTimeHistogram(_message.Message):
+    __slots__ = ["buckets"]
+    BUCKETS_FIELD_NUMBER: _ClassVar[int]
+    buckets: _containers.RepeatedCompositeFieldContainer[RunTimeBucket]
+    def __init__(self, buckets: _Optional[_Iterable[_Union[RunTimeBucket, _Mapping]]] = ...) -> None: ...
+
+class RunTimePercentiles(_message.Message):
+    __slots__ = ["mean", "p50", "p90"]
+    MEAN_FIELD_NUMBER: _ClassVar[int]
+    P50_FIELD_NUMBER: _ClassVar[int]
+    P90_FIELD_NUMBER: _ClassVar[int]
+    mean: _duration_pb2.Duration
+    p50: _duration_pb2.Duration
+    p90: _duration_pb2.Duration
+    def __init__(self, p50: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., p90: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., mean: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class RunTimeSamples(_message.Message):
+    __slots__ = ["run_time_micros"]
+    RUN_TIME_MICROS_FIELD_NUMBER: _ClassVar[int]
+    run_time_micros: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, run_time_micros: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class LaneVerdict(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = []
