@@ -51,7 +51,9 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
     /**
      * The columns to answer, by their names in SlotAssignments, at most 16: slot_indexes,
      * slot_offset_ticks, cycle_offset_ticks, cycle_indexes, next_run_unix_millis or
-     * last_run_unix_millis. Others are not sent. Default: all except last_run_unix_millis.
+     * last_run_unix_millis. Others are not sent, and "*" is refused; resolution, run_key_prefix,
+     * errors and, with weights, id_indexes and piece_indexes are always sent. Default: all
+     * columns except last_run_unix_millis.
      *
      * Generated from protobuf field <code>.google.protobuf.FieldMask read_mask = 6;</code>
      */
@@ -78,7 +80,9 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
      *     @type \Google\Protobuf\FieldMask $read_mask
      *           The columns to answer, by their names in SlotAssignments, at most 16: slot_indexes,
      *           slot_offset_ticks, cycle_offset_ticks, cycle_indexes, next_run_unix_millis or
-     *           last_run_unix_millis. Others are not sent. Default: all except last_run_unix_millis.
+     *           last_run_unix_millis. Others are not sent, and "*" is refused; resolution, run_key_prefix,
+     *           errors and, with weights, id_indexes and piece_indexes are always sent. Default: all
+     *           columns except last_run_unix_millis.
      * }
      */
     public function __construct($data = NULL) {
@@ -253,7 +257,9 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
     /**
      * The columns to answer, by their names in SlotAssignments, at most 16: slot_indexes,
      * slot_offset_ticks, cycle_offset_ticks, cycle_indexes, next_run_unix_millis or
-     * last_run_unix_millis. Others are not sent. Default: all except last_run_unix_millis.
+     * last_run_unix_millis. Others are not sent, and "*" is refused; resolution, run_key_prefix,
+     * errors and, with weights, id_indexes and piece_indexes are always sent. Default: all
+     * columns except last_run_unix_millis.
      *
      * Generated from protobuf field <code>.google.protobuf.FieldMask read_mask = 6;</code>
      * @return \Google\Protobuf\FieldMask|null
@@ -276,7 +282,9 @@ class AssignSlotsRequest extends \Google\Protobuf\Internal\Message
     /**
      * The columns to answer, by their names in SlotAssignments, at most 16: slot_indexes,
      * slot_offset_ticks, cycle_offset_ticks, cycle_indexes, next_run_unix_millis or
-     * last_run_unix_millis. Others are not sent. Default: all except last_run_unix_millis.
+     * last_run_unix_millis. Others are not sent, and "*" is refused; resolution, run_key_prefix,
+     * errors and, with weights, id_indexes and piece_indexes are always sent. Default: all
+     * columns except last_run_unix_millis.
      *
      * Generated from protobuf field <code>.google.protobuf.FieldMask read_mask = 6;</code>
      * @param \Google\Protobuf\FieldMask $var

@@ -23,8 +23,8 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
      */
     protected $schedule = null;
     /**
-     * A sample of the IDs: 1 to 65,536, of one type. All of them, or some drawn at random, say
-     * more than the oldest ones. Must be set.
+     * A sample of the IDs: 1 to 65,536, of one type. Send all of them, or some drawn at random:
+     * the oldest ones say little about the others. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.IdBatch ids = 2;</code>
      */
@@ -53,8 +53,8 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
      *     @type \Offbeat\V1\Schedule $schedule
      *           The schedule; if it declares kinds, slots and runs are those of kind 0. Must be set.
      *     @type \Offbeat\V1\IdBatch $ids
-     *           A sample of the IDs: 1 to 65,536, of one type. All of them, or some drawn at random, say
-     *           more than the oldest ones. Must be set.
+     *           A sample of the IDs: 1 to 65,536, of one type. Send all of them, or some drawn at random:
+     *           the oldest ones say little about the others. Must be set.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $weights
      *           Weights of the IDs, as in AssignSlotsRequest: one for each ID, or none. With weights, loads
      *           are weights.
@@ -105,8 +105,8 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A sample of the IDs: 1 to 65,536, of one type. All of them, or some drawn at random, say
-     * more than the oldest ones. Must be set.
+     * A sample of the IDs: 1 to 65,536, of one type. Send all of them, or some drawn at random:
+     * the oldest ones say little about the others. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.IdBatch ids = 2;</code>
      * @return \Offbeat\V1\IdBatch|null
@@ -127,8 +127,8 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A sample of the IDs: 1 to 65,536, of one type. All of them, or some drawn at random, say
-     * more than the oldest ones. Must be set.
+     * A sample of the IDs: 1 to 65,536, of one type. Send all of them, or some drawn at random:
+     * the oldest ones say little about the others. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.IdBatch ids = 2;</code>
      * @param \Offbeat\V1\IdBatch $var

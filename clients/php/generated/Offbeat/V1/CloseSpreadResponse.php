@@ -17,7 +17,8 @@ use Google\Protobuf\Internal\GPBUtil;
 class CloseSpreadResponse extends \Google\Protobuf\Internal\Message
 {
     /**
-     * What it is now: DRAINING or CLOSED. Of a discarded one, what it was.
+     * What it is now: SPREAD_STATE_DRAINING or SPREAD_STATE_CLOSED. Of a discarded one, what it
+     * was.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadDescription description = 1;</code>
      */
@@ -30,7 +31,8 @@ class CloseSpreadResponse extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\SpreadDescription $description
-     *           What it is now: DRAINING or CLOSED. Of a discarded one, what it was.
+     *           What it is now: SPREAD_STATE_DRAINING or SPREAD_STATE_CLOSED. Of a discarded one, what it
+     *           was.
      * }
      */
     public function __construct($data = NULL) {
@@ -39,7 +41,8 @@ class CloseSpreadResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What it is now: DRAINING or CLOSED. Of a discarded one, what it was.
+     * What it is now: SPREAD_STATE_DRAINING or SPREAD_STATE_CLOSED. Of a discarded one, what it
+     * was.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadDescription description = 1;</code>
      * @return \Offbeat\V1\SpreadDescription|null
@@ -60,7 +63,8 @@ class CloseSpreadResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What it is now: DRAINING or CLOSED. Of a discarded one, what it was.
+     * What it is now: SPREAD_STATE_DRAINING or SPREAD_STATE_CLOSED. Of a discarded one, what it
+     * was.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadDescription description = 1;</code>
      * @param \Offbeat\V1\SpreadDescription $var

@@ -8,10 +8,10 @@ use UnexpectedValueException;
 
 /**
  * Why a call, or one ID of a batch, is refused.
- * A refused call carries a google.rpc.ErrorInfo. Its `reason` is a name of this list, its
- * `domain` is "offbeat". If a field is to blame, its `metadata` has `field`, `value` and
- * `allowed`. With INVALID_ARGUMENT, a google.rpc.BadRequest with the same path follows. Match
- * on the reason, never on the message text.
+ * A refused call carries a google.rpc.ErrorInfo. Its `reason` is a name of this list in full,
+ * such as "ERROR_REASON_FIELD_MISSING", its `domain` is "offbeat". If a field is to blame, its
+ * `metadata` has `field`, `value` and `allowed`. With INVALID_ARGUMENT, a google.rpc.BadRequest
+ * with the same path follows. Match on the reason, never on the message text.
  * Glossary:
  *   field    the path of the field, such as "schedule.spec.slot_count".
  *   value    what the field held, shortened.
@@ -178,8 +178,8 @@ class ErrorReason
      */
     const ERROR_REASON_NO_RUN = 22;
     /**
-     * The IANA time-zone database of this server does not have this time zone. INVALID_ARGUMENT,
-     * of the whole batch too.
+     * The IANA time-zone database of this server does not have this time zone. INVALID_ARGUMENT;
+     * it refuses a batch as a whole.
      *
      * Generated from protobuf enum <code>ERROR_REASON_UNKNOWN_TIME_ZONE = 23;</code>
      */

@@ -50,8 +50,8 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
      */
     protected $run_budget = null;
     /**
-     * The run budget for kinds whose offsets in their slots are independent of each other: one
-     * slot and the delays less; never below 0.
+     * The run budget for kinds whose offsets in their slots are independent of each other: the
+     * gap less one slot and the delays; never below 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration independent_run_budget = 6;</code>
      */
@@ -77,8 +77,8 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
      *           offset in their slots. Less the delays of the request; never below 0, which means that they
      *           leave a job no time.
      *     @type \Google\Protobuf\Duration $independent_run_budget
-     *           The run budget for kinds whose offsets in their slots are independent of each other: one
-     *           slot and the delays less; never below 0.
+     *           The run budget for kinds whose offsets in their slots are independent of each other: the
+     *           gap less one slot and the delays; never below 0.
      * }
      */
     public function __construct($data = NULL) {
@@ -253,8 +253,8 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The run budget for kinds whose offsets in their slots are independent of each other: one
-     * slot and the delays less; never below 0.
+     * The run budget for kinds whose offsets in their slots are independent of each other: the
+     * gap less one slot and the delays; never below 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration independent_run_budget = 6;</code>
      * @return \Google\Protobuf\Duration|null
@@ -275,8 +275,8 @@ class GetReciprocalSlotsResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The run budget for kinds whose offsets in their slots are independent of each other: one
-     * slot and the delays less; never below 0.
+     * The run budget for kinds whose offsets in their slots are independent of each other: the
+     * gap less one slot and the delays; never below 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration independent_run_budget = 6;</code>
      * @param \Google\Protobuf\Duration $var

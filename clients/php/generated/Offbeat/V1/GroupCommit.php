@@ -31,11 +31,11 @@ class GroupCommit extends \Google\Protobuf\Internal\Message
     protected $sha256 = '';
     /**
      * For a group that may have been submitted before: SubmitGroupsResponse.receipt of the first
-     * time, or what OpenSpread answered before that attempt; of several, the one with the longest
-     * lease_duration. With a receipt of an earlier epoch, consumers may still hold jobs of the
-     * group: it waits for that lease duration, or for that of this epoch if that is longer, and
-     * its jobs are marked as redelivered. A producer that has lost the receipt sends epoch 0 and
-     * the longest lease duration in use.
+     * time, or epoch and spec.lease_duration of what OpenSpread answered before that attempt; of
+     * several, the one with the longest lease_duration. With a receipt of an earlier epoch,
+     * consumers may still hold jobs of the group: it waits for that lease duration, or for that
+     * of this epoch if that is longer, and its jobs are marked as redelivered. A producer that
+     * has lost the receipt sends epoch 0 and the longest lease duration in use.
      *
      * Generated from protobuf field <code>.offbeat.v1.Receipt first_receipt = 3;</code>
      */
@@ -61,11 +61,11 @@ class GroupCommit extends \Google\Protobuf\Internal\Message
      *           bytes.
      *     @type \Offbeat\V1\Receipt $first_receipt
      *           For a group that may have been submitted before: SubmitGroupsResponse.receipt of the first
-     *           time, or what OpenSpread answered before that attempt; of several, the one with the longest
-     *           lease_duration. With a receipt of an earlier epoch, consumers may still hold jobs of the
-     *           group: it waits for that lease duration, or for that of this epoch if that is longer, and
-     *           its jobs are marked as redelivered. A producer that has lost the receipt sends epoch 0 and
-     *           the longest lease duration in use.
+     *           time, or epoch and spec.lease_duration of what OpenSpread answered before that attempt; of
+     *           several, the one with the longest lease_duration. With a receipt of an earlier epoch,
+     *           consumers may still hold jobs of the group: it waits for that lease duration, or for that
+     *           of this epoch if that is longer, and its jobs are marked as redelivered. A producer that
+     *           has lost the receipt sends epoch 0 and the longest lease duration in use.
      *     @type array<\Offbeat\V1\IndexRange>|\Google\Protobuf\Internal\RepeatedField $settled_ranges
      *           Jobs that are known to be settled, as GroupStatus.settled_ranges tells them: they are not
      *           leased. Rising, not overlapping and not touching.
@@ -132,11 +132,11 @@ class GroupCommit extends \Google\Protobuf\Internal\Message
 
     /**
      * For a group that may have been submitted before: SubmitGroupsResponse.receipt of the first
-     * time, or what OpenSpread answered before that attempt; of several, the one with the longest
-     * lease_duration. With a receipt of an earlier epoch, consumers may still hold jobs of the
-     * group: it waits for that lease duration, or for that of this epoch if that is longer, and
-     * its jobs are marked as redelivered. A producer that has lost the receipt sends epoch 0 and
-     * the longest lease duration in use.
+     * time, or epoch and spec.lease_duration of what OpenSpread answered before that attempt; of
+     * several, the one with the longest lease_duration. With a receipt of an earlier epoch,
+     * consumers may still hold jobs of the group: it waits for that lease duration, or for that
+     * of this epoch if that is longer, and its jobs are marked as redelivered. A producer that
+     * has lost the receipt sends epoch 0 and the longest lease duration in use.
      *
      * Generated from protobuf field <code>.offbeat.v1.Receipt first_receipt = 3;</code>
      * @return \Offbeat\V1\Receipt|null
@@ -158,11 +158,11 @@ class GroupCommit extends \Google\Protobuf\Internal\Message
 
     /**
      * For a group that may have been submitted before: SubmitGroupsResponse.receipt of the first
-     * time, or what OpenSpread answered before that attempt; of several, the one with the longest
-     * lease_duration. With a receipt of an earlier epoch, consumers may still hold jobs of the
-     * group: it waits for that lease duration, or for that of this epoch if that is longer, and
-     * its jobs are marked as redelivered. A producer that has lost the receipt sends epoch 0 and
-     * the longest lease duration in use.
+     * time, or epoch and spec.lease_duration of what OpenSpread answered before that attempt; of
+     * several, the one with the longest lease_duration. With a receipt of an earlier epoch,
+     * consumers may still hold jobs of the group: it waits for that lease duration, or for that
+     * of this epoch if that is longer, and its jobs are marked as redelivered. A producer that
+     * has lost the receipt sends epoch 0 and the longest lease duration in use.
      *
      * Generated from protobuf field <code>.offbeat.v1.Receipt first_receipt = 3;</code>
      * @param \Offbeat\V1\Receipt $var

@@ -32,7 +32,8 @@ class GroupPart extends \Google\Protobuf\Internal\Message
      */
     protected $first_job_index = 0;
     /**
-     * One for each job: any bytes, up to 256 KiB.
+     * One for each job: any bytes, up to 256 KiB. A call may have 400,000 jobs, and as many bytes
+     * as the server takes in a message (4 MiB by default).
      *
      * Generated from protobuf field <code>repeated bytes payloads = 3;</code>
      */
@@ -59,7 +60,8 @@ class GroupPart extends \Google\Protobuf\Internal\Message
      *           part that has arrived may be sent again as it was. Until the commit, part 0 with other
      *           content starts the group again.
      *     @type array<string>|\Google\Protobuf\Internal\RepeatedField $payloads
-     *           One for each job: any bytes, up to 256 KiB.
+     *           One for each job: any bytes, up to 256 KiB. A call may have 400,000 jobs, and as many bytes
+     *           as the server takes in a message (4 MiB by default).
      *     @type \Offbeat\V1\GroupCommit $commit
      *           Ends the group and makes it visible. A group without a commit one minute after its last
      *           part is discarded as if it had never been submitted.
@@ -129,7 +131,8 @@ class GroupPart extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * One for each job: any bytes, up to 256 KiB.
+     * One for each job: any bytes, up to 256 KiB. A call may have 400,000 jobs, and as many bytes
+     * as the server takes in a message (4 MiB by default).
      *
      * Generated from protobuf field <code>repeated bytes payloads = 3;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -140,7 +143,8 @@ class GroupPart extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * One for each job: any bytes, up to 256 KiB.
+     * One for each job: any bytes, up to 256 KiB. A call may have 400,000 jobs, and as many bytes
+     * as the server takes in a message (4 MiB by default).
      *
      * Generated from protobuf field <code>repeated bytes payloads = 3;</code>
      * @param array<string>|\Google\Protobuf\Internal\RepeatedField $var

@@ -21,8 +21,9 @@ class GroupState
     const GROUP_STATE_UNSPECIFIED = 0;
     /**
      * Not known: never submitted, discarded before its commit, lost with an earlier epoch, or
-     * settled so long ago that it was forgotten. Unless it was answered as settled before, submit
-     * it again.
+     * settled so long ago that it was forgotten: a spread remembers its last 65,536 settled
+     * groups, and fewer where the server needs the memory. Unless it was answered as settled
+     * before, submit it again.
      *
      * Generated from protobuf enum <code>GROUP_STATE_UNKNOWN = 1;</code>
      */

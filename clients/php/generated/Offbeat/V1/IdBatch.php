@@ -9,8 +9,9 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * IDs of one type. Exactly one of the first six fields must be filled, with 1 to 65,536 IDs.
- * Each ID follows the rules of the field of the same type in Id.
+ * IDs of one type. Exactly one of packed_uuids, uuids, integers, decimals, texts and fractions
+ * must be filled, with 1 to 65,536 IDs. Each ID follows the rules of the field of the same type
+ * in Id.
  *
  * Generated from protobuf message <code>offbeat.v1.IdBatch</code>
  */

@@ -20,15 +20,15 @@ class LanePolicy
      */
     const LANE_POLICY_UNSPECIFIED = 0;
     /**
-     * A lane first takes jobs that were demoted to it, then fresher ones, of these the most
-     * demoted first. The express lane takes untried jobs.
+     * The express lane takes untried jobs. Other lanes first take jobs that were demoted to them,
+     * then less demoted ones, and untried jobs last.
      *
      * Generated from protobuf enum <code>LANE_POLICY_EXPRESS_FIRST = 1;</code>
      */
     const LANE_POLICY_EXPRESS_FIRST = 1;
     /**
-     * The slower lanes take jobs in the order of the request, demoted or not; faster lanes take
-     * what is left.
+     * The slower lanes take jobs in the order of the request, demoted or not, except that untried
+     * jobs with a slow_probability come after demoted ones. Faster lanes take what is left.
      *
      * Generated from protobuf enum <code>LANE_POLICY_SLOW_FIRST = 2;</code>
      */

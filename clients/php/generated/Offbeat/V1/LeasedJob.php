@@ -23,8 +23,9 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
      */
     protected $sequence = 0;
     /**
-     * Leases of the job in this epoch, from 1. Epoch, sequence and attempt are a fencing token:
-     * of two leases of a job, the later one has the larger attempt.
+     * Leases of the job in this epoch, released ones too, from 1; it may exceed max_attempts.
+     * Epoch, sequence and attempt are a fencing token: of two leases of a job, the later one has
+     * the larger attempt.
      *
      * Generated from protobuf field <code>int32 attempt = 2;</code>
      */
@@ -63,8 +64,9 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
      *     @type int|string $sequence
      *           Position in the order of first attempts, from 0. Epoch and sequence identify the job.
      *     @type int $attempt
-     *           Leases of the job in this epoch, from 1. Epoch, sequence and attempt are a fencing token:
-     *           of two leases of a job, the later one has the larger attempt.
+     *           Leases of the job in this epoch, released ones too, from 1; it may exceed max_attempts.
+     *           Epoch, sequence and attempt are a fencing token: of two leases of a job, the later one has
+     *           the larger attempt.
      *     @type string $group_id
      *           The group, as its producer calls it.
      *     @type int|string $job_index
@@ -107,8 +109,9 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Leases of the job in this epoch, from 1. Epoch, sequence and attempt are a fencing token:
-     * of two leases of a job, the later one has the larger attempt.
+     * Leases of the job in this epoch, released ones too, from 1; it may exceed max_attempts.
+     * Epoch, sequence and attempt are a fencing token: of two leases of a job, the later one has
+     * the larger attempt.
      *
      * Generated from protobuf field <code>int32 attempt = 2;</code>
      * @return int
@@ -119,8 +122,9 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Leases of the job in this epoch, from 1. Epoch, sequence and attempt are a fencing token:
-     * of two leases of a job, the later one has the larger attempt.
+     * Leases of the job in this epoch, released ones too, from 1; it may exceed max_attempts.
+     * Epoch, sequence and attempt are a fencing token: of two leases of a job, the later one has
+     * the larger attempt.
      *
      * Generated from protobuf field <code>int32 attempt = 2;</code>
      * @param int $var

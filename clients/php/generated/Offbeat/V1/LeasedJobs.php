@@ -43,7 +43,7 @@ class LeasedJobs extends \Google\Protobuf\Internal\Message
     private $jobs;
     /**
      * When the leases began, by a clock of the server that only runs forward and whose zero has
-     * no meaning: compare it with StreamJobsStarted.uptime.
+     * no meaning: compare it with StreamJobsStarted.uptime. Set in PullJobs too.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration lease_start_uptime = 5;</code>
      */
@@ -66,7 +66,7 @@ class LeasedJobs extends \Google\Protobuf\Internal\Message
      *           The jobs.
      *     @type \Google\Protobuf\Duration $lease_start_uptime
      *           When the leases began, by a clock of the server that only runs forward and whose zero has
-     *           no meaning: compare it with StreamJobsStarted.uptime.
+     *           no meaning: compare it with StreamJobsStarted.uptime. Set in PullJobs too.
      * }
      */
     public function __construct($data = NULL) {
@@ -202,7 +202,7 @@ class LeasedJobs extends \Google\Protobuf\Internal\Message
 
     /**
      * When the leases began, by a clock of the server that only runs forward and whose zero has
-     * no meaning: compare it with StreamJobsStarted.uptime.
+     * no meaning: compare it with StreamJobsStarted.uptime. Set in PullJobs too.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration lease_start_uptime = 5;</code>
      * @return \Google\Protobuf\Duration|null
@@ -224,7 +224,7 @@ class LeasedJobs extends \Google\Protobuf\Internal\Message
 
     /**
      * When the leases began, by a clock of the server that only runs forward and whose zero has
-     * no meaning: compare it with StreamJobsStarted.uptime.
+     * no meaning: compare it with StreamJobsStarted.uptime. Set in PullJobs too.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration lease_start_uptime = 5;</code>
      * @param \Google\Protobuf\Duration $var

@@ -34,7 +34,7 @@ use Google\Protobuf\Internal\GPBUtil;
  *   - no exclusion holds it;
  *   - it lies its run time or more before the next regular run of a kind of the ID that it must
  *     not meet;
- *   - it lies after the last regular run of such a kind by the longer of both run times, since
+ *   - it lies after the last regular run of such a kind by at least the longer run time, since
  *     that run may start late. Without run times, half of the smallest gap in a turn counts as
  *     the run time of each kind.
  * Late runs of one ID take successive turns. A late run without a place within two cycles is

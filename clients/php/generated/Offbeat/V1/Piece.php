@@ -9,12 +9,12 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * A piece of an ID: the whole ID without a weight. Piece j of an ID with hash h has the place
- * of an ID with the hash h + r (mod 2^64), where r is j with its 64 bits reversed. With other
- * placements its offset is shifted by the same share of the cycle's active time:
- * (offset + r·T / 2^64, rounded down) mod T, for T ticks. With PLACEMENT_FRACTION and months, T
- * is that of 28 days. The piece then has the smallest fraction whose offset in 28 days is the
- * shifted one, and that fraction places it in every month.
+ * A piece of an ID: the whole ID without a weight. With PLACEMENT_HASH, piece j of an ID with
+ * hash h has the place of an ID with the hash h + r (mod 2^64), where r is j with its 64 bits
+ * reversed. With other placements its offset is shifted by the same share of the cycle's active
+ * time: (offset + r·T / 2^64, rounded down) mod T, for T ticks. With PLACEMENT_FRACTION and
+ * months, T is that of 28 days. The piece then has the smallest fraction whose offset in 28
+ * days is the shifted one, and that fraction places it in every month.
  * Predicates, windows and migrations see piece 0 only, which has the place that the ID has
  * without a weight.
  *

@@ -32,8 +32,8 @@ class Placement
      * By Mersenne twister; takes UUIDs and integers. Refused with a calendar. The bucket is the
      * remainder of the ID by bucket_count, never negative (of a UUID: its last byte, or its last
      * two). The slot is bucket·n / bucket_count, rounded down. The offset from the start of the
-     * slot is the first random number below the length of the slot of a twister that is seeded
-     * with the ID, bit for bit as the language of `profile` draws it.
+     * slot is the first random number below the slot's length from a twister seeded with the
+     * ID, bit for bit as the language of `profile` draws it.
      *
      * Generated from protobuf enum <code>PLACEMENT_TWISTER = 2;</code>
      */

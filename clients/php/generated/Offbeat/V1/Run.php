@@ -17,8 +17,8 @@ use Google\Protobuf\Internal\GPBUtil;
 class Run extends \Google\Protobuf\Internal\Message
 {
     /**
-     * When it starts: its scheduled time, or its start time if it is smeared as the first run of
-     * a new ID.
+     * When it starts: its scheduled time or, for the first run of a new ID, the time to which
+     * FIRST_RUN_POLICY_NOW_SMEARED moves it.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp start_time = 1;</code>
      */
@@ -61,8 +61,8 @@ class Run extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Google\Protobuf\Timestamp $start_time
-     *           When it starts: its scheduled time, or its start time if it is smeared as the first run of
-     *           a new ID.
+     *           When it starts: its scheduled time or, for the first run of a new ID, the time to which
+     *           FIRST_RUN_POLICY_NOW_SMEARED moves it.
      *     @type int|string $cycle_index
      *           Its cycle, as in Slot. A deferred run keeps the cycle that it belongs to.
      *     @type string $run_key
@@ -85,8 +85,8 @@ class Run extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When it starts: its scheduled time, or its start time if it is smeared as the first run of
-     * a new ID.
+     * When it starts: its scheduled time or, for the first run of a new ID, the time to which
+     * FIRST_RUN_POLICY_NOW_SMEARED moves it.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp start_time = 1;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -107,8 +107,8 @@ class Run extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * When it starts: its scheduled time, or its start time if it is smeared as the first run of
-     * a new ID.
+     * When it starts: its scheduled time or, for the first run of a new ID, the time to which
+     * FIRST_RUN_POLICY_NOW_SMEARED moves it.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp start_time = 1;</code>
      * @param \Google\Protobuf\Timestamp $var

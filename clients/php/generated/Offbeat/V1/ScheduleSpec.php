@@ -95,12 +95,12 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     protected $weight_quantum = null;
     /**
      * The kinds of job that must not meet on one ID, each with a place of its own: at most 1,000.
-     * Each call about runs must then name one of them, and every place, run, predicate and
-     * migration is that of the kind. Kind i runs as many slots after kind 0 as its spacing says,
-     * around the cycle: (offset + slots times slot length) mod cycle, in active time. Two or more
-     * kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which would let them meet.
-     * Default: none; `kind` is then only a label, and two labels run at the same second for an
-     * ID.
+     * Each call about runs must then name one of them (AuditIds looks at kind 0), and every
+     * place, run, predicate and migration is that of the kind. Kind i runs as many slots after
+     * kind 0 as its spacing says, around the cycle: (offset + slots times slot length) mod cycle,
+     * in active time. Two or more kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which
+     * would let them meet. Default: none; `kind` is then only a label, and two labels run at the
+     * same second for an ID.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Kind kinds = 13;</code>
      */
@@ -182,12 +182,12 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
      *           and move everybody. Default: no weights.
      *     @type array<\Offbeat\V1\Kind>|\Google\Protobuf\Internal\RepeatedField $kinds
      *           The kinds of job that must not meet on one ID, each with a place of its own: at most 1,000.
-     *           Each call about runs must then name one of them, and every place, run, predicate and
-     *           migration is that of the kind. Kind i runs as many slots after kind 0 as its spacing says,
-     *           around the cycle: (offset + slots times slot length) mod cycle, in active time. Two or more
-     *           kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which would let them meet.
-     *           Default: none; `kind` is then only a label, and two labels run at the same second for an
-     *           ID.
+     *           Each call about runs must then name one of them (AuditIds looks at kind 0), and every
+     *           place, run, predicate and migration is that of the kind. Kind i runs as many slots after
+     *           kind 0 as its spacing says, around the cycle: (offset + slots times slot length) mod cycle,
+     *           in active time. Two or more kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which
+     *           would let them meet. Default: none; `kind` is then only a label, and two labels run at the
+     *           same second for an ID.
      *     @type int $kind_spacing
      *           How the kinds are spread over the cycle; refused without kinds. With KIND_SPACING_STABLE no
      *           kind has a run time. Default: KIND_SPACING_EVEN.
@@ -618,12 +618,12 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
 
     /**
      * The kinds of job that must not meet on one ID, each with a place of its own: at most 1,000.
-     * Each call about runs must then name one of them, and every place, run, predicate and
-     * migration is that of the kind. Kind i runs as many slots after kind 0 as its spacing says,
-     * around the cycle: (offset + slots times slot length) mod cycle, in active time. Two or more
-     * kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which would let them meet.
-     * Default: none; `kind` is then only a label, and two labels run at the same second for an
-     * ID.
+     * Each call about runs must then name one of them (AuditIds looks at kind 0), and every
+     * place, run, predicate and migration is that of the kind. Kind i runs as many slots after
+     * kind 0 as its spacing says, around the cycle: (offset + slots times slot length) mod cycle,
+     * in active time. Two or more kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which
+     * would let them meet. Default: none; `kind` is then only a label, and two labels run at the
+     * same second for an ID.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Kind kinds = 13;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -635,12 +635,12 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
 
     /**
      * The kinds of job that must not meet on one ID, each with a place of its own: at most 1,000.
-     * Each call about runs must then name one of them, and every place, run, predicate and
-     * migration is that of the kind. Kind i runs as many slots after kind 0 as its spacing says,
-     * around the cycle: (offset + slots times slot length) mod cycle, in active time. Two or more
-     * kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which would let them meet.
-     * Default: none; `kind` is then only a label, and two labels run at the same second for an
-     * ID.
+     * Each call about runs must then name one of them (AuditIds looks at kind 0), and every
+     * place, run, predicate and migration is that of the kind. Kind i runs as many slots after
+     * kind 0 as its spacing says, around the cycle: (offset + slots times slot length) mod cycle,
+     * in active time. Two or more kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which
+     * would let them meet. Default: none; `kind` is then only a label, and two labels run at the
+     * same second for an ID.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Kind kinds = 13;</code>
      * @param array<\Offbeat\V1\Kind>|\Google\Protobuf\Internal\RepeatedField $var

@@ -12,9 +12,10 @@ use Google\Protobuf\Internal\GPBUtil;
  * Assignments as columns of equal length, one row for each ID, in the order of the IDs; with
  * weights, one row for each piece, the pieces of an ID in order. A refused ID has one row with
  * −1 in every column of slots, offsets and times, and an entry in `errors`. Recognise it by its
- * slot: cycles and times before the epoch can be −1 too. An ID whose runs exclusions skip for
- * 1,000 cycles is refused with ERROR_REASON_NO_RUN; with weights, each such piece is refused in
- * its own row, while the others are answered: `errors` then has the ID once for each.
+ * entry in `errors`: cycles and times before the epoch can be −1 too. An ID whose runs
+ * exclusions skip for 1,000 cycles is refused with ERROR_REASON_NO_RUN; with weights, each such
+ * piece is refused in its own row, while the others are answered: `errors` then has the ID once
+ * for each.
  *
  * Generated from protobuf message <code>offbeat.v1.SlotAssignments</code>
  */
@@ -65,7 +66,7 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
      */
     private $last_run_unix_millis;
     /**
-     * Beginning of the run keys. The key of a row's next run is
+     * Beginning of the run keys: run_key_root/kind. The key of a row's next run is
      * run_key_prefix/cycle_index/piece/ID, where the piece is 0 without weights and the ID is its
      * canonical text; see Run.run_key.
      *
@@ -113,7 +114,7 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
      *           Last runs, in milliseconds since the Unix epoch; −1 too where exclusions skip all of the
      *           1,000 cycles before. Only if the read mask names it.
      *     @type string $run_key_prefix
-     *           Beginning of the run keys. The key of a row's next run is
+     *           Beginning of the run keys: run_key_root/kind. The key of a row's next run is
      *           run_key_prefix/cycle_index/piece/ID, where the piece is 0 without weights and the ID is its
      *           canonical text; see Run.run_key.
      *     @type array<\Offbeat\V1\IdError>|\Google\Protobuf\Internal\RepeatedField $errors
@@ -324,7 +325,7 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Beginning of the run keys. The key of a row's next run is
+     * Beginning of the run keys: run_key_root/kind. The key of a row's next run is
      * run_key_prefix/cycle_index/piece/ID, where the piece is 0 without weights and the ID is its
      * canonical text; see Run.run_key.
      *
@@ -337,7 +338,7 @@ class SlotAssignments extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Beginning of the run keys. The key of a row's next run is
+     * Beginning of the run keys: run_key_root/kind. The key of a row's next run is
      * run_key_prefix/cycle_index/piece/ID, where the piece is 0 without weights and the ID is its
      * canonical text; see Run.run_key.
      *

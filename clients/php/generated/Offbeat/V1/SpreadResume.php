@@ -18,7 +18,8 @@ class SpreadResume extends \Google\Protobuf\Internal\Message
 {
     /**
      * SpreadTurns.resume_token of the last message of turns that the client has received. Opaque:
-     * the server refuses one that was changed, or that its release does not know.
+     * one that was changed, or that the release of the server does not know, is refused with
+     * ERROR_REASON_MALFORMED.
      *
      * Generated from protobuf field <code>bytes resume_token = 1;</code>
      */
@@ -39,7 +40,8 @@ class SpreadResume extends \Google\Protobuf\Internal\Message
      *
      *     @type string $resume_token
      *           SpreadTurns.resume_token of the last message of turns that the client has received. Opaque:
-     *           the server refuses one that was changed, or that its release does not know.
+     *           one that was changed, or that the release of the server does not know, is refused with
+     *           ERROR_REASON_MALFORMED.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $taken_group_indexes
      *           The turns of that message that were taken, from the first one on, up to 4,096: the
      *           beginning of its group_indexes. The spread continues with the turn after them.
@@ -52,7 +54,8 @@ class SpreadResume extends \Google\Protobuf\Internal\Message
 
     /**
      * SpreadTurns.resume_token of the last message of turns that the client has received. Opaque:
-     * the server refuses one that was changed, or that its release does not know.
+     * one that was changed, or that the release of the server does not know, is refused with
+     * ERROR_REASON_MALFORMED.
      *
      * Generated from protobuf field <code>bytes resume_token = 1;</code>
      * @return string
@@ -64,7 +67,8 @@ class SpreadResume extends \Google\Protobuf\Internal\Message
 
     /**
      * SpreadTurns.resume_token of the last message of turns that the client has received. Opaque:
-     * the server refuses one that was changed, or that its release does not know.
+     * one that was changed, or that the release of the server does not know, is refused with
+     * ERROR_REASON_MALFORMED.
      *
      * Generated from protobuf field <code>bytes resume_token = 1;</code>
      * @param string $var

@@ -11,7 +11,7 @@ use Google\Protobuf\Internal\GPBUtil;
 /**
  * A condition for the WHERE clause of a query, true for the rows of a slot or a window. One
  * range of one expression; two where a window holds the start of a cycle; more, at most 64,
- * where clocks change or exclusions defer runs. With time_zones, so many for each zone. The
+ * where clocks change or exclusions defer runs. With time_zones, that many for each zone. The
  * index serves each. Weighted IDs count by their piece 0.
  *
  * Generated from protobuf message <code>offbeat.v1.SqlPredicate</code>

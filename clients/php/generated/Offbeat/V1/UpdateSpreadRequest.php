@@ -23,8 +23,9 @@ class UpdateSpreadRequest extends \Google\Protobuf\Internal\Message
      */
     protected $spread_name = '';
     /**
-     * The limits that are set here change; the others stay. A limit may be set below what the
-     * spread holds now: it then takes nothing more until it holds less. Must be set.
+     * The limits that are set here change; the others stay. To restore a default, send it. A
+     * limit may be set below what the spread holds now: it then takes nothing more until it holds
+     * less. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadLimits limits = 2;</code>
      */
@@ -39,8 +40,9 @@ class UpdateSpreadRequest extends \Google\Protobuf\Internal\Message
      *     @type string $spread_name
      *           The spread.
      *     @type \Offbeat\V1\SpreadLimits $limits
-     *           The limits that are set here change; the others stay. A limit may be set below what the
-     *           spread holds now: it then takes nothing more until it holds less. Must be set.
+     *           The limits that are set here change; the others stay. To restore a default, send it. A
+     *           limit may be set below what the spread holds now: it then takes nothing more until it holds
+     *           less. Must be set.
      * }
      */
     public function __construct($data = NULL) {
@@ -75,8 +77,9 @@ class UpdateSpreadRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The limits that are set here change; the others stay. A limit may be set below what the
-     * spread holds now: it then takes nothing more until it holds less. Must be set.
+     * The limits that are set here change; the others stay. To restore a default, send it. A
+     * limit may be set below what the spread holds now: it then takes nothing more until it holds
+     * less. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadLimits limits = 2;</code>
      * @return \Offbeat\V1\SpreadLimits|null
@@ -97,8 +100,9 @@ class UpdateSpreadRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The limits that are set here change; the others stay. A limit may be set below what the
-     * spread holds now: it then takes nothing more until it holds less. Must be set.
+     * The limits that are set here change; the others stay. To restore a default, send it. A
+     * limit may be set below what the spread holds now: it then takes nothing more until it holds
+     * less. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.SpreadLimits limits = 2;</code>
      * @param \Offbeat\V1\SpreadLimits $var

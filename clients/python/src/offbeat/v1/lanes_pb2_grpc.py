@@ -6,12 +6,12 @@ from offbeat.v1 import lanes_pb2 as offbeat_dot_v1_dot_lanes__pb2
 
 
 class LaneServiceStub(object):
-    """Says in which lane jobs run, so that short jobs do not wait behind long ones.
-
-    Every job starts in a fast lane with a short attempt timeout. A job that exceeds it is
-    demoted to a slower lane, where it starts again, or continues if it was suspended. Nobody has
-    to know how long a job takes. (Task assignment by guessing size, TAGS: M. Harchol-Balter,
-    Journal of the ACM 49(2), 2002; here, idle slow lanes also take fresh jobs.)
+    """Says in which lane jobs run, so that short jobs do not wait behind long ones. A job starts in
+    the express lane, with a short attempt timeout, unless it is predicted to be slow or an idle
+    worker of a slower lane takes it. A job that exceeds its timeout is demoted to a slower lane,
+    where it starts again, or continues if it was suspended. Nobody has to know how long a job
+    takes. (Task assignment by guessing size, TAGS: M. Harchol-Balter, Journal of the ACM 49(2),
+    2002; here, idle slow lanes also take untried jobs.)
 
     Lanes pay off where a few jobs are much longer than most; elsewhere they do harm. Ask
     offbeat.v1beta1.LanePlanningService.PlanLanes.
@@ -52,12 +52,12 @@ class LaneServiceStub(object):
 
 
 class LaneServiceServicer(object):
-    """Says in which lane jobs run, so that short jobs do not wait behind long ones.
-
-    Every job starts in a fast lane with a short attempt timeout. A job that exceeds it is
-    demoted to a slower lane, where it starts again, or continues if it was suspended. Nobody has
-    to know how long a job takes. (Task assignment by guessing size, TAGS: M. Harchol-Balter,
-    Journal of the ACM 49(2), 2002; here, idle slow lanes also take fresh jobs.)
+    """Says in which lane jobs run, so that short jobs do not wait behind long ones. A job starts in
+    the express lane, with a short attempt timeout, unless it is predicted to be slow or an idle
+    worker of a slower lane takes it. A job that exceeds its timeout is demoted to a slower lane,
+    where it starts again, or continues if it was suspended. Nobody has to know how long a job
+    takes. (Task assignment by guessing size, TAGS: M. Harchol-Balter, Journal of the ACM 49(2),
+    2002; here, idle slow lanes also take untried jobs.)
 
     Lanes pay off where a few jobs are much longer than most; elsewhere they do harm. Ask
     offbeat.v1beta1.LanePlanningService.PlanLanes.
@@ -124,12 +124,12 @@ def add_LaneServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class LaneService(object):
-    """Says in which lane jobs run, so that short jobs do not wait behind long ones.
-
-    Every job starts in a fast lane with a short attempt timeout. A job that exceeds it is
-    demoted to a slower lane, where it starts again, or continues if it was suspended. Nobody has
-    to know how long a job takes. (Task assignment by guessing size, TAGS: M. Harchol-Balter,
-    Journal of the ACM 49(2), 2002; here, idle slow lanes also take fresh jobs.)
+    """Says in which lane jobs run, so that short jobs do not wait behind long ones. A job starts in
+    the express lane, with a short attempt timeout, unless it is predicted to be slow or an idle
+    worker of a slower lane takes it. A job that exceeds its timeout is demoted to a slower lane,
+    where it starts again, or continues if it was suspended. Nobody has to know how long a job
+    takes. (Task assignment by guessing size, TAGS: M. Harchol-Balter, Journal of the ACM 49(2),
+    2002; here, idle slow lanes also take untried jobs.)
 
     Lanes pay off where a few jobs are much longer than most; elsewhere they do harm. Ask
     offbeat.v1beta1.LanePlanningService.PlanLanes.

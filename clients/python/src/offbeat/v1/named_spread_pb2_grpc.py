@@ -24,7 +24,7 @@ class NamedSpreadServiceStub(object):
     payload      the bytes of a job. The server does not read them.
     part, commit a group arrives in one or more parts; the commit, with the last part, makes
     it visible to consumers.
-    receipt      where and when a group was first received; it tells how long old leases last.
+    receipt      in which epoch a group was first received, and how long leases lasted then.
     lease        the time for which a job belongs to one consumer.
     attempt      one lease of a job. Epoch, sequence and attempt are its fencing token.
     settle       to tell how a job went: ack (done), nack (failed, try again), release (not
@@ -124,7 +124,7 @@ class NamedSpreadServiceServicer(object):
     payload      the bytes of a job. The server does not read them.
     part, commit a group arrives in one or more parts; the commit, with the last part, makes
     it visible to consumers.
-    receipt      where and when a group was first received; it tells how long old leases last.
+    receipt      in which epoch a group was first received, and how long leases lasted then.
     lease        the time for which a job belongs to one consumer.
     attempt      one lease of a job. Epoch, sequence and attempt are its fencing token.
     settle       to tell how a job went: ack (done), nack (failed, try again), release (not
@@ -133,8 +133,9 @@ class NamedSpreadServiceServicer(object):
     """
 
     def OpenSpread(self, request, context):
-        """Opens a spread, or finds it open with the same spec. Any number of producers and consumers
-        may open it. With another spec: FAILED_PRECONDITION.
+        """Opens a spread, or finds it open with the same spec: that with which it was opened, or that
+        which UpdateSpread has made of it. Any number of producers and consumers may open it. With
+        another spec: FAILED_PRECONDITION.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -182,8 +183,9 @@ class NamedSpreadServiceServicer(object):
 
     def StreamJobs(self, request_iterator, context):
         """PullJobs and SettleJobs on one stream: the consumer says how many jobs it can take, and
-        they arrive as soon as there are any. The end of the stream settles nothing: its leases
-        last until they end, or until SettleJobs settles the jobs.
+        they arrive as soon as there are any. The server ends the stream with OK when the spread
+        has ended. The end of the stream settles nothing: its leases last until they end, or until
+        SettleJobs settles the jobs.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -211,8 +213,9 @@ class NamedSpreadServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def RedriveDeadLetters(self, request, context):
-        """Puts dead letters back: each is leased again, with attempts from 1, as the only job of a
-        group of its own. The group that it came from stays settled. All of the call, or nothing.
+        """Puts dead letters back: each is leased again, with attempts from 1, a new sequence and
+        `redelivered`, as the only job of a group of its own, under its old group_id and job_index.
+        The group that it came from stays settled. All of the call, or nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -328,7 +331,7 @@ class NamedSpreadService(object):
     payload      the bytes of a job. The server does not read them.
     part, commit a group arrives in one or more parts; the commit, with the last part, makes
     it visible to consumers.
-    receipt      where and when a group was first received; it tells how long old leases last.
+    receipt      in which epoch a group was first received, and how long leases lasted then.
     lease        the time for which a job belongs to one consumer.
     attempt      one lease of a job. Epoch, sequence and attempt are its fencing token.
     settle       to tell how a job went: ack (done), nack (failed, try again), release (not

@@ -17,7 +17,7 @@ class SlotServiceStub(object):
     schedule has a calendar or recurring exclusions, of the time-zone database that is built into
     the server (ScheduleIdentity.time_zone_database). With another release of it, run keys never
     change; times of runs may move with legislation. A ScheduleReference counts as the spec that
-    it names.
+    it names, except in run keys, which begin with its name and version.
 
     Values out of range are refused with INVALID_ARGUMENT, naming the field, its value and what
     is allowed (see ErrorReason). Values are never clamped or replaced by defaults. A field that
@@ -113,7 +113,7 @@ class SlotServiceServicer(object):
     schedule has a calendar or recurring exclusions, of the time-zone database that is built into
     the server (ScheduleIdentity.time_zone_database). With another release of it, run keys never
     change; times of runs may move with legislation. A ScheduleReference counts as the spec that
-    it names.
+    it names, except in run keys, which begin with its name and version.
 
     Values out of range are refused with INVALID_ARGUMENT, naming the field, its value and what
     is allowed (see ErrorReason). Values are never clamped or replaced by defaults. A field that
@@ -303,7 +303,7 @@ class SlotService(object):
     schedule has a calendar or recurring exclusions, of the time-zone database that is built into
     the server (ScheduleIdentity.time_zone_database). With another release of it, run keys never
     change; times of runs may move with legislation. A ScheduleReference counts as the spec that
-    it names.
+    it names, except in run keys, which begin with its name and version.
 
     Values out of range are refused with INVALID_ARGUMENT, naming the field, its value and what
     is allowed (see ErrorReason). Values are never clamped or replaced by defaults. A field that

@@ -55,7 +55,7 @@ class SpreadServiceServicer(object):
         number of groups of any length, produced while the first jobs run. The jobs themselves stay
         with the client, which sends how many there are. A turn names the group whose next job it
         is. The last response is the certificate. A stream that ends before all groups have ended
-        is refused.
+        is refused with ERROR_REASON_FIELD_MISSING, naming what is missing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
