@@ -80,7 +80,7 @@ impl Seeds {
                 order: Some(proto::SpreadOrder {
                     policy,
                     feeder_count: Some(3),
-                    max_open_groups: None,
+                    max_open_group_count: None,
                 }),
                 job_window: Some(4),
                 group_window: 2,
@@ -143,10 +143,13 @@ impl Seeds {
                 order: Some(proto::SpreadOrder {
                     policy,
                     feeder_count: Some(2),
-                    max_open_groups: None,
+                    max_open_group_count: None,
                 }),
                 lease_duration: Some(prost_types::Duration { seconds: 1, nanos: 0 }),
-                limits: Some(proto::SpreadLimits { max_attempts: Some(2), ..Default::default() }),
+                limits: Some(proto::SpreadLimits {
+                    max_attempt_count: Some(2),
+                    ..Default::default()
+                }),
             };
             let open = proto::OpenSpreadRequest { spread_name: spread(), spec: Some(spec) };
             call("/OpenSpread", open.encode_to_vec())

@@ -45,7 +45,7 @@ pub fn groups(data: &[u8]) {
     let spec = SpreadSpec {
         policy,
         feeder_count: 1 + i64::from(choices.byte() % 8),
-        max_open_groups: None,
+        max_open_group_count: None,
         on_shortage: (policy == Policy::Cooldown)
             .then(|| choices.one_of(&[OnShortage::Emit, OnShortage::Wait])),
     };

@@ -67,7 +67,7 @@ pub fn orders(data: &[u8]) {
             true => i64::from(choices.byte()),
             false => choices.integer(),
         },
-        max_open_groups: choices.maybe(Choices::integer),
+        max_open_group_count: choices.maybe(Choices::integer),
         on_shortage: choices.maybe(|choices| choices.one_of(&[OnShortage::Emit, OnShortage::Wait])),
     };
     let mut one = match Spread::try_new(&spec) {

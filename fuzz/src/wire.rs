@@ -158,7 +158,7 @@ fn workers_add_up(message: &[u8], decided: &[u8]) {
     for (stage, given) in asked.stages.iter().zip(&allocation.stages) {
         let count = given.worker_count;
         assert!(count >= 0, "{given:?}");
-        assert!(stage.maximum_worker_count.is_none_or(|most| count <= most), "{stage:?} {given:?}");
+        assert!(stage.max_worker_count.is_none_or(|most| count <= most), "{stage:?} {given:?}");
     }
 }
 

@@ -205,7 +205,7 @@ fn duties_by_the_calendar_are_told() {
         let start = row["start_time"].as_str().unwrap();
         assert!(("2026-06-01T21:00:00Z".."2026-06-01T22:00:00Z").contains(&start), "{start}");
     }
-    assert!(due(&["--missed", "skip", "--tolerance", "1m"]).is_empty());
+    assert!(due(&["--missed", "drop", "--tolerance", "1m"]).is_empty());
     let output = offbeat(&[
         "slots",
         "reciprocal",

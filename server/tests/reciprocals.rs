@@ -34,7 +34,7 @@ async fn delays_shorten_every_budget_and_never_below_nothing() {
     let server = Server::start(&config());
     let request = |polling: &str, slot_job: &str| {
         json!({
-            "schedule": schedule(&json!({})), "kindCount": 3, "spacing": "KIND_SPACING_STABLE",
+            "schedule": schedule(&json!({})), "kindCount": 3, "kindSpacing": "KIND_SPACING_STABLE",
             "pollingDelay": polling, "slotJobDelay": slot_job,
         })
     };

@@ -219,9 +219,10 @@ async fn users_of_a_unix_socket_may_be_named() {
             assert_eq!(post1(socket, json()).await.status, 200);
         } else {
             let refused = post1(server.unix().await, json()).await;
-            assert_eq!(refused.status, 401);
+            assert_eq!(refused.status, 403);
             let said = String::from_utf8_lossy(&refused.body).into_owned();
             assert!(said.contains("must be one of --socket-uids"), "{said}");
+            assert!(said.contains("ERROR_REASON_USER_NOT_ALLOWED"), "{said}");
             // Who says nothing more is not kept for long.
             let _ = socket.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
             let end = async { while socket.read(&mut [0; 64]).await.is_ok_and(|read| read > 0) {} };

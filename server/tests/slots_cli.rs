@@ -225,8 +225,8 @@ fn reciprocals_of_the_worked_example() {
             .map(|kind| kind[name].as_u64().unwrap())
             .collect()
     };
-    assert_eq!(column("user_slot_index"), [0, 2, 5]);
-    assert_eq!(column("time_slot_index"), [0, 6, 3]);
+    assert_eq!(column("id_slot_index"), [0, 2, 5]);
+    assert_eq!(column("clock_slot_index"), [0, 6, 3]);
     assert_eq!(answer["gap_slot_count"], 2);
     assert!(answer.get("gap").is_none(), "no times without a cycle");
     let timed = offbeat(&[

@@ -69,7 +69,8 @@ async fn dead_letters_are_put_back_and_leased_again() {
     let pulled = pull(&mut channel, 2).await;
     let settled = settle(&mut channel, &pulled, "SETTLE_ACTION_DEAD_LETTER").await;
     assert_eq!(settled["results"][0]["outcome"], "SETTLE_OUTCOME_DEAD_LETTERED");
-    let put_back = json!({"spreadName": "s", "numbers": ["1", "7"]});
+    let epoch = &pulled["leased"]["epoch"];
+    let put_back = json!({"spreadName": "s", "epoch": epoch, "numbers": ["1", "7"]});
     let redriven = ask(&mut channel, "RedriveDeadLetters", put_back).await.unwrap();
     assert_eq!(redriven, json!({"redrivenCount": "1"}));
     let letters = ask(&mut channel, "ListDeadLetters", json!({"spreadName": "s"})).await.unwrap();
@@ -79,11 +80,50 @@ async fn dead_letters_are_put_back_and_leased_again() {
     assert_eq!((&job["groupId"], &job["jobIndex"]), (&json!("g"), &json!("1")));
     assert_eq!(job["payload"], STANDARD.encode("two"));
     assert_eq!((&job["attempt"], &job["redelivered"]), (&json!(1), &json!(true)));
-    for (numbers, field) in [(json!([]), "numbers"), (json!(["-1"]), "numbers[0]")] {
-        let request = json!({"spreadName": "s", "numbers": numbers});
-        let refused = ask(&mut channel, "RedriveDeadLetters", request).await.unwrap_err();
-        assert_eq!(field_of(&refused), (Code::InvalidArgument, field.to_owned()));
+    for (epoch, numbers, field) in [
+        (epoch.clone(), json!([]), "numbers"),
+        (epoch.clone(), json!(["-1"]), "numbers[0]"),
+        (json!("0"), json!(["0"]), "epoch"),
+        (json!("-5"), json!(["0"]), "epoch"),
+    ] {
+        let request = json!({"spreadName": "s", "epoch": epoch, "numbers": numbers});
+        for method in ["RedriveDeadLetters", "DeleteDeadLetters"] {
+            let refused = ask(&mut channel, method, request.clone()).await.unwrap_err();
+            assert_eq!(field_of(&refused), (Code::InvalidArgument, field.to_owned()), "{method}");
+        }
     }
+}
+
+/// Numbers begin again from 0 in another epoch, where they are other jobs.
+#[tokio::test]
+async fn dead_letters_of_another_epoch_are_none_of_this_one() {
+    let server = Server::start(&config());
+    let mut channel = http2(server.tcp().await).await;
+    let list = json!({"spreadName": "s", "pageSize": 1});
+    let (mut epochs, mut tokens) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        let discard = json!({"spreadName": "s", "mode": "CLOSE_MODE_DISCARD"});
+        let _ = ask(&mut channel, "CloseSpread", discard).await; // of the first time, there is none
+        opened(&mut channel, json!({})).await;
+        let pulled = pull(&mut channel, 2).await;
+        settle(&mut channel, &pulled, "SETTLE_ACTION_DEAD_LETTER").await;
+        let page = ask(&mut channel, "ListDeadLetters", list.clone()).await.unwrap();
+        assert_eq!(page["epoch"], pulled["leased"]["epoch"]);
+        epochs.push(page["epoch"].clone());
+        tokens.push(page["nextPageToken"].clone());
+    }
+    assert_ne!(epochs[0], epochs[1]);
+    let of = |epoch: &Value| json!({"spreadName": "s", "epoch": epoch, "numbers": ["0", "1"]});
+    for method in ["RedriveDeadLetters", "DeleteDeadLetters"] {
+        assert_eq!(ask(&mut channel, method, of(&epochs[0])).await.unwrap(), json!({}));
+    }
+    let next = |token: &Value| json!({"spreadName": "s", "pageSize": 1, "pageToken": token});
+    let refused = ask(&mut channel, "ListDeadLetters", next(&tokens[0])).await.unwrap_err();
+    assert_eq!(field_of(&refused), (Code::InvalidArgument, "page_token".to_owned()));
+    let rest = ask(&mut channel, "ListDeadLetters", next(&tokens[1])).await.unwrap();
+    assert_eq!(rest["deadLetters"][0]["number"], "1");
+    let deleted = ask(&mut channel, "DeleteDeadLetters", of(&epochs[1])).await.unwrap();
+    assert_eq!(deleted["deletedCount"], "2");
 }
 
 #[tokio::test]
@@ -93,7 +133,8 @@ async fn a_spread_that_ends_with_a_redriven_job_ends_the_wait_for_it() {
     opened(&mut channel, json!({})).await;
     let pulled = pull(&mut channel, 2).await;
     settle(&mut channel, &pulled, "SETTLE_ACTION_DEAD_LETTER").await;
-    let both = json!({"spreadName": "s", "numbers": ["0", "1"]});
+    let epoch = &pulled["leased"]["epoch"];
+    let both = json!({"spreadName": "s", "epoch": epoch, "numbers": ["0", "1"]});
     ask(&mut channel, "RedriveDeadLetters", both).await.unwrap();
     let again = pull(&mut channel, 9).await;
     let mut other = http2(server.tcp().await).await;
@@ -112,21 +153,24 @@ async fn a_spread_that_ends_with_a_redriven_job_ends_the_wait_for_it() {
 async fn limits_that_are_set_change_and_the_others_stay() {
     let server = Server::start(&config());
     let mut channel = http2(server.tcp().await).await;
-    opened(&mut channel, json!({"maxAttempts": 3})).await;
-    let update = json!({"spreadName": "s", "limits": {"maxConsumerLeases": 1}});
+    opened(&mut channel, json!({"maxAttemptCount": 3})).await;
+    let update = json!({"spreadName": "s", "limits": {"maxConsumerLeaseCount": 1}});
     let updated = ask(&mut channel, "UpdateSpread", update).await.unwrap();
     let limits = &updated["description"]["spec"]["limits"];
-    assert_eq!((&limits["maxConsumerLeases"], &limits["maxAttempts"]), (&json!(1), &json!(3)));
+    assert_eq!(
+        (&limits["maxConsumerLeaseCount"], &limits["maxAttemptCount"]),
+        (&json!(1), &json!(3))
+    );
     assert_eq!(pull(&mut channel, 9).await["leased"]["jobs"].as_array().unwrap().len(), 1);
     let at_limit = pull(&mut channel, 9).await;
     assert_eq!(at_limit["emptyReason"], "EMPTY_REASON_CONSUMER_AT_LIMIT");
     // Who opens it as it was opened finds it open.
-    let spec = json!({"order": {"feederCount": 1}, "limits": {"maxAttempts": 3}});
+    let spec = json!({"order": {"feederCount": 1}, "limits": {"maxAttemptCount": 3}});
     let open = json!({"spreadName": "s", "spec": spec});
     assert!(ask(&mut channel, "OpenSpread", open).await.unwrap().get("created").is_none());
     for (request, field) in [
         (json!({"spreadName": "s"}), "limits"),
-        (json!({"spreadName": "s", "limits": {"maxAttempts": 0}}), "limits.max_attempts"),
+        (json!({"spreadName": "s", "limits": {"maxAttemptCount": 0}}), "limits.max_attempt_count"),
     ] {
         let refused = ask(&mut channel, "UpdateSpread", request).await.unwrap_err();
         assert_eq!(field_of(&refused), (Code::InvalidArgument, field.to_owned()));
@@ -164,7 +208,10 @@ async fn the_server_says_what_it_is() {
     assert_eq!(info["version"], env!("CARGO_PKG_VERSION"));
     assert!(info["timeZoneDatabase"].as_str().unwrap().starts_with("20"), "{info}");
     let limits = info["limits"].as_array().unwrap();
-    let batch = limits.iter().find(|limit| limit["name"] == "IDs in a batch").unwrap();
-    assert_eq!((&batch["minimum"], &batch["maximum"]), (&json!("1"), &json!("65536")));
+    let batch = limits.iter().find(|limit| limit["id"] == "batch_ids").unwrap();
+    assert_eq!((&batch["minValue"], &batch["maxValue"]), (&json!("1"), &json!("65536")));
+    assert_eq!(batch["name"], "IDs in a batch");
+    let ids: std::collections::BTreeSet<_> = limits.iter().map(|l| l["id"].as_str()).collect();
+    assert_eq!(ids.len(), limits.len(), "each has an id of its own");
     assert_eq!(limits.len() + 2, offbeat::limits::markdown_table().lines().count());
 }

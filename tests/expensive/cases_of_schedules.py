@@ -48,21 +48,21 @@ def described(**spec: object) -> slots_pb2.DescribeScheduleRequest:
     )
 
 
-def conflicts() -> list[reciprocal_pb2.KindConflict]:
+def conflicts() -> list[reciprocal_pb2.KindIndexConflict]:
     """Each of eight kinds with each other."""
     pairs = itertools.combinations(range(8), 2)
     return [
-        reciprocal_pb2.KindConflict(first_kind_index=one, second_kind_index=other)
+        reciprocal_pb2.KindIndexConflict(first_kind_index=one, second_kind_index=other)
         for one, other in pairs
     ]
 
 
-def sparse_conflicts() -> list[reciprocal_pb2.KindConflict]:
+def sparse_conflicts() -> list[reciprocal_pb2.KindIndexConflict]:
     """A wheel and its spokes, which leave more to search."""
     rim = [(at, at % 7 + 1) for at in range(1, 8)]
     pairs = sorted({tuple(sorted(pair)) for pair in rim + [(0, at) for at in range(1, 8)]})
     return [
-        reciprocal_pb2.KindConflict(first_kind_index=one, second_kind_index=other)
+        reciprocal_pb2.KindIndexConflict(first_kind_index=one, second_kind_index=other)
         for one, other in pairs
     ]
 
@@ -186,13 +186,13 @@ CASES = [
     case(
         "GetReciprocalSlots",
         "28 conflicts, 2^20 slots, x 8",
-        lambda: reciprocals(kind_count=8, conflicts=conflicts()),
+        lambda: reciprocals(kind_count=8, kind_conflicts=conflicts()),
         burst=8,
     ),
     case(
         "GetReciprocalSlots",
         "a wheel of conflicts, 2^20 slots, x 8",
-        lambda: reciprocals(kind_count=8, conflicts=sparse_conflicts()),
+        lambda: reciprocals(kind_count=8, kind_conflicts=sparse_conflicts()),
         burst=8,
     ),
     case(

@@ -194,7 +194,7 @@ def wide(fill: Callable[[Spread], None], **spec: object) -> Spread:
         "max_group_count": 1_000_000,
         "max_job_count": 100_000_000,
         "max_byte_count": 1 << 28,
-        "max_consumer_leases": MOST,
+        "max_consumer_lease_count": MOST,
     }
     return Spread(fill, limits=limits, **spec)
 
@@ -233,7 +233,7 @@ CASES = [
         "131,072 groups, COOLDOWN",
         lambda: [at % 64 for at in range(2 * MOST)],
         policy=COOLDOWN,
-        max_open_groups=MOST,
+        max_open_group_count=MOST,
     ),
     dealt("131,072 empty groups", lambda: [0] * 2 * MOST),
     # The time of a reader who takes 500 MB: turns are made as they are taken.
@@ -304,7 +304,7 @@ CASES = [
         "4,096 of 400,000 groups, COOLDOWN",
         wide(
             many_groups,
-            order={"policy": COOLDOWN, "feeder_count": 1, "max_open_groups": MOST},
+            order={"policy": COOLDOWN, "feeder_count": 1, "max_open_group_count": MOST},
         ),
         lambda _: pull("c"),
     ),
@@ -357,13 +357,17 @@ CASES = [
         "RedriveDeadLetters",
         "4,096 of 65,536",
         wide(dead_letters),
-        lambda _: named.RedriveDeadLettersRequest(numbers=range(65_535, 61_439, -1)),
+        lambda spread: named.RedriveDeadLettersRequest(
+            epoch=spread.epoch, numbers=range(65_535, 61_439, -1)
+        ),
     ),
     case(
         "DeleteDeadLetters",
         "4,096 of 65,536",
         wide(dead_letters),
-        lambda _: named.DeleteDeadLettersRequest(numbers=range(65_535, 61_439, -1)),
+        lambda spread: named.DeleteDeadLettersRequest(
+            epoch=spread.epoch, numbers=range(65_535, 61_439, -1)
+        ),
     ),
     case(
         "CloseSpread",

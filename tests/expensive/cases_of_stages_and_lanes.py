@@ -89,7 +89,7 @@ def split_again() -> lanes_pb2.SplitWorkersRequest:
         lane_name=lane_set.lanes[0].name, backlog_count=1_000_000_000, mean_run_time=seconds(1)
     )
     return lanes_pb2.SplitWorkersRequest(
-        lane_set=lane_set, states=[state], max_moves=100_000, minimum_improvement_percent=1
+        lane_set=lane_set, states=[state], max_move_count=100_000, min_improvement_percent=1
     )
 
 
@@ -161,8 +161,8 @@ CASES = [
     ),
     case(
         ALLOCATE,
-        "2 stages, from none to 1e9 workers, max_moves 0",
-        lambda: allocate(stages(2), WORKERS, max_moves=0),
+        "2 stages, from none to 1e9 workers, max_move_count 0",
+        lambda: allocate(stages(2), WORKERS, max_move_count=0),
     ),
     case(
         ALLOCATE,
@@ -171,21 +171,21 @@ CASES = [
     ),
     case(
         ALLOCATE,
-        "256 stages, workers to where work is, max_moves 1e5, x 4",
-        lambda: allocate(unlike(FEW), WORKERS, max_moves=100_000),
+        "256 stages, workers to where work is, max_move_count 1e5, x 4",
+        lambda: allocate(unlike(FEW), WORKERS, max_move_count=100_000),
         burst=4,
     ),
     case(
         ALLOCATE,
-        "100,000 stages, LATENCY, max_moves 100,000",
-        lambda: allocate(unlike(MANY), WORKERS, weighting=LATENCY, max_moves=100_000),
+        "100,000 stages, LATENCY, max_move_count 100,000",
+        lambda: allocate(unlike(MANY), WORKERS, weighting=LATENCY, max_move_count=100_000),
     ),
     case(
         ALLOCATE,
         "100,000 stages, 1e9 workers, maxima, D'Hondt",
         lambda: allocate(
             [
-                *stages(MANY - 1, maximum_worker_count=10_001, current_worker_count=10_000),
+                *stages(MANY - 1, max_worker_count=10_001, current_worker_count=10_000),
                 stages_pb2.Stage(name="last", backlog_count=1),
             ],
             WORKERS,
@@ -219,9 +219,7 @@ CASES = [
             [
                 *stages(MANY // 2, done=True),
                 *[
-                    stages_pb2.Stage(
-                        name=f"t{at}", backlog_count=2**40 + at, minimum_worker_count=3
-                    )
+                    stages_pb2.Stage(name=f"t{at}", backlog_count=2**40 + at, min_worker_count=3)
                     for at in range(MANY // 2)
                 ],
             ],
@@ -237,7 +235,7 @@ CASES = [
     case(DISPATCH, "65,536 jobs, 8 lanes timed out each", lambda: dispatch(8)),
     case(DISPATCH, "65,536 jobs with predictions, 16e6 workers", lambda: dispatch(0)),
     case(SPLIT, "16 lanes, 16e6 workers, x 32", split, burst=32),
-    case(SPLIT, "16 lanes, 16e6 workers, max_moves 100,000, x 8", split_again, burst=8),
+    case(SPLIT, "16 lanes, 16e6 workers, max_move_count 100,000, x 8", split_again, burst=8),
     case(PLAN, "400,000 samples, 1,000 workers, 3 lanes", lambda: plan(1_000)),
     case(PLAN, "400,000 samples, 10 workers, 3 lanes", lambda: plan(10)),
     case(

@@ -35,7 +35,7 @@ SPREAD = "faults"
 SPEC = {
     "order": {"feederCount": 4},
     "leaseDuration": "1s",
-    "limits": {"maxAttempts": 1000},
+    "limits": {"maxAttemptCount": 1000},
 }
 
 #: Producers, and consumers with their modes, of each world.

@@ -107,7 +107,7 @@ def streams(sidecar: Sidecar, _: int) -> None:
 def named_spreads(sidecar: Sidecar, number: int) -> None:
     """Opened, filled, emptied and dropped; a job in ten becomes a dead letter."""
     with offbeat.Client(sidecar.address) as client:
-        spread = client.named_spread(f"soak-{number % 8}", feeder_count=4, max_attempts=1)
+        spread = client.named_spread(f"soak-{number % 8}", feeder_count=4, max_attempt_count=1)
         producer = spread.producer()
         for group in range(5):
             producer.submit(f"{number}-{group}", [b"x" * 200] * 40)

@@ -293,7 +293,7 @@ def a_world(rng: random.Random) -> World:
         [f"user-{rng.randrange(10**6)}" for _ in range(6)],
         begin,
         begin + 6 * whole,
-        rng.choice(["RUN_ONCE", "RUN_ONCE", "RUN_ALL", "SKIP"]),
+        rng.choice(["RUN_ONCE", "RUN_ONCE", "RUN_ALL", "DROP"]),
     )
     world.min_gap = rng.choice([0, 0, rng.randrange(whole // 4)])
     world.look_ahead = rng.choice([0, 0, rng.randrange(whole // 4), rng.randrange(whole)])

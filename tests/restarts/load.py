@@ -31,7 +31,7 @@ GROUPS, JOBS = 20, 10
 SPEC = {
     "order": {"feederCount": 4},
     "leaseDuration": "1s",
-    "limits": {"maxAttempts": 1000},
+    "limits": {"maxAttemptCount": 1000},
 }
 CHECK = "/grpc.health.v1.Health/Check"
 NAMED = "/offbeat.v1.NamedSpreadService/"

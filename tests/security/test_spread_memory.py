@@ -42,7 +42,7 @@ class Spreads:
             max_group_count=1_000_000,
             max_job_count=10**8,
             max_byte_count=1 << 40,
-            max_consumer_leases=MOST,
+            max_consumer_lease_count=MOST,
         )
         spec = named.NamedSpreadSpec(order={"feeder_count": 1}, limits=limits)
         self.call("OpenSpread", named.OpenSpreadRequest(spread_name=name, spec=spec))

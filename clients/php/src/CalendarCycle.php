@@ -19,7 +19,7 @@ final class CalendarCycle
 
     /**
      * @param DateTimeZone|string $timeZone by its IANA name, such as Europe/Berlin; the rules are those
-     *     that the sidecar has built in, whatever this machine knows
+     *     that the sidecar has built in, not those of this machine
      */
     public function __construct(public readonly CalendarUnit $unit, DateTimeZone|string $timeZone)
     {

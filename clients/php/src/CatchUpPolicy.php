@@ -21,10 +21,10 @@ final class CatchUpPolicy
     /**
      * @param ?MissedRunPolicy $missedRunPolicy MissedRunPolicy::RunOnce by default
      * @param DateInterval|int|float|null $onTimeTolerance runs that should have started this long ago, or less, are on
-     *     time: at least the time between two calls. Must be given with MissedRunPolicy::Skip, which would lose
+     *     time: at least the time between two calls. Must be given with MissedRunPolicy::Drop, which would lose
      *     the runs of a slower program. Default: 60 s
-     * @param DateInterval|int|float|null $horizon missed runs that are older than this are dropped. Default: one
-     *     period
+     * @param DateInterval|int|float|null $horizon missed runs that are older than this are dropped. Default: the
+     *     shortest cycle
      * @param DateInterval|int|float|null $smearSpan missed runs start smeared over this. Default: all at once. Refused
      *     where the schedule declares kinds, whose catchUpSpan decides
      * @param DateInterval|int|float|null $minGap for MissedRunPolicy::RunOnce: a late run that would start after the next

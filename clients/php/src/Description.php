@@ -15,7 +15,8 @@ final class Description implements \JsonSerializable
 
     /**
      * @param string $runKeyRoot what its run keys begin with: name/version, or the fingerprint
-     * @param DateInterval $period length of a cycle by the wall clock; of months the longest
+     * @param DateInterval $maxCycleDuration length of a cycle by the wall clock; where cycles differ, of the
+     *     longest one
      * @param DateInterval $slotDuration in active time, in the cycle asked about: months differ
      * @param ?Slot $slot null outside of the active windows
      * @param DateInterval $activeDuration how much of the cycle the active windows leave
@@ -29,7 +30,7 @@ final class Description implements \JsonSerializable
         public readonly string $fingerprint,
         public readonly string $runKeyRoot,
         public readonly string $canonicalText,
-        public readonly DateInterval $period,
+        public readonly DateInterval $maxCycleDuration,
         public readonly int $slotCount,
         public readonly DateInterval $slotDuration,
         public readonly ?Slot $slot,

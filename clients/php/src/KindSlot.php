@@ -8,9 +8,9 @@ use DateInterval;
 use Offbeat\Internal\JsonAnswer;
 
 /**
- * Where one kind of job stands, seen from a slot: `userSlotIndex` is where it runs for
- * users whose kind 0 runs at the slot, `timeSlotIndex` whose users it handles while the
- * slot runs; `offset` is the time from the run of kind 0 to its own, for the same user.
+ * Where one kind of job stands, seen from a slot: `idSlotIndex` is where it runs for IDs whose
+ * kind 0 runs at the slot, `clockSlotIndex` where kind 0 runs for the IDs that it handles while
+ * the slot runs; `offset` is the time from the run of kind 0 to its own, for the same ID.
  */
 final class KindSlot implements \JsonSerializable
 {
@@ -20,8 +20,8 @@ final class KindSlot implements \JsonSerializable
         public readonly int $kindIndex,
         public readonly int $offsetSlotCount,
         public readonly DateInterval $offset,
-        public readonly int $userSlotIndex,
-        public readonly int $timeSlotIndex,
+        public readonly int $idSlotIndex,
+        public readonly int $clockSlotIndex,
         public readonly int $gapSlotCount,
         public readonly DateInterval $runBudget,
     ) {

@@ -17,7 +17,7 @@ final class MigrationPlan implements \JsonSerializable
      * @param DateTimeImmutable $cutoverTime until then the old schedule runs, from then on the new one
      * @param MigrationPath $path what moves
      * @param string $advice a cheaper way to the same end, in a sentence; empty if there is none
-     * @param ?DateInterval $longestGap no ID whatever waits longer from its last old to its first new run;
+     * @param ?DateInterval $longestGap an upper bound for the time from the last old run of any ID to its first new run;
      *     null with exclusions, which may skip any run
      * @param ?MigratedIds $ids the IDs that were asked about; null if none was
      * @param list<MigrationStep> $steps what to enqueue around the cutover, if a column was named

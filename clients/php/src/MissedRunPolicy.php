@@ -8,7 +8,7 @@ namespace Offbeat;
 enum MissedRunPolicy: string
 {
     /** None of them runs. */
-    case Skip = 'skip';
+    case Drop = 'drop';
 
     /** The latest of each ID (of each piece) runs, unless a run that is on time does: the default. */
     case RunOnce = 'run_once';
@@ -20,7 +20,7 @@ enum MissedRunPolicy: string
     public function toMessage(): int
     {
         return match ($this) {
-            self::Skip => V1\MissedRunPolicy::MISSED_RUN_POLICY_SKIP,
+            self::Drop => V1\MissedRunPolicy::MISSED_RUN_POLICY_DROP,
             self::RunOnce => V1\MissedRunPolicy::MISSED_RUN_POLICY_RUN_ONCE,
             self::RunAll => V1\MissedRunPolicy::MISSED_RUN_POLICY_RUN_ALL,
         };

@@ -35,7 +35,7 @@ final class Schedule
 
     /**
      * @param DateInterval|int|float|null $period length of the cycle, as an interval of fixed length or
-     *     in seconds: 1 ms to 3,660 days of elapsed time (a day is 24 hours, whatever the clocks do)
+     *     in seconds: 1 ms to 3,660 days of elapsed time (a day is 24 hours, also when the clocks change)
      * @param ?int $slotCount slots in a cycle; must divide it. Default: gcd of its seconds and 256
      * @param ?Placement $placement Placement::Hash by default
      * @param string $salt Placement::Hash only: the namespace
@@ -144,7 +144,7 @@ final class Schedule
         }
         $conflicts = [];
         foreach ($this->kindConflicts as $place => [$first, $second]) {
-            $conflicts[] = (new V1\KindPair())
+            $conflicts[] = (new V1\KindConflict())
                 ->setFirstKind(Check::utf8("$field.kind_conflicts[$place].first_kind", $first))
                 ->setSecondKind(Check::utf8("$field.kind_conflicts[$place].second_kind", $second));
         }

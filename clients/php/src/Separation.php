@@ -7,7 +7,7 @@ namespace Offbeat;
 /** Whether jobs are kept apart on each ID. */
 enum Separation: string
 {
-    /** Whatever the ID, a run of one has ended before the next of the other starts, if each starts on time. */
+    /** On each ID, a run of one has ended before the next of the other starts, if each starts on time. */
     case Apart = 'apart';
 
     /** There are IDs on which they meet. */

@@ -8,14 +8,16 @@ namespace Offbeat;
 final class ServerLimit
 {
     /**
-     * @param string $name words for people, which may change
-     * @param string $unit of both; empty for plain numbers
+     * @param string $id identifies the limit, such as "named_spreads"; never changes
+     * @param string $name what is limited: words for people, which may change, as may $note
+     * @param string $unit of both values; empty for plain numbers
      * @param string $note what else to know
      */
     public function __construct(
+        public readonly string $id,
         public readonly string $name,
-        public readonly int $minimum,
-        public readonly int $maximum,
+        public readonly int $minValue,
+        public readonly int $maxValue,
         public readonly string $unit,
         public readonly string $note,
     ) {
@@ -25,11 +27,12 @@ final class ServerLimit
     public static function fromMessage(V1\ServerLimit $message): self
     {
         return new self(
-            $message->getName(),
-            (int) $message->getMinimum(),
-            (int) $message->getMaximum(),
-            $message->getUnit(),
-            $message->getNote(),
+            id: $message->getId(),
+            name: $message->getName(),
+            minValue: (int) $message->getMinValue(),
+            maxValue: (int) $message->getMaxValue(),
+            unit: $message->getUnit(),
+            note: $message->getNote(),
         );
     }
 }

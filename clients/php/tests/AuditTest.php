@@ -58,6 +58,18 @@ final class AuditTest extends OffbeatTestCase
         }
     }
 
+    public function testTheSlotsAreThoseOfAKind(): void
+    {
+        $schedule = new Schedule(period: 28_800, slotCount: 8, kinds: ['import', 'export']);
+        $import = self::client()->auditIds($schedule, range(1, 1_000), kind: 'import')->slotLoads;
+        $export = self::client()->auditIds($schedule, range(1, 1_000), kind: 'export')->slotLoads;
+        self::assertSame($import, [...array_slice($export, 4), ...array_slice($export, 0, 4)], 'they stand half a cycle apart');
+        foreach ([null, 'report', "\xff"] as $kind) {
+            $ask = static fn () => self::client()->auditIds($schedule, [1], kind: $kind);
+            self::assertSame('kind', self::thrown(InvalidArgument::class, $ask)->field);
+        }
+    }
+
     public function testEveryCaseHasAValueOfItsMessage(): void
     {
         self::assertSame(AuditFinding::cases(), array_map(AuditFinding::fromMessage(...), range(1, count(AuditFinding::cases()))));

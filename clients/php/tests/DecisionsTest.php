@@ -152,10 +152,10 @@ final class DecisionsTest extends OffbeatTestCase
         $client = self::client();
         $base = new Schedule(period: 28_800, slotCount: 8);
         $placed = $client->reciprocalSlots($base, kindCount: 3);
-        self::assertSame([0, 2, 5], array_column($placed->kinds, 'userSlotIndex'));
-        self::assertSame([0, 6, 3], array_column($placed->kinds, 'timeSlotIndex'));
-        $stable = $client->reciprocalSlots($base, kindCount: 3, spacing: KindSpacing::Stable);
-        self::assertSame([0, 4, 2], array_column($stable->kinds, 'userSlotIndex'));
+        self::assertSame([0, 2, 5], array_column($placed->kinds, 'idSlotIndex'));
+        self::assertSame([0, 6, 3], array_column($placed->kinds, 'clockSlotIndex'));
+        $stable = $client->reciprocalSlots($base, kindCount: 3, kindSpacing: KindSpacing::Stable);
+        self::assertSame([0, 4, 2], array_column($stable->kinds, 'idSlotIndex'));
         $timed = $client->reciprocalSlots($base, runTimes: [new DateInterval('PT1H'), 7_200.0]);
         self::assertCount(2, $timed->kinds);
     }
@@ -172,6 +172,7 @@ final class DecisionsTest extends OffbeatTestCase
         self::assertEquals($described->slot, $slots[0]);
         $twister = self::client()->describeSchedule(new Schedule(period: 28_800, slotCount: 15, placement: Placement::Twister));
         self::assertSame([17, 18], [$twister->bucketShare->minBucketCount, $twister->bucketShare->maxBucketCount]);
+        self::assertEqualsWithDelta(18 / (256 / 15), $twister->bucketShare->fullestToMeanRatio, 1e-12);
     }
 
     /** @dataProvider transports */

@@ -145,7 +145,7 @@ final class FailuresTest extends OffbeatTestCase
         self::assertLessThan(5, microtime(true) - $started);
         $client = new Client('unix:/nowhere/offbeat.sock', timeout: 0.3, transport: $kind);
         self::thrown(Unavailable::class, static fn () => $client->describeSchedule(self::eightHours()));
-        // Whatever the timeout.
+        // Also with a timeout shorter than the attempts.
         $client = new Client('127.0.0.1:' . Sidecar::freePort(), timeout: 0.05, transport: $kind);
         self::thrown(NoAnswer::class, static fn () => $client->describeSchedule(self::eightHours()));
         self::thrown(Unavailable::class, static fn () => $client->describeSchedule(self::eightHours()));

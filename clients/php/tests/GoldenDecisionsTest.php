@@ -11,7 +11,7 @@ use Offbeat\Exception\NotFound;
 use Offbeat\Internal\Columns;
 use Offbeat\V1;
 
-/** Decisions against golden answers, in whatever file and of whatever method they are. */
+/** Decisions against golden answers, of all files and all methods. */
 final class GoldenDecisionsTest extends OffbeatTestCase
 {
     /** @dataProvider transports */

@@ -31,7 +31,7 @@ final class KindsTest extends OffbeatTestCase
         $client = self::client($kind);
         $schedule = self::eightSlots(kinds: ['import', new Kind('export'), 'report']);
         $described = $client->describeSchedule($schedule, atTime: self::noon());
-        self::assertSame(8 * self::HOUR, Times::seconds($described->period));
+        self::assertSame(8 * self::HOUR, Times::seconds($described->maxCycleDuration));
         self::assertSame(['import', 'export', 'report'], array_column($described->kinds, 'name'));
         self::assertSame([0, 2, 5], array_column($described->kinds, 'offsetSlotCount'));
         self::assertSame([2, 3, 3], array_column($described->kinds, 'gapSlotCount'));
@@ -110,7 +110,7 @@ final class KindsTest extends OffbeatTestCase
         self::assertStringContainsString('catch_up_span=1800s', $named->canonicalText);
         $berlin = new Schedule(calendar: new CalendarCycle(CalendarUnit::Day, 'Europe/Berlin'), slotCount: 24, kinds: ['a', 'b']);
         $changed = $client->describeSchedule($berlin);
-        self::assertSame(86_400, Times::seconds($changed->period));
+        self::assertSame(86_400, Times::seconds($changed->maxCycleDuration));
         self::assertSame(11 * self::HOUR, Times::seconds($changed->kinds[0]->runBudget)); // in spring
         self::assertSame('03', $changed->kinds[0]->worstCycleStartTime->format('m'));
         self::assertMatchesRegularExpression('/^20\d\d[a-z]$/D', $changed->timeZoneDatabase);

@@ -108,17 +108,17 @@ final class LanesTest extends OffbeatTestCase
         $states = [new LaneState('slow', 100, meanRunTime: 1), new LaneState('express', 100, meanRunTime: 1)];
         $workers = static fn (WorkerSplit $split): array => array_column($split->laneSet->lanes, 'workerCount', 'name');
         self::assertSame(['express' => 5, 'slow' => 5], $workers($client->splitWorkers($lanes, $states)));
-        self::assertSame(['express' => 7, 'slow' => 3], $workers($client->splitWorkers($lanes, $states, maxMoves: 2)));
-        self::assertSame(['express' => 9, 'slow' => 1], $workers($client->splitWorkers($lanes, $states, maxMoves: 0)));
-        self::assertSame(['express' => 9, 'slow' => 1], $workers($client->splitWorkers($lanes, $states, minimumImprovementPercent: 50)));
-        self::assertSame(['express' => 5, 'slow' => 5], $workers($client->splitWorkers($lanes, $states, minimumImprovementPercent: 40)));
+        self::assertSame(['express' => 7, 'slow' => 3], $workers($client->splitWorkers($lanes, $states, maxMoveCount: 2)));
+        self::assertSame(['express' => 9, 'slow' => 1], $workers($client->splitWorkers($lanes, $states, maxMoveCount: 0)));
+        self::assertSame(['express' => 9, 'slow' => 1], $workers($client->splitWorkers($lanes, $states, minImprovementPercent: 50)));
+        self::assertSame(['express' => 5, 'slow' => 5], $workers($client->splitWorkers($lanes, $states, minImprovementPercent: 40)));
     }
 
     public function testASplitCanBeHandedOn(): void
     {
         $client = self::client();
         $lanes = self::lanes(policy: LanePolicy::SlowFirst, onTimeout: TimeoutAction::Suspend, maxExpressSlowProbability: 0.25);
-        // By name, in whatever order; of a lane without a state nothing waits.
+        // States are matched by name, not by order; in a lane without a state, no job waits.
         $states = [new LaneState('slow', 2, longestWait: new DateInterval('PT30S'), busyWorkerCount: 2), new LaneState('express', 10, meanRunTime: 1)];
         $split = $client->splitWorkers($lanes, $states);
         self::assertSame(['express' => 10_000_000, 'medium' => 0, 'slow' => 90_000_000], array_column($split->workloads, 'workloadMicros', 'laneName'));
@@ -164,8 +164,8 @@ final class LanesTest extends OffbeatTestCase
             'states[2].longest_wait' => static fn () => $client->splitWorkers(self::lanes(), $states(longestWait: -1)),
             'states[2].busy_worker_count' => static fn () => $client->splitWorkers(self::lanes(), $states(busyWorkerCount: 4)),
             'worker_count' => static fn () => $client->splitWorkers(self::lanes(), $states(), workerCount: 1),
-            'max_moves' => static fn () => $client->splitWorkers(self::lanes(), $states(), maxMoves: -1),
-            'minimum_improvement_percent' => static fn () => $client->splitWorkers(self::lanes(), $states(), minimumImprovementPercent: 101),
+            'max_move_count' => static fn () => $client->splitWorkers(self::lanes(), $states(), maxMoveCount: -1),
+            'min_improvement_percent' => static fn () => $client->splitWorkers(self::lanes(), $states(), minImprovementPercent: 101),
         ] as $field => $ask) {
             self::assertSame($field, self::thrown(InvalidArgument::class, $ask, $field)->field);
         }

@@ -98,7 +98,7 @@ final class NamedSchedulesTest extends OffbeatTestCase
     {
         $client = self::named();
         [$one, $two] = [new ScheduleReference('bank-sync', 1), new ScheduleReference('bank-sync', 2)];
-        self::assertSame([0, 48], array_column($client->reciprocalSlots($one, kindCount: 2)->kinds, 'userSlotIndex'));
+        self::assertSame([0, 48], array_column($client->reciprocalSlots($one, kindCount: 2)->kinds, 'idSlotIndex'));
         $due = $client->listDueRuns($one, ['acme'], watermark: self::noon(), nowTime: self::noon()->modify('+8 hours'), catchUpPolicy: new CatchUpPolicy(onTimeTolerance: 8 * 3600));
         self::assertStringStartsWith('bank-sync/1/default/', $due->runKey(0));
         $planned = $client->planMigration($one, $two, ids: ['acme'])->ids[0];

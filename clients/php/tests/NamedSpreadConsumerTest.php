@@ -163,7 +163,7 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
     /** @dataProvider modes */
     public function testASlowJobCostsThoseThatWaitBehindItNoAttempt(string $mode): void
     {
-        $spread = self::client()->namedSpread(self::name(), feederCount: 1, leaseDuration: 1, maxAttempts: 2);
+        $spread = self::client()->namedSpread(self::name(), feederCount: 1, leaseDuration: 1, maxAttemptCount: 2);
         $spread->producer()->submit('g', ['slow', '1', '2', '3']);
         $consumer = self::consumer($spread, $mode, ahead: 4);
         $seen = [];
@@ -300,7 +300,7 @@ final class NamedSpreadConsumerTest extends NamedSpreadTestCase
             self::assertSame(0, $producer->wait(60), $producer->output());
             self::assertSame(12, substr_count($producer->output(), '"settled"'));
         }
-        $spread = (new Client($address))->namedSpread('mail', feederCount: 4, leaseDuration: 1, maxAttempts: 1_000);
+        $spread = (new Client($address))->namedSpread('mail', feederCount: 4, leaseDuration: 1, maxAttemptCount: 1_000);
         self::assertSame(SpreadState::Closed, $spread->close(wait: 10)->state);
         $leases = [];
         $settled = [];

@@ -5,11 +5,9 @@ declare(strict_types=1);
 namespace Offbeat\Tests;
 
 use Offbeat\Client;
-use Offbeat\Exception\DeadlineExceeded;
 use Offbeat\Exception\FailedPrecondition;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\ResourceExhausted;
-use Offbeat\Exception\Unavailable;
 use Offbeat\NamedSpread\DeadLetterCause;
 use Offbeat\NamedSpread\EmptyReason;
 use Offbeat\NamedSpread\GroupState;
@@ -21,20 +19,19 @@ use Offbeat\NamedSpread\SettleResult;
 use Offbeat\NamedSpread\SpreadState;
 use Offbeat\Spread\SpreadPolicy;
 use Offbeat\Times;
-use Offbeat\V1;
 
-/** Named spreads: what producers keep through restarts, and what there is besides consumers. */
+/** Named spreads: what there is besides consumers. */
 final class NamedSpreadTest extends NamedSpreadTestCase
 {
     public function testASpreadLivesFromOpenToClosed(): void
     {
         $name = self::name();
-        $spread = self::client()->namedSpread($name, feederCount: 2, policy: SpreadPolicy::Cooldown, maxOpenGroups: 9);
+        $spread = self::client()->namedSpread($name, feederCount: 2, policy: SpreadPolicy::Cooldown, maxOpenGroupCount: 9);
         $opened = $spread->open();
         self::assertSame([$name, SpreadState::Open], [$opened->spreadName, $opened->state]);
         [$order, $limits] = [$opened->spec->order, $opened->spec->limits];
-        self::assertSame([SpreadPolicy::Cooldown, 2, 9], [$order->policy, $order->feederCount, $order->maxOpenGroups]);
-        self::assertSame([5, 1_024, 65_536], [$limits->maxAttempts, $limits->maxConsumerLeases, $limits->maxGroupCount]);
+        self::assertSame([SpreadPolicy::Cooldown, 2, 9], [$order->policy, $order->feederCount, $order->maxOpenGroupCount]);
+        self::assertSame([5, 1_024, 65_536], [$limits->maxAttemptCount, $limits->maxConsumerLeaseCount, $limits->maxGroupCount]);
         self::assertSame([1_000_000, 64 << 20], [$limits->maxJobCount, $limits->maxByteCount]);
         self::assertSame(30, Times::seconds($opened->spec->leaseDuration));
 
@@ -94,16 +91,16 @@ final class NamedSpreadTest extends NamedSpreadTestCase
         $spread->producer()->submit('a', ['0', '1']);
         $full = self::thrown(ResourceExhausted::class, static fn () => $spread->producer(patience: 0)->submit('b', ['2']));
         self::assertSame('ERROR_REASON_LIMIT_REACHED', $full->reason);
-        $updated = $spread->update(maxJobCount: 3, maxAttempts: 1);
-        self::assertSame([3, 1, 1_024], [$updated->spec->limits->maxJobCount, $updated->spec->limits->maxAttempts, $updated->spec->limits->maxConsumerLeases]);
+        $updated = $spread->update(maxJobCount: 3, maxAttemptCount: 1);
+        self::assertSame([3, 1, 1_024], [$updated->spec->limits->maxJobCount, $updated->spec->limits->maxAttemptCount, $updated->spec->limits->maxConsumerLeaseCount]);
         self::assertSame(2, $updated->counts->readyJobCount);
         self::assertSame(GroupState::Received, $spread->producer()->submit('b', ['2'])->state);
         self::assertEquals($updated->spec, $spread->open()->spec, 'its first parameters still open it');
         [$job] = $spread->pull('one', 1)->jobs;
         self::assertSame(SettleOutcome::DeadLettered, $spread->settle([[$job, SettleAction::Nack]])[0]->outcome);
-        $updated = $spread->update(maxConsumerLeases: 7, maxGroupCount: 8, maxByteCount: 9_000);
+        $updated = $spread->update(maxConsumerLeaseCount: 7, maxGroupCount: 8, maxByteCount: 9_000);
         self::assertSame([7, 8, 9_000, 3], [
-            $updated->spec->limits->maxConsumerLeases, $updated->spec->limits->maxGroupCount,
+            $updated->spec->limits->maxConsumerLeaseCount, $updated->spec->limits->maxGroupCount,
             $updated->spec->limits->maxByteCount, $updated->spec->limits->maxJobCount,
         ]);
         $spread->discard();
@@ -111,7 +108,7 @@ final class NamedSpreadTest extends NamedSpreadTestCase
 
     public function testAnEmptyPullSaysWhy(): void
     {
-        $spread = self::client()->namedSpread(self::name(), feederCount: 1, maxConsumerLeases: 1);
+        $spread = self::client()->namedSpread(self::name(), feederCount: 1, maxConsumerLeaseCount: 1);
         self::assertSame([[], EmptyReason::NoReadyJob], [$spread->pull('one', 1)->jobs, $spread->pull('one', 1)->emptyReason]);
         $spread->producer()->submit('a', ['0', '1']);
         $pulled = $spread->pull('one', 2);
@@ -148,28 +145,6 @@ final class NamedSpreadTest extends NamedSpreadTestCase
         $spread->discard();
     }
 
-    public function testDeadLettersAreRedriven(): void
-    {
-        $spread = self::client()->namedSpread(self::name(), feederCount: 1, maxAttempts: 1);
-        $producer = $spread->producer();
-        $producer->submit('a', ['0', '1', '2']);
-        $settlements = array_map(static fn (LeasedJob $job): array => [$job, SettleAction::Nack], $spread->pull('one', 3)->jobs);
-        $spread->settle($settlements);
-        self::assertSame(3, $producer->wait(timeout: 5)['a']->deadLetterCount);
-        [$first, , $last] = array_column(iterator_to_array($spread->deadLetters(), false), 'number');
-        self::assertSame(2, $spread->redriveDeadLetters(new \ArrayIterator([$first, $last, 12_345])));
-        self::assertSame(0, $spread->redriveDeadLetters([$first, $last]), 'they are there once');
-        self::assertSame(0, $spread->redriveDeadLetters([]));
-        $again = $spread->pull('one', 3)->jobs;
-        self::assertSame([['0', 1], ['2', 1]], array_map(static fn (LeasedJob $job): array => [$job->payload, $job->attempt], $again));
-        $spread->settle(array_map(static fn (LeasedJob $job): array => [$job, SettleAction::Ack], $again));
-        self::assertSame(['1'], array_column(iterator_to_array($spread->deadLetters(), false), 'payload'));
-        self::assertSame(1, $spread->describe()->counts->deadLetterCount);
-        $many = range(0, 9_999); // three calls
-        self::assertSame(1, $spread->redriveDeadLetters($many));
-        $spread->discard();
-    }
-
     public function testRefusals(): void
     {
         $name = self::name();
@@ -198,9 +173,7 @@ final class NamedSpreadTest extends NamedSpreadTestCase
             ['payloads[1]', static fn () => $producer->submit('b', ['1', 2])],
             ['groups[0].payloads[0]', static fn () => $producer->submit('b', [str_repeat('x', (256 << 10) + 1)])],
             ['groups[0].commit.job_count', static fn () => $producer->submit('b', [])],
-            ['numbers[0]', static fn () => $spread->deleteDeadLetters([-1])],
-            ['numbers[0]', static fn () => $spread->redriveDeadLetters([-1])],
-            ['limits.max_attempts', static fn () => $spread->update(maxAttempts: 0)],
+            ['limits.max_attempt_count', static fn () => $spread->update(maxAttemptCount: 0)],
             ['limits.max_group_count', static fn () => $spread->update(maxGroupCount: 2 ** 32 + 1)],
             ['spec.limits.max_job_count', static fn () => self::client()->namedSpread('x', feederCount: 1, maxJobCount: 0)->open()],
             ['timeout', static fn () => $producer->wait(timeout: 0)],
@@ -213,217 +186,6 @@ final class NamedSpreadTest extends NamedSpreadTestCase
             self::assertSame('delay', self::thrown(InvalidArgument::class, static fn () => $job->nack($delay))->field);
             self::assertSame('delay', self::thrown(InvalidArgument::class, static fn () => $job->release($delay))->field);
         }
-    }
-
-    public function testLargeGroupsGoInParts(): void
-    {
-        $transport = new FlakyTransport(Sidecar::shared()->address);
-        $spread = $transport->spread(self::name());
-        $jobs = array_map(static fn (int $n): string => str_repeat(chr($n), 200 << 10), range(1, 13));
-        $producer = $spread->producer();
-        self::assertSame(13, $producer->submit('bytes', $jobs)->jobCount);
-        $firsts = array_map(static fn (V1\GroupPart $part): int => (int) $part->getFirstJobIndex(), $transport->parts());
-        self::assertSame([0, 5, 10], $firsts);
-        self::assertSame([false, false, true], array_map(static fn (V1\GroupPart $part): bool => $part->hasCommit(), $transport->parts()));
-        $consumer = $spread->consumer('one', batchSize: 3);
-        self::assertSame($jobs, self::work($consumer, 13));
-
-        $transport->sent = [];
-        self::assertSame(65_537, $producer->submit('jobs', array_fill(0, 65_537, ''))->jobCount);
-        self::assertCount(2, $transport->parts());
-        self::thrown(DeadlineExceeded::class, static fn () => $producer->wait(timeout: 0.2));
-        self::assertSame(['jobs'], $producer->unsettled());
-        $spread->discard();
-    }
-
-    /** As by a service that restarts again at once. */
-    public function testASpreadThatIsLostAsSoonAsItIsOpenIsOpenedAgain(): void
-    {
-        foreach (['describe', 'submit'] as $call) {
-            $transport = new FlakyTransport(Sidecar::shared()->address);
-            $spread = $transport->spread($name = self::name());
-            $same = (new Client(Sidecar::shared()->address))->namedSpread($name, feederCount: 2);
-            $losses = 2;
-            $transport->after = static function (string $method) use ($same, &$losses): void {
-                if ($method === 'OpenSpread' && $losses-- > 0) {
-                    $same->discard();
-                }
-            };
-            if ($call === 'describe') {
-                self::assertSame(0, $spread->describe()->counts->groupCount);
-            } else {
-                self::assertSame(GroupState::Received, $spread->producer(patience: 5)->submit('a', ['0'])->state);
-            }
-            self::assertLessThan(0, $losses, 'it was opened a third time');
-        }
-    }
-
-    public function testAGroupWhosePartsAreLostIsBegunAgain(): void
-    {
-        $address = '127.0.0.1:' . Sidecar::freePort();
-        $sidecar = new Sidecar($address);
-        $transport = new FlakyTransport($address);
-        $spec = FlakyTransport::spec()->setLeaseDuration(Times::toDuration('lease_duration', 1));
-        $spread = $transport->spread(self::name(), $spec);
-        $transport->before = function (string $method) use ($transport, &$sidecar, $address): void {
-            if ($method === 'SubmitGroups' && count($transport->parts()) === 2) {
-                $transport->before = null;
-                $sidecar->process->end(SIGKILL);
-                $sidecar = new Sidecar($address);
-            }
-        };
-        $jobs = array_map(static fn (int $n): string => str_repeat(chr($n), 250 << 10), range(1, 13));
-        $producer = $spread->producer(patience: 5);
-        self::assertSame(GroupState::Received, $producer->submit('a', $jobs)->state);
-        self::assertSame($jobs, self::work($spread->consumer('one'), 13));
-
-        self::assertCount(1, $producer->wait(timeout: 5));
-
-        // Where another has opened the spread already, it is the part that is refused.
-        $transport->sent = [];
-        $transport->before = function (string $method) use ($transport, $spread): void {
-            if ($method === 'SubmitGroups' && count($transport->parts()) === 2) {
-                $transport->before = null;
-                $spread->discard();
-                $spread->open();
-            }
-        };
-        self::assertSame(GroupState::Received, $producer->submit('b', array_reverse($jobs))->state);
-        $firsts = array_map(static fn (V1\GroupPart $part): int => (int) $part->getFirstJobIndex(), $transport->parts());
-        self::assertSame([0, 4, 8, 0, 4, 8, 12], $firsts);
-    }
-
-    public function testAtALimitAProducerWaits(): void
-    {
-        $transport = new FlakyTransport(Sidecar::shared()->address);
-        $spec = FlakyTransport::spec()->setLimits((new V1\SpreadLimits())->setMaxJobCount(3));
-        $spread = $transport->spread(self::name(), $spec);
-        $spread->producer()->submit('a', ['1', '2']);
-        $impatient = $spread->producer(patience: 0.3);
-        $begun = microtime(true);
-        $full = self::thrown(ResourceExhausted::class, static fn () => $impatient->submit('b', ['3', '4']));
-        self::assertSame('ERROR_REASON_LIMIT_REACHED', $full->reason);
-        self::assertGreaterThan(0.3, microtime(true) - $begun);
-        self::assertSame(['b'], $impatient->unsettled(), 'it goes on being this producer\'s');
-        $transport->sent = [];
-        $transport->before = static function (string $method) use ($transport, $spread): void {
-            if (count($transport->parts()) === 3) {
-                $transport->before = null;
-                self::work($spread->consumer('one'), 2);
-            }
-        };
-        self::assertSame(GroupState::Received, $spread->producer()->submit('b', ['3', '4'])->state);
-    }
-
-    public function testASecondAttemptCarriesTheFirstReceipt(): void
-    {
-        $address = '127.0.0.1:' . Sidecar::freePort();
-        $sidecar = new Sidecar($address);
-        $transport = new FlakyTransport($address);
-        $spec = FlakyTransport::spec()->setLeaseDuration(Times::toDuration('lease_duration', 1));
-        $spread = $transport->spread(self::name(), $spec);
-        $epoch = $spread->open()->epoch;
-        $leased = null;
-        $transport->after = function (string $method) use ($transport, $spread, &$sidecar, &$leased, $address): void {
-            if ($method === 'SubmitGroups') { // received, its job leased, the answer lost, and all of it forgotten
-                $transport->after = null;
-                [$leased] = $spread->pull('one', 1)->jobs;
-                $sidecar->process->end(SIGKILL);
-                $sidecar = new Sidecar($address);
-                throw new Unavailable('lost');
-            }
-        };
-        self::assertSame(GroupState::Received, $spread->producer()->submit('a', ['job'])->state);
-        [$first, $second, $third] = $transport->parts();
-        self::assertFalse($first->getCommit()->hasFirstReceipt());
-        foreach ([$second, $third] as $again) { // to the spread that was not open, and to the one that was opened
-            self::assertSame($epoch, (int) $again->getCommit()->getFirstReceipt()->getEpoch());
-            self::assertSame(1, (int) $again->getCommit()->getFirstReceipt()->getLeaseDuration()->getSeconds());
-        }
-        self::assertSame(1, $spread->describe()->counts->quarantinedGroupCount);
-        [$again] = self::take($spread->consumer('two'), 1);
-        self::assertTrue($again->redelivered);
-        self::assertNotSame($epoch, $again->epoch);
-        self::assertTrue($leased->expired(), 'no two unexpired leases are on one job');
-    }
-
-    public function testAfterARestartASubmissionBringsBackTheOthers(): void
-    {
-        $address = '127.0.0.1:' . Sidecar::freePort();
-        $sidecar = new Sidecar($address);
-        $spread = (new Client($address))->namedSpread('mail', feederCount: 2, leaseDuration: 1);
-        $producer = $spread->producer();
-        $producer->submit('a', ['a0', 'a1']);
-        $producer->submit('b', ['b0']);
-        $sidecar->process->end(SIGKILL);
-        $sidecar = new Sidecar($address);
-        $producer->submit('c', ['c0']);
-        self::assertSame(3, $spread->describe()->counts->groupCount);
-        self::assertSame(['a0', 'a1', 'b0', 'c0'], self::work($spread->consumer('one'), 4));
-        self::assertCount(3, $producer->wait(timeout: 10));
-    }
-
-    public function testAfterARestartWaitingBringsBackWhatIsNotSettled(): void
-    {
-        $address = '127.0.0.1:' . Sidecar::freePort();
-        $sidecar = new Sidecar($address);
-        $spread = (new Client($address))->namedSpread('mail', feederCount: 2, leaseDuration: 1);
-        $producer = $spread->producer();
-        $producer->submit('a', ['a0', 'a1', 'a2']);
-        $producer->submit('b', ['b0']);
-        [$first, $second] = $spread->pull('one', 2)->jobs;
-        self::assertSame(['a0', 'b0'], [$first->payload, $second->payload]);
-        $spread->settle([[$first, SettleAction::Ack], [$second, SettleAction::Ack]]);
-        self::thrown(DeadlineExceeded::class, static fn () => $producer->wait(timeout: 0.2));
-        self::assertSame(['a'], $producer->unsettled());
-        $sidecar->process->end(SIGKILL);
-        self::thrown(DeadlineExceeded::class, static fn () => $producer->wait(timeout: 0.2));
-        $sidecar = new Sidecar($address);
-        self::thrown(DeadlineExceeded::class, static fn () => $producer->wait(timeout: 0.2));
-        self::assertSame(2, $spread->describe()->counts->readyJobCount);
-        $jobs = self::take($spread->consumer('one', batchSize: 2), 2);
-        self::assertSame(['a1', 'a2'], self::payloads($jobs), 'what was settled is not leased again');
-        $spread->settle([[$jobs[0], SettleAction::Ack], [$jobs[1], SettleAction::DeadLetter]]);
-        $settled = $producer->wait(timeout: 10);
-        self::assertSame(['b', 'a'], array_keys($settled), 'nothing is forgotten when a timeout passes');
-        self::assertSame([0, 1], [$settled['b']->deadLetterCount, $settled['a']->deadLetterCount]);
-    }
-
-    public function testManyGroupsWithLongNamesAreWaitedFor(): void
-    {
-        $spread = self::client()->namedSpread(self::name(), feederCount: 8);
-        $producer = $spread->producer();
-        for ($number = 0; $number < 1_100; ++$number) { // more than a question takes
-            $producer->submit(str_pad((string) $number, 256, 'x'), ['job']);
-        }
-        $consumer = $spread->consumer('one', batchSize: 550);
-        self::assertCount(1_100, [...self::work($consumer, 550), ...self::work($consumer, 550)]);
-        self::assertCount(1_100, $producer->wait(timeout: 10));
-    }
-
-    public function testDeadLetters(): void
-    {
-        $spread = self::client()->namedSpread(self::name(), feederCount: 1, maxAttempts: 1);
-        $producer = $spread->producer();
-        $producer->submit('a', array_map('strval', range(0, 249)));
-        $jobs = $spread->pull('one', 250)->jobs;
-        $spread->settle([[$jobs[0], SettleAction::DeadLetter]]);
-        $spread->settle(array_map(static fn (LeasedJob $job): array => [$job, SettleAction::Nack, 0], array_slice($jobs, 1)));
-        $letters = iterator_to_array($spread->deadLetters(), false);
-        self::assertSame(range(0, 249), array_column($letters, 'number'));
-        self::assertSame(range(0, 249), array_column($letters, 'jobIndex'));
-        self::assertSame(['a', '0', 1], [$letters[0]->groupId, $letters[0]->payload, $letters[0]->attemptCount]);
-        self::assertSame([DeadLetterCause::Consumer, DeadLetterCause::AttemptsExhausted], [$letters[0]->cause, $letters[1]->cause]);
-        self::assertSame(250, $producer->wait(timeout: 5)['a']->deadLetterCount);
-        self::assertSame(SpreadState::Closed, $spread->close()->state);
-
-        $another = self::client()->namedSpread($spread->describe()->spreadName, feederCount: 1, maxAttempts: 1);
-        self::assertSame(SpreadState::Closed, $another->describe()->state, 'it can be read without opening it');
-        $refused = self::thrown(FailedPrecondition::class, static fn () => $another->producer()->submit('b', ['0']));
-        self::assertSame('ERROR_REASON_SPREAD_CLOSING', $refused->reason);
-        self::assertSame(250, $another->deleteDeadLetters(array_column($letters, 'number')));
-        self::assertSame(0, $another->deleteDeadLetters([]));
-        self::assertSame([], iterator_to_array($another->deadLetters()));
     }
 
     /** What PHP-FPM does: each process ends soon, and waits for nothing. */

@@ -16,9 +16,9 @@ final class ReciprocalsTest extends OffbeatTestCase
     {
         $client = self::client($kind);
         $all = $client->reciprocalSlots(self::eightSlots(), kindCount: 3);
-        $chain = $client->reciprocalSlots(self::eightSlots(), kindCount: 3, conflicts: ['a' => [0, 1], 'b' => [1, 2]]);
-        self::assertSame([0, 2, 5], array_column($all->kinds, 'userSlotIndex'));
-        self::assertSame([0, 4, 0], array_column($chain->kinds, 'userSlotIndex')); // kinds 0 and 2 may meet
+        $chain = $client->reciprocalSlots(self::eightSlots(), kindCount: 3, kindConflicts: ['a' => [0, 1], 'b' => [1, 2]]);
+        self::assertSame([0, 2, 5], array_column($all->kinds, 'idSlotIndex'));
+        self::assertSame([0, 4, 0], array_column($chain->kinds, 'idSlotIndex')); // kinds 0 and 2 may meet
         self::assertSame([2, 4], [$all->gapSlotCount, $chain->gapSlotCount]);
     }
 
@@ -38,10 +38,10 @@ final class ReciprocalsTest extends OffbeatTestCase
         $ask = static fn (mixed ...$more): \Closure => static fn () => self::client()
             ->reciprocalSlots(self::eightSlots(), ...['kindCount' => 2] + $more);
         foreach ([
-            ['conflicts[1]', $ask(conflicts: [[0, 1], [0]])],
-            ['conflicts[0]', $ask(conflicts: [['0', '1']])],
-            ['conflicts[0]', $ask(conflicts: [0])],
-            ['conflicts[0].second_kind_index', $ask(conflicts: [[0, 2 ** 32 + 1]])],
+            ['kind_conflicts[1]', $ask(kindConflicts: [[0, 1], [0]])],
+            ['kind_conflicts[0]', $ask(kindConflicts: [['0', '1']])],
+            ['kind_conflicts[0]', $ask(kindConflicts: [0])],
+            ['kind_conflicts[0].second_kind_index', $ask(kindConflicts: [[0, 2 ** 32 + 1]])],
             ['polling_delay', $ask(pollingDelay: new \DateInterval('P1M'))],
             ['slot_job_delay', $ask(slotJobDelay: NAN)],
         ] as [$field, $refused]) {

@@ -169,7 +169,7 @@ final class SpreadTest extends OffbeatTestCase
             [['a'], ['b', 'c']],
             3,
             policy: SpreadPolicy::Cooldown,
-            maxOpenGroups: 3,
+            maxOpenGroupCount: 3,
             onShortage: ShortagePolicy::Wait,
         );
         $turns = array_map(static fn (SpreadTurn $turn): array => [$turn->groupIndex, $turn->job], iterator_to_array($spread));
@@ -187,9 +187,9 @@ final class SpreadTest extends OffbeatTestCase
         self::assertSame(['spec.order.feeder_count', 'ERROR_REASON_OUT_OF_RANGE'], [$refused->field, $refused->reason]);
         $refused = self::thrown(
             InvalidArgument::class,
-            static fn () => self::jobs(self::client()->spread([], 3, maxOpenGroups: 9)),
+            static fn () => self::jobs(self::client()->spread([], 3, maxOpenGroupCount: 9)),
         );
-        self::assertSame('spec.order.max_open_groups', $refused->field);
+        self::assertSame('spec.order.max_open_group_count', $refused->field);
     }
 
     public function testWithoutASidecarAndTooLate(): void

@@ -42,7 +42,7 @@ final class StagesTest extends OffbeatTestCase
         $stages = [
             new Stage('fetch', 100, new DateInterval('PT1S'), currentWorkerCount: 3),
             new Stage('parse', 20, currentWorkerCount: 5, busyWorkerCount: 1),
-            new Stage('store', 10, runTimes: [0.5, 1, new DateInterval('PT3S')], maximumWorkerCount: 1),
+            new Stage('store', 10, runTimes: [0.5, 1, new DateInterval('PT3S')], maxWorkerCount: 1),
         ];
         $allocation = self::client($transport)->allocateWorkers($stages, 9, weighting: StageWeighting::Latency);
         self::assertSame(['fetch' => 5, 'parse' => 3, 'store' => 1], $allocation->workerCounts());
@@ -64,13 +64,13 @@ final class StagesTest extends OffbeatTestCase
         $client = self::client();
         $stages = [new Stage('a', 100, 1, currentWorkerCount: 1), new Stage('b', 100, 1, currentWorkerCount: 9)];
         self::assertSame(['a' => 5, 'b' => 5], $client->allocateWorkers($stages, 10)->workerCounts());
-        self::assertSame(['a' => 3, 'b' => 7], $client->allocateWorkers($stages, 10, maxMoves: 2)->workerCounts());
-        self::assertSame(['a' => 1, 'b' => 9], $client->allocateWorkers($stages, 10, maxMoves: 0)->workerCounts());
-        $stays = $client->allocateWorkers($stages, 10, minimumImprovementPercent: 50);
+        self::assertSame(['a' => 3, 'b' => 7], $client->allocateWorkers($stages, 10, maxMoveCount: 2)->workerCounts());
+        self::assertSame(['a' => 1, 'b' => 9], $client->allocateWorkers($stages, 10, maxMoveCount: 0)->workerCounts());
+        $stays = $client->allocateWorkers($stages, 10, minImprovementPercent: 50);
         self::assertSame([true, ['a' => 1, 'b' => 9]], [$stays->improvementTooSmall, $stays->workerCounts()]);
-        self::assertFalse($client->allocateWorkers($stages, 10, minimumImprovementPercent: 40)->improvementTooSmall);
+        self::assertFalse($client->allocateWorkers($stages, 10, minImprovementPercent: 40)->improvementTooSmall);
 
-        $full = $client->allocateWorkers([new Stage('a', 1, maximumWorkerCount: 2, currentWorkerCount: 3)], 5);
+        $full = $client->allocateWorkers([new Stage('a', 1, maxWorkerCount: 2, currentWorkerCount: 3)], 5);
         self::assertSame([3, ['a' => 2]], [$full->unassignedWorkerCount, $full->workerCounts()]);
         self::assertSame([['a', null, 1]], self::moves($full));
     }
@@ -84,7 +84,7 @@ final class StagesTest extends OffbeatTestCase
         self::assertEqualsWithDelta(100e6 / 6, $next->quotient, 1e-6);
         self::assertEqualsWithDelta(10e6 / 2, $next->currentQuotient, 1e-6);
 
-        $stays = $client->chooseStage($stages, 'b', minimumGainPercent: 1_000);
+        $stays = $client->chooseStage($stages, 'b', minGainPercent: 1_000);
         self::assertSame(['b', false, StageChoiceReason::GainTooSmall], [$stays->stageName, $stays->changesStage, $stays->reason]);
         $fresh = $client->chooseStage($stages, null, AllocationRule::DHondt);
         self::assertSame(['a', true, 0.0], [$fresh->stageName, $fresh->changesStage, $fresh->currentQuotient]);
@@ -94,9 +94,9 @@ final class StagesTest extends OffbeatTestCase
         self::assertSame('a', $client->chooseStage($behind, null)->stageName);
         self::assertSame('b', $client->chooseStage($behind, null, weighting: StageWeighting::Latency)->stageName);
 
-        $needed = $client->chooseStage([...$stages, new Stage('c', minimumWorkerCount: 1)], 'a');
+        $needed = $client->chooseStage([...$stages, new Stage('c', minWorkerCount: 1)], 'a');
         self::assertSame(['c', StageChoiceReason::BelowMinimum], [$needed->stageName, $needed->reason]);
-        $full = $client->chooseStage([new Stage('a', 9, maximumWorkerCount: 0), new Stage('b', done: true)], null);
+        $full = $client->chooseStage([new Stage('a', 9, maxWorkerCount: 0), new Stage('b', done: true)], null);
         self::assertSame([null, false, StageChoiceReason::AllFull], [$full->stageName, $full->changesStage, $full->reason]);
     }
 
@@ -115,8 +115,8 @@ final class StagesTest extends OffbeatTestCase
             'stages[1].backlog_count' => ['backlogCount' => -1],
             'stages[1].mean_run_time' => ['meanRunTime' => -1],
             'stages[1].run_times' => ['runTimes' => [1, -1]],
-            'stages[1].minimum_worker_count' => ['minimumWorkerCount' => -1],
-            'stages[1].maximum_worker_count' => ['maximumWorkerCount' => -1],
+            'stages[1].min_worker_count' => ['minWorkerCount' => -1],
+            'stages[1].max_worker_count' => ['maxWorkerCount' => -1],
             'stages[1].current_worker_count' => ['currentWorkerCount' => 1_000_000_001],
             'stages[1].busy_worker_count' => ['busyWorkerCount' => 1],
         ] as $field => $wrong) {
@@ -129,9 +129,9 @@ final class StagesTest extends OffbeatTestCase
         }
         foreach ([
             'worker_count' => static fn () => $client->allocateWorkers(self::pipeline(), -1),
-            'max_moves' => static fn () => $client->allocateWorkers(self::pipeline(), 1, maxMoves: -1),
-            'minimum_improvement_percent' => static fn () => $client->allocateWorkers(self::pipeline(), 1, minimumImprovementPercent: 101),
-            'minimum_gain_percent' => static fn () => $client->chooseStage(self::pipeline(), minimumGainPercent: -1),
+            'max_move_count' => static fn () => $client->allocateWorkers(self::pipeline(), 1, maxMoveCount: -1),
+            'min_improvement_percent' => static fn () => $client->allocateWorkers(self::pipeline(), 1, minImprovementPercent: 101),
+            'min_gain_percent' => static fn () => $client->chooseStage(self::pipeline(), minGainPercent: -1),
             'current_stage_name' => static fn () => $client->chooseStage(self::pipeline(), 'elsewhere'),
             'stages' => static fn () => $client->chooseStage([], null),
         ] as $field => $ask) {
@@ -145,7 +145,7 @@ final class StagesTest extends OffbeatTestCase
         foreach ([
             'stages[0].name' => static fn () => $client->chooseStage([new Stage("\xff")], null),
             'stages[0].mean_run_time' => static fn () => $client->chooseStage([new Stage('a', 1, new DateInterval('P1M'))], null),
-            'stages[0].minimum_worker_count' => static fn () => $client->chooseStage([new Stage('a', minimumWorkerCount: 2 ** 32)], null),
+            'stages[0].min_worker_count' => static fn () => $client->chooseStage([new Stage('a', minWorkerCount: 2 ** 32)], null),
             'stages[1].name' => static fn () => $client->chooseStage([3 => new Stage('a'), 7 => new Stage("\xff")]),
             'worker_count' => static fn () => $client->allocateWorkers(self::pipeline(), 2 ** 32 + 1),
             'current_stage_name' => static fn () => $client->chooseStage(self::pipeline(), "\xff"),

@@ -60,7 +60,7 @@ final class TlsTest extends OffbeatTestCase
     {
         $client = new Client(self::$sidecar->address, tls: self::$certificates->tls());
         $jobs = array_map('strval', range(0, 39_999));
-        $spread = $client->namedSpread('both-write', feederCount: 1, maxConsumerLeases: 65_536, leaseDuration: 120);
+        $spread = $client->namedSpread('both-write', feederCount: 1, maxConsumerLeaseCount: 65_536, leaseDuration: 120);
         $producer = $spread->producer();
         foreach (array_chunk($jobs, 4_000) as $number => $chunk) {
             $producer->submit("both-write-$number", $chunk);

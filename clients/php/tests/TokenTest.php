@@ -7,6 +7,7 @@ namespace Offbeat\Tests;
 use Offbeat\Client;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\OffbeatException;
+use Offbeat\Exception\PermissionDenied;
 use Offbeat\Exception\Unauthenticated;
 use Offbeat\Tls;
 
@@ -93,7 +94,8 @@ final class TokenTest extends OffbeatTestCase
                 self::askAll($client);
             } else {
                 foreach (self::ways($client) as $way => $question) {
-                    $refused = self::thrown(Unauthenticated::class, $question, $way);
+                    $refused = self::thrown(PermissionDenied::class, $question, $way);
+                    self::assertSame('ERROR_REASON_USER_NOT_ALLOWED', $refused->reason);
                     self::assertStringContainsString('must be one of --socket-uids', $refused->getMessage());
                 }
             }

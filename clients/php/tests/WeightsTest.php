@@ -51,7 +51,7 @@ final class WeightsTest extends OffbeatTestCase
     {
         $client = self::client($kind);
         $ids = [self::UUID, strtoupper('0190d7a2-1111-7abc-8def-0123456789ac'), 'oops', self::UUID];
-        $weights = new \ArrayIterator(['a' => 25, 'b' => 1, 'c' => 99, 'd' => 10]); // whatever their keys are
+        $weights = new \ArrayIterator(['a' => 25, 'b' => 1, 'c' => 99, 'd' => 10]); // their keys do not count
         $rows = $client->assignSlots(
             self::weighted(),
             $ids,

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+import offbeat
+
 ROOT = Path(__file__).parents[3]
 VECTORS = ROOT / "tests" / "vectors"
 SCHEDULES = Path(__file__).with_name("schedules.toml")
+_numbers = itertools.count()
 BINARY = Path(os.environ.get("OFFBEAT_BIN", ROOT / "target" / "debug" / "offbeat"))
 
 
@@ -63,3 +68,18 @@ def _address(sidecar: Sidecar) -> Iterator[None]:
         del os.environ["OFFBEAT_ADDRESS"]
     else:
         os.environ["OFFBEAT_ADDRESS"] = before
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[offbeat.Client]:
+    with offbeat.Client() as client:
+        yield client
+
+
+@pytest.fixture
+def spread(client: offbeat.Client) -> Iterator[offbeat.NamedSpread]:
+    """Return a named spread of its own for a test, with leases of a second."""
+    name = f"test-{next(_numbers)}"
+    spread = client.named_spread(name, 3, lease_duration=timedelta(seconds=1))
+    yield spread
+    spread.discard()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import pickle
 import signal
 import time
@@ -249,6 +250,17 @@ def test_tokens_over_unix_sockets(tokens, tmp_path):
         ask(sidecar.address, token=OLD)
         with pytest.raises(offbeat.Unauthenticated):
             ask(sidecar.address)
+
+
+def test_users_who_may_not_call_are_refused(tmp_path):
+    listen = f"unix:{tmp_path}/offbeat.sock"
+    for sidecar in serving("--socket-uids", str(os.getuid() + 1), listen=listen):
+        with pytest.raises(offbeat.PermissionDenied) as caught:
+            ask(sidecar.address)
+        error = caught.value
+        assert (error.code, error.reason) == ("PERMISSION_DENIED", "ERROR_REASON_USER_NOT_ALLOWED")
+    for sidecar in serving("--socket-uids", str(os.getuid()), listen=listen):
+        ask(sidecar.address)
 
 
 def test_tokens_may_change_under_a_client(tmp_path):

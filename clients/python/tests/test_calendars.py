@@ -24,12 +24,6 @@ HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 
 
-@pytest.fixture(scope="module")
-def client():
-    with offbeat.Client() as client:
-        yield client
-
-
 def share(id_value: object) -> int:
     """The hash of an ID: its share of the cycle, times 2^64."""
     return int.from_bytes(hashlib.md5(str(id_value).encode()).digest()[:8], "big")

@@ -26,12 +26,6 @@ EIGHT_HOURS = Schedule(timedelta(hours=8))
 LAST = "last_run_unix_millis"
 
 
-@pytest.fixture(scope="module")
-def client():
-    with offbeat.Client() as client:
-        yield client
-
-
 def test_the_last_run_is_told_only_on_request(client):
     ids = list(range(70_000))
     plain = client.assign_slots(EIGHT_HOURS, ids, from_time=NOON)

@@ -15,12 +15,6 @@ HOUR = timedelta(hours=1)
 DAILY = Schedule(24 * HOUR, slot_count=24, kinds=["import", "export"])
 
 
-@pytest.fixture(scope="module")
-def client():
-    with offbeat.Client() as client:
-        yield client
-
-
 def test_kinds_of_one_schedule_are_apart(client):
     jobs = [ComparedJob(DAILY, "import"), ComparedJob(DAILY, "export", run_time=11 * HOUR)]
     compared = client.compare_schedules(iter(jobs))

@@ -13,17 +13,10 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from conftest import VECTORS
 
-import offbeat
 from offbeat import IdType, KindSpacing, Placement, Schedule, TwisterProfile
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=timezone.utc)
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-
-
-@pytest.fixture(scope="module")
-def client():
-    with offbeat.Client() as client:
-        yield client
 
 
 def some_ids(count: int) -> list[uuid.UUID]:
@@ -181,7 +174,7 @@ def test_twister_fingerprints_and_shares(client):
     assert described.fingerprint == hashlib.sha256(text.encode()).hexdigest()
     share = described.bucket_share
     assert (share.min_bucket_count, share.max_bucket_count) == (17, 18)
-    assert share.imbalance_ratio == pytest.approx(18 / (256 / 15) - 1)
+    assert share.fullest_to_mean_ratio == pytest.approx(18 / (256 / 15))
     assert described.slot_load is None
 
 
@@ -198,17 +191,17 @@ def test_slots_tile_a_day(client):
 def test_reciprocals_show_both_views(client):
     schedule = Schedule(timedelta(hours=8), slot_count=8)
     placed = client.reciprocal_slots(schedule, kind_count=3)
-    assert [kind.user_slot_index for kind in placed.kinds] == [0, 2, 5]
-    assert [kind.time_slot_index for kind in placed.kinds] == [0, 6, 3]
+    assert [kind.id_slot_index for kind in placed.kinds] == [0, 2, 5]
+    assert [kind.clock_slot_index for kind in placed.kinds] == [0, 6, 3]
     assert (placed.gap_slot_count, placed.gap) == (2, timedelta(hours=2))
     assert placed.independent_run_budget == timedelta(hours=1)
     timed = client.reciprocal_slots(
         schedule, slot_index=1, run_times=[timedelta(hours=4), timedelta(minutes=1)]
     )
     # needs 4 and 1, slack 3: the second kind stands at 4 + ⌊1·3/2⌋
-    assert [kind.user_slot_index for kind in timed.kinds] == [1, 6]
+    assert [kind.id_slot_index for kind in timed.kinds] == [1, 6]
     assert [kind.gap_slot_count for kind in timed.kinds] == [5, 3]
-    stable = client.reciprocal_slots(schedule, kind_count=4, spacing=KindSpacing.STABLE)
+    stable = client.reciprocal_slots(schedule, kind_count=4, kind_spacing=KindSpacing.STABLE)
     assert [kind.offset_slot_count for kind in stable.kinds] == [0, 4, 2, 6]
 
 

@@ -32,12 +32,6 @@ HOUR = timedelta(hours=1)
 HOURLY = Schedule(HOUR, slot_count=60)
 
 
-@pytest.fixture(scope="module")
-def client():
-    with offbeat.Client() as client:
-        yield client
-
-
 def offset(id_value: object) -> timedelta:
     h = int.from_bytes(hashlib.md5(str(id_value).encode()).digest()[:8], "big")
     return timedelta(seconds=h * 3_600 >> 64)
@@ -116,9 +110,9 @@ def test_policies_of_missed_runs(client):
         assert due.late_run_count == len(due) - len(on_time)
         return due
 
-    skipped = asked(MissedRunPolicy.SKIP)
-    assert sorted((run.id, run.scheduled_time) for run in skipped) == sorted(on_time)
-    assert skipped.dropped_run_count == len(all_runs) - len(on_time)
+    dropping = asked(MissedRunPolicy.DROP)
+    assert sorted((run.id, run.scheduled_time) for run in dropping) == sorted(on_time)
+    assert dropping.dropped_run_count == len(all_runs) - len(on_time)
     every = asked(MissedRunPolicy.RUN_ALL)
     assert sorted((run.id, run.scheduled_time) for run in every) == sorted(within)
     once = asked(MissedRunPolicy.RUN_ONCE, smear_span=30 * MINUTE)
@@ -244,9 +238,9 @@ def policy(**fields) -> dict[str, object]:
         ({"watermarks": []}, "watermarks"),
         ({"watermarks": [NOON, NOON]}, "watermarks[1]"),
         ({"watermark": NOON, "now_time": NOON - HOUR}, "watermark_time"),
-        ({"watermark": NOON, "catch_up_policy": MissedRunPolicy.SKIP}, "catch_up_policy"),
+        ({"watermark": NOON, "catch_up_policy": MissedRunPolicy.DROP}, "catch_up_policy"),
         (policy(missed_run_policy="all"), "catch_up_policy.missed_run_policy"),
-        (policy(missed_run_policy=MissedRunPolicy.SKIP), "catch_up_policy.on_time_tolerance"),
+        (policy(missed_run_policy=MissedRunPolicy.DROP), "catch_up_policy.on_time_tolerance"),
         (policy(on_time_tolerance=2 * HOUR), "catch_up_policy.on_time_tolerance"),
         (policy(horizon=timedelta(0)), "catch_up_policy.horizon"),
         (policy(smear_span=5), "catch_up_policy.smear_span"),

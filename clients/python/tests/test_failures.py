@@ -24,12 +24,6 @@ from offbeat import IdType, Placement, Schedule
 EIGHT_HOURS = Schedule(timedelta(hours=8))
 
 
-@pytest.fixture(scope="module")
-def client():
-    with offbeat.Client() as client:
-        yield client
-
-
 @pytest.mark.parametrize(
     ("schedule", "reason", "field"),
     [

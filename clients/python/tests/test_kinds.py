@@ -5,23 +5,21 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import sqlite3
+from collections import Counter
 from dataclasses import replace
-from datetime import datetime, time, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
 import grpc
 import pytest
+from three_kinds import EPOCH, PERIOD, SLOTS, THREE, digest, place
 
 import offbeat
 from offbeat import (
     CalendarCycle,
     CalendarUnit,
     CatchUpPolicy,
-    CycleWindow,
-    FirstRunPolicy,
     Kind,
     KindSpacing,
-    MissedRunPolicy,
-    NewId,
     Schedule,
     SqlColumnType,
     SqlDialect,
@@ -30,33 +28,11 @@ from offbeat import (
 from offbeat.v1 import slots_pb2, slots_pb2_grpc
 
 UTC = timezone.utc
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
-PERIOD = 8 * HOUR
-THREE = Schedule(PERIOD, slot_count=96, kinds=["import", "export", "check"])
-SLOTS = {"import": 0, "export": 32, "check": 64}
 COLUMN = SqlTarget(SqlDialect.SQLITE, "account", "hash", SqlColumnType.HASH_DIGITS)
 BERLIN = CalendarCycle(CalendarUnit.DAY, "Europe/Berlin")
-
-
-@pytest.fixture(scope="module")
-def client():
-    with offbeat.Client() as client:
-        yield client
-
-
-def digest(id_value: object) -> bytes:
-    return hashlib.md5(str(id_value).encode()).digest()
-
-
-def place(id_value: object, kind: str) -> tuple[int, timedelta]:
-    """Return slot and offset of an ID's kind in the cycle of ``THREE``."""
-    h = int.from_bytes(digest(id_value)[:8], "big")
-    offset = (h * 28_800 >> 64) + SLOTS[kind] * 300
-    return offset % 28_800 // 300, timedelta(seconds=offset % 28_800)
 
 
 @pytest.mark.parametrize("kind", SLOTS)
@@ -102,7 +78,7 @@ def test_a_schedule_says_where_its_kinds_stand(client):
     assert {(kind.run_time, kind.worst_cycle_start_time) for kind in described.kinds} == {
         (None, None)
     }
-    assert described.period == PERIOD
+    assert described.max_cycle_duration == PERIOD
     # The defaults are filled in, and the resolved schedule is the same one.
     assert described.schedule.kinds == (Kind("import"), Kind("export"), Kind("check"))
     assert described.schedule.kind_spacing is KindSpacing.EVEN
@@ -134,7 +110,7 @@ def test_run_times_spacings_and_conflicts_decide_the_places(client):
 def test_a_change_of_the_clocks_that_shortens_a_budget_is_named(client):
     schedule = Schedule(calendar=BERLIN, slot_count=24, kinds=["import", "export"])
     described = client.describe_schedule(schedule)
-    assert described.period == timedelta(days=1)
+    assert described.max_cycle_duration == timedelta(days=1)
     assert described.time_zone_database
     # A change takes an hour from the 12; it is at 01:00 UTC, on the last Sunday of March.
     assert {kind.run_budget for kind in described.kinds} == {11 * HOUR}
@@ -171,176 +147,7 @@ def test_predicates_select_the_rows_of_a_kind(client):
         assert mine
 
 
-def late_runs(client, schedule, ids, now, **question):
-    """Return the late runs of each kind after an outage of a day, by kind and ID."""
-    found = {}
-    for kind in schedule.kinds:
-        due = client.list_due_runs(
-            schedule,
-            ids,
-            watermark=now - timedelta(days=1),
-            now_time=now,
-            kind=kind.name,
-            **question,
-        )
-        assert due.kind == kind.name
-        for run in due:
-            assert (run.kind, run.late) == (kind.name, run.start_time > run.scheduled_time)
-            if run.late:
-                found.setdefault(run.id, {})[kind.name] = run.start_time
-    return found
-
-
-def test_late_kinds_keep_apart(client):
-    now = NOON + timedelta(minutes=17, microseconds=3)
-    late = late_runs(client, THREE, range(1_000), now)
-    # A turn is an hour (a cycle has eight), and a kind has a third of it.
-    apart = 20 * MINUTE - timedelta(milliseconds=1)
-    pairs = 0
-    for starts in late.values():
-        in_order = sorted(starts.values())
-        assert in_order[0] >= now
-        pairs += len(in_order) - 1
-        assert all(b - a >= apart for a, b in zip(in_order, in_order[1:]))
-    assert pairs > 1_000
-
-    # Half of that is kept free of the regular runs of other kinds, too.
-    for id_, starts in late.items():
-        for kind, start in starts.items():
-            for other in set(SLOTS) - {kind}:
-                ahead = (EPOCH + place(id_, other)[1] - start) % PERIOD
-                assert min(ahead, PERIOD - ahead) >= 10 * MINUTE - timedelta(milliseconds=1)
-
-
-def test_a_schedule_may_have_a_catch_up_span_of_its_own(client):
-    now = NOON + 17 * MINUTE
-    quick = replace(THREE, catch_up_span=10 * MINUTE)
-    soon, later = (
-        [start for starts in late_runs(client, schedule, range(300), now).values()
-         for start in starts.values()]
-        for schedule in (quick, THREE)
-    )  # fmt: skip
-    # Most start in the first turn, that is within the span.
-    assert sorted(soon)[len(soon) // 2] < now + 10 * MINUTE < sorted(later)[len(later) // 2]
-
-
-def test_a_late_run_gives_way_to_the_next_regular_one(client):
-    hourly = Schedule(HOUR, slot_count=60)
-    ids = list(range(2_000))
-    offsets = [int.from_bytes(digest(id_)[:8], "big") * 3_600 >> 64 for id_ in ids]
-    question = {"watermark": NOON - 2 * HOUR, "now_time": NOON}
-    due = client.list_due_runs(
-        hourly, ids, catch_up_policy=CatchUpPolicy(min_gap=30 * MINUTE), **question
-    )
-    missed = [offset for offset in offsets if offset < 3_540]
-    near = [offset for offset in missed if offset < 1_800]
-    assert due.superseded_run_count == len(near)
-    assert due.late_run_count == len(missed) - len(near)
-    assert {run.id for run in due if run.late} == {
-        id_ for id_, offset in zip(ids, offsets) if 1_800 <= offset < 3_540
-    }
-    every = client.list_due_runs(hourly, ids, **question)
-    # The next run of some is at this very instant.
-    now = missed.count(0)
-    assert (every.superseded_run_count, every.late_run_count) == (now, len(missed) - now)
-
-
-def test_runs_ahead_of_now_are_listed_and_asked_about_no_more(client):
-    hourly = Schedule(HOUR, slot_count=60)
-    ids = list(range(70_000))  # two batches, of one instant
-    before = datetime.now(UTC)
-    due = client.list_due_runs(
-        hourly,
-        ids,
-        watermark=before - MINUTE,
-        look_ahead=10 * MINUTE,
-        catch_up_policy=CatchUpPolicy(
-            on_time_tolerance=HOUR
-        ),  # nothing is late, however long the answer takes
-    )
-    now = due.next_watermark_time - 10 * MINUTE
-    assert before - SECOND < now <= datetime.now(UTC)
-    expected = []
-    for id_ in ids:
-        offset = timedelta(seconds=int.from_bytes(digest(id_)[:8], "big") * 3_600 >> 64)
-        run = before - MINUTE + (EPOCH + offset - before + MINUTE) % HOUR
-        if run < due.next_watermark_time:
-            expected.append((id_, run, run))
-    assert [(run.id, run.scheduled_time, run.start_time) for run in due] == expected
-    assert expected[-1][0] > 65_536
-    assert due.late_run_count == 0
-    # The next is listed as soon as it is due, and nothing before.
-    following = client.list_due_runs(
-        hourly, ids, watermark=due.next_watermark_time, now_time=due.next_due_time
-    )
-    assert len(following) == 0
-    following = client.list_due_runs(
-        hourly, ids, watermark=due.next_watermark_time, now_time=due.next_due_time + SECOND
-    )
-    assert min(run.scheduled_time for run in following) == due.next_due_time
-    nothing = client.list_due_runs(
-        hourly, [], watermark=NOON, now_time=NOON, look_ahead=10 * MINUTE
-    )
-    assert (nothing.next_watermark_time, nothing.next_due_time) == (NOON + 10 * MINUTE, None)
-
-
-def test_runs_that_exclusions_skip_are_counted(client):
-    morning = offbeat.RecurringExclusion(
-        CalendarCycle(CalendarUnit.DAY, "UTC"),
-        CycleWindow(time(0), time(6)),
-        offbeat.ExclusionPolicy.SKIP,
-    )
-    schedule = Schedule(timedelta(days=1), slot_count=24, exclusions=[morning])
-    ids = list(range(400))
-    hours = [int.from_bytes(digest(id_)[:8], "big") * 24 >> 64 for id_ in ids]
-    due = client.list_due_runs(
-        schedule,
-        ids,
-        watermark=NOON.replace(hour=0),
-        now_time=NOON,
-        catch_up_policy=CatchUpPolicy(MissedRunPolicy.RUN_ALL),
-    )
-    assert due.skipped_run_count == sum(hour < 6 for hour in hours)
-    assert len(due) == sum(6 <= hour < 12 for hour in hours)
-
-
-def test_a_new_id_of_a_kind_starts_in_a_free_turn(client):
-    created = NOON + 7 * HOUR
-    passed = [id_ for id_ in range(100) if place(id_, "export")[1] < 3 * HOUR]  # of the cycle
-    first = {"import": [], "export": [], "check": []}
-    for kind, starts in first.items():
-        for id_ in passed:
-            new_id = NewId(created, FirstRunPolicy.NOW_SMEARED)
-            one = client.assign_slot(THREE, id_, from_time=created, kind=kind, new_id=new_id)
-            starts.append(one.first_run.start_time)
-    assert len(passed) > 20
-    for starts in zip(*first.values()):
-        in_order = sorted(starts)
-        assert in_order[0] >= created
-        assert all(b - a >= 10 * MINUTE - SECOND for a, b in zip(in_order, in_order[1:]))
-    assert any(start < created + HOUR for start in first["export"])
-
-
-def test_new_ids_may_come_from_a_clock_that_is_fast(client):
-    def ask(ahead, **new_id):
-        return client.assign_slot(
-            Schedule(PERIOD), "acme", from_time=NOON, new_id=NewId(NOON + ahead, **new_id)
-        ).first_run
-
-    assert ask(30 * SECOND).start_time >= NOON + 30 * SECOND
-    assert ask(5 * MINUTE, max_clock_skew=5 * MINUTE).start_time >= NOON + 5 * MINUTE
-    with pytest.raises(offbeat.InvalidArgument) as caught:
-        ask(5 * MINUTE)
-    assert caught.value.field == "new_id.create_time"
-    with pytest.raises(offbeat.InvalidArgument) as caught:
-        ask(SECOND, max_clock_skew=9 * HOUR)
-    assert caught.value.field == "new_id.max_clock_skew"
-    with pytest.raises(offbeat.InvalidArgument) as caught:
-        ask(SECOND, max_clock_skew=60)
-    assert caught.value.field == "new_id.max_clock_skew"
-
-
-def test_migrations_and_audits_of_kinds(client):
+def test_migrations_of_kinds(client):
     new = replace(THREE, slot_count=192)
     plan = client.plan_migration(THREE, new, range(50), cutover_time=NOON, kind="check")
     for row in plan.ids:
@@ -348,11 +155,23 @@ def test_migrations_and_audits_of_kinds(client):
         assert row.last_old_run == one.last_run
         run = client.assign_slot(new, row.id, from_time=plan.cutover_time, kind="check").next_run
         assert row.first_new_run == run
-    audit = client.audit_ids(THREE, range(9_600))
-    assert audit.id_count == 9_600
     with pytest.raises(offbeat.InvalidArgument) as caught:
         client.plan_migration(THREE, new, range(50))
     assert caught.value.field == "kind"
+
+
+@pytest.mark.parametrize("kind", SLOTS)
+def test_an_audit_looks_at_the_slots_of_a_kind(client, kind):
+    ids = range(2_000)
+    audit = client.audit_ids(THREE, ids, kind=kind)
+    loads = Counter(place(id_, kind)[0] for id_ in ids)
+    assert audit.slot_loads == tuple(loads[slot] for slot in range(96))
+
+    async def ask():
+        async with offbeat.AsyncClient() as other:
+            return await other.audit_ids(THREE, ids, kind=kind)
+
+    assert asyncio.run(ask()) == audit
 
 
 def test_kinds_of_a_schedule_of_the_file(client):
@@ -403,6 +222,7 @@ def test_asyncio_answers_the_same(client):
         lambda client, kind: list(client.stream_slot_assignments(THREE, ["acme"], kind=kind)),
         lambda client, kind: client.assign_packed(THREE, uuids=bytes(16), kind=kind),
         lambda client, kind: client.list_due_runs(THREE, ["acme"], watermark=NOON, kind=kind),
+        lambda client, kind: client.audit_ids(THREE, ["acme"], kind=kind),
         lambda client, kind: client.list_slots(THREE, sql_target=COLUMN, kind=kind),
         lambda client, kind: client.window_predicate(
             THREE, COLUMN, start_time=NOON, end_time=NOON + HOUR, kind=kind
@@ -457,33 +277,3 @@ def test_kinds_that_cannot_be_are_refused_by_their_field(client, schedule, field
     with pytest.raises(offbeat.InvalidArgument) as caught:
         client.describe_schedule(schedule)
     assert caught.value.field == f"schedule.spec.{field}"
-
-
-def test_a_run_that_is_on_time_leaves_the_next_kind_alone(client):
-    timed = replace(THREE, kinds=[Kind(kind, 20 * MINUTE) for kind in SLOTS])
-    # Of 160 minutes, a run takes 20.
-    question = {"watermark": NOON, "now_time": NOON, "kind": "check"}
-    client.list_due_runs(
-        timed, ["acme"], catch_up_policy=CatchUpPolicy(on_time_tolerance=140 * MINUTE), **question
-    )
-    longer = CatchUpPolicy(on_time_tolerance=140 * MINUTE + SECOND)
-    with pytest.raises(offbeat.InvalidArgument) as caught:
-        client.list_due_runs(timed, ["acme"], catch_up_policy=longer, **question)
-    assert caught.value.field == "catch_up_policy.on_time_tolerance"
-
-
-def test_what_the_catch_up_clock_decides_is_not_asked_for(client):
-    with pytest.raises(offbeat.InvalidArgument) as caught:
-        client.list_due_runs(
-            THREE,
-            ["acme"],
-            watermark=NOON,
-            kind="check",
-            catch_up_policy=CatchUpPolicy(smear_span=HOUR),
-        )
-    assert caught.value.field == "catch_up_policy.smear_span"
-    with pytest.raises(offbeat.InvalidArgument) as caught:
-        client.assign_slot(
-            THREE, "acme", kind="check", new_id=NewId(NOON, FirstRunPolicy.NOW_SMEARED, HOUR)
-        )
-    assert caught.value.field == "new_id.smear_span"

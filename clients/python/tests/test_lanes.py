@@ -31,12 +31,6 @@ EXPRESS, SLOW = Lane("express", 2, 60 * SECOND), Lane("slow", 1, 900 * SECOND)
 LANES = LaneSet([EXPRESS, SLOW])
 
 
-@pytest.fixture(scope="module")
-def client():
-    with offbeat.Client() as client:
-        yield client
-
-
 def test_a_job_goes_through_its_lanes(client):
     first = client.route_job(LANES)
     assert first == LaneRoute("express", 1, 60 * SECOND, "slow", RouteReason.UNTRIED, False)
@@ -140,12 +134,12 @@ def test_what_keeps_workers_where_they_are(client):
         return [lane.worker_count for lane in split.lane_set.lanes]
 
     assert counts() == [1, 9]
-    assert counts(max_moves=3) == [5, 5]
-    assert counts(minimum_improvement_percent=80) == [8, 2]
+    assert counts(max_move_count=3) == [5, 5]
+    assert counts(min_improvement_percent=80) == [8, 2]
     # From 20/3 to 20/10 is nearly 70 %.
-    assert counts(minimum_improvement_percent=69) == [1, 9]
+    assert counts(min_improvement_percent=69) == [1, 9]
     # Workers that have to go do not count.
-    assert counts(worker_count=6, max_moves=0) == [4, 2]
+    assert counts(worker_count=6, max_move_count=0) == [4, 2]
 
 
 def test_lane_sets_are_values():
@@ -277,10 +271,10 @@ def test_plans_from_what_sums_run_times_up(client):
             "states[1].backlog_count",
         ),
         (lambda client: client.split_workers(LANES, [LaneState("no")]), "states[0].lane_name"),
-        (lambda client: client.split_workers(LANES, [], max_moves=-1), "max_moves"),
+        (lambda client: client.split_workers(LANES, [], max_move_count=-1), "max_move_count"),
         (
-            lambda client: client.split_workers(LANES, [], minimum_improvement_percent=101),
-            "minimum_improvement_percent",
+            lambda client: client.split_workers(LANES, [], min_improvement_percent=101),
+            "min_improvement_percent",
         ),
     ],
 )
@@ -315,12 +309,12 @@ def test_asyncio_has_the_same_answers(client):
     rng = random.Random(2)
     jobs = [PendingJob(str(number), rng.choice([(), ("express",)])) for number in range(500)]
     calls = [
-        lambda client: client.allocate_workers([offbeat.Stage("a", 9)], 4, max_moves=2),
+        lambda client: client.allocate_workers([offbeat.Stage("a", 9)], 4, max_move_count=2),
         lambda client: client.choose_stage([offbeat.Stage("a", 9)]),
         lambda client: client.route_job(LANES, timed_out_lane_names=["express"]),
         lambda client: client.dispatch_jobs(LANES, {"express": 2, "slow": 1}, iter(jobs)),
         lambda client: client.split_workers(
-            LANES, [LaneState("slow", 4)], worker_count=9, max_moves=3
+            LANES, [LaneState("slow", 4)], worker_count=9, max_move_count=3
         ),
         lambda client: client.plan_lanes(HEAVY, arrival_rate=1, worker_count=4, timeout=60),
     ]

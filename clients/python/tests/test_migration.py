@@ -27,12 +27,6 @@ COLUMN = offbeat.SqlTarget(
 )
 
 
-@pytest.fixture(scope="module")
-def client():
-    with offbeat.Client() as client:
-        yield client
-
-
 def digest(id_value: object) -> str:
     return hashlib.md5(str(id_value).encode()).hexdigest()
 

@@ -34,12 +34,6 @@ COLUMNS = (
 
 
 @pytest.fixture(scope="module")
-def client():
-    with offbeat.Client() as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
 def ids():
     source = random.Random("packed")
     return [uuid.UUID(int=source.getrandbits(128)) for _ in range(3_000)]

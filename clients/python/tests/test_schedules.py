@@ -32,12 +32,6 @@ BERLIN = CalendarCycle(CalendarUnit.DAY, "Europe/Berlin")
 HOURS = timedelta(hours=1)
 
 
-@pytest.fixture(scope="module")
-def client():
-    with offbeat.Client() as client:
-        yield client
-
-
 @pytest.mark.parametrize(
     "ask",
     [
@@ -165,7 +159,7 @@ def test_each_schedule_of_a_question_has_a_path_of_its_own(client):
 def test_kinds_that_may_meet_and_delays_that_are_known(client):
     schedule = Schedule(8 * HOURS, slot_count=8)
     # Kinds 0 and 2 may meet: 1 stands opposite of both.
-    placed = client.reciprocal_slots(schedule, kind_count=3, conflicts=[(0, 1), (2, 1)])
+    placed = client.reciprocal_slots(schedule, kind_count=3, kind_conflicts=[(0, 1), (2, 1)])
     assert [kind.offset_slot_count for kind in placed.kinds] == [0, 4, 0]
     assert placed.run_budget == 4 * HOURS
     minute = timedelta(minutes=1)
@@ -175,8 +169,8 @@ def test_kinds_that_may_meet_and_delays_that_are_known(client):
     assert late.run_budget == 4 * HOURS - 3 * minute
     assert late.independent_run_budget == 3 * HOURS - 3 * minute
     with pytest.raises(offbeat.InvalidArgument) as caught:
-        client.reciprocal_slots(schedule, kind_count=3, conflicts=[(0, 1), 2])
-    assert caught.value.field == "conflicts[1]"
+        client.reciprocal_slots(schedule, kind_count=3, kind_conflicts=[(0, 1), 2])
+    assert caught.value.field == "kind_conflicts[1]"
 
 
 def test_times_of_day_and_zones_become_what_is_sent():

@@ -26,9 +26,10 @@ def test_the_server_says_what_it_is():
     printed = subprocess.run([BINARY, "limits"], check=True, capture_output=True, text=True)
     rows = [line.strip("|").split("|") for line in printed.stdout.splitlines()]
     table = [[cell.strip() for cell in row] for row in rows if row != [""]][2:]
-    assert [limit.name for limit in info.limits] == [row[0] for row in table]
-    (batch,) = [limit for limit in info.limits if limit.name == "IDs in a batch"]
-    assert (batch.minimum, batch.maximum, batch.unit) == (1, 65_536, "IDs")
+    assert [[limit.id, limit.name] for limit in info.limits] == [row[:2] for row in table]
+    (batch,) = [limit for limit in info.limits if limit.id == "batch_ids"]
+    assert (batch.name, batch.unit) == ("IDs in a batch", "IDs")
+    assert (batch.min_value, batch.max_value) == (1, 65_536)
     assert batch.note
 
     async def ask():

@@ -13,12 +13,6 @@ import offbeat
 from offbeat import AsyncClient, ShortagePolicy, SpreadPolicy
 
 
-@pytest.fixture(scope="module")
-def client():
-    with offbeat.Client() as client:
-        yield client
-
-
 def cases(step):
     vectors = json.loads((VECTORS / "spread_feeders.json").read_text())
     return vectors["cases"][::step]
@@ -94,7 +88,7 @@ def test_cooldown_and_its_certificate(client):
         3,
         policy=SpreadPolicy.COOLDOWN,
         on_shortage=ShortagePolicy.WAIT,
-        max_open_groups=3,
+        max_open_group_count=3,
     )
     assert [(turn.group_index, turn.job) for turn in waiting] == [
         (1, "b"),
@@ -123,8 +117,8 @@ def test_refusals(client):
         list(client.spread([], 3, job_window=0))
     assert caught.value.field == "spec.job_window"
     with pytest.raises(offbeat.InvalidArgument) as caught:
-        list(client.spread([], 3, max_open_groups=9))
-    assert caught.value.field == "spec.order.max_open_groups"
+        list(client.spread([], 3, max_open_group_count=9))
+    assert caught.value.field == "spec.order.max_open_group_count"
 
 
 def test_what_the_groups_raise_reaches_the_caller(client):

@@ -14,12 +14,6 @@ from offbeat import AllocationRule, Stage, StageChoiceReason, StageWeighting, Wo
 SECOND = timedelta(seconds=1)
 
 
-@pytest.fixture(scope="module")
-def client():
-    with offbeat.Client() as client:
-        yield client
-
-
 @pytest.mark.parametrize(
     ("rule", "name"),
     [
@@ -47,8 +41,8 @@ def test_allocations_are_those_of_the_vectors(client, rule, name):
 def test_every_field_of_an_allocation(client):
     stages = [
         Stage("fetch", 90, run_times=[SECOND, 3 * SECOND], current_worker_count=5),
-        Stage("parse", 20, current_worker_count=1, minimum_worker_count=2),
-        Stage("store", 4, timedelta(microseconds=1_500_004), minimum_worker_count=1),
+        Stage("parse", 20, current_worker_count=1, min_worker_count=2),
+        Stage("store", 4, timedelta(microseconds=1_500_004), min_worker_count=1),
     ]
     allocation = client.allocate_workers(stages, 7)
     assert allocation.worker_counts == {"fetch": 4, "parse": 2, "store": 1}
@@ -67,7 +61,7 @@ def test_every_field_of_an_allocation(client):
 
 
 def test_workers_come_go_and_stay(client):
-    full = [Stage("only", 9, SECOND, maximum_worker_count=2, current_worker_count=3)]
+    full = [Stage("only", 9, SECOND, max_worker_count=2, current_worker_count=3)]
     allocation = client.allocate_workers(full, 3)
     assert allocation.moves == (WorkerMove("only", None, 1),)
     assert allocation.unassigned_worker_count == 1
@@ -84,8 +78,8 @@ def test_weighting_and_what_keeps_workers_where_they_are(client):
     assert best.worker_counts == {"a": 2, "b": 2}
     assert (best.score, best.current_score) == (pytest.approx(20e6 / 3), 12e6)
     assert not best.improvement_too_small
-    assert client.allocate_workers(even, 4, max_moves=1).worker_counts == {"a": 3, "b": 1}
-    kept = client.allocate_workers(even, 4, minimum_improvement_percent=60)
+    assert client.allocate_workers(even, 4, max_move_count=1).worker_counts == {"a": 3, "b": 1}
+    kept = client.allocate_workers(even, 4, min_improvement_percent=60)
     assert (kept.worker_counts, kept.improvement_too_small) == ({"a": 4, "b": 0}, True)
     assert kept.score == kept.current_score == 12e6
     late = client.allocate_workers(
@@ -108,7 +102,7 @@ def test_where_one_worker_goes(client):
     )
     assert (moved.quotient, moved.current_quotient) == (10e6 / 2, 10e6 / 12)
     assert ask(stages).stage_name == "b"
-    kept = ask(stages, "a", minimum_gain_percent=9_000)
+    kept = ask(stages, "a", min_gain_percent=9_000)
     assert (kept.stage_name, kept.changes_stage) == ("a", False)
     assert kept.reason is StageChoiceReason.GAIN_TOO_SMALL
     late = [Stage("a", 15, SECOND), Stage("b", 10, SECOND)]
@@ -120,9 +114,9 @@ def test_where_one_worker_goes(client):
     ]
     assert ask(large).stage_name == "b"
     assert ask(large, rule=AllocationRule.D_HONDT).stage_name == "a"
-    short = [Stage("a", 99, SECOND), Stage("b", 0, SECOND, minimum_worker_count=1)]
+    short = [Stage("a", 99, SECOND), Stage("b", 0, SECOND, min_worker_count=1)]
     assert ask(short).reason is StageChoiceReason.BELOW_MINIMUM
-    full = ask([Stage("a", 99, SECOND, maximum_worker_count=0)])
+    full = ask([Stage("a", 99, SECOND, max_worker_count=0)])
     assert (full.stage_name, full.changes_stage, full.reason) == (
         None,
         False,
@@ -160,8 +154,8 @@ def test_refusals_of_the_rest(client):
         ("rule", {"rule": "D_HONDT"}),
         ("rule", {"rule": 9}),
         ("weighting", {"weighting": 9}),
-        ("max_moves", {"max_moves": -1}),
-        ("minimum_improvement_percent", {"minimum_improvement_percent": 101}),
+        ("max_move_count", {"max_move_count": -1}),
+        ("min_improvement_percent", {"min_improvement_percent": 101}),
     ]:
         with pytest.raises(offbeat.InvalidArgument) as caught:
             client.allocate_workers([Stage("a")], **{"worker_count": 2, **options})

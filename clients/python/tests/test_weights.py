@@ -17,12 +17,6 @@ SLOTS = 128
 SCHEDULE = Schedule(timedelta(hours=8), slot_count=SLOTS, weight_quantum=10)
 
 
-@pytest.fixture(scope="module")
-def client():
-    with offbeat.Client() as client:
-        yield client
-
-
 def place(id_value: object, piece: int) -> tuple[int, int]:
     """Slot and offset of a piece: that of hash + the reversed bits of its number."""
     h = int.from_bytes(hashlib.md5(str(id_value).encode()).digest()[:8], "big")

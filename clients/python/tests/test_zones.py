@@ -39,12 +39,6 @@ HOME = daily(BERLIN)
 
 
 @pytest.fixture(scope="module")
-def client():
-    with offbeat.Client() as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
 def ids():
     return [f"user-{number}" for number in range(1_000)]
 

@@ -42,6 +42,15 @@ class AuditTest < OffbeatTest
     assert_operator heavy.slot_loads.min, :>=, 6_250
   end
 
+  def test_the_slots_are_those_of_the_kind
+    kinds = Offbeat::Schedule.new(period: 28_800, slot_count: 16, kinds: %w[import export])
+    ids = Array.new(100) { |number| "customer #{number}" }
+    import, export = %w[import export].map { |kind| client.audit_ids(kinds, ids, kind: kind).slot_loads }
+    assert_equal import.rotate(-8), export
+    slots = client.assign_slots(kinds, ids, from_time: NOON, kind: "export").slot_indexes.tally
+    assert_equal Array.new(16) { |slot| slots.fetch(slot, 0) }, export
+  end
+
   def test_refused_ids_and_questions
     error = assert_raises(Offbeat::BadIds) { client.audit_ids(SLOTS, ["a", "x" * 1_025]) }
     assert_equal [[1], 1], [error.errors.map(&:id_index), error.answer.id_count]

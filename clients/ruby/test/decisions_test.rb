@@ -89,6 +89,7 @@ class DecisionsTest < OffbeatTest
       assert_equal (row.id % 256) * 15 / 256, row.slot_index
       assert_equal Random.new(row.id).rand(1_920), row.slot_offset, row.id.to_s
     end
+    assert_equal [17, 18, 18 * 15 / 256.0], client.describe_schedule(schedule).bucket_share.to_a
   end
 
   def test_one_id_is_assigned_as_in_a_batch
@@ -124,7 +125,7 @@ class DecisionsTest < OffbeatTest
   def test_kinds_never_meet
     base = Offbeat::Schedule.new(period: 28_800, slot_count: 8, anchor_time: NOON)
     placed = client.reciprocal_slots(base, kind_count: 3)
-    assert_equal [[0, 2, 5], [0, 6, 3]], [placed.kinds.map(&:user_slot_index), placed.kinds.map(&:time_slot_index)]
+    assert_equal [[0, 2, 5], [0, 6, 3]], [placed.kinds.map(&:id_slot_index), placed.kinds.map(&:clock_slot_index)]
     kinds = %w[a b c]
     declared = Offbeat::Schedule.new(**base.to_h, kinds: kinds)
     runs = kinds.map { |kind| client.assign_slots(declared, 0..200, from_time: NOON, kind: kind).map(&:next_run_time) }

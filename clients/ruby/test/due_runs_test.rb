@@ -47,11 +47,11 @@ class DueRunsTest < OffbeatTest
       catch_up = policy(missed, on_time_tolerance: 60, horizon: 86_400, **more)
       client.list_due_runs(HOURLY, IDS, watermark: NOON, now_time: now, catch_up_policy: catch_up)
     end
-    all, once, skipped = %i[run_all run_once skip].map { |missed| ask.call(missed) }
+    all, once, dropped = %i[run_all run_once drop].map { |missed| ask.call(missed) }
     on_time = all.select { |run| run.scheduled_time >= now - 60 }
-    assert_equal on_time.map(&:run_key), skipped.map(&:run_key)
+    assert_equal on_time.map(&:run_key), dropped.map(&:run_key)
     assert_equal [all.size, 0], [all.late_run_count + on_time.size, all.dropped_run_count]
-    assert_equal all.size - skipped.size, skipped.dropped_run_count
+    assert_equal all.size - dropped.size, dropped.dropped_run_count
     assert_equal [IDS, all.size], [once.map(&:id), once.size + once.dropped_run_count]
     assert_equal ask.call(nil).to_a, once.to_a
     all.each { |run| assert_equal [run.scheduled_time, now].max, [run.start_time, now].max }
@@ -240,7 +240,7 @@ class DueRunsTest < OffbeatTest
     assert_equal "watermark_time", late.field
     ask.call(watermark: NOON + 61, max_clock_skew: 61)
     # A poller that is slower than the default tolerance would lose runs.
-    slow = assert_raises(Offbeat::InvalidArgument) { ask.call(watermark: NOON, catch_up_policy: policy(:skip)) }
+    slow = assert_raises(Offbeat::InvalidArgument) { ask.call(watermark: NOON, catch_up_policy: policy(:drop)) }
     assert_equal %w[catch_up_policy.on_time_tolerance ERROR_REASON_FIELD_MISSING], [slow.field, slow.reason]
   end
 end

@@ -21,7 +21,7 @@ class FailuresTest < OffbeatTest
       "schedule.spec.slot_count" => -> { client.assign_slots(Offbeat::Schedule.new(period: 28_800, slot_count: 7), []) },
       "kind" => -> { client.assign_slot(EIGHT_HOURS, 1, kind: 5) },
       "population" => -> { client.describe_schedule(EIGHT_HOURS, population: 10**30) },
-      "spacing" => -> { client.reciprocal_slots(EIGHT_HOURS, kind_count: 2, spacing: :odd) },
+      "kind_spacing" => -> { client.reciprocal_slots(EIGHT_HOURS, kind_count: 2, kind_spacing: :odd) },
       "run_times[0]" => -> { client.reciprocal_slots(EIGHT_HOURS, run_times: ["1h"]) },
       "timeout" => -> { client.describe_schedule(EIGHT_HOURS, timeout: 0) },
       "address" => -> { Offbeat::Client.new("http://127.0.0.1:2328") }
@@ -48,7 +48,7 @@ class FailuresTest < OffbeatTest
     given = Sidecar::SHARED.address
     clients = [Offbeat::Client.new(given), Offbeat::Client.new(address: given), Offbeat::Client.new("127.0.0.1:1", address: given)]
     assert_equal [given], clients.map(&:address).uniq
-    assert_equal 28_800, Offbeat::Client.new(address: given).describe_schedule(EIGHT_HOURS).period
+    assert_equal 28_800, Offbeat::Client.new(address: given).describe_schedule(EIGHT_HOURS).max_cycle_duration
     [Offbeat::Client.new, Offbeat::Client.new(nil), Offbeat::Client.new(address: nil)].each do |default|
       assert_equal Offbeat.configuration.address, default.address
     end

@@ -47,7 +47,7 @@ class KindsTest < OffbeatTest
     assert_equal [[0, 0], [32, 9_600], [64, 19_200]], described.kinds.map { |kind| [kind.offset_slot_count, kind.offset] }
     assert_equal [[32, 9_600, nil, nil]] * 3,
                  described.kinds.map { |kind| [kind.gap_slot_count, kind.run_budget, kind.run_time, kind.worst_cycle_start_time] }
-    assert_equal 28_800, described.period
+    assert_equal 28_800, described.max_cycle_duration
     by_time = client.describe_schedule(Offbeat::Schedule.new(period: 28_800, slot_count: 96, kinds: timed(a: 600, b: 1_800.5)))
     assert_equal [600, 1_800.5r], by_time.kinds.map(&:run_time)
     assert_equal 96, by_time.kinds.sum(&:gap_slot_count)
@@ -65,7 +65,7 @@ class KindsTest < OffbeatTest
       assert_equal [3, 7], [day.month, (day + 86_400).sunday? ? 7 : 0], day.to_s
     end
     months = Offbeat::CalendarCycle.new(unit: :month, time_zone: "UTC")
-    assert_equal 31 * 86_400, client.describe_schedule(Offbeat::Schedule.new(calendar: months)).period
+    assert_equal 31 * 86_400, client.describe_schedule(Offbeat::Schedule.new(calendar: months)).max_cycle_duration
   end
 
   def test_spacings_and_conflicts
@@ -184,7 +184,8 @@ class KindsTest < OffbeatTest
       ->(**kind) { client.list_due_runs(SCHEDULE, ["a"], watermark: NOON, now_time: NOON, **kind) },
       ->(**kind) { client.list_slots(SCHEDULE, sql_target: COLUMN, **window, **kind) },
       ->(**kind) { client.window_predicate(SCHEDULE, COLUMN, **window, **kind) },
-      ->(**kind) { client.plan_migration(SCHEDULE, SCHEDULE, ids: ["a"], **kind) }
+      ->(**kind) { client.plan_migration(SCHEDULE, SCHEDULE, ids: ["a"], **kind) },
+      ->(**kind) { client.audit_ids(SCHEDULE, ["a"], **kind) }
     ]
     asks.each do |ask|
       missing = assert_raises(Offbeat::InvalidArgument) { ask.call }

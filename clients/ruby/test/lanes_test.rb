@@ -93,9 +93,9 @@ class LanesTest < OffbeatTest
     crowded = lanes(Offbeat::Lane.new(name: "express", worker_count: 7, attempt_timeout: 1), SLOW)
     states = [state("express", backlog_count: 5, mean_run_time: 1), state("slow", backlog_count: 5, mean_run_time: 4)]
     ask = ->(**options) { counts_of(client.split_workers(crowded, states, **options)) }
-    assert_equal [[2, 6], [6, 2], [7, 1]], [ask.call, ask.call(max_moves: 1), ask.call(max_moves: 0)]
-    assert_equal [[2, 6], [7, 1]], [ask.call(minimum_improvement_percent: 20), ask.call(minimum_improvement_percent: 90)]
-    assert_equal 9, ask.call(worker_count: 9, max_moves: 0).sum # forced
+    assert_equal [[2, 6], [6, 2], [7, 1]], [ask.call, ask.call(max_move_count: 1), ask.call(max_move_count: 0)]
+    assert_equal [[2, 6], [7, 1]], [ask.call(min_improvement_percent: 20), ask.call(min_improvement_percent: 90)]
+    assert_equal 9, ask.call(worker_count: 9, max_move_count: 0).sum # forced
   end
 
   def state(lane_name, **options)
@@ -142,8 +142,8 @@ class LanesTest < OffbeatTest
       "states[0].backlog_count" => -> { client.split_workers(LANES, [state("slow", backlog_count: -1)]) },
       "states[1].lane_name" => -> { client.split_workers(LANES, [state("slow"), state("slow")]) },
       "states" => -> { client.split_workers(LANES, state("slow")) },
-      "max_moves" => -> { client.split_workers(LANES, [], max_moves: -1) },
-      "minimum_improvement_percent" => -> { client.split_workers(LANES, [], minimum_improvement_percent: 101) },
+      "max_move_count" => -> { client.split_workers(LANES, [], max_move_count: -1) },
+      "min_improvement_percent" => -> { client.split_workers(LANES, [], min_improvement_percent: 101) },
       "worker_count" => -> { client.split_workers(LANES, [], worker_count: 1) }
     }.each do |field, ask|
       error = assert_raises(Offbeat::InvalidArgument, field, &ask)

@@ -84,7 +84,8 @@ class NamedSpreadCase < OffbeatTest
   end
 
   def spread_at(address, **options)
-    Offbeat::Client.new(address).named_spread("mail", feeder_count: 2, lease_duration: 1, max_attempts: 1_000, **options)
+    options = { feeder_count: 2, lease_duration: 1, max_attempt_count: 1_000, **options }
+    Offbeat::Client.new(address).named_spread("mail", **options)
   end
 
   # A spread of its own name at the shared sidecar.

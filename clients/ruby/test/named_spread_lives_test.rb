@@ -214,7 +214,8 @@ class NamedSpreadLivesTest < NamedSpreadCase
 
   def test_a_slow_job_costs_those_that_wait_behind_it_no_attempt
     %i[consumer stream].each do |kind|
-      spread = client.named_spread("slow-#{kind}-#{Process.pid}", feeder_count: 1, lease_duration: 1, max_attempts: 2)
+      options = { feeder_count: 1, lease_duration: 1, max_attempt_count: 2 }
+      spread = client.named_spread("slow-#{kind}-#{Process.pid}", **options)
       spread.producer.submit("g", %w[slow 1 2 3])
       consumer = kind == :consumer ? spread.consumer("one", batch_size: 4, wait: 1) : spread.stream("one", window: 4)
       seen = []

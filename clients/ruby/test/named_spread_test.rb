@@ -5,7 +5,7 @@ require_relative "named_spread_case"
 # Named spreads, as long as the sidecar and the connection last.
 class NamedSpreadTest < NamedSpreadCase
   def test_opening_and_describing
-    mail = spread(policy: :cooldown, max_open_groups: 7, lease_duration: 2.5, max_byte_count: 1 << 33)
+    mail = spread(policy: :cooldown, max_open_group_count: 7, lease_duration: 2.5, max_byte_count: 1 << 33)
     refute_includes client.list_spreads.map(&:spread_name), name
     opened = mail.open
     assert_equal [name, :open, 0], [opened.spread_name, opened.state, opened.counts.group_count]
@@ -53,7 +53,7 @@ class NamedSpreadTest < NamedSpreadCase
 
   def test_jobs_are_settled
     each_way do |draw, way|
-      mail = spread("#{name}-#{way}", max_attempts: 2, lease_duration: 30)
+      mail = spread("#{name}-#{way}", max_attempt_count: 2, lease_duration: 30)
       mail.producer.submit("a", %w[ack nack release dead_letter])
       draw[mail].tap { |consumer|
         consumer.first(4).each { |job| job.public_send(job.payload) }
@@ -72,9 +72,11 @@ class NamedSpreadTest < NamedSpreadCase
       letters = mail.dead_letters.to_a
       assert_equal [%w[dead_letter consumer], %w[nack attempts_exhausted]],
                    letters.map { |letter| [letter.payload, letter.cause.to_s] }
-      assert_equal [["a", 3, 1], ["a", 1, 2]], letters.map { |letter| letter.to_a.values_at(1, 2, 4) }
-      assert_equal 1, mail.delete_dead_letters([letters[0].number, 1_000])
+      assert_equal [["a", 3, 1], ["a", 1, 2]], letters.map { |letter| letter.to_a.values_at(2, 3, 5) }
+      assert_equal [[mail.describe.epoch, 0], [mail.describe.epoch, 1]], letters.map { |letter| letter.to_a.first(2) }
+      assert_equal 1, mail.delete_dead_letters(letters.first(1))
       assert_equal [letters[1]], mail.dead_letters.to_a
+      assert_equal 0, mail.delete_dead_letters(letters.first(1))
       assert_equal 0, mail.delete_dead_letters([])
     end
   end
@@ -89,7 +91,44 @@ class NamedSpreadTest < NamedSpreadCase
     other = client.named_spread(name, feeder_count: 2)
     assert_equal (0...230).to_a, other.dead_letters.map(&:number)
     assert_equal 0, other.dead_letters.first.number
-    assert_equal 230, other.delete_dead_letters(other.dead_letters.lazy.map(&:number))
+    assert_equal 230, other.delete_dead_letters(other.dead_letters.lazy)
+  end
+
+  # A spread of the name of the test, with dead letters of these payloads.
+  def spread_with_dead_letters(payloads)
+    spread.tap do |mail|
+      mail.producer.submit("a", payloads)
+      mail.consumer("me", batch_size: 1_000) do |jobs|
+        jobs.lazy.map { |job| job.tap(&:dead_letter) }.first(payloads.size)
+      end
+    end
+  end
+
+  def test_dead_letters_of_another_epoch_are_left_alone
+    mail = spread_with_dead_letters(%w[a1 a2])
+    stale = mail.dead_letters.to_a
+    mail.discard
+    fresh = spread_with_dead_letters(%w[b1 b2]).dead_letters.to_a
+    assert_equal stale.map(&:number), fresh.map(&:number)
+    assert_equal [0, 0], [mail.delete_dead_letters(stale), mail.redrive_dead_letters(stale)]
+    assert_equal fresh, mail.dead_letters.to_a
+    assert_equal 1, mail.redrive_dead_letters([stale[1], fresh[0]])
+    assert_equal 1, mail.delete_dead_letters(stale + fresh)
+  end
+
+  def test_dead_letters_are_many_calls
+    mail = spread_with_dead_letters(["x"] * 4_097)
+    letters = mail.dead_letters.to_a
+    assert_equal 4_097, letters.size
+    assert_equal [4_097, 0], [mail.delete_dead_letters(letters), mail.dead_letters.count]
+  end
+
+  def test_pages_of_dead_letters_end_with_their_epoch
+    mail = spread_with_dead_letters(["x"] * 101)
+    letters = mail.dead_letters
+    100.times { letters.next }
+    mail.discard
+    assert_equal "page_token", assert_raises(Offbeat::InvalidArgument) { letters.next }.field
   end
 
   def test_leases_are_extended
@@ -177,7 +216,7 @@ class NamedSpreadTest < NamedSpreadCase
 
   def test_jobs_that_were_not_yielded_are_released
     each_way(4) do |draw, way|
-      mail = spread("#{name}-#{way}", lease_duration: 30, max_attempts: 1)
+      mail = spread("#{name}-#{way}", lease_duration: 30, max_attempt_count: 1)
       mail.producer.submit("a", Array.new(9, &:to_s))
       draw[mail].tap { |consumer| assert_equal %w[0 1], texts(consumer.first(2)) }.close
       held = mail.describe.counts
@@ -274,7 +313,7 @@ class NamedSpreadTest < NamedSpreadCase
   end
 
   def test_an_empty_pull_says_why
-    mail = spread(max_consumer_leases: 1)
+    mail = spread(max_consumer_lease_count: 1)
     mail.producer.submit("a", %w[a1 a2])
     assert_nil mail.pull("me", 5).empty_reason
     assert_equal [[], :consumer_at_limit], mail.pull("me", 5).to_a
@@ -284,7 +323,7 @@ class NamedSpreadTest < NamedSpreadCase
 
   def test_a_released_job_waits_for_its_delay
     each_way(1) do |draw, way|
-      mail = spread("#{name}-#{way}", max_attempts: 1)
+      mail = spread("#{name}-#{way}", max_attempt_count: 1)
       mail.producer.submit("a", %w[a1 a2])
       consumer = draw[mail]
       consumer.first.release(delay: 0.7)
@@ -305,12 +344,15 @@ class NamedSpreadTest < NamedSpreadCase
     mail = spread(max_job_count: 2)
     mail.producer.submit("a", %w[a1 a2])
     assert_raises(Offbeat::ResourceExhausted) { mail.producer(patience: 0).submit("b", %w[b1]) }
-    updated = mail.update(max_job_count: 3, max_attempts: 7)
+    updated = mail.update(max_job_count: 3, max_attempt_count: 7)
     assert_equal [7, 1_024, 65_536, 3, 64 << 20], updated.spec.limits.to_a
     assert_equal updated.spec, mail.describe.spec
     assert_equal :received, mail.producer(patience: 0).submit("b", %w[b1]).state
     assert_equal updated.spec, mail.open.spec # opening it as before still finds it
-    { "limits.max_attempts" => [{ max_attempts: 0 }, { max_attempts: "5" }], "limits.max_byte_count" => [{ max_byte_count: -1 }] }.each do |field, wrong|
+    {
+      "limits.max_attempt_count" => [{ max_attempt_count: 0 }, { max_attempt_count: "5" }],
+      "limits.max_byte_count" => [{ max_byte_count: -1 }]
+    }.each do |field, wrong|
       wrong.each { |limits| assert_equal field, assert_raises(Offbeat::InvalidArgument) { mail.update(**limits) }.field }
     end
   end
@@ -320,17 +362,23 @@ class NamedSpreadTest < NamedSpreadCase
     producer = mail.producer
     producer.submit("a", %w[a1 a2])
     mail.consumer("me") { |jobs| jobs.first(2).each(&:dead_letter) }
-    numbers = mail.dead_letters.map(&:number)
-    assert_equal 1, mail.redrive_dead_letters([numbers[1], 1_000])
+    letters = mail.dead_letters.to_a
+    assert_equal 1, mail.redrive_dead_letters([letters[1], letters[1]])
     assert_equal %w[a1], texts(mail.dead_letters)
     mail.consumer("me") do |jobs|
       again = jobs.first.tap(&:ack)
       assert_equal ["a2", 1], [again.payload, again.attempt]
     end
     assert_equal 2, producer.wait["a"].dead_letter_count # their group stays settled
-    assert_equal [0, "numbers"], [mail.redrive_dead_letters([]), assert_raises(Offbeat::InvalidArgument) { mail.redrive_dead_letters(["a"]) }.field]
+    assert_equal 0, mail.redrive_dead_letters([])
+    { "letters[1]" => [letters[0], 0], "letters" => letters[0] }.each do |field, wrong|
+      %i[redrive_dead_letters delete_dead_letters].each do |method|
+        assert_equal field, assert_raises(Offbeat::InvalidArgument) { mail.public_send(method, wrong) }.field
+      end
+    end
+    assert_equal %w[a1], texts(mail.dead_letters) # nothing is sent if one of them is refused
     mail.close
-    assert_raises(Offbeat::FailedPrecondition) { mail.redrive_dead_letters(numbers.first(1)) }
+    assert_raises(Offbeat::FailedPrecondition) { mail.redrive_dead_letters(letters.first(1)) }
   end
 
   def test_large_groups_go_in_parts
@@ -401,10 +449,10 @@ class NamedSpreadTest < NamedSpreadCase
       "max_wait_duration" => -> { mail.consumer("me", wait: -1) },
       "window" => -> { mail.stream("me", window: 0) },
       "patience" => -> { mail.producer(patience: nil) }, "consumer_id" => -> { mail.stream("", window: 8).first },
-      "numbers" => -> { mail.delete_dead_letters(["a"]) }, "spread_name" => -> { client.named_spread(7, feeder_count: 2) },
+      "letters[0]" => -> { mail.delete_dead_letters([0]) }, "spread_name" => -> { client.named_spread(7, feeder_count: 2) },
       "delay" => -> { mail.consumer("me") { |jobs| jobs.first.release(delay: 86_401) } },
       "spec.lease_duration" => -> { client.named_spread("x", feeder_count: 2, lease_duration: 0.5).open },
-      "spec.limits.max_attempts" => -> { client.named_spread("x", feeder_count: 2, max_attempts: 0).open },
+      "spec.limits.max_attempt_count" => -> { client.named_spread("x", feeder_count: 2, max_attempt_count: 0).open },
       "spec.order.feeder_count" => -> { client.named_spread("x", feeder_count: "2") }
     }.each do |field, question|
       assert_equal field, assert_raises(Offbeat::InvalidArgument, field, &question).field

@@ -13,9 +13,11 @@ class ReciprocalsTest < OffbeatTest
   # Of four kinds, only neighbours share a lock: they stand opposite to each other.
   def test_kinds_without_a_conflict_may_meet
     pairs = [[0, 1], [1, 2], [2, 3]]
-    assert_equal [2, [0, 4, 0, 4]], [ask(kind_count: 4).gap_slot_count, ask(kind_count: 4, conflicts: pairs).kinds.map(&:user_slot_index)]
-    assert_equal 4, ask(kind_count: 4, conflicts: pairs.each).gap_slot_count
-    assert_equal [2, 2], [ask(kind_count: 4, conflicts: []), ask(kind_count: 4, conflicts: [*0...4].combination(2))].map(&:gap_slot_count)
+    some = ask(kind_count: 4, kind_conflicts: pairs)
+    assert_equal [4, [0, 4, 0, 4]], [some.gap_slot_count, some.kinds.map(&:id_slot_index)]
+    assert_equal some, ask(kind_count: 4, kind_conflicts: pairs.each)
+    all = [{}, { kind_conflicts: [] }, { kind_conflicts: [*0...4].combination(2) }]
+    assert_equal [2, 2, 2], all.map { |options| ask(kind_count: 4, **options).gap_slot_count }
   end
 
   def test_delays_shorten_the_run_budgets
@@ -28,9 +30,10 @@ class ReciprocalsTest < OffbeatTest
 
   def test_what_cannot_be_is_refused
     {
-      "conflicts" => { conflicts: 5 }, "conflicts[1]" => { conflicts: [[0, 1], [0, 1, 2]] },
-      "conflicts[0].second_kind_index" => { conflicts: [[0, "1"]] },
-      "polling_delay" => { polling_delay: -1 }, "slot_job_delay" => { slot_job_delay: "1" }, "spacing" => { spacing: :odd }
+      "kind_conflicts" => { kind_conflicts: 5 }, "kind_conflicts[1]" => { kind_conflicts: [[0, 1], [0, 1, 2]] },
+      "kind_conflicts[0].second_kind_index" => { kind_conflicts: [[0, "1"]] },
+      "polling_delay" => { polling_delay: -1 }, "slot_job_delay" => { slot_job_delay: "1" },
+      "kind_spacing" => { kind_spacing: :odd }
     }.each do |field, options|
       error = assert_raises(Offbeat::InvalidArgument, field) { ask(kind_count: 2, **options) }
       assert_equal field, error.field

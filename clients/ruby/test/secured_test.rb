@@ -228,6 +228,16 @@ class SecuredTest < OffbeatTest
     end
   end
 
+  def test_a_user_whom_the_socket_does_not_serve_is_denied
+    uids = [Process.euid, Process.euid + 1]
+    served, denied = uids.map { |uid| sidecar("--socket-uids", uid.to_s, address: "unix:#{@folder}/#{uid}.sock") }
+    assert_all_work(Offbeat::Client.new(served.address))
+    client = Offbeat::Client.new(denied.address)
+    assert_all_fail(client, Offbeat::PermissionDenied, /must be one of --socket-uids/)
+    error = assert_raises(Offbeat::PermissionDenied) { client.describe_schedule(EIGHT_HOURS) }
+    assert_equal "ERROR_REASON_USER_NOT_ALLOWED", error.reason
+  end
+
   def test_tokens_go_over_tls
     address = sidecar(*tls_flags, *token_flags).address
     assert_all_work(Offbeat::Client.new(address, tls: tls, token: TOKEN))

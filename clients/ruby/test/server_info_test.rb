@@ -13,11 +13,12 @@ class ServerInfoTest < OffbeatTest
     printed = Open3.capture2(BINARY, "limits")[0]
     assert_operator info.limits.size, :>, 50
     info.limits.each do |limit|
-      assert_operator limit.minimum, :<=, limit.maximum, limit.name
-      assert_includes printed, limit.name
+      assert_operator limit.min_value, :<=, limit.max_value, limit.id
+      assert_includes printed, "| #{limit.id} | #{limit.name} |"
     end
-    ids = info.limits.find { |limit| limit.name == "IDs in a batch" }
-    assert_equal [1, Offbeat::IdEncoder::BATCH_IDS, "IDs"], [ids.minimum, ids.maximum, ids.unit]
+    assert_equal info.limits.map(&:id).uniq, info.limits.map(&:id)
+    ids = info.limits.find { |limit| limit.id == "batch_ids" }
+    assert_equal ["IDs in a batch", 1, Offbeat::IdEncoder::BATCH_IDS, "IDs"], ids.to_a[1, 4]
     assert_includes info.limits.map(&:unit), nil
     assert_predicate info, :frozen?
   end

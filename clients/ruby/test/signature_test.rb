@@ -212,7 +212,7 @@ class SignatureTest < OffbeatTest
     mail = client.named_spread("signature-test", feeder_count: 2, policy: :cooldown)
     mail.producer.submit("a", %w[a1 a2])
     pulled = mail.pull("me", 1)
-    [mail.open, mail.update(max_attempts: 3), pulled, mail.pull("me", 1), mail.pull("me", 1), client.server_info,
+    [mail.open, mail.update(max_attempt_count: 3), pulled, mail.pull("me", 1), mail.pull("me", 1), client.server_info,
      *mail.settle([[pulled.jobs.first, :extend_lease], [pulled.jobs.first, :dead_letter]]), *mail.dead_letters,
      mail.producer.submit("b", %w[b1])].each { |value| check_members(value) }
     assert_operator @checked.size, :>=, 11, @checked.to_s

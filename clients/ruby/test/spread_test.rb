@@ -55,7 +55,8 @@ class SpreadTest < OffbeatTest
   end
 
   def test_cooldown_and_its_certificate
-    spread = client.spread([["a"], %w[b c]], feeder_count: 3, policy: :cooldown, on_shortage: :wait, max_open_groups: 3)
+    options = { feeder_count: 3, policy: :cooldown, on_shortage: :wait, max_open_group_count: 3 }
+    spread = client.spread([["a"], %w[b c]], **options)
     assert_equal [[1, "b"], [0, "a"], [nil, nil], [1, "c"]], spread.map { |turn| [turn.group_index, turn.job] }
     assert_equal [3, 2], [spread.certificate.min_gap_turns, spread.certificate.group_count]
     sizes = [17, 0, 4, 9, 9, 1]
@@ -76,8 +77,8 @@ class SpreadTest < OffbeatTest
   def test_refusals
     error = assert_raises(Offbeat::InvalidArgument) { client.spread([], feeder_count: 0).to_a }
     assert_equal ["spec.order.feeder_count", "ERROR_REASON_OUT_OF_RANGE"], [error.field, error.reason]
-    error = assert_raises(Offbeat::InvalidArgument) { client.spread([], feeder_count: 3, max_open_groups: 9).to_a }
-    assert_equal "spec.order.max_open_groups", error.field
+    error = assert_raises(Offbeat::InvalidArgument) { client.spread([], feeder_count: 3, max_open_group_count: 9).to_a }
+    assert_equal "spec.order.max_open_group_count", error.field
   end
 
   def test_over_unix_sockets_and_without_a_sidecar

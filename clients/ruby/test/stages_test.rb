@@ -37,7 +37,7 @@ class StagesTest < OffbeatTest
 
   def test_an_allocation_says_why_and_who_moves
     stages = [stage("parse", 40, mean_run_time: 0.5, current_worker_count: 5),
-              stage("render", 10, run_times: [1, 3r, 5.0], minimum_worker_count: 2),
+              stage("render", 10, run_times: [1, 3r, 5.0], min_worker_count: 2),
               stage("mail", 5), stage("old", 7, done: true, current_worker_count: 1)]
     allocation = client.allocate_workers(stages.each, worker_count: 8)
     assert_equal({ "parse" => 3, "render" => 4, "mail" => 1, "old" => 0 }, allocation.worker_counts)
@@ -58,11 +58,11 @@ class StagesTest < OffbeatTest
     two = [stage("a", 9, current_worker_count: 4, mean_run_time: 1), stage("b", 10, mean_run_time: 1)]
     ask = ->(**options) { client.allocate_workers(two, worker_count: 4, **options) }
     assert_equal [2, 2], ask.call.stages.map(&:worker_count)
-    assert_equal [3, 1], ask.call(max_moves: 1).stages.map(&:worker_count)
-    kept = ask.call(minimum_improvement_percent: 90)
+    assert_equal [3, 1], ask.call(max_move_count: 1).stages.map(&:worker_count)
+    kept = ask.call(min_improvement_percent: 90)
     assert_equal [[4, 0], true], [kept.stages.map(&:worker_count), kept.improvement_too_small]
     assert_equal [1, 2], ask.call(weighting: :latency).stages.map(&:weight)
-    capped = [two[0], stage("b", 10, maximum_worker_count: 1, mean_run_time: 1)]
+    capped = [two[0], stage("b", 10, max_worker_count: 1, mean_run_time: 1)]
     assert_equal({ "a" => 3, "b" => 1 }, client.allocate_workers(capped, worker_count: 4).worker_counts)
     busy = [stage("a", 0, current_worker_count: 4, busy_worker_count: 3), two[1]]
     assert_equal({ "a" => 3, "b" => 1 }, client.allocate_workers(busy, worker_count: 4).worker_counts)
@@ -79,11 +79,11 @@ class StagesTest < OffbeatTest
     moved = client.choose_stage(stages, current_stage_name: "a")
     assert_equal Offbeat::StageChoice.new(stage_name: "b", changes_stage: true, reason: :worth_most, quotient: 4_500_000.0,
                                         current_quotient: 1_500_000.0), moved
-    stays = client.choose_stage(stages, current_stage_name: "a", minimum_gain_percent: 10_000)
+    stays = client.choose_stage(stages, current_stage_name: "a", min_gain_percent: 10_000)
     assert_equal ["a", false, :gain_too_small], stays.to_a.first(3)
-    needed = client.choose_stage([stages[1], stage("c", minimum_worker_count: 1)])
+    needed = client.choose_stage([stages[1], stage("c", min_worker_count: 1)])
     assert_equal ["c", true, :below_minimum], needed.to_a.first(3)
-    full = client.choose_stage([stage("a", 5, maximum_worker_count: 0)])
+    full = client.choose_stage([stage("a", 5, max_worker_count: 0)])
     assert_equal [nil, false, :all_full], full.to_a.first(3)
     assert_equal [9_000_000.0, 18_000_000.0],
                  %i[even latency].map { |weighting| client.choose_stage(stages, rule: :d_hondt, weighting: weighting).quotient }
@@ -117,8 +117,8 @@ class StagesTest < OffbeatTest
       "worker_count" => -> { client.allocate_workers([stage("a")], worker_count: -1) },
       "rule" => -> { client.allocate_workers([stage("a")], worker_count: 1, rule: "d_hondt") },
       "weighting" => -> { client.choose_stage([stage("a")], weighting: :odd) },
-      "max_moves" => -> { client.allocate_workers([stage("a")], worker_count: 1, max_moves: 1.5) },
-      "minimum_gain_percent" => -> { client.choose_stage([stage("a")], minimum_gain_percent: -1) },
+      "max_move_count" => -> { client.allocate_workers([stage("a")], worker_count: 1, max_move_count: 1.5) },
+      "min_gain_percent" => -> { client.choose_stage([stage("a")], min_gain_percent: -1) },
       "current_stage_name" => -> { client.choose_stage([stage("a")], current_stage_name: "b") }
     }.each do |field, ask|
       error = assert_raises(Offbeat::InvalidArgument, field, &ask)

@@ -74,7 +74,7 @@ class TransportTest < OffbeatTest
   # What it leaves unread is a reset for the client, and may reach it while it sends.
   def test_an_answer_before_the_question_is_sent_is_heard
     { 404 => ["not_found", Offbeat::NotFound], 401 => ["unauthenticated", Offbeat::Unauthenticated],
-      413 => ["resource_exhausted", Offbeat::ResourceExhausted] }.each do |status, (code, error)|
+      403 => ["permission_denied", Offbeat::PermissionDenied], 413 => ["resource_exhausted", Offbeat::ResourceExhausted] }.each do |status, (code, error)|
       body = JSON.generate(code: code, message: "no")
       address = fake do |socket|
         read_head(socket)

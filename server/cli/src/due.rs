@@ -76,7 +76,7 @@ pub(super) struct DueArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PolicyArg {
     /// None of them runs
-    Skip,
+    Drop,
     /// The latest of each ID runs, unless a run that is on time does
     RunOnce,
     /// All of them run
@@ -114,7 +114,7 @@ pub(super) fn run(args: &DueArgs) -> Result<ExitCode, Failure> {
     let spec = DueSpec {
         now_time: args.now.unwrap_or_else(clock::now),
         missed_run_policy: match args.missed {
-            PolicyArg::Skip => MissedRunPolicy::Skip,
+            PolicyArg::Drop => MissedRunPolicy::Drop,
             PolicyArg::RunOnce => MissedRunPolicy::RunOnce,
             PolicyArg::RunAll => MissedRunPolicy::RunAll,
         },

@@ -150,7 +150,9 @@ mod tests {
             ("feeder_count", "--feeders"),
             ("worker_count", "--workers"),
             ("max_lane_count", "--max-lanes"),
-            ("minimum_improvement_percent", "--minimum-improvement"),
+            ("max_move_count", "--max-moves"),
+            ("max_open_group_count", "--max-open-groups"),
+            ("min_improvement_percent", "--min-improvement"),
         ] {
             assert_eq!(flag_of(field).as_deref(), Some(flag), "{field}");
         }

@@ -132,7 +132,7 @@ enum StagesCommand {
     /// Reads the stages, in the order of the pipeline, as a JSON array of objects like {"name": "A",
     /// "backlog_count": 3, "mean_run_time": "1s", "done": false}, or as CSV with columns of
     /// these names. Stages without a mean_run_time take the mean of the others. Further
-    /// fields: minimum_worker_count, maximum_worker_count, current_worker_count, busy_worker_count.
+    /// fields: min_worker_count, max_worker_count, current_worker_count, busy_worker_count.
     Allocate(stages::AllocateArgs),
 }
 

@@ -96,8 +96,8 @@ struct Times {
 struct KindRow {
     kind_index: u32,
     offset_slot_count: u32,
-    user_slot_index: u32,
-    time_slot_index: u32,
+    id_slot_index: u32,
+    clock_slot_index: u32,
     gap_slot_count: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     offset: Option<String>,
@@ -117,8 +117,8 @@ impl Row for KindRow {
     fn cells(&self) -> Vec<String> {
         vec![
             self.kind_index.to_string(),
-            self.user_slot_index.to_string(),
-            self.time_slot_index.to_string(),
+            self.id_slot_index.to_string(),
+            self.clock_slot_index.to_string(),
             self.gap_slot_count.to_string(),
             self.run_budget.clone().unwrap_or_default(),
         ]
@@ -152,8 +152,8 @@ fn answer(args: &ReciprocalArgs, schedule: Option<&Schedule>) -> Result<Answer, 
     let row = |kind: &KindSlot| KindRow {
         kind_index: kind.kind_index,
         offset_slot_count: kind.offset,
-        user_slot_index: kind.user_slot,
-        time_slot_index: kind.time_slot,
+        id_slot_index: kind.user_slot,
+        clock_slot_index: kind.time_slot,
         gap_slot_count: kind.gap,
         offset: span(kind.offset),
         run_budget: budget(kind.gap),

@@ -42,7 +42,7 @@ pub(super) struct SpreadArgs {
     policy: PolicyName,
 
     /// The most groups that are open at once, with cooldown [default: 1024, or --feeders if that is more]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(id = "max_open_group_count", long = "max-open-groups", value_name = "COUNT")]
     max_open_groups: Option<i64>,
 
     /// Continue with this turn of the same groups: leave out those before it
@@ -158,7 +158,7 @@ pub(super) fn run(args: &SpreadArgs) -> Result<ExitCode, Failure> {
             PolicyName::Cooldown => Policy::Cooldown,
         },
         feeder_count: args.feeders,
-        max_open_groups: args.max_open_groups,
+        max_open_group_count: args.max_open_groups,
         on_shortage: args.on_shortage.map(|shortage| match shortage {
             ShortageName::Emit => OnShortage::Emit,
             ShortageName::Wait => OnShortage::Wait,

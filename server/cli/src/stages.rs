@@ -33,12 +33,12 @@ pub(super) struct AllocateArgs {
     weighting: WeightingArg,
 
     /// Choose among the allocations that are at most this many moves away from the current one
-    #[arg(long, value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
+    #[arg(id = "max_move_count", long = "max-moves", value_name = "COUNT", value_parser = parse_count, allow_hyphen_values = true)]
     max_moves: Option<i64>,
 
     /// Keep the current allocation unless the score falls by this many percent
-    #[arg(id = "minimum_improvement_percent", long = "minimum-improvement", value_name = "PERCENT", value_parser = parse_count, default_value_t = 0, allow_hyphen_values = true)]
-    minimum_improvement: i64,
+    #[arg(id = "min_improvement_percent", long = "min-improvement", value_name = "PERCENT", value_parser = parse_count, default_value_t = 0, allow_hyphen_values = true)]
+    min_improvement: i64,
 
     /// How to write the allocation
     #[arg(long, value_enum, default_value_t = AnswerFormat::Table)]
@@ -100,8 +100,8 @@ const FIELDS: [&str; 9] = [
     "mean_run_time",
     "run_times",
     "done",
-    "minimum_worker_count",
-    "maximum_worker_count",
+    "min_worker_count",
+    "max_worker_count",
     "current_worker_count",
     "busy_worker_count",
 ];
@@ -163,8 +163,8 @@ fn question(args: &AllocateArgs, input: &str) -> Result<proto::AllocateWorkersRe
         worker_count: Some(narrow("--workers", args.workers)?),
         rule: rule.into(),
         weighting: weighting.into(),
-        max_moves: args.max_moves.map(|moves| narrow("--max-moves", moves)).transpose()?,
-        minimum_improvement_percent: narrow("--minimum-improvement", args.minimum_improvement)?,
+        max_move_count: args.max_moves.map(|moves| narrow("--max-moves", moves)).transpose()?,
+        min_improvement_percent: narrow("--min-improvement", args.min_improvement)?,
     })
 }
 
@@ -267,7 +267,7 @@ fn write_table(
         writeln!(out, "{count} left over: every stage has its maximum")?;
     }
     if allocation.improvement_too_small {
-        writeln!(out, "A better allocation was turned down for --minimum-improvement.")?;
+        writeln!(out, "A better allocation was turned down for --min-improvement.")?;
     }
     writeln!(out, "Score {} s.", seconds(allocation.score))?;
     Ok(())

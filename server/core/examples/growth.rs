@@ -88,7 +88,7 @@ fn main() {
         spread("feeders, cooldown", size, &SpreadSpec::cooldown(feeders));
     }
     for window in [128, 256, 512, 1_024, 2_048, 4_096] {
-        let spec = SpreadSpec { max_open_groups: Some(window), ..SpreadSpec::cooldown(64) };
+        let spec = SpreadSpec { max_open_group_count: Some(window), ..SpreadSpec::cooldown(64) };
         spread("look-ahead, cooldown of 64", u64::try_from(window).unwrap(), &spec);
     }
     for (curve, rule) in

@@ -17,7 +17,7 @@ fn main() -> Result<(), Rejection> {
     let shapes: [(&str, Draw); 3] =
         [("uniform", uniform), ("lognormal 1.5", lognormal), ("Pareto 1.2", pareto)];
     let windowed =
-        |groups| SpreadSpec { max_open_groups: Some(groups), ..SpreadSpec::cooldown(FEEDERS) };
+        |groups| SpreadSpec { max_open_group_count: Some(groups), ..SpreadSpec::cooldown(FEEDERS) };
     let close = |certificate: &Certificate| certificate.close_pair_count;
     let bound = |certificate: &Certificate| certificate.close_pair_lower_bound;
     println!(

@@ -5,6 +5,8 @@ use core::fmt;
 /// A range that a field, a count or a resource must stay in, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
+    /// What identifies it: the name of its constant.
+    pub id: &'static str,
     /// What is limited, as the documentation calls it.
     pub name: &'static str,
     /// The smallest value allowed.
@@ -68,6 +70,7 @@ macro_rules! limits {
         $(
             #[doc = concat!("The ", $what, ": `", stringify!($range), "` ", $unit)]
             pub const $name: $crate::limits::Limit = $crate::limits::Limit {
+                id: stringify!($name),
                 name: $what,
                 minimum: *($range).start(),
                 maximum: *($range).end(),
@@ -200,8 +203,8 @@ limits! {
     // Spreads.
     FEEDER_COUNT = 1..=65_536, "feeders", "feeders of a spread",
         "the distance between jobs of a group that is aimed at";
-    MAX_OPEN_GROUPS = 1..=65_536, "groups", "open groups of a spread",
-        default DEFAULT_MAX_OPEN_GROUPS = 1_024, "1024", "COOLDOWN: at least one for each feeder";
+    MAX_OPEN_GROUP_COUNT = 1..=65_536, "groups", "open groups of a spread",
+        default DEFAULT_MAX_OPEN_GROUP_COUNT = 1_024, "1024", "COOLDOWN: at least one for each feeder";
     JOB_WINDOW = 1..=65_536, "jobs", "job window of a spread",
         default DEFAULT_JOB_WINDOW = 256, "256", "1 asks for each job in its turn";
     GROUP_WINDOW = 0..=65_536, "groups", "group window of a spread",
@@ -220,8 +223,8 @@ limits! {
         "put larger ones elsewhere, and their address here";
     LEASE_MILLIS = 1_000..=600_000, "ms", "lease of a job of a named spread",
         default DEFAULT_LEASE_MILLIS = 30_000, "30 s", "may be extended while it lasts";
-    MAX_ATTEMPTS = 1..=1_000, "attempts", "attempts at a job",
-        default DEFAULT_MAX_ATTEMPTS = 5, "5", "then the dead letters";
+    MAX_ATTEMPT_COUNT = 1..=1_000, "attempts", "attempts at a job",
+        default DEFAULT_MAX_ATTEMPT_COUNT = 5, "5", "then the dead letters";
     NACK_DELAY_MILLIS = 0..=86_400_000, "ms", "delay of a nack", "the job is held so long";
     CONSUMER_LEASES = 1..=65_536, "jobs", "jobs leased to one consumer at once",
         default DEFAULT_CONSUMER_LEASES = 1_024, "1024", "beyond it no job is leased to it";
@@ -250,7 +253,7 @@ limits! {
     CALL_GROUPS = 1..=4_096, "groups", "groups, or parts of groups, in a call",
         "SubmitGroups, WaitForGroups";
     CALL_JOBS = 1..=4_096, "jobs", "jobs in a call", "PullJobs, SettleJobs, DeleteDeadLetters";
-    ANSWER_BYTES = 0..=1 << 20, "bytes", "bytes of jobs in an answer",
+    PULLED_BYTES = 0..=1 << 20, "bytes", "bytes of jobs in an answer",
         "the last job may go beyond it: PullJobs, StreamJobs, ListDeadLetters";
     SETTLED_RANGES = 0..=1_024, "ranges", "ranges of settled jobs of a group",
         "the first ones; what is left out is dealt again after a restart";
@@ -269,7 +272,7 @@ limits! {
     WORKLOAD_MICROS = 0..=i64::MAX, "us", "workload of a stage",
         "backlog times mean service time";
     STAGE_MOVES = 0..=100_000, "moves", "moves between stages",
-        "max_moves; without it, as many as there must be";
+        "max_move_count; without it, as many as there must be";
     IMPROVEMENT_PERCENT = 0..=100, "%", "improvement of an allocation",
         "AllocateWorkers: by which the score falls";
     NEXT_IMPROVEMENT_PERCENT = 0..=10_000, "%", "improvement of a move",

@@ -323,7 +323,7 @@ fn a_slow_worker_leaves_the_express_lane_its_job() {
 
 fn split_spec(worker_count: Option<i64>, states: &[LaneState]) -> SplitSpec {
     let states = states.to_vec();
-    SplitSpec { worker_count, states, max_moves: None, minimum_improvement_percent: 0 }
+    SplitSpec { worker_count, states, max_move_count: None, min_improvement_percent: 0 }
 }
 
 /// Hysteresis: 10 s against 1,000 s of work, and workers who would all go to the slow lane.
@@ -336,8 +336,9 @@ fn workers_stay_where_a_move_is_worth_little() {
         ..LaneState::default()
     };
     let waits = [state(10, 1), state(10, 100)];
-    let split = |max_moves, minimum_improvement_percent| {
-        let spec = SplitSpec { max_moves, minimum_improvement_percent, ..split_spec(None, &waits) };
+    let split = |max_move_count, min_improvement_percent| {
+        let spec =
+            SplitSpec { max_move_count, min_improvement_percent, ..split_spec(None, &waits) };
         let split = spec.split(&set).map_err(|refused| refused.field)?;
         Ok::<_, String>(split.iter().map(|lane| lane.worker_count).collect::<Vec<_>>())
     };
@@ -347,8 +348,8 @@ fn workers_stay_where_a_move_is_worth_little() {
     // From 10/4 + 1000/2 to 10/2 + 1000/4: 49.2 % less.
     assert_eq!(split(None, 49).unwrap(), [1, 3]);
     assert_eq!(split(None, 50).unwrap(), [3, 1]);
-    assert_eq!(split(None, 101), Err("minimum_improvement_percent".to_owned()));
-    assert_eq!(split(Some(-1), 0), Err("max_moves".to_owned()));
+    assert_eq!(split(None, 101), Err("min_improvement_percent".to_owned()));
+    assert_eq!(split(Some(-1), 0), Err("max_move_count".to_owned()));
 }
 
 #[test]

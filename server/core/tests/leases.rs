@@ -120,7 +120,7 @@ fn specs_out_of_range_are_refused_by_name() {
     assert!(Leases::<u64, u8>::try_new(EPOCH, &spec).is_ok());
     assert_eq!(refused(LeaseSpec { lease_millis: 999, ..spec }), "lease_duration");
     assert_eq!(refused(LeaseSpec { lease_millis: 600_001, ..spec }), "lease_duration");
-    assert_eq!(refused(LeaseSpec { max_attempts: 0, ..spec }), "limits.max_attempts");
+    assert_eq!(refused(LeaseSpec { max_attempt_count: 0, ..spec }), "limits.max_attempt_count");
     assert_eq!(refused(LeaseSpec { max_outstanding: -1, ..spec }), "max_outstanding");
 }
 

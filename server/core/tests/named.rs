@@ -250,7 +250,7 @@ fn of_groups_that_block_each_other_the_oldest_is_completed() {
 
 #[test]
 fn dead_letters_are_numbered_in_their_order() {
-    let spec = limited(SpreadLimits { max_attempts: 1, ..SpreadLimits::default() });
+    let spec = limited(SpreadLimits { max_attempt_count: 1, ..SpreadLimits::default() });
     let mut machine = NamedSpread::try_new(1, &spec).unwrap();
     machine.submit(0, &[whole("a", &jobs("a", 4))], BytesLeft::ALL).unwrap();
     for now in 0..4 {

@@ -111,13 +111,13 @@ fn redriving_keeps_the_limits() {
 fn limits_change_and_the_spec_of_then_still_opens() {
     let mut machine = machine();
     let opened = *machine.spec();
-    let wrong = LimitChanges { max_attempts: Some(0), ..LimitChanges::default() };
+    let wrong = LimitChanges { max_attempt_count: Some(0), ..LimitChanges::default() };
     let refused = machine.update(&wrong).unwrap_err();
-    assert_eq!((refused.reason, &*refused.field), (Reason::OutOfRange, "limits.max_attempts"));
+    assert_eq!((refused.reason, &*refused.field), (Reason::OutOfRange, "limits.max_attempt_count"));
     assert_eq!(machine.spec(), &opened);
     let once = LimitChanges {
-        max_attempts: Some(1),
-        max_consumer_leases: Some(1),
+        max_attempt_count: Some(1),
+        max_consumer_lease_count: Some(1),
         max_group_count: Some(1),
         ..LimitChanges::default()
     };
@@ -139,7 +139,7 @@ fn limits_change_and_the_spec_of_then_still_opens() {
 fn an_empty_pull_says_why() {
     let mut machine = machine();
     assert_eq!(machine.empty_reason(&one()), EmptyReason::NoReadyJob);
-    let held = LimitChanges { max_consumer_leases: Some(1), ..LimitChanges::default() };
+    let held = LimitChanges { max_consumer_lease_count: Some(1), ..LimitChanges::default() };
     machine.update(&held).unwrap();
     machine.submit(0, &[whole("a", &jobs("a", 2))], BytesLeft::ALL).unwrap();
     assert_eq!(machine.pull(0, &one(), 9).unwrap().len(), 1);
@@ -151,7 +151,7 @@ fn an_empty_pull_says_why() {
 #[test]
 fn a_released_job_waits_for_its_delay_and_does_not_count() {
     let mut machine = machine();
-    let once = LimitChanges { max_attempts: Some(1), ..LimitChanges::default() };
+    let once = LimitChanges { max_attempt_count: Some(1), ..LimitChanges::default() };
     machine.update(&once).unwrap();
     machine.submit(0, &[whole("a", &jobs("a", 2))], BytesLeft::ALL).unwrap();
     let first = machine.pull(0, &one(), 1).unwrap()[0].id;
@@ -178,4 +178,22 @@ fn a_job_is_released_with_a_delay_after_its_lease_too() {
     assert_eq!(machine.settle(LEASE + 1, lease, late), SettleOutcome::Stale, "it was said");
     assert!(machine.pull(LEASE + 1_000, &one(), 1).unwrap().is_empty());
     assert_eq!(machine.pull(LEASE + 1_001, &one(), 1).unwrap().len(), 1);
+}
+
+#[test]
+fn a_pull_beyond_all_leases_says_so() {
+    let mut machine = machine();
+    for group in 0..5 {
+        machine
+            .submit(0, &[whole(&format!("g{group}"), &jobs("a", 60_000))], BytesLeft::ALL)
+            .unwrap();
+    }
+    let mut leased = 0;
+    for consumer in 0..256 {
+        let name: Arc<str> = format!("c{consumer}").into();
+        leased += machine.pull(0, &name, 1_024).unwrap().len();
+    }
+    assert_eq!(leased, 1 << 18);
+    assert_eq!(machine.pull(0, &one(), 9).unwrap().len(), 0);
+    assert_eq!(machine.empty_reason(&one()), EmptyReason::LeasesAtLimit);
 }

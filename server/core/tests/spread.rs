@@ -258,7 +258,7 @@ proptest! {
     ) {
         let spec = match policy {
             0 => SpreadSpec::round_robin(feeders),
-            1 => SpreadSpec { max_open_groups: Some(feeders + more), ..SpreadSpec::cooldown(feeders) },
+            1 => SpreadSpec { max_open_group_count: Some(feeders + more), ..SpreadSpec::cooldown(feeders) },
             _ => SpreadSpec { on_shortage: Some(OnShortage::Wait), ..SpreadSpec::cooldown(feeders) },
         };
         let dealt: Vec<_> = turns(&spec, &sizes).0.into_iter().flatten().collect();
@@ -371,12 +371,12 @@ fn specs_out_of_range_are_refused_by_name() {
     assert_eq!(refused(SpreadSpec::round_robin(65_537)), "feeder_count");
     assert_eq!(refused(SpreadSpec::cooldown(-1)), "feeder_count");
     let with_groups =
-        |groups| SpreadSpec { max_open_groups: Some(groups), ..SpreadSpec::cooldown(4) };
-    assert_eq!(refused(with_groups(3)), "max_open_groups");
-    assert_eq!(refused(with_groups(65_537)), "max_open_groups");
+        |groups| SpreadSpec { max_open_group_count: Some(groups), ..SpreadSpec::cooldown(4) };
+    assert_eq!(refused(with_groups(3)), "max_open_group_count");
+    assert_eq!(refused(with_groups(65_537)), "max_open_group_count");
     assert!(Spread::<()>::try_new(&with_groups(4)).is_ok());
-    let spec = SpreadSpec { max_open_groups: Some(9), ..SpreadSpec::round_robin(4) };
-    assert_eq!(refused(spec), "max_open_groups");
+    let spec = SpreadSpec { max_open_group_count: Some(9), ..SpreadSpec::round_robin(4) };
+    assert_eq!(refused(spec), "max_open_group_count");
     let spec = SpreadSpec { on_shortage: Some(OnShortage::Emit), ..SpreadSpec::round_robin(4) };
     assert_eq!(refused(spec), "on_shortage");
 }

@@ -148,7 +148,7 @@ impl OneByOne<'_> {
             forced.counts[at] -= 1;
         }
         let mut best = OneByOne { spec, counts: forced.counts.clone() };
-        for _ in 0..spec.max_moves.unwrap_or(i64::MAX) {
+        for _ in 0..spec.max_move_count.unwrap_or(i64::MAX) {
             let (Some((gain, to)), Some((loss, from))) = (best.best(), best.least()) else { break };
             if gain <= loss {
                 break; // nobody moves for equal worth
@@ -173,13 +173,13 @@ proptest! {
 
     /// Of all allocations that are so many moves away, none is better.
     #[test]
-    fn max_moves_finds_the_best_within_reach(rule in rules(), stages in stages(), moves in 0..6_i64) {
+    fn max_move_count_finds_the_best_within_reach(rule in rules(), stages in stages(), moves in 0..6_i64) {
         let workers: i64 = stages.iter().map(|stage| stage.current).sum();
         let everything = all(&stages, workers);
         // Only where nothing is forced is the reach that of the current allocation.
         let current: Vec<i64> = stages.iter().map(|stage| stage.current).collect();
         prop_assume!(everything.contains(&current));
-        let asked = AllocationSpec { rule, max_moves: Some(moves), ..spec(&stages, workers) };
+        let asked = AllocationSpec { rule, max_move_count: Some(moves), ..spec(&stages, workers) };
         let found = counts(&plan(&asked));
         let away = |counts: &[i64]| -> i64 {
             counts.iter().zip(&current).map(|(gets, has)| (gets - has).max(0)).sum()
@@ -197,10 +197,10 @@ proptest! {
         weighting in weightings(),
         stages in any_stages(),
         more in 0..12_i64,
-        max_moves in prop::option::of(prop_oneof![0..12_i64, Just(100_000)]),
+        max_move_count in prop::option::of(prop_oneof![0..12_i64, Just(100_000)]),
     ) {
         let least: i64 = stages.iter().map(|stage| bounds(stage).0).sum();
-        let asked = AllocationSpec { rule, weighting, max_moves, ..spec(&stages, least + more) };
+        let asked = AllocationSpec { rule, weighting, max_move_count, ..spec(&stages, least + more) };
         let Some(plan) = asked.plan().unwrap() else {
             prop_assert!(stages.iter().all(|stage| stage.done));
             return Ok(());
@@ -215,7 +215,7 @@ proptest! {
         let current: Vec<i64> = stages.iter().map(|stage| stage.current).collect();
         let everything = all(&stages, workers);
         prop_assume!(everything.contains(&current));
-        let found = counts(&plan(&AllocationSpec { rule, max_moves: moves, ..spec(&stages, workers) }));
+        let found = counts(&plan(&AllocationSpec { rule, max_move_count: moves, ..spec(&stages, workers) }));
         let away = |counts: &[i64]| -> i64 {
             counts.iter().zip(&current).map(|(gets, has)| (gets - has).max(0)).sum()
         };
@@ -258,7 +258,7 @@ proptest! {
         prop_assume!(all(&stages, workers).contains(&current));
         let best = counts(&plan(&spec(&stages, workers)));
         let asked =
-            AllocationSpec { minimum_improvement_percent: percent, ..spec(&stages, workers) };
+            AllocationSpec { min_improvement_percent: percent, ..spec(&stages, workers) };
         let plan = plan(&asked);
         let rule = Rule::MinimumScore;
         let (before, after) = (score(rule, &stages, &current), score(rule, &stages, &best));
@@ -284,7 +284,7 @@ proptest! {
             from,
             rule,
             weighting: Weighting::Even,
-            minimum_gain_percent: percent,
+            min_gain_percent: percent,
         };
         let next = spec.next().unwrap().unwrap();
         let room = |at: &usize| {
@@ -346,7 +346,7 @@ fn many_moves_of_many_stages_are_found() {
     let stages: Vec<StageSpec> =
         (0..2_000).map(|place| stage(1 + place * 7_919 % 1_009, 1_000 / (place + 1))).collect();
     let workers: i64 = stages.iter().map(|stage| stage.current).sum();
-    let near = AllocationSpec { max_moves: Some(100_000), ..spec(&stages, workers) };
+    let near = AllocationSpec { max_move_count: Some(100_000), ..spec(&stages, workers) };
     assert_eq!(counts(&plan(&near)), counts(&plan(&spec(&stages, workers))));
 }
 
@@ -371,12 +371,12 @@ fn a_billion_workers_cost_no_more_than_ten() {
             (Rule::MinimumScore, Weighting::Latency, 50),
             (Rule::DHondt, Weighting::Latency, 0),
         ] {
-            for max_moves in moves {
+            for max_move_count in moves {
                 let asked = AllocationSpec {
                     rule,
                     weighting,
-                    max_moves,
-                    minimum_improvement_percent: percent,
+                    max_move_count,
+                    min_improvement_percent: percent,
                     ..spec(stages, worker_count)
                 };
                 let plan = plan(&asked);
@@ -389,7 +389,7 @@ fn a_billion_workers_cost_no_more_than_ten() {
                 from: None,
                 rule,
                 weighting,
-                minimum_gain_percent: percent,
+                min_gain_percent: percent,
             };
             assert!(next.next().unwrap().is_some());
         }
@@ -408,11 +408,11 @@ fn what_cannot_be_is_refused_by_name() {
     assert_eq!(refused(spec(&stages, 2)), name("worker_count", Reason::Contradictory));
     assert_eq!(refused(spec(&stages, -1)), name("worker_count", Reason::OutOfRange));
     assert_eq!(refused(spec(&[], 1)), name("stages", Reason::OutOfRange));
-    let moves = AllocationSpec { max_moves: Some(100_001), ..spec(&stages, 3) };
-    assert_eq!(refused(moves), name("max_moves", Reason::OutOfRange));
+    let moves = AllocationSpec { max_move_count: Some(100_001), ..spec(&stages, 3) };
+    assert_eq!(refused(moves), name("max_move_count", Reason::OutOfRange));
     let percent =
-        AllocationSpec { rule: Rule::DHondt, minimum_improvement_percent: 1, ..spec(&stages, 3) };
-    let field = "minimum_improvement_percent";
+        AllocationSpec { rule: Rule::DHondt, min_improvement_percent: 1, ..spec(&stages, 3) };
+    let field = "min_improvement_percent";
     assert_eq!(refused(percent), name(field, Reason::Contradictory));
     let large = [stage(i64::MAX, 0)];
     assert_eq!(refused(spec(&large, 1)), name("stages[0].backlog_count", Reason::OutOfRange));
@@ -424,7 +424,7 @@ fn what_cannot_be_is_refused_by_name() {
         from: Some(0),
         rule: Rule::default(),
         weighting: Weighting::default(),
-        minimum_gain_percent: 0,
+        min_gain_percent: 0,
     };
     assert_eq!(next.next().unwrap_err().field, "stages[0].current_worker_count");
 }

@@ -201,12 +201,12 @@ pub fn unauthenticated() -> Status {
     Status::with_error_details(Code::Unauthenticated, message, details)
 }
 
-/// UNAUTHENTICATED: a user of a Unix socket who is none of those that may call.
+/// PERMISSION_DENIED: a user of a Unix socket who is none of those that may call.
 #[must_use]
-pub fn uid_not_allowed() -> Status {
-    let details = reason_of(ErrorReason::Unauthenticated, []);
+pub fn user_not_allowed() -> Status {
+    let details = reason_of(ErrorReason::UserNotAllowed, []);
     let message = "the caller's user is refused: must be one of --socket-uids";
-    Status::with_error_details(Code::Unauthenticated, message, details)
+    Status::with_error_details(Code::PermissionDenied, message, details)
 }
 
 /// DEADLINE_EXCEEDED.

@@ -125,13 +125,19 @@ pub fn all() -> impl Iterator<Item = &'static Limit> {
         .chain([&INPUT_LINE_BYTES])
 }
 
+/// What identifies a limit, for programs: it never changes.
+#[must_use]
+pub fn id(limit: &Limit) -> String {
+    limit.id.to_ascii_lowercase()
+}
+
 /// The same, as Markdown.
 #[must_use]
 pub fn markdown_table() -> String {
     let rows = all().map(|limit| {
-        let Limit { name, minimum, maximum, unit, note } = limit;
-        format!("| {name} | {minimum} | {maximum} | {unit} | {note} |\n")
+        let Limit { id: _, name, minimum, maximum, unit, note } = limit;
+        format!("| {} | {name} | {minimum} | {maximum} | {unit} | {note} |\n", id(limit))
     });
-    let head = "| what | minimum | maximum | unit | note |\n|---|---|---|---|---|\n".to_owned();
-    std::iter::once(head).chain(rows).collect()
+    let head = "| id | what | minimum | maximum | unit | note |\n|---|---|---|---|---|---|\n";
+    std::iter::once(head.to_owned()).chain(rows).collect()
 }

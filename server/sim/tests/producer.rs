@@ -55,7 +55,7 @@ fn declared_kinds_keep_apart_through_any_outages_and_each_run_is_accounted_for()
             first + 10 + minutes(2),
             second + 2 + 2 * minutes(4),
         );
-        for policy in ["once", "all", "skip"] {
+        for policy in ["once", "all", "drop"] {
             let trace = one(&format!("{outages}\nmissed_runs = \"{policy}\""), "kind = \"slots\"");
             // Turns of an hour: late kinds half an hour apart; late and regular ones a quarter, less
             // the minute by which a regular one may be late; regular ones 4 h, less as much.
@@ -114,7 +114,7 @@ fn without_a_schedule_all_that_is_late_comes_when_it_is_back() {
     let producer = |policy: &str| {
         format!("outages = [{{ from = \"15h\", to = \"25h\" }}]\nmissed_runs = \"{policy}\"")
     };
-    for (policy, late) in [("once", 1), ("all", 2), ("skip", 0)] {
+    for (policy, late) in [("once", 1), ("all", 2), ("drop", 0)] {
         let trace = one(&producer(policy), "kind = \"at_once\"\nother_kinds = \"same\"");
         let second = 25 * HOUR;
         assert_eq!(enqueued(&trace, second, second + 1_000_000), late * 2 * USERS, "{policy}");

@@ -2,6 +2,8 @@
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
 pub mod authority;
+pub mod named;
+pub mod spread;
 
 use std::convert::Infallible;
 use std::path::Path;
@@ -303,6 +305,11 @@ pub fn test_files(folder: &str) -> Vec<String> {
 /// The schedule that tests use where it does not matter which.
 pub fn any_schedule() -> serde_json::Value {
     serde_json::json!({"spec": {"period": "28800s"}})
+}
+
+/// A request that `AssignSlot` answers.
+pub fn good_request() -> serde_json::Value {
+    serde_json::json!({"schedule": any_schedule(), "id": {"text": "acme"}})
 }
 
 /// A channel of tonic's own client.

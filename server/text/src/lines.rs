@@ -7,6 +7,7 @@ use offbeat_core::{Reason, Rejection};
 
 /// Length of a line that the command line reads an ID from.
 pub const INPUT_LINE_BYTES: Limit = Limit {
+    id: "INPUT_LINE_BYTES",
     name: "line of input on the command line",
     minimum: 0,
     maximum: 4_096,

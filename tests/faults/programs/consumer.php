@@ -17,7 +17,7 @@ $say = static function (array $event): void {
 
 [, $address, $name, $consumerId, $mode] = $argv;
 $client = new Offbeat\Client($address);
-$spread = $client->namedSpread($name, feederCount: 4, leaseDuration: 1, maxAttempts: 1_000);
+$spread = $client->namedSpread($name, feederCount: 4, leaseDuration: 1, maxAttemptCount: 1_000);
 $onOutcome = static function (LeasedJob $job, SettleOutcome $outcome) use ($say, $consumerId): void {
     $say([
         'event' => 'outcome',

@@ -16,7 +16,7 @@ def now():
 def main():
     address, spread_name, name, mode = sys.argv[1:]
     spread = offbeat.Client(address).named_spread(
-        spread_name, 4, lease_duration=timedelta(seconds=1), max_attempts=1_000
+        spread_name, 4, lease_duration=timedelta(seconds=1), max_attempt_count=1_000
     )
 
     def say(event, leased, **what):

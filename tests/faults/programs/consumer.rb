@@ -13,7 +13,7 @@ def now
 end
 
 address, spread_name, name, mode = ARGV
-spread = Offbeat::Client.new(address).named_spread(spread_name, feeder_count: 4, lease_duration: 1, max_attempts: 1_000)
+spread = Offbeat::Client.new(address).named_spread(spread_name, feeder_count: 4, lease_duration: 1, max_attempt_count: 1_000)
 consumer = if mode == "stream"
              spread.stream(name, window: 8, patience: 120)
            else

@@ -14,7 +14,7 @@ $say = static function (array $event): void {
 
 [, $address, $spread, $prefix, $groupCount, $jobsPerGroup, $seconds] = $argv;
 $client = new Offbeat\Client($address);
-$producer = $client->namedSpread($spread, feederCount: 4, leaseDuration: 1, maxAttempts: 1_000)->producer(patience: 120);
+$producer = $client->namedSpread($spread, feederCount: 4, leaseDuration: 1, maxAttemptCount: 1_000)->producer(patience: 120);
 
 $settled = static function (float $timeout) use ($producer, $say): void {
     try {

@@ -15,7 +15,7 @@ def say(event, **what):
 def main():
     address, name, prefix, group_count, jobs_per_group, seconds = sys.argv[1:]
     spread = offbeat.Client(address).named_spread(
-        name, 4, lease_duration=timedelta(seconds=1), max_attempts=1_000
+        name, 4, lease_duration=timedelta(seconds=1), max_attempt_count=1_000
     )
     producer = spread.producer(patience=120)
 

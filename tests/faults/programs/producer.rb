@@ -13,7 +13,7 @@ end
 
 address, name, prefix, group_count, jobs_per_group, seconds = ARGV
 group_count, jobs_per_group = Integer(group_count), Integer(jobs_per_group)
-spread = Offbeat::Client.new(address).named_spread(name, feeder_count: 4, lease_duration: 1, max_attempts: 1_000)
+spread = Offbeat::Client.new(address).named_spread(name, feeder_count: 4, lease_duration: 1, max_attempt_count: 1_000)
 producer = spread.producer(patience: 120)
 
 settled = lambda do |timeout|

@@ -364,7 +364,7 @@ def describe_cases():
                 },
                 "canonicalText": spec.canonical_text,
                 "slotDuration": duration(spec.slot),
-                "period": duration(period),
+                "maxCycleDuration": duration(period),
                 "slot": slot(spec, 4),
                 "cycleStartTime": rfc3339(spec.instant(4 // slots * period)),
                 "cycleEndTime": rfc3339(spec.instant((4 // slots + 1) * period)),
@@ -387,7 +387,7 @@ def reciprocal_cases():
     for slots, kinds in [(8, 4), (128, 5), (100, 9)]:
         reverse = [int(format(kind, "08b")[::-1], 2) for kind in range(kinds)]
         offsets = [slots * value // 256 for value in reverse]
-        yield reciprocals(slots, 1, offsets, {"kindCount": kinds, "spacing": "KIND_SPACING_STABLE"})
+        yield reciprocals(slots, 1, offsets, {"kindCount": kinds, "kindSpacing": "KIND_SPACING_STABLE"})
     for slots, times in [(12, [7_200, 1, 0]), (12, [3_600, 3_601]), (8, [28_800 // 8] * 8)]:
         length = 28_800 // slots
         needs = [max(1, -(-time // length)) for time in times]
@@ -410,8 +410,8 @@ def reciprocals(slots, index, offsets, more):
                 {
                     "kindIndex": kind,
                     "offsetSlotCount": offset,
-                    "userSlotIndex": (index + offset) % slots,
-                    "timeSlotIndex": (index - offset) % slots,
+                    "idSlotIndex": (index + offset) % slots,
+                    "clockSlotIndex": (index - offset) % slots,
                     "gapSlotCount": gaps[offset],
                     "runBudget": duration(gaps[offset] * spec.slot),
                     "offset": duration(offset * spec.slot),

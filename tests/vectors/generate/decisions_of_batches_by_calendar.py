@@ -81,7 +81,7 @@ def description_case(spec, at):
         "spec": filled_in(spec),
         "canonicalText": spec.canonical_text,
         "slotDuration": f"{ticks // spec.slots}s",
-        "period": f"{spec.axis.longest()}s",
+        "maxCycleDuration": f"{spec.axis.longest()}s",
         "cycleStartTime": rfc3339(spec.axis.instant_of(spec.axis.start(cycle))),
         "cycleEndTime": rfc3339(spec.axis.instant_of(spec.axis.start(cycle + 1))),
         "activeDuration": f"{ticks}s",

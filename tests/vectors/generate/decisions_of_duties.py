@@ -246,7 +246,7 @@ def due_case(spec, texts, start, now, policy=None, weights=None, each=None, **sp
         request["watermarkUnixMillis"] = [str(millis) for millis in each]
     if weights:
         request["weights"] = [str(weight) for weight in weights]
-    if policy == "SKIP":  # has no default
+    if policy == "DROP":  # has no default
         spans["tolerance"] = tolerance
     catch_up = {"missedRunPolicy": f"MISSED_RUN_POLICY_{policy}"} if policy else {}
     for part, name, field in [
@@ -273,7 +273,7 @@ def due_case(spec, texts, start, now, policy=None, weights=None, each=None, **sp
             missed = [run for run in runs if now - run[1] > tolerance]
             late = [run for run in missed if now - run[1] <= horizon]
             ran = any(run[1] < now for run in on_time)
-            if policy == "SKIP" or (policy in (None, "RUN_ONCE") and ran):
+            if policy == "DROP" or (policy in (None, "RUN_ONCE") and ran):
                 late = []
             elif policy != "RUN_ALL":
                 late = late[-1:]
@@ -313,7 +313,7 @@ def due_cases():
     hour = 3_600_000
     plain = Weighted(28_800_000, 128)
     texts = [f"user-{number}" for number in range(12)]
-    for policy in [None, "SKIP", "RUN_ONCE", "RUN_ALL"]:
+    for policy in [None, "DROP", "RUN_ONCE", "RUN_ALL"]:
         yield due_case(plain, texts, now - 60_000, now, policy)
         yield due_case(plain, texts, now - 3 * hour, now, policy, smear=hour)
         yield due_case(plain, texts, now - 50 * hour, now, policy, horizon=40 * hour, smear=hour)

@@ -243,7 +243,7 @@ def due_case(spec, texts, start, now, policy, tolerance=60, horizon=2 * DAY, sme
         on_time = [run for run in runs if now - run[2] <= tolerance]
         missed = [run for run in runs if now - run[2] > tolerance]
         late = [run for run in missed if now - run[2] <= horizon]
-        if policy == "SKIP" or (policy == "RUN_ONCE" and on_time):
+        if policy == "DROP" or (policy == "RUN_ONCE" and on_time):
             late = []
         elif policy == "RUN_ONCE":
             late = late[-1:]
@@ -298,7 +298,7 @@ def due_cases():
         if spec.placement == "FRACTION":
             continue
         now = instant(at)
-        for policy in ["SKIP", "RUN_ONCE", "RUN_ALL"]:
+        for policy in ["DROP", "RUN_ONCE", "RUN_ALL"]:
             yield due_case(spec, texts, rfc3339(now - 30 * HOUR), at, policy, smear=HOUR * 1_000)
         # Up to an instant in the hour at which nothing may start, and to one at which runs may.
         yield due_case(spec, texts, rfc3339(now - 3 * DAY), at, "RUN_ALL", tolerance=7_200)
@@ -316,11 +316,11 @@ def due_cases():
     for end in ["2026-01-04T19:00:00Z", "2026-01-03T15:40:00Z"]:
         dated = [Dated("2026-01-01T00:00:00Z", end, "SKIP")]
         hourly = Weighted(Period(HOUR), 4, exclusions=dated)
-        for policy in ["SKIP", "RUN_ONCE", "RUN_ALL"]:
+        for policy in ["DROP", "RUN_ONCE", "RUN_ALL"]:
             asked = ("2025-12-31T21:30:00Z", "2026-01-01T00:02:00Z", policy)
             yield due_case(hourly, texts, *asked, tolerance=0, smear=HOUR * 1_000)
     samoa = Weighted(Calendar("DAY", "Pacific/Apia"), 24)
-    for policy in ["SKIP", "RUN_ONCE", "RUN_ALL"]:
+    for policy in ["DROP", "RUN_ONCE", "RUN_ALL"]:
         asked = ("2011-12-29T11:00:00Z", "2011-12-31T08:00:00Z", policy)
         yield due_case(samoa, texts, *asked, smear=HOUR * 1_000)
 

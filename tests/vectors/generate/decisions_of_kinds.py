@@ -428,7 +428,7 @@ def elapsed_description(spec):
             "spec": own,
             "canonicalText": spec.canonical_text,
             "slotDuration": duration(spec.slot),
-            "period": duration(spec.period),
+            "maxCycleDuration": duration(spec.period),
             "slot": {
                 "slotIndex": slot,
                 "cycleIndex": str(cycle),
@@ -477,7 +477,7 @@ def calendar_description(spec, at):
             "spec": filled_in(spec),
             "canonicalText": spec.canonical_text,
             "slotDuration": f"{slot}s",
-            "period": f"{spec.axis.longest()}s",
+            "maxCycleDuration": f"{spec.axis.longest()}s",
             "slot": {
                 "slotIndex": span[2],
                 "cycleIndex": str(cycle),
@@ -568,7 +568,7 @@ def due_case(spec, kind, start, now, policy=None, texts=None, tolerance=None, **
         missed = [run for run in runs if now - run[1] > used]
         late = [run for run in missed if now - run[1] <= horizon]
         ran = any(run[1] < now for run in on_time)
-        if policy == "SKIP" or (policy != "RUN_ALL" and ran):
+        if policy == "DROP" or (policy != "RUN_ALL" and ran):
             late = []
         elif policy != "RUN_ALL":
             late = late[-1:]
@@ -597,7 +597,7 @@ def due_case(spec, kind, start, now, policy=None, texts=None, tolerance=None, **
         "nowTime": at_millis(now),
     }
     catch_up = {"missedRunPolicy": f"MISSED_RUN_POLICY_{policy}"} if policy else {}
-    if tolerance is not None or policy == "SKIP":  # which has no default
+    if tolerance is not None or policy == "DROP":  # which has no default
         catch_up["onTimeTolerance"] = duration(used)
     for part, span, field in [
         (catch_up, "horizon", "horizon"),
@@ -660,7 +660,7 @@ def late_cases():
         now = round(datetime.fromisoformat(at.replace("Z", "+00:00")).timestamp() * 1_000)
         whole = spec.axis.longest() * 1_000
         for kind in range(len(spec.kinds.names)):
-            for policy in ["SKIP", "RUN_ONCE", "RUN_ALL"]:
+            for policy in ["DROP", "RUN_ONCE", "RUN_ALL"]:
                 yield due_case(spec, kind, now - whole * 7 // 10, now, policy)
             yield due_case(spec, kind, now - 4 * whole, now, "RUN_ALL", horizon=3 * whole)
             yield due_case(spec, kind, now - whole, now, gap=whole // 6)

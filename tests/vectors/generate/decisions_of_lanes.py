@@ -292,18 +292,18 @@ def steady_splits():
     ]
     for more in (
         {},
-        {"maxMoves": 0},
-        {"maxMoves": 1},
-        {"maxMoves": 2},
-        {"maxMoves": 100},
-        {"minimumImprovementPercent": 28},
-        {"minimumImprovementPercent": 29},
-        {"maxMoves": 1, "minimumImprovementPercent": 12},
-        {"maxMoves": 1, "minimumImprovementPercent": 13},
+        {"maxMoveCount": 0},
+        {"maxMoveCount": 1},
+        {"maxMoveCount": 2},
+        {"maxMoveCount": 100},
+        {"minImprovementPercent": 28},
+        {"minImprovementPercent": 29},
+        {"maxMoveCount": 1, "minImprovementPercent": 12},
+        {"maxMoveCount": 1, "minImprovementPercent": 13},
     ):
-        near = [split for split in every if moves(split) <= more.get("maxMoves", total)]
+        near = [split for split in every if moves(split) <= more.get("maxMoveCount", total)]
         split = min(near, key=lambda split: (score(split), moves(split)))
-        percent = more.get("minimumImprovementPercent", 0)
+        percent = more.get("minImprovementPercent", 0)
         if score(split) * 100 > score(today) * (100 - percent):
             split = today
         answer = {

@@ -48,8 +48,8 @@ def answer(spec, index, offsets, pairs, delay, request):
                 {
                     "kindIndex": kind,
                     "offsetSlotCount": offset,
-                    "userSlotIndex": (index + offset) % slots,
-                    "timeSlotIndex": (index - offset) % slots,
+                    "idSlotIndex": (index + offset) % slots,
+                    "clockSlotIndex": (index - offset) % slots,
                     "gapSlotCount": gaps[kind],
                     "runBudget": budget(gaps[kind]),
                     "offset": duration(offset * spec.slot),
@@ -90,7 +90,7 @@ def conflict_cases():
         spec = Spec(PERIOD, slots)
         request = {
             "kindCount": kinds,
-            "conflicts": [{"firstKindIndex": a, "secondKindIndex": b} for a, b in pairs],
+            "kindConflicts": [{"firstKindIndex": a, "secondKindIndex": b} for a, b in pairs],
         }
         yield answer(spec, number % slots, search(slots, kinds, pairs), pairs, 0, request)
 

@@ -144,8 +144,8 @@ def by_hand():
     rule = "ALLOCATION_RULE_MINIMUM_SCORE"
     pipeline = [
         stage("parse", 40, meanRunTime="0.500s", currentWorkerCount=4, busyWorkerCount=3),
-        stage("resize", 12, runTimes=["1s", "3s"], currentWorkerCount=1, minimumWorkerCount=1),
-        stage("store", 30, maximumWorkerCount=2, currentWorkerCount=2),
+        stage("resize", 12, runTimes=["1s", "3s"], currentWorkerCount=1, minWorkerCount=1),
+        stage("store", 30, maxWorkerCount=2, currentWorkerCount=2),
         stage("notify", 0, meanRunTime="0.010s", done=True, currentWorkerCount=1),
     ]
     # The mean of the measured stages, the one that is done among them: (0.5 + 2 + 0.01) / 3 s.
@@ -179,11 +179,11 @@ def by_hand():
     plain = {"means": ["1s"] * 2, "estimated": [False] * 2, "weights": [1, 1]}
     for more, counts, remark in (
         ({}, [3, 1], {}),
-        ({"maxMoves": 0}, [2, 2], {}),
-        ({"maxMoves": 1}, [3, 1], {}),
+        ({"maxMoveCount": 0}, [2, 2], {}),
+        ({"maxMoveCount": 1}, [3, 1], {}),
         # From 33⅓ to 27½: by 17½ %.
-        ({"minimumImprovementPercent": 17}, [3, 1], {}),
-        ({"minimumImprovementPercent": 18}, [2, 2], {"improvementTooSmall": True}),
+        ({"minImprovementPercent": 17}, [3, 1], {}),
+        ({"minImprovementPercent": 18}, [2, 2], {"improvementTooSmall": True}),
     ):
         request = {"stages": two, "workerCount": 4, **more}
         yield "AllocateWorkers", request, allocated(rule, two, works, counts, [2, 2], **plain, **remark)
@@ -192,11 +192,11 @@ def by_hand():
         stage("a", 10, meanRunTime="1s", currentWorkerCount=1),
         stage("b", 10, meanRunTime="1s", currentWorkerCount=2),
     ]
-    for more in ({}, {"maxMoves": 5}):
+    for more in ({}, {"maxMoveCount": 5}):
         works = [10_000_000, 10_000_000]
         request = {"stages": even, "workerCount": 3, **more}
         yield "AllocateWorkers", request, allocated(rule, even, works, [1, 2], [1, 2], **plain)
-    full = [stage("a", 5, meanRunTime="1s", maximumWorkerCount=2)]
+    full = [stage("a", 5, meanRunTime="1s", maxWorkerCount=2)]
     answer = allocated(
         rule, full, [5_000_000], [2], [2], ["1s"], [False], [1], unassignedWorkerCount=3
     )
@@ -207,7 +207,7 @@ def choices():
     stages = [
         stage("a", 90, meanRunTime="1s", currentWorkerCount=2),
         stage("b", 40, meanRunTime="1s", currentWorkerCount=1),
-        stage("c", 1, meanRunTime="1s", currentWorkerCount=1, minimumWorkerCount=1),
+        stage("c", 1, meanRunTime="1s", currentWorkerCount=1, minWorkerCount=1),
     ]
     # Without the worker, one more is worth 90/6 in a and 40/2 in b; with it in b: 90/12 in a.
     yield (
@@ -269,7 +269,7 @@ def choices():
     ):
         yield (
             "ChooseStage",
-            {"stages": near, "currentStageName": "a", "minimumGainPercent": percent},
+            {"stages": near, "currentStageName": "a", "minGainPercent": percent},
             {
                 "choice": {
                     "stageName": name,
@@ -280,7 +280,7 @@ def choices():
                 }
             },
         )
-    full = [stage("a", 10, meanRunTime="1s", currentWorkerCount=1, maximumWorkerCount=1)]
+    full = [stage("a", 10, meanRunTime="1s", currentWorkerCount=1, maxWorkerCount=1)]
     yield "ChooseStage", {"stages": full}, {"choice": {"reason": "STAGE_CHOICE_REASON_ALL_FULL"}}
     done = [stage("a", 0, done=True, currentWorkerCount=1)]
     yield "ChooseStage", {"stages": done, "currentStageName": "a"}, {"allStagesDone": {}}

@@ -33,7 +33,7 @@ class InvalidArgument extends OffbeatException
 
     private static function shown(mixed $value): string
     {
-        // JSON, so that whatever the bytes are, the message is UTF-8.
+        // JSON, so that the message is UTF-8 even if the bytes are not.
         $shown = match (true) {
             is_float($value) => sprintf('%.*H', -1, $value),
             is_scalar($value), $value === null => json_encode(

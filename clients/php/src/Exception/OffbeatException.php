@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace Offbeat\Exception;
 
 /**
- * Whatever the client throws; itself, for answers that are nobody's fault but ours.
+ * The root of all that the client throws; itself, for an answer that no other class fits.
  *
  * A refusal carries its reason, field, value, what is allowed, and the details; an
  * exception about the way to the sidecar has none of them. Match on the class, or on

@@ -103,7 +103,7 @@ final class Answers
             fingerprint: $message->getIdentity()->getFingerprint(),
             runKeyRoot: $message->getIdentity()->getRunKeyRoot(),
             canonicalText: $message->getCanonicalText(),
-            period: Times::fromDuration($message->getPeriod()),
+            maxCycleDuration: Times::fromDuration($message->getMaxCycleDuration()),
             slotCount: $message->getSpec()->getSlotCount(),
             slotDuration: Times::fromDuration($message->getSlotDuration()),
             slot: $slot === null ? null : self::slot($slot),
@@ -115,7 +115,7 @@ final class Answers
             bucketShare: $share === null ? null : new BucketShare(
                 minBucketCount: $share->getMinBucketCount(),
                 maxBucketCount: $share->getMaxBucketCount(),
-                imbalanceRatio: $share->getImbalanceRatio(),
+                fullestToMeanRatio: $share->getFullestToMeanRatio(),
             ),
             slotLoad: self::load($message->getSlotLoad()),
             secondLoad: self::load($message->getSecondLoad()),
@@ -281,8 +281,8 @@ final class Answers
             kindIndex: $message->getKindIndex(),
             offsetSlotCount: $message->getOffsetSlotCount(),
             offset: Times::fromDuration($message->getOffset()),
-            userSlotIndex: $message->getUserSlotIndex(),
-            timeSlotIndex: $message->getTimeSlotIndex(),
+            idSlotIndex: $message->getIdSlotIndex(),
+            clockSlotIndex: $message->getClockSlotIndex(),
             gapSlotCount: $message->getGapSlotCount(),
             runBudget: Times::fromDuration($message->getRunBudget()),
         );

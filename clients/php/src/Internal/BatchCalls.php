@@ -179,6 +179,7 @@ trait BatchCalls
      *
      * @param iterable<int|float|string|\Stringable|\GMP> $ids better all, or drawn at random, than the oldest
      * @param ?DateTimeInterface $fromTime IDs that exclusions leave no run from here on are warned of. Default: now
+     * @param ?string $kind whose slots and runs are meant. Must be given if the schedule declares kinds
      * @param ?iterable<int> $weights as in assignSlots(); the loads are weights then
      *
      * @throws OffbeatException
@@ -187,11 +188,14 @@ trait BatchCalls
         Schedule|ScheduleReference|string $schedule,
         iterable $ids,
         ?DateTimeInterface $fromTime = null,
+        ?string $kind = null,
         ?IdType $idType = null,
         ?iterable $weights = null,
         int|float|null $timeout = null,
     ): IdAudit {
-        $request = (new V1\AuditIdsRequest())->setSchedule(ScheduleEncoder::message($schedule));
+        $request = (new V1\AuditIdsRequest())
+            ->setSchedule(ScheduleEncoder::message($schedule))
+            ->setKind(Check::utf8('kind', $kind ?? ''));
         if ($fromTime !== null) {
             $request->setFromTime(Times::toTimestamp($fromTime));
         }

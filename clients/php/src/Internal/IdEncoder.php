@@ -188,7 +188,7 @@ final class IdEncoder
         }
     }
 
-    /** An ID as its plain type: integers of 64 bits are ints, whatever they came as. */
+    /** An ID as its plain type: integers of 64 bits are ints, also those given as GMP. */
     private static function plain(mixed $value, ?int $index): int|float|string|\GMP
     {
         if ($value instanceof \GMP) {

@@ -52,7 +52,7 @@ trait KindCalls
      * kinds places them so.
      *
      * @param list<DateInterval|int|float> $runTimes
-     * @param array<array{int, int}> $conflicts which kinds must not meet, where others may, as pairs of
+     * @param array<array{int, int}> $kindConflicts which kinds must not meet, where others may, as pairs of
      *     eight kinds in all; with $kindCount. Default: no two may
      * @param DateInterval|int|float|null $pollingDelay how long a due job may wait until it is
      *     enqueued; the run budgets are shorter by it
@@ -66,8 +66,8 @@ trait KindCalls
         int $slotIndex = 0,
         ?int $kindCount = null,
         array $runTimes = [],
-        ?KindSpacing $spacing = null,
-        array $conflicts = [],
+        ?KindSpacing $kindSpacing = null,
+        array $kindConflicts = [],
         DateInterval|int|float|null $pollingDelay = null,
         DateInterval|int|float|null $slotJobDelay = null,
         int|float|null $timeout = null,
@@ -78,15 +78,15 @@ trait KindCalls
         if ($kindCount !== null) {
             $request->setKindCount(Check::int32('kind_count', $kindCount));
         }
-        if ($spacing !== null) {
-            $request->setSpacing($spacing->toMessage());
+        if ($kindSpacing !== null) {
+            $request->setKindSpacing($kindSpacing->toMessage());
         }
         $durations = [];
         foreach (array_values($runTimes) as $index => $runTime) {
             $durations[] = Times::toDuration("run_times[$index]", $runTime);
         }
         $request->setRunTimes($durations);
-        $request->setConflicts(self::conflicts($conflicts));
+        $request->setKindConflicts(self::kindConflicts($kindConflicts));
         if ($pollingDelay !== null) {
             $request->setPollingDelay(Times::toDuration('polling_delay', $pollingDelay));
         }
@@ -107,19 +107,19 @@ trait KindCalls
     /**
      * @param array<mixed> $pairs
      *
-     * @return list<V1\KindConflict>
+     * @return list<V1\KindIndexConflict>
      */
-    private static function conflicts(array $pairs): array
+    private static function kindConflicts(array $pairs): array
     {
         $conflicts = [];
         foreach (array_values($pairs) as $place => $pair) {
             $isPair = is_array($pair) && array_is_list($pair) && count($pair) === 2 && is_int($pair[0]) && is_int($pair[1]);
             if (!$isPair) {
-                throw InvalidArgument::refused("conflicts[$place]", $pair, 'must be a pair of kinds: [0, 1]');
+                throw InvalidArgument::refused("kind_conflicts[$place]", $pair, 'must be a pair of kinds: [0, 1]');
             }
-            $conflicts[] = (new V1\KindConflict())
-                ->setFirstKindIndex(Check::int32("conflicts[$place].first_kind_index", $pair[0]))
-                ->setSecondKindIndex(Check::int32("conflicts[$place].second_kind_index", $pair[1]));
+            $conflicts[] = (new V1\KindIndexConflict())
+                ->setFirstKindIndex(Check::int32("kind_conflicts[$place].first_kind_index", $pair[0]))
+                ->setSecondKindIndex(Check::int32("kind_conflicts[$place].second_kind_index", $pair[1]));
         }
 
         return $conflicts;

@@ -104,9 +104,9 @@ trait LaneCalls
      * @param LaneSet $laneSet with the workers that the lanes have now
      * @param array<LaneState> $states each lane at most once; a lane without a state has no backlog and no busy worker
      * @param ?int $workerCount how many workers there are. Default: as many as the lanes have
-     * @param ?int $maxMoves hysteresis: no more workers move, except those that another $workerCount forces to.
+     * @param ?int $maxMoveCount hysteresis: no more workers move, except those that another $workerCount forces to.
      *     Default: no bound
-     * @param int $minimumImprovementPercent hysteresis: workers move only if the score falls by at least this; forced
+     * @param int $minImprovementPercent hysteresis: workers move only if the score falls by at least this; forced
      *     moves always happen
      *
      * @throws OffbeatException
@@ -115,8 +115,8 @@ trait LaneCalls
         LaneSet $laneSet,
         array $states,
         ?int $workerCount = null,
-        ?int $maxMoves = null,
-        int $minimumImprovementPercent = 0,
+        ?int $maxMoveCount = null,
+        int $minImprovementPercent = 0,
         int|float|null $timeout = null,
     ): WorkerSplit {
         $states = array_values($states);
@@ -124,14 +124,12 @@ trait LaneCalls
         $request = (new V1\SplitWorkersRequest())
             ->setLaneSet($laneSet->toMessage())
             ->setStates(array_map($state, $states, array_keys($states)))
-            ->setMinimumImprovementPercent(
-                Check::int32('minimum_improvement_percent', $minimumImprovementPercent),
-            );
+            ->setMinImprovementPercent(Check::int32('min_improvement_percent', $minImprovementPercent));
         if ($workerCount !== null) {
             $request->setWorkerCount(Check::int32('worker_count', $workerCount));
         }
-        if ($maxMoves !== null) {
-            $request->setMaxMoves(Check::int32('max_moves', $maxMoves));
+        if ($maxMoveCount !== null) {
+            $request->setMaxMoveCount(Check::int32('max_move_count', $maxMoveCount));
         }
         $response = $this->call('offbeat.v1.LaneService/SplitWorkers', $request, new V1\SplitWorkersResponse(), $timeout);
 

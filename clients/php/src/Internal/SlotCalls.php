@@ -75,8 +75,8 @@ trait SlotCalls
     }
 
     /**
-     * The slots that start in a window; by default in the period from now on. With a column,
-     * each has the predicate that selects its rows.
+     * The slots that start in a window; by default as many as a cycle has, from now on. With a
+     * column, each has the predicate that selects its rows.
      *
      * @param ?string $kind whose rows the predicates select, where the schedule declares kinds
      *
@@ -111,8 +111,8 @@ trait SlotCalls
     }
 
     /**
-     * Which rows of a table run in a window of up to a period. Not under Placement::Twister, whose offsets
-     * no database can compute.
+     * Which rows of a table run in a window of up to the longest cycle. Not under Placement::Twister, whose
+     * offsets no database can compute.
      *
      * @param ?DateTimeInterface $startTime null for now
      * @param ?string $kind whose runs, where the schedule declares kinds

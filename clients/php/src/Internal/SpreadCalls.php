@@ -32,10 +32,10 @@ trait SpreadCalls
      * turns, with a certificate() when they have all been taken.
      *
      * Groups and jobs are pulled when they are needed. It has a connection of its own, by PHP's
-     * sockets, whatever the transport is.
+     * sockets, with either transport.
      *
      * @param iterable<iterable<mixed>> $groups
-     * @param ?int $maxOpenGroups SpreadPolicy::Cooldown only: how many groups are open at most
+     * @param ?int $maxOpenGroupCount SpreadPolicy::Cooldown only: how many groups are open at most
      * @param ?ShortagePolicy $onShortage SpreadPolicy::Cooldown only
      * @param ?int $jobWindow how many jobs of an open group are pulled ahead of their turns. Default: 256
      * @param ?int $groupWindow how many groups are pulled before a feeder needs them. Default: 0
@@ -47,13 +47,13 @@ trait SpreadCalls
         iterable $groups,
         int $feederCount,
         ?SpreadPolicy $policy = null,
-        ?int $maxOpenGroups = null,
+        ?int $maxOpenGroupCount = null,
         ?ShortagePolicy $onShortage = null,
         ?int $jobWindow = null,
         ?int $groupWindow = null,
         int|float|null $timeout = null,
     ): Spread {
-        $spec = (new V1\SpreadSpec())->setOrder(self::spreadOrder($feederCount, $policy, $maxOpenGroups));
+        $spec = (new V1\SpreadSpec())->setOrder(self::spreadOrder($feederCount, $policy, $maxOpenGroupCount));
         if ($onShortage !== null) {
             $spec->setOnShortage($onShortage->toMessage());
         }
@@ -91,10 +91,10 @@ trait SpreadCalls
      * All who open it must give the same parameters; what is left out is the sidecar's default.
      *
      * @param int $feederCount how many groups take turns: the workers of all consumers, and a few more
-     * @param ?int $maxOpenGroups SpreadPolicy::Cooldown only: how many groups are open at most
+     * @param ?int $maxOpenGroupCount SpreadPolicy::Cooldown only: how many groups are open at most
      * @param DateInterval|int|float|null $leaseDuration how long a lease lasts, in seconds. Default: 30
-     * @param ?int $maxAttempts leases of a job before it becomes a dead letter. Default: 5
-     * @param ?int $maxConsumerLeases how many jobs one consumer may hold at once. Default: 1,024
+     * @param ?int $maxAttemptCount leases of a job before it becomes a dead letter. Default: 5
+     * @param ?int $maxConsumerLeaseCount how many jobs one consumer may hold at once. Default: 1,024
      * @param ?int $maxGroupCount how many groups there may be at once. Default: 65,536
      * @param ?int $maxJobCount how many jobs there may be at once. Default: 1,000,000
      * @param ?int $maxByteCount how many bytes of payloads there may be at once. Default: 64 MiB
@@ -103,17 +103,17 @@ trait SpreadCalls
         string $name,
         int $feederCount,
         ?SpreadPolicy $policy = null,
-        ?int $maxOpenGroups = null,
+        ?int $maxOpenGroupCount = null,
         DateInterval|int|float|null $leaseDuration = null,
-        ?int $maxAttempts = null,
-        ?int $maxConsumerLeases = null,
+        ?int $maxAttemptCount = null,
+        ?int $maxConsumerLeaseCount = null,
         ?int $maxGroupCount = null,
         ?int $maxJobCount = null,
         ?int $maxByteCount = null,
     ): NamedSpread {
-        $limits = Messages::limits('spec.limits', $maxAttempts, $maxConsumerLeases, $maxGroupCount, $maxJobCount, $maxByteCount);
+        $limits = Messages::limits('spec.limits', $maxAttemptCount, $maxConsumerLeaseCount, $maxGroupCount, $maxJobCount, $maxByteCount);
         $spec = (new V1\NamedSpreadSpec())
-            ->setOrder(self::spreadOrder($feederCount, $policy, $maxOpenGroups))
+            ->setOrder(self::spreadOrder($feederCount, $policy, $maxOpenGroupCount))
             ->setLimits($limits);
         if ($leaseDuration !== null) {
             $spec->setLeaseDuration(Times::toDuration('spec.lease_duration', $leaseDuration));
@@ -153,14 +153,14 @@ trait SpreadCalls
         return new Spread($groups, $token, fn (): Conversation => new Conversation($this->endpoint, $path, $seconds));
     }
 
-    private static function spreadOrder(int $feederCount, ?SpreadPolicy $policy, ?int $maxOpenGroups): V1\SpreadOrder
+    private static function spreadOrder(int $feederCount, ?SpreadPolicy $policy, ?int $maxOpenGroupCount): V1\SpreadOrder
     {
         $order = (new V1\SpreadOrder())->setFeederCount(Check::int32('spec.order.feeder_count', $feederCount));
         if ($policy !== null) {
             $order->setPolicy($policy->toMessage());
         }
-        if ($maxOpenGroups !== null) {
-            $order->setMaxOpenGroups(Check::int32('spec.order.max_open_groups', $maxOpenGroups));
+        if ($maxOpenGroupCount !== null) {
+            $order->setMaxOpenGroupCount(Check::int32('spec.order.max_open_group_count', $maxOpenGroupCount));
         }
 
         return $order;

@@ -27,9 +27,9 @@ trait StageCalls
      * @param array<Stage> $stages in the order of the pipeline
      * @param ?AllocationRule $rule AllocationRule::MinimumScore by default
      * @param ?StageWeighting $weighting StageWeighting::Even by default
-     * @param ?int $maxMoves hysteresis: no more workers move, except those that are forced to. Default:
+     * @param ?int $maxMoveCount hysteresis: no more workers move, except those that are forced to. Default:
      *     no bound
-     * @param int $minimumImprovementPercent hysteresis: workers move, except those that are forced to,
+     * @param int $minImprovementPercent hysteresis: workers move, except those that are forced to,
      *     only if the score falls by so much. AllocationRule::MinimumScore only
      *
      * @throws OffbeatException
@@ -39,8 +39,8 @@ trait StageCalls
         int $workerCount,
         ?AllocationRule $rule = null,
         ?StageWeighting $weighting = null,
-        ?int $maxMoves = null,
-        int $minimumImprovementPercent = 0,
+        ?int $maxMoveCount = null,
+        int $minImprovementPercent = 0,
         int|float|null $timeout = null,
     ): ?WorkerAllocation {
         $request = (new V1\AllocateWorkersRequest())
@@ -48,11 +48,9 @@ trait StageCalls
             ->setWorkerCount(Check::int32('worker_count', $workerCount))
             ->setRule($rule?->toMessage() ?? V1\AllocationRule::ALLOCATION_RULE_UNSPECIFIED)
             ->setWeighting($weighting?->toMessage() ?? V1\StageWeighting::STAGE_WEIGHTING_UNSPECIFIED)
-            ->setMinimumImprovementPercent(
-                Check::int32('minimum_improvement_percent', $minimumImprovementPercent),
-            );
-        if ($maxMoves !== null) {
-            $request->setMaxMoves(Check::int32('max_moves', $maxMoves));
+            ->setMinImprovementPercent(Check::int32('min_improvement_percent', $minImprovementPercent));
+        if ($maxMoveCount !== null) {
+            $request->setMaxMoveCount(Check::int32('max_move_count', $maxMoveCount));
         }
         $response = $this->call('offbeat.v1.StageService/AllocateWorkers', $request, new V1\AllocateWorkersResponse(), $timeout);
 
@@ -71,7 +69,7 @@ trait StageCalls
      * @param ?string $currentStageName the name of its stage; null for a new worker
      * @param ?AllocationRule $rule AllocationRule::MinimumScore by default
      * @param ?StageWeighting $weighting StageWeighting::Even by default
-     * @param int $minimumGainPercent hysteresis: it stays, unless it is worth so much more elsewhere
+     * @param int $minGainPercent hysteresis: it stays, unless it is worth so much more elsewhere
      *
      * @throws OffbeatException
      */
@@ -80,7 +78,7 @@ trait StageCalls
         ?string $currentStageName = null,
         ?AllocationRule $rule = null,
         ?StageWeighting $weighting = null,
-        int $minimumGainPercent = 0,
+        int $minGainPercent = 0,
         int|float|null $timeout = null,
     ): ?StageChoice {
         $request = (new V1\ChooseStageRequest())
@@ -88,7 +86,7 @@ trait StageCalls
             ->setCurrentStageName(Check::utf8('current_stage_name', $currentStageName ?? ''))
             ->setRule($rule?->toMessage() ?? V1\AllocationRule::ALLOCATION_RULE_UNSPECIFIED)
             ->setWeighting($weighting?->toMessage() ?? V1\StageWeighting::STAGE_WEIGHTING_UNSPECIFIED)
-            ->setMinimumGainPercent(Check::int32('minimum_gain_percent', $minimumGainPercent));
+            ->setMinGainPercent(Check::int32('min_gain_percent', $minGainPercent));
         $response = $this->call('offbeat.v1.StageService/ChooseStage', $request, new V1\ChooseStageResponse(), $timeout);
 
         return $this->read(static fn (): ?StageChoice => match ($response->getOutcome()) {

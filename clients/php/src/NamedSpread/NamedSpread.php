@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Offbeat\NamedSpread;
 
 use Google\Protobuf\Internal\Message;
+use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\OffbeatException;
 use Offbeat\Internal\NamedSpread\Calls;
 use Offbeat\Internal\NamedSpread\JobSettlement;
@@ -60,13 +61,13 @@ final class NamedSpread
      * @throws OffbeatException
      */
     public function update(
-        ?int $maxAttempts = null,
-        ?int $maxConsumerLeases = null,
+        ?int $maxAttemptCount = null,
+        ?int $maxConsumerLeaseCount = null,
         ?int $maxGroupCount = null,
         ?int $maxJobCount = null,
         ?int $maxByteCount = null,
     ): SpreadDescription {
-        $limits = Messages::limits('limits', $maxAttempts, $maxConsumerLeases, $maxGroupCount, $maxJobCount, $maxByteCount);
+        $limits = Messages::limits('limits', $maxAttemptCount, $maxConsumerLeaseCount, $maxGroupCount, $maxJobCount, $maxByteCount);
         $request = (new V1\UpdateSpreadRequest())->setLimits($limits);
         $response = $this->call('UpdateSpread', $request, new V1\UpdateSpreadResponse());
 
@@ -171,7 +172,7 @@ final class NamedSpread
         do {
             $page = $this->call('ListDeadLetters', $request, new V1\ListDeadLettersResponse());
             foreach ($page->getDeadLetters() as $letter) {
-                yield Messages::deadLetter($letter);
+                yield Messages::deadLetter($letter, (int) $page->getEpoch());
             }
             $request->setPageToken($page->getNextPageToken());
         } while ($request->getPageToken() !== '');
@@ -179,17 +180,17 @@ final class NamedSpread
 
     /**
      * Puts dead letters back, and says how many: each is leased again, with attempts from 1, as the only job of a
-     * group of its own. Numbers that do not exist are skipped.
+     * group of its own. Dead letters that are gone are skipped, as are all of an earlier epoch.
      *
-     * @param iterable<int> $numbers
+     * @param iterable<DeadLetter> $letters as deadLetters() gives them
      *
      * @throws OffbeatException
      */
-    public function redriveDeadLetters(iterable $numbers): int
+    public function redriveDeadLetters(iterable $letters): int
     {
         $count = 0;
-        foreach (self::chunks($numbers) as $chunk) {
-            $request = (new V1\RedriveDeadLettersRequest())->setNumbers($chunk);
+        foreach (self::deadLetterBatches($letters) as [$epoch, $numbers]) {
+            $request = (new V1\RedriveDeadLettersRequest())->setEpoch($epoch)->setNumbers($numbers);
             $response = $this->call('RedriveDeadLetters', $request, new V1\RedriveDeadLettersResponse());
             $count += (int) $response->getRedrivenCount();
         }
@@ -198,17 +199,18 @@ final class NamedSpread
     }
 
     /**
-     * Deletes dead letters, and says how many. Numbers that do not exist are skipped.
+     * Deletes dead letters, and says how many. Dead letters that are gone are skipped, as are all of an earlier
+     * epoch.
      *
-     * @param iterable<int> $numbers
+     * @param iterable<DeadLetter> $letters as deadLetters() gives them
      *
      * @throws OffbeatException
      */
-    public function deleteDeadLetters(iterable $numbers): int
+    public function deleteDeadLetters(iterable $letters): int
     {
         $count = 0;
-        foreach (self::chunks($numbers) as $chunk) {
-            $request = (new V1\DeleteDeadLettersRequest())->setNumbers($chunk);
+        foreach (self::deadLetterBatches($letters) as [$epoch, $numbers]) {
+            $request = (new V1\DeleteDeadLettersRequest())->setEpoch($epoch)->setNumbers($numbers);
             $response = $this->call('DeleteDeadLetters', $request, new V1\DeleteDeadLettersResponse());
             $count += (int) $response->getDeletedCount();
         }
@@ -243,13 +245,31 @@ final class NamedSpread
     }
 
     /**
-     * @param iterable<int> $numbers
+     * What goes into a call each: numbers of one epoch, since a number means another dead letter in another epoch.
      *
-     * @return list<non-empty-list<int>>
+     * @param iterable<mixed> $letters
+     *
+     * @return list<array{int, non-empty-list<int>}> epochs and numbers
      */
-    private static function chunks(iterable $numbers): array
+    private static function deadLetterBatches(iterable $letters): array
     {
-        return array_chunk(is_array($numbers) ? $numbers : iterator_to_array($numbers, false), Calls::MAX_JOBS);
+        $numbers = [];
+        $place = 0;
+        foreach ($letters as $letter) {
+            if (!$letter instanceof DeadLetter) {
+                throw InvalidArgument::refused("letters[$place]", $letter, 'must be a DeadLetter, as deadLetters() gives them');
+            }
+            $numbers[$letter->epoch][] = $letter->number;
+            ++$place;
+        }
+        $batches = [];
+        foreach ($numbers as $epoch => $ofEpoch) {
+            foreach (array_chunk($ofEpoch, Calls::MAX_JOBS) as $chunk) {
+                $batches[] = [$epoch, $chunk];
+            }
+        }
+
+        return $batches;
     }
 
     private function call(

@@ -9,12 +9,12 @@ final class SpreadOrder
 {
     /**
      * @param int $feederCount how many groups take turns
-     * @param ?int $maxOpenGroups SpreadPolicy::Cooldown only, null with the other: how many groups are open at most
+     * @param ?int $maxOpenGroupCount SpreadPolicy::Cooldown only, null with the other: how many groups are open at most
      */
     public function __construct(
         public readonly SpreadPolicy $policy,
         public readonly int $feederCount,
-        public readonly ?int $maxOpenGroups,
+        public readonly ?int $maxOpenGroupCount,
     ) {
     }
 }

@@ -23,7 +23,7 @@ final class Stage
      *     seconds. Default: the mean of the stages that were measured
      * @param array<DateInterval|int|float> $runTimes instead: how long some jobs took
      * @param bool $done whether no more work will come: it gets no workers but those that are busy
-     * @param ?int $maximumWorkerCount Default: as many as there are
+     * @param ?int $maxWorkerCount Default: as many as there are
      * @param int $currentWorkerCount how many workers it has, busy ones included
      * @param int $busyWorkerCount how many of those are in the middle of a job, and so stay
      */
@@ -33,8 +33,8 @@ final class Stage
         DateInterval|int|float|null $meanRunTime = null,
         array $runTimes = [],
         public readonly bool $done = false,
-        public readonly int $minimumWorkerCount = 0,
-        public readonly ?int $maximumWorkerCount = null,
+        public readonly int $minWorkerCount = 0,
+        public readonly ?int $maxWorkerCount = null,
         public readonly int $currentWorkerCount = 0,
         public readonly int $busyWorkerCount = 0,
     ) {
@@ -62,14 +62,14 @@ final class Stage
             ->setName(Check::utf8("$path.name", $this->name))
             ->setBacklogCount($this->backlogCount)
             ->setDone($this->done)
-            ->setMinimumWorkerCount(Check::int32("$path.minimum_worker_count", $this->minimumWorkerCount))
+            ->setMinWorkerCount(Check::int32("$path.min_worker_count", $this->minWorkerCount))
             ->setCurrentWorkerCount(Check::int32("$path.current_worker_count", $this->currentWorkerCount))
             ->setBusyWorkerCount(Check::int32("$path.busy_worker_count", $this->busyWorkerCount));
         if ($this->meanRunTime !== null) {
             $message->setMeanRunTime(Times::toDuration("$path.mean_run_time", $this->meanRunTime));
         }
-        if ($this->maximumWorkerCount !== null) {
-            $message->setMaximumWorkerCount(Check::int32("$path.maximum_worker_count", $this->maximumWorkerCount));
+        if ($this->maxWorkerCount !== null) {
+            $message->setMaxWorkerCount(Check::int32("$path.max_worker_count", $this->maxWorkerCount));
         }
         $times = [];
         foreach ($this->runTimes as $place => $time) {

@@ -48,10 +48,10 @@ class DutyCalls(Asking):
 
         ``catch_up_policy`` says which runs were missed, and what becomes of them.
 
-        With a ``look_ahead`` (0 to one period, default: 0), runs up to so long after now are
-        listed too, to be enqueued with their start times. A watermark may lie after the end of
-        that by up to ``max_clock_skew`` (default: 60 s). The answer's ``next_due_time`` says when
-        to ask again.
+        With a ``look_ahead`` (0 to the shortest cycle, default: 0), runs up to so long after now
+        are listed too, to be enqueued with their start times. A watermark may lie after the end
+        of that by up to ``max_clock_skew`` (default: 60 s, or the shortest cycle if that is
+        shorter). The answer's ``next_due_time`` says when to ask again.
 
         ``weights``, ``time_zones``, ``kind``, ``id_type`` and ``return_errors`` are as in
         :meth:`assign_slots`. However many runs are due, all pages of the answer are gathered;
@@ -105,6 +105,7 @@ class DutyCalls(Asking):
         ids: Iterable[IdValue],
         *,
         weights: Iterable[int] | None = None,
+        kind: str = "",
         id_type: IdType | None = None,
         from_time: datetime | None = None,
         timeout: float | timedelta | None = None,
@@ -112,11 +113,12 @@ class DutyCalls(Asking):
         """Say how evenly a sample of up to 65,536 IDs fills the slots, and what is wrong.
 
         Better all of the IDs, or a random sample, than the oldest. Refused IDs stand in the
-        answer's ``errors``; nothing is raised for them. ``weights`` and ``id_type`` are as in
-        :meth:`assign_slots`. IDs that exclusions leave no run from ``from_time`` (default: now)
-        on are warned of.
+        answer's ``errors``; nothing is raised for them. ``weights``, ``kind`` and ``id_type`` are
+        as in :meth:`assign_slots`. IDs that exclusions leave no run from ``from_time`` (default:
+        now) on are warned of.
         """
-        return self._ask(audit.audit_ids(schedule, ids, weights, id_type, from_time), timeout)
+        question = audit.audit_ids(schedule, ids, weights, kind, id_type, from_time)
+        return self._ask(question, timeout)
 
     def record_lateness(
         self,
@@ -201,12 +203,14 @@ class AsyncDutyCalls(AsyncAsking):
         ids: Iterable[IdValue],
         *,
         weights: Iterable[int] | None = None,
+        kind: str = "",
         id_type: IdType | None = None,
         from_time: datetime | None = None,
         timeout: float | timedelta | None = None,
     ) -> Audit:
         """See :meth:`offbeat.Client.audit_ids`."""
-        return await self._ask(audit.audit_ids(schedule, ids, weights, id_type, from_time), timeout)
+        question = audit.audit_ids(schedule, ids, weights, kind, id_type, from_time)
+        return await self._ask(question, timeout)
 
     async def record_lateness(
         self,

@@ -67,17 +67,6 @@ def add_names(message: Any, parent: str, name: str, values: Iterable[str]) -> No
     )
 
 
-def add_integers(message: Any, parent: str, name: str, values: Iterable[int]) -> None:
-    """Fill a list of integers."""
-    numbers = getattr(message, name)
-    for index, value in enumerate(values):
-        try:
-            numbers.append(value)
-        except (TypeError, ValueError) as error:
-            at = f"{path(parent, name)}[{index}]"
-            raise refused(at, value, _INTEGER, OUT_OF_RANGE) from error
-
-
 def path(parent: str, name: str) -> str:
     """Return the path of a field, from that of what holds it."""
     return f"{parent}.{name}" if parent else name

@@ -66,19 +66,19 @@ class LaneCalls(Asking):
         states: Iterable[LaneState],
         *,
         worker_count: int | None = None,
-        max_moves: int | None = None,
-        minimum_improvement_percent: int = 0,
+        max_move_count: int | None = None,
+        min_improvement_percent: int = 0,
         timeout: float | timedelta | None = None,
     ) -> WorkerSplit:
         """Split the workers among the lanes again, by the work that waits for each.
 
         A lane without a state has no backlog and no busy worker. Default of ``worker_count``: as
-        many as the lanes have. Hysteresis: with ``max_moves``, at most so many workers move,
-        and with ``minimum_improvement_percent`` none does unless the score falls by at least so
+        many as the lanes have. Hysteresis: with ``max_move_count``, at most so many workers move,
+        and with ``min_improvement_percent`` none does unless the score falls by at least so
         many percent. Moves that a new ``worker_count`` forces always happen.
         """
         question = questions.split_workers(
-            lane_set, states, worker_count, max_moves, minimum_improvement_percent
+            lane_set, states, worker_count, max_move_count, min_improvement_percent
         )
         return self._ask(question, timeout)
 
@@ -151,13 +151,13 @@ class AsyncLaneCalls(AsyncAsking):
         states: Iterable[LaneState],
         *,
         worker_count: int | None = None,
-        max_moves: int | None = None,
-        minimum_improvement_percent: int = 0,
+        max_move_count: int | None = None,
+        min_improvement_percent: int = 0,
         timeout: float | timedelta | None = None,
     ) -> WorkerSplit:
         """See :meth:`offbeat.Client.split_workers`."""
         question = questions.split_workers(
-            lane_set, states, worker_count, max_moves, minimum_improvement_percent
+            lane_set, states, worker_count, max_move_count, min_improvement_percent
         )
         return await self._ask(question, timeout)
 

@@ -55,7 +55,7 @@ class SlotCalls(Asking):
         kind: str = "",
         timeout: float | timedelta | None = None,
     ) -> list[Slot]:
-        """List the slots that start in a window; by default in the period from now on.
+        """List the slots that start in a window; by default as many from now on as a cycle has.
 
         The slot that runs at ``start_time`` is listed only if it starts just then. A
         window holds 4,096 slots at most. With a ``sql_target`` each slot has the
@@ -76,9 +76,10 @@ class SlotCalls(Asking):
         time_zones: Iterable[TimeZone] = (),
         timeout: float | timedelta | None = None,
     ) -> SqlPredicate:
-        """Say which rows of a table run in a window of up to a period, by default from now on.
+        """Say which rows of a table run in a window of up to the longest cycle.
 
-        Not under ``Placement.TWISTER``, whose offsets no database can compute. ``kind`` says
+        The window starts now by default; with a calendar it may be 24 h longer. Not under
+        ``Placement.TWISTER``, whose offsets no database can compute. ``kind`` says
         whose runs, where the schedule declares kinds. With a calendar, and with
         ``SqlTarget.time_zone_column``, rows of the ``time_zones`` named, up to 64, run by the
         clock of their own; rows of others, or of none, are never selected.
@@ -239,19 +240,19 @@ class SlotCalls(Asking):
         slot_index: int = 0,
         kind_count: int | None = None,
         run_times: Sequence[timedelta] = (),
-        spacing: KindSpacing | None = None,
-        conflicts: Iterable[tuple[int, int]] = (),
+        kind_spacing: KindSpacing | None = None,
+        kind_conflicts: Iterable[tuple[int, int]] = (),
         polling_delay: timedelta | None = None,
         slot_job_delay: timedelta | None = None,
         timeout: float | timedelta | None = None,
     ) -> Reciprocals:
-        """Say at which slots kinds of job must run so that no two meet on the same user.
+        """Say at which slots kinds of job must run so that no two meet on the same ID.
 
         Give ``kind_count``, or how long a run of each kind takes in ``run_times``.
         ``slot_index`` is the slot to look from. A schedule that declares ``kinds`` places
         them so. Of a calendar, gaps and run budgets are those of the worst change of its
-        clocks from 2020 to 2037. With ``conflicts``, pairs of kinds, only those must not meet.
-        The run budgets are shorter by ``polling_delay``, how long a due job may wait to be
+        clocks from 2020 to 2037. With ``kind_conflicts``, pairs of kinds, only those must not
+        meet. The run budgets are shorter by ``polling_delay``, how long a due job may wait to be
         enqueued, and by ``slot_job_delay``, how long the job that enqueues a slot may wait and
         run.
         """
@@ -260,8 +261,8 @@ class SlotCalls(Asking):
             slot_index,
             kind_count,
             run_times,
-            spacing,
-            conflicts,
+            kind_spacing,
+            kind_conflicts,
             polling_delay,
             slot_job_delay,
         )

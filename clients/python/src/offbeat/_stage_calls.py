@@ -20,21 +20,21 @@ class StageCalls(Asking):
         *,
         rule: AllocationRule | None = None,
         weighting: StageWeighting | None = None,
-        max_moves: int | None = None,
-        minimum_improvement_percent: int = 0,
+        max_move_count: int | None = None,
+        min_improvement_percent: int = 0,
         timeout: float | timedelta | None = None,
     ) -> WorkerAllocation | None:
         """Share workers out to the stages of a pipeline, and say who has to move.
 
         ``None`` if every stage is done. ``rule`` is by default
         ``AllocationRule.MINIMUM_SCORE``, ``weighting`` is ``StageWeighting.EVEN``. Against
-        flapping: with ``max_moves``, at most so many workers move, and with
-        ``minimum_improvement_percent`` none does unless the score falls by at least so many
+        flapping: with ``max_move_count``, at most so many workers move, and with
+        ``min_improvement_percent`` none does unless the score falls by at least so many
         percent (minimum score only); what minima, maxima and new or missing workers force
         comes before both.
         """
         question = questions.allocate_workers(
-            stages, worker_count, rule, weighting, max_moves, minimum_improvement_percent
+            stages, worker_count, rule, weighting, max_move_count, min_improvement_percent
         )
         return self._ask(question, timeout)
 
@@ -45,18 +45,18 @@ class StageCalls(Asking):
         *,
         rule: AllocationRule | None = None,
         weighting: StageWeighting | None = None,
-        minimum_gain_percent: int = 0,
+        min_gain_percent: int = 0,
         timeout: float | timedelta | None = None,
     ) -> StageChoice | None:
         """Say where one worker goes that has just finished a job; ``None`` if all are done.
 
         It counts among the current workers of ``current_stage_name``, and not among the busy ones;
         a new worker has no current stage. It stays unless it is worth more elsewhere by at
-        least ``minimum_gain_percent``. ``rule`` and ``weighting`` are as in
+        least ``min_gain_percent``. ``rule`` and ``weighting`` are as in
         :meth:`allocate_workers`.
         """
         question = questions.choose_stage(
-            stages, current_stage_name, rule, weighting, minimum_gain_percent
+            stages, current_stage_name, rule, weighting, min_gain_percent
         )
         return self._ask(question, timeout)
 
@@ -71,13 +71,13 @@ class AsyncStageCalls(AsyncAsking):
         *,
         rule: AllocationRule | None = None,
         weighting: StageWeighting | None = None,
-        max_moves: int | None = None,
-        minimum_improvement_percent: int = 0,
+        max_move_count: int | None = None,
+        min_improvement_percent: int = 0,
         timeout: float | timedelta | None = None,
     ) -> WorkerAllocation | None:
         """See :meth:`offbeat.Client.allocate_workers`."""
         question = questions.allocate_workers(
-            stages, worker_count, rule, weighting, max_moves, minimum_improvement_percent
+            stages, worker_count, rule, weighting, max_move_count, min_improvement_percent
         )
         return await self._ask(question, timeout)
 
@@ -88,11 +88,11 @@ class AsyncStageCalls(AsyncAsking):
         *,
         rule: AllocationRule | None = None,
         weighting: StageWeighting | None = None,
-        minimum_gain_percent: int = 0,
+        min_gain_percent: int = 0,
         timeout: float | timedelta | None = None,
     ) -> StageChoice | None:
         """See :meth:`offbeat.Client.choose_stage`."""
         question = questions.choose_stage(
-            stages, current_stage_name, rule, weighting, minimum_gain_percent
+            stages, current_stage_name, rule, weighting, min_gain_percent
         )
         return await self._ask(question, timeout)

@@ -81,18 +81,18 @@ class AsyncClient(
         feeder_count: int,
         *,
         policy: SpreadPolicy | None = None,
-        max_open_groups: int | None = None,
+        max_open_group_count: int | None = None,
         lease_duration: timedelta | None = None,
-        max_attempts: int | None = None,
-        max_consumer_leases: int | None = None,
+        max_attempt_count: int | None = None,
+        max_consumer_lease_count: int | None = None,
         max_group_count: int | None = None,
         max_job_count: int | None = None,
         max_byte_count: int | None = None,
     ) -> AsyncNamedSpread:
         """As :meth:`Client.named_spread`; consumers pull, and do not stream."""
         limits = SpreadLimits(
-            max_attempts=max_attempts,
-            max_consumer_leases=max_consumer_leases,
+            max_attempt_count=max_attempt_count,
+            max_consumer_lease_count=max_consumer_lease_count,
             max_group_count=max_group_count,
             max_job_count=max_job_count,
             max_byte_count=max_byte_count,
@@ -100,7 +100,7 @@ class AsyncClient(
         spec = NamedSpreadSpec(
             feeder_count,
             policy=policy,
-            max_open_groups=max_open_groups,
+            max_open_group_count=max_open_group_count,
             lease_duration=lease_duration,
             limits=limits,
         )
@@ -126,7 +126,7 @@ class AsyncClient(
         feeder_count: int,
         *,
         policy: SpreadPolicy | None = None,
-        max_open_groups: int | None = None,
+        max_open_group_count: int | None = None,
         on_shortage: ShortagePolicy | None = None,
         job_window: int | None = None,
         group_window: int | None = None,
@@ -134,7 +134,7 @@ class AsyncClient(
     ) -> AsyncSpread[J]:
         """See :meth:`offbeat.Client.spread`; the spread is an asynchronous iterator."""
         start = spread_start(
-            feeder_count, policy, max_open_groups, on_shortage, job_window, group_window
+            feeder_count, policy, max_open_group_count, on_shortage, job_window, group_window
         )
         return self._spread(groups, start, timeout)
 

@@ -192,7 +192,8 @@ class BucketShare:
 
     min_bucket_count: int
     max_bucket_count: int
-    imbalance_ratio: float
+    #: Buckets in the largest slot divided by the mean: 1.02 is 2 % more.
+    fullest_to_mean_ratio: float
 
 
 @dataclass(frozen=True)
@@ -249,8 +250,8 @@ class Description:
     run_key_root: str
     #: The kinds that the schedule declares, in order.
     kinds: tuple[DescribedKind, ...]
-    #: Length of a cycle by the wall clock; of months the longest.
-    period: timedelta
+    #: Length of a cycle by the wall clock; where cycles differ, of the longest one.
+    max_cycle_duration: timedelta
     #: The release of the sidecar's time-zone database, as in :class:`Assignment`.
     time_zone_database: str
 
@@ -271,7 +272,7 @@ class Description:
             slot=Slot.from_message(message.slot) if message.HasField("slot") else None,
             cycle_start_time=from_timestamp(message.cycle_start_time),
             bucket_share=BucketShare(
-                share.min_bucket_count, share.max_bucket_count, share.imbalance_ratio
+                share.min_bucket_count, share.max_bucket_count, share.fullest_to_mean_ratio
             )
             if message.HasField("bucket_share")
             else None,
@@ -283,6 +284,6 @@ class Description:
             deferred_ratio=message.deferred_ratio,
             run_key_root=message.identity.run_key_root,
             kinds=tuple(map(DescribedKind.from_message, message.kinds)),
-            period=from_duration(message.period),
+            max_cycle_duration=from_duration(message.max_cycle_duration),
             time_zone_database=message.identity.time_zone_database,
         )

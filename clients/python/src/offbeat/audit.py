@@ -11,7 +11,7 @@ from ._questions import Question
 from ._rows import IdError, id_errors
 from ._weights import InStep, checked_weight
 from .answers import ExpectedLoad
-from .ids import IdEncoder, IdType, IdValue, checked_ids
+from .ids import IdEncoder, IdType, IdValue, checked_ids, checked_text
 from .schedule import AnySchedule, schedule_message
 from .times import to_timestamp
 from .v1 import audit_pb2 as pb
@@ -97,6 +97,7 @@ def audit_ids(
     schedule: AnySchedule,
     ids: Iterable[IdValue],
     weights: Iterable[int] | None,
+    kind: str,
     id_type: IdType | None,
     from_time: datetime | None,
 ) -> Question[Audit]:
@@ -106,6 +107,7 @@ def audit_ids(
     request = pb.AuditIdsRequest(
         schedule=schedule_message(schedule),
         ids=encoder.column(values),
+        kind=checked_text("kind", kind),
         weights=[checked_weight(at, weight) for at, weight in weights_left.take(len(values))],
     )
     weights_left.end()

@@ -89,7 +89,7 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls, ServerCalls):
         feeder_count: int,
         *,
         policy: SpreadPolicy | None = None,
-        max_open_groups: int | None = None,
+        max_open_group_count: int | None = None,
         on_shortage: ShortagePolicy | None = None,
         job_window: int | None = None,
         group_window: int | None = None,
@@ -100,12 +100,12 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls, ServerCalls):
         ``groups`` is an iterable of iterables of anything; jobs stay in this process. Groups
         and jobs are pulled when they are needed: up to ``job_window`` jobs (default: 256) of
         each group that is open, and up to ``group_window`` groups (default: 0) before a feeder
-        needs them. ``max_open_groups`` and ``on_shortage`` belong to ``SpreadPolicy.COOLDOWN``,
-        whose groups must have a length. The spread is an iterator of turns, and has a
-        ``certificate`` when it has ended.
+        needs them. ``max_open_group_count`` and ``on_shortage`` belong to
+        ``SpreadPolicy.COOLDOWN``, whose groups must have a length. The spread is an iterator of
+        turns, and has a ``certificate`` when it has ended.
         """
         start = spread_start(
-            feeder_count, policy, max_open_groups, on_shortage, job_window, group_window
+            feeder_count, policy, max_open_group_count, on_shortage, job_window, group_window
         )
         return self._spread(groups, start, timeout)
 
@@ -139,10 +139,10 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls, ServerCalls):
         feeder_count: int,
         *,
         policy: SpreadPolicy | None = None,
-        max_open_groups: int | None = None,
+        max_open_group_count: int | None = None,
         lease_duration: timedelta | None = None,
-        max_attempts: int | None = None,
-        max_consumer_leases: int | None = None,
+        max_attempt_count: int | None = None,
+        max_consumer_lease_count: int | None = None,
         max_group_count: int | None = None,
         max_job_count: int | None = None,
         max_byte_count: int | None = None,
@@ -150,13 +150,14 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls, ServerCalls):
         """Take part in a spread that outlives a call: as a producer, as a consumer, or both.
 
         Producers submit groups, any number of consumers pull their jobs, spread. A job is leased
-        for ``lease_duration`` (default: 30 s), and becomes a dead letter after ``max_attempts``
-        (5). Producers and consumers name the same parameters. The service holds spreads in
-        memory: all producers and consumers of a spread must reach the same process.
+        for ``lease_duration`` (default: 30 s), and becomes a dead letter after
+        ``max_attempt_count`` (5). Producers and consumers name the same parameters. The service
+        holds spreads in memory: all producers and consumers of a spread must reach the same
+        process.
         """
         limits = SpreadLimits(
-            max_attempts=max_attempts,
-            max_consumer_leases=max_consumer_leases,
+            max_attempt_count=max_attempt_count,
+            max_consumer_lease_count=max_consumer_lease_count,
             max_group_count=max_group_count,
             max_job_count=max_job_count,
             max_byte_count=max_byte_count,
@@ -164,7 +165,7 @@ class Client(SlotCalls, DutyCalls, StageCalls, LaneCalls, ServerCalls):
         spec = NamedSpreadSpec(
             feeder_count,
             policy=policy,
-            max_open_groups=max_open_groups,
+            max_open_group_count=max_open_group_count,
             lease_duration=lease_duration,
             limits=limits,
         )

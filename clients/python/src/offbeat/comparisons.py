@@ -33,8 +33,8 @@ class ComparedJob:
 
     schedule: the schedule that it has today.
     kind: its kind, where the schedule declares kinds.
-    run_time: how long a run takes at most, 0 to one period. Default: what the schedule says of
-        the kind, or else not known: then runs are only kept from starting together.
+    run_time: how long a run takes at most, 0 to the longest cycle. Default: what the schedule says
+        of the kind, or else not known: then runs are only kept from starting together.
     """
 
     schedule: AnySchedule

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 class MissedRunPolicy(enum.IntEnum):
     """What becomes of runs that were missed."""
 
-    #: None of them runs.
-    SKIP = 1
+    #: None of them runs: all are dropped.
+    DROP = 1
     #: The latest of each ID runs, unless a run that is on time does.
     RUN_ONCE = 2
     #: All of them run, in their order.
@@ -115,17 +115,19 @@ class CatchUpPolicy:
     """What becomes of runs that were missed.
 
     missed_run_policy: which of them run. Default: ``MissedRunPolicy.RUN_ONCE``.
-    on_time_tolerance: runs that are late by this or less are on time; others were missed. 0 to one
-        period, and with kinds at most what a run time leaves of its run budget. Take at least
-        the time between two questions. Must be given with ``MissedRunPolicy.SKIP``, where a
+    on_time_tolerance: runs that are late by this or less are on time; others were missed. 0 to the
+        shortest cycle, and with kinds at most what a run time leaves of its run budget. Take at
+        least the time between two questions. Must be given with ``MissedRunPolicy.DROP``, where a
         slower poller would lose runs. Default: 60 s, or the most that it may be.
-    horizon: missed runs that are older are dropped, whatever the policy. Default: one period.
-    smear_span: missed runs start smeared over this span from now on, 0 to one period. Refused
-        where the schedule declares kinds: its ``catch_up_span`` keeps them apart. Default: 0.
+    horizon: missed runs that are older are dropped, whatever the policy. Default: the shortest
+        cycle.
+    smear_span: missed runs start smeared over this span from now on, 0 to the shortest cycle.
+        Refused where the schedule declares kinds: its ``catch_up_span`` keeps them apart.
+        Default: 0.
     min_gap: with ``RUN_ONCE``, a late run that would start after the next run of its ID, or less
-        than this before it, is superseded by that one. 0 to one period. Default: 0.
+        than this before it, is superseded by that one. 0 to the shortest cycle. Default: 0.
 
-    >>> CatchUpPolicy(MissedRunPolicy.SKIP, on_time_tolerance=timedelta(minutes=5)).horizon
+    >>> CatchUpPolicy(MissedRunPolicy.DROP, on_time_tolerance=timedelta(minutes=5)).horizon
     """
 
     missed_run_policy: MissedRunPolicy | None = None

@@ -78,6 +78,10 @@ class Unauthenticated(OffbeatError):
     """The call carried no token of the server: give the client another ``token``."""
 
 
+class PermissionDenied(OffbeatError):
+    """The caller's user may not call over this Unix socket: the server allows only some UIDs."""
+
+
 class NotFound(OffbeatError):
     """What was asked for is not there."""
 
@@ -105,6 +109,7 @@ class DeadlineExceeded(NoAnswer, TimeoutError):
 _BY_CODE: Mapping[str, type[OffbeatError]] = {
     "INVALID_ARGUMENT": InvalidArgument,
     "UNAUTHENTICATED": Unauthenticated,
+    "PERMISSION_DENIED": PermissionDenied,
     "NOT_FOUND": NotFound,
     "FAILED_PRECONDITION": FailedPrecondition,
     "RESOURCE_EXHAUSTED": ResourceExhausted,

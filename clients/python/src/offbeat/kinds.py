@@ -29,8 +29,8 @@ class Kind:
     """A kind of job of a schedule.
 
     name: 1 to 64 characters of ``A-Z a-z 0-9 . _ -``; part of the run keys.
-    run_time: how long a run takes at most, 0 to one period; of every kind or of none.
-        Default: not known.
+    run_time: how long a run takes at most, 0 to the longest cycle; of every kind or of
+        none. Default: not known.
 
     >>> Kind("export", timedelta(minutes=10)).name
     'export'

@@ -34,10 +34,11 @@ class NewId:
     create_time: when it came; after the ``from_time`` of the question by ``max_clock_skew``
         at most.
     policy: when it runs first, if its time in that cycle has passed. Default: ``NEXT_CYCLE``.
-    smear_span: ``NOW_SMEARED`` only, where it must be given: 1 tick to one period. Refused
-        where the schedule declares kinds, whose ``catch_up_span`` decides.
+    smear_span: ``NOW_SMEARED`` only, where it must be given: 1 tick to the shortest cycle.
+        Refused where the schedule declares kinds, whose ``catch_up_span`` decides.
     max_clock_skew: how far ``create_time`` may lie ahead, as that of a machine whose clock
-        is fast: 0 to one period. Default: 60 s, or one period if that is shorter.
+        is fast: 0 to the shortest cycle. Default: 60 s, or the shortest cycle if that is
+        shorter.
     """
 
     create_time: datetime

@@ -1,4 +1,4 @@
-"""Kinds of job that must not meet on the same user."""
+"""Kinds of job that must not meet on the same ID."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ class KindSlot:
     """Where one kind of job stands, seen from a slot."""
 
     kind_index: int
-    #: Slots from kind 0 to this kind, for the same user.
+    #: Slots from kind 0 to this kind, for the same ID.
     offset_slot_count: int
     #: The same as time, from the run of kind 0 to the run of this kind.
     offset: timedelta
-    #: The user's view: where this kind runs for users whose kind 0 runs at the slot.
-    user_slot_index: int
-    #: The time's view: whose users this kind handles while the slot runs.
-    time_slot_index: int
-    #: Slots from this kind to the next one of the same user.
+    #: The ID's view: the slot in which this kind runs for IDs whose kind 0 runs in the slot.
+    id_slot_index: int
+    #: The clock's view: while the slot runs, this kind handles the IDs whose kind 0 runs in this
+    #: slot.
+    clock_slot_index: int
+    #: Slots from this kind to the next one of the same ID.
     gap_slot_count: int
     #: Queue wait plus run time must stay within it.
     run_budget: timedelta
@@ -36,7 +37,7 @@ class KindSlot:
 
 @dataclass(frozen=True)
 class Reciprocals:
-    """Where kinds of job stand that must not meet on the same user."""
+    """Where kinds of job stand that must not meet on the same ID."""
 
     kinds: tuple[KindSlot, ...]
     gap_slot_count: int
@@ -55,8 +56,8 @@ class Reciprocals:
                     kind_index=kind.kind_index,
                     offset_slot_count=kind.offset_slot_count,
                     offset=from_duration(kind.offset),
-                    user_slot_index=kind.user_slot_index,
-                    time_slot_index=kind.time_slot_index,
+                    id_slot_index=kind.id_slot_index,
+                    clock_slot_index=kind.clock_slot_index,
                     gap_slot_count=kind.gap_slot_count,
                     run_budget=from_duration(kind.run_budget),
                 )
@@ -74,8 +75,8 @@ def reciprocal_slots(
     slot_index: int,
     kind_count: int | None,
     run_times: Sequence[timedelta],
-    spacing: KindSpacing | None,
-    conflicts: Iterable[tuple[int, int]],
+    kind_spacing: KindSpacing | None,
+    kind_conflicts: Iterable[tuple[int, int]],
     polling_delay: timedelta | None,
     slot_job_delay: timedelta | None,
 ) -> Question[Reciprocals]:
@@ -85,24 +86,26 @@ def reciprocal_slots(
         run_times=[
             to_duration(f"run_times[{index}]", run_time) for index, run_time in enumerate(run_times)
         ],
-        conflicts=[_conflict(f"conflicts[{index}]", pair) for index, pair in enumerate(conflicts)],
+        kind_conflicts=[
+            _conflict(f"kind_conflicts[{index}]", pair) for index, pair in enumerate(kind_conflicts)
+        ],
     )
     set_integer(request, "", "slot_index", slot_index)
     if kind_count is not None:
         set_integer(request, "", "kind_count", kind_count)
-    if spacing is not None:
-        set_enum(request, "", "spacing", spacing, KindSpacing)
+    if kind_spacing is not None:
+        set_enum(request, "", "kind_spacing", kind_spacing, KindSpacing)
     set_span(request, "", "polling_delay", polling_delay)
     set_span(request, "", "slot_job_delay", slot_job_delay)
     return Reciprocals.from_message((yield "GetReciprocalSlots", request))
 
 
-def _conflict(path: str, pair: tuple[int, int]) -> pb.KindConflict:
+def _conflict(path: str, pair: tuple[int, int]) -> pb.KindIndexConflict:
     try:
         first, second = pair
     except (TypeError, ValueError) as error:
         raise refused(path, pair, "must be two kinds, such as (0, 1)", OUT_OF_RANGE) from error
-    message = pb.KindConflict()
+    message = pb.KindIndexConflict()
     set_integer(message, path, "first_kind_index", first)
     set_integer(message, path, "second_kind_index", second)
     return message

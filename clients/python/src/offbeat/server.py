@@ -12,12 +12,14 @@ from .v1 import server_info_pb2 as pb
 class ServerLimit:
     """A limit of the server: the allowed range of some quantity."""
 
-    #: What is limited. Words for people: they may change.
+    #: Identifies the limit, such as ``"named_spreads"``; it never changes.
+    id: str
+    #: What is limited. Words for people: they may change, as may ``note``.
     name: str
     #: The smallest allowed value.
-    minimum: int
+    min_value: int
     #: The largest allowed value.
-    maximum: int
+    max_value: int
     #: The unit of both; empty for plain numbers.
     unit: str
     #: What else to know.
@@ -26,7 +28,7 @@ class ServerLimit:
     @classmethod
     def from_message(cls, message: pb.ServerLimit) -> ServerLimit:
         """Read it from a message."""
-        return cls(message.name, message.minimum, message.maximum, message.unit, message.note)
+        return cls(**{name: getattr(message, name) for name in cls.__dataclass_fields__})
 
 
 @dataclass(frozen=True)

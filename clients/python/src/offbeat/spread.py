@@ -313,14 +313,14 @@ class _OpenGroup(Generic[J]):
 def spread_start(
     feeder_count: int,
     policy: SpreadPolicy | None,
-    max_open_groups: int | None,
+    max_open_group_count: int | None,
     on_shortage: ShortagePolicy | None,
     job_window: int | None,
     group_window: int | None,
 ) -> SpreadPlace:
     """Return the beginning of a spread."""
     spec = pb.SpreadSpec()
-    set_order(spec.order, feeder_count, policy, max_open_groups)
+    set_order(spec.order, feeder_count, policy, max_open_group_count)
     if on_shortage is not None:
         set_enum(spec, "spec", "on_shortage", on_shortage, ShortagePolicy)
     for name, count in (("job_window", job_window), ("group_window", group_window)):
@@ -334,15 +334,15 @@ def set_order(
     order: pb.SpreadOrder,
     feeder_count: int,
     policy: SpreadPolicy | None,
-    max_open_groups: int | None,
+    max_open_group_count: int | None,
 ) -> None:
     """Set the order in which groups are spread."""
     path = "spec.order"
     set_integer(order, path, "feeder_count", feeder_count)
     if policy is not None:
         set_enum(order, path, "policy", policy, SpreadPolicy)
-    if max_open_groups is not None:
-        set_integer(order, path, "max_open_groups", max_open_groups)
+    if max_open_group_count is not None:
+        set_integer(order, path, "max_open_group_count", max_open_group_count)
 
 
 def _size(index: int, group: Iterable[Any]) -> int:

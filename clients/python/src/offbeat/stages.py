@@ -46,7 +46,7 @@ class StageChoiceReason(enum.IntEnum):
     WORTH_MOST = 1
     #: That stage has fewer workers than its minimum, or would have without it.
     BELOW_MINIMUM = 2
-    #: It would be worth more elsewhere, but not by ``minimum_gain_percent``.
+    #: It would be worth more elsewhere, but not by ``min_gain_percent``.
     GAIN_TOO_SMALL = 3
     #: No stage may have it: all that are not done have their maximum.
     ALL_FULL = 4
@@ -66,7 +66,7 @@ class Stage:
         take the mean of those that were; if none was, 1 s.
     run_times: instead of ``mean_run_time``: how long some jobs took.
     done: no more work will come; it gets no workers but those that are busy.
-    minimum_worker_count, maximum_worker_count: it gets no fewer, and no more.
+    min_worker_count, max_worker_count: it gets no fewer, and no more.
     current_worker_count: how many workers it has, busy ones included.
     busy_worker_count: how many of those are in the middle of a job, and so stay.
     """
@@ -78,8 +78,8 @@ class Stage:
         _: KW_ONLY
     run_times: Sequence[timedelta] = ()
     done: bool = False
-    minimum_worker_count: int = 0
-    maximum_worker_count: int | None = None
+    min_worker_count: int = 0
+    max_worker_count: int | None = None
     current_worker_count: int = 0
     busy_worker_count: int = 0
 
@@ -104,8 +104,8 @@ class Stage:
 
 _COUNTS = (
     "backlog_count",
-    "minimum_worker_count",
-    "maximum_worker_count",
+    "min_worker_count",
+    "max_worker_count",
     "current_worker_count",
     "busy_worker_count",
 )
@@ -176,7 +176,7 @@ class WorkerAllocation:
     score: float
     #: What the score would be with forced moves alone.
     current_score: float
-    #: Whether a better allocation was turned down for ``minimum_improvement_percent``.
+    #: Whether a better allocation was turned down for ``min_improvement_percent``.
     improvement_too_small: bool
 
     @property
@@ -228,16 +228,16 @@ def allocate_workers(
     worker_count: int,
     rule: AllocationRule | None,
     weighting: StageWeighting | None,
-    max_moves: int | None,
-    minimum_improvement_percent: int,
+    max_move_count: int | None,
+    min_improvement_percent: int,
 ) -> Question[WorkerAllocation | None]:
     """Ask who gets how many workers."""
     request = pb.AllocateWorkersRequest()
     _set_shared(request, stages, rule, weighting)
-    set_integer(request, "", "minimum_improvement_percent", minimum_improvement_percent)
+    set_integer(request, "", "min_improvement_percent", min_improvement_percent)
     set_integer(request, "", "worker_count", worker_count)
-    if max_moves is not None:
-        set_integer(request, "", "max_moves", max_moves)
+    if max_move_count is not None:
+        set_integer(request, "", "max_move_count", max_move_count)
     response: pb.AllocateWorkersResponse = yield "AllocateWorkers", request
     if response.HasField("all_stages_done"):
         return None
@@ -249,12 +249,12 @@ def choose_stage(
     current_stage_name: str | None,
     rule: AllocationRule | None,
     weighting: StageWeighting | None,
-    minimum_gain_percent: int,
+    min_gain_percent: int,
 ) -> Question[StageChoice | None]:
     """Ask where one worker goes."""
     request = pb.ChooseStageRequest()
     _set_shared(request, stages, rule, weighting)
-    set_integer(request, "", "minimum_gain_percent", minimum_gain_percent)
+    set_integer(request, "", "min_gain_percent", min_gain_percent)
     if current_stage_name is not None:
         set_text(request, "", "current_stage_name", current_stage_name)
     response: pb.ChooseStageResponse = yield "ChooseStage", request

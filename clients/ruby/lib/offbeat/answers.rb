@@ -127,7 +127,7 @@ module Offbeat
     #   :now_smeared, within `smear_span` seconds of create_time
     # @param smear_span with :now_smeared only. Refused where the schedule declares kinds: its catch_up_span decides
     # @param max_clock_skew how far create_time may lie after from_time, in seconds: a machine's clock may be fast.
-    #   Default: 60, or one period if that is shorter
+    #   Default: 60, or the shortest cycle if that is shorter
     def initialize(create_time:, policy: nil, smear_span: nil, max_clock_skew: nil)
       super
     end
@@ -172,12 +172,12 @@ module Offbeat
   # What a schedule is, and its cycle at the time asked about. Spans are in seconds; `run_key_root` is
   # what run keys begin with; `slot` is nil outside of the active windows, `active_duration` what they leave
   # of the cycle; exclusions skip and defer so large a share of its runs (0 to 1). `kinds` are the
-  # {DescribedKind}s that it declares, `period` is the length of a cycle by the wall clock (of months that of
-  # the longest), `time_zone_database` the release that times were calculated with; nil without time zones.
+  # {DescribedKind}s that it declares, `max_cycle_duration` is the length of a cycle by the wall clock (of months
+  # that of the longest), `time_zone_database` the release that times were calculated with; nil without time zones.
   Description = Struct.new(:fingerprint, :canonical_text, :slot_count, :slot_duration, :slot, :cycle_start_time,
                            :bucket_share, :slot_load, :second_load, :run_key_root, :cycle_end_time,
-                           :active_duration, :skipped_ratio, :deferred_ratio, :kinds, :period,
-                           :time_zone_database, keyword_init: true) do
+                           :active_duration, :skipped_ratio, :deferred_ratio, :kinds,
+                           :max_cycle_duration, :time_zone_database, keyword_init: true) do
     def self.of(message)
       load = ->(estimate) { estimate && ExpectedLoad.of(estimate) }
       share = message.bucket_share
@@ -191,7 +191,8 @@ module Offbeat
           cycle_end_time: Times.from_timestamp(message.cycle_end_time),
           active_duration: Times.from_duration(message.active_duration),
           skipped_ratio: message.skipped_ratio, deferred_ratio: message.deferred_ratio,
-          kinds: message.kinds.map { |kind| DescribedKind.of(kind) }, period: Times.from_duration(message.period),
+          kinds: message.kinds.map { |kind| DescribedKind.of(kind) },
+          max_cycle_duration: Times.from_duration(message.max_cycle_duration),
           time_zone_database: Fields.name_or_nil(message.identity.time_zone_database))
     end
   end
@@ -212,23 +213,24 @@ module Offbeat
     end
   end
 
-  # How evenly slots share the buckets of :twister.
-  BucketShare = Struct.new(:min_bucket_count, :max_bucket_count, :imbalance_ratio, keyword_init: true)
+  # How evenly slots share the buckets of :twister. `fullest_to_mean_ratio` is the buckets in the largest slot
+  # divided by the mean: 1.02 is 2 % more.
+  BucketShare = Struct.new(:min_bucket_count, :max_bucket_count, :fullest_to_mean_ratio, keyword_init: true)
 
-  # Where one kind of job stands, seen from a slot: `user_slot_index` is where it runs
-  # for users whose kind 0 runs at the slot, `time_slot_index` whose users it handles
-  # while the slot runs; `offset` (seconds) is from the run of kind 0 to that of this kind, for the same user.
-  KindSlot = Struct.new(:kind_index, :offset_slot_count, :offset, :user_slot_index, :time_slot_index,
+  # Where one kind of job stands, seen from a slot: `id_slot_index` is the slot in which it runs for IDs whose kind 0
+  # runs in that slot; while that slot runs, it handles the IDs whose kind 0 runs in `clock_slot_index`. `offset`
+  # (seconds) is from the run of kind 0 to that of this kind, for the same ID.
+  KindSlot = Struct.new(:kind_index, :offset_slot_count, :offset, :id_slot_index, :clock_slot_index,
                         :gap_slot_count, :run_budget, keyword_init: true) do
     def self.of(message)
       new(kind_index: message.kind_index, offset_slot_count: message.offset_slot_count,
-          offset: Times.from_duration(message.offset), user_slot_index: message.user_slot_index,
-          time_slot_index: message.time_slot_index, gap_slot_count: message.gap_slot_count,
+          offset: Times.from_duration(message.offset), id_slot_index: message.id_slot_index,
+          clock_slot_index: message.clock_slot_index, gap_slot_count: message.gap_slot_count,
           run_budget: Times.from_duration(message.run_budget))
     end
   end
 
-  # Where kinds of job stand that must not meet on the same user; spans in seconds.
+  # Where kinds of job stand that must not meet on the same ID; spans in seconds.
   Reciprocals = Struct.new(:kinds, :gap_slot_count, :gap, :run_budget, :independent_run_budget, keyword_init: true) do
     def self.of(message)
       new(kinds: message.kinds.map { |kind| KindSlot.of(kind) }, gap_slot_count: message.gap_slot_count,

@@ -8,11 +8,11 @@ module Offbeat
   #
   #   Offbeat::CatchUpPolicy.new(missed_run_policy: :run_all, horizon: 86_400, smear_span: 600)
   CatchUpPolicy = Value.define(:missed_run_policy, :on_time_tolerance, :horizon, :smear_span, :min_gap) do
-    # @param missed_run_policy :run_once (the default: the latest of each ID), :run_all or :skip
+    # @param missed_run_policy :run_once (the default: the latest of each ID), :run_all or :drop
     # @param on_time_tolerance runs that are late by this or less were not missed: take at least the time between two
-    #   calls. With kinds, at most what a run time leaves of its run budget. Must be given with :skip. Default: 60,
+    #   calls. With kinds, at most what a run time leaves of its run budget. Must be given with :drop. Default: 60,
     #   or the largest allowed value if that is shorter
-    # @param horizon missed runs older than this are dropped. Default: one period
+    # @param horizon missed runs older than this are dropped. Default: the shortest cycle
     # @param smear_span missed runs start over this span instead of all at once. Refused where the schedule declares
     #   kinds: its catch_up_span decides, so that kinds keep apart. Default: 0
     # @param min_gap with :run_once, a missed run does not run if it would start after the next run of its ID, or less
@@ -33,7 +33,7 @@ module Offbeat
     end
   end
   CatchUpPolicy::MISSED_RUN_POLICIES = {
-    skip: :MISSED_RUN_POLICY_SKIP, run_once: :MISSED_RUN_POLICY_RUN_ONCE, run_all: :MISSED_RUN_POLICY_RUN_ALL
+    drop: :MISSED_RUN_POLICY_DROP, run_once: :MISSED_RUN_POLICY_RUN_ONCE, run_all: :MISSED_RUN_POLICY_RUN_ALL
   }.freeze
 
   # Runs that are due, in the order of the IDs, their pieces and their cycles, each a {Run}; and the columns they

@@ -77,6 +77,9 @@ module Offbeat
   # The sidecar wants a token, and was given none, or none that it takes.
   class Unauthenticated < Error; end
 
+  # The sidecar does not serve the user of this process over its Unix socket. Asking again does not help.
+  class PermissionDenied < Error; end
+
   # The answer was not complete in time.
   class DeadlineExceeded < NoAnswer; end
 
@@ -99,6 +102,7 @@ module Offbeat
     "resource_exhausted" => ResourceExhausted,
     "unavailable" => Unavailable,
     "unauthenticated" => Unauthenticated,
+    "permission_denied" => PermissionDenied,
     "deadline_exceeded" => DeadlineExceeded
   }.freeze
   private_constant :BY_CODE

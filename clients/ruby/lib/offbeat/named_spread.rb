@@ -34,10 +34,11 @@ module Offbeat
     # Changes the limits of the open spread that are given here; the others stay. A limit may be set below what the
     # spread holds now: it then takes nothing more until it holds less. A restart of the sidecar forgets the change: to
     # keep it, give the limits to {Client#named_spread} too.
-    def update(max_attempts: nil, max_consumer_leases: nil, max_group_count: nil, max_job_count: nil, max_byte_count: nil)
-      limits = SpreadLimits.new(max_attempts: max_attempts, max_consumer_leases: max_consumer_leases,
-                                max_group_count: max_group_count, max_job_count: max_job_count,
-                                max_byte_count: max_byte_count)
+    def update(max_attempt_count: nil, max_consumer_lease_count: nil, max_group_count: nil, max_job_count: nil,
+               max_byte_count: nil)
+      limits = SpreadLimits.new(max_attempt_count: max_attempt_count,
+                                max_consumer_lease_count: max_consumer_lease_count, max_group_count: max_group_count,
+                                max_job_count: max_job_count, max_byte_count: max_byte_count)
       SpreadDescription.of(@calls.ask("UpdateSpread", { limits: limits.to_message("limits") }).description)
     end
 
@@ -76,28 +77,31 @@ module Offbeat
       @calls.settle(settlements)
     end
 
-    # The {DeadLetter}s, oldest first, as an Enumerator that asks for a page when it is needed.
+    # The {DeadLetter}s, oldest first, as an Enumerator that asks for a page when it is needed. All are of one
+    # epoch: once that has ended, the next page raises {InvalidArgument}.
     def dead_letters
       Enumerator.new do |letters|
         token = nil
         loop do
           page = @calls.ask("ListDeadLetters", { page_token: token })
-          page.dead_letters.each { |message| letters << DeadLetter.of(message) }
+          page.dead_letters.each { |message| letters << DeadLetter.of(message, page.epoch) }
           token = page.next_page_token
           break if token.empty?
         end
       end
     end
 
-    # Puts dead letters back, by their numbers: each is leased again, with attempts from 1, as the only job of a group
-    # of its own. How many of the numbers there were.
-    def redrive_dead_letters(numbers)
-      by_slices(numbers) { |slice| @calls.ask("RedriveDeadLetters", { numbers: slice }).redriven_count }
+    # Puts {DeadLetter}s back, as {#dead_letters} lists them: each is leased again, with attempts from 1, as the only
+    # job of a group of its own. Those that do not exist are skipped, as are those of another epoch than that of the
+    # spread. How many were put back.
+    def redrive_dead_letters(letters)
+      by_epoch(letters) { |fields| @calls.ask("RedriveDeadLetters", fields).redriven_count }
     end
 
-    # Deletes dead letters, by their numbers. How many of the numbers there were.
-    def delete_dead_letters(numbers)
-      by_slices(numbers) { |slice| @calls.ask("DeleteDeadLetters", { numbers: slice }).deleted_count }
+    # Deletes {DeadLetter}s, as {#dead_letters} lists them, and skips as {#redrive_dead_letters} does. How many were
+    # deleted.
+    def delete_dead_letters(letters)
+      by_epoch(letters) { |fields| @calls.ask("DeleteDeadLetters", fields).deleted_count }
     end
 
     # Closes the spread: it takes no more groups. Waits for up to `wait` seconds until all its jobs are settled.
@@ -112,8 +116,20 @@ module Offbeat
 
     private
 
-    def by_slices(numbers, &block)
-      numbers.each_slice(Named::CALL).sum(&block)
+    # Yields the fields of each call: numbers of one epoch, as many as a call takes. The sum of what the block returns.
+    # All letters are checked before the first call.
+    def by_epoch(letters)
+      numbers = Hash.new { |found, epoch| found[epoch] = [] }
+      Fields.each_indexed(letters, "letters") do |letter, place|
+        unless letter.is_a?(DeadLetter)
+          raise Offbeat.refused(place, letter, "must be an Offbeat::DeadLetter, as dead_letters lists them")
+        end
+
+        numbers[letter.epoch] << letter.number
+      end
+      numbers.sum do |epoch, all|
+        all.each_slice(Named::CALL).sum { |some| yield({ epoch: epoch, numbers: some }) }
+      end
     end
 
     def closing(consumer)

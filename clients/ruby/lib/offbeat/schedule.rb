@@ -77,7 +77,7 @@ module Offbeat
         spec.kinds << kind.to_message(place)
       end
       Fields.each_indexed(kind_conflicts, "#{path}.kind_conflicts") do |pair, place|
-        spec.kind_conflicts << Fields.pair(V1::KindPair, pair, place, %w[first_kind second_kind], %w[import export])
+        spec.kind_conflicts << Fields.pair(V1::KindConflict, pair, place, %w[first_kind second_kind], %w[import export])
       end
     end
 

@@ -13,11 +13,12 @@ module Offbeat
     end
   end
 
-  # The allowed range of a quantity: its name, in words for people, which may change; the smallest and the largest
-  # allowed value; their unit, nil for plain numbers; and what else to know, or nil.
-  ServerLimit = Value.define(:name, :minimum, :maximum, :unit, :note) do
+  # The allowed range of a quantity: its ID, which never changes; its name; the smallest and the largest allowed value;
+  # their unit, nil for plain numbers; and what else to know, or nil. Name and note are words for people: they may
+  # change.
+  ServerLimit = Value.define(:id, :name, :min_value, :max_value, :unit, :note) do
     def self.of(message)
-      new(name: message.name, minimum: message.minimum, maximum: message.maximum,
+      new(id: message.id, name: message.name, min_value: message.min_value, max_value: message.max_value,
           unit: Fields.name_or_nil(message.unit), note: Fields.name_or_nil(message.note))
     end
   end

@@ -20,18 +20,18 @@ module Offbeat
     end
   end
 
-  # The order in which groups take turns; `max_open_groups` is nil with :round_robin.
-  SpreadOrder = Value.define(:policy, :feeder_count, :max_open_groups) do
+  # The order in which groups take turns; `max_open_group_count` is nil with :round_robin.
+  SpreadOrder = Value.define(:policy, :feeder_count, :max_open_group_count) do
     def self.of(message)
       new(policy: Spread::POLICIES.key(message.policy), feeder_count: message.feeder_count,
-          max_open_groups: message.has_max_open_groups? ? message.max_open_groups : nil)
+          max_open_group_count: message.has_max_open_group_count? ? message.max_open_group_count : nil)
     end
 
     # The order as its message; the path names it in refusals.
     def to_message(path)
       message = V1::SpreadOrder.new
       message.policy = Offbeat.named("#{path}.policy", policy, Spread::POLICIES) if policy
-      Fields.set_all(message, self, path, %w[feeder_count max_open_groups])
+      Fields.set_all(message, self, path, %w[feeder_count max_open_group_count])
       message
     end
   end

@@ -7,27 +7,27 @@ module Offbeat
   # A stage of a pipeline, as it is now. What is nil has the sidecar's default.
   #
   #   Offbeat::Stage.new(name: "render", backlog_count: 12, mean_run_time: 1.5)
-  Stage = Value.define(:name, :backlog_count, :mean_run_time, :run_times, :done, :minimum_worker_count,
-                       :maximum_worker_count, :current_worker_count, :busy_worker_count) do
+  Stage = Value.define(:name, :backlog_count, :mean_run_time, :run_times, :done, :min_worker_count,
+                       :max_worker_count, :current_worker_count, :busy_worker_count) do
     # @param name another for each stage
     # @param backlog_count the jobs that wait; those that run do not count
     # @param mean_run_time how long a job takes on average, in seconds. Default: the mean of the stages
     #   that were measured; if none was, 1 s
     # @param run_times instead of it: how long some jobs took
     # @param done whether no more work will come: it gets its busy workers only
-    # @param minimum_worker_count it gets no fewer workers
-    # @param maximum_worker_count it gets no more. Default: as many as there are
+    # @param min_worker_count it gets no fewer workers
+    # @param max_worker_count it gets no more. Default: as many as there are
     # @param current_worker_count the workers that it has, busy ones included
     # @param busy_worker_count those of them that are in the middle of a job, and so stay
     def initialize(name:, backlog_count: 0, mean_run_time: nil, run_times: [], done: false,
-                   minimum_worker_count: 0, maximum_worker_count: nil, current_worker_count: 0, busy_worker_count: 0)
+                   min_worker_count: 0, max_worker_count: nil, current_worker_count: 0, busy_worker_count: 0)
       super
     end
 
     # The stage as its message; the path names it in refusals.
     def to_message(path)
       stage = V1::Stage.new
-      Fields.set_all(stage, self, path, %w[name backlog_count done minimum_worker_count maximum_worker_count
+      Fields.set_all(stage, self, path, %w[name backlog_count done min_worker_count max_worker_count
                                                current_worker_count busy_worker_count])
       Fields.set_spans(stage, self, path, %w[mean_run_time])
       Fields.each_indexed(run_times, "#{path}.run_times") do |time, place|

@@ -28,9 +28,9 @@ pub struct SplitSpec {
     pub states: Vec<LaneState>,
     /// Of all splits that are so many moves away from the current one, the best. Default: the
     /// best of all.
-    pub max_moves: Option<i64>,
+    pub max_move_count: Option<i64>,
     /// Nobody moves, except where it is forced, unless the score falls by so many percent.
-    pub minimum_improvement_percent: i64,
+    pub min_improvement_percent: i64,
 }
 
 /// What a lane gets.
@@ -73,8 +73,8 @@ impl SplitSpec {
         }
         let has: Vec<u64> = lanes.lanes().iter().map(|lane| lane.workers).collect();
         let base = forced(Rule::MinimumScore, &shares, &has, workers);
-        let percent = self.minimum_improvement_percent;
-        let hysteresis = Hysteresis::try_new(Rule::MinimumScore, self.max_moves, percent)?;
+        let percent = self.min_improvement_percent;
+        let hysteresis = Hysteresis::try_new(Rule::MinimumScore, self.max_move_count, percent)?;
         let counts = hysteresis.choose(&shares, base, workers).counts;
         let allocation = |(worker_count, share): (u64, &Share)| LaneAllocation {
             worker_count,

@@ -10,8 +10,8 @@ use crate::rejection::{Reason, Rejection, in_range};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hysteresis {
     rule: Rule,
-    max_moves: Option<u64>,
-    minimum_improvement_percent: u128,
+    max_move_count: Option<u64>,
+    min_improvement_percent: u128,
 }
 
 /// The allocation that was chosen.
@@ -22,7 +22,7 @@ pub(crate) struct Choice {
     pub(crate) score: f64,
     /// The score of the base.
     pub(crate) base_score: f64,
-    /// Whether a better one was turned down for `minimum_improvement_percent`.
+    /// Whether a better one was turned down for `min_improvement_percent`.
     pub(crate) improvement_too_small: bool,
 }
 
@@ -31,28 +31,28 @@ impl Hysteresis {
     /// When a number is out of its range, or a percentage comes with a rule without a score.
     pub(crate) fn try_new(
         rule: Rule,
-        max_moves: Option<i64>,
-        minimum_improvement_percent: i64,
+        max_move_count: Option<i64>,
+        min_improvement_percent: i64,
     ) -> Result<Self, Rejection> {
-        let moves = max_moves.map(|moves| in_range("max_moves", moves, STAGE_MOVES));
-        let max_moves = moves.transpose()?;
-        let (field, percent) = ("minimum_improvement_percent", minimum_improvement_percent);
+        let moves = max_move_count.map(|moves| in_range("max_move_count", moves, STAGE_MOVES));
+        let max_move_count = moves.transpose()?;
+        let (field, percent) = ("min_improvement_percent", min_improvement_percent);
         let checked = in_range(field, percent, IMPROVEMENT_PERCENT)?;
         if checked > 0 && rule != Rule::MinimumScore {
             let allowed = "must be 0 with a rule other than MINIMUM_SCORE, which has no score";
             return Err(Rejection::new(Reason::Contradictory, field, percent, allowed));
         }
-        Ok(Self { rule, max_moves, minimum_improvement_percent: checked.into() })
+        Ok(Self { rule, max_move_count, min_improvement_percent: checked.into() })
     }
 
     /// The best allocation within reach of `base`, or `base`, if that is hardly worse.
     pub(crate) fn choose(&self, shares: &[Share], base: Vec<u64>, workers: u64) -> Choice {
-        let mut counts = match self.max_moves {
+        let mut counts = match self.max_move_count {
             None => nearest_best(self.rule, shares, &base, workers),
             Some(moves) => improve(self.rule, shares, &base, moves),
         };
         let (before, mut after) = (Score::of(shares, &base), Score::of(shares, &counts));
-        let percent = self.minimum_improvement_percent;
+        let percent = self.min_improvement_percent;
         let is_enough = percent == 0 || after.is_below(before, percent);
         let improvement_too_small = !is_enough && counts != base;
         if improvement_too_small {

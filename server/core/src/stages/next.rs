@@ -19,7 +19,7 @@ pub struct NextSpec {
     /// What a stage's place is worth.
     pub weighting: Weighting,
     /// It stays, unless it is worth more elsewhere by so many percent.
-    pub minimum_gain_percent: i64,
+    pub min_gain_percent: i64,
 }
 
 /// Why a worker goes where it goes.
@@ -56,7 +56,7 @@ impl NextSpec {
     /// When a field is out of its range, or the worker's stage has no idle worker.
     pub fn next(&self) -> Result<Option<Next>, Rejection> {
         let Checked { shares, done, mut current, .. } = check(&self.stages, self.weighting)?;
-        let (field, percent) = ("minimum_gain_percent", self.minimum_gain_percent);
+        let (field, percent) = ("min_gain_percent", self.min_gain_percent);
         let percent = u128::from(in_range(field, percent, NEXT_IMPROVEMENT_PERCENT)?);
         if let Some(from) = self.from {
             self.leave(from, &mut current)?;

@@ -20,10 +20,10 @@ pub struct AllocationSpec {
     pub weighting: Weighting,
     /// Of all allocations that are so many moves away from the current one, the best. Default:
     /// the best of all.
-    pub max_moves: Option<i64>,
+    pub max_move_count: Option<i64>,
     /// Nobody moves, except where it is forced, unless the score falls by so many percent: with
     /// [`Rule::MinimumScore`] only. Default: 0.
-    pub minimum_improvement_percent: i64,
+    pub min_improvement_percent: i64,
 }
 
 /// What a stage gets.
@@ -81,7 +81,7 @@ pub struct Plan {
     pub score: f64,
     /// The same, if nobody moved except where it is forced.
     pub current_score: f64,
-    /// Whether a better allocation was turned down for `minimum_improvement_percent`.
+    /// Whether a better allocation was turned down for `min_improvement_percent`.
     pub improvement_too_small: bool,
 }
 
@@ -90,14 +90,21 @@ impl AllocationSpec {
     #[must_use]
     pub fn new(stages: Vec<StageSpec>, worker_count: i64) -> Self {
         let (rule, weighting) = (Rule::default(), Weighting::default());
-        let minimum_improvement_percent = 0;
-        Self { stages, worker_count, rule, weighting, max_moves: None, minimum_improvement_percent }
+        let min_improvement_percent = 0;
+        Self {
+            stages,
+            worker_count,
+            rule,
+            weighting,
+            max_move_count: None,
+            min_improvement_percent,
+        }
     }
 
     /// Shares the workers out; none, if every stage is done.
     ///
     /// The cost grows with the stages, as S log S, and neither with the workers nor with
-    /// `max_moves`.
+    /// `max_move_count`.
     ///
     /// # Errors
     /// When a field is out of its range, or the stages must have more workers than there are.
@@ -105,8 +112,8 @@ impl AllocationSpec {
         let workers = in_range("worker_count", self.worker_count, STAGE_WORKERS)?;
         let checked = check(&self.stages, self.weighting)?;
         checked.fit(workers)?;
-        let percent = self.minimum_improvement_percent;
-        let hysteresis = Hysteresis::try_new(self.rule, self.max_moves, percent)?;
+        let percent = self.min_improvement_percent;
+        let hysteresis = Hysteresis::try_new(self.rule, self.max_move_count, percent)?;
         if checked.all_done() {
             return Ok(None);
         }

@@ -152,13 +152,13 @@ fn current(stage: &StageSpec) -> Result<u64, Rejection> {
 }
 
 fn share(stage: &StageSpec, workload: Workload, weight: u64) -> Result<Share, Rejection> {
-    let least = in_range("minimum_worker_count", stage.minimum, STAGE_WORKERS)?;
+    let least = in_range("min_worker_count", stage.minimum, STAGE_WORKERS)?;
     let busy = in_range("busy_worker_count", stage.busy, STAGE_WORKERS)?;
     let maximum = stage.maximum.unwrap_or(STAGE_WORKERS.maximum);
-    let maximum = in_range("maximum_worker_count", maximum, STAGE_WORKERS)?;
+    let maximum = in_range("max_worker_count", maximum, STAGE_WORKERS)?;
     if maximum < least {
-        let allowed = format!("must be {least} or more, minimum_worker_count");
-        return Err(Rejection::new(Reason::OutOfRange, "maximum_worker_count", maximum, allowed));
+        let allowed = format!("must be {least} or more, min_worker_count");
+        return Err(Rejection::new(Reason::OutOfRange, "max_worker_count", maximum, allowed));
     }
     let workload = u128::from(workload.micros) * u128::from(weight);
     // Those who are busy stay, even where there should be fewer, or none.

@@ -6,7 +6,7 @@ use offbeat_core::spread::lease::{
 
 pub(crate) const EPOCH: u64 = 7;
 const LEASE: u64 = 1_000;
-const MAX_ATTEMPTS: u32 = 3;
+const MAX_ATTEMPT_COUNT: u32 = 3;
 
 /// What the histories are run against: the machine, or one that has been broken.
 pub(crate) trait Machine {
@@ -114,7 +114,7 @@ impl Ledger {
     /// Whether a job is to be leased to a consumer who asks now.
     fn is_due(&self, consumer: u8) -> bool {
         let expires = |job: &Known| job.held.is_some_and(|(_, deadline)| deadline <= self.now);
-        let is_last = |job: &Known| job.attempts - job.released >= MAX_ATTEMPTS;
+        let is_last = |job: &Known| job.attempts - job.released >= MAX_ATTEMPT_COUNT;
         let open = |job: &&Known| job.outcome.is_none() && !(expires(job) && is_last(job));
         let again = self
             .jobs
@@ -130,17 +130,17 @@ impl Ledger {
         let index = usize::try_from(lease.job).unwrap();
         ensure(!self.holds(index), || format!("two leases on job {index}"))?;
         let job = self.jobs[index];
-        ensure(job.outcome.is_none(), || format!("job {index} was lent after its end"))?;
+        ensure(job.outcome.is_none(), || format!("job {index} was leased after its end"))?;
         ensure(job.ready.is_none_or(|ready| ready <= self.now), || {
-            format!("job {index} was lent before its delay was over")
+            format!("job {index} was leased before its delay was over")
         })?;
         if job.attempts == 0 {
-            ensure(index == self.begun, || format!("job {index} was lent out of order"))?;
+            ensure(index == self.begun, || format!("job {index} was leased out of order"))?;
             self.begun += 1;
         }
         let id = lease.id;
         ensure(id.epoch == EPOCH && id.attempt == job.attempts + 1, || format!("{id:?}"))?;
-        ensure(id.attempt - job.released <= MAX_ATTEMPTS, || {
+        ensure(id.attempt - job.released <= MAX_ATTEMPT_COUNT, || {
             format!("job {index}: too many attempts")
         })?;
         ensure(lease.deadline == self.now + LEASE, || format!("job {index}: {lease:?}"))?;
@@ -159,8 +159,8 @@ impl Ledger {
             let terminated = cause == Cause::Consumer;
             let told = attempts == job.attempts && terminated == job.terminated;
             ensure(told, || format!("job {number}: {outcome:?}"))?;
-            ensure(attempts - job.released == MAX_ATTEMPTS || terminated, || {
-                format!("job {number} was given up after {attempts} attempts")
+            ensure(attempts - job.released == MAX_ATTEMPT_COUNT || terminated, || {
+                format!("job {number} became a dead letter after {attempts} attempts")
             })?;
         }
         job.outcome = Some(outcome);
@@ -175,7 +175,7 @@ impl Ledger {
             return match action {
                 SettleAction::Ack => SettleOutcome::Acked,
                 SettleAction::DeadLetter => SettleOutcome::DeadLettered,
-                SettleAction::Nack { .. } if id.attempt - job.released == MAX_ATTEMPTS => {
+                SettleAction::Nack { .. } if id.attempt - job.released == MAX_ATTEMPT_COUNT => {
                     SettleOutcome::DeadLettered
                 }
                 SettleAction::Nack { .. } | SettleAction::Release { .. } => SettleOutcome::Returned,
@@ -183,7 +183,7 @@ impl Ledger {
             };
         }
         let waits = job.outcome.is_none() && is_last && job.ready.is_none();
-        let may_go_on = job.attempts - job.released < MAX_ATTEMPTS;
+        let may_go_on = job.attempts - job.released < MAX_ATTEMPT_COUNT;
         let releases = matches!(action, SettleAction::Release { .. });
         if releases && waits && may_go_on && !job.released_late {
             return SettleOutcome::Returned;
@@ -240,8 +240,8 @@ pub(crate) fn history(
     let (job_count, max_held, max_outstanding) = (1 + below(12), 1 + below(4), 1 + below(6));
     let mut machine = build(&LeaseSpec {
         lease_millis: LEASE.cast_signed(),
-        max_attempts: MAX_ATTEMPTS.into(),
-        max_consumer_leases: i64::try_from(max_held).unwrap(),
+        max_attempt_count: MAX_ATTEMPT_COUNT.into(),
+        max_consumer_lease_count: i64::try_from(max_held).unwrap(),
         max_outstanding: i64::try_from(max_outstanding).unwrap(),
     });
     let mut ledger = Ledger::new(job_count, max_held, max_outstanding);

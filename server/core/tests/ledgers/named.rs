@@ -100,13 +100,16 @@ impl World {
         let feeders = 1 + i64::try_from(below(4)).unwrap();
         let order = match below(2) {
             0 => SpreadSpec::round_robin(feeders),
-            _ => SpreadSpec { max_open_groups: Some(feeders + 1), ..SpreadSpec::cooldown(feeders) },
+            _ => SpreadSpec {
+                max_open_group_count: Some(feeders + 1),
+                ..SpreadSpec::cooldown(feeders)
+            },
         };
         let max_job_count = 30;
         let limits = SpreadLimits {
             max_job_count,
-            max_consumer_leases: 5,
-            max_attempts: 3,
+            max_consumer_lease_count: 5,
+            max_attempt_count: 3,
             ..SpreadLimits::default()
         };
         let spec = NamedSpreadSpec { limits, ..spec(order) };
@@ -338,7 +341,7 @@ impl World {
         for ((id, index), known) in &self.ledger {
             let in_letters =
                 letters.iter().any(|letter| *letter.group_id == **id && letter.job_index == *index);
-            // Jobs that expired for the last time before a restart were given up unseen.
+            // Jobs that expired for the last time before a restart became dead letters unseen.
             let seen = known.ended > 0 || in_letters || known.known_settled;
             ensure(seen || self.owned[id].settled, || format!("{id}/{index} was lost"))?;
         }

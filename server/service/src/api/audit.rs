@@ -41,8 +41,8 @@ fn decide(
     now: fn() -> Moment,
     catalog: &Catalog,
 ) -> Result<proto::AuditIdsResponse, Rejection> {
-    let proto::AuditIdsRequest { schedule, ids: _, weights, from_time } = request;
-    let schedule = convert::schedule(schedule, catalog)?;
+    let proto::AuditIdsRequest { schedule, ids: _, weights, from_time, kind } = request;
+    let schedule = convert::schedule_of_kind(schedule, &kind, catalog)?;
     let from = convert::moment_or_now("from_time", from_time, now)?;
     Pieces::try_new(&schedule, &weights, column.len())?;
     let mut audit = Audit::try_new(&schedule, from)?;

@@ -35,6 +35,6 @@ pub(super) fn describe(
         skipped_ratio: shares.skipped(),
         deferred_ratio: shares.deferred(),
         kinds: convert::described_kinds(&schedule),
-        period: Some(convert::duration(schedule.period())),
+        max_cycle_duration: Some(convert::duration(schedule.period())),
     })
 }

@@ -163,7 +163,7 @@ fn policy(number: i32) -> Result<MissedRunPolicy, Rejection> {
     use proto::MissedRunPolicy as Wire;
     match Wire::try_from(number) {
         Ok(Wire::Unspecified | Wire::RunOnce) => Ok(MissedRunPolicy::RunOnce),
-        Ok(Wire::Skip) => Ok(MissedRunPolicy::Skip),
+        Ok(Wire::Drop) => Ok(MissedRunPolicy::Drop),
         Ok(Wire::RunAll) => Ok(MissedRunPolicy::RunAll),
         Err(_) => {
             let allowed = "0 to 3, a value of MissedRunPolicy";

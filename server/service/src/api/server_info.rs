@@ -27,11 +27,12 @@ impl ServerInfoService for ServerInfoHandlers {
 }
 
 fn limit(limit: &Limit) -> proto::ServerLimit {
-    let Limit { name, minimum, maximum, unit, note } = *limit;
+    let Limit { id: _, name, minimum, maximum, unit, note } = *limit;
     proto::ServerLimit {
+        id: limits::id(limit),
         name: name.to_owned(),
-        minimum,
-        maximum,
+        min_value: minimum,
+        max_value: maximum,
         unit: unit.to_owned(),
         note: note.to_owned(),
     }

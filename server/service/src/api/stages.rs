@@ -29,7 +29,7 @@ impl StageService for StageHandlers {
     ) -> Result<Response<proto::AllocateWorkersResponse>, Status> {
         let permit = request.extensions().get().cloned();
         let request = request.into_inner();
-        let many_moves = request.max_moves.is_some_and(|moves| moves > INLINE_MOVES);
+        let many_moves = request.max_move_count.is_some_and(|moves| moves > INLINE_MOVES);
         let long = many_moves || request.stages.len() > INLINE_STAGES;
         let decided = offload(long, permit, move || allocate(request)).await?;
         decided.map(Response::new).map_err(status::refused)
@@ -59,8 +59,8 @@ pub fn allocate(
         worker_count,
         rule,
         weighting,
-        max_moves,
-        minimum_improvement_percent,
+        max_move_count,
+        min_improvement_percent,
     } = request;
     let rule = rule_of(rule)?;
     let (names, stages) = stages_of(stages)?;
@@ -70,8 +70,8 @@ pub fn allocate(
         worker_count: required("worker_count", worker_count, allowed)?.into(),
         rule,
         weighting: weighting_of(weighting)?,
-        max_moves: max_moves.map(i64::from),
-        minimum_improvement_percent: minimum_improvement_percent.into(),
+        max_move_count: max_move_count.map(i64::from),
+        min_improvement_percent: min_improvement_percent.into(),
     };
     let outcome = spec.plan()?.map_or(Allocated::AllStagesDone(proto::AllStagesDone {}), |plan| {
         Allocated::Allocation(allocation(rule, names, &plan))
@@ -80,20 +80,15 @@ pub fn allocate(
 }
 
 fn next(request: proto::ChooseStageRequest) -> Result<proto::ChooseStageResponse, Rejection> {
-    let proto::ChooseStageRequest {
-        stages,
-        current_stage_name,
-        rule,
-        weighting,
-        minimum_gain_percent,
-    } = request;
+    let proto::ChooseStageRequest { stages, current_stage_name, rule, weighting, min_gain_percent } =
+        request;
     let (mut names, stages) = stages_of(stages)?;
     let spec = NextSpec {
         stages,
         from: place_of(&names, &current_stage_name)?,
         rule: rule_of(rule)?,
         weighting: weighting_of(weighting)?,
-        minimum_gain_percent: minimum_gain_percent.into(),
+        min_gain_percent: min_gain_percent.into(),
     };
     let Some(next) = spec.next()? else {
         let outcome = Some(Gone::AllStagesDone(proto::AllStagesDone {}));
@@ -143,8 +138,8 @@ fn stage_of(stage: proto::Stage) -> Result<(String, StageSpec), Rejection> {
         mean_run_time,
         run_times,
         done,
-        minimum_worker_count,
-        maximum_worker_count,
+        min_worker_count,
+        max_worker_count,
         current_worker_count,
         busy_worker_count,
     } = stage;
@@ -164,8 +159,8 @@ fn stage_of(stage: proto::Stage) -> Result<(String, StageSpec), Rejection> {
         backlog_count,
         run_times: mean.map(Ok).into_iter().chain(times).collect::<Result<_, _>>()?,
         done,
-        minimum: minimum_worker_count.into(),
-        maximum: maximum_worker_count.map(i64::from),
+        minimum: min_worker_count.into(),
+        maximum: max_worker_count.map(i64::from),
         current: current_worker_count.into(),
         busy: busy_worker_count.into(),
     };

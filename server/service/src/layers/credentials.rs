@@ -19,7 +19,7 @@ pub(super) fn check(stack: &Stack, call: &Call, headers: &HeaderMap) -> Result<(
         return Ok(());
     }
     if !call.peer.allowed {
-        return Err(status::uid_not_allowed());
+        return Err(status::user_not_allowed());
     }
     match stack.credentials.allow(headers) {
         true => Ok(()),

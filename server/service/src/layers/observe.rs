@@ -55,7 +55,8 @@ impl Outcome {
     }
 
     fn was_refused_credentials(&self) -> bool {
-        self.0.get().is_some_and(|ended| ended.code == Code::Unauthenticated)
+        let is_refused = |code| matches!(code, Code::Unauthenticated | Code::PermissionDenied);
+        self.0.get().is_some_and(|ended| is_refused(ended.code))
     }
 }
 

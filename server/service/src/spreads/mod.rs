@@ -64,6 +64,33 @@ pub struct Settled {
     pub extended_end_time: Option<Moment>,
 }
 
+/// Dead letters, as an answer listed them.
+#[derive(Debug, Clone)]
+pub struct DeadLetterIds {
+    /// The life of the spread that numbered them.
+    pub epoch: u64,
+    /// Their numbers.
+    pub numbers: Vec<u64>,
+}
+
+impl DeadLetterIds {
+    /// Their numbers in the spread as it is now: none, if it is another one of the same name.
+    fn in_epoch(&self, epoch: u64) -> &[u64] {
+        if self.epoch == epoch { &self.numbers } else { &[] }
+    }
+}
+
+/// Some dead letters of a spread.
+#[derive(Debug, Clone)]
+pub struct DeadLetterPage {
+    /// The life of the spread.
+    pub epoch: u64,
+    /// Oldest first.
+    pub letters: Vec<DeadLetter>,
+    /// Whether there are more.
+    pub has_more: bool,
+}
+
 /// What all spreads hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
@@ -77,7 +104,7 @@ pub struct Totals {
     pub leased_jobs: u64,
     /// Jobs settled in the spreads that are held.
     pub settled_jobs: u64,
-    /// Jobs given up and not deleted.
+    /// Dead letters.
     pub dead_letters: u64,
     /// Consumers that hold jobs.
     pub consumers: u64,
@@ -148,20 +175,27 @@ pub trait SpreadStore: std::fmt::Debug + Send + Sync {
     /// Describes up to `count` spreads after a name; and whether there are more.
     async fn list(&self, after: &str, count: usize) -> Result<(Vec<Description>, bool), Rejection>;
 
-    /// Lists up to `count` jobs that were given up, after a number; and whether there are
-    /// more.
+    /// Lists up to `count` dead letters after a number.
     async fn dead_letters(
         &self,
         name: &str,
         after: Option<u64>,
         count: usize,
-    ) -> Result<(Vec<DeadLetter>, bool), Rejection>;
+    ) -> Result<DeadLetterPage, Rejection>;
 
     /// Puts dead letters back, all or none, and says how many there were.
-    async fn redrive_dead_letters(&self, name: &str, numbers: &[u64]) -> Result<u64, Rejection>;
+    async fn redrive_dead_letters(
+        &self,
+        name: &str,
+        letters: &DeadLetterIds,
+    ) -> Result<u64, Rejection>;
 
     /// Deletes dead letters, and says how many there were.
-    async fn delete_dead_letters(&self, name: &str, numbers: &[u64]) -> Result<u64, Rejection>;
+    async fn delete_dead_letters(
+        &self,
+        name: &str,
+        letters: &DeadLetterIds,
+    ) -> Result<u64, Rejection>;
 
     /// Ends a spread, and waits until all is settled.
     async fn close(

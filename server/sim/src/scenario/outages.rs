@@ -42,7 +42,7 @@ enum MissedRuns {
     #[default]
     Once,
     All,
-    Skip,
+    Drop,
 }
 
 impl ProducerEntry {
@@ -65,7 +65,7 @@ impl ProducerEntry {
         let missed_runs = match self.missed_runs {
             MissedRuns::Once => MissedRunPolicy::RunOnce,
             MissedRuns::All => MissedRunPolicy::RunAll,
-            MissedRuns::Skip => MissedRunPolicy::Skip,
+            MissedRuns::Drop => MissedRunPolicy::Drop,
         };
         let min_gap =
             self.min_gap.as_ref().map(|text| up_to(cycle, "min_gap", text)).transpose()?;

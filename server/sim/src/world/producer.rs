@@ -96,7 +96,7 @@ impl Producer {
         let missed = core::mem::take(&mut self.missed);
         let count = missed.len() as u64;
         let mut runs: Vec<Late> = match self.policy {
-            MissedRunPolicy::Skip => Vec::new(),
+            MissedRunPolicy::Drop => Vec::new(),
             MissedRunPolicy::RunOnce | MissedRunPolicy::RunAll => {
                 missed.into_iter().map(|(user, kind)| (now, user, kind)).collect()
             }

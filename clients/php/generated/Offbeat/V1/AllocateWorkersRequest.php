@@ -24,9 +24,8 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
     private $stages;
     /**
      * Workers in all: 0 to 1,000,000,000. Must be at least the sum over the stages of the larger
-     * of minimum_worker_count and busy_worker_count (of stages that are done: busy_worker_count),
-     * even if every stage is done; fewer are refused with ERROR_REASON_CONTRADICTORY. Must be
-     * set.
+     * of min_worker_count and busy_worker_count (of stages that are done: busy_worker_count), even
+     * if every stage is done; fewer are refused with ERROR_REASON_CONTRADICTORY. Must be set.
      *
      * Generated from protobuf field <code>optional int32 worker_count = 2;</code>
      */
@@ -48,16 +47,16 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
      * the best: 0 to 100,000. Moves that minima, maxima and a new worker_count force come first,
      * and do not count. Default: the best of all.
      *
-     * Generated from protobuf field <code>optional int32 max_moves = 5;</code>
+     * Generated from protobuf field <code>optional int32 max_move_count = 5;</code>
      */
-    protected $max_moves = null;
+    protected $max_move_count = null;
     /**
      * Hysteresis: workers move only if the score falls by at least this percentage: 0 to 100.
      * Forced moves always happen. ALLOCATION_RULE_MINIMUM_SCORE only. Default: 0.
      *
-     * Generated from protobuf field <code>int32 minimum_improvement_percent = 6;</code>
+     * Generated from protobuf field <code>int32 min_improvement_percent = 6;</code>
      */
-    protected $minimum_improvement_percent = 0;
+    protected $min_improvement_percent = 0;
 
     /**
      * Constructor.
@@ -69,18 +68,17 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
      *           In the order of the pipeline: 1 to 100,000.
      *     @type int $worker_count
      *           Workers in all: 0 to 1,000,000,000. Must be at least the sum over the stages of the larger
-     *           of minimum_worker_count and busy_worker_count (of stages that are done: busy_worker_count),
-     *           even if every stage is done; fewer are refused with ERROR_REASON_CONTRADICTORY. Must be
-     *           set.
+     *           of min_worker_count and busy_worker_count (of stages that are done: busy_worker_count), even
+     *           if every stage is done; fewer are refused with ERROR_REASON_CONTRADICTORY. Must be set.
      *     @type int $rule
      *           What a worker is worth to a stage. Default: ALLOCATION_RULE_MINIMUM_SCORE.
      *     @type int $weighting
      *           How positions in the pipeline count. Default: STAGE_WEIGHTING_EVEN.
-     *     @type int $max_moves
+     *     @type int $max_move_count
      *           Hysteresis: of all allocations that are at most this many moves away from the current one,
      *           the best: 0 to 100,000. Moves that minima, maxima and a new worker_count force come first,
      *           and do not count. Default: the best of all.
-     *     @type int $minimum_improvement_percent
+     *     @type int $min_improvement_percent
      *           Hysteresis: workers move only if the score falls by at least this percentage: 0 to 100.
      *           Forced moves always happen. ALLOCATION_RULE_MINIMUM_SCORE only. Default: 0.
      * }
@@ -118,9 +116,8 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
 
     /**
      * Workers in all: 0 to 1,000,000,000. Must be at least the sum over the stages of the larger
-     * of minimum_worker_count and busy_worker_count (of stages that are done: busy_worker_count),
-     * even if every stage is done; fewer are refused with ERROR_REASON_CONTRADICTORY. Must be
-     * set.
+     * of min_worker_count and busy_worker_count (of stages that are done: busy_worker_count), even
+     * if every stage is done; fewer are refused with ERROR_REASON_CONTRADICTORY. Must be set.
      *
      * Generated from protobuf field <code>optional int32 worker_count = 2;</code>
      * @return int
@@ -142,9 +139,8 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
 
     /**
      * Workers in all: 0 to 1,000,000,000. Must be at least the sum over the stages of the larger
-     * of minimum_worker_count and busy_worker_count (of stages that are done: busy_worker_count),
-     * even if every stage is done; fewer are refused with ERROR_REASON_CONTRADICTORY. Must be
-     * set.
+     * of min_worker_count and busy_worker_count (of stages that are done: busy_worker_count), even
+     * if every stage is done; fewer are refused with ERROR_REASON_CONTRADICTORY. Must be set.
      *
      * Generated from protobuf field <code>optional int32 worker_count = 2;</code>
      * @param int $var
@@ -215,22 +211,22 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
      * the best: 0 to 100,000. Moves that minima, maxima and a new worker_count force come first,
      * and do not count. Default: the best of all.
      *
-     * Generated from protobuf field <code>optional int32 max_moves = 5;</code>
+     * Generated from protobuf field <code>optional int32 max_move_count = 5;</code>
      * @return int
      */
-    public function getMaxMoves()
+    public function getMaxMoveCount()
     {
-        return isset($this->max_moves) ? $this->max_moves : 0;
+        return isset($this->max_move_count) ? $this->max_move_count : 0;
     }
 
-    public function hasMaxMoves()
+    public function hasMaxMoveCount()
     {
-        return isset($this->max_moves);
+        return isset($this->max_move_count);
     }
 
-    public function clearMaxMoves()
+    public function clearMaxMoveCount()
     {
-        unset($this->max_moves);
+        unset($this->max_move_count);
     }
 
     /**
@@ -238,14 +234,14 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
      * the best: 0 to 100,000. Moves that minima, maxima and a new worker_count force come first,
      * and do not count. Default: the best of all.
      *
-     * Generated from protobuf field <code>optional int32 max_moves = 5;</code>
+     * Generated from protobuf field <code>optional int32 max_move_count = 5;</code>
      * @param int $var
      * @return $this
      */
-    public function setMaxMoves($var)
+    public function setMaxMoveCount($var)
     {
         GPBUtil::checkInt32($var);
-        $this->max_moves = $var;
+        $this->max_move_count = $var;
 
         return $this;
     }
@@ -254,26 +250,26 @@ class AllocateWorkersRequest extends \Google\Protobuf\Internal\Message
      * Hysteresis: workers move only if the score falls by at least this percentage: 0 to 100.
      * Forced moves always happen. ALLOCATION_RULE_MINIMUM_SCORE only. Default: 0.
      *
-     * Generated from protobuf field <code>int32 minimum_improvement_percent = 6;</code>
+     * Generated from protobuf field <code>int32 min_improvement_percent = 6;</code>
      * @return int
      */
-    public function getMinimumImprovementPercent()
+    public function getMinImprovementPercent()
     {
-        return $this->minimum_improvement_percent;
+        return $this->min_improvement_percent;
     }
 
     /**
      * Hysteresis: workers move only if the score falls by at least this percentage: 0 to 100.
      * Forced moves always happen. ALLOCATION_RULE_MINIMUM_SCORE only. Default: 0.
      *
-     * Generated from protobuf field <code>int32 minimum_improvement_percent = 6;</code>
+     * Generated from protobuf field <code>int32 min_improvement_percent = 6;</code>
      * @param int $var
      * @return $this
      */
-    public function setMinimumImprovementPercent($var)
+    public function setMinImprovementPercent($var)
     {
         GPBUtil::checkInt32($var);
-        $this->minimum_improvement_percent = $var;
+        $this->min_improvement_percent = $var;
 
         return $this;
     }

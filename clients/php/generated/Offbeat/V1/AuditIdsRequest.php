@@ -17,7 +17,7 @@ use Google\Protobuf\Internal\GPBUtil;
 class AuditIdsRequest extends \Google\Protobuf\Internal\Message
 {
     /**
-     * The schedule; if it declares kinds, slots and runs are those of kind 0. Must be set.
+     * The schedule. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.Schedule schedule = 1;</code>
      */
@@ -43,6 +43,12 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>.google.protobuf.Timestamp from_time = 4;</code>
      */
     protected $from_time = null;
+    /**
+     * The kind of job, whose slots and runs are meant. Must be set if the schedule declares kinds.
+     *
+     * Generated from protobuf field <code>string kind = 5;</code>
+     */
+    protected $kind = '';
 
     /**
      * Constructor.
@@ -51,7 +57,7 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type \Offbeat\V1\Schedule $schedule
-     *           The schedule; if it declares kinds, slots and runs are those of kind 0. Must be set.
+     *           The schedule. Must be set.
      *     @type \Offbeat\V1\IdBatch $ids
      *           A sample of the IDs: 1 to 65,536, of one type. Send all of them, or some drawn at random:
      *           the oldest ones say little about the others. Must be set.
@@ -61,6 +67,8 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
      *     @type \Google\Protobuf\Timestamp $from_time
      *           IDs that have no run at or after this are counted by AUDIT_FINDING_NEVER_RUN. Default: now,
      *           by the server's clock (see SlotService).
+     *     @type string $kind
+     *           The kind of job, whose slots and runs are meant. Must be set if the schedule declares kinds.
      * }
      */
     public function __construct($data = NULL) {
@@ -69,7 +77,7 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The schedule; if it declares kinds, slots and runs are those of kind 0. Must be set.
+     * The schedule. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.Schedule schedule = 1;</code>
      * @return \Offbeat\V1\Schedule|null
@@ -90,7 +98,7 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The schedule; if it declares kinds, slots and runs are those of kind 0. Must be set.
+     * The schedule. Must be set.
      *
      * Generated from protobuf field <code>.offbeat.v1.Schedule schedule = 1;</code>
      * @param \Offbeat\V1\Schedule $var
@@ -204,6 +212,32 @@ class AuditIdsRequest extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Timestamp::class);
         $this->from_time = $var;
+
+        return $this;
+    }
+
+    /**
+     * The kind of job, whose slots and runs are meant. Must be set if the schedule declares kinds.
+     *
+     * Generated from protobuf field <code>string kind = 5;</code>
+     * @return string
+     */
+    public function getKind()
+    {
+        return $this->kind;
+    }
+
+    /**
+     * The kind of job, whose slots and runs are meant. Must be set if the schedule declares kinds.
+     *
+     * Generated from protobuf field <code>string kind = 5;</code>
+     * @param string $var
+     * @return $this
+     */
+    public function setKind($var)
+    {
+        GPBUtil::checkString($var, True);
+        $this->kind = $var;
 
         return $this;
     }

@@ -30,11 +30,11 @@ class BucketShare extends \Google\Protobuf\Internal\Message
      */
     protected $max_bucket_count = 0;
     /**
-     * How much more than the mean the largest slot holds: 0.02 is 2 % more.
+     * Buckets in the largest slot divided by the mean: 1.02 is 2 % more.
      *
-     * Generated from protobuf field <code>double imbalance_ratio = 3;</code>
+     * Generated from protobuf field <code>double fullest_to_mean_ratio = 3;</code>
      */
-    protected $imbalance_ratio = 0.0;
+    protected $fullest_to_mean_ratio = 0.0;
 
     /**
      * Constructor.
@@ -46,8 +46,8 @@ class BucketShare extends \Google\Protobuf\Internal\Message
      *           Buckets in the smallest slot.
      *     @type int $max_bucket_count
      *           Buckets in the largest slot.
-     *     @type float $imbalance_ratio
-     *           How much more than the mean the largest slot holds: 0.02 is 2 % more.
+     *     @type float $fullest_to_mean_ratio
+     *           Buckets in the largest slot divided by the mean: 1.02 is 2 % more.
      * }
      */
     public function __construct($data = NULL) {
@@ -108,27 +108,27 @@ class BucketShare extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How much more than the mean the largest slot holds: 0.02 is 2 % more.
+     * Buckets in the largest slot divided by the mean: 1.02 is 2 % more.
      *
-     * Generated from protobuf field <code>double imbalance_ratio = 3;</code>
+     * Generated from protobuf field <code>double fullest_to_mean_ratio = 3;</code>
      * @return float
      */
-    public function getImbalanceRatio()
+    public function getFullestToMeanRatio()
     {
-        return $this->imbalance_ratio;
+        return $this->fullest_to_mean_ratio;
     }
 
     /**
-     * How much more than the mean the largest slot holds: 0.02 is 2 % more.
+     * Buckets in the largest slot divided by the mean: 1.02 is 2 % more.
      *
-     * Generated from protobuf field <code>double imbalance_ratio = 3;</code>
+     * Generated from protobuf field <code>double fullest_to_mean_ratio = 3;</code>
      * @param float $var
      * @return $this
      */
-    public function setImbalanceRatio($var)
+    public function setFullestToMeanRatio($var)
     {
         GPBUtil::checkDouble($var);
-        $this->imbalance_ratio = $var;
+        $this->fullest_to_mean_ratio = $var;
 
         return $this;
     }

@@ -9,7 +9,7 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * What to do with missed runs. One period is as in ListDueRunsRequest.
+ * What to do with missed runs.
  *
  * Generated from protobuf message <code>offbeat.v1.CatchUpPolicy</code>
  */
@@ -24,41 +24,41 @@ class CatchUpPolicy extends \Google\Protobuf\Internal\Message
     protected $missed_run_policy = 0;
     /**
      * Runs whose scheduled time is at most this long before now_time are on time; earlier ones
-     * were missed. 0 to one period; where the schedule declares kinds, at most what the run time
-     * of a kind leaves of its run budget, since a run that starts later could meet the next kind.
-     * Use at least the time between two calls, or runs that only waited for the next call count
-     * as missed. Must be set with MISSED_RUN_POLICY_SKIP, which drops missed runs for good.
-     * Default: 60 s, or the largest allowed value if that is shorter.
+     * were missed. 0 to the shortest cycle; where the schedule declares kinds, at most what the
+     * run time of a kind leaves of its run budget, since a run that starts later could meet the
+     * next kind. Use at least the time between two calls, or runs that only waited for the next
+     * call count as missed. Must be set with MISSED_RUN_POLICY_DROP, which drops missed runs for
+     * good. Default: 60 s, or the largest allowed value if that is shorter.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration on_time_tolerance = 2;</code>
      */
     protected $on_time_tolerance = null;
     /**
      * Missed runs whose scheduled time is longer before now_time than this are dropped by every
-     * policy: on_time_tolerance to 3,660 days. Default: one period.
+     * policy: on_time_tolerance to 3,660 days. Default: the shortest cycle.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration horizon = 3;</code>
      */
     protected $horizon = null;
     /**
-     * Late runs start spread over this span from now_time on, instead of all at once: 0 to one
-     * period. The j-th, from 0, of a piece's m late runs starts
-     * (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds at any
-     * resolution, so that few of them lie on a tick. u is the last 8 bytes, big-endian, of
-     * MD5(salt ‖ canonical text of the ID), whose first 8 bytes place the ID with PLACEMENT_HASH
-     * (other placements have no salt); for piece p, plus p with its 64 bits reversed, mod 2^64.
-     * With active windows or exclusions, only time in which runs may start counts: a late run
-     * starts at the first such tick after that many others, and so on a tick. If the next 64
-     * cycles have less of it than smear_span, runs are spread over that; if they have none, late
-     * runs are dropped. Refused where the schedule declares kinds. Default: 0.
+     * Late runs start spread over this span from now_time on, instead of all at once: 0 to the
+     * shortest cycle. The j-th, from 0, of a piece's m late runs starts (j·2^64 + u)·smear_span /
+     * (m·2^64) after now_time, rounded down to milliseconds at any resolution, so that few of them
+     * lie on a tick. u is the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID),
+     * whose first 8 bytes place the ID with PLACEMENT_HASH (other placements have no salt); for
+     * piece p, plus p with its 64 bits reversed, mod 2^64. With active windows or exclusions, only
+     * time in which runs may start counts: a late run starts at the first such tick after that
+     * many others, and so on a tick. If the next 64 cycles have less of it than smear_span, runs
+     * are spread over that; if they have none, late runs are dropped. Refused where the schedule
+     * declares kinds. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 4;</code>
      */
     protected $smear_span = null;
     /**
-     * With MISSED_RUN_POLICY_RUN_ONCE, a late run is superseded, and not listed, if it would
-     * start at or after the next run of its ID, or less than this before it. Without effect with
-     * other policies. 0 to one period. Default: 0.
+     * With MISSED_RUN_POLICY_RUN_ONCE, a late run is superseded, and not listed, if it would start
+     * at or after the next run of its ID, or less than this before it. Without effect with other
+     * policies. 0 to the shortest cycle. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration min_gap = 5;</code>
      */
@@ -74,29 +74,29 @@ class CatchUpPolicy extends \Google\Protobuf\Internal\Message
      *           Which of them run. Default: MISSED_RUN_POLICY_RUN_ONCE.
      *     @type \Google\Protobuf\Duration $on_time_tolerance
      *           Runs whose scheduled time is at most this long before now_time are on time; earlier ones
-     *           were missed. 0 to one period; where the schedule declares kinds, at most what the run time
-     *           of a kind leaves of its run budget, since a run that starts later could meet the next kind.
-     *           Use at least the time between two calls, or runs that only waited for the next call count
-     *           as missed. Must be set with MISSED_RUN_POLICY_SKIP, which drops missed runs for good.
-     *           Default: 60 s, or the largest allowed value if that is shorter.
+     *           were missed. 0 to the shortest cycle; where the schedule declares kinds, at most what the
+     *           run time of a kind leaves of its run budget, since a run that starts later could meet the
+     *           next kind. Use at least the time between two calls, or runs that only waited for the next
+     *           call count as missed. Must be set with MISSED_RUN_POLICY_DROP, which drops missed runs for
+     *           good. Default: 60 s, or the largest allowed value if that is shorter.
      *     @type \Google\Protobuf\Duration $horizon
      *           Missed runs whose scheduled time is longer before now_time than this are dropped by every
-     *           policy: on_time_tolerance to 3,660 days. Default: one period.
+     *           policy: on_time_tolerance to 3,660 days. Default: the shortest cycle.
      *     @type \Google\Protobuf\Duration $smear_span
-     *           Late runs start spread over this span from now_time on, instead of all at once: 0 to one
-     *           period. The j-th, from 0, of a piece's m late runs starts
-     *           (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds at any
-     *           resolution, so that few of them lie on a tick. u is the last 8 bytes, big-endian, of
-     *           MD5(salt ‖ canonical text of the ID), whose first 8 bytes place the ID with PLACEMENT_HASH
-     *           (other placements have no salt); for piece p, plus p with its 64 bits reversed, mod 2^64.
-     *           With active windows or exclusions, only time in which runs may start counts: a late run
-     *           starts at the first such tick after that many others, and so on a tick. If the next 64
-     *           cycles have less of it than smear_span, runs are spread over that; if they have none, late
-     *           runs are dropped. Refused where the schedule declares kinds. Default: 0.
+     *           Late runs start spread over this span from now_time on, instead of all at once: 0 to the
+     *           shortest cycle. The j-th, from 0, of a piece's m late runs starts (j·2^64 + u)·smear_span /
+     *           (m·2^64) after now_time, rounded down to milliseconds at any resolution, so that few of them
+     *           lie on a tick. u is the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID),
+     *           whose first 8 bytes place the ID with PLACEMENT_HASH (other placements have no salt); for
+     *           piece p, plus p with its 64 bits reversed, mod 2^64. With active windows or exclusions, only
+     *           time in which runs may start counts: a late run starts at the first such tick after that
+     *           many others, and so on a tick. If the next 64 cycles have less of it than smear_span, runs
+     *           are spread over that; if they have none, late runs are dropped. Refused where the schedule
+     *           declares kinds. Default: 0.
      *     @type \Google\Protobuf\Duration $min_gap
-     *           With MISSED_RUN_POLICY_RUN_ONCE, a late run is superseded, and not listed, if it would
-     *           start at or after the next run of its ID, or less than this before it. Without effect with
-     *           other policies. 0 to one period. Default: 0.
+     *           With MISSED_RUN_POLICY_RUN_ONCE, a late run is superseded, and not listed, if it would start
+     *           at or after the next run of its ID, or less than this before it. Without effect with other
+     *           policies. 0 to the shortest cycle. Default: 0.
      * }
      */
     public function __construct($data = NULL) {
@@ -132,11 +132,11 @@ class CatchUpPolicy extends \Google\Protobuf\Internal\Message
 
     /**
      * Runs whose scheduled time is at most this long before now_time are on time; earlier ones
-     * were missed. 0 to one period; where the schedule declares kinds, at most what the run time
-     * of a kind leaves of its run budget, since a run that starts later could meet the next kind.
-     * Use at least the time between two calls, or runs that only waited for the next call count
-     * as missed. Must be set with MISSED_RUN_POLICY_SKIP, which drops missed runs for good.
-     * Default: 60 s, or the largest allowed value if that is shorter.
+     * were missed. 0 to the shortest cycle; where the schedule declares kinds, at most what the
+     * run time of a kind leaves of its run budget, since a run that starts later could meet the
+     * next kind. Use at least the time between two calls, or runs that only waited for the next
+     * call count as missed. Must be set with MISSED_RUN_POLICY_DROP, which drops missed runs for
+     * good. Default: 60 s, or the largest allowed value if that is shorter.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration on_time_tolerance = 2;</code>
      * @return \Google\Protobuf\Duration|null
@@ -158,11 +158,11 @@ class CatchUpPolicy extends \Google\Protobuf\Internal\Message
 
     /**
      * Runs whose scheduled time is at most this long before now_time are on time; earlier ones
-     * were missed. 0 to one period; where the schedule declares kinds, at most what the run time
-     * of a kind leaves of its run budget, since a run that starts later could meet the next kind.
-     * Use at least the time between two calls, or runs that only waited for the next call count
-     * as missed. Must be set with MISSED_RUN_POLICY_SKIP, which drops missed runs for good.
-     * Default: 60 s, or the largest allowed value if that is shorter.
+     * were missed. 0 to the shortest cycle; where the schedule declares kinds, at most what the
+     * run time of a kind leaves of its run budget, since a run that starts later could meet the
+     * next kind. Use at least the time between two calls, or runs that only waited for the next
+     * call count as missed. Must be set with MISSED_RUN_POLICY_DROP, which drops missed runs for
+     * good. Default: 60 s, or the largest allowed value if that is shorter.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration on_time_tolerance = 2;</code>
      * @param \Google\Protobuf\Duration $var
@@ -178,7 +178,7 @@ class CatchUpPolicy extends \Google\Protobuf\Internal\Message
 
     /**
      * Missed runs whose scheduled time is longer before now_time than this are dropped by every
-     * policy: on_time_tolerance to 3,660 days. Default: one period.
+     * policy: on_time_tolerance to 3,660 days. Default: the shortest cycle.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration horizon = 3;</code>
      * @return \Google\Protobuf\Duration|null
@@ -200,7 +200,7 @@ class CatchUpPolicy extends \Google\Protobuf\Internal\Message
 
     /**
      * Missed runs whose scheduled time is longer before now_time than this are dropped by every
-     * policy: on_time_tolerance to 3,660 days. Default: one period.
+     * policy: on_time_tolerance to 3,660 days. Default: the shortest cycle.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration horizon = 3;</code>
      * @param \Google\Protobuf\Duration $var
@@ -215,16 +215,16 @@ class CatchUpPolicy extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Late runs start spread over this span from now_time on, instead of all at once: 0 to one
-     * period. The j-th, from 0, of a piece's m late runs starts
-     * (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds at any
-     * resolution, so that few of them lie on a tick. u is the last 8 bytes, big-endian, of
-     * MD5(salt ‖ canonical text of the ID), whose first 8 bytes place the ID with PLACEMENT_HASH
-     * (other placements have no salt); for piece p, plus p with its 64 bits reversed, mod 2^64.
-     * With active windows or exclusions, only time in which runs may start counts: a late run
-     * starts at the first such tick after that many others, and so on a tick. If the next 64
-     * cycles have less of it than smear_span, runs are spread over that; if they have none, late
-     * runs are dropped. Refused where the schedule declares kinds. Default: 0.
+     * Late runs start spread over this span from now_time on, instead of all at once: 0 to the
+     * shortest cycle. The j-th, from 0, of a piece's m late runs starts (j·2^64 + u)·smear_span /
+     * (m·2^64) after now_time, rounded down to milliseconds at any resolution, so that few of them
+     * lie on a tick. u is the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID),
+     * whose first 8 bytes place the ID with PLACEMENT_HASH (other placements have no salt); for
+     * piece p, plus p with its 64 bits reversed, mod 2^64. With active windows or exclusions, only
+     * time in which runs may start counts: a late run starts at the first such tick after that
+     * many others, and so on a tick. If the next 64 cycles have less of it than smear_span, runs
+     * are spread over that; if they have none, late runs are dropped. Refused where the schedule
+     * declares kinds. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 4;</code>
      * @return \Google\Protobuf\Duration|null
@@ -245,16 +245,16 @@ class CatchUpPolicy extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Late runs start spread over this span from now_time on, instead of all at once: 0 to one
-     * period. The j-th, from 0, of a piece's m late runs starts
-     * (j·2^64 + u)·smear_span / (m·2^64) after now_time, rounded down to milliseconds at any
-     * resolution, so that few of them lie on a tick. u is the last 8 bytes, big-endian, of
-     * MD5(salt ‖ canonical text of the ID), whose first 8 bytes place the ID with PLACEMENT_HASH
-     * (other placements have no salt); for piece p, plus p with its 64 bits reversed, mod 2^64.
-     * With active windows or exclusions, only time in which runs may start counts: a late run
-     * starts at the first such tick after that many others, and so on a tick. If the next 64
-     * cycles have less of it than smear_span, runs are spread over that; if they have none, late
-     * runs are dropped. Refused where the schedule declares kinds. Default: 0.
+     * Late runs start spread over this span from now_time on, instead of all at once: 0 to the
+     * shortest cycle. The j-th, from 0, of a piece's m late runs starts (j·2^64 + u)·smear_span /
+     * (m·2^64) after now_time, rounded down to milliseconds at any resolution, so that few of them
+     * lie on a tick. u is the last 8 bytes, big-endian, of MD5(salt ‖ canonical text of the ID),
+     * whose first 8 bytes place the ID with PLACEMENT_HASH (other placements have no salt); for
+     * piece p, plus p with its 64 bits reversed, mod 2^64. With active windows or exclusions, only
+     * time in which runs may start counts: a late run starts at the first such tick after that
+     * many others, and so on a tick. If the next 64 cycles have less of it than smear_span, runs
+     * are spread over that; if they have none, late runs are dropped. Refused where the schedule
+     * declares kinds. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 4;</code>
      * @param \Google\Protobuf\Duration $var
@@ -269,9 +269,9 @@ class CatchUpPolicy extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * With MISSED_RUN_POLICY_RUN_ONCE, a late run is superseded, and not listed, if it would
-     * start at or after the next run of its ID, or less than this before it. Without effect with
-     * other policies. 0 to one period. Default: 0.
+     * With MISSED_RUN_POLICY_RUN_ONCE, a late run is superseded, and not listed, if it would start
+     * at or after the next run of its ID, or less than this before it. Without effect with other
+     * policies. 0 to the shortest cycle. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration min_gap = 5;</code>
      * @return \Google\Protobuf\Duration|null
@@ -292,9 +292,9 @@ class CatchUpPolicy extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * With MISSED_RUN_POLICY_RUN_ONCE, a late run is superseded, and not listed, if it would
-     * start at or after the next run of its ID, or less than this before it. Without effect with
-     * other policies. 0 to one period. Default: 0.
+     * With MISSED_RUN_POLICY_RUN_ONCE, a late run is superseded, and not listed, if it would start
+     * at or after the next run of its ID, or less than this before it. Without effect with other
+     * policies. 0 to the shortest cycle. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration min_gap = 5;</code>
      * @param \Google\Protobuf\Duration $var

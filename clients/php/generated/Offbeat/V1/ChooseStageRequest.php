@@ -46,9 +46,9 @@ class ChooseStageRequest extends \Google\Protobuf\Internal\Message
      * Hysteresis: the worker stays unless it is worth more elsewhere by at least this percentage:
      * 0 to 10,000. Default: 0, which still keeps it where it is worth as much.
      *
-     * Generated from protobuf field <code>int32 minimum_gain_percent = 5;</code>
+     * Generated from protobuf field <code>int32 min_gain_percent = 5;</code>
      */
-    protected $minimum_gain_percent = 0;
+    protected $min_gain_percent = 0;
 
     /**
      * Constructor.
@@ -66,7 +66,7 @@ class ChooseStageRequest extends \Google\Protobuf\Internal\Message
      *           What a worker is worth to a stage. Default: ALLOCATION_RULE_MINIMUM_SCORE.
      *     @type int $weighting
      *           How positions in the pipeline count. Default: STAGE_WEIGHTING_EVEN.
-     *     @type int $minimum_gain_percent
+     *     @type int $min_gain_percent
      *           Hysteresis: the worker stays unless it is worth more elsewhere by at least this percentage:
      *           0 to 10,000. Default: 0, which still keeps it where it is worth as much.
      * }
@@ -188,26 +188,26 @@ class ChooseStageRequest extends \Google\Protobuf\Internal\Message
      * Hysteresis: the worker stays unless it is worth more elsewhere by at least this percentage:
      * 0 to 10,000. Default: 0, which still keeps it where it is worth as much.
      *
-     * Generated from protobuf field <code>int32 minimum_gain_percent = 5;</code>
+     * Generated from protobuf field <code>int32 min_gain_percent = 5;</code>
      * @return int
      */
-    public function getMinimumGainPercent()
+    public function getMinGainPercent()
     {
-        return $this->minimum_gain_percent;
+        return $this->min_gain_percent;
     }
 
     /**
      * Hysteresis: the worker stays unless it is worth more elsewhere by at least this percentage:
      * 0 to 10,000. Default: 0, which still keeps it where it is worth as much.
      *
-     * Generated from protobuf field <code>int32 minimum_gain_percent = 5;</code>
+     * Generated from protobuf field <code>int32 min_gain_percent = 5;</code>
      * @param int $var
      * @return $this
      */
-    public function setMinimumGainPercent($var)
+    public function setMinGainPercent($var)
     {
         GPBUtil::checkInt32($var);
-        $this->minimum_gain_percent = $var;
+        $this->min_gain_percent = $var;
 
         return $this;
     }

@@ -30,8 +30,8 @@ class ComparedJob extends \Google\Protobuf\Internal\Message
      */
     protected $kind = '';
     /**
-     * How long a run takes at most, 0 to one period. Default: the run time of the kind in the
-     * schedule. Without one, its runs are only kept from starting at the same time as others.
+     * How long a run takes at most, 0 to the longest cycle. Default: the run time of the kind in
+     * the schedule. Without one, its runs are only kept from starting at the same time as others.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_time = 3;</code>
      */
@@ -49,8 +49,8 @@ class ComparedJob extends \Google\Protobuf\Internal\Message
      *           Its kind. Must be one of the schedule's kinds if it declares some; otherwise only a label,
      *           which keeps nothing apart.
      *     @type \Google\Protobuf\Duration $run_time
-     *           How long a run takes at most, 0 to one period. Default: the run time of the kind in the
-     *           schedule. Without one, its runs are only kept from starting at the same time as others.
+     *           How long a run takes at most, 0 to the longest cycle. Default: the run time of the kind in
+     *           the schedule. Without one, its runs are only kept from starting at the same time as others.
      * }
      */
     public function __construct($data = NULL) {
@@ -123,8 +123,8 @@ class ComparedJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long a run takes at most, 0 to one period. Default: the run time of the kind in the
-     * schedule. Without one, its runs are only kept from starting at the same time as others.
+     * How long a run takes at most, 0 to the longest cycle. Default: the run time of the kind in
+     * the schedule. Without one, its runs are only kept from starting at the same time as others.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_time = 3;</code>
      * @return \Google\Protobuf\Duration|null
@@ -145,8 +145,8 @@ class ComparedJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long a run takes at most, 0 to one period. Default: the run time of the kind in the
-     * schedule. Without one, its runs are only kept from starting at the same time as others.
+     * How long a run takes at most, 0 to the longest cycle. Default: the run time of the kind in
+     * the schedule. Without one, its runs are only kept from starting at the same time as others.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_time = 3;</code>
      * @param \Google\Protobuf\Duration $var

@@ -17,7 +17,8 @@ use Google\Protobuf\Internal\GPBUtil;
 class DeadLetter extends \Google\Protobuf\Internal\Message
 {
     /**
-     * Identifies it within the epoch; from 0, in the order in which jobs became dead letters.
+     * Identifies it within the epoch of the answer; from 0, in the order in which jobs became dead
+     * letters. After a restart of the server, the same number is another dead letter.
      *
      * Generated from protobuf field <code>int64 number = 1;</code>
      */
@@ -60,7 +61,8 @@ class DeadLetter extends \Google\Protobuf\Internal\Message
      *     Optional. Data for populating the Message object.
      *
      *     @type int|string $number
-     *           Identifies it within the epoch; from 0, in the order in which jobs became dead letters.
+     *           Identifies it within the epoch of the answer; from 0, in the order in which jobs became dead
+     *           letters. After a restart of the server, the same number is another dead letter.
      *     @type string $group_id
      *           The group, as its producer calls it.
      *     @type int|string $job_index
@@ -79,7 +81,8 @@ class DeadLetter extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Identifies it within the epoch; from 0, in the order in which jobs became dead letters.
+     * Identifies it within the epoch of the answer; from 0, in the order in which jobs became dead
+     * letters. After a restart of the server, the same number is another dead letter.
      *
      * Generated from protobuf field <code>int64 number = 1;</code>
      * @return int|string
@@ -90,7 +93,8 @@ class DeadLetter extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Identifies it within the epoch; from 0, in the order in which jobs became dead letters.
+     * Identifies it within the epoch of the answer; from 0, in the order in which jobs became dead
+     * letters. After a restart of the server, the same number is another dead letter.
      *
      * Generated from protobuf field <code>int64 number = 1;</code>
      * @param int|string $var

@@ -106,11 +106,11 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
      */
     private $kinds;
     /**
-     * Length of a cycle by the wall clock; of months, of the longest one.
+     * Length of a cycle by the wall clock; where cycles differ, of the longest one.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration period = 15;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration max_cycle_duration = 15;</code>
      */
-    protected $period = null;
+    protected $max_cycle_duration = null;
 
     /**
      * Constructor.
@@ -151,8 +151,8 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
      *           Share of the runs of that cycle that exclusions defer: 0 to 1.
      *     @type array<\Offbeat\V1\DescribedKind>|\Google\Protobuf\Internal\RepeatedField $kinds
      *           The kinds that the schedule declares, in order.
-     *     @type \Google\Protobuf\Duration $period
-     *           Length of a cycle by the wall clock; of months, of the longest one.
+     *     @type \Google\Protobuf\Duration $max_cycle_duration
+     *           Length of a cycle by the wall clock; where cycles differ, of the longest one.
      * }
      */
     public function __construct($data = NULL) {
@@ -635,37 +635,37 @@ class DescribeScheduleResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Length of a cycle by the wall clock; of months, of the longest one.
+     * Length of a cycle by the wall clock; where cycles differ, of the longest one.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration period = 15;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration max_cycle_duration = 15;</code>
      * @return \Google\Protobuf\Duration|null
      */
-    public function getPeriod()
+    public function getMaxCycleDuration()
     {
-        return $this->period;
+        return $this->max_cycle_duration;
     }
 
-    public function hasPeriod()
+    public function hasMaxCycleDuration()
     {
-        return isset($this->period);
+        return isset($this->max_cycle_duration);
     }
 
-    public function clearPeriod()
+    public function clearMaxCycleDuration()
     {
-        unset($this->period);
+        unset($this->max_cycle_duration);
     }
 
     /**
-     * Length of a cycle by the wall clock; of months, of the longest one.
+     * Length of a cycle by the wall clock; where cycles differ, of the longest one.
      *
-     * Generated from protobuf field <code>.google.protobuf.Duration period = 15;</code>
+     * Generated from protobuf field <code>.google.protobuf.Duration max_cycle_duration = 15;</code>
      * @param \Google\Protobuf\Duration $var
      * @return $this
      */
-    public function setPeriod($var)
+    public function setMaxCycleDuration($var)
     {
         GPBUtil::checkMessage($var, \Google\Protobuf\Duration::class);
-        $this->period = $var;
+        $this->max_cycle_duration = $var;
 
         return $this;
     }

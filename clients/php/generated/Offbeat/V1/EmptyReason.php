@@ -27,7 +27,7 @@ class EmptyReason
      */
     const EMPTY_REASON_NO_READY_JOB = 1;
     /**
-     * The consumer holds max_consumer_leases jobs: settle some.
+     * The consumer holds max_consumer_lease_count jobs: settle some.
      *
      * Generated from protobuf enum <code>EMPTY_REASON_CONSUMER_AT_LIMIT = 2;</code>
      */

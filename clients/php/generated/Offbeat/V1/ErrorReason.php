@@ -12,6 +12,8 @@ use UnexpectedValueException;
  * such as "ERROR_REASON_FIELD_MISSING", its `domain` is "offbeat". If a field is to blame, its
  * `metadata` has `field`, `value` and `allowed`. With INVALID_ARGUMENT, a google.rpc.BadRequest
  * with the same path follows. Match on the reason, never on the message text.
+ * A refusal that carries a google.rpc.RetryInfo can be tried again after its delay. Without one,
+ * the same call is refused again, RESOURCE_EXHAUSTED too.
  * Glossary:
  *   field    the path of the field, such as "schedule.spec.slot_count".
  *   value    what the field held, shortened.
@@ -158,8 +160,7 @@ class ErrorReason
      */
     const ERROR_REASON_ANSWER_TOO_LARGE = 19;
     /**
-     * The call carries no bearer token that the server knows, or the caller's user may not call
-     * over this Unix socket. UNAUTHENTICATED.
+     * The call carries no bearer token that the server knows. UNAUTHENTICATED.
      *
      * Generated from protobuf enum <code>ERROR_REASON_UNAUTHENTICATED = 20;</code>
      */
@@ -184,6 +185,12 @@ class ErrorReason
      * Generated from protobuf enum <code>ERROR_REASON_UNKNOWN_TIME_ZONE = 23;</code>
      */
     const ERROR_REASON_UNKNOWN_TIME_ZONE = 23;
+    /**
+     * The caller's user may not call over this Unix socket. PERMISSION_DENIED.
+     *
+     * Generated from protobuf enum <code>ERROR_REASON_USER_NOT_ALLOWED = 24;</code>
+     */
+    const ERROR_REASON_USER_NOT_ALLOWED = 24;
 
     private static $valueToName = [
         self::ERROR_REASON_UNSPECIFIED => 'ERROR_REASON_UNSPECIFIED',
@@ -210,6 +217,7 @@ class ErrorReason
         self::ERROR_REASON_UNKNOWN_SCHEDULE => 'ERROR_REASON_UNKNOWN_SCHEDULE',
         self::ERROR_REASON_NO_RUN => 'ERROR_REASON_NO_RUN',
         self::ERROR_REASON_UNKNOWN_TIME_ZONE => 'ERROR_REASON_UNKNOWN_TIME_ZONE',
+        self::ERROR_REASON_USER_NOT_ALLOWED => 'ERROR_REASON_USER_NOT_ALLOWED',
     ];
 
     public static function name($value)

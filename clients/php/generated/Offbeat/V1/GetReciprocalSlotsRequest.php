@@ -9,9 +9,8 @@ use Google\Protobuf\Internal\RepeatedField;
 use Google\Protobuf\Internal\GPBUtil;
 
 /**
- * Asks where kinds of job have their slots so that no two of them meet on one ID. This designs
- * a schedule; to keep kinds apart in production, declare them in ScheduleSpec.kinds. One period
- * is in this file the longest cycle (of months: 31 days).
+ * Asks where kinds of job have their slots so that no two of them meet on one ID. This designs a
+ * schedule; to keep kinds apart in production, declare them in ScheduleSpec.kinds.
  * Glossary (see also schedule.proto):
  *   kind        one of several jobs that must not meet on one ID.
  *   gap         slots from one kind to the next that it must not meet, around the cycle.
@@ -48,14 +47,14 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     /**
      * How to space them. Default: KIND_SPACING_EVEN.
      *
-     * Generated from protobuf field <code>.offbeat.v1.KindSpacing spacing = 4;</code>
+     * Generated from protobuf field <code>.offbeat.v1.KindSpacing kind_spacing = 4;</code>
      */
-    protected $spacing = 0;
+    protected $kind_spacing = 0;
     /**
-     * How long a run of each kind takes, 0 to one period, in the order of the kinds: 1 to 1,000,
-     * and as many as kind_count if that is set. KIND_SPACING_EVEN only, refused with others. Each
-     * kind then has as many slots as its run time needs, rounded up, and an even share of what is
-     * left. Default: no kind needs more than a slot.
+     * How long a run of each kind takes, 0 to the longest cycle, in the order of the kinds: 1 to
+     * 1,000, and as many as kind_count if that is set. KIND_SPACING_EVEN only, refused with
+     * others. Each kind then has as many slots as its run time needs, rounded up, and an even
+     * share of what is left. Default: no kind needs more than a slot.
      *
      * Generated from protobuf field <code>repeated .google.protobuf.Duration run_times = 5;</code>
      */
@@ -67,18 +66,18 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
      * kinds' slots, with kind 0 at 0. Kinds in no pair have the slot of kind 0. Default: no two
      * kinds may meet.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.KindConflict conflicts = 6;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.KindIndexConflict kind_conflicts = 6;</code>
      */
-    private $conflicts;
+    private $kind_conflicts;
     /**
-     * How long a due job may wait until it is enqueued, 0 to one period; it is subtracted from
-     * the run budgets. Default: 0.
+     * How long a due job may wait until it is enqueued, 0 to the longest cycle; it is subtracted
+     * from the run budgets. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration polling_delay = 7;</code>
      */
     protected $polling_delay = null;
     /**
-     * How long the job that enqueues a slot may itself wait and run, 0 to one period; it is
+     * How long the job that enqueues a slot may itself wait and run, 0 to the longest cycle; it is
      * subtracted from the run budgets. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration slot_job_delay = 8;</code>
@@ -100,24 +99,24 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
      *     @type int $kind_count
      *           How many kinds must not meet: 1 to 1,000, one slot each. Must be set, unless run_times has
      *           one for each kind.
-     *     @type int $spacing
+     *     @type int $kind_spacing
      *           How to space them. Default: KIND_SPACING_EVEN.
      *     @type array<\Google\Protobuf\Duration>|\Google\Protobuf\Internal\RepeatedField $run_times
-     *           How long a run of each kind takes, 0 to one period, in the order of the kinds: 1 to 1,000,
-     *           and as many as kind_count if that is set. KIND_SPACING_EVEN only, refused with others. Each
-     *           kind then has as many slots as its run time needs, rounded up, and an even share of what is
-     *           left. Default: no kind needs more than a slot.
-     *     @type array<\Offbeat\V1\KindConflict>|\Google\Protobuf\Internal\RepeatedField $conflicts
+     *           How long a run of each kind takes, 0 to the longest cycle, in the order of the kinds: 1 to
+     *           1,000, and as many as kind_count if that is set. KIND_SPACING_EVEN only, refused with
+     *           others. Each kind then has as many slots as its run time needs, rounded up, and an even
+     *           share of what is left. Default: no kind needs more than a slot.
+     *     @type array<\Offbeat\V1\KindIndexConflict>|\Google\Protobuf\Internal\RepeatedField $kind_conflicts
      *           Which kinds must not meet, if others may: at most 28 pairs, each once, of 8 kinds in all.
      *           KIND_SPACING_EVEN only, with kind_count and without run_times. The smallest distance over
      *           the pairs is as large as possible; of several solutions, the first in the order of the
      *           kinds' slots, with kind 0 at 0. Kinds in no pair have the slot of kind 0. Default: no two
      *           kinds may meet.
      *     @type \Google\Protobuf\Duration $polling_delay
-     *           How long a due job may wait until it is enqueued, 0 to one period; it is subtracted from
-     *           the run budgets. Default: 0.
+     *           How long a due job may wait until it is enqueued, 0 to the longest cycle; it is subtracted
+     *           from the run budgets. Default: 0.
      *     @type \Google\Protobuf\Duration $slot_job_delay
-     *           How long the job that enqueues a slot may itself wait and run, 0 to one period; it is
+     *           How long the job that enqueues a slot may itself wait and run, 0 to the longest cycle; it is
      *           subtracted from the run budgets. Default: 0.
      * }
      */
@@ -233,34 +232,34 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     /**
      * How to space them. Default: KIND_SPACING_EVEN.
      *
-     * Generated from protobuf field <code>.offbeat.v1.KindSpacing spacing = 4;</code>
+     * Generated from protobuf field <code>.offbeat.v1.KindSpacing kind_spacing = 4;</code>
      * @return int
      */
-    public function getSpacing()
+    public function getKindSpacing()
     {
-        return $this->spacing;
+        return $this->kind_spacing;
     }
 
     /**
      * How to space them. Default: KIND_SPACING_EVEN.
      *
-     * Generated from protobuf field <code>.offbeat.v1.KindSpacing spacing = 4;</code>
+     * Generated from protobuf field <code>.offbeat.v1.KindSpacing kind_spacing = 4;</code>
      * @param int $var
      * @return $this
      */
-    public function setSpacing($var)
+    public function setKindSpacing($var)
     {
         GPBUtil::checkEnum($var, \Offbeat\V1\KindSpacing::class);
-        $this->spacing = $var;
+        $this->kind_spacing = $var;
 
         return $this;
     }
 
     /**
-     * How long a run of each kind takes, 0 to one period, in the order of the kinds: 1 to 1,000,
-     * and as many as kind_count if that is set. KIND_SPACING_EVEN only, refused with others. Each
-     * kind then has as many slots as its run time needs, rounded up, and an even share of what is
-     * left. Default: no kind needs more than a slot.
+     * How long a run of each kind takes, 0 to the longest cycle, in the order of the kinds: 1 to
+     * 1,000, and as many as kind_count if that is set. KIND_SPACING_EVEN only, refused with
+     * others. Each kind then has as many slots as its run time needs, rounded up, and an even
+     * share of what is left. Default: no kind needs more than a slot.
      *
      * Generated from protobuf field <code>repeated .google.protobuf.Duration run_times = 5;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -271,10 +270,10 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long a run of each kind takes, 0 to one period, in the order of the kinds: 1 to 1,000,
-     * and as many as kind_count if that is set. KIND_SPACING_EVEN only, refused with others. Each
-     * kind then has as many slots as its run time needs, rounded up, and an even share of what is
-     * left. Default: no kind needs more than a slot.
+     * How long a run of each kind takes, 0 to the longest cycle, in the order of the kinds: 1 to
+     * 1,000, and as many as kind_count if that is set. KIND_SPACING_EVEN only, refused with
+     * others. Each kind then has as many slots as its run time needs, rounded up, and an even
+     * share of what is left. Default: no kind needs more than a slot.
      *
      * Generated from protobuf field <code>repeated .google.protobuf.Duration run_times = 5;</code>
      * @param array<\Google\Protobuf\Duration>|\Google\Protobuf\Internal\RepeatedField $var
@@ -295,12 +294,12 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
      * kinds' slots, with kind 0 at 0. Kinds in no pair have the slot of kind 0. Default: no two
      * kinds may meet.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.KindConflict conflicts = 6;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.KindIndexConflict kind_conflicts = 6;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
-    public function getConflicts()
+    public function getKindConflicts()
     {
-        return $this->conflicts;
+        return $this->kind_conflicts;
     }
 
     /**
@@ -310,21 +309,21 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
      * kinds' slots, with kind 0 at 0. Kinds in no pair have the slot of kind 0. Default: no two
      * kinds may meet.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.KindConflict conflicts = 6;</code>
-     * @param array<\Offbeat\V1\KindConflict>|\Google\Protobuf\Internal\RepeatedField $var
+     * Generated from protobuf field <code>repeated .offbeat.v1.KindIndexConflict kind_conflicts = 6;</code>
+     * @param array<\Offbeat\V1\KindIndexConflict>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */
-    public function setConflicts($var)
+    public function setKindConflicts($var)
     {
-        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\KindConflict::class);
-        $this->conflicts = $arr;
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\KindIndexConflict::class);
+        $this->kind_conflicts = $arr;
 
         return $this;
     }
 
     /**
-     * How long a due job may wait until it is enqueued, 0 to one period; it is subtracted from
-     * the run budgets. Default: 0.
+     * How long a due job may wait until it is enqueued, 0 to the longest cycle; it is subtracted
+     * from the run budgets. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration polling_delay = 7;</code>
      * @return \Google\Protobuf\Duration|null
@@ -345,8 +344,8 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long a due job may wait until it is enqueued, 0 to one period; it is subtracted from
-     * the run budgets. Default: 0.
+     * How long a due job may wait until it is enqueued, 0 to the longest cycle; it is subtracted
+     * from the run budgets. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration polling_delay = 7;</code>
      * @param \Google\Protobuf\Duration $var
@@ -361,7 +360,7 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long the job that enqueues a slot may itself wait and run, 0 to one period; it is
+     * How long the job that enqueues a slot may itself wait and run, 0 to the longest cycle; it is
      * subtracted from the run budgets. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration slot_job_delay = 8;</code>
@@ -383,7 +382,7 @@ class GetReciprocalSlotsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long the job that enqueues a slot may itself wait and run, 0 to one period; it is
+     * How long the job that enqueues a slot may itself wait and run, 0 to the longest cycle; it is
      * subtracted from the run budgets. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration slot_job_delay = 8;</code>

@@ -31,8 +31,8 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
      */
     protected $start_time = null;
     /**
-     * Runs before this: not before start_time, and at most one period after it (with a calendar,
-     * the longest cycle and 24 h). Must be set.
+     * Runs before this: not before start_time, and at most the longest cycle after it (with a
+     * calendar, and 24 h). Must be set.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp end_time = 3;</code>
      */
@@ -72,8 +72,8 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
      *           Runs at or after this, in the years 1 to 9999. Default: now, by the server's clock (see
      *           SlotService).
      *     @type \Google\Protobuf\Timestamp $end_time
-     *           Runs before this: not before start_time, and at most one period after it (with a calendar,
-     *           the longest cycle and 24 h). Must be set.
+     *           Runs before this: not before start_time, and at most the longest cycle after it (with a
+     *           calendar, and 24 h). Must be set.
      *     @type \Offbeat\V1\SqlTarget $sql_target
      *           The column of IDs. Must be set.
      *     @type string $kind
@@ -167,8 +167,8 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Runs before this: not before start_time, and at most one period after it (with a calendar,
-     * the longest cycle and 24 h). Must be set.
+     * Runs before this: not before start_time, and at most the longest cycle after it (with a
+     * calendar, and 24 h). Must be set.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp end_time = 3;</code>
      * @return \Google\Protobuf\Timestamp|null
@@ -189,8 +189,8 @@ class GetWindowPredicateRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Runs before this: not before start_time, and at most one period after it (with a calendar,
-     * the longest cycle and 24 h). Must be set.
+     * Runs before this: not before start_time, and at most the longest cycle after it (with a
+     * calendar, and 24 h). Must be set.
      *
      * Generated from protobuf field <code>.google.protobuf.Timestamp end_time = 3;</code>
      * @param \Google\Protobuf\Timestamp $var

@@ -24,10 +24,10 @@ class Kind extends \Google\Protobuf\Internal\Message
      */
     protected $name = '';
     /**
-     * How long a run takes at most, 0 to one period; set it for every kind or for none. Each kind
-     * then has as many slots as its run time needs, rounded up, and an even share of what is
-     * left. Kinds for which a change of the clocks would leave less are refused. Default: not
-     * known; half of the smallest gap in a turn is then kept free behind a run (see
+     * How long a run takes at most, 0 to the longest cycle; set it for every kind or for none.
+     * Each kind then has as many slots as its run time needs, rounded up, and an even share of
+     * what is left. Kinds for which a change of the clocks would leave less are refused. Default:
+     * not known; half of the smallest gap in a turn is then kept free behind a run (see
      * ListDueRunsRequest).
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_time = 2;</code>
@@ -44,10 +44,10 @@ class Kind extends \Google\Protobuf\Internal\Message
      *           1 to 64 characters of A-Z a-z 0-9 . _ - , unique in the schedule. Part of the run keys.
      *           Must be set.
      *     @type \Google\Protobuf\Duration $run_time
-     *           How long a run takes at most, 0 to one period; set it for every kind or for none. Each kind
-     *           then has as many slots as its run time needs, rounded up, and an even share of what is
-     *           left. Kinds for which a change of the clocks would leave less are refused. Default: not
-     *           known; half of the smallest gap in a turn is then kept free behind a run (see
+     *           How long a run takes at most, 0 to the longest cycle; set it for every kind or for none.
+     *           Each kind then has as many slots as its run time needs, rounded up, and an even share of
+     *           what is left. Kinds for which a change of the clocks would leave less are refused. Default:
+     *           not known; half of the smallest gap in a turn is then kept free behind a run (see
      *           ListDueRunsRequest).
      * }
      */
@@ -85,10 +85,10 @@ class Kind extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long a run takes at most, 0 to one period; set it for every kind or for none. Each kind
-     * then has as many slots as its run time needs, rounded up, and an even share of what is
-     * left. Kinds for which a change of the clocks would leave less are refused. Default: not
-     * known; half of the smallest gap in a turn is then kept free behind a run (see
+     * How long a run takes at most, 0 to the longest cycle; set it for every kind or for none.
+     * Each kind then has as many slots as its run time needs, rounded up, and an even share of
+     * what is left. Kinds for which a change of the clocks would leave less are refused. Default:
+     * not known; half of the smallest gap in a turn is then kept free behind a run (see
      * ListDueRunsRequest).
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_time = 2;</code>
@@ -110,10 +110,10 @@ class Kind extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How long a run takes at most, 0 to one period; set it for every kind or for none. Each kind
-     * then has as many slots as its run time needs, rounded up, and an even share of what is
-     * left. Kinds for which a change of the clocks would leave less are refused. Default: not
-     * known; half of the smallest gap in a turn is then kept free behind a run (see
+     * How long a run takes at most, 0 to the longest cycle; set it for every kind or for none.
+     * Each kind then has as many slots as its run time needs, rounded up, and an even share of
+     * what is left. Kinds for which a change of the clocks would leave less are refused. Default:
+     * not known; half of the smallest gap in a turn is then kept free behind a run (see
      * ListDueRunsRequest).
      *
      * Generated from protobuf field <code>.google.protobuf.Duration run_time = 2;</code>

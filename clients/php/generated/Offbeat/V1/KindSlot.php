@@ -32,16 +32,16 @@ class KindSlot extends \Google\Protobuf\Internal\Message
      * The ID's view: the slot in which this kind runs for IDs whose kind 0 runs in the requested
      * slot.
      *
-     * Generated from protobuf field <code>int32 user_slot_index = 3;</code>
+     * Generated from protobuf field <code>int32 id_slot_index = 3;</code>
      */
-    protected $user_slot_index = 0;
+    protected $id_slot_index = 0;
     /**
      * The clock's view: while the requested slot runs, this kind handles the IDs whose kind 0
      * runs in this slot.
      *
-     * Generated from protobuf field <code>int32 time_slot_index = 4;</code>
+     * Generated from protobuf field <code>int32 clock_slot_index = 4;</code>
      */
-    protected $time_slot_index = 0;
+    protected $clock_slot_index = 0;
     /**
      * The gap behind this kind; without another kind that it must not meet, the slot count.
      *
@@ -73,10 +73,10 @@ class KindSlot extends \Google\Protobuf\Internal\Message
      *           Index of the kind, from 0.
      *     @type int $offset_slot_count
      *           Slots from kind 0 to this kind, for the same ID.
-     *     @type int $user_slot_index
+     *     @type int $id_slot_index
      *           The ID's view: the slot in which this kind runs for IDs whose kind 0 runs in the requested
      *           slot.
-     *     @type int $time_slot_index
+     *     @type int $clock_slot_index
      *           The clock's view: while the requested slot runs, this kind handles the IDs whose kind 0
      *           runs in this slot.
      *     @type int $gap_slot_count
@@ -150,26 +150,26 @@ class KindSlot extends \Google\Protobuf\Internal\Message
      * The ID's view: the slot in which this kind runs for IDs whose kind 0 runs in the requested
      * slot.
      *
-     * Generated from protobuf field <code>int32 user_slot_index = 3;</code>
+     * Generated from protobuf field <code>int32 id_slot_index = 3;</code>
      * @return int
      */
-    public function getUserSlotIndex()
+    public function getIdSlotIndex()
     {
-        return $this->user_slot_index;
+        return $this->id_slot_index;
     }
 
     /**
      * The ID's view: the slot in which this kind runs for IDs whose kind 0 runs in the requested
      * slot.
      *
-     * Generated from protobuf field <code>int32 user_slot_index = 3;</code>
+     * Generated from protobuf field <code>int32 id_slot_index = 3;</code>
      * @param int $var
      * @return $this
      */
-    public function setUserSlotIndex($var)
+    public function setIdSlotIndex($var)
     {
         GPBUtil::checkInt32($var);
-        $this->user_slot_index = $var;
+        $this->id_slot_index = $var;
 
         return $this;
     }
@@ -178,26 +178,26 @@ class KindSlot extends \Google\Protobuf\Internal\Message
      * The clock's view: while the requested slot runs, this kind handles the IDs whose kind 0
      * runs in this slot.
      *
-     * Generated from protobuf field <code>int32 time_slot_index = 4;</code>
+     * Generated from protobuf field <code>int32 clock_slot_index = 4;</code>
      * @return int
      */
-    public function getTimeSlotIndex()
+    public function getClockSlotIndex()
     {
-        return $this->time_slot_index;
+        return $this->clock_slot_index;
     }
 
     /**
      * The clock's view: while the requested slot runs, this kind handles the IDs whose kind 0
      * runs in this slot.
      *
-     * Generated from protobuf field <code>int32 time_slot_index = 4;</code>
+     * Generated from protobuf field <code>int32 clock_slot_index = 4;</code>
      * @param int $var
      * @return $this
      */
-    public function setTimeSlotIndex($var)
+    public function setClockSlotIndex($var)
     {
         GPBUtil::checkInt32($var);
-        $this->time_slot_index = $var;
+        $this->clock_slot_index = $var;
 
         return $this;
     }

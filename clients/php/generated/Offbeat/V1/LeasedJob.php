@@ -23,7 +23,7 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
      */
     protected $sequence = 0;
     /**
-     * Leases of the job in this epoch, released ones too, from 1; it may exceed max_attempts.
+     * Leases of the job in this epoch, released ones too, from 1; it may exceed max_attempt_count.
      * Epoch, sequence and attempt are a fencing token: of two leases of a job, the later one has
      * the larger attempt.
      *
@@ -64,7 +64,7 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
      *     @type int|string $sequence
      *           Position in the order of first attempts, from 0. Epoch and sequence identify the job.
      *     @type int $attempt
-     *           Leases of the job in this epoch, released ones too, from 1; it may exceed max_attempts.
+     *           Leases of the job in this epoch, released ones too, from 1; it may exceed max_attempt_count.
      *           Epoch, sequence and attempt are a fencing token: of two leases of a job, the later one has
      *           the larger attempt.
      *     @type string $group_id
@@ -109,7 +109,7 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Leases of the job in this epoch, released ones too, from 1; it may exceed max_attempts.
+     * Leases of the job in this epoch, released ones too, from 1; it may exceed max_attempt_count.
      * Epoch, sequence and attempt are a fencing token: of two leases of a job, the later one has
      * the larger attempt.
      *
@@ -122,7 +122,7 @@ class LeasedJob extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Leases of the job in this epoch, released ones too, from 1; it may exceed max_attempts.
+     * Leases of the job in this epoch, released ones too, from 1; it may exceed max_attempt_count.
      * Epoch, sequence and attempt are a fencing token: of two leases of a job, the later one has
      * the larger attempt.
      *

@@ -29,7 +29,8 @@ class ListDeadLettersRequest extends \Google\Protobuf\Internal\Message
      */
     protected $page_size = 0;
     /**
-     * next_page_token of the page before, with the same spread_name. Default: the first page.
+     * next_page_token of the page before, with the same spread_name and in the same epoch.
+     * Default: the first page.
      *
      * Generated from protobuf field <code>string page_token = 3;</code>
      */
@@ -46,7 +47,8 @@ class ListDeadLettersRequest extends \Google\Protobuf\Internal\Message
      *     @type int $page_size
      *           The most dead letters of a page: 1 to 1,000. Default: 100. A page of large ones has fewer.
      *     @type string $page_token
-     *           next_page_token of the page before, with the same spread_name. Default: the first page.
+     *           next_page_token of the page before, with the same spread_name and in the same epoch.
+     *           Default: the first page.
      * }
      */
     public function __construct($data = NULL) {
@@ -107,7 +109,8 @@ class ListDeadLettersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * next_page_token of the page before, with the same spread_name. Default: the first page.
+     * next_page_token of the page before, with the same spread_name and in the same epoch.
+     * Default: the first page.
      *
      * Generated from protobuf field <code>string page_token = 3;</code>
      * @return string
@@ -118,7 +121,8 @@ class ListDeadLettersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * next_page_token of the page before, with the same spread_name. Default: the first page.
+     * next_page_token of the page before, with the same spread_name and in the same epoch.
+     * Default: the first page.
      *
      * Generated from protobuf field <code>string page_token = 3;</code>
      * @param string $var

@@ -28,6 +28,12 @@ class ListDeadLettersResponse extends \Google\Protobuf\Internal\Message
      * Generated from protobuf field <code>string next_page_token = 2;</code>
      */
     protected $next_page_token = '';
+    /**
+     * The epoch of their numbers. Keep it with them.
+     *
+     * Generated from protobuf field <code>int64 epoch = 3;</code>
+     */
+    protected $epoch = 0;
 
     /**
      * Constructor.
@@ -39,6 +45,8 @@ class ListDeadLettersResponse extends \Google\Protobuf\Internal\Message
      *           Oldest first.
      *     @type string $next_page_token
      *           Asks for the next page; empty on the last one.
+     *     @type int|string $epoch
+     *           The epoch of their numbers. Keep it with them.
      * }
      */
     public function __construct($data = NULL) {
@@ -94,6 +102,32 @@ class ListDeadLettersResponse extends \Google\Protobuf\Internal\Message
     {
         GPBUtil::checkString($var, True);
         $this->next_page_token = $var;
+
+        return $this;
+    }
+
+    /**
+     * The epoch of their numbers. Keep it with them.
+     *
+     * Generated from protobuf field <code>int64 epoch = 3;</code>
+     * @return int|string
+     */
+    public function getEpoch()
+    {
+        return $this->epoch;
+    }
+
+    /**
+     * The epoch of their numbers. Keep it with them.
+     *
+     * Generated from protobuf field <code>int64 epoch = 3;</code>
+     * @param int|string $var
+     * @return $this
+     */
+    public function setEpoch($var)
+    {
+        GPBUtil::checkInt64($var);
+        $this->epoch = $var;
 
         return $this;
     }

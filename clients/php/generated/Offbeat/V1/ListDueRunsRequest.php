@@ -15,7 +15,6 @@ use Google\Protobuf\Internal\GPBUtil;
  * and the watermark each time, and keeps next_watermark_time with the jobs, best in the same
  * transaction. Then no run falls between two calls and none is listed twice, however irregular
  * the calls are.
- * In this file, "one period" of a calendar is its shortest cycle (of months: 28 days).
  * Glossary (see also schedule.proto):
  *   watermark       the time up to which runs were listed before.
  *   scheduled time  when a run should start, after exclusions.
@@ -101,17 +100,17 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
      */
     protected $catch_up_policy = null;
     /**
-     * How far a watermark may lie after now_time + look_ahead, for example because a machine
-     * whose clock is fast wrote it: 0 to one period. Nothing is due then, and the watermark
-     * stays. A watermark further ahead is refused. Default: 60 s, or one period if that is
+     * How far a watermark may lie after now_time + look_ahead, for example because a machine whose
+     * clock is fast wrote it: 0 to the shortest cycle. Nothing is due then, and the watermark
+     * stays. A watermark further ahead is refused. Default: 60 s, or the shortest cycle if that is
      * shorter.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration max_clock_skew = 9;</code>
      */
     protected $max_clock_skew = null;
     /**
-     * How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to one
-     * period. Lateness is still measured against now_time. Default: 0.
+     * How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to the
+     * shortest cycle. Lateness is still measured against now_time. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration look_ahead = 10;</code>
      */
@@ -158,13 +157,13 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
      *     @type \Offbeat\V1\CatchUpPolicy $catch_up_policy
      *           What to do with missed runs. Default: the default of each of its fields.
      *     @type \Google\Protobuf\Duration $max_clock_skew
-     *           How far a watermark may lie after now_time + look_ahead, for example because a machine
-     *           whose clock is fast wrote it: 0 to one period. Nothing is due then, and the watermark
-     *           stays. A watermark further ahead is refused. Default: 60 s, or one period if that is
+     *           How far a watermark may lie after now_time + look_ahead, for example because a machine whose
+     *           clock is fast wrote it: 0 to the shortest cycle. Nothing is due then, and the watermark
+     *           stays. A watermark further ahead is refused. Default: 60 s, or the shortest cycle if that is
      *           shorter.
      *     @type \Google\Protobuf\Duration $look_ahead
-     *           How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to one
-     *           period. Lateness is still measured against now_time. Default: 0.
+     *           How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to the
+     *           shortest cycle. Lateness is still measured against now_time. Default: 0.
      *     @type int $page_size
      *           The most runs of a page: 1 to 65,536. Default: 65,536.
      *     @type string $page_token
@@ -445,9 +444,9 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How far a watermark may lie after now_time + look_ahead, for example because a machine
-     * whose clock is fast wrote it: 0 to one period. Nothing is due then, and the watermark
-     * stays. A watermark further ahead is refused. Default: 60 s, or one period if that is
+     * How far a watermark may lie after now_time + look_ahead, for example because a machine whose
+     * clock is fast wrote it: 0 to the shortest cycle. Nothing is due then, and the watermark
+     * stays. A watermark further ahead is refused. Default: 60 s, or the shortest cycle if that is
      * shorter.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration max_clock_skew = 9;</code>
@@ -469,9 +468,9 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How far a watermark may lie after now_time + look_ahead, for example because a machine
-     * whose clock is fast wrote it: 0 to one period. Nothing is due then, and the watermark
-     * stays. A watermark further ahead is refused. Default: 60 s, or one period if that is
+     * How far a watermark may lie after now_time + look_ahead, for example because a machine whose
+     * clock is fast wrote it: 0 to the shortest cycle. Nothing is due then, and the watermark
+     * stays. A watermark further ahead is refused. Default: 60 s, or the shortest cycle if that is
      * shorter.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration max_clock_skew = 9;</code>
@@ -487,8 +486,8 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to one
-     * period. Lateness is still measured against now_time. Default: 0.
+     * How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to the
+     * shortest cycle. Lateness is still measured against now_time. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration look_ahead = 10;</code>
      * @return \Google\Protobuf\Duration|null
@@ -509,8 +508,8 @@ class ListDueRunsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to one
-     * period. Lateness is still measured against now_time. Default: 0.
+     * How far ahead of now_time runs are listed, to be enqueued with their start times: 0 to the
+     * shortest cycle. Lateness is still measured against now_time. Default: 0.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration look_ahead = 10;</code>
      * @param \Google\Protobuf\Duration $var

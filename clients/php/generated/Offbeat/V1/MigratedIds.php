@@ -56,13 +56,13 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
      */
     protected $moved_ratio = 0.0;
     /**
-     * The shortest wait of an ID. Not set if every ID was refused.
+     * The shortest gap of an ID. Not set if every ID was refused.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration observed_min_gap = 7;</code>
      */
     protected $observed_min_gap = null;
     /**
-     * The longest wait of an ID. Not set if every ID was refused.
+     * The longest gap of an ID. Not set if every ID was refused.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration observed_max_gap = 8;</code>
      */
@@ -111,9 +111,9 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
      *     @type float $moved_ratio
      *           The same as a share of the IDs that were not refused: 0 to 1.
      *     @type \Google\Protobuf\Duration $observed_min_gap
-     *           The shortest wait of an ID. Not set if every ID was refused.
+     *           The shortest gap of an ID. Not set if every ID was refused.
      *     @type \Google\Protobuf\Duration $observed_max_gap
-     *           The longest wait of an ID. Not set if every ID was refused.
+     *           The longest gap of an ID. Not set if every ID was refused.
      *     @type int|string $left_out_run_count
      *           New runs that were left out because they came within min_gap of an old one.
      *     @type string $old_run_key_prefix
@@ -286,7 +286,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The shortest wait of an ID. Not set if every ID was refused.
+     * The shortest gap of an ID. Not set if every ID was refused.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration observed_min_gap = 7;</code>
      * @return \Google\Protobuf\Duration|null
@@ -307,7 +307,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The shortest wait of an ID. Not set if every ID was refused.
+     * The shortest gap of an ID. Not set if every ID was refused.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration observed_min_gap = 7;</code>
      * @param \Google\Protobuf\Duration $var
@@ -322,7 +322,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The longest wait of an ID. Not set if every ID was refused.
+     * The longest gap of an ID. Not set if every ID was refused.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration observed_max_gap = 8;</code>
      * @return \Google\Protobuf\Duration|null
@@ -343,7 +343,7 @@ class MigratedIds extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The longest wait of an ID. Not set if every ID was refused.
+     * The longest gap of an ID. Not set if every ID was refused.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration observed_max_gap = 8;</code>
      * @param \Google\Protobuf\Duration $var

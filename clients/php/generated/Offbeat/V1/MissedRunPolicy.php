@@ -22,9 +22,9 @@ class MissedRunPolicy
     /**
      * None: all of them are dropped. Needs on_time_tolerance.
      *
-     * Generated from protobuf enum <code>MISSED_RUN_POLICY_SKIP = 1;</code>
+     * Generated from protobuf enum <code>MISSED_RUN_POLICY_DROP = 1;</code>
      */
-    const MISSED_RUN_POLICY_SKIP = 1;
+    const MISSED_RUN_POLICY_DROP = 1;
     /**
      * The latest of each ID (of each piece), unless a run of it is due and on time. Runs that
      * look_ahead adds do not count.
@@ -41,7 +41,7 @@ class MissedRunPolicy
 
     private static $valueToName = [
         self::MISSED_RUN_POLICY_UNSPECIFIED => 'MISSED_RUN_POLICY_UNSPECIFIED',
-        self::MISSED_RUN_POLICY_SKIP => 'MISSED_RUN_POLICY_SKIP',
+        self::MISSED_RUN_POLICY_DROP => 'MISSED_RUN_POLICY_DROP',
         self::MISSED_RUN_POLICY_RUN_ONCE => 'MISSED_RUN_POLICY_RUN_ONCE',
         self::MISSED_RUN_POLICY_RUN_ALL => 'MISSED_RUN_POLICY_RUN_ALL',
     ];

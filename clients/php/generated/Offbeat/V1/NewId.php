@@ -30,17 +30,17 @@ class NewId extends \Google\Protobuf\Internal\Message
      */
     protected $policy = 0;
     /**
-     * FIRST_RUN_POLICY_NOW_SMEARED only, refused with others: 1 tick to one period (of a
-     * calendar: to its shortest cycle). Must be set, except where the schedule declares kinds:
-     * there it is refused, and late runs have places of their own.
+     * FIRST_RUN_POLICY_NOW_SMEARED only, refused with others: 1 tick to the shortest cycle. Must
+     * be set, except where the schedule declares kinds: there it is refused, and late runs have
+     * places of their own.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 3;</code>
      */
     protected $smear_span = null;
     /**
      * How far create_time may lie after from_time, for example because it comes from a machine
-     * whose clock is fast: 0 to one period (of a calendar: its shortest cycle). Default: 60 s, or
-     * one period if that is shorter.
+     * whose clock is fast: 0 to the shortest cycle. Default: 60 s, or the shortest cycle if that
+     * is shorter.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration max_clock_skew = 4;</code>
      */
@@ -58,13 +58,13 @@ class NewId extends \Google\Protobuf\Internal\Message
      *           When it runs first if its time in the cycle of create_time has passed. Default:
      *           FIRST_RUN_POLICY_NEXT_CYCLE.
      *     @type \Google\Protobuf\Duration $smear_span
-     *           FIRST_RUN_POLICY_NOW_SMEARED only, refused with others: 1 tick to one period (of a
-     *           calendar: to its shortest cycle). Must be set, except where the schedule declares kinds:
-     *           there it is refused, and late runs have places of their own.
+     *           FIRST_RUN_POLICY_NOW_SMEARED only, refused with others: 1 tick to the shortest cycle. Must
+     *           be set, except where the schedule declares kinds: there it is refused, and late runs have
+     *           places of their own.
      *     @type \Google\Protobuf\Duration $max_clock_skew
      *           How far create_time may lie after from_time, for example because it comes from a machine
-     *           whose clock is fast: 0 to one period (of a calendar: its shortest cycle). Default: 60 s, or
-     *           one period if that is shorter.
+     *           whose clock is fast: 0 to the shortest cycle. Default: 60 s, or the shortest cycle if that
+     *           is shorter.
      * }
      */
     public function __construct($data = NULL) {
@@ -137,9 +137,9 @@ class NewId extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * FIRST_RUN_POLICY_NOW_SMEARED only, refused with others: 1 tick to one period (of a
-     * calendar: to its shortest cycle). Must be set, except where the schedule declares kinds:
-     * there it is refused, and late runs have places of their own.
+     * FIRST_RUN_POLICY_NOW_SMEARED only, refused with others: 1 tick to the shortest cycle. Must
+     * be set, except where the schedule declares kinds: there it is refused, and late runs have
+     * places of their own.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 3;</code>
      * @return \Google\Protobuf\Duration|null
@@ -160,9 +160,9 @@ class NewId extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * FIRST_RUN_POLICY_NOW_SMEARED only, refused with others: 1 tick to one period (of a
-     * calendar: to its shortest cycle). Must be set, except where the schedule declares kinds:
-     * there it is refused, and late runs have places of their own.
+     * FIRST_RUN_POLICY_NOW_SMEARED only, refused with others: 1 tick to the shortest cycle. Must
+     * be set, except where the schedule declares kinds: there it is refused, and late runs have
+     * places of their own.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration smear_span = 3;</code>
      * @param \Google\Protobuf\Duration $var
@@ -178,8 +178,8 @@ class NewId extends \Google\Protobuf\Internal\Message
 
     /**
      * How far create_time may lie after from_time, for example because it comes from a machine
-     * whose clock is fast: 0 to one period (of a calendar: its shortest cycle). Default: 60 s, or
-     * one period if that is shorter.
+     * whose clock is fast: 0 to the shortest cycle. Default: 60 s, or the shortest cycle if that
+     * is shorter.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration max_clock_skew = 4;</code>
      * @return \Google\Protobuf\Duration|null
@@ -201,8 +201,8 @@ class NewId extends \Google\Protobuf\Internal\Message
 
     /**
      * How far create_time may lie after from_time, for example because it comes from a machine
-     * whose clock is fast: 0 to one period (of a calendar: its shortest cycle). Default: 60 s, or
-     * one period if that is shorter.
+     * whose clock is fast: 0 to the shortest cycle. Default: 60 s, or the shortest cycle if that
+     * is shorter.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration max_clock_skew = 4;</code>
      * @param \Google\Protobuf\Duration $var

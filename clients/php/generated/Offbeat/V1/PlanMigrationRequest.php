@@ -15,8 +15,8 @@ use Google\Protobuf\Internal\GPBUtil;
  * Weighted IDs are planned by their piece 0.
  * Glossary (see also schedule.proto):
  *   cutover   the instant from which on the new schedule decides.
- *   wait      the time from an ID's last old run to its first new run. The fields call it gap;
- *             the gap of kinds is another.
+ *   gap       here: the time from an ID's last old run to its first new run. The gap of kinds
+ *             is another.
  *   step      a span of time around the cutover, and the rows to enqueue in it.
  *
  * Generated from protobuf message <code>offbeat.v1.PlanMigrationRequest</code>
@@ -44,8 +44,8 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
      */
     protected $cutover_time = null;
     /**
-     * No ID runs twice within this: 0 to one period of the new schedule (of a calendar: its
-     * shortest cycle). Default: 0, which leaves nothing out.
+     * No ID runs twice within this: 0 to the shortest cycle of the new schedule. Default: 0, which
+     * leaves nothing out.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration min_gap = 4;</code>
      */
@@ -88,8 +88,8 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
      *           The cutover. Default: the first start of a cycle of the old schedule after now, by the
      *           server's clock. Always send it: two calls may otherwise plan two cutovers.
      *     @type \Google\Protobuf\Duration $min_gap
-     *           No ID runs twice within this: 0 to one period of the new schedule (of a calendar: its
-     *           shortest cycle). Default: 0, which leaves nothing out.
+     *           No ID runs twice within this: 0 to the shortest cycle of the new schedule. Default: 0, which
+     *           leaves nothing out.
      *     @type \Offbeat\V1\IdBatch $ids
      *           IDs to plan: up to 65,536, of one type. Weighted IDs are planned by their piece 0. Default:
      *           none; the answer then has what holds for all IDs.
@@ -219,8 +219,8 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * No ID runs twice within this: 0 to one period of the new schedule (of a calendar: its
-     * shortest cycle). Default: 0, which leaves nothing out.
+     * No ID runs twice within this: 0 to the shortest cycle of the new schedule. Default: 0, which
+     * leaves nothing out.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration min_gap = 4;</code>
      * @return \Google\Protobuf\Duration|null
@@ -241,8 +241,8 @@ class PlanMigrationRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * No ID runs twice within this: 0 to one period of the new schedule (of a calendar: its
-     * shortest cycle). Default: 0, which leaves nothing out.
+     * No ID runs twice within this: 0 to the shortest cycle of the new schedule. Default: 0, which
+     * leaves nothing out.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration min_gap = 4;</code>
      * @param \Google\Protobuf\Duration $var

@@ -47,12 +47,12 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
      */
     protected $advice = '';
     /**
-     * An upper bound for the wait of any ID. Not set with exclusions, which may skip any run.
-     * Where one hash or fraction decides the old and the new place, without calendars and active
+     * An upper bound for the gap of any ID. Not set with exclusions, which may skip any run. Where
+     * one hash or fraction decides the old and the new place, without calendars and active
      * windows, it is exact if both cycles have the same length and resolution. If not, it exceeds
-     * the longest wait by at most twice the sum of both resolutions (by four times the sum with
-     * PLACEMENT_FRACTION). Otherwise, and where that takes too long to work out, it is at most
-     * the sum of what both schedules can add.
+     * the longest gap by at most twice the sum of both resolutions (by four times the sum with
+     * PLACEMENT_FRACTION). Otherwise, and where that takes too long to work out, it is at most the
+     * sum of what both schedules can add.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration longest_gap = 6;</code>
      */
@@ -64,9 +64,9 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
      */
     protected $ids = null;
     /**
-     * The plan in SQL, in order of time: what to enqueue from one old period before the cutover,
-     * in which each row has its last old run, to one new period and min_gap after it, in which
-     * each row has its first new run. Only if sql_target was set.
+     * The plan in SQL, in order of time: what to enqueue from one old cycle before the cutover, in
+     * which each row has its last old run, to one new cycle and min_gap after it, in which each
+     * row has its first new run. Only if sql_target was set.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.MigrationStep steps = 8;</code>
      */
@@ -95,18 +95,18 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
      *     @type string $advice
      *           A cheaper way to the same end, in a sentence; empty if there is none.
      *     @type \Google\Protobuf\Duration $longest_gap
-     *           An upper bound for the wait of any ID. Not set with exclusions, which may skip any run.
-     *           Where one hash or fraction decides the old and the new place, without calendars and active
+     *           An upper bound for the gap of any ID. Not set with exclusions, which may skip any run. Where
+     *           one hash or fraction decides the old and the new place, without calendars and active
      *           windows, it is exact if both cycles have the same length and resolution. If not, it exceeds
-     *           the longest wait by at most twice the sum of both resolutions (by four times the sum with
-     *           PLACEMENT_FRACTION). Otherwise, and where that takes too long to work out, it is at most
-     *           the sum of what both schedules can add.
+     *           the longest gap by at most twice the sum of both resolutions (by four times the sum with
+     *           PLACEMENT_FRACTION). Otherwise, and where that takes too long to work out, it is at most the
+     *           sum of what both schedules can add.
      *     @type \Offbeat\V1\MigratedIds $ids
      *           The IDs of the request, as columns. Not set if it had none.
      *     @type array<\Offbeat\V1\MigrationStep>|\Google\Protobuf\Internal\RepeatedField $steps
-     *           The plan in SQL, in order of time: what to enqueue from one old period before the cutover,
-     *           in which each row has its last old run, to one new period and min_gap after it, in which
-     *           each row has its first new run. Only if sql_target was set.
+     *           The plan in SQL, in order of time: what to enqueue from one old cycle before the cutover, in
+     *           which each row has its last old run, to one new cycle and min_gap after it, in which each
+     *           row has its first new run. Only if sql_target was set.
      *     @type array<\Offbeat\V1\SqlIndex>|\Google\Protobuf\Internal\RepeatedField $sql_indexes
      *           The indexes that serve the steps: that of the old schedule, and that of the new one.
      * }
@@ -277,12 +277,12 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * An upper bound for the wait of any ID. Not set with exclusions, which may skip any run.
-     * Where one hash or fraction decides the old and the new place, without calendars and active
+     * An upper bound for the gap of any ID. Not set with exclusions, which may skip any run. Where
+     * one hash or fraction decides the old and the new place, without calendars and active
      * windows, it is exact if both cycles have the same length and resolution. If not, it exceeds
-     * the longest wait by at most twice the sum of both resolutions (by four times the sum with
-     * PLACEMENT_FRACTION). Otherwise, and where that takes too long to work out, it is at most
-     * the sum of what both schedules can add.
+     * the longest gap by at most twice the sum of both resolutions (by four times the sum with
+     * PLACEMENT_FRACTION). Otherwise, and where that takes too long to work out, it is at most the
+     * sum of what both schedules can add.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration longest_gap = 6;</code>
      * @return \Google\Protobuf\Duration|null
@@ -303,12 +303,12 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * An upper bound for the wait of any ID. Not set with exclusions, which may skip any run.
-     * Where one hash or fraction decides the old and the new place, without calendars and active
+     * An upper bound for the gap of any ID. Not set with exclusions, which may skip any run. Where
+     * one hash or fraction decides the old and the new place, without calendars and active
      * windows, it is exact if both cycles have the same length and resolution. If not, it exceeds
-     * the longest wait by at most twice the sum of both resolutions (by four times the sum with
-     * PLACEMENT_FRACTION). Otherwise, and where that takes too long to work out, it is at most
-     * the sum of what both schedules can add.
+     * the longest gap by at most twice the sum of both resolutions (by four times the sum with
+     * PLACEMENT_FRACTION). Otherwise, and where that takes too long to work out, it is at most the
+     * sum of what both schedules can add.
      *
      * Generated from protobuf field <code>.google.protobuf.Duration longest_gap = 6;</code>
      * @param \Google\Protobuf\Duration $var
@@ -359,9 +359,9 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The plan in SQL, in order of time: what to enqueue from one old period before the cutover,
-     * in which each row has its last old run, to one new period and min_gap after it, in which
-     * each row has its first new run. Only if sql_target was set.
+     * The plan in SQL, in order of time: what to enqueue from one old cycle before the cutover, in
+     * which each row has its last old run, to one new cycle and min_gap after it, in which each
+     * row has its first new run. Only if sql_target was set.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.MigrationStep steps = 8;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -372,9 +372,9 @@ class PlanMigrationResponse extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * The plan in SQL, in order of time: what to enqueue from one old period before the cutover,
-     * in which each row has its last old run, to one new period and min_gap after it, in which
-     * each row has its first new run. Only if sql_target was set.
+     * The plan in SQL, in order of time: what to enqueue from one old cycle before the cutover, in
+     * which each row has its last old run, to one new cycle and min_gap after it, in which each
+     * row has its first new run. Only if sql_target was set.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.MigrationStep steps = 8;</code>
      * @param array<\Offbeat\V1\MigrationStep>|\Google\Protobuf\Internal\RepeatedField $var

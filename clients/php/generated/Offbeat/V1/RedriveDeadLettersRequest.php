@@ -23,9 +23,16 @@ class RedriveDeadLettersRequest extends \Google\Protobuf\Internal\Message
      */
     protected $spread_name = '';
     /**
+     * ListDeadLettersResponse.epoch. Must be set. In another epoch than that of the spread, none
+     * of the numbers exists.
+     *
+     * Generated from protobuf field <code>int64 epoch = 2;</code>
+     */
+    protected $epoch = 0;
+    /**
      * DeadLetter.number of each: 1 to 4,096. Numbers that do not exist are skipped.
      *
-     * Generated from protobuf field <code>repeated int64 numbers = 2;</code>
+     * Generated from protobuf field <code>repeated int64 numbers = 3;</code>
      */
     private $numbers;
 
@@ -37,6 +44,9 @@ class RedriveDeadLettersRequest extends \Google\Protobuf\Internal\Message
      *
      *     @type string $spread_name
      *           The spread; refused if it takes no groups.
+     *     @type int|string $epoch
+     *           ListDeadLettersResponse.epoch. Must be set. In another epoch than that of the spread, none
+     *           of the numbers exists.
      *     @type array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $numbers
      *           DeadLetter.number of each: 1 to 4,096. Numbers that do not exist are skipped.
      * }
@@ -73,9 +83,37 @@ class RedriveDeadLettersRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
+     * ListDeadLettersResponse.epoch. Must be set. In another epoch than that of the spread, none
+     * of the numbers exists.
+     *
+     * Generated from protobuf field <code>int64 epoch = 2;</code>
+     * @return int|string
+     */
+    public function getEpoch()
+    {
+        return $this->epoch;
+    }
+
+    /**
+     * ListDeadLettersResponse.epoch. Must be set. In another epoch than that of the spread, none
+     * of the numbers exists.
+     *
+     * Generated from protobuf field <code>int64 epoch = 2;</code>
+     * @param int|string $var
+     * @return $this
+     */
+    public function setEpoch($var)
+    {
+        GPBUtil::checkInt64($var);
+        $this->epoch = $var;
+
+        return $this;
+    }
+
+    /**
      * DeadLetter.number of each: 1 to 4,096. Numbers that do not exist are skipped.
      *
-     * Generated from protobuf field <code>repeated int64 numbers = 2;</code>
+     * Generated from protobuf field <code>repeated int64 numbers = 3;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
     public function getNumbers()
@@ -86,7 +124,7 @@ class RedriveDeadLettersRequest extends \Google\Protobuf\Internal\Message
     /**
      * DeadLetter.number of each: 1 to 4,096. Numbers that do not exist are skipped.
      *
-     * Generated from protobuf field <code>repeated int64 numbers = 2;</code>
+     * Generated from protobuf field <code>repeated int64 numbers = 3;</code>
      * @param array<int>|array<string>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */

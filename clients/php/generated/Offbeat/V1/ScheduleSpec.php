@@ -95,12 +95,11 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     protected $weight_quantum = null;
     /**
      * The kinds of job that must not meet on one ID, each with a place of its own: at most 1,000.
-     * Each call about runs must then name one of them (AuditIds looks at kind 0), and every
-     * place, run, predicate and migration is that of the kind. Kind i runs as many slots after
-     * kind 0 as its spacing says, around the cycle: (offset + slots times slot length) mod cycle,
-     * in active time. Two or more kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which
-     * would let them meet. Default: none; `kind` is then only a label, and two labels run at the
-     * same second for an ID.
+     * Each call about runs must then name one of them, and every place, run, predicate and
+     * migration is that of the kind. Kind i runs as many slots after kind 0 as its spacing says,
+     * around the cycle: (offset + slots times slot length) mod cycle, in active time. Two or more
+     * kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which would let them meet. Default:
+     * none; `kind` is then only a label, and two labels run at the same second for an ID.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Kind kinds = 13;</code>
      */
@@ -115,9 +114,9 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     /**
      * Which kinds must not meet, if others may: at most 28 pairs of 8 kinds in all, each pair
      * once; with KIND_SPACING_EVEN and without run times. They are spaced as
-     * GetReciprocalSlotsRequest.conflicts says. Default: no two kinds may meet.
+     * GetReciprocalSlotsRequest.kind_conflicts says. Default: no two kinds may meet.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.KindPair kind_conflicts = 15;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.KindConflict kind_conflicts = 15;</code>
      */
     private $kind_conflicts;
     /**
@@ -182,19 +181,18 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
      *           and move everybody. Default: no weights.
      *     @type array<\Offbeat\V1\Kind>|\Google\Protobuf\Internal\RepeatedField $kinds
      *           The kinds of job that must not meet on one ID, each with a place of its own: at most 1,000.
-     *           Each call about runs must then name one of them (AuditIds looks at kind 0), and every
-     *           place, run, predicate and migration is that of the kind. Kind i runs as many slots after
-     *           kind 0 as its spacing says, around the cycle: (offset + slots times slot length) mod cycle,
-     *           in active time. Two or more kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which
-     *           would let them meet. Default: none; `kind` is then only a label, and two labels run at the
-     *           same second for an ID.
+     *           Each call about runs must then name one of them, and every place, run, predicate and
+     *           migration is that of the kind. Kind i runs as many slots after kind 0 as its spacing says,
+     *           around the cycle: (offset + slots times slot length) mod cycle, in active time. Two or more
+     *           kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which would let them meet. Default:
+     *           none; `kind` is then only a label, and two labels run at the same second for an ID.
      *     @type int $kind_spacing
      *           How the kinds are spread over the cycle; refused without kinds. With KIND_SPACING_STABLE no
      *           kind has a run time. Default: KIND_SPACING_EVEN.
-     *     @type array<\Offbeat\V1\KindPair>|\Google\Protobuf\Internal\RepeatedField $kind_conflicts
+     *     @type array<\Offbeat\V1\KindConflict>|\Google\Protobuf\Internal\RepeatedField $kind_conflicts
      *           Which kinds must not meet, if others may: at most 28 pairs of 8 kinds in all, each pair
      *           once; with KIND_SPACING_EVEN and without run times. They are spaced as
-     *           GetReciprocalSlotsRequest.conflicts says. Default: no two kinds may meet.
+     *           GetReciprocalSlotsRequest.kind_conflicts says. Default: no two kinds may meet.
      *     @type \Google\Protobuf\Duration $catch_up_span
      *           Over how much of a cycle's active time late runs are spread, so that kinds keep apart when
      *           they are late: of the longest cycle, at most the 2k-th part for k kinds, and long enough to
@@ -618,12 +616,11 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
 
     /**
      * The kinds of job that must not meet on one ID, each with a place of its own: at most 1,000.
-     * Each call about runs must then name one of them (AuditIds looks at kind 0), and every
-     * place, run, predicate and migration is that of the kind. Kind i runs as many slots after
-     * kind 0 as its spacing says, around the cycle: (offset + slots times slot length) mod cycle,
-     * in active time. Two or more kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which
-     * would let them meet. Default: none; `kind` is then only a label, and two labels run at the
-     * same second for an ID.
+     * Each call about runs must then name one of them, and every place, run, predicate and
+     * migration is that of the kind. Kind i runs as many slots after kind 0 as its spacing says,
+     * around the cycle: (offset + slots times slot length) mod cycle, in active time. Two or more
+     * kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which would let them meet. Default:
+     * none; `kind` is then only a label, and two labels run at the same second for an ID.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Kind kinds = 13;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
@@ -635,12 +632,11 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
 
     /**
      * The kinds of job that must not meet on one ID, each with a place of its own: at most 1,000.
-     * Each call about runs must then name one of them (AuditIds looks at kind 0), and every
-     * place, run, predicate and migration is that of the kind. Kind i runs as many slots after
-     * kind 0 as its spacing says, around the cycle: (offset + slots times slot length) mod cycle,
-     * in active time. Two or more kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which
-     * would let them meet. Default: none; `kind` is then only a label, and two labels run at the
-     * same second for an ID.
+     * Each call about runs must then name one of them, and every place, run, predicate and
+     * migration is that of the kind. Kind i runs as many slots after kind 0 as its spacing says,
+     * around the cycle: (offset + slots times slot length) mod cycle, in active time. Two or more
+     * kinds exclude weight_quantum and EXCLUSION_POLICY_DEFER, which would let them meet. Default:
+     * none; `kind` is then only a label, and two labels run at the same second for an ID.
      *
      * Generated from protobuf field <code>repeated .offbeat.v1.Kind kinds = 13;</code>
      * @param array<\Offbeat\V1\Kind>|\Google\Protobuf\Internal\RepeatedField $var
@@ -685,9 +681,9 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     /**
      * Which kinds must not meet, if others may: at most 28 pairs of 8 kinds in all, each pair
      * once; with KIND_SPACING_EVEN and without run times. They are spaced as
-     * GetReciprocalSlotsRequest.conflicts says. Default: no two kinds may meet.
+     * GetReciprocalSlotsRequest.kind_conflicts says. Default: no two kinds may meet.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.KindPair kind_conflicts = 15;</code>
+     * Generated from protobuf field <code>repeated .offbeat.v1.KindConflict kind_conflicts = 15;</code>
      * @return \Google\Protobuf\Internal\RepeatedField
      */
     public function getKindConflicts()
@@ -698,15 +694,15 @@ class ScheduleSpec extends \Google\Protobuf\Internal\Message
     /**
      * Which kinds must not meet, if others may: at most 28 pairs of 8 kinds in all, each pair
      * once; with KIND_SPACING_EVEN and without run times. They are spaced as
-     * GetReciprocalSlotsRequest.conflicts says. Default: no two kinds may meet.
+     * GetReciprocalSlotsRequest.kind_conflicts says. Default: no two kinds may meet.
      *
-     * Generated from protobuf field <code>repeated .offbeat.v1.KindPair kind_conflicts = 15;</code>
-     * @param array<\Offbeat\V1\KindPair>|\Google\Protobuf\Internal\RepeatedField $var
+     * Generated from protobuf field <code>repeated .offbeat.v1.KindConflict kind_conflicts = 15;</code>
+     * @param array<\Offbeat\V1\KindConflict>|\Google\Protobuf\Internal\RepeatedField $var
      * @return $this
      */
     public function setKindConflicts($var)
     {
-        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\KindPair::class);
+        $arr = GPBUtil::checkRepeatedField($var, \Google\Protobuf\Internal\GPBType::MESSAGE, \Offbeat\V1\KindConflict::class);
         $this->kind_conflicts = $arr;
 
         return $this;

@@ -17,33 +17,39 @@ use Google\Protobuf\Internal\GPBUtil;
 class ServerLimit extends \Google\Protobuf\Internal\Message
 {
     /**
-     * What is limited. Words for people: they may change.
+     * Identifies the limit, such as "named_spreads"; it never changes.
      *
-     * Generated from protobuf field <code>string name = 1;</code>
+     * Generated from protobuf field <code>string id = 1;</code>
+     */
+    protected $id = '';
+    /**
+     * What is limited. Words for people: they may change, as may `note`.
+     *
+     * Generated from protobuf field <code>string name = 2;</code>
      */
     protected $name = '';
     /**
      * The smallest allowed value.
      *
-     * Generated from protobuf field <code>int64 minimum = 2;</code>
+     * Generated from protobuf field <code>int64 min_value = 3;</code>
      */
-    protected $minimum = 0;
+    protected $min_value = 0;
     /**
      * The largest allowed value.
      *
-     * Generated from protobuf field <code>int64 maximum = 3;</code>
+     * Generated from protobuf field <code>int64 max_value = 4;</code>
      */
-    protected $maximum = 0;
+    protected $max_value = 0;
     /**
      * The unit of both; empty for plain numbers.
      *
-     * Generated from protobuf field <code>string unit = 4;</code>
+     * Generated from protobuf field <code>string unit = 5;</code>
      */
     protected $unit = '';
     /**
      * What else to know.
      *
-     * Generated from protobuf field <code>string note = 5;</code>
+     * Generated from protobuf field <code>string note = 6;</code>
      */
     protected $note = '';
 
@@ -53,11 +59,13 @@ class ServerLimit extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
+     *     @type string $id
+     *           Identifies the limit, such as "named_spreads"; it never changes.
      *     @type string $name
-     *           What is limited. Words for people: they may change.
-     *     @type int|string $minimum
+     *           What is limited. Words for people: they may change, as may `note`.
+     *     @type int|string $min_value
      *           The smallest allowed value.
-     *     @type int|string $maximum
+     *     @type int|string $max_value
      *           The largest allowed value.
      *     @type string $unit
      *           The unit of both; empty for plain numbers.
@@ -71,9 +79,35 @@ class ServerLimit extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What is limited. Words for people: they may change.
+     * Identifies the limit, such as "named_spreads"; it never changes.
      *
-     * Generated from protobuf field <code>string name = 1;</code>
+     * Generated from protobuf field <code>string id = 1;</code>
+     * @return string
+     */
+    public function getId()
+    {
+        return $this->id;
+    }
+
+    /**
+     * Identifies the limit, such as "named_spreads"; it never changes.
+     *
+     * Generated from protobuf field <code>string id = 1;</code>
+     * @param string $var
+     * @return $this
+     */
+    public function setId($var)
+    {
+        GPBUtil::checkString($var, True);
+        $this->id = $var;
+
+        return $this;
+    }
+
+    /**
+     * What is limited. Words for people: they may change, as may `note`.
+     *
+     * Generated from protobuf field <code>string name = 2;</code>
      * @return string
      */
     public function getName()
@@ -82,9 +116,9 @@ class ServerLimit extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * What is limited. Words for people: they may change.
+     * What is limited. Words for people: they may change, as may `note`.
      *
-     * Generated from protobuf field <code>string name = 1;</code>
+     * Generated from protobuf field <code>string name = 2;</code>
      * @param string $var
      * @return $this
      */
@@ -99,25 +133,25 @@ class ServerLimit extends \Google\Protobuf\Internal\Message
     /**
      * The smallest allowed value.
      *
-     * Generated from protobuf field <code>int64 minimum = 2;</code>
+     * Generated from protobuf field <code>int64 min_value = 3;</code>
      * @return int|string
      */
-    public function getMinimum()
+    public function getMinValue()
     {
-        return $this->minimum;
+        return $this->min_value;
     }
 
     /**
      * The smallest allowed value.
      *
-     * Generated from protobuf field <code>int64 minimum = 2;</code>
+     * Generated from protobuf field <code>int64 min_value = 3;</code>
      * @param int|string $var
      * @return $this
      */
-    public function setMinimum($var)
+    public function setMinValue($var)
     {
         GPBUtil::checkInt64($var);
-        $this->minimum = $var;
+        $this->min_value = $var;
 
         return $this;
     }
@@ -125,25 +159,25 @@ class ServerLimit extends \Google\Protobuf\Internal\Message
     /**
      * The largest allowed value.
      *
-     * Generated from protobuf field <code>int64 maximum = 3;</code>
+     * Generated from protobuf field <code>int64 max_value = 4;</code>
      * @return int|string
      */
-    public function getMaximum()
+    public function getMaxValue()
     {
-        return $this->maximum;
+        return $this->max_value;
     }
 
     /**
      * The largest allowed value.
      *
-     * Generated from protobuf field <code>int64 maximum = 3;</code>
+     * Generated from protobuf field <code>int64 max_value = 4;</code>
      * @param int|string $var
      * @return $this
      */
-    public function setMaximum($var)
+    public function setMaxValue($var)
     {
         GPBUtil::checkInt64($var);
-        $this->maximum = $var;
+        $this->max_value = $var;
 
         return $this;
     }
@@ -151,7 +185,7 @@ class ServerLimit extends \Google\Protobuf\Internal\Message
     /**
      * The unit of both; empty for plain numbers.
      *
-     * Generated from protobuf field <code>string unit = 4;</code>
+     * Generated from protobuf field <code>string unit = 5;</code>
      * @return string
      */
     public function getUnit()
@@ -162,7 +196,7 @@ class ServerLimit extends \Google\Protobuf\Internal\Message
     /**
      * The unit of both; empty for plain numbers.
      *
-     * Generated from protobuf field <code>string unit = 4;</code>
+     * Generated from protobuf field <code>string unit = 5;</code>
      * @param string $var
      * @return $this
      */
@@ -177,7 +211,7 @@ class ServerLimit extends \Google\Protobuf\Internal\Message
     /**
      * What else to know.
      *
-     * Generated from protobuf field <code>string note = 5;</code>
+     * Generated from protobuf field <code>string note = 6;</code>
      * @return string
      */
     public function getNote()
@@ -188,7 +222,7 @@ class ServerLimit extends \Google\Protobuf\Internal\Message
     /**
      * What else to know.
      *
-     * Generated from protobuf field <code>string note = 5;</code>
+     * Generated from protobuf field <code>string note = 6;</code>
      * @param string $var
      * @return $this
      */

@@ -34,8 +34,8 @@ class SettleAction
     const SETTLE_ACTION_NACK = 2;
     /**
      * The job was not started: it is leased again after `delay`, and the attempt does not count
-     * against max_attempts. Without a delay it is the next job that is leased: a consumer that
-     * cannot handle it sets one. Also accepted after the lease has ended, unless the job was
+     * against max_attempt_count. Without a delay it is the next job that is leased: a consumer
+     * that cannot handle it sets one. Also accepted after the lease has ended, unless the job was
      * leased again or was at its last attempt.
      *
      * Generated from protobuf enum <code>SETTLE_ACTION_RELEASE = 3;</code>

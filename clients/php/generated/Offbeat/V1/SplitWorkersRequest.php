@@ -40,16 +40,16 @@ class SplitWorkersRequest extends \Google\Protobuf\Internal\Message
      * best: 0 to 100,000. Moves that a new worker_count forces come first, and do not count.
      * Default: the best of all.
      *
-     * Generated from protobuf field <code>optional int32 max_moves = 4;</code>
+     * Generated from protobuf field <code>optional int32 max_move_count = 4;</code>
      */
-    protected $max_moves = null;
+    protected $max_move_count = null;
     /**
      * Hysteresis: workers move only if the score falls by at least this percentage: 0 to 100.
      * Forced moves always happen. Default: 0.
      *
-     * Generated from protobuf field <code>int32 minimum_improvement_percent = 5;</code>
+     * Generated from protobuf field <code>int32 min_improvement_percent = 5;</code>
      */
-    protected $minimum_improvement_percent = 0;
+    protected $min_improvement_percent = 0;
 
     /**
      * Constructor.
@@ -64,11 +64,11 @@ class SplitWorkersRequest extends \Google\Protobuf\Internal\Message
      *     @type array<\Offbeat\V1\LaneState>|\Google\Protobuf\Internal\RepeatedField $states
      *           The state of the lanes, each at most once. A lane that is not named has no backlog and no
      *           busy worker.
-     *     @type int $max_moves
+     *     @type int $max_move_count
      *           Hysteresis: of all splits that are at most this many moves away from the current one, the
      *           best: 0 to 100,000. Moves that a new worker_count forces come first, and do not count.
      *           Default: the best of all.
-     *     @type int $minimum_improvement_percent
+     *     @type int $min_improvement_percent
      *           Hysteresis: workers move only if the score falls by at least this percentage: 0 to 100.
      *           Forced moves always happen. Default: 0.
      * }
@@ -183,22 +183,22 @@ class SplitWorkersRequest extends \Google\Protobuf\Internal\Message
      * best: 0 to 100,000. Moves that a new worker_count forces come first, and do not count.
      * Default: the best of all.
      *
-     * Generated from protobuf field <code>optional int32 max_moves = 4;</code>
+     * Generated from protobuf field <code>optional int32 max_move_count = 4;</code>
      * @return int
      */
-    public function getMaxMoves()
+    public function getMaxMoveCount()
     {
-        return isset($this->max_moves) ? $this->max_moves : 0;
+        return isset($this->max_move_count) ? $this->max_move_count : 0;
     }
 
-    public function hasMaxMoves()
+    public function hasMaxMoveCount()
     {
-        return isset($this->max_moves);
+        return isset($this->max_move_count);
     }
 
-    public function clearMaxMoves()
+    public function clearMaxMoveCount()
     {
-        unset($this->max_moves);
+        unset($this->max_move_count);
     }
 
     /**
@@ -206,14 +206,14 @@ class SplitWorkersRequest extends \Google\Protobuf\Internal\Message
      * best: 0 to 100,000. Moves that a new worker_count forces come first, and do not count.
      * Default: the best of all.
      *
-     * Generated from protobuf field <code>optional int32 max_moves = 4;</code>
+     * Generated from protobuf field <code>optional int32 max_move_count = 4;</code>
      * @param int $var
      * @return $this
      */
-    public function setMaxMoves($var)
+    public function setMaxMoveCount($var)
     {
         GPBUtil::checkInt32($var);
-        $this->max_moves = $var;
+        $this->max_move_count = $var;
 
         return $this;
     }
@@ -222,26 +222,26 @@ class SplitWorkersRequest extends \Google\Protobuf\Internal\Message
      * Hysteresis: workers move only if the score falls by at least this percentage: 0 to 100.
      * Forced moves always happen. Default: 0.
      *
-     * Generated from protobuf field <code>int32 minimum_improvement_percent = 5;</code>
+     * Generated from protobuf field <code>int32 min_improvement_percent = 5;</code>
      * @return int
      */
-    public function getMinimumImprovementPercent()
+    public function getMinImprovementPercent()
     {
-        return $this->minimum_improvement_percent;
+        return $this->min_improvement_percent;
     }
 
     /**
      * Hysteresis: workers move only if the score falls by at least this percentage: 0 to 100.
      * Forced moves always happen. Default: 0.
      *
-     * Generated from protobuf field <code>int32 minimum_improvement_percent = 5;</code>
+     * Generated from protobuf field <code>int32 min_improvement_percent = 5;</code>
      * @param int $var
      * @return $this
      */
-    public function setMinimumImprovementPercent($var)
+    public function setMinImprovementPercent($var)
     {
         GPBUtil::checkInt32($var);
-        $this->minimum_improvement_percent = $var;
+        $this->min_improvement_percent = $var;
 
         return $this;
     }

@@ -20,15 +20,15 @@ class SpreadLimits extends \Google\Protobuf\Internal\Message
      * Leases of a job before it becomes a dead letter: 1 to 1,000. Released ones do not count.
      * Default: 5.
      *
-     * Generated from protobuf field <code>optional int32 max_attempts = 1;</code>
+     * Generated from protobuf field <code>optional int32 max_attempt_count = 1;</code>
      */
-    protected $max_attempts = null;
+    protected $max_attempt_count = null;
     /**
      * Jobs that one consumer may hold at once: 1 to 65,536. Default: 1,024.
      *
-     * Generated from protobuf field <code>optional int32 max_consumer_leases = 2;</code>
+     * Generated from protobuf field <code>optional int32 max_consumer_lease_count = 2;</code>
      */
-    protected $max_consumer_leases = null;
+    protected $max_consumer_lease_count = null;
     /**
      * Groups at once, committed and partial: 1 to 1,000,000. Default: 65,536.
      *
@@ -56,10 +56,10 @@ class SpreadLimits extends \Google\Protobuf\Internal\Message
      * @param array $data {
      *     Optional. Data for populating the Message object.
      *
-     *     @type int $max_attempts
+     *     @type int $max_attempt_count
      *           Leases of a job before it becomes a dead letter: 1 to 1,000. Released ones do not count.
      *           Default: 5.
-     *     @type int $max_consumer_leases
+     *     @type int $max_consumer_lease_count
      *           Jobs that one consumer may hold at once: 1 to 65,536. Default: 1,024.
      *     @type int $max_group_count
      *           Groups at once, committed and partial: 1 to 1,000,000. Default: 65,536.
@@ -80,36 +80,36 @@ class SpreadLimits extends \Google\Protobuf\Internal\Message
      * Leases of a job before it becomes a dead letter: 1 to 1,000. Released ones do not count.
      * Default: 5.
      *
-     * Generated from protobuf field <code>optional int32 max_attempts = 1;</code>
+     * Generated from protobuf field <code>optional int32 max_attempt_count = 1;</code>
      * @return int
      */
-    public function getMaxAttempts()
+    public function getMaxAttemptCount()
     {
-        return isset($this->max_attempts) ? $this->max_attempts : 0;
+        return isset($this->max_attempt_count) ? $this->max_attempt_count : 0;
     }
 
-    public function hasMaxAttempts()
+    public function hasMaxAttemptCount()
     {
-        return isset($this->max_attempts);
+        return isset($this->max_attempt_count);
     }
 
-    public function clearMaxAttempts()
+    public function clearMaxAttemptCount()
     {
-        unset($this->max_attempts);
+        unset($this->max_attempt_count);
     }
 
     /**
      * Leases of a job before it becomes a dead letter: 1 to 1,000. Released ones do not count.
      * Default: 5.
      *
-     * Generated from protobuf field <code>optional int32 max_attempts = 1;</code>
+     * Generated from protobuf field <code>optional int32 max_attempt_count = 1;</code>
      * @param int $var
      * @return $this
      */
-    public function setMaxAttempts($var)
+    public function setMaxAttemptCount($var)
     {
         GPBUtil::checkInt32($var);
-        $this->max_attempts = $var;
+        $this->max_attempt_count = $var;
 
         return $this;
     }
@@ -117,35 +117,35 @@ class SpreadLimits extends \Google\Protobuf\Internal\Message
     /**
      * Jobs that one consumer may hold at once: 1 to 65,536. Default: 1,024.
      *
-     * Generated from protobuf field <code>optional int32 max_consumer_leases = 2;</code>
+     * Generated from protobuf field <code>optional int32 max_consumer_lease_count = 2;</code>
      * @return int
      */
-    public function getMaxConsumerLeases()
+    public function getMaxConsumerLeaseCount()
     {
-        return isset($this->max_consumer_leases) ? $this->max_consumer_leases : 0;
+        return isset($this->max_consumer_lease_count) ? $this->max_consumer_lease_count : 0;
     }
 
-    public function hasMaxConsumerLeases()
+    public function hasMaxConsumerLeaseCount()
     {
-        return isset($this->max_consumer_leases);
+        return isset($this->max_consumer_lease_count);
     }
 
-    public function clearMaxConsumerLeases()
+    public function clearMaxConsumerLeaseCount()
     {
-        unset($this->max_consumer_leases);
+        unset($this->max_consumer_lease_count);
     }
 
     /**
      * Jobs that one consumer may hold at once: 1 to 65,536. Default: 1,024.
      *
-     * Generated from protobuf field <code>optional int32 max_consumer_leases = 2;</code>
+     * Generated from protobuf field <code>optional int32 max_consumer_lease_count = 2;</code>
      * @param int $var
      * @return $this
      */
-    public function setMaxConsumerLeases($var)
+    public function setMaxConsumerLeaseCount($var)
     {
         GPBUtil::checkInt32($var);
-        $this->max_consumer_leases = $var;
+        $this->max_consumer_lease_count = $var;
 
         return $this;
     }

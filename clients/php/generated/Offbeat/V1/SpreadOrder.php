@@ -33,9 +33,9 @@ class SpreadOrder extends \Google\Protobuf\Internal\Message
      * SPREAD_POLICY_COOLDOWN only, refused with others: the most groups that are open at once,
      * feeder_count to 65,536. Default: 1,024, or feeder_count if that is more.
      *
-     * Generated from protobuf field <code>optional int32 max_open_groups = 3;</code>
+     * Generated from protobuf field <code>optional int32 max_open_group_count = 3;</code>
      */
-    protected $max_open_groups = null;
+    protected $max_open_group_count = null;
 
     /**
      * Constructor.
@@ -48,7 +48,7 @@ class SpreadOrder extends \Google\Protobuf\Internal\Message
      *     @type int $feeder_count
      *           How many groups take turns, 1 to 65,536: the distance, in turns, that neighbours of a group
      *           should have. Must be set. A few more than the number of workers is a good value.
-     *     @type int $max_open_groups
+     *     @type int $max_open_group_count
      *           SPREAD_POLICY_COOLDOWN only, refused with others: the most groups that are open at once,
      *           feeder_count to 65,536. Default: 1,024, or feeder_count if that is more.
      * }
@@ -126,36 +126,36 @@ class SpreadOrder extends \Google\Protobuf\Internal\Message
      * SPREAD_POLICY_COOLDOWN only, refused with others: the most groups that are open at once,
      * feeder_count to 65,536. Default: 1,024, or feeder_count if that is more.
      *
-     * Generated from protobuf field <code>optional int32 max_open_groups = 3;</code>
+     * Generated from protobuf field <code>optional int32 max_open_group_count = 3;</code>
      * @return int
      */
-    public function getMaxOpenGroups()
+    public function getMaxOpenGroupCount()
     {
-        return isset($this->max_open_groups) ? $this->max_open_groups : 0;
+        return isset($this->max_open_group_count) ? $this->max_open_group_count : 0;
     }
 
-    public function hasMaxOpenGroups()
+    public function hasMaxOpenGroupCount()
     {
-        return isset($this->max_open_groups);
+        return isset($this->max_open_group_count);
     }
 
-    public function clearMaxOpenGroups()
+    public function clearMaxOpenGroupCount()
     {
-        unset($this->max_open_groups);
+        unset($this->max_open_group_count);
     }
 
     /**
      * SPREAD_POLICY_COOLDOWN only, refused with others: the most groups that are open at once,
      * feeder_count to 65,536. Default: 1,024, or feeder_count if that is more.
      *
-     * Generated from protobuf field <code>optional int32 max_open_groups = 3;</code>
+     * Generated from protobuf field <code>optional int32 max_open_group_count = 3;</code>
      * @param int $var
      * @return $this
      */
-    public function setMaxOpenGroups($var)
+    public function setMaxOpenGroupCount($var)
     {
         GPBUtil::checkInt32($var);
-        $this->max_open_groups = $var;
+        $this->max_open_group_count = $var;
 
         return $this;
     }

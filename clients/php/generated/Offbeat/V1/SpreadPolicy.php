@@ -28,8 +28,8 @@ class SpreadPolicy
      */
     const SPREAD_POLICY_ROUND_ROBIN = 1;
     /**
-     * Of up to max_open_groups groups, the one with the most jobs left (of equal ones, the first
-     * to arrive) among those that have rested for feeder_count turns. Needs the size of each
+     * Of up to max_open_group_count groups, the one with the most jobs left (of equal ones, the
+     * first to arrive) among those that have rested for feeder_count turns. Needs the size of each
      * group. With all groups open and feeder_count at most SpreadCertificate.best_min_gap_turns,
      * there is no close pair. With more feeders, other orders may have fewer close pairs.
      *

@@ -51,16 +51,16 @@ class Stage extends \Google\Protobuf\Internal\Message
     /**
      * The fewest workers, unless the stage is done: 0 to 1,000,000,000.
      *
-     * Generated from protobuf field <code>int32 minimum_worker_count = 6;</code>
+     * Generated from protobuf field <code>int32 min_worker_count = 6;</code>
      */
-    protected $minimum_worker_count = 0;
+    protected $min_worker_count = 0;
     /**
-     * The most workers: minimum_worker_count to 1,000,000,000. More that are busy stay. Default:
-     * no limit.
+     * The most workers: min_worker_count to 1,000,000,000. More that are busy stay. Default: no
+     * limit.
      *
-     * Generated from protobuf field <code>optional int32 maximum_worker_count = 7;</code>
+     * Generated from protobuf field <code>optional int32 max_worker_count = 7;</code>
      */
-    protected $maximum_worker_count = null;
+    protected $max_worker_count = null;
     /**
      * Workers that it has now, busy ones included: 0 to 1,000,000,000.
      *
@@ -92,11 +92,11 @@ class Stage extends \Google\Protobuf\Internal\Message
      *           it.
      *     @type bool $done
      *           No more work will come: the stage keeps its busy workers and gets no others.
-     *     @type int $minimum_worker_count
+     *     @type int $min_worker_count
      *           The fewest workers, unless the stage is done: 0 to 1,000,000,000.
-     *     @type int $maximum_worker_count
-     *           The most workers: minimum_worker_count to 1,000,000,000. More that are busy stay. Default:
-     *           no limit.
+     *     @type int $max_worker_count
+     *           The most workers: min_worker_count to 1,000,000,000. More that are busy stay. Default: no
+     *           limit.
      *     @type int $current_worker_count
      *           Workers that it has now, busy ones included: 0 to 1,000,000,000.
      *     @type int $busy_worker_count
@@ -255,63 +255,63 @@ class Stage extends \Google\Protobuf\Internal\Message
     /**
      * The fewest workers, unless the stage is done: 0 to 1,000,000,000.
      *
-     * Generated from protobuf field <code>int32 minimum_worker_count = 6;</code>
+     * Generated from protobuf field <code>int32 min_worker_count = 6;</code>
      * @return int
      */
-    public function getMinimumWorkerCount()
+    public function getMinWorkerCount()
     {
-        return $this->minimum_worker_count;
+        return $this->min_worker_count;
     }
 
     /**
      * The fewest workers, unless the stage is done: 0 to 1,000,000,000.
      *
-     * Generated from protobuf field <code>int32 minimum_worker_count = 6;</code>
+     * Generated from protobuf field <code>int32 min_worker_count = 6;</code>
      * @param int $var
      * @return $this
      */
-    public function setMinimumWorkerCount($var)
+    public function setMinWorkerCount($var)
     {
         GPBUtil::checkInt32($var);
-        $this->minimum_worker_count = $var;
+        $this->min_worker_count = $var;
 
         return $this;
     }
 
     /**
-     * The most workers: minimum_worker_count to 1,000,000,000. More that are busy stay. Default:
-     * no limit.
+     * The most workers: min_worker_count to 1,000,000,000. More that are busy stay. Default: no
+     * limit.
      *
-     * Generated from protobuf field <code>optional int32 maximum_worker_count = 7;</code>
+     * Generated from protobuf field <code>optional int32 max_worker_count = 7;</code>
      * @return int
      */
-    public function getMaximumWorkerCount()
+    public function getMaxWorkerCount()
     {
-        return isset($this->maximum_worker_count) ? $this->maximum_worker_count : 0;
+        return isset($this->max_worker_count) ? $this->max_worker_count : 0;
     }
 
-    public function hasMaximumWorkerCount()
+    public function hasMaxWorkerCount()
     {
-        return isset($this->maximum_worker_count);
+        return isset($this->max_worker_count);
     }
 
-    public function clearMaximumWorkerCount()
+    public function clearMaxWorkerCount()
     {
-        unset($this->maximum_worker_count);
+        unset($this->max_worker_count);
     }
 
     /**
-     * The most workers: minimum_worker_count to 1,000,000,000. More that are busy stay. Default:
-     * no limit.
+     * The most workers: min_worker_count to 1,000,000,000. More that are busy stay. Default: no
+     * limit.
      *
-     * Generated from protobuf field <code>optional int32 maximum_worker_count = 7;</code>
+     * Generated from protobuf field <code>optional int32 max_worker_count = 7;</code>
      * @param int $var
      * @return $this
      */
-    public function setMaximumWorkerCount($var)
+    public function setMaxWorkerCount($var)
     {
         GPBUtil::checkInt32($var);
-        $this->maximum_worker_count = $var;
+        $this->max_worker_count = $var;
 
         return $this;
     }

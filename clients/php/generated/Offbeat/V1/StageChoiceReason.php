@@ -33,7 +33,7 @@ class StageChoiceReason
      */
     const STAGE_CHOICE_REASON_BELOW_MINIMUM = 2;
     /**
-     * It would be worth more elsewhere, but not by minimum_gain_percent.
+     * It would be worth more elsewhere, but not by min_gain_percent.
      *
      * Generated from protobuf enum <code>STAGE_CHOICE_REASON_GAIN_TOO_SMALL = 3;</code>
      */

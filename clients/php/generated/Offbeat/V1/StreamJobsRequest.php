@@ -30,7 +30,7 @@ class StreamJobsRequest extends \Google\Protobuf\Internal\Message
      *           This many further jobs may be sent: 1 to 65,536. Jobs that are granted and not sent may
      *           not exceed 65,536.
      *     @type \Offbeat\V1\JobSettlements $settlements
-     *           Settles jobs. Answered by `settled`, in order.
+     *           Settles jobs. Answered by `settle_results`.
      * }
      */
     public function __construct($data = NULL) {
@@ -103,7 +103,7 @@ class StreamJobsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Settles jobs. Answered by `settled`, in order.
+     * Settles jobs. Answered by `settle_results`.
      *
      * Generated from protobuf field <code>.offbeat.v1.JobSettlements settlements = 3;</code>
      * @return \Offbeat\V1\JobSettlements|null
@@ -119,7 +119,7 @@ class StreamJobsRequest extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * Settles jobs. Answered by `settled`, in order.
+     * Settles jobs. Answered by `settle_results`.
      *
      * Generated from protobuf field <code>.offbeat.v1.JobSettlements settlements = 3;</code>
      * @param \Offbeat\V1\JobSettlements $var

@@ -28,7 +28,7 @@ class StreamJobsResponse extends \Google\Protobuf\Internal\Message
      *           The first message.
      *     @type \Offbeat\V1\LeasedJobs $leased
      *           Jobs, as in PullJobsResponse.
-     *     @type \Offbeat\V1\SettleJobsResponse $settled
+     *     @type \Offbeat\V1\SettleResults $settle_results
      *           Results of settlements.
      * }
      */
@@ -102,15 +102,15 @@ class StreamJobsResponse extends \Google\Protobuf\Internal\Message
     /**
      * Results of settlements.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SettleJobsResponse settled = 3;</code>
-     * @return \Offbeat\V1\SettleJobsResponse|null
+     * Generated from protobuf field <code>.offbeat.v1.SettleResults settle_results = 3;</code>
+     * @return \Offbeat\V1\SettleResults|null
      */
-    public function getSettled()
+    public function getSettleResults()
     {
         return $this->readOneof(3);
     }
 
-    public function hasSettled()
+    public function hasSettleResults()
     {
         return $this->hasOneof(3);
     }
@@ -118,13 +118,13 @@ class StreamJobsResponse extends \Google\Protobuf\Internal\Message
     /**
      * Results of settlements.
      *
-     * Generated from protobuf field <code>.offbeat.v1.SettleJobsResponse settled = 3;</code>
-     * @param \Offbeat\V1\SettleJobsResponse $var
+     * Generated from protobuf field <code>.offbeat.v1.SettleResults settle_results = 3;</code>
+     * @param \Offbeat\V1\SettleResults $var
      * @return $this
      */
-    public function setSettled($var)
+    public function setSettleResults($var)
     {
-        GPBUtil::checkMessage($var, \Offbeat\V1\SettleJobsResponse::class);
+        GPBUtil::checkMessage($var, \Offbeat\V1\SettleResults::class);
         $this->writeOneof(3, $var);
 
         return $this;

@@ -36,7 +36,7 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
     protected $unassigned_worker_count = 0;
     /**
      * Sum of the scores of all stages, of weighted workloads, each rounded down to 2^-16
-     * microseconds; minimum_improvement_percent is decided by it.
+     * microseconds; min_improvement_percent is decided by it.
      *
      * Generated from protobuf field <code>double score = 4;</code>
      */
@@ -48,7 +48,7 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
      */
     protected $current_score = 0.0;
     /**
-     * A better allocation was rejected because of minimum_improvement_percent.
+     * A better allocation was rejected because of min_improvement_percent.
      *
      * Generated from protobuf field <code>bool improvement_too_small = 6;</code>
      */
@@ -68,11 +68,11 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
      *           Workers that no stage may have.
      *     @type float $score
      *           Sum of the scores of all stages, of weighted workloads, each rounded down to 2^-16
-     *           microseconds; minimum_improvement_percent is decided by it.
+     *           microseconds; min_improvement_percent is decided by it.
      *     @type float $current_score
      *           The same sum if only forced moves happened.
      *     @type bool $improvement_too_small
-     *           A better allocation was rejected because of minimum_improvement_percent.
+     *           A better allocation was rejected because of min_improvement_percent.
      * }
      */
     public function __construct($data = NULL) {
@@ -160,7 +160,7 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
 
     /**
      * Sum of the scores of all stages, of weighted workloads, each rounded down to 2^-16
-     * microseconds; minimum_improvement_percent is decided by it.
+     * microseconds; min_improvement_percent is decided by it.
      *
      * Generated from protobuf field <code>double score = 4;</code>
      * @return float
@@ -172,7 +172,7 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
 
     /**
      * Sum of the scores of all stages, of weighted workloads, each rounded down to 2^-16
-     * microseconds; minimum_improvement_percent is decided by it.
+     * microseconds; min_improvement_percent is decided by it.
      *
      * Generated from protobuf field <code>double score = 4;</code>
      * @param float $var
@@ -213,7 +213,7 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A better allocation was rejected because of minimum_improvement_percent.
+     * A better allocation was rejected because of min_improvement_percent.
      *
      * Generated from protobuf field <code>bool improvement_too_small = 6;</code>
      * @return bool
@@ -224,7 +224,7 @@ class WorkerAllocation extends \Google\Protobuf\Internal\Message
     }
 
     /**
-     * A better allocation was rejected because of minimum_improvement_percent.
+     * A better allocation was rejected because of min_improvement_percent.
      *
      * Generated from protobuf field <code>bool improvement_too_small = 6;</code>
      * @param bool $var

@@ -56,10 +56,12 @@ final class Messages
         );
     }
 
-    public static function deadLetter(V1\DeadLetter $message): DeadLetter
+    /** @param int $epoch that of the page which lists it */
+    public static function deadLetter(V1\DeadLetter $message, int $epoch): DeadLetter
     {
         return new DeadLetter(
             number: (int) $message->getNumber(),
+            epoch: $epoch,
             groupId: $message->getGroupId(),
             jobIndex: (int) $message->getJobIndex(),
             payload: $message->getPayload(),
@@ -110,18 +112,18 @@ final class Messages
     /** The limits that are given, as a message; null stands for the others. */
     public static function limits(
         string $field,
-        ?int $maxAttempts,
-        ?int $maxConsumerLeases,
+        ?int $maxAttemptCount,
+        ?int $maxConsumerLeaseCount,
         ?int $maxGroupCount,
         ?int $maxJobCount,
         ?int $maxByteCount,
     ): V1\SpreadLimits {
         $message = new V1\SpreadLimits();
-        if ($maxAttempts !== null) {
-            $message->setMaxAttempts(Check::int32("$field.max_attempts", $maxAttempts));
+        if ($maxAttemptCount !== null) {
+            $message->setMaxAttemptCount(Check::int32("$field.max_attempt_count", $maxAttemptCount));
         }
-        if ($maxConsumerLeases !== null) {
-            $message->setMaxConsumerLeases(Check::int32("$field.max_consumer_leases", $maxConsumerLeases));
+        if ($maxConsumerLeaseCount !== null) {
+            $message->setMaxConsumerLeaseCount(Check::int32("$field.max_consumer_lease_count", $maxConsumerLeaseCount));
         }
         if ($maxGroupCount !== null) {
             $message->setMaxGroupCount(Check::int32("$field.max_group_count", $maxGroupCount));
@@ -161,12 +163,12 @@ final class Messages
             order: new SpreadOrder(
                 policy: SpreadPolicy::fromMessage($order->getPolicy()),
                 feederCount: $order->getFeederCount(),
-                maxOpenGroups: $order->hasMaxOpenGroups() ? $order->getMaxOpenGroups() : null,
+                maxOpenGroupCount: $order->hasMaxOpenGroupCount() ? $order->getMaxOpenGroupCount() : null,
             ),
             leaseDuration: Times::fromDuration($message->getLeaseDuration()),
             limits: new SpreadLimits(
-                maxAttempts: $limits->getMaxAttempts(),
-                maxConsumerLeases: $limits->getMaxConsumerLeases(),
+                maxAttemptCount: $limits->getMaxAttemptCount(),
+                maxConsumerLeaseCount: $limits->getMaxConsumerLeaseCount(),
                 maxGroupCount: $limits->getMaxGroupCount(),
                 maxJobCount: $limits->getMaxJobCount(),
                 maxByteCount: (int) $limits->getMaxByteCount(),

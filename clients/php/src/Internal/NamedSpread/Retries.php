@@ -24,7 +24,6 @@ final class Retries
     private const OF_A_CALL = RetryingTransport::PATIENCE_SECONDS;
 
     private const PAUSE = 0.05; // doubled each time
-    private const PAUSE_WHEN_FULL = 0.1;
     private const LONGEST_PAUSE = 1.0;
 
     private ?float $since = null;
@@ -70,10 +69,10 @@ final class Retries
             } catch (Unavailable|DeadlineExceeded $lost) {
                 $this->wait($lost, $this->pause, $deadline);
             } catch (ResourceExhausted $full) {
-                if ($full->reason === 'ERROR_REASON_MESSAGE_TOO_LARGE') {
-                    throw $full;
+                if ($full->retryDelay === null) {
+                    throw $full; // the same call would be refused again
                 }
-                $this->wait($full, $full->retryDelay ?? max($this->pause, self::PAUSE_WHEN_FULL), $deadline);
+                $this->wait($full, $full->retryDelay, $deadline);
             }
         }
     }

@@ -191,7 +191,7 @@ final class StreamConsumer extends Consumer
             $jobs = Messages::jobs($leased, $start + Messages::lease($leased), $this);
             array_map($this->ready->enqueue(...), $jobs);
         }
-        $results = $response->hasSettled() ? iterator_to_array($response->getSettled()->getResults(), false) : [];
+        $results = $response->hasSettleResults() ? iterator_to_array($response->getSettleResults()->getResults(), false) : [];
         $settlements = array_splice($this->unanswered, 0, count($results));
 
         return array_map($this->settled(...), $settlements, array_map(SettleResult::fromMessage(...), $results));

@@ -147,7 +147,7 @@ final class CurlTransport implements Transport
             CURLOPT_HTTP_VERSION => CURL_HTTP_VERSION_1_1,
             CURLOPT_POST => true,
             CURLOPT_PROTOCOLS => $tls === null ? CURLPROTO_HTTP : CURLPROTO_HTTPS,
-            CURLOPT_PROXY => '', // none, whatever the environment says
+            CURLOPT_PROXY => '', // none, even if the environment names one
             CURLOPT_NOSIGNAL => true,
             CURLOPT_TCP_NODELAY => true,
             CURLOPT_BUFFERSIZE => self::BUFFER_BYTES,
@@ -172,7 +172,7 @@ final class CurlTransport implements Transport
     {
         $options = [
             CURLOPT_SSLVERSION => CURL_SSLVERSION_TLSv1_2, // or later
-            CURLOPT_CONNECT_TO => ["::$address->authority"], // whatever name is in the URL
+            CURLOPT_CONNECT_TO => ["::$address->authority"], // the name in the URL is only that of the certificate
         ];
         if ($tls->ca !== null) {
             $options[CURLOPT_CAINFO] = $tls->ca;

@@ -9,6 +9,7 @@ use Offbeat\Exception\FailedPrecondition;
 use Offbeat\Exception\InvalidArgument;
 use Offbeat\Exception\NotFound;
 use Offbeat\Exception\OffbeatException;
+use Offbeat\Exception\PermissionDenied;
 use Offbeat\Exception\ResourceExhausted;
 use Offbeat\Exception\Unauthenticated;
 use Offbeat\Exception\Unavailable;
@@ -44,6 +45,7 @@ final class Status
             3 => InvalidArgument::class,
             self::DEADLINE_EXCEEDED => DeadlineExceeded::class,
             5 => NotFound::class,
+            7 => PermissionDenied::class,
             8 => ResourceExhausted::class,
             9 => FailedPrecondition::class,
             self::UNAVAILABLE => Unavailable::class,

@@ -54,17 +54,17 @@ def split_workers(
     lane_set: LaneSet,
     states: Iterable[LaneState],
     worker_count: int | None,
-    max_moves: int | None,
-    minimum_improvement_percent: int,
+    max_move_count: int | None,
+    min_improvement_percent: int,
 ) -> Question[WorkerSplit]:
     """Ask for another split of the workers."""
     request = pb.SplitWorkersRequest(lane_set=lane_set.to_message())
     add_states(request, states)
     if worker_count is not None:
         set_integer(request, "", "worker_count", worker_count)
-    if max_moves is not None:
-        set_integer(request, "", "max_moves", max_moves)
-    set_integer(request, "", "minimum_improvement_percent", minimum_improvement_percent)
+    if max_move_count is not None:
+        set_integer(request, "", "max_move_count", max_move_count)
+    set_integer(request, "", "min_improvement_percent", min_improvement_percent)
     return WorkerSplit.from_message((yield "SplitWorkers", request))
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import Any
 
-from .._fields import add_integers, set_integer
+from .._fields import set_integer
 from ..errors import NotFound, refused
 from ..times import from_duration, to_duration
 from ..v1 import named_spread_pb2 as pb
@@ -24,6 +24,9 @@ from .answers import (
 from .jobs import PulledJobs, leased_jobs
 
 _UNKNOWN_SPREAD = "ERROR_REASON_UNKNOWN_SPREAD"
+
+#: Dead letters in one call.
+_CALL_LETTERS = 4_096
 
 #: A service that restarts again at once loses the spread between its opening and the call.
 _OPENINGS = 4
@@ -114,27 +117,35 @@ class Handle:
         """List a page of dead letters, and return the token of the next one."""
         request = pb.ListDeadLettersRequest(spread_name=self.name, page_token=page_token)
         response: pb.ListDeadLettersResponse = yield from self.call("ListDeadLetters", request)
-        letters = list(map(DeadLetter.from_message, response.dead_letters))
+        letters = [
+            DeadLetter.from_message(letter, response.epoch) for letter in response.dead_letters
+        ]
         return letters, response.next_page_token
 
-    def redrive_dead_letters(self, numbers: Iterable[int]) -> Steps[int]:
+    def redrive_dead_letters(self, letters: Iterable[DeadLetter]) -> Steps[int]:
         """Put dead letters back; return how many there were."""
-        request = pb.RedriveDeadLettersRequest(spread_name=self.name)
-        add_integers(request, "", "numbers", numbers)
-        if not request.numbers:
-            return 0
-        response = yield from self.call("RedriveDeadLetters", request)
-        count: int = response.redriven_count
+        count = 0
+        for epoch, numbers in _numbers_by_epoch(letters):
+            request = pb.RedriveDeadLettersRequest(
+                spread_name=self.name, epoch=epoch, numbers=numbers
+            )
+            response: pb.RedriveDeadLettersResponse = yield from self.call(
+                "RedriveDeadLetters", request
+            )
+            count += response.redriven_count
         return count
 
-    def delete_dead_letters(self, numbers: Iterable[int]) -> Steps[int]:
+    def delete_dead_letters(self, letters: Iterable[DeadLetter]) -> Steps[int]:
         """Delete dead letters; return how many there were."""
-        request = pb.DeleteDeadLettersRequest(spread_name=self.name)
-        add_integers(request, "", "numbers", numbers)
-        if not request.numbers:
-            return 0
-        response = yield from self.call("DeleteDeadLetters", request)
-        count: int = response.deleted_count
+        count = 0
+        for epoch, numbers in _numbers_by_epoch(letters):
+            request = pb.DeleteDeadLettersRequest(
+                spread_name=self.name, epoch=epoch, numbers=numbers
+            )
+            response: pb.DeleteDeadLettersResponse = yield from self.call(
+                "DeleteDeadLetters", request
+            )
+            count += response.deleted_count
         return count
 
     def close(self, mode: int, wait: float | timedelta) -> Steps[SpreadDescription]:
@@ -147,3 +158,21 @@ class Handle:
         seconds = request.max_wait_duration.ToTimedelta().total_seconds()
         response = yield from self.call("CloseSpread", request, seconds)
         return SpreadDescription.from_message(response.description)
+
+
+def _numbers_by_epoch(letters: Iterable[DeadLetter]) -> Iterator[tuple[int, list[int]]]:
+    """Return what goes into each call: an epoch, and numbers of it.
+
+    All letters are checked before the first call, so that a refusal leaves all of them alone.
+    """
+    if isinstance(letters, DeadLetter):
+        raise refused("letters", letters, "must be an iterable of dead letters, not a single one")
+    numbers: dict[int, list[int]] = {}
+    for index, letter in enumerate(letters):
+        if not isinstance(letter, DeadLetter):
+            allowed = "must be a DeadLetter, as dead_letters() lists them"
+            raise refused(f"letters[{index}]", letter, allowed)
+        numbers.setdefault(letter.epoch, []).append(letter.number)
+    for epoch, of_epoch in numbers.items():
+        for first in range(0, len(of_epoch), _CALL_LETTERS):
+            yield epoch, of_epoch[first : first + _CALL_LETTERS]

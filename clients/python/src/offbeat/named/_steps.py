@@ -36,10 +36,17 @@ class Sleep:
 Step = Union[Call, Sleep]
 Steps = Generator[Step, Any, T]
 
-#: What may be over in a while.
+#: What may be over in a while: of what the service refuses, only with a delay.
 TRANSIENT = (Unavailable, DeadlineExceeded, ResourceExhausted)
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether the same call may succeed in a while."""
+    if isinstance(error, ResourceExhausted):
+        return error.retry_delay is not None
+    return isinstance(error, TRANSIENT)
 
 
 def patiently(patience: float, attempt: Callable[[], Steps[T]]) -> Steps[T]:
@@ -49,7 +56,7 @@ def patiently(patience: float, attempt: Callable[[], Steps[T]]) -> Steps[T]:
         try:
             return (yield from attempt())
         except TRANSIENT as error:
-            if time.monotonic() + pause > end:
+            if not is_transient(error) or time.monotonic() + pause > end:
                 raise
             yield Sleep(max(pause, _asked(error)))
             pause = min(2 * pause, LONGEST_PAUSE)

@@ -15,7 +15,7 @@ from ..times import from_duration
 from ..v1 import named_spread_pb2 as pb
 from ._consuming import Consuming
 from ._handle import Handle
-from ._steps import FIRST_PAUSE, LONGEST_PAUSE, TRANSIENT, Steps, patiently
+from ._steps import FIRST_PAUSE, LONGEST_PAUSE, Steps, is_transient, patiently
 from .answers import SettleAction, SettleOutcome, SettleResult
 from .jobs import LeasedJob, leased_jobs
 
@@ -187,7 +187,7 @@ class StreamConsumer(Iterator[LeasedJob]):
         """Let time pass after what a restart may cause; raise anything else."""
         if isinstance(error, NotFound):
             self._run(patiently(self._patience, self._handle.open))
-        elif not isinstance(error, TRANSIENT):
+        elif not is_transient(error):
             raise error
         now = time.monotonic()
         if self._failing_since is None:
@@ -205,7 +205,7 @@ class StreamConsumer(Iterator[LeasedJob]):
             # Not later than now, whichever of the two clocks is the quicker one.
             self._ready.extend(leased_jobs(message.leased, min(start, time.monotonic()), self))
         else:
-            results = list(map(SettleResult.from_message, message.settled.results))
+            results = list(map(SettleResult.from_message, message.settle_results.results))
             taken = [self._sent.popleft() for _ in results]
             self._settled += self._unary.settlements.note(taken, results)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Iterable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Iterable
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Callable, TypeVar
@@ -72,16 +72,16 @@ class AsyncNamedSpread:
     async def update(
         self,
         *,
-        max_attempts: int | None = None,
-        max_consumer_leases: int | None = None,
+        max_attempt_count: int | None = None,
+        max_consumer_lease_count: int | None = None,
         max_group_count: int | None = None,
         max_job_count: int | None = None,
         max_byte_count: int | None = None,
     ) -> SpreadDescription:
         """See :meth:`offbeat.NamedSpread.update`."""
         limits = SpreadLimits(
-            max_attempts=max_attempts,
-            max_consumer_leases=max_consumer_leases,
+            max_attempt_count=max_attempt_count,
+            max_consumer_lease_count=max_consumer_lease_count,
             max_group_count=max_group_count,
             max_job_count=max_job_count,
             max_byte_count=max_byte_count,
@@ -120,20 +120,24 @@ class AsyncNamedSpread:
         return await self._run(self._handle.settle(pairs[0][0].epoch, messages))
 
     async def dead_letters(self) -> AsyncIterator[DeadLetter]:
-        """List the dead letters, oldest first; the next page is fetched when it is needed."""
+        """See :meth:`offbeat.NamedSpread.dead_letters`."""
         token: str | None = None
         while token != "":
             page, token = await self._run(self._handle.dead_letters(token or ""))
             for letter in page:
                 yield letter
 
-    async def redrive_dead_letters(self, numbers: Iterable[int]) -> int:
-        """See :meth:`offbeat.NamedSpread.redrive_dead_letters`."""
-        return await self._run(self._handle.redrive_dead_letters(numbers))
+    async def redrive_dead_letters(
+        self, letters: Iterable[DeadLetter] | AsyncIterable[DeadLetter]
+    ) -> int:
+        """See :meth:`offbeat.NamedSpread.redrive_dead_letters`; takes async iterables too."""
+        return await self._run(self._handle.redrive_dead_letters(await _listed(letters)))
 
-    async def delete_dead_letters(self, numbers: Iterable[int]) -> int:
-        """See :meth:`offbeat.NamedSpread.delete_dead_letters`."""
-        return await self._run(self._handle.delete_dead_letters(numbers))
+    async def delete_dead_letters(
+        self, letters: Iterable[DeadLetter] | AsyncIterable[DeadLetter]
+    ) -> int:
+        """See :meth:`offbeat.NamedSpread.delete_dead_letters`; takes async iterables too."""
+        return await self._run(self._handle.delete_dead_letters(await _listed(letters)))
 
     async def close(self, *, wait: float | timedelta = 0.0) -> SpreadDescription:
         """See :meth:`offbeat.NamedSpread.close`."""
@@ -145,6 +149,14 @@ class AsyncNamedSpread:
 
     async def _run(self, steps: Steps[T]) -> T:
         return await run(steps, self._call)
+
+
+async def _listed(
+    letters: Iterable[DeadLetter] | AsyncIterable[DeadLetter],
+) -> Iterable[DeadLetter]:
+    if isinstance(letters, AsyncIterable):
+        return [letter async for letter in letters]
+    return letters
 
 
 class AsyncProducer:

@@ -113,8 +113,8 @@ class SettleResult:
 class SpreadLimits:
     """Limits of a named spread; ``None`` is the default of the service.
 
-    max_attempts: leases of a job before it becomes a dead letter; released ones do not count.
-    max_consumer_leases: jobs that one consumer may hold at once.
+    max_attempt_count: leases of a job before it becomes a dead letter; released ones do not count.
+    max_consumer_lease_count: jobs that one consumer may hold at once.
     max_group_count: groups at once.
     max_job_count: jobs at once, dead letters included.
     max_byte_count: bytes of payloads at once, dead letters included.
@@ -122,8 +122,8 @@ class SpreadLimits:
 
     if TYPE_CHECKING:
         _: KW_ONLY
-    max_attempts: int | None = None
-    max_consumer_leases: int | None = None
+    max_attempt_count: int | None = None
+    max_consumer_lease_count: int | None = None
     max_group_count: int | None = None
     max_job_count: int | None = None
     max_byte_count: int | None = None
@@ -157,14 +157,14 @@ class NamedSpreadSpec:
     if TYPE_CHECKING:
         _: KW_ONLY
     policy: SpreadPolicy | None = None
-    max_open_groups: int | None = None
+    max_open_group_count: int | None = None
     lease_duration: timedelta | None = None
     limits: SpreadLimits = SpreadLimits()
 
     def to_message(self) -> pb.NamedSpreadSpec:
         """Turn it into a message."""
         message = pb.NamedSpreadSpec()
-        set_order(message.order, self.feeder_count, self.policy, self.max_open_groups)
+        set_order(message.order, self.feeder_count, self.policy, self.max_open_group_count)
         set_span(message, "spec", "lease_duration", self.lease_duration)
         message.limits.CopyFrom(self.limits.to_message("spec.limits"))
         return message
@@ -176,7 +176,9 @@ class NamedSpreadSpec:
         return cls(
             feeder_count=order.feeder_count,
             policy=SpreadPolicy(order.policy),
-            max_open_groups=order.max_open_groups if order.HasField("max_open_groups") else None,
+            max_open_group_count=(
+                order.max_open_group_count if order.HasField("max_open_group_count") else None
+            ),
             lease_duration=from_duration(message.lease_duration),
             limits=SpreadLimits.from_message(message.limits),
         )
@@ -268,9 +270,11 @@ class SpreadDescription:
 
 @dataclass(frozen=True)
 class DeadLetter:
-    """A job that is not tried again."""
+    """A job that is not tried again. Within its spread, epoch and number identify it."""
 
-    #: Identifies it, from 0 in the order in which jobs became dead letters.
+    #: The life of the spread: in another one, the same number is another dead letter.
+    epoch: int
+    #: From 0, in the order in which jobs became dead letters.
     number: int
     group_id: str
     #: Its index within the group, from 0.
@@ -281,9 +285,10 @@ class DeadLetter:
     cause: DeadLetterCause
 
     @classmethod
-    def from_message(cls, message: pb.DeadLetter) -> DeadLetter:
-        """Read it from a message."""
+    def from_message(cls, message: pb.DeadLetter, epoch: int) -> DeadLetter:
+        """Read it from a message; ``epoch`` is that of the page which lists it."""
         return cls(
+            epoch=epoch,
             number=message.number,
             group_id=message.group_id,
             job_index=message.job_index,

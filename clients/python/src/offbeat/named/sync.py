@@ -78,8 +78,8 @@ class NamedSpread:
     def update(
         self,
         *,
-        max_attempts: int | None = None,
-        max_consumer_leases: int | None = None,
+        max_attempt_count: int | None = None,
+        max_consumer_lease_count: int | None = None,
         max_group_count: int | None = None,
         max_job_count: int | None = None,
         max_byte_count: int | None = None,
@@ -91,8 +91,8 @@ class NamedSpread:
         limits with which it is opened.
         """
         limits = SpreadLimits(
-            max_attempts=max_attempts,
-            max_consumer_leases=max_consumer_leases,
+            max_attempt_count=max_attempt_count,
+            max_consumer_lease_count=max_consumer_lease_count,
             max_group_count=max_group_count,
             max_job_count=max_job_count,
             max_byte_count=max_byte_count,
@@ -154,23 +154,30 @@ class NamedSpread:
         return self._run(self._handle.settle(pairs[0][0].epoch, messages))
 
     def dead_letters(self) -> Iterator[DeadLetter]:
-        """List the dead letters, oldest first; the next page is fetched when it is needed."""
+        """List the dead letters, oldest first; the next page is fetched when it is needed.
+
+        All are of one epoch. If that ends in between, the next page raises ``InvalidArgument``.
+        """
         token: str | None = None
         while token != "":
             page, token = self._run(self._handle.dead_letters(token or ""))
             yield from page
 
-    def redrive_dead_letters(self, numbers: Iterable[int]) -> int:
-        """Put up to 4,096 dead letters back, and return how many there were.
+    def redrive_dead_letters(self, letters: Iterable[DeadLetter]) -> int:
+        """Put dead letters back, as :meth:`dead_letters` lists them; return how many there were.
 
         Each is leased again, with attempts from 1, as the only job of a group of its own. The
-        group that it came from stays settled.
+        group that it came from stays settled. Dead letters that are gone are skipped, and so are
+        all of an epoch that has ended.
         """
-        return self._run(self._handle.redrive_dead_letters(numbers))
+        return self._run(self._handle.redrive_dead_letters(letters))
 
-    def delete_dead_letters(self, numbers: Iterable[int]) -> int:
-        """Delete up to 4,096 dead letters, and return how many there were."""
-        return self._run(self._handle.delete_dead_letters(numbers))
+    def delete_dead_letters(self, letters: Iterable[DeadLetter]) -> int:
+        """Delete dead letters, as :meth:`dead_letters` lists them; return how many there were.
+
+        Skips the same ones as :meth:`redrive_dead_letters`.
+        """
+        return self._run(self._handle.delete_dead_letters(letters))
 
     def close(self, *, wait: float | timedelta = 0.0) -> SpreadDescription:
         """Take no more groups; jobs that are there are still leased and settled.

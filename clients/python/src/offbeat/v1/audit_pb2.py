@@ -16,22 +16,22 @@ from offbeat.v1 import id_pb2 as offbeat_dot_v1_dot_id__pb2
 from offbeat.v1 import schedule_pb2 as offbeat_dot_v1_dot_schedule__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16offbeat/v1/audit.proto\x12\noffbeat.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13offbeat/v1/id.proto\x1a\x19offbeat/v1/schedule.proto\"\x9b\x01\n\x0f\x41uditIdsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12 \n\x03ids\x18\x02 \x01(\x0b\x32\x13.offbeat.v1.IdBatch\x12\x0f\n\x07weights\x18\x03 \x03(\x10\x12-\n\tfrom_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x8b\x03\n\x10\x41uditIdsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12\x10\n\x08id_count\x18\x02 \x01(\x03\x12\x12\n\nslot_loads\x18\x03 \x03(\x01\x12\x1a\n\x12\x66ullest_slot_index\x18\x04 \x01(\x05\x12\x14\n\x0c\x66ullest_load\x18\x05 \x01(\x01\x12\x1d\n\x15\x66ullest_to_mean_ratio\x18\x06 \x01(\x01\x12/\n\rexpected_load\x18\x07 \x01(\x0b\x32\x18.offbeat.v1.ExpectedLoad\x12\x18\n\x10\x65mpty_slot_count\x18\x08 \x01(\x05\x12\x12\n\nchi_square\x18\t \x01(\x01\x12\x14\n\x07p_value\x18\n \x01(\x01H\x00\x88\x01\x01\x12*\n\x08warnings\x18\x0b \x03(\x0b\x32\x18.offbeat.v1.AuditWarning\x12#\n\x06\x65rrors\x18\x0c \x03(\x0b\x32\x13.offbeat.v1.IdErrorB\n\n\x08_p_value\"J\n\x0c\x41uditWarning\x12)\n\x07\x66inding\x18\x01 \x01(\x0e\x32\x18.offbeat.v1.AuditFinding\x12\x0f\n\x07message\x18\x02 \x01(\t\"I\n\x0c\x45xpectedLoad\x12\x0c\n\x04mean\x18\x01 \x01(\x01\x12\x16\n\x0e\x66ullest_median\x18\x02 \x01(\x03\x12\x13\n\x0b\x66ullest_p99\x18\x03 \x01(\x03*\xe5\x01\n\x0c\x41uditFinding\x12\x1d\n\x19\x41UDIT_FINDING_UNSPECIFIED\x10\x00\x12\"\n\x1e\x41UDIT_FINDING_TIME_BASED_UUIDS\x10\x01\x12!\n\x1d\x41UDIT_FINDING_SPARSE_INTEGERS\x10\x02\x12\x18\n\x14\x41UDIT_FINDING_UNEVEN\x10\x03\x12\x1c\n\x18\x41UDIT_FINDING_DUPLICATES\x10\x04\x12\x1a\n\x16\x41UDIT_FINDING_HEAVY_ID\x10\x05\x12\x1b\n\x17\x41UDIT_FINDING_NEVER_RUN\x10\x06\x42L\n\noffbeat.v1P\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16offbeat/v1/audit.proto\x12\noffbeat.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x13offbeat/v1/id.proto\x1a\x19offbeat/v1/schedule.proto\"\xa9\x01\n\x0f\x41uditIdsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12 \n\x03ids\x18\x02 \x01(\x0b\x32\x13.offbeat.v1.IdBatch\x12\x0f\n\x07weights\x18\x03 \x03(\x10\x12-\n\tfrom_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04kind\x18\x05 \x01(\t\"\x8b\x03\n\x10\x41uditIdsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12\x10\n\x08id_count\x18\x02 \x01(\x03\x12\x12\n\nslot_loads\x18\x03 \x03(\x01\x12\x1a\n\x12\x66ullest_slot_index\x18\x04 \x01(\x05\x12\x14\n\x0c\x66ullest_load\x18\x05 \x01(\x01\x12\x1d\n\x15\x66ullest_to_mean_ratio\x18\x06 \x01(\x01\x12/\n\rexpected_load\x18\x07 \x01(\x0b\x32\x18.offbeat.v1.ExpectedLoad\x12\x18\n\x10\x65mpty_slot_count\x18\x08 \x01(\x05\x12\x12\n\nchi_square\x18\t \x01(\x01\x12\x14\n\x07p_value\x18\n \x01(\x01H\x00\x88\x01\x01\x12*\n\x08warnings\x18\x0b \x03(\x0b\x32\x18.offbeat.v1.AuditWarning\x12#\n\x06\x65rrors\x18\x0c \x03(\x0b\x32\x13.offbeat.v1.IdErrorB\n\n\x08_p_value\"J\n\x0c\x41uditWarning\x12)\n\x07\x66inding\x18\x01 \x01(\x0e\x32\x18.offbeat.v1.AuditFinding\x12\x0f\n\x07message\x18\x02 \x01(\t\"I\n\x0c\x45xpectedLoad\x12\x0c\n\x04mean\x18\x01 \x01(\x01\x12\x16\n\x0e\x66ullest_median\x18\x02 \x01(\x03\x12\x13\n\x0b\x66ullest_p99\x18\x03 \x01(\x03*\xe5\x01\n\x0c\x41uditFinding\x12\x1d\n\x19\x41UDIT_FINDING_UNSPECIFIED\x10\x00\x12\"\n\x1e\x41UDIT_FINDING_TIME_BASED_UUIDS\x10\x01\x12!\n\x1d\x41UDIT_FINDING_SPARSE_INTEGERS\x10\x02\x12\x18\n\x14\x41UDIT_FINDING_UNEVEN\x10\x03\x12\x1c\n\x18\x41UDIT_FINDING_DUPLICATES\x10\x04\x12\x1a\n\x16\x41UDIT_FINDING_HEAVY_ID\x10\x05\x12\x1b\n\x17\x41UDIT_FINDING_NEVER_RUN\x10\x06\x42X\n\noffbeat.v1B\nAuditProtoP\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'offbeat.v1.audit_pb2', globals())
 if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
-  DESCRIPTOR._serialized_options = b'\n\noffbeat.v1P\001Z\024offbeat/v1;offbeatv1\252\002\nOffbeat.V1\312\002\nOffbeat\\V1\352\002\013Offbeat::V1'
-  _AUDITFINDING._serialized_start=827
-  _AUDITFINDING._serialized_end=1056
+  DESCRIPTOR._serialized_options = b'\n\noffbeat.v1B\nAuditProtoP\001Z\024offbeat/v1;offbeatv1\252\002\nOffbeat.V1\312\002\nOffbeat\\V1\352\002\013Offbeat::V1'
+  _AUDITFINDING._serialized_start=841
+  _AUDITFINDING._serialized_end=1070
   _AUDITIDSREQUEST._serialized_start=120
-  _AUDITIDSREQUEST._serialized_end=275
-  _AUDITIDSRESPONSE._serialized_start=278
-  _AUDITIDSRESPONSE._serialized_end=673
-  _AUDITWARNING._serialized_start=675
-  _AUDITWARNING._serialized_end=749
-  _EXPECTEDLOAD._serialized_start=751
-  _EXPECTEDLOAD._serialized_end=824
+  _AUDITIDSREQUEST._serialized_end=289
+  _AUDITIDSRESPONSE._serialized_start=292
+  _AUDITIDSRESPONSE._serialized_end=687
+  _AUDITWARNING._serialized_start=689
+  _AUDITWARNING._serialized_end=763
+  _EXPECTEDLOAD._serialized_start=765
+  _EXPECTEDLOAD._serialized_end=838
 # @@protoc_insertion_point(module_scope)

@@ -17,16 +17,18 @@ AUDIT_FINDING_UNSPECIFIED: AuditFinding
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class AuditIdsRequest(_message.Message):
-    __slots__ = ["from_time", "ids", "schedule", "weights"]
+    __slots__ = ["from_time", "ids", "kind", "schedule", "weights"]
     FROM_TIME_FIELD_NUMBER: _ClassVar[int]
     IDS_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
     SCHEDULE_FIELD_NUMBER: _ClassVar[int]
     WEIGHTS_FIELD_NUMBER: _ClassVar[int]
     from_time: _timestamp_pb2.Timestamp
     ids: _id_pb2.IdBatch
+    kind: str
     schedule: _schedule_pb2.Schedule
     weights: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., ids: _Optional[_Union[_id_pb2.IdBatch, _Mapping]] = ..., weights: _Optional[_Iterable[int]] = ..., from_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., ids: _Optional[_Union[_id_pb2.IdBatch, _Mapping]] = ..., weights: _Optional[_Iterable[int]] = ..., from_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., kind: _Optional[str] = ...) -> None: ...
 
 class AuditIdsResponse(_message.Message):
     __slots__ = ["chi_square", "empty_slot_count", "errors", "expected_load", "fullest_load", "fullest_slot_index", "fullest_to_mean_ratio", "id_count", "identity", "p_value", "slot_loads", "warnings"]

@@ -9,9 +9,9 @@ from google.protobuf import message as _message
 from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
+MISSED_RUN_POLICY_DROP: MissedRunPolicy
 MISSED_RUN_POLICY_RUN_ALL: MissedRunPolicy
 MISSED_RUN_POLICY_RUN_ONCE: MissedRunPolicy
-MISSED_RUN_POLICY_SKIP: MissedRunPolicy
 MISSED_RUN_POLICY_UNSPECIFIED: MissedRunPolicy
 
 class CatchUpPolicy(_message.Message):

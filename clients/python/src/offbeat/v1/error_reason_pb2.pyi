@@ -27,6 +27,7 @@ ERROR_REASON_UNKNOWN_SCHEDULE: ErrorReason
 ERROR_REASON_UNKNOWN_SPREAD: ErrorReason
 ERROR_REASON_UNKNOWN_TIME_ZONE: ErrorReason
 ERROR_REASON_UNSPECIFIED: ErrorReason
+ERROR_REASON_USER_NOT_ALLOWED: ErrorReason
 
 class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []

@@ -173,18 +173,18 @@ class RouteJobResponse(_message.Message):
     def __init__(self, route: _Optional[_Union[LaneRoute, _Mapping]] = ..., permanent_failure: _Optional[_Union[PermanentFailure, _Mapping]] = ...) -> None: ...
 
 class SplitWorkersRequest(_message.Message):
-    __slots__ = ["lane_set", "max_moves", "minimum_improvement_percent", "states", "worker_count"]
+    __slots__ = ["lane_set", "max_move_count", "min_improvement_percent", "states", "worker_count"]
     LANE_SET_FIELD_NUMBER: _ClassVar[int]
-    MAX_MOVES_FIELD_NUMBER: _ClassVar[int]
-    MINIMUM_IMPROVEMENT_PERCENT_FIELD_NUMBER: _ClassVar[int]
+    MAX_MOVE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    MIN_IMPROVEMENT_PERCENT_FIELD_NUMBER: _ClassVar[int]
     STATES_FIELD_NUMBER: _ClassVar[int]
     WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
     lane_set: LaneSet
-    max_moves: int
-    minimum_improvement_percent: int
+    max_move_count: int
+    min_improvement_percent: int
     states: _containers.RepeatedCompositeFieldContainer[LaneState]
     worker_count: int
-    def __init__(self, lane_set: _Optional[_Union[LaneSet, _Mapping]] = ..., worker_count: _Optional[int] = ..., states: _Optional[_Iterable[_Union[LaneState, _Mapping]]] = ..., max_moves: _Optional[int] = ..., minimum_improvement_percent: _Optional[int] = ...) -> None: ...
+    def __init__(self, lane_set: _Optional[_Union[LaneSet, _Mapping]] = ..., worker_count: _Optional[int] = ..., states: _Optional[_Iterable[_Union[LaneState, _Mapping]]] = ..., max_move_count: _Optional[int] = ..., min_improvement_percent: _Optional[int] = ...) -> None: ...
 
 class SplitWorkersResponse(_message.Message):
     __slots__ = ["lane_set", "workloads"]

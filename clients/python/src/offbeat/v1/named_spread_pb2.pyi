@@ -74,12 +74,14 @@ class DeadLetter(_message.Message):
     def __init__(self, number: _Optional[int] = ..., group_id: _Optional[str] = ..., job_index: _Optional[int] = ..., payload: _Optional[bytes] = ..., attempt_count: _Optional[int] = ..., cause: _Optional[_Union[DeadLetterCause, str]] = ...) -> None: ...
 
 class DeleteDeadLettersRequest(_message.Message):
-    __slots__ = ["numbers", "spread_name"]
+    __slots__ = ["epoch", "numbers", "spread_name"]
+    EPOCH_FIELD_NUMBER: _ClassVar[int]
     NUMBERS_FIELD_NUMBER: _ClassVar[int]
     SPREAD_NAME_FIELD_NUMBER: _ClassVar[int]
+    epoch: int
     numbers: _containers.RepeatedScalarFieldContainer[int]
     spread_name: str
-    def __init__(self, spread_name: _Optional[str] = ..., numbers: _Optional[_Iterable[int]] = ...) -> None: ...
+    def __init__(self, spread_name: _Optional[str] = ..., epoch: _Optional[int] = ..., numbers: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class DeleteDeadLettersResponse(_message.Message):
     __slots__ = ["deleted_count"]
@@ -208,12 +210,14 @@ class ListDeadLettersRequest(_message.Message):
     def __init__(self, spread_name: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListDeadLettersResponse(_message.Message):
-    __slots__ = ["dead_letters", "next_page_token"]
+    __slots__ = ["dead_letters", "epoch", "next_page_token"]
     DEAD_LETTERS_FIELD_NUMBER: _ClassVar[int]
+    EPOCH_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     dead_letters: _containers.RepeatedCompositeFieldContainer[DeadLetter]
+    epoch: int
     next_page_token: str
-    def __init__(self, dead_letters: _Optional[_Iterable[_Union[DeadLetter, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    def __init__(self, dead_letters: _Optional[_Iterable[_Union[DeadLetter, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., epoch: _Optional[int] = ...) -> None: ...
 
 class ListSpreadsRequest(_message.Message):
     __slots__ = ["page_size", "page_token"]
@@ -288,12 +292,14 @@ class Receipt(_message.Message):
     def __init__(self, epoch: _Optional[int] = ..., lease_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class RedriveDeadLettersRequest(_message.Message):
-    __slots__ = ["numbers", "spread_name"]
+    __slots__ = ["epoch", "numbers", "spread_name"]
+    EPOCH_FIELD_NUMBER: _ClassVar[int]
     NUMBERS_FIELD_NUMBER: _ClassVar[int]
     SPREAD_NAME_FIELD_NUMBER: _ClassVar[int]
+    epoch: int
     numbers: _containers.RepeatedScalarFieldContainer[int]
     spread_name: str
-    def __init__(self, spread_name: _Optional[str] = ..., numbers: _Optional[_Iterable[int]] = ...) -> None: ...
+    def __init__(self, spread_name: _Optional[str] = ..., epoch: _Optional[int] = ..., numbers: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class RedriveDeadLettersResponse(_message.Message):
     __slots__ = ["redriven_count"]
@@ -324,6 +330,12 @@ class SettleResult(_message.Message):
     lease_end_time: _timestamp_pb2.Timestamp
     outcome: SettleOutcome
     def __init__(self, outcome: _Optional[_Union[SettleOutcome, str]] = ..., lease_end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class SettleResults(_message.Message):
+    __slots__ = ["results"]
+    RESULTS_FIELD_NUMBER: _ClassVar[int]
+    results: _containers.RepeatedCompositeFieldContainer[SettleResult]
+    def __init__(self, results: _Optional[_Iterable[_Union[SettleResult, _Mapping]]] = ...) -> None: ...
 
 class SpreadCounts(_message.Message):
     __slots__ = ["byte_count", "consumer_count", "dead_letter_count", "group_count", "leased_job_count", "partial_group_count", "quarantined_group_count", "ready_job_count", "returned_job_count", "settled_job_count"]
@@ -366,18 +378,18 @@ class SpreadDescription(_message.Message):
     def __init__(self, spread_name: _Optional[str] = ..., spec: _Optional[_Union[NamedSpreadSpec, _Mapping]] = ..., state: _Optional[_Union[SpreadState, str]] = ..., epoch: _Optional[int] = ..., counts: _Optional[_Union[SpreadCounts, _Mapping]] = ..., certificate: _Optional[_Union[_spread_pb2.SpreadCertificate, _Mapping]] = ...) -> None: ...
 
 class SpreadLimits(_message.Message):
-    __slots__ = ["max_attempts", "max_byte_count", "max_consumer_leases", "max_group_count", "max_job_count"]
-    MAX_ATTEMPTS_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ["max_attempt_count", "max_byte_count", "max_consumer_lease_count", "max_group_count", "max_job_count"]
+    MAX_ATTEMPT_COUNT_FIELD_NUMBER: _ClassVar[int]
     MAX_BYTE_COUNT_FIELD_NUMBER: _ClassVar[int]
-    MAX_CONSUMER_LEASES_FIELD_NUMBER: _ClassVar[int]
+    MAX_CONSUMER_LEASE_COUNT_FIELD_NUMBER: _ClassVar[int]
     MAX_GROUP_COUNT_FIELD_NUMBER: _ClassVar[int]
     MAX_JOB_COUNT_FIELD_NUMBER: _ClassVar[int]
-    max_attempts: int
+    max_attempt_count: int
     max_byte_count: int
-    max_consumer_leases: int
+    max_consumer_lease_count: int
     max_group_count: int
     max_job_count: int
-    def __init__(self, max_attempts: _Optional[int] = ..., max_consumer_leases: _Optional[int] = ..., max_group_count: _Optional[int] = ..., max_job_count: _Optional[int] = ..., max_byte_count: _Optional[int] = ...) -> None: ...
+    def __init__(self, max_attempt_count: _Optional[int] = ..., max_consumer_lease_count: _Optional[int] = ..., max_group_count: _Optional[int] = ..., max_job_count: _Optional[int] = ..., max_byte_count: _Optional[int] = ...) -> None: ...
 
 class StreamJobsRequest(_message.Message):
     __slots__ = ["credit", "settlements", "start"]
@@ -390,14 +402,14 @@ class StreamJobsRequest(_message.Message):
     def __init__(self, start: _Optional[_Union[StreamJobsStart, _Mapping]] = ..., credit: _Optional[int] = ..., settlements: _Optional[_Union[JobSettlements, _Mapping]] = ...) -> None: ...
 
 class StreamJobsResponse(_message.Message):
-    __slots__ = ["leased", "settled", "started"]
+    __slots__ = ["leased", "settle_results", "started"]
     LEASED_FIELD_NUMBER: _ClassVar[int]
-    SETTLED_FIELD_NUMBER: _ClassVar[int]
+    SETTLE_RESULTS_FIELD_NUMBER: _ClassVar[int]
     STARTED_FIELD_NUMBER: _ClassVar[int]
     leased: LeasedJobs
-    settled: SettleJobsResponse
+    settle_results: SettleResults
     started: StreamJobsStarted
-    def __init__(self, started: _Optional[_Union[StreamJobsStarted, _Mapping]] = ..., leased: _Optional[_Union[LeasedJobs, _Mapping]] = ..., settled: _Optional[_Union[SettleJobsResponse, _Mapping]] = ...) -> None: ...
+    def __init__(self, started: _Optional[_Union[StreamJobsStarted, _Mapping]] = ..., leased: _Optional[_Union[LeasedJobs, _Mapping]] = ..., settle_results: _Optional[_Union[SettleResults, _Mapping]] = ...) -> None: ...
 
 class StreamJobsStart(_message.Message):
     __slots__ = ["consumer_id", "credit", "spread_name"]

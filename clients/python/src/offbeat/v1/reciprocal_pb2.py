@@ -15,30 +15,30 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from offbeat.v1 import schedule_pb2 as offbeat_dot_v1_dot_schedule__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1boffbeat/v1/reciprocal.proto\x12\noffbeat.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x19offbeat/v1/schedule.proto\"\xe9\x02\n\x19GetReciprocalSlotsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12\x12\n\nslot_index\x18\x02 \x01(\x05\x12\x17\n\nkind_count\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12(\n\x07spacing\x18\x04 \x01(\x0e\x32\x17.offbeat.v1.KindSpacing\x12,\n\trun_times\x18\x05 \x03(\x0b\x32\x19.google.protobuf.Duration\x12+\n\tconflicts\x18\x06 \x03(\x0b\x32\x18.offbeat.v1.KindConflict\x12\x30\n\rpolling_delay\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x31\n\x0eslot_job_delay\x18\x08 \x01(\x0b\x32\x19.google.protobuf.DurationB\r\n\x0b_kind_count\"C\n\x0cKindConflict\x12\x18\n\x10\x66irst_kind_index\x18\x01 \x01(\x05\x12\x19\n\x11second_kind_index\x18\x02 \x01(\x05\"\x9b\x02\n\x1aGetReciprocalSlotsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12#\n\x05kinds\x18\x02 \x03(\x0b\x32\x14.offbeat.v1.KindSlot\x12\x16\n\x0egap_slot_count\x18\x03 \x01(\x05\x12&\n\x03gap\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12-\n\nrun_budget\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x39\n\x16independent_run_budget\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xdd\x01\n\x08KindSlot\x12\x12\n\nkind_index\x18\x01 \x01(\x05\x12\x19\n\x11offset_slot_count\x18\x02 \x01(\x05\x12\x17\n\x0fuser_slot_index\x18\x03 \x01(\x05\x12\x17\n\x0ftime_slot_index\x18\x04 \x01(\x05\x12\x16\n\x0egap_slot_count\x18\x05 \x01(\x05\x12-\n\nrun_budget\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12)\n\x06offset\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\"@\n\x17\x43ompareSchedulesRequest\x12%\n\x04jobs\x18\x01 \x03(\x0b\x32\x17.offbeat.v1.ComparedJob\"p\n\x0b\x43omparedJob\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12+\n\x08run_time\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"o\n\x18\x43ompareSchedulesResponse\x12*\n\nseparation\x18\x01 \x01(\x0e\x32\x16.offbeat.v1.Separation\x12\'\n\x05pairs\x18\x02 \x03(\x0b\x32\x18.offbeat.v1.ComparedPair\"\xe6\x01\n\x0c\x43omparedPair\x12\x17\n\x0f\x66irst_job_index\x18\x01 \x01(\x05\x12\x18\n\x10second_job_index\x18\x02 \x01(\x05\x12*\n\nseparation\x18\x03 \x01(\x0e\x32\x16.offbeat.v1.Separation\x12\x0f\n\x07message\x18\x04 \x01(\t\x12\x32\n\x0f\x66irst_to_second\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x32\n\x0fsecond_to_first\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration*k\n\nSeparation\x12\x1a\n\x16SEPARATION_UNSPECIFIED\x10\x00\x12\x14\n\x10SEPARATION_APART\x10\x01\x12\x13\n\x0fSEPARATION_MEET\x10\x02\x12\x16\n\x12SEPARATION_UNKNOWN\x10\x03\x42L\n\noffbeat.v1P\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1boffbeat/v1/reciprocal.proto\x12\noffbeat.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x19offbeat/v1/schedule.proto\"\xf8\x02\n\x19GetReciprocalSlotsRequest\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12\x12\n\nslot_index\x18\x02 \x01(\x05\x12\x17\n\nkind_count\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12-\n\x0ckind_spacing\x18\x04 \x01(\x0e\x32\x17.offbeat.v1.KindSpacing\x12,\n\trun_times\x18\x05 \x03(\x0b\x32\x19.google.protobuf.Duration\x12\x35\n\x0ekind_conflicts\x18\x06 \x03(\x0b\x32\x1d.offbeat.v1.KindIndexConflict\x12\x30\n\rpolling_delay\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x31\n\x0eslot_job_delay\x18\x08 \x01(\x0b\x32\x19.google.protobuf.DurationB\r\n\x0b_kind_count\"H\n\x11KindIndexConflict\x12\x18\n\x10\x66irst_kind_index\x18\x01 \x01(\x05\x12\x19\n\x11second_kind_index\x18\x02 \x01(\x05\"\x9b\x02\n\x1aGetReciprocalSlotsResponse\x12.\n\x08identity\x18\x01 \x01(\x0b\x32\x1c.offbeat.v1.ScheduleIdentity\x12#\n\x05kinds\x18\x02 \x03(\x0b\x32\x14.offbeat.v1.KindSlot\x12\x16\n\x0egap_slot_count\x18\x03 \x01(\x05\x12&\n\x03gap\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12-\n\nrun_budget\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x39\n\x16independent_run_budget\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xdc\x01\n\x08KindSlot\x12\x12\n\nkind_index\x18\x01 \x01(\x05\x12\x19\n\x11offset_slot_count\x18\x02 \x01(\x05\x12\x15\n\rid_slot_index\x18\x03 \x01(\x05\x12\x18\n\x10\x63lock_slot_index\x18\x04 \x01(\x05\x12\x16\n\x0egap_slot_count\x18\x05 \x01(\x05\x12-\n\nrun_budget\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\x12)\n\x06offset\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\"@\n\x17\x43ompareSchedulesRequest\x12%\n\x04jobs\x18\x01 \x03(\x0b\x32\x17.offbeat.v1.ComparedJob\"p\n\x0b\x43omparedJob\x12&\n\x08schedule\x18\x01 \x01(\x0b\x32\x14.offbeat.v1.Schedule\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12+\n\x08run_time\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"o\n\x18\x43ompareSchedulesResponse\x12*\n\nseparation\x18\x01 \x01(\x0e\x32\x16.offbeat.v1.Separation\x12\'\n\x05pairs\x18\x02 \x03(\x0b\x32\x18.offbeat.v1.ComparedPair\"\xe6\x01\n\x0c\x43omparedPair\x12\x17\n\x0f\x66irst_job_index\x18\x01 \x01(\x05\x12\x18\n\x10second_job_index\x18\x02 \x01(\x05\x12*\n\nseparation\x18\x03 \x01(\x0e\x32\x16.offbeat.v1.Separation\x12\x0f\n\x07message\x18\x04 \x01(\t\x12\x32\n\x0f\x66irst_to_second\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x32\n\x0fsecond_to_first\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration*k\n\nSeparation\x12\x1a\n\x16SEPARATION_UNSPECIFIED\x10\x00\x12\x14\n\x10SEPARATION_APART\x10\x01\x12\x13\n\x0fSEPARATION_MEET\x10\x02\x12\x16\n\x12SEPARATION_UNKNOWN\x10\x03\x42]\n\noffbeat.v1B\x0fReciprocalProtoP\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'offbeat.v1.reciprocal_pb2', globals())
 if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
-  DESCRIPTOR._serialized_options = b'\n\noffbeat.v1P\001Z\024offbeat/v1;offbeatv1\252\002\nOffbeat.V1\312\002\nOffbeat\\V1\352\002\013Offbeat::V1'
-  _SEPARATION._serialized_start=1571
-  _SEPARATION._serialized_end=1678
+  DESCRIPTOR._serialized_options = b'\n\noffbeat.v1B\017ReciprocalProtoP\001Z\024offbeat/v1;offbeatv1\252\002\nOffbeat.V1\312\002\nOffbeat\\V1\352\002\013Offbeat::V1'
+  _SEPARATION._serialized_start=1590
+  _SEPARATION._serialized_end=1697
   _GETRECIPROCALSLOTSREQUEST._serialized_start=103
-  _GETRECIPROCALSLOTSREQUEST._serialized_end=464
-  _KINDCONFLICT._serialized_start=466
-  _KINDCONFLICT._serialized_end=533
-  _GETRECIPROCALSLOTSRESPONSE._serialized_start=536
-  _GETRECIPROCALSLOTSRESPONSE._serialized_end=819
-  _KINDSLOT._serialized_start=822
-  _KINDSLOT._serialized_end=1043
-  _COMPARESCHEDULESREQUEST._serialized_start=1045
-  _COMPARESCHEDULESREQUEST._serialized_end=1109
-  _COMPAREDJOB._serialized_start=1111
-  _COMPAREDJOB._serialized_end=1223
-  _COMPARESCHEDULESRESPONSE._serialized_start=1225
-  _COMPARESCHEDULESRESPONSE._serialized_end=1336
-  _COMPAREDPAIR._serialized_start=1339
-  _COMPAREDPAIR._serialized_end=1569
+  _GETRECIPROCALSLOTSREQUEST._serialized_end=479
+  _KINDINDEXCONFLICT._serialized_start=481
+  _KINDINDEXCONFLICT._serialized_end=553
+  _GETRECIPROCALSLOTSRESPONSE._serialized_start=556
+  _GETRECIPROCALSLOTSRESPONSE._serialized_end=839
+  _KINDSLOT._serialized_start=842
+  _KINDSLOT._serialized_end=1062
+  _COMPARESCHEDULESREQUEST._serialized_start=1064
+  _COMPARESCHEDULESREQUEST._serialized_end=1128
+  _COMPAREDJOB._serialized_start=1130
+  _COMPAREDJOB._serialized_end=1242
+  _COMPARESCHEDULESRESPONSE._serialized_start=1244
+  _COMPARESCHEDULESRESPONSE._serialized_end=1355
+  _COMPAREDPAIR._serialized_start=1358
+  _COMPAREDPAIR._serialized_end=1588
 # @@protoc_insertion_point(module_scope)

@@ -53,24 +53,24 @@ class ComparedPair(_message.Message):
     def __init__(self, first_job_index: _Optional[int] = ..., second_job_index: _Optional[int] = ..., separation: _Optional[_Union[Separation, str]] = ..., message: _Optional[str] = ..., first_to_second: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., second_to_first: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class GetReciprocalSlotsRequest(_message.Message):
-    __slots__ = ["conflicts", "kind_count", "polling_delay", "run_times", "schedule", "slot_index", "slot_job_delay", "spacing"]
-    CONFLICTS_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ["kind_conflicts", "kind_count", "kind_spacing", "polling_delay", "run_times", "schedule", "slot_index", "slot_job_delay"]
+    KIND_CONFLICTS_FIELD_NUMBER: _ClassVar[int]
     KIND_COUNT_FIELD_NUMBER: _ClassVar[int]
+    KIND_SPACING_FIELD_NUMBER: _ClassVar[int]
     POLLING_DELAY_FIELD_NUMBER: _ClassVar[int]
     RUN_TIMES_FIELD_NUMBER: _ClassVar[int]
     SCHEDULE_FIELD_NUMBER: _ClassVar[int]
     SLOT_INDEX_FIELD_NUMBER: _ClassVar[int]
     SLOT_JOB_DELAY_FIELD_NUMBER: _ClassVar[int]
-    SPACING_FIELD_NUMBER: _ClassVar[int]
-    conflicts: _containers.RepeatedCompositeFieldContainer[KindConflict]
+    kind_conflicts: _containers.RepeatedCompositeFieldContainer[KindIndexConflict]
     kind_count: int
+    kind_spacing: _schedule_pb2.KindSpacing
     polling_delay: _duration_pb2.Duration
     run_times: _containers.RepeatedCompositeFieldContainer[_duration_pb2.Duration]
     schedule: _schedule_pb2.Schedule
     slot_index: int
     slot_job_delay: _duration_pb2.Duration
-    spacing: _schedule_pb2.KindSpacing
-    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., slot_index: _Optional[int] = ..., kind_count: _Optional[int] = ..., spacing: _Optional[_Union[_schedule_pb2.KindSpacing, str]] = ..., run_times: _Optional[_Iterable[_Union[_duration_pb2.Duration, _Mapping]]] = ..., conflicts: _Optional[_Iterable[_Union[KindConflict, _Mapping]]] = ..., polling_delay: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., slot_job_delay: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., slot_index: _Optional[int] = ..., kind_count: _Optional[int] = ..., kind_spacing: _Optional[_Union[_schedule_pb2.KindSpacing, str]] = ..., run_times: _Optional[_Iterable[_Union[_duration_pb2.Duration, _Mapping]]] = ..., kind_conflicts: _Optional[_Iterable[_Union[KindIndexConflict, _Mapping]]] = ..., polling_delay: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., slot_job_delay: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class GetReciprocalSlotsResponse(_message.Message):
     __slots__ = ["gap", "gap_slot_count", "identity", "independent_run_budget", "kinds", "run_budget"]
@@ -88,7 +88,7 @@ class GetReciprocalSlotsResponse(_message.Message):
     run_budget: _duration_pb2.Duration
     def __init__(self, identity: _Optional[_Union[_schedule_pb2.ScheduleIdentity, _Mapping]] = ..., kinds: _Optional[_Iterable[_Union[KindSlot, _Mapping]]] = ..., gap_slot_count: _Optional[int] = ..., gap: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., run_budget: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., independent_run_budget: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
-class KindConflict(_message.Message):
+class KindIndexConflict(_message.Message):
     __slots__ = ["first_kind_index", "second_kind_index"]
     FIRST_KIND_INDEX_FIELD_NUMBER: _ClassVar[int]
     SECOND_KIND_INDEX_FIELD_NUMBER: _ClassVar[int]
@@ -97,22 +97,22 @@ class KindConflict(_message.Message):
     def __init__(self, first_kind_index: _Optional[int] = ..., second_kind_index: _Optional[int] = ...) -> None: ...
 
 class KindSlot(_message.Message):
-    __slots__ = ["gap_slot_count", "kind_index", "offset", "offset_slot_count", "run_budget", "time_slot_index", "user_slot_index"]
+    __slots__ = ["clock_slot_index", "gap_slot_count", "id_slot_index", "kind_index", "offset", "offset_slot_count", "run_budget"]
+    CLOCK_SLOT_INDEX_FIELD_NUMBER: _ClassVar[int]
     GAP_SLOT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    ID_SLOT_INDEX_FIELD_NUMBER: _ClassVar[int]
     KIND_INDEX_FIELD_NUMBER: _ClassVar[int]
     OFFSET_FIELD_NUMBER: _ClassVar[int]
     OFFSET_SLOT_COUNT_FIELD_NUMBER: _ClassVar[int]
     RUN_BUDGET_FIELD_NUMBER: _ClassVar[int]
-    TIME_SLOT_INDEX_FIELD_NUMBER: _ClassVar[int]
-    USER_SLOT_INDEX_FIELD_NUMBER: _ClassVar[int]
+    clock_slot_index: int
     gap_slot_count: int
+    id_slot_index: int
     kind_index: int
     offset: _duration_pb2.Duration
     offset_slot_count: int
     run_budget: _duration_pb2.Duration
-    time_slot_index: int
-    user_slot_index: int
-    def __init__(self, kind_index: _Optional[int] = ..., offset_slot_count: _Optional[int] = ..., user_slot_index: _Optional[int] = ..., time_slot_index: _Optional[int] = ..., gap_slot_count: _Optional[int] = ..., run_budget: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., offset: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    def __init__(self, kind_index: _Optional[int] = ..., offset_slot_count: _Optional[int] = ..., id_slot_index: _Optional[int] = ..., clock_slot_index: _Optional[int] = ..., gap_slot_count: _Optional[int] = ..., run_budget: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., offset: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class Separation(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []

@@ -15,44 +15,44 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19offbeat/v1/schedule.proto\x12\noffbeat.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"t\n\x08Schedule\x12(\n\x04spec\x18\x01 \x01(\x0b\x32\x18.offbeat.v1.ScheduleSpecH\x00\x12\x32\n\treference\x18\x02 \x01(\x0b\x32\x1d.offbeat.v1.ScheduleReferenceH\x00\x42\n\n\x08schedule\"2\n\x11ScheduleReference\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\x05\"\xc8\x05\n\x0cScheduleSpec\x12+\n\x06period\x18\x01 \x01(\x0b\x32\x19.google.protobuf.DurationH\x00\x12-\n\x08\x63\x61lendar\x18\x02 \x01(\x0b\x32\x19.offbeat.v1.CalendarCycleH\x00\x12-\n\nresolution\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0b\x61nchor_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\nslot_count\x18\x05 \x01(\x05H\x01\x88\x01\x01\x12(\n\tplacement\x18\x06 \x01(\x0e\x32\x15.offbeat.v1.Placement\x12\x19\n\x0c\x62ucket_count\x18\x07 \x01(\x05H\x02\x88\x01\x01\x12+\n\x07profile\x18\x08 \x01(\x0e\x32\x1a.offbeat.v1.TwisterProfile\x12\x0c\n\x04salt\x18\t \x01(\t\x12/\n\x0e\x61\x63tive_windows\x18\n \x03(\x0b\x32\x17.offbeat.v1.CycleWindow\x12)\n\nexclusions\x18\x0b \x03(\x0b\x32\x15.offbeat.v1.Exclusion\x12\x1b\n\x0eweight_quantum\x18\x0c \x01(\x03H\x03\x88\x01\x01\x12\x1f\n\x05kinds\x18\r \x03(\x0b\x32\x10.offbeat.v1.Kind\x12-\n\x0ckind_spacing\x18\x0e \x01(\x0e\x32\x17.offbeat.v1.KindSpacing\x12,\n\x0ekind_conflicts\x18\x0f \x03(\x0b\x32\x14.offbeat.v1.KindPair\x12\x30\n\rcatch_up_span\x18\x10 \x01(\x0b\x32\x19.google.protobuf.DurationB\x07\n\x05\x63ycleB\r\n\x0b_slot_countB\x0f\n\r_bucket_countB\x11\n\x0f_weight_quantum\"A\n\x04Kind\x12\x0c\n\x04name\x18\x01 \x01(\t\x12+\n\x08run_time\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"3\n\x08KindPair\x12\x12\n\nfirst_kind\x18\x01 \x01(\t\x12\x13\n\x0bsecond_kind\x18\x02 \x01(\t\"J\n\rCalendarCycle\x12&\n\x04unit\x18\x01 \x01(\x0e\x32\x18.offbeat.v1.CalendarUnit\x12\x11\n\ttime_zone\x18\x02 \x01(\t\"m\n\x0b\x43ycleWindow\x12/\n\x0cstart_offset\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12-\n\nend_offset\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xa3\x01\n\tExclusion\x12+\n\x05\x64\x61ted\x18\x01 \x01(\x0b\x32\x1a.offbeat.v1.DatedExclusionH\x00\x12\x33\n\trecurring\x18\x02 \x01(\x0b\x32\x1e.offbeat.v1.RecurringExclusionH\x00\x12+\n\x06policy\x18\x03 \x01(\x0e\x32\x1b.offbeat.v1.ExclusionPolicyB\x07\n\x05times\"n\n\x0e\x44\x61tedExclusion\x12.\n\nstart_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"j\n\x12RecurringExclusion\x12+\n\x08\x63\x61lendar\x18\x01 \x01(\x0b\x32\x19.offbeat.v1.CalendarCycle\x12\'\n\x06window\x18\x02 \x01(\x0b\x32\x17.offbeat.v1.CycleWindow\"Y\n\x10ScheduleIdentity\x12\x13\n\x0b\x66ingerprint\x18\x01 \x01(\t\x12\x14\n\x0crun_key_root\x18\x02 \x01(\t\x12\x1a\n\x12time_zone_database\x18\x03 \x01(\t*[\n\x0bKindSpacing\x12\x1c\n\x18KIND_SPACING_UNSPECIFIED\x10\x00\x12\x15\n\x11KIND_SPACING_EVEN\x10\x01\x12\x17\n\x13KIND_SPACING_STABLE\x10\x02*u\n\x0c\x43\x61lendarUnit\x12\x1d\n\x19\x43\x41LENDAR_UNIT_UNSPECIFIED\x10\x00\x12\x15\n\x11\x43\x41LENDAR_UNIT_DAY\x10\x01\x12\x16\n\x12\x43\x41LENDAR_UNIT_WEEK\x10\x02\x12\x17\n\x13\x43\x41LENDAR_UNIT_MONTH\x10\x03*j\n\x0f\x45xclusionPolicy\x12 \n\x1c\x45XCLUSION_POLICY_UNSPECIFIED\x10\x00\x12\x19\n\x15\x45XCLUSION_POLICY_SKIP\x10\x01\x12\x1a\n\x16\x45XCLUSION_POLICY_DEFER\x10\x02*i\n\tPlacement\x12\x19\n\x15PLACEMENT_UNSPECIFIED\x10\x00\x12\x12\n\x0ePLACEMENT_HASH\x10\x01\x12\x15\n\x11PLACEMENT_TWISTER\x10\x02\x12\x16\n\x12PLACEMENT_FRACTION\x10\x03*\xa5\x01\n\x0eTwisterProfile\x12\x1f\n\x1bTWISTER_PROFILE_UNSPECIFIED\x10\x00\x12\x18\n\x14TWISTER_PROFILE_RUBY\x10\x01\x12#\n\x1fTWISTER_PROFILE_RUBY_3_0_TO_3_1\x10\x02\x12\x1a\n\x16TWISTER_PROFILE_PYTHON\x10\x03\x12\x17\n\x13TWISTER_PROFILE_PHP\x10\x04\x42L\n\noffbeat.v1P\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19offbeat/v1/schedule.proto\x12\noffbeat.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"t\n\x08Schedule\x12(\n\x04spec\x18\x01 \x01(\x0b\x32\x18.offbeat.v1.ScheduleSpecH\x00\x12\x32\n\treference\x18\x02 \x01(\x0b\x32\x1d.offbeat.v1.ScheduleReferenceH\x00\x42\n\n\x08schedule\"2\n\x11ScheduleReference\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\x05\"\xcc\x05\n\x0cScheduleSpec\x12+\n\x06period\x18\x01 \x01(\x0b\x32\x19.google.protobuf.DurationH\x00\x12-\n\x08\x63\x61lendar\x18\x02 \x01(\x0b\x32\x19.offbeat.v1.CalendarCycleH\x00\x12-\n\nresolution\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12/\n\x0b\x61nchor_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\nslot_count\x18\x05 \x01(\x05H\x01\x88\x01\x01\x12(\n\tplacement\x18\x06 \x01(\x0e\x32\x15.offbeat.v1.Placement\x12\x19\n\x0c\x62ucket_count\x18\x07 \x01(\x05H\x02\x88\x01\x01\x12+\n\x07profile\x18\x08 \x01(\x0e\x32\x1a.offbeat.v1.TwisterProfile\x12\x0c\n\x04salt\x18\t \x01(\t\x12/\n\x0e\x61\x63tive_windows\x18\n \x03(\x0b\x32\x17.offbeat.v1.CycleWindow\x12)\n\nexclusions\x18\x0b \x03(\x0b\x32\x15.offbeat.v1.Exclusion\x12\x1b\n\x0eweight_quantum\x18\x0c \x01(\x03H\x03\x88\x01\x01\x12\x1f\n\x05kinds\x18\r \x03(\x0b\x32\x10.offbeat.v1.Kind\x12-\n\x0ckind_spacing\x18\x0e \x01(\x0e\x32\x17.offbeat.v1.KindSpacing\x12\x30\n\x0ekind_conflicts\x18\x0f \x03(\x0b\x32\x18.offbeat.v1.KindConflict\x12\x30\n\rcatch_up_span\x18\x10 \x01(\x0b\x32\x19.google.protobuf.DurationB\x07\n\x05\x63ycleB\r\n\x0b_slot_countB\x0f\n\r_bucket_countB\x11\n\x0f_weight_quantum\"A\n\x04Kind\x12\x0c\n\x04name\x18\x01 \x01(\t\x12+\n\x08run_time\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"7\n\x0cKindConflict\x12\x12\n\nfirst_kind\x18\x01 \x01(\t\x12\x13\n\x0bsecond_kind\x18\x02 \x01(\t\"J\n\rCalendarCycle\x12&\n\x04unit\x18\x01 \x01(\x0e\x32\x18.offbeat.v1.CalendarUnit\x12\x11\n\ttime_zone\x18\x02 \x01(\t\"m\n\x0b\x43ycleWindow\x12/\n\x0cstart_offset\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12-\n\nend_offset\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xa3\x01\n\tExclusion\x12+\n\x05\x64\x61ted\x18\x01 \x01(\x0b\x32\x1a.offbeat.v1.DatedExclusionH\x00\x12\x33\n\trecurring\x18\x02 \x01(\x0b\x32\x1e.offbeat.v1.RecurringExclusionH\x00\x12+\n\x06policy\x18\x03 \x01(\x0e\x32\x1b.offbeat.v1.ExclusionPolicyB\x07\n\x05times\"n\n\x0e\x44\x61tedExclusion\x12.\n\nstart_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"j\n\x12RecurringExclusion\x12+\n\x08\x63\x61lendar\x18\x01 \x01(\x0b\x32\x19.offbeat.v1.CalendarCycle\x12\'\n\x06window\x18\x02 \x01(\x0b\x32\x17.offbeat.v1.CycleWindow\"Y\n\x10ScheduleIdentity\x12\x13\n\x0b\x66ingerprint\x18\x01 \x01(\t\x12\x14\n\x0crun_key_root\x18\x02 \x01(\t\x12\x1a\n\x12time_zone_database\x18\x03 \x01(\t*[\n\x0bKindSpacing\x12\x1c\n\x18KIND_SPACING_UNSPECIFIED\x10\x00\x12\x15\n\x11KIND_SPACING_EVEN\x10\x01\x12\x17\n\x13KIND_SPACING_STABLE\x10\x02*u\n\x0c\x43\x61lendarUnit\x12\x1d\n\x19\x43\x41LENDAR_UNIT_UNSPECIFIED\x10\x00\x12\x15\n\x11\x43\x41LENDAR_UNIT_DAY\x10\x01\x12\x16\n\x12\x43\x41LENDAR_UNIT_WEEK\x10\x02\x12\x17\n\x13\x43\x41LENDAR_UNIT_MONTH\x10\x03*j\n\x0f\x45xclusionPolicy\x12 \n\x1c\x45XCLUSION_POLICY_UNSPECIFIED\x10\x00\x12\x19\n\x15\x45XCLUSION_POLICY_SKIP\x10\x01\x12\x1a\n\x16\x45XCLUSION_POLICY_DEFER\x10\x02*i\n\tPlacement\x12\x19\n\x15PLACEMENT_UNSPECIFIED\x10\x00\x12\x12\n\x0ePLACEMENT_HASH\x10\x01\x12\x15\n\x11PLACEMENT_TWISTER\x10\x02\x12\x16\n\x12PLACEMENT_FRACTION\x10\x03*\xa5\x01\n\x0eTwisterProfile\x12\x1f\n\x1bTWISTER_PROFILE_UNSPECIFIED\x10\x00\x12\x18\n\x14TWISTER_PROFILE_RUBY\x10\x01\x12#\n\x1fTWISTER_PROFILE_RUBY_3_0_TO_3_1\x10\x02\x12\x1a\n\x16TWISTER_PROFILE_PYTHON\x10\x03\x12\x17\n\x13TWISTER_PROFILE_PHP\x10\x04\x42[\n\noffbeat.v1B\rScheduleProtoP\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'offbeat.v1.schedule_pb2', globals())
 if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
-  DESCRIPTOR._serialized_options = b'\n\noffbeat.v1P\001Z\024offbeat/v1;offbeatv1\252\002\nOffbeat.V1\312\002\nOffbeat\\V1\352\002\013Offbeat::V1'
-  _KINDSPACING._serialized_start=1775
-  _KINDSPACING._serialized_end=1866
-  _CALENDARUNIT._serialized_start=1868
-  _CALENDARUNIT._serialized_end=1985
-  _EXCLUSIONPOLICY._serialized_start=1987
-  _EXCLUSIONPOLICY._serialized_end=2093
-  _PLACEMENT._serialized_start=2095
-  _PLACEMENT._serialized_end=2200
-  _TWISTERPROFILE._serialized_start=2203
-  _TWISTERPROFILE._serialized_end=2368
+  DESCRIPTOR._serialized_options = b'\n\noffbeat.v1B\rScheduleProtoP\001Z\024offbeat/v1;offbeatv1\252\002\nOffbeat.V1\312\002\nOffbeat\\V1\352\002\013Offbeat::V1'
+  _KINDSPACING._serialized_start=1783
+  _KINDSPACING._serialized_end=1874
+  _CALENDARUNIT._serialized_start=1876
+  _CALENDARUNIT._serialized_end=1993
+  _EXCLUSIONPOLICY._serialized_start=1995
+  _EXCLUSIONPOLICY._serialized_end=2101
+  _PLACEMENT._serialized_start=2103
+  _PLACEMENT._serialized_end=2208
+  _TWISTERPROFILE._serialized_start=2211
+  _TWISTERPROFILE._serialized_end=2376
   _SCHEDULE._serialized_start=106
   _SCHEDULE._serialized_end=222
   _SCHEDULEREFERENCE._serialized_start=224
   _SCHEDULEREFERENCE._serialized_end=274
   _SCHEDULESPEC._serialized_start=277
-  _SCHEDULESPEC._serialized_end=989
-  _KIND._serialized_start=991
-  _KIND._serialized_end=1056
-  _KINDPAIR._serialized_start=1058
-  _KINDPAIR._serialized_end=1109
-  _CALENDARCYCLE._serialized_start=1111
-  _CALENDARCYCLE._serialized_end=1185
-  _CYCLEWINDOW._serialized_start=1187
-  _CYCLEWINDOW._serialized_end=1296
-  _EXCLUSION._serialized_start=1299
-  _EXCLUSION._serialized_end=1462
-  _DATEDEXCLUSION._serialized_start=1464
-  _DATEDEXCLUSION._serialized_end=1574
-  _RECURRINGEXCLUSION._serialized_start=1576
-  _RECURRINGEXCLUSION._serialized_end=1682
-  _SCHEDULEIDENTITY._serialized_start=1684
-  _SCHEDULEIDENTITY._serialized_end=1773
+  _SCHEDULESPEC._serialized_end=993
+  _KIND._serialized_start=995
+  _KIND._serialized_end=1060
+  _KINDCONFLICT._serialized_start=1062
+  _KINDCONFLICT._serialized_end=1117
+  _CALENDARCYCLE._serialized_start=1119
+  _CALENDARCYCLE._serialized_end=1193
+  _CYCLEWINDOW._serialized_start=1195
+  _CYCLEWINDOW._serialized_end=1304
+  _EXCLUSION._serialized_start=1307
+  _EXCLUSION._serialized_end=1470
+  _DATEDEXCLUSION._serialized_start=1472
+  _DATEDEXCLUSION._serialized_end=1582
+  _RECURRINGEXCLUSION._serialized_start=1584
+  _RECURRINGEXCLUSION._serialized_end=1690
+  _SCHEDULEIDENTITY._serialized_start=1692
+  _SCHEDULEIDENTITY._serialized_end=1781
 # @@protoc_insertion_point(module_scope)

@@ -69,7 +69,7 @@ class Kind(_message.Message):
     run_time: _duration_pb2.Duration
     def __init__(self, name: _Optional[str] = ..., run_time: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
-class KindPair(_message.Message):
+class KindConflict(_message.Message):
     __slots__ = ["first_kind", "second_kind"]
     FIRST_KIND_FIELD_NUMBER: _ClassVar[int]
     SECOND_KIND_FIELD_NUMBER: _ClassVar[int]
@@ -135,7 +135,7 @@ class ScheduleSpec(_message.Message):
     calendar: CalendarCycle
     catch_up_span: _duration_pb2.Duration
     exclusions: _containers.RepeatedCompositeFieldContainer[Exclusion]
-    kind_conflicts: _containers.RepeatedCompositeFieldContainer[KindPair]
+    kind_conflicts: _containers.RepeatedCompositeFieldContainer[KindConflict]
     kind_spacing: KindSpacing
     kinds: _containers.RepeatedCompositeFieldContainer[Kind]
     period: _duration_pb2.Duration
@@ -145,7 +145,7 @@ class ScheduleSpec(_message.Message):
     salt: str
     slot_count: int
     weight_quantum: int
-    def __init__(self, period: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., calendar: _Optional[_Union[CalendarCycle, _Mapping]] = ..., resolution: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., anchor_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., slot_count: _Optional[int] = ..., placement: _Optional[_Union[Placement, str]] = ..., bucket_count: _Optional[int] = ..., profile: _Optional[_Union[TwisterProfile, str]] = ..., salt: _Optional[str] = ..., active_windows: _Optional[_Iterable[_Union[CycleWindow, _Mapping]]] = ..., exclusions: _Optional[_Iterable[_Union[Exclusion, _Mapping]]] = ..., weight_quantum: _Optional[int] = ..., kinds: _Optional[_Iterable[_Union[Kind, _Mapping]]] = ..., kind_spacing: _Optional[_Union[KindSpacing, str]] = ..., kind_conflicts: _Optional[_Iterable[_Union[KindPair, _Mapping]]] = ..., catch_up_span: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    def __init__(self, period: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., calendar: _Optional[_Union[CalendarCycle, _Mapping]] = ..., resolution: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., anchor_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., slot_count: _Optional[int] = ..., placement: _Optional[_Union[Placement, str]] = ..., bucket_count: _Optional[int] = ..., profile: _Optional[_Union[TwisterProfile, str]] = ..., salt: _Optional[str] = ..., active_windows: _Optional[_Iterable[_Union[CycleWindow, _Mapping]]] = ..., exclusions: _Optional[_Iterable[_Union[Exclusion, _Mapping]]] = ..., weight_quantum: _Optional[int] = ..., kinds: _Optional[_Iterable[_Union[Kind, _Mapping]]] = ..., kind_spacing: _Optional[_Union[KindSpacing, str]] = ..., kind_conflicts: _Optional[_Iterable[_Union[KindConflict, _Mapping]]] = ..., catch_up_span: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class KindSpacing(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []

@@ -20,15 +20,17 @@ class GetServerInfoResponse(_message.Message):
     def __init__(self, version: _Optional[str] = ..., time_zone_database: _Optional[str] = ..., limits: _Optional[_Iterable[_Union[ServerLimit, _Mapping]]] = ...) -> None: ...
 
 class ServerLimit(_message.Message):
-    __slots__ = ["maximum", "minimum", "name", "note", "unit"]
-    MAXIMUM_FIELD_NUMBER: _ClassVar[int]
-    MINIMUM_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ["id", "max_value", "min_value", "name", "note", "unit"]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    MAX_VALUE_FIELD_NUMBER: _ClassVar[int]
+    MIN_VALUE_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     NOTE_FIELD_NUMBER: _ClassVar[int]
     UNIT_FIELD_NUMBER: _ClassVar[int]
-    maximum: int
-    minimum: int
+    id: str
+    max_value: int
+    min_value: int
     name: str
     note: str
     unit: str
-    def __init__(self, name: _Optional[str] = ..., minimum: _Optional[int] = ..., maximum: _Optional[int] = ..., unit: _Optional[str] = ..., note: _Optional[str] = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., name: _Optional[str] = ..., min_value: _Optional[int] = ..., max_value: _Optional[int] = ..., unit: _Optional[str] = ..., note: _Optional[str] = ...) -> None: ...

@@ -74,14 +74,14 @@ class AssignSlotsResponse(_message.Message):
     def __init__(self, identity: _Optional[_Union[_schedule_pb2.ScheduleIdentity, _Mapping]] = ..., assignments: _Optional[_Union[SlotAssignments, _Mapping]] = ...) -> None: ...
 
 class BucketShare(_message.Message):
-    __slots__ = ["imbalance_ratio", "max_bucket_count", "min_bucket_count"]
-    IMBALANCE_RATIO_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ["fullest_to_mean_ratio", "max_bucket_count", "min_bucket_count"]
+    FULLEST_TO_MEAN_RATIO_FIELD_NUMBER: _ClassVar[int]
     MAX_BUCKET_COUNT_FIELD_NUMBER: _ClassVar[int]
     MIN_BUCKET_COUNT_FIELD_NUMBER: _ClassVar[int]
-    imbalance_ratio: float
+    fullest_to_mean_ratio: float
     max_bucket_count: int
     min_bucket_count: int
-    def __init__(self, min_bucket_count: _Optional[int] = ..., max_bucket_count: _Optional[int] = ..., imbalance_ratio: _Optional[float] = ...) -> None: ...
+    def __init__(self, min_bucket_count: _Optional[int] = ..., max_bucket_count: _Optional[int] = ..., fullest_to_mean_ratio: _Optional[float] = ...) -> None: ...
 
 class DescribeScheduleRequest(_message.Message):
     __slots__ = ["at_time", "population", "schedule"]
@@ -94,7 +94,7 @@ class DescribeScheduleRequest(_message.Message):
     def __init__(self, schedule: _Optional[_Union[_schedule_pb2.Schedule, _Mapping]] = ..., at_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., population: _Optional[int] = ...) -> None: ...
 
 class DescribeScheduleResponse(_message.Message):
-    __slots__ = ["active_duration", "bucket_share", "canonical_text", "cycle_end_time", "cycle_start_time", "deferred_ratio", "identity", "kinds", "period", "second_load", "skipped_ratio", "slot", "slot_duration", "slot_load", "spec"]
+    __slots__ = ["active_duration", "bucket_share", "canonical_text", "cycle_end_time", "cycle_start_time", "deferred_ratio", "identity", "kinds", "max_cycle_duration", "second_load", "skipped_ratio", "slot", "slot_duration", "slot_load", "spec"]
     ACTIVE_DURATION_FIELD_NUMBER: _ClassVar[int]
     BUCKET_SHARE_FIELD_NUMBER: _ClassVar[int]
     CANONICAL_TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -103,7 +103,7 @@ class DescribeScheduleResponse(_message.Message):
     DEFERRED_RATIO_FIELD_NUMBER: _ClassVar[int]
     IDENTITY_FIELD_NUMBER: _ClassVar[int]
     KINDS_FIELD_NUMBER: _ClassVar[int]
-    PERIOD_FIELD_NUMBER: _ClassVar[int]
+    MAX_CYCLE_DURATION_FIELD_NUMBER: _ClassVar[int]
     SECOND_LOAD_FIELD_NUMBER: _ClassVar[int]
     SKIPPED_RATIO_FIELD_NUMBER: _ClassVar[int]
     SLOT_DURATION_FIELD_NUMBER: _ClassVar[int]
@@ -118,14 +118,14 @@ class DescribeScheduleResponse(_message.Message):
     deferred_ratio: float
     identity: _schedule_pb2.ScheduleIdentity
     kinds: _containers.RepeatedCompositeFieldContainer[DescribedKind]
-    period: _duration_pb2.Duration
+    max_cycle_duration: _duration_pb2.Duration
     second_load: _audit_pb2.ExpectedLoad
     skipped_ratio: float
     slot: Slot
     slot_duration: _duration_pb2.Duration
     slot_load: _audit_pb2.ExpectedLoad
     spec: _schedule_pb2.ScheduleSpec
-    def __init__(self, identity: _Optional[_Union[_schedule_pb2.ScheduleIdentity, _Mapping]] = ..., spec: _Optional[_Union[_schedule_pb2.ScheduleSpec, _Mapping]] = ..., canonical_text: _Optional[str] = ..., slot_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., slot: _Optional[_Union[Slot, _Mapping]] = ..., cycle_start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., bucket_share: _Optional[_Union[BucketShare, _Mapping]] = ..., slot_load: _Optional[_Union[_audit_pb2.ExpectedLoad, _Mapping]] = ..., second_load: _Optional[_Union[_audit_pb2.ExpectedLoad, _Mapping]] = ..., cycle_end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., active_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., skipped_ratio: _Optional[float] = ..., deferred_ratio: _Optional[float] = ..., kinds: _Optional[_Iterable[_Union[DescribedKind, _Mapping]]] = ..., period: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    def __init__(self, identity: _Optional[_Union[_schedule_pb2.ScheduleIdentity, _Mapping]] = ..., spec: _Optional[_Union[_schedule_pb2.ScheduleSpec, _Mapping]] = ..., canonical_text: _Optional[str] = ..., slot_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., slot: _Optional[_Union[Slot, _Mapping]] = ..., cycle_start_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., bucket_share: _Optional[_Union[BucketShare, _Mapping]] = ..., slot_load: _Optional[_Union[_audit_pb2.ExpectedLoad, _Mapping]] = ..., second_load: _Optional[_Union[_audit_pb2.ExpectedLoad, _Mapping]] = ..., cycle_end_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., active_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., skipped_ratio: _Optional[float] = ..., deferred_ratio: _Optional[float] = ..., kinds: _Optional[_Iterable[_Union[DescribedKind, _Mapping]]] = ..., max_cycle_duration: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class DescribedKind(_message.Message):
     __slots__ = ["gap_slot_count", "name", "offset", "offset_slot_count", "run_budget", "run_time", "worst_cycle_start_time"]

@@ -13,40 +13,40 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17offbeat/v1/spread.proto\x12\noffbeat.v1\"\x95\x01\n\x0bSpreadOrder\x12(\n\x06policy\x18\x01 \x01(\x0e\x32\x18.offbeat.v1.SpreadPolicy\x12\x19\n\x0c\x66\x65\x65\x64\x65r_count\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12\x1c\n\x0fmax_open_groups\x18\x03 \x01(\x05H\x01\x88\x01\x01\x42\x0f\n\r_feeder_countB\x12\n\x10_max_open_groups\"\xa3\x01\n\nSpreadSpec\x12&\n\x05order\x18\x01 \x01(\x0b\x32\x17.offbeat.v1.SpreadOrder\x12/\n\x0bon_shortage\x18\x02 \x01(\x0e\x32\x1a.offbeat.v1.ShortagePolicy\x12\x17\n\njob_window\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x14\n\x0cgroup_window\x18\x04 \x01(\x05\x42\r\n\x0b_job_window\"\x98\x01\n\rSpreadRequest\x12&\n\x04spec\x18\x01 \x01(\x0b\x32\x16.offbeat.v1.SpreadSpecH\x00\x12*\n\x06resume\x18\x02 \x01(\x0b\x32\x18.offbeat.v1.SpreadResumeH\x00\x12(\n\x05input\x18\x03 \x01(\x0b\x32\x17.offbeat.v1.SpreadInputH\x00\x42\t\n\x07message\"A\n\x0cSpreadResume\x12\x14\n\x0cresume_token\x18\x01 \x01(\x0c\x12\x1b\n\x13taken_group_indexes\x18\x02 \x03(\x10\"h\n\x0bSpreadInput\x12&\n\x06groups\x18\x01 \x03(\x0b\x32\x16.offbeat.v1.GroupInput\x12\x16\n\x0eno_more_groups\x18\x02 \x01(\x08\x12\x19\n\x11whole_group_sizes\x18\x03 \x03(\x03\"s\n\nGroupInput\x12\x18\n\x0bgroup_index\x18\x01 \x01(\x03H\x00\x88\x01\x01\x12\x11\n\x04size\x18\x02 \x01(\x03H\x01\x88\x01\x01\x12\x11\n\tjob_count\x18\x03 \x01(\x03\x12\x0c\n\x04last\x18\x04 \x01(\x08\x42\x0e\n\x0c_group_indexB\x07\n\x05_size\"\xa7\x01\n\x0eSpreadResponse\x12*\n\x06\x64\x65mand\x18\x01 \x01(\x0b\x32\x18.offbeat.v1.SpreadDemandH\x00\x12(\n\x05turns\x18\x02 \x01(\x0b\x32\x17.offbeat.v1.SpreadTurnsH\x00\x12\x34\n\x0b\x63\x65rtificate\x18\x03 \x01(\x0b\x32\x1d.offbeat.v1.SpreadCertificateH\x00\x42\t\n\x07message\"d\n\x0cSpreadDemand\x12\x13\n\x0bgroup_count\x18\x01 \x01(\x03\x12\x16\n\x0ejobs_per_group\x18\x02 \x01(\x03\x12\'\n\x06groups\x18\x03 \x03(\x0b\x32\x17.offbeat.v1.GroupDemand\"5\n\x0bGroupDemand\x12\x13\n\x0bgroup_index\x18\x01 \x01(\x03\x12\x11\n\tjob_count\x18\x02 \x01(\x03\"R\n\x0bSpreadTurns\x12\x16\n\x0e\x66irst_sequence\x18\x01 \x01(\x03\x12\x15\n\rgroup_indexes\x18\x02 \x03(\x10\x12\x14\n\x0cresume_token\x18\x03 \x01(\x0c\"\xf6\x01\n\x11SpreadCertificate\x12\x11\n\tjob_count\x18\x01 \x01(\x03\x12\x13\n\x0bgroup_count\x18\x02 \x01(\x03\x12\x1a\n\rmin_gap_turns\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x1f\n\x12\x62\x65st_min_gap_turns\x18\x04 \x01(\x03H\x01\x88\x01\x01\x12\x18\n\x10\x63lose_pair_count\x18\x05 \x01(\x03\x12\x1e\n\x16\x63lose_pair_lower_bound\x18\x06 \x01(\x03\x12\x19\n\x11widest_span_turns\x18\x07 \x01(\x03\x42\x10\n\x0e_min_gap_turnsB\x15\n\x13_best_min_gap_turns*h\n\x0cSpreadPolicy\x12\x1d\n\x19SPREAD_POLICY_UNSPECIFIED\x10\x00\x12\x1d\n\x19SPREAD_POLICY_ROUND_ROBIN\x10\x01\x12\x1a\n\x16SPREAD_POLICY_COOLDOWN\x10\x02*e\n\x0eShortagePolicy\x12\x1f\n\x1bSHORTAGE_POLICY_UNSPECIFIED\x10\x00\x12\x18\n\x14SHORTAGE_POLICY_EMIT\x10\x01\x12\x18\n\x14SHORTAGE_POLICY_WAIT\x10\x02\x32T\n\rSpreadService\x12\x43\n\x06Spread\x12\x19.offbeat.v1.SpreadRequest\x1a\x1a.offbeat.v1.SpreadResponse(\x01\x30\x01\x42L\n\noffbeat.v1P\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17offbeat/v1/spread.proto\x12\noffbeat.v1\"\x9f\x01\n\x0bSpreadOrder\x12(\n\x06policy\x18\x01 \x01(\x0e\x32\x18.offbeat.v1.SpreadPolicy\x12\x19\n\x0c\x66\x65\x65\x64\x65r_count\x18\x02 \x01(\x05H\x00\x88\x01\x01\x12!\n\x14max_open_group_count\x18\x03 \x01(\x05H\x01\x88\x01\x01\x42\x0f\n\r_feeder_countB\x17\n\x15_max_open_group_count\"\xa3\x01\n\nSpreadSpec\x12&\n\x05order\x18\x01 \x01(\x0b\x32\x17.offbeat.v1.SpreadOrder\x12/\n\x0bon_shortage\x18\x02 \x01(\x0e\x32\x1a.offbeat.v1.ShortagePolicy\x12\x17\n\njob_window\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x14\n\x0cgroup_window\x18\x04 \x01(\x05\x42\r\n\x0b_job_window\"\x98\x01\n\rSpreadRequest\x12&\n\x04spec\x18\x01 \x01(\x0b\x32\x16.offbeat.v1.SpreadSpecH\x00\x12*\n\x06resume\x18\x02 \x01(\x0b\x32\x18.offbeat.v1.SpreadResumeH\x00\x12(\n\x05input\x18\x03 \x01(\x0b\x32\x17.offbeat.v1.SpreadInputH\x00\x42\t\n\x07message\"A\n\x0cSpreadResume\x12\x14\n\x0cresume_token\x18\x01 \x01(\x0c\x12\x1b\n\x13taken_group_indexes\x18\x02 \x03(\x10\"h\n\x0bSpreadInput\x12&\n\x06groups\x18\x01 \x03(\x0b\x32\x16.offbeat.v1.GroupInput\x12\x16\n\x0eno_more_groups\x18\x02 \x01(\x08\x12\x19\n\x11whole_group_sizes\x18\x03 \x03(\x03\"s\n\nGroupInput\x12\x18\n\x0bgroup_index\x18\x01 \x01(\x03H\x00\x88\x01\x01\x12\x11\n\x04size\x18\x02 \x01(\x03H\x01\x88\x01\x01\x12\x11\n\tjob_count\x18\x03 \x01(\x03\x12\x0c\n\x04last\x18\x04 \x01(\x08\x42\x0e\n\x0c_group_indexB\x07\n\x05_size\"\xa7\x01\n\x0eSpreadResponse\x12*\n\x06\x64\x65mand\x18\x01 \x01(\x0b\x32\x18.offbeat.v1.SpreadDemandH\x00\x12(\n\x05turns\x18\x02 \x01(\x0b\x32\x17.offbeat.v1.SpreadTurnsH\x00\x12\x34\n\x0b\x63\x65rtificate\x18\x03 \x01(\x0b\x32\x1d.offbeat.v1.SpreadCertificateH\x00\x42\t\n\x07message\"d\n\x0cSpreadDemand\x12\x13\n\x0bgroup_count\x18\x01 \x01(\x03\x12\x16\n\x0ejobs_per_group\x18\x02 \x01(\x03\x12\'\n\x06groups\x18\x03 \x03(\x0b\x32\x17.offbeat.v1.GroupDemand\"5\n\x0bGroupDemand\x12\x13\n\x0bgroup_index\x18\x01 \x01(\x03\x12\x11\n\tjob_count\x18\x02 \x01(\x03\"R\n\x0bSpreadTurns\x12\x16\n\x0e\x66irst_sequence\x18\x01 \x01(\x03\x12\x15\n\rgroup_indexes\x18\x02 \x03(\x10\x12\x14\n\x0cresume_token\x18\x03 \x01(\x0c\"\xf6\x01\n\x11SpreadCertificate\x12\x11\n\tjob_count\x18\x01 \x01(\x03\x12\x13\n\x0bgroup_count\x18\x02 \x01(\x03\x12\x1a\n\rmin_gap_turns\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x1f\n\x12\x62\x65st_min_gap_turns\x18\x04 \x01(\x03H\x01\x88\x01\x01\x12\x18\n\x10\x63lose_pair_count\x18\x05 \x01(\x03\x12\x1e\n\x16\x63lose_pair_lower_bound\x18\x06 \x01(\x03\x12\x19\n\x11widest_span_turns\x18\x07 \x01(\x03\x42\x10\n\x0e_min_gap_turnsB\x15\n\x13_best_min_gap_turns*h\n\x0cSpreadPolicy\x12\x1d\n\x19SPREAD_POLICY_UNSPECIFIED\x10\x00\x12\x1d\n\x19SPREAD_POLICY_ROUND_ROBIN\x10\x01\x12\x1a\n\x16SPREAD_POLICY_COOLDOWN\x10\x02*e\n\x0eShortagePolicy\x12\x1f\n\x1bSHORTAGE_POLICY_UNSPECIFIED\x10\x00\x12\x18\n\x14SHORTAGE_POLICY_EMIT\x10\x01\x12\x18\n\x14SHORTAGE_POLICY_WAIT\x10\x02\x32T\n\rSpreadService\x12\x43\n\x06Spread\x12\x19.offbeat.v1.SpreadRequest\x1a\x1a.offbeat.v1.SpreadResponse(\x01\x30\x01\x42Y\n\noffbeat.v1B\x0bSpreadProtoP\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'offbeat.v1.spread_pb2', globals())
 if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
-  DESCRIPTOR._serialized_options = b'\n\noffbeat.v1P\001Z\024offbeat/v1;offbeatv1\252\002\nOffbeat.V1\312\002\nOffbeat\\V1\352\002\013Offbeat::V1'
-  _SPREADPOLICY._serialized_start=1462
-  _SPREADPOLICY._serialized_end=1566
-  _SHORTAGEPOLICY._serialized_start=1568
-  _SHORTAGEPOLICY._serialized_end=1669
+  DESCRIPTOR._serialized_options = b'\n\noffbeat.v1B\013SpreadProtoP\001Z\024offbeat/v1;offbeatv1\252\002\nOffbeat.V1\312\002\nOffbeat\\V1\352\002\013Offbeat::V1'
+  _SPREADPOLICY._serialized_start=1472
+  _SPREADPOLICY._serialized_end=1576
+  _SHORTAGEPOLICY._serialized_start=1578
+  _SHORTAGEPOLICY._serialized_end=1679
   _SPREADORDER._serialized_start=40
-  _SPREADORDER._serialized_end=189
-  _SPREADSPEC._serialized_start=192
-  _SPREADSPEC._serialized_end=355
-  _SPREADREQUEST._serialized_start=358
-  _SPREADREQUEST._serialized_end=510
-  _SPREADRESUME._serialized_start=512
-  _SPREADRESUME._serialized_end=577
-  _SPREADINPUT._serialized_start=579
-  _SPREADINPUT._serialized_end=683
-  _GROUPINPUT._serialized_start=685
-  _GROUPINPUT._serialized_end=800
-  _SPREADRESPONSE._serialized_start=803
-  _SPREADRESPONSE._serialized_end=970
-  _SPREADDEMAND._serialized_start=972
-  _SPREADDEMAND._serialized_end=1072
-  _GROUPDEMAND._serialized_start=1074
-  _GROUPDEMAND._serialized_end=1127
-  _SPREADTURNS._serialized_start=1129
-  _SPREADTURNS._serialized_end=1211
-  _SPREADCERTIFICATE._serialized_start=1214
-  _SPREADCERTIFICATE._serialized_end=1460
-  _SPREADSERVICE._serialized_start=1671
-  _SPREADSERVICE._serialized_end=1755
+  _SPREADORDER._serialized_end=199
+  _SPREADSPEC._serialized_start=202
+  _SPREADSPEC._serialized_end=365
+  _SPREADREQUEST._serialized_start=368
+  _SPREADREQUEST._serialized_end=520
+  _SPREADRESUME._serialized_start=522
+  _SPREADRESUME._serialized_end=587
+  _SPREADINPUT._serialized_start=589
+  _SPREADINPUT._serialized_end=693
+  _GROUPINPUT._serialized_start=695
+  _GROUPINPUT._serialized_end=810
+  _SPREADRESPONSE._serialized_start=813
+  _SPREADRESPONSE._serialized_end=980
+  _SPREADDEMAND._serialized_start=982
+  _SPREADDEMAND._serialized_end=1082
+  _GROUPDEMAND._serialized_start=1084
+  _GROUPDEMAND._serialized_end=1137
+  _SPREADTURNS._serialized_start=1139
+  _SPREADTURNS._serialized_end=1221
+  _SPREADCERTIFICATE._serialized_start=1224
+  _SPREADCERTIFICATE._serialized_end=1470
+  _SPREADSERVICE._serialized_start=1681
+  _SPREADSERVICE._serialized_end=1765
 # @@protoc_insertion_point(module_scope)

@@ -71,14 +71,14 @@ class SpreadInput(_message.Message):
     def __init__(self, groups: _Optional[_Iterable[_Union[GroupInput, _Mapping]]] = ..., no_more_groups: bool = ..., whole_group_sizes: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class SpreadOrder(_message.Message):
-    __slots__ = ["feeder_count", "max_open_groups", "policy"]
+    __slots__ = ["feeder_count", "max_open_group_count", "policy"]
     FEEDER_COUNT_FIELD_NUMBER: _ClassVar[int]
-    MAX_OPEN_GROUPS_FIELD_NUMBER: _ClassVar[int]
+    MAX_OPEN_GROUP_COUNT_FIELD_NUMBER: _ClassVar[int]
     POLICY_FIELD_NUMBER: _ClassVar[int]
     feeder_count: int
-    max_open_groups: int
+    max_open_group_count: int
     policy: SpreadPolicy
-    def __init__(self, policy: _Optional[_Union[SpreadPolicy, str]] = ..., feeder_count: _Optional[int] = ..., max_open_groups: _Optional[int] = ...) -> None: ...
+    def __init__(self, policy: _Optional[_Union[SpreadPolicy, str]] = ..., feeder_count: _Optional[int] = ..., max_open_group_count: _Optional[int] = ...) -> None: ...
 
 class SpreadRequest(_message.Message):
     __slots__ = ["input", "resume", "spec"]

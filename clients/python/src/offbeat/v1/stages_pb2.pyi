@@ -23,20 +23,20 @@ class AllStagesDone(_message.Message):
     def __init__(self) -> None: ...
 
 class AllocateWorkersRequest(_message.Message):
-    __slots__ = ["max_moves", "minimum_improvement_percent", "rule", "stages", "weighting", "worker_count"]
-    MAX_MOVES_FIELD_NUMBER: _ClassVar[int]
-    MINIMUM_IMPROVEMENT_PERCENT_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ["max_move_count", "min_improvement_percent", "rule", "stages", "weighting", "worker_count"]
+    MAX_MOVE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    MIN_IMPROVEMENT_PERCENT_FIELD_NUMBER: _ClassVar[int]
     RULE_FIELD_NUMBER: _ClassVar[int]
     STAGES_FIELD_NUMBER: _ClassVar[int]
     WEIGHTING_FIELD_NUMBER: _ClassVar[int]
     WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
-    max_moves: int
-    minimum_improvement_percent: int
+    max_move_count: int
+    min_improvement_percent: int
     rule: AllocationRule
     stages: _containers.RepeatedCompositeFieldContainer[Stage]
     weighting: StageWeighting
     worker_count: int
-    def __init__(self, stages: _Optional[_Iterable[_Union[Stage, _Mapping]]] = ..., worker_count: _Optional[int] = ..., rule: _Optional[_Union[AllocationRule, str]] = ..., weighting: _Optional[_Union[StageWeighting, str]] = ..., max_moves: _Optional[int] = ..., minimum_improvement_percent: _Optional[int] = ...) -> None: ...
+    def __init__(self, stages: _Optional[_Iterable[_Union[Stage, _Mapping]]] = ..., worker_count: _Optional[int] = ..., rule: _Optional[_Union[AllocationRule, str]] = ..., weighting: _Optional[_Union[StageWeighting, str]] = ..., max_move_count: _Optional[int] = ..., min_improvement_percent: _Optional[int] = ...) -> None: ...
 
 class AllocateWorkersResponse(_message.Message):
     __slots__ = ["all_stages_done", "allocation"]
@@ -47,18 +47,18 @@ class AllocateWorkersResponse(_message.Message):
     def __init__(self, allocation: _Optional[_Union[WorkerAllocation, _Mapping]] = ..., all_stages_done: _Optional[_Union[AllStagesDone, _Mapping]] = ...) -> None: ...
 
 class ChooseStageRequest(_message.Message):
-    __slots__ = ["current_stage_name", "minimum_gain_percent", "rule", "stages", "weighting"]
+    __slots__ = ["current_stage_name", "min_gain_percent", "rule", "stages", "weighting"]
     CURRENT_STAGE_NAME_FIELD_NUMBER: _ClassVar[int]
-    MINIMUM_GAIN_PERCENT_FIELD_NUMBER: _ClassVar[int]
+    MIN_GAIN_PERCENT_FIELD_NUMBER: _ClassVar[int]
     RULE_FIELD_NUMBER: _ClassVar[int]
     STAGES_FIELD_NUMBER: _ClassVar[int]
     WEIGHTING_FIELD_NUMBER: _ClassVar[int]
     current_stage_name: str
-    minimum_gain_percent: int
+    min_gain_percent: int
     rule: AllocationRule
     stages: _containers.RepeatedCompositeFieldContainer[Stage]
     weighting: StageWeighting
-    def __init__(self, stages: _Optional[_Iterable[_Union[Stage, _Mapping]]] = ..., current_stage_name: _Optional[str] = ..., rule: _Optional[_Union[AllocationRule, str]] = ..., weighting: _Optional[_Union[StageWeighting, str]] = ..., minimum_gain_percent: _Optional[int] = ...) -> None: ...
+    def __init__(self, stages: _Optional[_Iterable[_Union[Stage, _Mapping]]] = ..., current_stage_name: _Optional[str] = ..., rule: _Optional[_Union[AllocationRule, str]] = ..., weighting: _Optional[_Union[StageWeighting, str]] = ..., min_gain_percent: _Optional[int] = ...) -> None: ...
 
 class ChooseStageResponse(_message.Message):
     __slots__ = ["all_stages_done", "choice"]
@@ -69,26 +69,26 @@ class ChooseStageResponse(_message.Message):
     def __init__(self, choice: _Optional[_Union[StageChoice, _Mapping]] = ..., all_stages_done: _Optional[_Union[AllStagesDone, _Mapping]] = ...) -> None: ...
 
 class Stage(_message.Message):
-    __slots__ = ["backlog_count", "busy_worker_count", "current_worker_count", "done", "maximum_worker_count", "mean_run_time", "minimum_worker_count", "name", "run_times"]
+    __slots__ = ["backlog_count", "busy_worker_count", "current_worker_count", "done", "max_worker_count", "mean_run_time", "min_worker_count", "name", "run_times"]
     BACKLOG_COUNT_FIELD_NUMBER: _ClassVar[int]
     BUSY_WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
     CURRENT_WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
     DONE_FIELD_NUMBER: _ClassVar[int]
-    MAXIMUM_WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
+    MAX_WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
     MEAN_RUN_TIME_FIELD_NUMBER: _ClassVar[int]
-    MINIMUM_WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
+    MIN_WORKER_COUNT_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     RUN_TIMES_FIELD_NUMBER: _ClassVar[int]
     backlog_count: int
     busy_worker_count: int
     current_worker_count: int
     done: bool
-    maximum_worker_count: int
+    max_worker_count: int
     mean_run_time: _duration_pb2.Duration
-    minimum_worker_count: int
+    min_worker_count: int
     name: str
     run_times: _containers.RepeatedCompositeFieldContainer[_duration_pb2.Duration]
-    def __init__(self, name: _Optional[str] = ..., backlog_count: _Optional[int] = ..., mean_run_time: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., run_times: _Optional[_Iterable[_Union[_duration_pb2.Duration, _Mapping]]] = ..., done: bool = ..., minimum_worker_count: _Optional[int] = ..., maximum_worker_count: _Optional[int] = ..., current_worker_count: _Optional[int] = ..., busy_worker_count: _Optional[int] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., backlog_count: _Optional[int] = ..., mean_run_time: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., run_times: _Optional[_Iterable[_Union[_duration_pb2.Duration, _Mapping]]] = ..., done: bool = ..., min_worker_count: _Optional[int] = ..., max_worker_count: _Optional[int] = ..., current_worker_count: _Optional[int] = ..., busy_worker_count: _Optional[int] = ...) -> None: ...
 
 class StageAllocation(_message.Message):
     __slots__ = ["mean_run_time", "next_quotient", "run_time_estimated", "score", "stage_name", "weight", "worker_count", "workload_micros"]

@@ -13,14 +13,14 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1eoffbeat/v1beta1/lateness.proto\x12\x0foffbeat.v1beta1\"U\n\x15RecordLatenessRequest\x12\x15\n\rschedule_name\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x17\n\x0flateness_millis\x18\x03 \x03(\x10\"0\n\x16RecordLatenessResponse\x12\x16\n\x0ehas_own_series\x18\x01 \x01(\x08\x32t\n\x0fLatenessService\x12\x61\n\x0eRecordLateness\x12&.offbeat.v1beta1.RecordLatenessRequest\x1a\'.offbeat.v1beta1.RecordLatenessResponseBj\n\x0foffbeat.v1beta1P\x01Z\x1eoffbeat/v1beta1;offbeatv1beta1\xaa\x02\x0fOffbeat.V1beta1\xca\x02\x0fOffbeat\\V1beta1\xea\x02\x10Offbeat::V1beta1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1eoffbeat/v1beta1/lateness.proto\x12\x0foffbeat.v1beta1\"U\n\x15RecordLatenessRequest\x12\x15\n\rschedule_name\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x17\n\x0flateness_millis\x18\x03 \x03(\x10\"0\n\x16RecordLatenessResponse\x12\x16\n\x0ehas_own_series\x18\x01 \x01(\x08\x32t\n\x0fLatenessService\x12\x61\n\x0eRecordLateness\x12&.offbeat.v1beta1.RecordLatenessRequest\x1a\'.offbeat.v1beta1.RecordLatenessResponseBy\n\x0foffbeat.v1beta1B\rLatenessProtoP\x01Z\x1eoffbeat/v1beta1;offbeatv1beta1\xaa\x02\x0fOffbeat.V1beta1\xca\x02\x0fOffbeat\\V1beta1\xea\x02\x10Offbeat::V1beta1b\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'offbeat.v1beta1.lateness_pb2', globals())
 if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
-  DESCRIPTOR._serialized_options = b'\n\017offbeat.v1beta1P\001Z\036offbeat/v1beta1;offbeatv1beta1\252\002\017Offbeat.V1beta1\312\002\017Offbeat\\V1beta1\352\002\020Offbeat::V1beta1'
+  DESCRIPTOR._serialized_options = b'\n\017offbeat.v1beta1B\rLatenessProtoP\001Z\036offbeat/v1beta1;offbeatv1beta1\252\002\017Offbeat.V1beta1\312\002\017Offbeat\\V1beta1\352\002\020Offbeat::V1beta1'
   _RECORDLATENESSREQUEST._serialized_start=51
   _RECORDLATENESSREQUEST._serialized_end=136
   _RECORDLATENESSRESPONSE._serialized_start=138

@@ -77,7 +77,7 @@ module Offbeat
     # @param now_time until when runs are due. Default: now
     # @param catch_up_policy a {CatchUpPolicy}: what becomes of runs that were missed
     # @param max_clock_skew how far in the future a watermark may lie, in seconds, beyond `look_ahead`. Default:
-    #   60, or one period if that is shorter
+    #   60, or the shortest cycle if that is shorter
     # @param look_ahead runs of this many seconds after `now_time` are listed too, to be enqueued for their start
     #   times. Whether a run is late is judged by `now_time`. Default: 0
     def list_due_runs(schedule, ids, watermark: nil, watermarks: nil, now_time: nil, catch_up_policy: nil,
@@ -101,8 +101,10 @@ module Offbeat
     # How evenly a sample of IDs (65,536 at most; better all of them, or drawn at random, than the oldest)
     # fills the slots, and what is wrong if it does not: an {Audit}. It warns of IDs that exclusions leave no
     # run from `from_time` (default: now) on.
-    def audit_ids(schedule, ids, weights: nil, id_type: nil, from_time: nil, return_errors: false, timeout: nil)
+    def audit_ids(schedule, ids, weights: nil, kind: nil, id_type: nil, from_time: nil, return_errors: false,
+                  timeout: nil)
       request = V1::AuditIdsRequest.new(schedule: Fields.schedule(schedule))
+      Offbeat.set_field(request, "kind", kind)
       request.from_time = Times.to_timestamp("from_time", from_time) if from_time
       ids = IdEncoder.enumerable(ids).first(IdEncoder::BATCH_IDS + 1) # one too many, for the sidecar to refuse
       request.ids = IdEncoder.new(id_type).column(ids)

@@ -37,13 +37,14 @@ module Offbeat
     #
     # @param states {LaneState}s, each lane at most once. A lane without one has no backlog and no busy worker
     # @param worker_count workers in all. Default: as many as the lanes have
-    # @param max_moves hysteresis: at most this many workers move. Moves that a new worker_count forces do not count.
-    #   Default: any number
-    # @param minimum_improvement_percent hysteresis: workers move only if the score falls by at least this. Default: 0
-    def split_workers(lane_set, states, worker_count: nil, max_moves: nil, minimum_improvement_percent: nil, timeout: nil)
+    # @param max_move_count hysteresis: at most this many workers move. Moves that a new worker_count forces do not
+    #   count. Default: any number
+    # @param min_improvement_percent hysteresis: workers move only if the score falls by at least this. Default: 0
+    def split_workers(lane_set, states, worker_count: nil, max_move_count: nil, min_improvement_percent: nil,
+                      timeout: nil)
       request = V1::SplitWorkersRequest.new(lane_set: lane_set.to_message)
       Fields.add_messages(request, "states", states, LaneState)
-      { worker_count: worker_count, max_moves: max_moves, minimum_improvement_percent: minimum_improvement_percent }
+      { worker_count: worker_count, max_move_count: max_move_count, min_improvement_percent: min_improvement_percent }
         .each { |name, value| Offbeat.set_field(request, name.to_s, value) }
       WorkerSplit.of(call("SplitWorkers", request, V1::SplitWorkersResponse, timeout, service: "v1.LaneService"))
     end

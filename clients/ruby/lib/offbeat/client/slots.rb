@@ -29,7 +29,7 @@ module Offbeat
       end
     end
 
-    # The slots that start in a window; by default in the period from now on. With a
+    # The slots that start in a window; by default as many as a cycle has, from now on. With a
     # {SqlTarget}, each with the {Predicate} that selects its rows: those of a cycle's
     # slots share out all rows whose ID is not NULL. `kind` is the kind whose rows the predicates select, where
     # the schedule declares kinds.
@@ -48,11 +48,10 @@ module Offbeat
       end
     end
 
-    # The rows that run in a window of at most a period, as a {Predicate}. Not for :twister, whose offsets no
-    # database computes.
+    # The rows that run in a window, as a {Predicate}. Not for :twister, whose offsets no database computes.
     #
     # @param start_time when the window starts. Default: now
-    # @param end_time when it ends
+    # @param end_time when it ends: at most the longest cycle after its start (with a calendar, and 24 h)
     # @param kind whose runs, where the schedule declares kinds
     # @param time_zones the time zones that rows live in, each once, where the schedule is one of the calendar and
     #   the column has a `time_zone_column`: rows of others, or of none, are not selected
@@ -84,23 +83,25 @@ module Offbeat
       Assignment.of(id, kind, call("AssignSlot", request, V1::AssignSlotResponse, timeout))
     end
 
-    # At which slots kinds of job must run so that no two meet on the same user. Give
+    # At which slots kinds of job must run so that no two meet on the same ID. Give
     # `kind_count`, or how long a run of each kind takes in `run_times`. A schedule that declares its `kinds`
     # places them so.
     #
-    # @param spacing :even (the default) or :stable
-    # @param conflicts which kinds must not meet, where others may, as pairs: [[0, 1], [1, 2]]. Default: no two
+    # @param kind_spacing :even (the default) or :stable
+    # @param kind_conflicts which kinds must not meet, where others may, as pairs of their indexes: [[0, 1], [1, 2]].
+    #   Default: no two
     # @param polling_delay how long a due job may wait until it is enqueued, in seconds
     # @param slot_job_delay how long the job that enqueues a slot may itself wait and run, in seconds
-    def reciprocal_slots(schedule, slot_index: 0, kind_count: nil, run_times: [], spacing: nil, conflicts: [],
-                         polling_delay: nil, slot_job_delay: nil, timeout: nil)
+    def reciprocal_slots(schedule, slot_index: 0, kind_count: nil, run_times: [], kind_spacing: nil,
+                         kind_conflicts: [], polling_delay: nil, slot_job_delay: nil, timeout: nil)
       times = run_times.each_with_index.map { |time, index| Times.to_duration("run_times[#{index}]", time) }
       request = V1::GetReciprocalSlotsRequest.new(schedule: Fields.schedule(schedule), run_times: times)
       Offbeat.set_field(request, "slot_index", slot_index)
       Offbeat.set_field(request, "kind_count", kind_count)
-      request.spacing = Offbeat.named("spacing", spacing, Schedule::SPACINGS) if spacing
-      Fields.each_indexed(conflicts, "conflicts") do |pair, place|
-        request.conflicts << Fields.pair(V1::KindConflict, pair, place, %w[first_kind_index second_kind_index], [0, 1])
+      request.kind_spacing = Offbeat.named("kind_spacing", kind_spacing, Schedule::SPACINGS) if kind_spacing
+      Fields.each_indexed(kind_conflicts, "kind_conflicts") do |pair, place|
+        indexes = %w[first_kind_index second_kind_index]
+        request.kind_conflicts << Fields.pair(V1::KindIndexConflict, pair, place, indexes, [0, 1])
       end
       request.polling_delay = Times.to_duration("polling_delay", polling_delay) if polling_delay
       request.slot_job_delay = Times.to_duration("slot_job_delay", slot_job_delay) if slot_job_delay

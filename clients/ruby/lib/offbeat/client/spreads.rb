@@ -10,14 +10,14 @@ module Offbeat
     #
     # @param feeder_count how many groups take turns: a few more than the number of workers is a good value
     # @param policy :round_robin, the default, or :cooldown, whose groups must have a size
-    # @param max_open_groups with :cooldown only: the most groups that are open at once. Default: 1,024, or feeder_count
-    #   if that is more
+    # @param max_open_group_count with :cooldown only: the most groups that are open at once. Default: 1,024, or
+    #   feeder_count if that is more
     # @param on_shortage with :cooldown only: :emit, the default, or :wait
     # @param job_window how many jobs of each open group are pulled ahead. Default: 256
     # @param group_window how many groups are pulled before a feeder needs them. Default: 0
-    def spread(groups, feeder_count:, policy: nil, max_open_groups: nil, on_shortage: nil, job_window: nil,
+    def spread(groups, feeder_count:, policy: nil, max_open_group_count: nil, on_shortage: nil, job_window: nil,
                group_window: nil, timeout: nil)
-      order = SpreadOrder.new(policy: policy, feeder_count: feeder_count, max_open_groups: max_open_groups)
+      order = SpreadOrder.new(policy: policy, feeder_count: feeder_count, max_open_group_count: max_open_group_count)
       spec = V1::SpreadSpec.new(order: order.to_message("spec.order"))
       spec.on_shortage = Offbeat.named("spec.on_shortage", on_shortage, Spread::SHORTAGES) if on_shortage
       { job_window: job_window, group_window: group_window }
@@ -40,19 +40,20 @@ module Offbeat
     #
     # @param feeder_count how many groups take turns
     # @param policy :round_robin, the default, or :cooldown
-    # @param max_open_groups with :cooldown only
+    # @param max_open_group_count with :cooldown only
     # @param lease_duration how long a lease lasts, in seconds. Default: 30
-    # @param max_attempts leases of a job before it becomes a dead letter. Default: 5
-    # @param max_consumer_leases jobs that one consumer may hold at once. Default: 1,024
+    # @param max_attempt_count leases of a job before it becomes a dead letter. Default: 5
+    # @param max_consumer_lease_count jobs that one consumer may hold at once. Default: 1,024
     # @param max_group_count groups at once. Default: 65,536
     # @param max_job_count jobs at once, dead letters included. Default: 1,000,000
     # @param max_byte_count bytes of payloads at once. Default: 64 MiB
-    def named_spread(name, feeder_count:, policy: nil, max_open_groups: nil, lease_duration: nil, max_attempts: nil,
-                     max_consumer_leases: nil, max_group_count: nil, max_job_count: nil, max_byte_count: nil)
-      order = SpreadOrder.new(policy: policy, feeder_count: feeder_count, max_open_groups: max_open_groups)
-      limits = SpreadLimits.new(max_attempts: max_attempts, max_consumer_leases: max_consumer_leases,
-                                max_group_count: max_group_count, max_job_count: max_job_count,
-                                max_byte_count: max_byte_count)
+    def named_spread(name, feeder_count:, policy: nil, max_open_group_count: nil, lease_duration: nil,
+                     max_attempt_count: nil, max_consumer_lease_count: nil, max_group_count: nil, max_job_count: nil,
+                     max_byte_count: nil)
+      order = SpreadOrder.new(policy: policy, feeder_count: feeder_count, max_open_group_count: max_open_group_count)
+      limits = SpreadLimits.new(max_attempt_count: max_attempt_count,
+                                max_consumer_lease_count: max_consumer_lease_count, max_group_count: max_group_count,
+                                max_job_count: max_job_count, max_byte_count: max_byte_count)
       spec = V1::NamedSpreadSpec.new(order: order.to_message("spec.order"), limits: limits.to_message("spec.limits"))
       spec.lease_duration = Times.to_duration("spec.lease_duration", lease_duration) if lease_duration
       NamedSpread.new(Named::Calls.new(@transport, @timeout, name, spec))

@@ -10,12 +10,12 @@ module Offbeat
     #
     # @param rule :minimum_score, the default, or :d_hondt, which is kinder to large stages
     # @param weighting :even, the default, or :latency: the last stages of the pipeline go first
-    # @param max_moves hysteresis: at most this many workers move. Default: any number
-    # @param minimum_improvement_percent hysteresis: workers move only if the score falls by at least this. Default: 0
-    def allocate_workers(stages, worker_count:, rule: nil, weighting: nil, max_moves: nil,
-                         minimum_improvement_percent: nil, timeout: nil)
+    # @param max_move_count hysteresis: at most this many workers move. Default: any number
+    # @param min_improvement_percent hysteresis: workers move only if the score falls by at least this. Default: 0
+    def allocate_workers(stages, worker_count:, rule: nil, weighting: nil, max_move_count: nil,
+                         min_improvement_percent: nil, timeout: nil)
       request = stage_request(V1::AllocateWorkersRequest, stages, rule, weighting)
-      { worker_count: worker_count, max_moves: max_moves, minimum_improvement_percent: minimum_improvement_percent }
+      { worker_count: worker_count, max_move_count: max_move_count, min_improvement_percent: min_improvement_percent }
         .each { |name, value| Offbeat.set_field(request, name.to_s, value) }
       response = call("AllocateWorkers", request, V1::AllocateWorkersResponse, timeout, service: "v1.StageService")
       WorkerAllocation.of(response.allocation) unless outcome(response) == :all_stages_done
@@ -25,11 +25,11 @@ module Offbeat
     # the current workers of its stage, and not among the busy ones.
     #
     # @param current_stage_name its stage; nil for a new worker
-    # @param minimum_gain_percent hysteresis: it stays unless it is worth more elsewhere by at least this. Default: 0
-    def choose_stage(stages, current_stage_name: nil, rule: nil, weighting: nil, minimum_gain_percent: nil, timeout: nil)
+    # @param min_gain_percent hysteresis: it stays unless it is worth more elsewhere by at least this. Default: 0
+    def choose_stage(stages, current_stage_name: nil, rule: nil, weighting: nil, min_gain_percent: nil, timeout: nil)
       request = stage_request(V1::ChooseStageRequest, stages, rule, weighting)
       Offbeat.set_field(request, "current_stage_name", current_stage_name)
-      Offbeat.set_field(request, "minimum_gain_percent", minimum_gain_percent)
+      Offbeat.set_field(request, "min_gain_percent", min_gain_percent)
       response = call("ChooseStage", request, V1::ChooseStageResponse, timeout, service: "v1.StageService")
       StageChoice.of(response.choice) unless outcome(response) == :all_stages_done
     end

@@ -13,7 +13,8 @@ module Offbeat
   end
 
   # Limits of a named spread.
-  SpreadLimits = Value.define(:max_attempts, :max_consumer_leases, :max_group_count, :max_job_count, :max_byte_count) do
+  SpreadLimits = Value.define(:max_attempt_count, :max_consumer_lease_count, :max_group_count, :max_job_count,
+                              :max_byte_count) do
     def self.of(message)
       new(**members.to_h { |name| [name, message[name.to_s]] })
     end
@@ -54,11 +55,14 @@ module Offbeat
     end
   end
 
-  # A job that is not tried again; `cause` is :attempts_exhausted or :consumer.
-  DeadLetter = Value.define(:number, :group_id, :job_index, :payload, :attempt_count, :cause) do
-    def self.of(message)
-      new(number: message.number, group_id: message.group_id, job_index: message.job_index, payload: message.payload,
-          attempt_count: message.attempt_count, cause: Fields.symbol(message.cause, "DEAD_LETTER_CAUSE_"))
+  # A job that is not tried again; `cause` is :attempts_exhausted or :consumer. Epoch and number identify it: in another
+  # epoch of the spread, the same number is another dead letter.
+  DeadLetter = Value.define(:epoch, :number, :group_id, :job_index, :payload, :attempt_count, :cause) do
+    # @param epoch that of the page
+    def self.of(message, epoch)
+      new(epoch: epoch, number: message.number, group_id: message.group_id, job_index: message.job_index,
+          payload: message.payload, attempt_count: message.attempt_count,
+          cause: Fields.symbol(message.cause, "DEAD_LETTER_CAUSE_"))
     end
   end
 

@@ -27,7 +27,7 @@ module Offbeat
         begin
           yield.tap { @given_up = false }
         rescue *PASSING => e
-          raise if e.reason == "ERROR_REASON_MESSAGE_TOO_LARGE"
+          raise if e.is_a?(ResourceExhausted) && e.retry_delay.nil? # the same call would be refused again
 
           now = Named.now
           failing_since ||= now

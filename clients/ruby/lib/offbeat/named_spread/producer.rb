@@ -55,7 +55,7 @@ module Offbeat
     def bytes_of(payloads)
       raise Offbeat.refused("payloads", payloads, "must be an Enumerable of Strings") unless payloads.respond_to?(:each_entry)
 
-      payloads.each_entry.with_index.map do |payload, index|
+      payloads.each_entry.to_a.each_with_index.map do |payload, index|
         raise Offbeat.refused("payloads[#{index}]", payload, "must be a String of bytes") unless payload.is_a?(String)
 
         payload.b

@@ -111,7 +111,7 @@ module Offbeat
         case response.message
         when :started then yield Times.from_duration(response.started.uptime)
         when :leased then @arrived.concat(leased_jobs(response.leased))
-        when :settled then take_results(response.settled.results)
+        when :settle_results then take_results(response.settle_results.results)
         end
         true
       end

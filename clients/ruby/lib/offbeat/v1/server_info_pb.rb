@@ -5,7 +5,7 @@
 require 'google/protobuf'
 
 
-descriptor_data = "\n\x1coffbeat/v1/server_info.proto\x12\noffbeat.v1\"\x16\n\x14GetServerInfoRequest\"m\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x1a\n\x12time_zone_database\x18\x02 \x01(\t\x12\'\n\x06limits\x18\x03 \x03(\x0b\x32\x17.offbeat.v1.ServerLimit\"Y\n\x0bServerLimit\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07minimum\x18\x02 \x01(\x03\x12\x0f\n\x07maximum\x18\x03 \x01(\x03\x12\x0c\n\x04unit\x18\x04 \x01(\t\x12\x0c\n\x04note\x18\x05 \x01(\t2i\n\x11ServerInfoService\x12T\n\rGetServerInfo\x12 .offbeat.v1.GetServerInfoRequest\x1a!.offbeat.v1.GetServerInfoResponseBL\n\noffbeat.v1P\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3"
+descriptor_data = "\n\x1coffbeat/v1/server_info.proto\x12\noffbeat.v1\"\x16\n\x14GetServerInfoRequest\"m\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x1a\n\x12time_zone_database\x18\x02 \x01(\t\x12\'\n\x06limits\x18\x03 \x03(\x0b\x32\x17.offbeat.v1.ServerLimit\"i\n\x0bServerLimit\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x11\n\tmin_value\x18\x03 \x01(\x03\x12\x11\n\tmax_value\x18\x04 \x01(\x03\x12\x0c\n\x04unit\x18\x05 \x01(\t\x12\x0c\n\x04note\x18\x06 \x01(\t2i\n\x11ServerInfoService\x12T\n\rGetServerInfo\x12 .offbeat.v1.GetServerInfoRequest\x1a!.offbeat.v1.GetServerInfoResponseB]\n\noffbeat.v1B\x0fServerInfoProtoP\x01Z\x14offbeat/v1;offbeatv1\xaa\x02\nOffbeat.V1\xca\x02\nOffbeat\\V1\xea\x02\x0bOffbeat::V1b\x06proto3"
 
 pool = Google::Protobuf::DescriptorPool.generated_pool
 

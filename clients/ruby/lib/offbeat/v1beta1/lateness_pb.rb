@@ -5,7 +5,7 @@
 require 'google/protobuf'
 
 
-descriptor_data = "\n\x1eoffbeat/v1beta1/lateness.proto\x12\x0foffbeat.v1beta1\"U\n\x15RecordLatenessRequest\x12\x15\n\rschedule_name\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x17\n\x0flateness_millis\x18\x03 \x03(\x10\"0\n\x16RecordLatenessResponse\x12\x16\n\x0ehas_own_series\x18\x01 \x01(\x08\x32t\n\x0fLatenessService\x12\x61\n\x0eRecordLateness\x12&.offbeat.v1beta1.RecordLatenessRequest\x1a\'.offbeat.v1beta1.RecordLatenessResponseBj\n\x0foffbeat.v1beta1P\x01Z\x1eoffbeat/v1beta1;offbeatv1beta1\xaa\x02\x0fOffbeat.V1beta1\xca\x02\x0fOffbeat\\V1beta1\xea\x02\x10Offbeat::V1beta1b\x06proto3"
+descriptor_data = "\n\x1eoffbeat/v1beta1/lateness.proto\x12\x0foffbeat.v1beta1\"U\n\x15RecordLatenessRequest\x12\x15\n\rschedule_name\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x17\n\x0flateness_millis\x18\x03 \x03(\x10\"0\n\x16RecordLatenessResponse\x12\x16\n\x0ehas_own_series\x18\x01 \x01(\x08\x32t\n\x0fLatenessService\x12\x61\n\x0eRecordLateness\x12&.offbeat.v1beta1.RecordLatenessRequest\x1a\'.offbeat.v1beta1.RecordLatenessResponseBy\n\x0foffbeat.v1beta1B\rLatenessProtoP\x01Z\x1eoffbeat/v1beta1;offbeatv1beta1\xaa\x02\x0fOffbeat.V1beta1\xca\x02\x0fOffbeat\\V1beta1\xea\x02\x10Offbeat::V1beta1b\x06proto3"
 
 pool = Google::Protobuf::DescriptorPool.generated_pool
 

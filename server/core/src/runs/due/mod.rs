@@ -82,7 +82,7 @@ impl<'a> Due<'a> {
             }
             Ok(span)
         };
-        if missed_run_policy == MissedRunPolicy::Skip && spec.on_time_tolerance.is_none() {
+        if missed_run_policy == MissedRunPolicy::Drop && spec.on_time_tolerance.is_none() {
             let allowed = "must be set with the policy SKIP: at least the time between two requests, \
                            or runs are lost";
             let field = "on_time_tolerance";
@@ -200,7 +200,7 @@ impl<'a> Due<'a> {
         let (on_time, late) = (late..self.end.max(watermark), too_old..late);
         // Runs that are listed before they are due take no missed run's place.
         let wanted = match self.policy {
-            MissedRunPolicy::Skip => 0,
+            MissedRunPolicy::Drop => 0,
             MissedRunPolicy::RunOnce => late_count.min(u64::from(due_count == 0)),
             MissedRunPolicy::RunAll => late_count,
         };
@@ -222,7 +222,7 @@ impl<'a> Due<'a> {
             let mut starts = self.late_starts(id, place, piece_index, wanted);
             let last_start = match self.policy {
                 MissedRunPolicy::RunOnce => self.last_start(&times)?,
-                MissedRunPolicy::Skip | MissedRunPolicy::RunAll => i64::MAX,
+                MissedRunPolicy::Drop | MissedRunPolicy::RunAll => i64::MAX,
             };
             for run in runs {
                 let run = run?;

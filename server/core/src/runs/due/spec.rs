@@ -6,7 +6,7 @@ use crate::time::{Moment, Span};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MissedRunPolicy {
     /// None of them runs.
-    Skip,
+    Drop,
     /// The latest of each piece runs, unless a run that is on time does.
     #[default]
     RunOnce,
@@ -22,7 +22,7 @@ pub struct DueSpec {
     /// What becomes of runs that are due and no longer on time.
     pub missed_run_policy: MissedRunPolicy,
     /// How long before now a run is on time: 0 to one period. Must be set with
-    /// [`MissedRunPolicy::Skip`]. Default: 60 s, or one period.
+    /// [`MissedRunPolicy::Drop`]. Default: 60 s, or one period.
     pub on_time_tolerance: Option<Span>,
     /// How long before now a missed run may run: `on_time_tolerance` to 3,660 days. Default: one
     /// period.

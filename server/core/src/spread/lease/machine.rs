@@ -31,14 +31,14 @@ struct Held<J, C> {
     /// Attempts that were released, and do not count.
     released: u32,
     /// Who holds it, until when; none while it waits.
-    lent: Option<(u64, C)>,
+    leased: Option<(u64, C)>,
     /// When its lease ended without a word, if it waits because of that.
     expired: Option<u64>,
 }
 
 impl<J, C> Held<J, C> {
     const fn is_last_attempt(&self, spec: &Checked) -> bool {
-        self.attempt - self.released >= spec.max_attempts
+        self.attempt - self.released >= spec.max_attempt_count
     }
 }
 
@@ -76,7 +76,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         let held = self.jobs.get_mut(&sequence)?;
         let deadline = now.saturating_add(self.spec.lease);
         held.attempt = held.attempt.saturating_add(1);
-        held.lent = Some((deadline, consumer.clone()));
+        held.leased = Some((deadline, consumer.clone()));
         held.expired = None;
         self.leased.insert((deadline, sequence));
         match self.consumers.get_mut(consumer) {
@@ -101,7 +101,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         let sequence = self.next_sequence;
         self.next_sequence += 1;
         self.jobs
-            .insert(sequence, Held { job, attempt: 0, released: 0, lent: None, expired: None });
+            .insert(sequence, Held { job, attempt: 0, released: 0, leased: None, expired: None });
         Some(sequence)
     }
 
@@ -121,7 +121,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         let Some(held) = self.jobs.get_mut(&sequence).filter(|held| held.attempt == attempt) else {
             return self.remembered.outcome(id, action);
         };
-        let Some((deadline, consumer)) = held.lent.take() else {
+        let Some((deadline, consumer)) = held.leased.take() else {
             // It was returned, or has expired, and waits. A consumer that had no time to start it
             // may release it afterwards, too: jobs that only wait in a busy consumer must not
             // become dead letters.
@@ -135,7 +135,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         self.leased.remove(&(deadline, sequence));
         if action == SettleAction::ExtendLease {
             let deadline = now.saturating_add(self.spec.lease);
-            held.lent = Some((deadline, consumer));
+            held.leased = Some((deadline, consumer));
             self.leased.insert((deadline, sequence));
             return SettleOutcome::Extended { deadline };
         }
@@ -167,7 +167,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
             let Some(held) = self.jobs.get_mut(&sequence) else { continue };
             let is_last = held.is_last_attempt(&self.spec);
             held.expired = Some(deadline);
-            if let Some((_, consumer)) = held.lent.take() {
+            if let Some((_, consumer)) = held.leased.take() {
                 self.forget(&consumer);
             }
             if is_last {
@@ -179,7 +179,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
     }
 
     /// When something happens by itself next, later than now: a lease ends, or a job may be
-    /// lent again.
+    /// leased again.
     #[must_use]
     pub fn next_event(&self, now: u64) -> Option<u64> {
         let later = (now.saturating_add(1), 0)..;
@@ -195,7 +195,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
         self.leased.len()
     }
 
-    /// Jobs that were lent and are to be lent again, now or later.
+    /// Jobs that were leased and are to be leased again, now or later.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting.len()
@@ -216,7 +216,7 @@ impl<J: Copy, C: Ord + Clone> Leases<J, C> {
     /// Whether a consumer holds as many jobs as it may.
     #[must_use]
     pub fn is_at_limit(&self, consumer: &C) -> bool {
-        self.held_by(consumer) >= self.spec.max_consumer_leases
+        self.held_by(consumer) >= self.spec.max_consumer_lease_count
     }
 
     /// Changes the limits from now on.

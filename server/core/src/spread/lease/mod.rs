@@ -95,7 +95,7 @@ pub enum Outcome<J> {
     },
 }
 
-/// Why a job was given up.
+/// Why a job became a dead letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// Its last attempt failed, or the lease of its last attempt ended.

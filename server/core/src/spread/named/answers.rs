@@ -15,7 +15,7 @@ pub enum GroupState {
     Partial,
     /// It is held, and lost with what holds it.
     Received,
-    /// Each of its jobs was finished or given up.
+    /// Each of its jobs was finished, or is a dead letter.
     Settled,
 }
 
@@ -30,7 +30,7 @@ pub struct GroupStatus {
     pub job_count: u64,
     /// How many of them are settled, dead letters included.
     pub settled_count: u64,
-    /// How many of them were given up.
+    /// How many of them are dead letters.
     pub dead_letter_count: u64,
     /// Which are settled, while the group is [`GroupState::Received`]; the first 1,024 ranges.
     pub settled_ranges: Vec<(u32, u32)>,
@@ -92,7 +92,7 @@ pub struct Counts {
     pub returned_jobs: u64,
     /// Jobs that were settled, dead letters included.
     pub settled_jobs: u64,
-    /// Jobs given up and not deleted.
+    /// Dead letters.
     pub dead_letters: u64,
     /// Bytes of jobs, with what holding them takes.
     pub bytes: u64,

@@ -1,4 +1,4 @@
-//! Jobs that were given up.
+//! Dead letters: jobs that are not tried again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::room::JOB_OVERHEAD;
-use crate::limits::ANSWER_BYTES;
+use crate::limits::PULLED_BYTES;
 use crate::spread::lease::Cause;
 
-/// A job that was given up.
+/// A job that is not tried again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeadLetter {
     /// Names it, from 0 in the order of giving up.
@@ -20,7 +20,7 @@ pub struct DeadLetter {
     pub job_index: u32,
     /// The payload.
     pub payload: Bytes,
-    /// How many times it was lent.
+    /// How many times it was leased.
     pub attempts: u32,
     /// Why.
     pub cause: Cause,
@@ -86,7 +86,7 @@ impl DeadLetters {
         let from = after.map_or(0, |number| number.saturating_add(1));
         let mut rest = self.letters.range(from..).map(|(_, kept)| &kept.letter).peekable();
         let (mut page, mut bytes) = (Vec::new(), 0);
-        while page.len() < count && bytes < ANSWER_BYTES.max_size() {
+        while page.len() < count && bytes < PULLED_BYTES.max_size() {
             let Some(letter) = rest.next() else { break };
             bytes += letter.payload.len();
             page.push(letter.clone());

@@ -55,7 +55,7 @@ pub(super) struct Group {
     /// Whether a consumer of an earlier epoch may have had its jobs.
     pub(super) redelivered: bool,
     pub(super) settled: Marks,
-    /// Its jobs that were given up and are not deleted, by number.
+    /// Its dead letters, by number.
     pub(super) dead_letters: Vec<u64>,
     pub(super) dead_letter_count: u64,
     /// Whether it is a dead letter that was put back. Its ID names the group that it came from.

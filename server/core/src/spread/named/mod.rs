@@ -38,7 +38,7 @@ use self::group::Group;
 use self::intake::Intake;
 use self::queue::{Job, Queue, Waiting};
 use self::room::{GROUP_MEMORY, LEASE_MEMORY, Room, cost, full};
-use crate::limits::{ANSWER_BYTES, ANSWER_RANGES, CONSUMER_NAME, SPREAD_CONSUMERS};
+use crate::limits::{ANSWER_RANGES, CONSUMER_NAME, PULLED_BYTES, SPREAD_CONSUMERS};
 use crate::rejection::{Reason, Rejection};
 use crate::spread::lease::{LeaseId, Leases, Outcome, SettleAction, SettleOutcome};
 use crate::spread::{Certificate, Spread, SpreadSpec};
@@ -192,7 +192,7 @@ impl NamedSpread {
         }
     }
 
-    /// Lends up to `count` jobs, not more than an answer takes: first those that were lent
+    /// Leases up to `count` jobs, not more than an answer takes: first those that were leased
     /// before and may be again, then new ones, in the order of the spread.
     ///
     /// # Errors
@@ -210,7 +210,7 @@ impl NamedSpread {
             return Err(full("consumer_id", consumer, SPREAD_CONSUMERS));
         }
         let (mut jobs, mut bytes) = (Vec::new(), 0);
-        while jobs.len() < count && bytes < ANSWER_BYTES.max_size() {
+        while jobs.len() < count && bytes < PULLED_BYTES.max_size() {
             let (queue, order) = (&mut self.queue, &mut self.order);
             let Some(lease) = self.leases.lease(now, consumer, || queue.next_job(order)) else {
                 break;
@@ -256,7 +256,7 @@ impl NamedSpread {
         self.intake.advance(now);
     }
 
-    /// When there may be jobs to lend next by the passing of time alone, later than now.
+    /// When there may be jobs to lease next by the passing of time alone, later than now.
     #[must_use]
     pub fn next_event(&self, now: u64) -> Option<u64> {
         self.leases.next_event(now).into_iter().chain(self.queue.next_event()).min()
@@ -323,14 +323,14 @@ impl NamedSpread {
         self.order.certificate()
     }
 
-    /// Up to `count` jobs that were given up, after a number, no more than an answer takes;
+    /// Up to `count` dead letters after a number, no more than an answer takes;
     /// and whether there are more.
     #[must_use]
     pub fn dead_letters(&self, after: Option<u64>, count: usize) -> (Vec<DeadLetter>, bool) {
         self.dead_letters.page(after, count)
     }
 
-    /// Deletes jobs that were given up, and says how many there were.
+    /// Deletes dead letters, and says how many there were.
     pub fn delete_dead_letters(&mut self, numbers: impl IntoIterator<Item = u64>) -> u64 {
         let mut deleted = 0;
         for (_, jobs, bytes) in numbers.into_iter().filter_map(|n| self.dead_letters.remove(n)) {

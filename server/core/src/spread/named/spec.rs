@@ -2,7 +2,7 @@
 
 use super::room::Room;
 use crate::limits::{
-    DEFAULT_CONSUMER_LEASES, DEFAULT_LEASE_MILLIS, DEFAULT_MAX_ATTEMPTS, DEFAULT_SPREAD_BYTES,
+    DEFAULT_CONSUMER_LEASES, DEFAULT_LEASE_MILLIS, DEFAULT_MAX_ATTEMPT_COUNT, DEFAULT_SPREAD_BYTES,
     DEFAULT_SPREAD_GROUPS, DEFAULT_SPREAD_JOBS, OUTSTANDING_LEASES, SPREAD_BYTES, SPREAD_GROUPS,
     SPREAD_JOBS,
 };
@@ -25,9 +25,9 @@ pub struct NamedSpreadSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpreadLimits {
     /// Leases of a job before it becomes a dead letter: 1 to 1,000.
-    pub max_attempts: i64,
+    pub max_attempt_count: i64,
     /// Jobs that one consumer may hold at once: 1 to 65,536.
-    pub max_consumer_leases: i64,
+    pub max_consumer_lease_count: i64,
     /// Groups at once, partial ones included: 1 to 1,000,000.
     pub max_group_count: i64,
     /// Jobs at once: 1 to 100,000,000.
@@ -40,8 +40,8 @@ impl Default for SpreadLimits {
     /// The defaults of the table of limits.
     fn default() -> Self {
         Self {
-            max_attempts: DEFAULT_MAX_ATTEMPTS,
-            max_consumer_leases: DEFAULT_CONSUMER_LEASES,
+            max_attempt_count: DEFAULT_MAX_ATTEMPT_COUNT,
+            max_consumer_lease_count: DEFAULT_CONSUMER_LEASES,
             max_group_count: DEFAULT_SPREAD_GROUPS,
             max_job_count: DEFAULT_SPREAD_JOBS,
             max_byte_count: DEFAULT_SPREAD_BYTES,
@@ -53,9 +53,9 @@ impl Default for SpreadLimits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LimitChanges {
     /// See [`SpreadLimits`], as for the other fields.
-    pub max_attempts: Option<i64>,
+    pub max_attempt_count: Option<i64>,
     /// See [`SpreadLimits`].
-    pub max_consumer_leases: Option<i64>,
+    pub max_consumer_lease_count: Option<i64>,
     /// See [`SpreadLimits`].
     pub max_group_count: Option<i64>,
     /// See [`SpreadLimits`].
@@ -69,8 +69,10 @@ impl SpreadLimits {
     #[must_use]
     pub fn with(&self, changes: &LimitChanges) -> Self {
         Self {
-            max_attempts: changes.max_attempts.unwrap_or(self.max_attempts),
-            max_consumer_leases: changes.max_consumer_leases.unwrap_or(self.max_consumer_leases),
+            max_attempt_count: changes.max_attempt_count.unwrap_or(self.max_attempt_count),
+            max_consumer_lease_count: changes
+                .max_consumer_lease_count
+                .unwrap_or(self.max_consumer_lease_count),
             max_group_count: changes.max_group_count.unwrap_or(self.max_group_count),
             max_job_count: changes.max_job_count.unwrap_or(self.max_job_count),
             max_byte_count: changes.max_byte_count.unwrap_or(self.max_byte_count),
@@ -90,12 +92,12 @@ impl NamedSpreadSpec {
     pub fn difference(&self, other: &Self) -> Option<(&'static str, String, String)> {
         let fields = |spec: &Self| {
             let Self {
-                order: SpreadSpec { policy, feeder_count, max_open_groups, on_shortage: _ },
+                order: SpreadSpec { policy, feeder_count, max_open_group_count, on_shortage: _ },
                 lease_millis,
                 limits:
                     SpreadLimits {
-                        max_attempts,
-                        max_consumer_leases,
+                        max_attempt_count,
+                        max_consumer_lease_count,
                         max_group_count,
                         max_job_count,
                         max_byte_count,
@@ -104,10 +106,13 @@ impl NamedSpreadSpec {
             [
                 ("order.policy", format!("{policy:?}")),
                 ("order.feeder_count", feeder_count.to_string()),
-                ("order.max_open_groups", max_open_groups.unwrap_or_default().to_string()),
+                (
+                    "order.max_open_group_count",
+                    max_open_group_count.unwrap_or_default().to_string(),
+                ),
                 ("lease_duration", format!("{lease_millis} ms")),
-                ("limits.max_attempts", max_attempts.to_string()),
-                ("limits.max_consumer_leases", max_consumer_leases.to_string()),
+                ("limits.max_attempt_count", max_attempt_count.to_string()),
+                ("limits.max_consumer_lease_count", max_consumer_lease_count.to_string()),
                 ("limits.max_group_count", max_group_count.to_string()),
                 ("limits.max_job_count", max_job_count.to_string()),
                 ("limits.max_byte_count", max_byte_count.to_string()),
@@ -120,8 +125,8 @@ impl NamedSpreadSpec {
     pub(super) const fn leases(&self) -> LeaseSpec {
         LeaseSpec {
             lease_millis: self.lease_millis,
-            max_attempts: self.limits.max_attempts,
-            max_consumer_leases: self.limits.max_consumer_leases,
+            max_attempt_count: self.limits.max_attempt_count,
+            max_consumer_lease_count: self.limits.max_consumer_lease_count,
             max_outstanding: OUTSTANDING_LEASES.maximum,
         }
     }

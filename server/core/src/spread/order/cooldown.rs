@@ -15,7 +15,7 @@ use super::{OnShortage, Open, Pull, Source, Turn};
 #[derive(Debug)]
 pub(super) struct Cooldown<G> {
     feeder_count: u64,
-    max_open_groups: usize,
+    max_open_group_count: usize,
     on_shortage: OnShortage,
     ready: BinaryHeap<Rested<G>>,
     /// In the order in which they will have rested, with the turn when they have.
@@ -64,10 +64,14 @@ impl<G> PartialEq for Rested<G> {
 impl<G> Eq for Rested<G> {}
 
 impl<G> Cooldown<G> {
-    pub(super) fn new(feeder_count: u32, max_open_groups: u32, on_shortage: OnShortage) -> Self {
+    pub(super) fn new(
+        feeder_count: u32,
+        max_open_group_count: u32,
+        on_shortage: OnShortage,
+    ) -> Self {
         Self {
             feeder_count: feeder_count.into(),
-            max_open_groups: max_open_groups as usize,
+            max_open_group_count: max_open_group_count as usize,
             on_shortage,
             ready: BinaryHeap::new(),
             cooling: VecDeque::new(),
@@ -86,7 +90,7 @@ impl<G> Cooldown<G> {
 
     pub(super) fn vacancies(&self) -> usize {
         let open = self.ready.len() + self.cooling.len() + usize::from(self.chosen.is_some());
-        if self.no_more_groups { 0 } else { self.max_open_groups.saturating_sub(open) }
+        if self.no_more_groups { 0 } else { self.max_open_group_count.saturating_sub(open) }
     }
 
     pub(super) fn next<S: Source<Group = G>>(
@@ -150,7 +154,9 @@ impl<G> Cooldown<G> {
     }
 
     fn refill<S: Source<Group = G>>(&mut self, source: &mut S) -> Pull<()> {
-        while !self.no_more_groups && self.ready.len() + self.cooling.len() < self.max_open_groups {
+        while !self.no_more_groups
+            && self.ready.len() + self.cooling.len() < self.max_open_group_count
+        {
             match source.next_group() {
                 Pull::Ready(group) => {
                     let remaining = source.size(&group);

@@ -143,7 +143,7 @@ impl<G> Spread<G> {
             Policy::RoundRobin => Machine::RoundRobin(RoundRobin::new(feeders)),
             Policy::Cooldown => Machine::Cooldown(Cooldown::new(
                 feeders,
-                checked.max_open_groups,
+                checked.max_open_group_count,
                 checked.on_shortage,
             )),
         };

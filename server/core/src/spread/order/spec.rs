@@ -1,6 +1,6 @@
 //! What a spread is asked to be.
 
-use crate::limits::{DEFAULT_MAX_OPEN_GROUPS, FEEDER_COUNT, MAX_OPEN_GROUPS};
+use crate::limits::{DEFAULT_MAX_OPEN_GROUP_COUNT, FEEDER_COUNT, MAX_OPEN_GROUP_COUNT};
 use crate::rejection::{Reason, Rejection};
 
 /// In which order groups are dealt.
@@ -32,7 +32,7 @@ pub struct SpreadSpec {
     pub feeder_count: i64,
     /// `COOLDOWN` only: W, how many groups are open at most; F or more. Default: 1,024, or F
     /// if that is more.
-    pub max_open_groups: Option<i64>,
+    pub max_open_group_count: Option<i64>,
     /// `COOLDOWN` only. Default: `EMIT`.
     pub on_shortage: Option<OnShortage>,
 }
@@ -40,7 +40,7 @@ pub struct SpreadSpec {
 /// The same, in range and with its defaults.
 pub(super) struct Checked {
     pub(super) feeder_count: u32,
-    pub(super) max_open_groups: u32,
+    pub(super) max_open_group_count: u32,
     pub(super) on_shortage: OnShortage,
 }
 
@@ -48,22 +48,32 @@ impl SpreadSpec {
     /// `ROUND_ROBIN` with so many feeders.
     #[must_use]
     pub const fn round_robin(feeder_count: i64) -> Self {
-        Self { policy: Policy::RoundRobin, feeder_count, max_open_groups: None, on_shortage: None }
+        Self {
+            policy: Policy::RoundRobin,
+            feeder_count,
+            max_open_group_count: None,
+            on_shortage: None,
+        }
     }
 
     /// `COOLDOWN` at a distance of so many turns.
     #[must_use]
     pub const fn cooldown(feeder_count: i64) -> Self {
-        Self { policy: Policy::Cooldown, feeder_count, max_open_groups: None, on_shortage: None }
+        Self {
+            policy: Policy::Cooldown,
+            feeder_count,
+            max_open_group_count: None,
+            on_shortage: None,
+        }
     }
 
     /// The same with every default filled in, for its policy.
     pub(crate) fn resolved(&self) -> Result<Self, Rejection> {
-        let Checked { max_open_groups, on_shortage, .. } = self.check()?;
+        let Checked { max_open_group_count, on_shortage, .. } = self.check()?;
         Ok(match self.policy {
             Policy::RoundRobin => *self,
             Policy::Cooldown => Self {
-                max_open_groups: Some(max_open_groups.into()),
+                max_open_group_count: Some(max_open_group_count.into()),
                 on_shortage: Some(on_shortage),
                 ..*self
             },
@@ -87,23 +97,23 @@ impl SpreadSpec {
                 let value = format_args!("{value:?}");
                 Err(Rejection::new(Reason::Contradictory, field, value, allowed))
             };
-            if let Some(groups) = self.max_open_groups {
-                return contradictory("max_open_groups", &groups);
+            if let Some(groups) = self.max_open_group_count {
+                return contradictory("max_open_group_count", &groups);
             }
             if let Some(on_shortage) = self.on_shortage {
                 return contradictory("on_shortage", &on_shortage);
             }
         }
-        let groups = self.max_open_groups.unwrap_or(DEFAULT_MAX_OPEN_GROUPS.max(feeders));
-        let max_open_groups = u32::try_from(groups)
+        let groups = self.max_open_group_count.unwrap_or(DEFAULT_MAX_OPEN_GROUP_COUNT.max(feeders));
+        let max_open_group_count = u32::try_from(groups)
             .ok()
-            .filter(|count| MAX_OPEN_GROUPS.allows(groups.into()) && *count >= feeder_count)
+            .filter(|count| MAX_OPEN_GROUP_COUNT.allows(groups.into()) && *count >= feeder_count)
             .ok_or_else(|| {
                 let allowed =
-                    format!("must be feeder_count ({feeders}) to {}", MAX_OPEN_GROUPS.maximum);
-                out_of_range("max_open_groups", groups, allowed)
+                    format!("must be feeder_count ({feeders}) to {}", MAX_OPEN_GROUP_COUNT.maximum);
+                out_of_range("max_open_group_count", groups, allowed)
             })?;
         let on_shortage = self.on_shortage.unwrap_or_default();
-        Ok(Checked { feeder_count, max_open_groups, on_shortage })
+        Ok(Checked { feeder_count, max_open_group_count, on_shortage })
     }
 }

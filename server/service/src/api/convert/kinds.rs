@@ -18,8 +18,8 @@ pub(super) fn of_schedule(messages: Vec<proto::Kind>) -> Result<Vec<KindSpec>, R
     messages.into_iter().enumerate().map(kind).collect()
 }
 
-pub(super) fn pairs(messages: Vec<proto::KindPair>) -> Vec<(String, String)> {
-    let pair = |proto::KindPair { first_kind, second_kind }| (first_kind, second_kind);
+pub(super) fn pairs(messages: Vec<proto::KindConflict>) -> Vec<(String, String)> {
+    let pair = |proto::KindConflict { first_kind, second_kind }| (first_kind, second_kind);
     messages.into_iter().map(pair).collect()
 }
 
@@ -35,7 +35,7 @@ pub(super) fn spacing(field: &str, number: i32) -> Result<Spacing, Rejection> {
 pub(super) struct ResolvedKinds {
     pub(super) kinds: Vec<proto::Kind>,
     pub(super) spacing: proto::KindSpacing,
-    pub(super) conflicts: Vec<proto::KindPair>,
+    pub(super) conflicts: Vec<proto::KindConflict>,
     pub(super) catch_up_span: Option<prost_types::Duration>,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn resolved(schedule: &Schedule) -> ResolvedKinds {
         name: kind.name.clone(),
         run_time: kind.run_time.map(duration),
     };
-    let pair = |(first, second): (&str, &str)| proto::KindPair {
+    let pair = |(first, second): (&str, &str)| proto::KindConflict {
         first_kind: first.to_owned(),
         second_kind: second.to_owned(),
     };

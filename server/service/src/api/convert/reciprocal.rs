@@ -17,16 +17,20 @@ pub(in crate::api) fn reciprocals(
         schedule,
         slot_index,
         kind_count,
-        spacing,
+        kind_spacing,
         run_times,
-        conflicts,
+        kind_conflicts,
         polling_delay,
         slot_job_delay,
     } = request;
     let schedule = schedule_at("schedule", schedule, catalog)?;
     check_suitable(&schedule).map_err(|refused| refused.under("schedule.spec"))?;
-    let asked =
-        Asked { kind_count, spacing: kinds::spacing("spacing", spacing)?, run_times, conflicts };
+    let asked = Asked {
+        kind_count,
+        spacing: kinds::spacing("kind_spacing", kind_spacing)?,
+        run_times,
+        conflicts: kind_conflicts,
+    };
     let placed = asked.place(&schedule)?;
     let delay = |field, delay: Option<prost_types::Duration>| {
         delay.map_or(Ok(Span::from_nanos(0)), |delay| span(field, delay))
@@ -42,7 +46,7 @@ struct Asked {
     kind_count: Option<i32>,
     spacing: Spacing,
     run_times: Vec<prost_types::Duration>,
-    conflicts: Vec<proto::KindConflict>,
+    conflicts: Vec<proto::KindIndexConflict>,
 }
 
 impl Asked {
@@ -53,7 +57,12 @@ impl Asked {
             if !self.conflicts.is_empty() {
                 let value = format_args!("{} pairs", self.conflicts.len());
                 let allowed = "must not be set with run_times";
-                return Err(Rejection::new(Reason::Contradictory, "conflicts", value, allowed));
+                return Err(Rejection::new(
+                    Reason::Contradictory,
+                    "kind_conflicts",
+                    value,
+                    allowed,
+                ));
             }
             return Reciprocals::try_with_needs(slot_count, &self.needs(schedule)?);
         }
@@ -61,13 +70,14 @@ impl Asked {
         if self.conflicts.is_empty() {
             return Reciprocals::try_new(slot_count, kinds, self.spacing);
         }
-        self.goes_alone("conflicts", "which knows none")?;
-        let pair = |conflict: &proto::KindConflict| {
-            let proto::KindConflict { first_kind_index, second_kind_index } = *conflict;
+        self.goes_alone("kind_conflicts", "which knows none")?;
+        let pair = |conflict: &proto::KindIndexConflict| {
+            let proto::KindIndexConflict { first_kind_index, second_kind_index } = *conflict;
             (first_kind_index.into(), second_kind_index.into())
         };
         let pairs: Vec<_> = self.conflicts.iter().map(pair).collect();
         Reciprocals::try_with_conflicts(slot_count, kinds, &pairs)
+            .map_err(|refused| Rejection { field: wire_name(&refused.field), ..refused })
     }
 
     /// Refuses `field` beside the stable spacing.
@@ -103,6 +113,14 @@ impl Asked {
     }
 }
 
+/// A field of the core, as messages call it.
+fn wire_name(field: &str) -> String {
+    match field.strip_prefix("conflicts") {
+        Some(rest) => format!("kind_conflicts{rest}"),
+        None => field.to_owned(),
+    }
+}
+
 /// Both views of kinds, with their gaps as time and their run budgets.
 fn answer(
     schedule: &Schedule,
@@ -125,8 +143,8 @@ fn answer(
             .map(|kind| proto::KindSlot {
                 kind_index: count(kind.kind_index),
                 offset_slot_count: count(kind.offset),
-                user_slot_index: count(kind.user_slot),
-                time_slot_index: count(kind.time_slot),
+                id_slot_index: count(kind.user_slot),
+                clock_slot_index: count(kind.time_slot),
                 gap_slot_count: count(kind.gap),
                 run_budget: budget(kind.gap),
                 offset: Some(slots(kind.offset)),

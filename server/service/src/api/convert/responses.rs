@@ -133,7 +133,7 @@ pub(in crate::api) fn bucket_share(schedule: &Schedule) -> Option<proto::BucketS
     Some(proto::BucketShare {
         min_bucket_count: count(smallest),
         max_bucket_count: count(largest),
-        imbalance_ratio: f64::from(largest) / mean - 1.0,
+        fullest_to_mean_ratio: f64::from(largest) / mean,
     })
 }
 

@@ -129,8 +129,8 @@ fn split_workers(
         lane_set,
         worker_count,
         states,
-        max_moves,
-        minimum_improvement_percent,
+        max_move_count,
+        min_improvement_percent,
     } = request;
     let mut message = required("lane_set", lane_set, "must be set")?;
     let lanes = NamedLanes::try_new(Some(message.clone()))?;
@@ -141,8 +141,8 @@ fn split_workers(
     let spec = SplitSpec {
         worker_count: worker_count.map(i64::from),
         states: states.values.clone(),
-        max_moves: max_moves.map(i64::from),
-        minimum_improvement_percent: minimum_improvement_percent.into(),
+        max_move_count: max_move_count.map(i64::from),
+        min_improvement_percent: min_improvement_percent.into(),
     };
     let split = spec.split(&lanes.set).map_err(|refused| states.of_request(refused))?;
     for (lane, allocation) in message.lanes.iter_mut().zip(&split) {

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::api::convert::{required, wide};
+use crate::api::tokens;
 use crate::spreads::SpreadStore;
 use crate::work::Permit;
 use offbeat_proto as proto;
@@ -249,21 +250,27 @@ impl NamedSpreadHandlers {
         let proto::ListDeadLettersRequest { spread_name, page_size, page_token } = request;
         let count = requests::page_size(page_size)?;
         let after = pages::dead_letter(&page_token, &spread_name)?;
-        let (letters, has_more) = self.store.dead_letters(&spread_name, after, count).await?;
-        let last = letters.last().filter(|_| has_more);
-        let next_page_token = last.map(|last| pages::after_dead_letter(last.number, &spread_name));
-        let dead_letters = letters.into_iter().map(responses::dead_letter).collect();
-        let next_page_token = next_page_token.unwrap_or_default();
-        Ok(proto::ListDeadLettersResponse { dead_letters, next_page_token })
+        let number = after.map(|(_, number)| number);
+        let page = self.store.dead_letters(&spread_name, number, count).await?;
+        if after.is_some_and(|(epoch, _)| epoch != page.epoch) {
+            return Err(tokens::of_another("the epoch of the spread"));
+        }
+        let next = page.letters.last().filter(|_| page.has_more);
+        let next = next.map(|last| pages::after_dead_letter(page.epoch, last.number, &spread_name));
+        Ok(proto::ListDeadLettersResponse {
+            dead_letters: page.letters.into_iter().map(responses::dead_letter).collect(),
+            next_page_token: next.unwrap_or_default(),
+            epoch: wide(page.epoch),
+        })
     }
 
     async fn redrive_letters(
         &self,
         request: proto::RedriveDeadLettersRequest,
     ) -> Result<proto::RedriveDeadLettersResponse, Rejection> {
-        let proto::RedriveDeadLettersRequest { spread_name, numbers } = request;
-        let numbers = requests::numbers(&numbers)?;
-        let redriven_count = wide(self.store.redrive_dead_letters(&spread_name, &numbers).await?);
+        let proto::RedriveDeadLettersRequest { spread_name, epoch, numbers } = request;
+        let letters = requests::dead_letters(epoch, &numbers)?;
+        let redriven_count = wide(self.store.redrive_dead_letters(&spread_name, &letters).await?);
         Ok(proto::RedriveDeadLettersResponse { redriven_count })
     }
 
@@ -271,9 +278,9 @@ impl NamedSpreadHandlers {
         &self,
         request: proto::DeleteDeadLettersRequest,
     ) -> Result<proto::DeleteDeadLettersResponse, Rejection> {
-        let proto::DeleteDeadLettersRequest { spread_name, numbers } = request;
-        let numbers = requests::numbers(&numbers)?;
-        let deleted_count = wide(self.store.delete_dead_letters(&spread_name, &numbers).await?);
+        let proto::DeleteDeadLettersRequest { spread_name, epoch, numbers } = request;
+        let letters = requests::dead_letters(epoch, &numbers)?;
+        let deleted_count = wide(self.store.delete_dead_letters(&spread_name, &letters).await?);
         Ok(proto::DeleteDeadLettersResponse { deleted_count })
     }
 

@@ -14,7 +14,7 @@ use offbeat_core::{Reason, Rejection};
 use crate::api::convert::{required, span, unknown_enum_value};
 use crate::api::spread::order_of;
 use crate::limits::WAIT_MILLIS;
-use crate::spreads::CloseMode;
+use crate::spreads::{CloseMode, DeadLetterIds};
 use offbeat_proto as proto;
 
 fn out_of_range(field: &str, value: impl std::fmt::Display, limit: Limit) -> Rejection {
@@ -68,15 +68,15 @@ fn checked_spec(message: proto::NamedSpreadSpec) -> Result<NamedSpreadSpec, Reje
 /// The limits that a message sets.
 pub(super) fn limit_changes(message: proto::SpreadLimits) -> LimitChanges {
     let proto::SpreadLimits {
-        max_attempts,
-        max_consumer_leases,
+        max_attempt_count,
+        max_consumer_lease_count,
         max_group_count,
         max_job_count,
         max_byte_count,
     } = message;
     LimitChanges {
-        max_attempts: max_attempts.map(i64::from),
-        max_consumer_leases: max_consumer_leases.map(i64::from),
+        max_attempt_count: max_attempt_count.map(i64::from),
+        max_consumer_lease_count: max_consumer_lease_count.map(i64::from),
         max_group_count: max_group_count.map(i64::from),
         max_job_count: max_job_count.map(i64::from),
         max_byte_count,
@@ -200,10 +200,17 @@ pub(super) fn page_size(page_size: i32) -> Result<usize, Rejection> {
 }
 
 /// Numbers of dead letters.
-pub(super) fn numbers(numbers: &[i64]) -> Result<Vec<u64>, Rejection> {
+pub(super) fn dead_letters(epoch: i64, numbers: &[i64]) -> Result<DeadLetterIds, Rejection> {
+    let allowed = "must be the epoch that they were listed with";
+    let epoch = match epoch {
+        0 => return Err(Rejection::new(Reason::FieldMissing, "epoch", "nothing", allowed)),
+        _ => u64::try_from(epoch)
+            .map_err(|_| Rejection::new(Reason::OutOfRange, "epoch", epoch, allowed))?,
+    };
     check_count("numbers", numbers.len(), CALL_JOBS)?;
     let checked = numbers.iter().enumerate();
-    checked.map(|(place, number)| letter_number(&format!("numbers[{place}]"), *number)).collect()
+    let number = |(place, number): (_, &i64)| letter_number(&format!("numbers[{place}]"), *number);
+    Ok(DeadLetterIds { epoch, numbers: checked.map(number).collect::<Result<_, _>>()? })
 }
 
 fn letter_number(field: &str, number: i64) -> Result<u64, Rejection> {

@@ -33,8 +33,8 @@ pub(super) fn since(zero: Instant, moment: Instant) -> prost_types::Duration {
 fn spec(spec: &NamedSpreadSpec) -> proto::NamedSpreadSpec {
     let NamedSpreadSpec { order, lease_millis, limits } = *spec;
     let SpreadLimits {
-        max_attempts,
-        max_consumer_leases,
+        max_attempt_count,
+        max_consumer_lease_count,
         max_group_count,
         max_job_count,
         max_byte_count,
@@ -47,12 +47,12 @@ fn spec(spec: &NamedSpreadSpec) -> proto::NamedSpreadSpec {
         order: Some(proto::SpreadOrder {
             policy: policy.into(),
             feeder_count: narrow(order.feeder_count),
-            max_open_groups: order.max_open_groups.and_then(narrow),
+            max_open_group_count: order.max_open_group_count.and_then(narrow),
         }),
         lease_duration: Some(millis(lease_millis.unsigned_abs())),
         limits: Some(proto::SpreadLimits {
-            max_attempts: narrow(max_attempts),
-            max_consumer_leases: narrow(max_consumer_leases),
+            max_attempt_count: narrow(max_attempt_count),
+            max_consumer_lease_count: narrow(max_consumer_lease_count),
             max_group_count: narrow(max_group_count),
             max_job_count: narrow(max_job_count),
             max_byte_count: Some(max_byte_count),

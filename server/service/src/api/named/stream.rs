@@ -126,7 +126,7 @@ impl Consumer {
                 }
                 room = answers.reserve(), if !self.settled.is_empty() => {
                     let results = std::mem::take(&mut self.settled);
-                    (room, Answer::Settled(proto::SettleJobsResponse { results }))
+                    (room, Answer::SettleResults(proto::SettleResults { results }))
                 }
                 leased = lease(store, spread, &self.name, self.credit, answers),
                     if self.credit > 0 =>
@@ -178,7 +178,7 @@ impl Consumer {
     async fn finish(mut self, answers: &mpsc::Sender<Item>) -> Result<(), Status> {
         let results = std::mem::take(&mut self.settled);
         if !results.is_empty() {
-            let message = Some(Answer::Settled(proto::SettleJobsResponse { results }));
+            let message = Some(Answer::SettleResults(proto::SettleResults { results }));
             let _ = answers.send(Ok(proto::StreamJobsResponse { message })).await;
         }
         Ok(())

@@ -29,13 +29,13 @@ pub(super) fn begin(message: proto::SpreadSpec) -> Result<(Spread<usize>, Inputs
 
 /// The order of groups; a shortage has its default.
 pub(in crate::api) fn order_of(message: proto::SpreadOrder) -> Result<SpreadSpec, Rejection> {
-    let proto::SpreadOrder { policy, feeder_count, max_open_groups } = message;
+    let proto::SpreadOrder { policy, feeder_count, max_open_group_count } = message;
     let read = || {
         let allowed = format!("must be {FEEDER_COUNT}");
         Ok(SpreadSpec {
             policy: policy_of(policy)?,
             feeder_count: required("feeder_count", feeder_count, &allowed)?.into(),
-            max_open_groups: max_open_groups.map(i64::from),
+            max_open_group_count: max_open_group_count.map(i64::from),
             on_shortage: None,
         })
     };

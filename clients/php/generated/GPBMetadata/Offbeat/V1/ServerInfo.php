@@ -16,24 +16,26 @@ class ServerInfo
         }
         $pool->internalAddGeneratedFile(
             '
-Í
+î
 offbeat/v1/server_info.proto
 offbeat.v1"
 GetServerInfoRequest"m
 GetServerInfoResponse
 version (	
 time_zone_database (	\'
-limits (2.offbeat.v1.ServerLimit"Y
-ServerLimit
-name (	
-minimum (
-maximum (
-unit (	
-note (	2i
-ServerInfoServiceT
-GetServerInfo .offbeat.v1.GetServerInfoRequest!.offbeat.v1.GetServerInfoResponseBL
+limits (2.offbeat.v1.ServerLimit"i
+ServerLimit
 
-offbeat.v1PZoffbeat/v1;offbeatv1ª
+id (	
+name (	
+	min_value (
+	max_value (
+unit (	
+note (	2i
+ServerInfoServiceT
+GetServerInfo .offbeat.v1.GetServerInfoRequest!.offbeat.v1.GetServerInfoResponseB]
+
+offbeat.v1BServerInfoProtoPZoffbeat/v1;offbeatv1ª
 Offbeat.V1Ê
 Offbeat\\V1êOffbeat::V1bproto3'
         , true);

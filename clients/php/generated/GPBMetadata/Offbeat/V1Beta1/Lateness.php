@@ -16,7 +16,7 @@ class Lateness
         }
         $pool->internalAddGeneratedFile(
             '
-¤
+³
 offbeat/v1beta1/lateness.protooffbeat.v1beta1"U
 RecordLatenessRequest
 schedule_name (	
@@ -25,8 +25,8 @@ class Lateness
 RecordLatenessResponse
 has_own_series (2t
 LatenessServicea
-RecordLateness&.offbeat.v1beta1.RecordLatenessRequest\'.offbeat.v1beta1.RecordLatenessResponseBj
-offbeat.v1beta1PZoffbeat/v1beta1;offbeatv1beta1ªOffbeat.V1beta1ÊOffbeat\\V1beta1êOffbeat::V1beta1bproto3'
+RecordLateness&.offbeat.v1beta1.RecordLatenessRequest\'.offbeat.v1beta1.RecordLatenessResponseBy
+offbeat.v1beta1BLatenessProtoPZoffbeat/v1beta1;offbeatv1beta1ªOffbeat.V1beta1ÊOffbeat\\V1beta1êOffbeat::V1beta1bproto3'
         , true);
 
         static::$is_initialized = true;

@@ -1,5 +1,8 @@
 //! Named spreads in the memory of this process.
 
+mod entry;
+mod spreads;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -7,14 +10,18 @@ use std::time::Duration;
 use offbeat_core::limits::SPREAD_NAME;
 use offbeat_core::spread::lease::{LeaseId, SettleAction};
 use offbeat_core::spread::named::{
-    BytesLeft, DeadLetter, EmptyReason, GroupPart, GroupStatus, LimitChanges, NamedSpread,
-    NamedSpreadSpec, Receipt, SpreadState,
+    EmptyReason, GroupPart, GroupStatus, LimitChanges, NamedSpread, NamedSpreadSpec, Receipt,
+    SpreadState,
 };
 use offbeat_core::{Moment, Reason, Rejection};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
-use super::{CloseMode, Description, Leased, Settled, SpreadStore, Totals};
+use self::entry::{Entry, check_same};
+use self::spreads::{Spreads, unknown};
+use super::{
+    CloseMode, DeadLetterIds, DeadLetterPage, Description, Leased, Settled, SpreadStore, Totals,
+};
 use crate::limits::NAMED_SPREADS;
 
 /// How often what has run out of time is cleared away, if nobody calls.
@@ -28,53 +35,6 @@ pub struct MemoryStore {
     spreads: Mutex<Spreads>,
     /// True once waits are to end.
     stopped: watch::Sender<bool>,
-}
-
-#[derive(Debug)]
-struct Spreads {
-    by_name: BTreeMap<String, Entry>,
-    /// Bytes of all of them.
-    bytes: u64,
-    /// Of the spread that is opened next.
-    next_epoch: u64,
-}
-
-#[derive(Debug)]
-struct Entry {
-    machine: NamedSpread,
-    epoch: u64,
-    /// What its times count from.
-    start: Instant,
-    /// There may be jobs to lease, or none ever again.
-    changed: Arc<Notify>,
-    /// Groups have been settled.
-    ended: Arc<Notify>,
-}
-
-impl Entry {
-    fn now(&self) -> u64 {
-        u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-
-    fn describe(&self, name: &str) -> Description {
-        Description {
-            name: name.to_owned(),
-            epoch: self.epoch,
-            spec: *self.machine.spec(),
-            state: self.machine.state(),
-            counts: self.machine.counts(),
-            certificate: self.machine.certificate(),
-        }
-    }
-
-    fn wake_all(&self) {
-        self.changed.notify_waiters();
-        self.ended.notify_waiters();
-    }
-
-    fn lease_millis(&self) -> u64 {
-        self.machine.spec().lease_millis.unsigned_abs()
-    }
 }
 
 impl MemoryStore {
@@ -173,85 +133,6 @@ impl MemoryStore {
                 () = tokio::time::sleep_until(next) => {}
                 _ = stopped.changed() => {}
             }
-        }
-    }
-}
-
-impl Spreads {
-    fn entry(&mut self, name: &str) -> Result<&mut Entry, Rejection> {
-        self.by_name.get_mut(name).ok_or_else(|| unknown(name))
-    }
-
-    /// Forgets settled groups, of all spreads if need be, where `wanted` bytes would not fit.
-    fn make_room(&mut self, max_byte_count: u64, wanted: u64) {
-        let Self { by_name, bytes, .. } = self;
-        for entry in by_name.values_mut() {
-            let missing = bytes.saturating_add(wanted).saturating_sub(max_byte_count);
-            if missing == 0 {
-                return;
-            }
-            let before = entry.machine.memory();
-            entry.machine.forget_ended(missing);
-            *bytes -= before - entry.machine.memory();
-        }
-    }
-
-    /// What is left for `wanted` bytes of memory, `overhead` of them beside payloads; settled
-    /// groups are forgotten for it.
-    fn bytes_left(&mut self, max_byte_count: u64, wanted: u64, overhead: u64) -> BytesLeft {
-        self.make_room(max_byte_count, wanted);
-        let left = max_byte_count.saturating_sub(self.bytes);
-        BytesLeft {
-            now: if wanted > left { left.saturating_sub(overhead) } else { u64::MAX },
-            at_most: max_byte_count,
-        }
-    }
-
-    /// Does something with a spread, and keeps count of its bytes.
-    fn with<T>(
-        &mut self,
-        name: &str,
-        act: impl FnOnce(&mut Entry, u64) -> T,
-    ) -> Result<T, Rejection> {
-        let entry = self.entry(name)?;
-        let over = |entry: &Entry| {
-            let machine = &entry.machine;
-            (machine.ended_groups(), machine.dropped_groups(), machine.state())
-        };
-        let (before, over_before) = (entry.machine.memory(), over(entry));
-        let now = entry.now();
-        let done = act(entry, now);
-        let after = entry.machine.memory();
-        if over(entry) != over_before {
-            entry.ended.notify_waiters();
-        }
-        self.bytes = self.bytes + after - before;
-        Ok(done)
-    }
-}
-
-fn unknown(name: &str) -> Rejection {
-    Rejection::new(Reason::UnknownSpread, "spread_name", name, "must be an open spread")
-}
-
-fn closing(name: &str, allowed: &str) -> Rejection {
-    Rejection::new(Reason::SpreadClosing, "spread_name", name, allowed)
-}
-
-/// Refuses to open a spread that is not as it is asked for.
-fn check_same(name: &str, entry: &Entry, spec: &NamedSpreadSpec) -> Result<(), Rejection> {
-    match entry.machine.state() {
-        SpreadState::Open => match entry.machine.difference(spec) {
-            None => Ok(()),
-            Some((field, asked, open)) => {
-                let allowed = format!("must be {open}: the spread is open with it");
-                let field = format!("spec.{field}");
-                Err(Rejection::new(Reason::SpreadDiffers, field, asked, allowed))
-            }
-        },
-        SpreadState::Draining => Err(closing(name, "is closing: wait until all is settled")),
-        SpreadState::Closed => {
-            Err(closing(name, "is closed, and has dead letters: delete them, or discard it"))
         }
     }
 }
@@ -410,16 +291,22 @@ impl SpreadStore for MemoryStore {
         name: &str,
         after: Option<u64>,
         count: usize,
-    ) -> Result<(Vec<DeadLetter>, bool), Rejection> {
+    ) -> Result<DeadLetterPage, Rejection> {
         self.lock().with(name, |entry, now| {
             entry.machine.advance(now);
-            entry.machine.dead_letters(after, count)
+            let (letters, has_more) = entry.machine.dead_letters(after, count);
+            DeadLetterPage { epoch: entry.epoch, letters, has_more }
         })
     }
 
-    async fn redrive_dead_letters(&self, name: &str, numbers: &[u64]) -> Result<u64, Rejection> {
+    async fn redrive_dead_letters(
+        &self,
+        name: &str,
+        letters: &DeadLetterIds,
+    ) -> Result<u64, Rejection> {
         let mut spreads = self.lock();
         let entry = spreads.entry(name)?;
+        let numbers = letters.in_epoch(entry.epoch);
         let wanted = entry.machine.redriven_memory(numbers);
         let left = spreads.bytes_left(self.max_byte_count, wanted, wanted);
         spreads.with(name, |entry, now| {
@@ -429,9 +316,15 @@ impl SpreadStore for MemoryStore {
         })?
     }
 
-    async fn delete_dead_letters(&self, name: &str, numbers: &[u64]) -> Result<u64, Rejection> {
-        self.lock()
-            .with(name, |entry, _| entry.machine.delete_dead_letters(numbers.iter().copied()))
+    async fn delete_dead_letters(
+        &self,
+        name: &str,
+        letters: &DeadLetterIds,
+    ) -> Result<u64, Rejection> {
+        self.lock().with(name, |entry, _| {
+            let numbers = letters.in_epoch(entry.epoch);
+            entry.machine.delete_dead_letters(numbers.iter().copied())
+        })
     }
 
     async fn close(

@@ -1,0 +1,186 @@
+//! `StreamJobs` over the wire: what is granted is sent, and what makes no sense is refused.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+mod support;
+
+use std::time::Duration;
+
+use futures_util::{StreamExt as _, stream};
+use offbeat::proto::stream_jobs_request::Message as Asked;
+use offbeat::proto::stream_jobs_response::Message as Answer;
+use offbeat::proto::{
+    CloseMode, JobSettlements, LeasedJobs, NamedSpreadSpec, SettleAction, SettleOutcome,
+    SettleResult, SpreadLimits, StreamJobsRequest, StreamJobsResponse, StreamJobsStart,
+};
+use support::named::{
+    Client, NAME, all, close, describe, group, limited, names, open, pull, seconds, settle, spec,
+    start, submit, why,
+};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tonic::{Code, Streaming};
+use tonic_types::StatusExt as _;
+
+/// A stream of jobs that a test sends into as it likes.
+async fn stream_jobs(
+    client: &mut Client,
+    consumer: &str,
+    credit: i32,
+) -> (mpsc::UnboundedSender<StreamJobsRequest>, Streaming<StreamJobsResponse>) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let (spread_name, consumer_id) = (NAME.into(), consumer.into());
+    say(&sender, Asked::Start(StreamJobsStart { spread_name, consumer_id, credit }));
+    let requests = stream::unfold(receiver, async |mut receiver| {
+        receiver.recv().await.map(|request| (request, receiver))
+    });
+    let mut answers = client.stream_jobs(requests).await.unwrap().into_inner();
+    let first = answers.message().await.unwrap().unwrap().message.unwrap();
+    assert!(matches!(first, Answer::Started(_)), "{first:?}");
+    (sender, answers)
+}
+
+fn say(sender: &mpsc::UnboundedSender<StreamJobsRequest>, message: Asked) {
+    sender.send(StreamJobsRequest { message: Some(message) }).unwrap();
+}
+
+async fn leased(answers: &mut Streaming<StreamJobsResponse>) -> LeasedJobs {
+    match answers.message().await.unwrap().unwrap().message.unwrap() {
+        Answer::Leased(leased) => leased,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn settled(answers: &mut Streaming<StreamJobsResponse>) -> Vec<SettleOutcome> {
+    match answers.message().await.unwrap().unwrap().message.unwrap() {
+        Answer::SettleResults(settled) => {
+            settled.results.iter().map(SettleResult::outcome).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_stream_sends_what_was_granted_and_settles() {
+    let (_server, mut client) = start().await;
+    open(&mut client, spec()).await.unwrap();
+    let (sender, mut answers) = stream_jobs(&mut client, "one", 2).await;
+    submit(&mut client, vec![group("a", 5)]).await.unwrap();
+    let first = leased(&mut answers).await;
+    assert_eq!(names(&first), ["a0", "a1"]);
+    say(&sender, Asked::Settlements(all(&first, SettleAction::Ack)));
+    assert_eq!(settled(&mut answers).await, [SettleOutcome::Acked; 2]);
+    let nothing = tokio::time::timeout(Duration::from_millis(200), answers.message()).await;
+    assert!(nothing.is_err(), "no credit is left: {nothing:?}");
+    say(&sender, Asked::Credit(10));
+    let rest = leased(&mut answers).await;
+    assert_eq!(names(&rest), ["a2", "a3", "a4"]);
+    say(&sender, Asked::Settlements(all(&rest, SettleAction::Ack)));
+    assert_eq!(settled(&mut answers).await.len(), 3);
+    close(&mut client, CloseMode::Drain, 0).await.unwrap();
+    assert!(answers.message().await.unwrap().is_none(), "the end of the spread ends the stream");
+}
+
+#[tokio::test]
+async fn a_server_that_stops_ends_idle_streams_at_once() {
+    let (mut server, mut client) = start().await;
+    open(&mut client, spec()).await.unwrap();
+    let (_sender, mut answers) = stream_jobs(&mut client, "one", 2).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let begun = Instant::now();
+    server.signal();
+    let ended = answers.message().await.unwrap_err();
+    assert_eq!(why(&ended), (Code::Unavailable, "SHUTTING_DOWN".into()));
+    drop((_sender, answers, client));
+    tokio::task::spawn_blocking(move || server.join()).await.unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_settles_nothing() {
+    let (_server, mut client) = start().await;
+    open(&mut client, NamedSpreadSpec { lease_duration: seconds(1), ..spec() }).await.unwrap();
+    submit(&mut client, vec![group("a", 3)]).await.unwrap();
+    let (sender, mut answers) = stream_jobs(&mut client, "one", 2).await;
+    let lost = leased(&mut answers).await;
+    drop((sender, answers)); // cancelled
+    let next = pull(&mut client, 5, 0).await.unwrap().leased.unwrap();
+    assert_eq!(names(&next), ["a2"], "two are leased until their leases end");
+    settle(&mut client, &next, SettleAction::Ack).await.unwrap();
+    let back = pull(&mut client, 5, 5).await.unwrap().leased.unwrap();
+    assert_eq!(names(&back), names(&lost));
+    assert!(back.jobs.iter().all(|job| job.redelivered && job.attempt == 2));
+    assert_eq!(
+        settle(&mut client, &lost, SettleAction::Ack).await.unwrap(),
+        [SettleOutcome::Stale; 2]
+    );
+}
+
+#[tokio::test]
+async fn a_consumer_who_never_reads_holds_what_it_granted() {
+    let (_server, mut client) = start().await;
+    let spec = NamedSpreadSpec {
+        lease_duration: seconds(1),
+        ..limited(SpreadLimits { max_consumer_lease_count: Some(50), ..Default::default() })
+    };
+    open(&mut client, spec).await.unwrap();
+    let groups = (0..40).map(|n| group(&format!("g{n}-"), 25)).collect();
+    submit(&mut client, groups).await.unwrap();
+    let (_sender, _answers) = stream_jobs(&mut client, "stalled", 100).await;
+    tokio::time::sleep(Duration::from_millis(2_500)).await;
+    let held = describe(&mut client).await.counts.unwrap();
+    let touched = held.leased_job_count + held.returned_job_count;
+    assert!((1..=100).contains(&touched), "{held:?}");
+    // The others get everything, in time.
+    let mut done = 0;
+    let begun = Instant::now();
+    while done < 1_000 {
+        assert!(begun.elapsed() < Duration::from_secs(10), "{done}");
+        let leased = pull(&mut client, 256, 1).await.unwrap().leased.unwrap();
+        if !leased.jobs.is_empty() {
+            let settled = settle(&mut client, &leased, SettleAction::Ack).await.unwrap();
+            done += settled.iter().filter(|one| **one == SettleOutcome::Acked).count();
+        }
+    }
+}
+
+#[tokio::test]
+async fn streams_refuse_what_makes_no_sense() {
+    let (_server, mut client) = start().await;
+    open(&mut client, spec()).await.unwrap();
+    let first = |message| StreamJobsRequest { message: Some(message) };
+    let start =
+        |credit| StreamJobsStart { spread_name: NAME.into(), consumer_id: "one".into(), credit };
+    let nothing = JobSettlements { epoch: 1, settlements: vec![] };
+    for (messages, field) in [
+        (vec![], "start"),
+        (vec![first(Asked::Credit(1))], "start"),
+        (
+            vec![first(Asked::Start(StreamJobsStart { consumer_id: String::new(), ..start(1) }))],
+            "consumer_id",
+        ),
+        (vec![first(Asked::Start(start(-1)))], "start.credit"),
+        (vec![first(Asked::Start(start(65_537)))], "start.credit"),
+        (vec![first(Asked::Start(start(0))), first(Asked::Credit(65_537))], "credit"),
+        (vec![first(Asked::Start(start(1))), first(Asked::Start(start(1)))], "start"),
+        (vec![first(Asked::Start(start(1))), first(Asked::Credit(65_536))], "credit"),
+        (vec![first(Asked::Start(start(1))), first(Asked::Credit(-1))], "credit"),
+        (
+            vec![first(Asked::Start(start(1))), first(Asked::Settlements(nothing))],
+            "settlements.settlements",
+        ),
+    ] {
+        let mut answers = client.stream_jobs(stream::iter(messages)).await.unwrap().into_inner();
+        let refused = loop {
+            match answers.message().await {
+                Ok(answer) => assert!(answer.is_some(), "{field} was not refused"),
+                Err(refused) => break refused,
+            }
+        };
+        let violations = refused.get_details_bad_request().unwrap().field_violations;
+        assert_eq!((refused.code(), &*violations[0].field), (Code::InvalidArgument, field));
+    }
+    let unknown = StreamJobsStart { spread_name: "other".into(), ..start(1) };
+    let requests = stream::iter([first(Asked::Start(unknown))]).chain(stream::pending());
+    let mut answers = client.stream_jobs(requests).await.unwrap().into_inner();
+    assert_eq!(answers.message().await.unwrap_err().code(), Code::NotFound);
+}
